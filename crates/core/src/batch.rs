@@ -1,0 +1,251 @@
+//! Many texts at once: shared out over threads by bytes, gathered in order.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::encoding::padded_length;
+use crate::error::Error;
+use crate::pipeline::{Pipeline, Scratch};
+use crate::spec::Direction;
+
+/// Flat ids of many rows; row `i` is `ids[row_offsets[i]..row_offsets[i + 1]]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BatchIds {
+    /// All ids.
+    pub ids: Vec<u32>,
+    /// Where rows start, and the end.
+    pub row_offsets: Vec<i64>,
+    /// Type ids, when any can differ from 0.
+    pub type_ids: Option<Vec<u8>>,
+    /// 1 for tokens and 0 for padding, when there is padding.
+    pub attention_mask: Option<Vec<u8>>,
+}
+
+/// A pipeline with the scratches of the threads that have used it, kept warm between calls.
+#[derive(Debug)]
+pub struct Encoder {
+    pipeline: Pipeline,
+    idle: Mutex<Vec<Scratch>>,
+}
+
+/// Below this many bytes a thread costs more than it brings.
+const MIN_BYTES_PER_WORKER: usize = 64 << 10;
+
+impl Encoder {
+    /// Wrap a pipeline.
+    #[must_use]
+    pub fn new(pipeline: Pipeline) -> Self {
+        Self { pipeline, idle: Mutex::default() }
+    }
+
+    /// The pipeline.
+    #[must_use]
+    pub fn pipeline(&self) -> &Pipeline {
+        &self.pipeline
+    }
+
+    /// Run `work` with a scratch that no other thread has.
+    pub fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = idle().pop();
+        let mut scratch = taken.unwrap_or_else(|| self.pipeline.scratch());
+        let result = work(&mut scratch);
+        idle().push(scratch);
+        result
+    }
+
+    /// Encode every text, with its pair where given; `workers` threads at the most.
+    ///
+    /// An error names the row it belongs to.
+    pub fn encode(
+        &self,
+        texts: &[&str],
+        pairs: Option<&[&str]>,
+        add_special_tokens: bool,
+        workers: usize,
+    ) -> Result<BatchIds, Error> {
+        let with_types = self.pipeline.has_type_ids(pairs.is_some());
+        let parts = self.share_out(texts, workers, |rows, scratch| {
+            self.encode_rows(texts, pairs, add_special_tokens, with_types, rows, scratch)
+        });
+        let batch = gather(parts)?;
+        Ok(match self.pipeline.padding() {
+            Some(_) => self.padded(&batch),
+            None => batch,
+        })
+    }
+
+    /// Count the tokens of every text.
+    pub fn count(
+        &self,
+        texts: &[&str],
+        add_special_tokens: bool,
+        workers: usize,
+    ) -> Result<Vec<i64>, Error> {
+        let parts = self.share_out(texts, workers, |rows, scratch| {
+            let mut ids = Vec::new();
+            let mut count = |row: usize| {
+                ids.clear();
+                let text = texts[row];
+                self.pipeline.row_into(text, None, add_special_tokens, scratch, &mut ids, None)?;
+                Ok(ids.len() as i64)
+            };
+            rows.map(|row| count(row).map_err(|error: Error| named(error, row))).collect()
+        });
+        let counts: Result<Vec<Vec<i64>>, Error> = parts.into_iter().collect();
+        Ok(counts?.concat())
+    }
+
+    fn encode_rows(
+        &self,
+        texts: &[&str],
+        pairs: Option<&[&str]>,
+        add_special_tokens: bool,
+        with_types: bool,
+        rows: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<BatchIds, Error> {
+        let bytes: usize = texts[rows.clone()].iter().map(|text| text.len()).sum();
+        let mut part = BatchIds {
+            ids: Vec::with_capacity(bytes / 4 + 16),
+            row_offsets: Vec::with_capacity(rows.len() + 1),
+            type_ids: with_types.then(Vec::new),
+            attention_mask: None,
+        };
+        part.row_offsets.push(0);
+        for row in rows {
+            let pair = pairs.map(|pairs| pairs[row]);
+            self.pipeline
+                .row_into(texts[row], pair, add_special_tokens, scratch, &mut part.ids, part.type_ids.as_mut())
+                .map_err(|error| named(error, row))?;
+            part.row_offsets.push(part.ids.len() as i64);
+        }
+        Ok(part)
+    }
+
+    /// Cut the rows into runs of about equal bytes and work on each in a thread of its own.
+    fn share_out<R: Send>(
+        &self,
+        texts: &[&str],
+        workers: usize,
+        work: impl Fn(Range<usize>, &mut Scratch) -> R + Sync,
+    ) -> Vec<R> {
+        let shares = shares(texts, workers);
+        if shares.len() <= 1 {
+            return shares.into_iter().map(|rows| self.with_scratch(|s| work(rows, s))).collect();
+        }
+        thread::scope(|scope| {
+            let work = &work;
+            let threads: Vec<_> = shares
+                .into_iter()
+                .map(|rows| scope.spawn(move || self.with_scratch(|scratch| work(rows, scratch))))
+                .collect();
+            threads.into_iter().map(|thread| join(thread)).collect()
+        })
+    }
+
+    fn padded(&self, batch: &BatchIds) -> BatchIds {
+        let Some(padding) = self.pipeline.padding() else { return batch.clone() };
+        let lengths = batch.row_offsets.windows(2).map(|two| (two[1] - two[0]) as usize);
+        let target = padded_length(lengths.clone().max().unwrap_or(0), padding);
+        let mut filled = BatchIds {
+            row_offsets: vec![0],
+            type_ids: batch.type_ids.as_ref().map(|_| Vec::new()),
+            attention_mask: Some(Vec::new()),
+            ids: Vec::with_capacity(lengths.map(|length| length.max(target)).sum()),
+        };
+        for two in batch.row_offsets.windows(2) {
+            let row = two[0] as usize..two[1] as usize;
+            let missing = target.saturating_sub(row.len());
+            let type_id = padding.pad_type_id as u8;
+            fill(&mut filled.ids, &batch.ids[row.clone()], padding.pad_id, missing, padding.direction);
+            if let (Some(out), Some(types)) = (&mut filled.type_ids, &batch.type_ids) {
+                fill(out, &types[row.clone()], type_id, missing, padding.direction);
+            }
+            if let Some(mask) = &mut filled.attention_mask {
+                fill(mask, &vec![1; row.len()], 0, missing, padding.direction);
+            }
+            filled.row_offsets.push(filled.ids.len() as i64);
+        }
+        filled
+    }
+}
+
+/// Append `row` with `missing` times `filling` on the given side.
+fn fill<T: Copy>(out: &mut Vec<T>, row: &[T], filling: T, missing: usize, side: Direction) {
+    let filling = std::iter::repeat_n(filling, missing);
+    match side {
+        Direction::Left => {
+            out.extend(filling);
+            out.extend_from_slice(row);
+        }
+        Direction::Right => {
+            out.extend_from_slice(row);
+            out.extend(filling);
+        }
+    }
+}
+
+fn named(error: Error, row: usize) -> Error {
+    error.within(&format!("texts[{row}]"))
+}
+
+/// A thread's panic goes on in the caller.
+fn join<R>(thread: thread::ScopedJoinHandle<'_, R>) -> R {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Ranges of rows of about equal bytes, at most `workers` of them, none without rows.
+pub(crate) fn shares(texts: &[&str], workers: usize) -> Vec<Range<usize>> {
+    let total: usize = texts.iter().map(|text| text.len() + 1).sum();
+    let wanted = workers.min(total / MIN_BYTES_PER_WORKER + 1).max(1);
+    let (mut shares, mut start, mut bytes) = (Vec::with_capacity(wanted), 0, 0);
+    for (row, text) in texts.iter().enumerate() {
+        bytes += text.len() + 1;
+        if bytes * wanted >= total * (shares.len() + 1) {
+            shares.push(start..row + 1);
+            start = row + 1;
+        }
+    }
+    shares
+}
+
+fn gather(parts: Vec<Result<BatchIds, Error>>) -> Result<BatchIds, Error> {
+    let mut parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+    if parts.len() == 1 {
+        return Ok(parts.swap_remove(0));
+    }
+    let mut whole = BatchIds {
+        ids: Vec::with_capacity(parts.iter().map(|part| part.ids.len()).sum()),
+        row_offsets: vec![0],
+        type_ids: parts.first().and_then(|part| part.type_ids.as_ref()).map(|_| Vec::new()),
+        attention_mask: None,
+    };
+    for part in parts {
+        let before = whole.ids.len() as i64;
+        whole.row_offsets.extend(part.row_offsets[1..].iter().map(|offset| before + offset));
+        whole.ids.extend_from_slice(&part.ids);
+        if let (Some(all), Some(types)) = (&mut whole.type_ids, part.type_ids) {
+            all.extend_from_slice(&types);
+        }
+    }
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_cover_all_rows_in_order() {
+        let texts: Vec<String> = (0..50).map(|i| "x".repeat(i * 977 % 9000)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        for workers in 1..9 {
+            let shares = shares(&texts, workers);
+            assert!(shares.len() <= workers);
+            assert_eq!(shares.into_iter().flatten().collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
+        }
+        assert!(shares(&[], 4).is_empty());
+    }
+}

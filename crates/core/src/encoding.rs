@@ -1,0 +1,213 @@
+//! One encoded text with every field, and how encodings are cut, joined and filled.
+
+use crate::spec::{Direction, Padding, Truncation, TruncationStrategy};
+
+/// Stands for "no word" and "no sequence".
+pub const NONE: u32 = u32::MAX;
+
+/// One token of an encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Vocabulary id.
+    pub id: u32,
+    /// Segment id.
+    pub type_id: u32,
+    /// First character of the original text.
+    pub start: u32,
+    /// Character after the last.
+    pub end: u32,
+    /// Index of the word it came from, or `NONE`.
+    pub word: u32,
+    /// 0 or 1 for the text it came from, or `NONE`.
+    pub sequence: u32,
+    /// Put in by the template or by padding.
+    pub special: bool,
+    /// 1, or 0 for padding.
+    pub attention: bool,
+}
+
+impl Token {
+    /// A token that stands for no text.
+    #[must_use]
+    pub fn inserted(id: u32, type_id: u32, attention: bool) -> Self {
+        Self { id, type_id, start: 0, end: 0, word: NONE, sequence: NONE, special: true, attention }
+    }
+}
+
+/// An encoded text, and the further windows when it was cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Encoding {
+    /// The tokens in order.
+    pub tokens: Vec<Token>,
+    /// Windows that did not fit, in order.
+    pub overflowing: Vec<Encoding>,
+}
+
+impl Encoding {
+    /// An encoding without overflow.
+    #[must_use]
+    pub fn new(tokens: Vec<Token>) -> Self {
+        Self { tokens, overflowing: Vec::new() }
+    }
+
+    /// Cut into windows of `max` tokens that share `stride` tokens; the first stays, the rest overflow.
+    pub fn truncate(&mut self, max: usize, stride: usize, direction: Direction) {
+        if self.tokens.len() <= max {
+            return;
+        }
+        let tokens = std::mem::take(&mut self.tokens);
+        if max == 0 {
+            self.overflowing.push(Self::new(tokens));
+            return;
+        }
+        let mut windows = windows(tokens.len(), max, stride, direction)
+            .into_iter()
+            .map(|(start, end)| tokens[start..end].to_vec());
+        self.tokens = windows.next().unwrap_or_default();
+        self.overflowing = windows.map(Self::new).collect();
+    }
+
+    /// Append another encoding; overflowing windows of both are combined, as `tokenizers` does.
+    #[must_use]
+    pub fn joined(&self, other: &Self) -> Self {
+        let mut overflowing = Vec::new();
+        for mine in &self.overflowing {
+            overflowing.push(mine.concat(other));
+            overflowing.extend(other.overflowing.iter().map(|theirs| mine.concat(theirs)));
+        }
+        overflowing.extend(other.overflowing.iter().map(|theirs| self.concat(theirs)));
+        Self { overflowing, ..self.concat(other) }
+    }
+
+    fn concat(&self, other: &Self) -> Self {
+        Self::new([self.tokens.as_slice(), other.tokens.as_slice()].concat())
+    }
+
+    /// Fill up to `length` tokens, overflowing windows too.
+    pub fn pad(&mut self, length: usize, padding: &Padding) {
+        self.overflowing.iter_mut().for_each(|window| window.pad(length, padding));
+        let missing = length.saturating_sub(self.tokens.len());
+        let filling = Token::inserted(padding.pad_id, padding.pad_type_id, false);
+        match padding.direction {
+            Direction::Right => self.tokens.resize(self.tokens.len() + missing, filling),
+            Direction::Left => drop(self.tokens.splice(0..0, std::iter::repeat_n(filling, missing))),
+        }
+    }
+}
+
+/// Spans of windows over `len` tokens, the kept one first.
+fn windows(len: usize, max: usize, stride: usize, direction: Direction) -> Vec<(usize, usize)> {
+    let step = max - stride.min(max - 1);
+    let mut spans = Vec::new();
+    let mut skipped = 0;
+    loop {
+        let reached = (skipped + max).min(len);
+        spans.push(match direction {
+            Direction::Right => (skipped, reached),
+            Direction::Left => (len - reached, len - skipped),
+        });
+        if reached == len {
+            return spans;
+        }
+        skipped += step;
+    }
+}
+
+/// The number of tokens that each of two sequences keeps within `max` tokens together.
+///
+/// `None` when the strategy would have to cut a sequence down to nothing, or to cut one that is absent.
+#[must_use]
+pub fn kept_lengths(
+    first: usize,
+    second: Option<usize>,
+    max: usize,
+    strategy: TruncationStrategy,
+) -> Option<(usize, usize)> {
+    let other = second.unwrap_or(0);
+    let excess = (first + other).saturating_sub(max);
+    if excess == 0 {
+        return Some((first, other));
+    }
+    if max == 0 {
+        return Some((0, 0));
+    }
+    match strategy {
+        TruncationStrategy::LongestFirst if second.is_none() => Some((max, 0)),
+        TruncationStrategy::LongestFirst => Some(balanced(first, other, max)),
+        TruncationStrategy::OnlyFirst if first > excess => Some((first - excess, other)),
+        TruncationStrategy::OnlySecond if second.is_some() && other > excess => {
+            Some((first, other - excess))
+        }
+        TruncationStrategy::OnlyFirst | TruncationStrategy::OnlySecond => None,
+    }
+}
+
+/// Cut the longer of two to the length of the shorter, then both by halves; the odd token goes to the
+/// one that was longer.
+fn balanced(first: usize, second: usize, max: usize) -> (usize, usize) {
+    let shorter = first.min(second);
+    let (short, long) = if shorter <= max && shorter.max(max - shorter) + shorter <= max {
+        (shorter, max - shorter)
+    } else {
+        (max / 2, max / 2 + max % 2)
+    };
+    if first > second {
+        (long, short)
+    } else {
+        (short, long)
+    }
+}
+
+/// The length to fill to for encodings whose longest has `longest` tokens.
+#[must_use]
+pub fn padded_length(longest: usize, padding: &Padding) -> usize {
+    let length = padding.length.unwrap_or(longest);
+    match padding.pad_to_multiple_of {
+        Some(multiple) if multiple > 0 => length.next_multiple_of(multiple),
+        _ => length,
+    }
+}
+
+/// Cut one or two encodings as `truncation` asks, leaving room for `reserved` inserted tokens.
+///
+/// Gives back `false` when the strategy cannot be followed.
+#[must_use]
+pub fn truncate(
+    first: &mut Encoding,
+    second: Option<&mut Encoding>,
+    truncation: &Truncation,
+    reserved: usize,
+) -> bool {
+    let max = truncation.max_length.saturating_sub(reserved);
+    let second_len = second.as_ref().map(|encoding| encoding.tokens.len());
+    let Some(kept) = kept_lengths(first.tokens.len(), second_len, max, truncation.strategy) else {
+        return false;
+    };
+    first.truncate(kept.0, truncation.stride, truncation.direction);
+    if let Some(second) = second {
+        second.truncate(kept.1, truncation.stride, truncation.direction);
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_overlap_by_the_stride() {
+        assert_eq!(windows(7, 3, 1, Direction::Right), [(0, 3), (2, 5), (4, 7)]);
+        assert_eq!(windows(7, 3, 1, Direction::Left), [(4, 7), (2, 5), (0, 3)]);
+        assert_eq!(windows(4, 3, 0, Direction::Left), [(1, 4), (0, 1)]);
+    }
+
+    #[test]
+    fn shares_the_room_between_two() {
+        use TruncationStrategy::{LongestFirst, OnlyFirst, OnlySecond};
+        assert_eq!(kept_lengths(3, Some(9), 8, LongestFirst), Some((3, 5)));
+        assert_eq!(kept_lengths(9, Some(8), 7, LongestFirst), Some((4, 3)));
+        assert_eq!(kept_lengths(9, Some(3), 8, OnlyFirst), Some((5, 3)));
+        assert_eq!(kept_lengths(9, Some(1), 8, OnlySecond), None);
+        assert_eq!(kept_lengths(9, None, 8, LongestFirst), Some((8, 0)));
+    }
+}

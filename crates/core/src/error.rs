@@ -1,0 +1,71 @@
+//! One error type for the whole core: where, what was found, what was expected.
+
+use std::fmt;
+
+/// What went wrong, in the terms of the Python exception tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// An argument has a value that cannot be used.
+    Argument,
+    /// A tokenizer file is malformed, unknown or contradicts itself.
+    Format,
+    /// A vocabulary has duplicates, lacks its unknown token, or is otherwise unusable.
+    Vocabulary,
+    /// The training text is empty or cannot be read as asked.
+    Corpus,
+    /// The training text holds bytes that are not UTF-8.
+    Utf8,
+    /// The training settings cannot be met by the corpus.
+    Training,
+    /// The caller asked to stop.
+    Interrupted,
+}
+
+/// A problem by its place, what was found there and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Which branch of the tree.
+    pub kind: ErrorKind,
+    /// The argument, file, line or field at fault.
+    pub place: String,
+    /// What stands there.
+    pub found: String,
+    /// What should stand there; may be empty.
+    pub expected: String,
+}
+
+impl Error {
+    /// Make an error from its parts.
+    pub fn new(
+        kind: ErrorKind,
+        place: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self {
+            kind,
+            place: place.into(),
+            found: found.into(),
+            expected: expected.into(),
+        }
+    }
+
+    /// Put the name of a file, or of an enclosing field, before the place.
+    #[must_use]
+    pub fn within(mut self, outer: &str) -> Self {
+        self.place = format!("{outer}: {}", self.place);
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: found {}", self.place, self.found)?;
+        if !self.expected.is_empty() {
+            write!(f, ", expected {}", self.expected)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}

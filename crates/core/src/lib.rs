@@ -1,0 +1,33 @@
+//! The core of piecework: every stage between text and ids, and the learners of vocabularies.
+//!
+//! In the order of the data: special tokens, normalize, pre-tokenize, model, post-process; then decode.
+//! [`pipeline`] is the only module that names all stages, [`batch`] runs it over many texts.
+
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod spec;
+pub mod text;
+pub mod vocab;
+
+pub mod special;
+
+pub mod normalize;
+
+pub mod pretokenize;
+
+pub mod model;
+
+pub mod postprocess;
+
+pub mod decode;
+
+pub mod memo;
+
+pub mod encoding;
+
+pub mod pipeline;
+
+//pub mod train;
+
+pub mod batch;

@@ -1,0 +1,28 @@
+//! The character model: every character is an entry or it is unknown.
+
+use super::{Piece, PieceSink};
+use crate::error::Error;
+use crate::spec::CharSpec;
+use crate::vocab::Vocab;
+
+/// The compiled character model.
+#[derive(Clone, Debug)]
+pub struct CharModel {
+    unk_id: u32,
+}
+
+impl CharModel {
+    /// Compile; the unknown token must be in the vocabulary.
+    pub fn compile(spec: &CharSpec, vocab: &Vocab) -> Result<Self, Error> {
+        Ok(Self { unk_id: vocab.require(&spec.unk_token, "model.unk_token")? })
+    }
+
+    /// Look every character up.
+    pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl PieceSink) {
+        for (start, c) in word.char_indices() {
+            let end = start + c.len_utf8();
+            let id = vocab.id_of(&word[start..end]).unwrap_or(self.unk_id);
+            out.push(Piece { id, start: start as u32, end: end as u32 });
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Models: one word in, vocabulary entries out.
+
+mod char;
+mod word;
+mod wordpiece;
+
+pub use self::char::CharModel;
+pub use word::WordModel;
+pub use wordpiece::WordPiece;
+
+use crate::error::Error;
+use crate::spec::ModelSpec;
+use crate::vocab::Vocab;
+
+/// A vocabulary entry with the byte span of the word that it covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Vocabulary id.
+    pub id: u32,
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+}
+
+/// Where a model writes: ids alone, or ids with their spans.
+pub trait PieceSink {
+    /// Append one piece.
+    fn push(&mut self, piece: Piece);
+    /// The number of pieces so far.
+    fn mark(&self) -> usize;
+    /// Forget all pieces after `mark`.
+    fn rollback(&mut self, mark: usize);
+}
+
+impl PieceSink for Vec<u32> {
+    #[inline]
+    fn push(&mut self, piece: Piece) {
+        self.push(piece.id);
+    }
+
+    fn mark(&self) -> usize {
+        self.len()
+    }
+
+    fn rollback(&mut self, mark: usize) {
+        self.truncate(mark);
+    }
+}
+
+impl PieceSink for Vec<Piece> {
+    #[inline]
+    fn push(&mut self, piece: Piece) {
+        self.push(piece);
+    }
+
+    fn mark(&self) -> usize {
+        self.len()
+    }
+
+    fn rollback(&mut self, mark: usize) {
+        self.truncate(mark);
+    }
+}
+
+/// Working memory that models reuse from word to word.
+#[derive(Clone, Debug, Default)]
+pub struct ModelScratch {
+    pub(crate) best: Vec<wordpiece::BestSuffix>,
+}
+
+/// A compiled model.
+#[derive(Clone, Debug)]
+pub enum Model {
+    /// Longest match from the left.
+    WordPiece(WordPiece),
+    /// Whole words.
+    Word(WordModel),
+    /// Single characters.
+    Char(CharModel),
+}
+
+impl Model {
+    /// Compile a model over its compiled vocabulary.
+    pub fn compile(spec: &ModelSpec, vocab: &Vocab) -> Result<Self, Error> {
+        Ok(match spec {
+            ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::compile(spec, vocab)?),
+            ModelSpec::Word(spec) => Self::Word(WordModel::compile(spec, vocab)?),
+            ModelSpec::Char(spec) => Self::Char(CharModel::compile(spec, vocab)?),
+        })
+    }
+
+    /// Segment one non-empty word.
+    pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+        match self {
+            Self::WordPiece(model) => model.run(word, scratch, out),
+            Self::Word(model) => model.run(word, vocab, out),
+            Self::Char(model) => model.run(word, vocab, out),
+        }
+    }
+}

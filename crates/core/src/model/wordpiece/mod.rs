@@ -1,0 +1,130 @@
+//! WordPiece: cut a word into vocabulary entries, marked inside a word.
+//!
+//! Greedy longest match by LinMaxMatch (Song et al. 2021, "Fast WordPiece Tokenization", section 3),
+//! linear in the word; or the fewest pieces by dynamic programming, O(word x longest entry).
+
+mod failure;
+mod shortest;
+mod trie;
+
+pub(crate) use shortest::BestSuffix;
+
+use self::failure::Failures;
+use self::trie::{Trie, INSIDE, START};
+use super::{ModelScratch, Piece, PieceSink};
+use crate::error::Error;
+use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
+use crate::vocab::Vocab;
+
+/// The compiled WordPiece model.
+#[derive(Clone, Debug)]
+pub struct WordPiece {
+    trie: Trie,
+    failures: Failures,
+    unk_id: u32,
+    unk: UnknownUnit,
+    segmentation: Segmentation,
+    max_chars: usize,
+}
+
+impl WordPiece {
+    /// Build the trie and its failure links; the unknown token must be in the vocabulary.
+    pub fn compile(spec: &WordPieceSpec, vocab: &Vocab) -> Result<Self, Error> {
+        let unk_id = vocab.require(&spec.unk_token, "model.unk_token")?;
+        let (trie, order) = Trie::build(vocab, &spec.continuing_subword_prefix)?;
+        let failures = Failures::compute(&trie, &order)?;
+        Ok(Self {
+            trie,
+            failures,
+            unk_id,
+            unk: spec.unk,
+            segmentation: spec.segmentation,
+            max_chars: spec.max_input_chars_per_word,
+        })
+    }
+
+    /// Segment one non-empty word.
+    #[inline]
+    pub fn run(&self, word: &str, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+        if word.len() > self.max_chars && word.chars().count() > self.max_chars {
+            self.push_unknown(word, out);
+            return;
+        }
+        match (self.segmentation, self.unk) {
+            (Segmentation::Greedy, UnknownUnit::Word) => self.longest_match(word, out),
+            (Segmentation::Greedy, UnknownUnit::Char) => self.longest_match_by_char(word, out),
+            (Segmentation::Shortest, _) => self.fewest_pieces(word, scratch, out),
+        }
+    }
+
+    fn push_unknown(&self, word: &str, out: &mut impl PieceSink) {
+        out.push(Piece { id: self.unk_id, start: 0, end: word.len() as u32 });
+    }
+
+    /// Greedy longest match; a dead end makes the whole word unknown.
+    fn longest_match(&self, word: &str, out: &mut impl PieceSink) {
+        let mark = out.mark();
+        let mut state = START;
+        let mut done = 0;
+        for &byte in word.as_bytes() {
+            loop {
+                if let Some(next) = self.trie.child(state, byte) {
+                    state = next;
+                    break;
+                }
+                match self.pop(state, &mut done, out) {
+                    Some(next) => state = next,
+                    None => {
+                        out.rollback(mark);
+                        return self.push_unknown(word, out);
+                    }
+                }
+            }
+        }
+        while state != INSIDE {
+            match self.pop(state, &mut done, out) {
+                Some(next) => state = next,
+                None => {
+                    out.rollback(mark);
+                    return self.push_unknown(word, out);
+                }
+            }
+        }
+    }
+
+    /// Greedy longest match; at a dead end the unmatched character alone is unknown.
+    fn longest_match_by_char(&self, word: &str, out: &mut impl PieceSink) {
+        let bytes = word.as_bytes();
+        let mut state = START;
+        let (mut done, mut at) = (0u32, 0usize);
+        while at < bytes.len() || state != INSIDE {
+            if let Some(next) = bytes.get(at).and_then(|&byte| self.trie.child(state, byte)) {
+                state = next;
+                at += 1;
+            } else if let Some(next) = self.pop(state, &mut done, out) {
+                state = next;
+            } else {
+                let start = done;
+                let unmatched = word[start as usize..].chars().next().map_or(1, char::len_utf8);
+                done += unmatched as u32;
+                out.push(Piece { id: self.unk_id, start, end: done });
+                (state, at) = (INSIDE, done as usize);
+            }
+        }
+    }
+
+    /// Emit what the greedy match commits to when stuck at `state`; `None` at a dead end.
+    #[inline]
+    fn pop(&self, state: u32, done: &mut u32, out: &mut impl PieceSink) -> Option<u32> {
+        let (pops, next) = self.failures.of(state);
+        for pop in pops {
+            let start = *done;
+            *done += pop.byte_len;
+            out.push(Piece { id: pop.id, start, end: *done });
+        }
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests;

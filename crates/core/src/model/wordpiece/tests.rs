@@ -1,0 +1,89 @@
+use super::*;
+use crate::spec::VocabSpec;
+use proptest::prelude::*;
+
+fn spec(tokens: &[&str], unk: UnknownUnit, segmentation: Segmentation) -> WordPieceSpec {
+    let vocab: VocabSpec = tokens.iter().enumerate().map(|(i, t)| ((*t).to_string(), i as u32)).collect();
+    WordPieceSpec {
+        vocab,
+        unk_token: "[UNK]".into(),
+        continuing_subword_prefix: "##".into(),
+        max_input_chars_per_word: 100,
+        unk,
+        segmentation,
+    }
+}
+
+fn pieces(spec: &WordPieceSpec, word: &str) -> Vec<String> {
+    let vocab = Vocab::compile(&spec.vocab).unwrap();
+    let mut out: Vec<Piece> = Vec::new();
+    WordPiece::compile(spec, &vocab).unwrap().run(word, &mut ModelScratch::default(), &mut out);
+    let spans_join_up = out.windows(2).all(|two| two[0].end == two[1].start);
+    assert!(spans_join_up && out.last().is_none_or(|last| last.end as usize == word.len()));
+    out.iter().map(|piece| vocab.token_of(piece.id).unwrap().to_string()).collect()
+}
+
+/// Longest match by trying every end, as the rule is stated.
+fn naive(spec: &WordPieceSpec, word: &str) -> Vec<String> {
+    let known = |token: &str| spec.vocab.iter().any(|(t, _)| t == token);
+    let (mut out, mut start) = (Vec::new(), 0);
+    while start < word.len() {
+        let prefix = if start > 0 { spec.continuing_subword_prefix.as_str() } else { "" };
+        let ends = word[start..].char_indices().map(|(at, c)| start + at + c.len_utf8());
+        let longest = ends.clone().rev().find(|&end| known(&format!("{prefix}{}", &word[start..end])));
+        match (longest, spec.unk) {
+            (Some(end), _) => {
+                out.push(format!("{prefix}{}", &word[start..end]));
+                start = end;
+            }
+            (None, UnknownUnit::Word) => return vec![spec.unk_token.clone()],
+            (None, UnknownUnit::Char) => {
+                out.push(spec.unk_token.clone());
+                start = ends.min().unwrap();
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn matches_the_longest_entry_first() {
+    let vocab = ["[UNK]", "b", "h", "p", "##g", "##n", "##s", "##u", "##gs", "hu", "hug"];
+    let spec = spec(&vocab, UnknownUnit::Word, Segmentation::Greedy);
+    assert_eq!(pieces(&spec, "hugs"), ["hug", "##s"]);
+    assert_eq!(pieces(&spec, "bugs"), ["b", "##u", "##gs"]);
+    assert_eq!(pieces(&spec, "bum"), ["[UNK]"]);
+}
+
+#[test]
+fn shortest_beats_greedy_where_greedy_is_not_optimal() {
+    let vocab = ["[UNK]", "ab", "##c", "##d", "a", "##bcd"];
+    let greedy = spec(&vocab, UnknownUnit::Word, Segmentation::Greedy);
+    let shortest = spec(&vocab, UnknownUnit::Word, Segmentation::Shortest);
+    assert_eq!(pieces(&greedy, "abcd"), ["ab", "##c", "##d"]);
+    assert_eq!(pieces(&shortest, "abcd"), ["a", "##bcd"]);
+}
+
+#[test]
+fn an_adversarial_vocabulary_is_refused_not_built() {
+    let long = "a".repeat(200_000) + "b";
+    let spec = spec(&["[UNK]", "a", "##a", &long], UnknownUnit::Word, Segmentation::Greedy);
+    let vocab = Vocab::compile(&spec.vocab).unwrap();
+    assert!(WordPiece::compile(&spec, &vocab).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #[test]
+    fn linear_match_equals_the_naive_one(
+        tokens in prop::collection::btree_set("(##)?[abéü#]{1,4}", 0..12),
+        word in "[abéüè#]{1,12}",
+        by_char in any::<bool>(),
+    ) {
+        let mut vocab = vec!["[UNK]"];
+        vocab.extend(tokens.iter().map(String::as_str));
+        let unk = if by_char { UnknownUnit::Char } else { UnknownUnit::Word };
+        let spec = spec(&vocab, unk, Segmentation::Greedy);
+        prop_assert_eq!(pieces(&spec, &word), naive(&spec, &word));
+    }
+}

@@ -1,0 +1,179 @@
+//! A byte trie in a double array (Aoe 1989): a step is two reads and a comparison.
+//!
+//! Two roots share the array: `START` spells every entry in full, `INSIDE` spells what follows the
+//! continuation prefix. UTF-8 makes matches of whole entries end at character boundaries by itself.
+
+use std::collections::VecDeque;
+
+use crate::error::{Error, ErrorKind};
+use crate::vocab::Vocab;
+
+/// The root for matches at the start of a word.
+pub(super) const START: u32 = 0;
+/// The root for matches inside a word.
+pub(super) const INSIDE: u32 = 1;
+
+const NONE: u32 = u32::MAX;
+const BLOCK: usize = 256;
+/// How many free slots are tried before a new block is opened.
+const TRIES: usize = 48;
+
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    /// The child by byte `b` stands at `base ^ b` ...
+    base: u32,
+    /// ... if that slot's `parent` is this state.
+    parent: u32,
+}
+
+const FREE: Unit = Unit { base: 0, parent: NONE };
+
+/// The double array and the entry that ends at each state.
+#[derive(Clone, Debug)]
+pub(super) struct Trie {
+    units: Vec<Unit>,
+    entries: Vec<u32>,
+}
+
+/// One state in breadth-first order, with the step that led to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) parent: u32,
+    pub(super) byte: u8,
+    pub(super) state: u32,
+    pub(super) depth: u32,
+}
+
+impl Trie {
+    /// Build from a vocabulary; also gives all states but the roots in breadth-first order.
+    pub(super) fn build(vocab: &Vocab, prefix: &str) -> Result<(Self, Vec<Step>), Error> {
+        let mut at_start: Vec<(&[u8], u32)> = vocab.iter().map(|(t, id)| (t.as_bytes(), id)).collect();
+        let mut inside: Vec<(&[u8], u32)> = vocab
+            .iter()
+            .filter_map(|(token, id)| Some((token.strip_prefix(prefix)?.as_bytes(), id)))
+            .collect();
+        at_start.sort_unstable();
+        inside.sort_unstable();
+        Builder::new().build(&[&at_start, &inside])
+    }
+
+    /// The state after `byte`.
+    #[inline]
+    pub(super) fn child(&self, state: u32, byte: u8) -> Option<u32> {
+        let next = self.units[state as usize].base ^ u32::from(byte);
+        (self.units[next as usize].parent == state).then_some(next)
+    }
+
+    /// The entry that ends at a state.
+    #[inline]
+    pub(super) fn entry(&self, state: u32) -> Option<u32> {
+        Some(self.entries[state as usize]).filter(|&id| id != NONE)
+    }
+
+    /// The number of slots, used or not.
+    pub(super) fn slots(&self) -> usize {
+        self.units.len()
+    }
+}
+
+/// Keys that share the first `depth` bytes and hang below `state`.
+struct Subtree<'k> {
+    state: u32,
+    depth: usize,
+    keys: &'k [(&'k [u8], u32)],
+}
+
+struct Builder {
+    units: Vec<Unit>,
+    entries: Vec<u32>,
+    /// Free slots, newest last; some may have been taken since.
+    free: Vec<u32>,
+}
+
+impl Builder {
+    fn new() -> Self {
+        let mut builder = Self { units: Vec::new(), entries: Vec::new(), free: Vec::new() };
+        builder.open_block();
+        // The roots are nobody's children: their parent is a state that has none.
+        builder.units[START as usize].parent = NONE - 1;
+        builder.units[INSIDE as usize].parent = NONE - 1;
+        builder
+    }
+
+    fn build(mut self, roots: &[&[(&[u8], u32)]; 2]) -> Result<(Trie, Vec<Step>), Error> {
+        let mut steps = Vec::new();
+        let mut waiting: VecDeque<Subtree> = VecDeque::new();
+        for (state, keys) in [START, INSIDE].into_iter().zip(roots) {
+            waiting.push_back(Subtree { state, depth: 0, keys });
+        }
+        while let Some(subtree) = waiting.pop_front() {
+            self.expand(&subtree, &mut waiting, &mut steps);
+            if self.units.len() >= (NONE / 2) as usize {
+                let found = format!("{} trie slots", self.units.len());
+                return Err(Error::new(ErrorKind::Vocabulary, "vocab", found, "a smaller vocabulary"));
+            }
+        }
+        Ok((Trie { units: self.units, entries: self.entries }, steps))
+    }
+
+    /// Place the children of one state.
+    fn expand<'k>(
+        &mut self,
+        subtree: &Subtree<'k>,
+        waiting: &mut VecDeque<Subtree<'k>>,
+        steps: &mut Vec<Step>,
+    ) {
+        let Subtree { state, depth, mut keys } = *subtree;
+        while let Some(((key, id), rest)) = keys.split_first().filter(|((key, _), _)| key.len() == depth) {
+            if !key.is_empty() {
+                self.entries[state as usize] = *id;
+            }
+            keys = rest;
+        }
+        if keys.is_empty() {
+            return;
+        }
+        let groups: Vec<&[(&[u8], u32)]> = keys.chunk_by(|a, b| a.0[depth] == b.0[depth]).collect();
+        let bytes: Vec<u8> = groups.iter().map(|group| group[0].0[depth]).collect();
+        let base = self.find_base(&bytes);
+        self.units[state as usize].base = base;
+        for (group, byte) in groups.into_iter().zip(bytes) {
+            let child = base ^ u32::from(byte);
+            self.units[child as usize].parent = state;
+            steps.push(Step { parent: state, byte, state: child, depth: depth as u32 + 1 });
+            waiting.push_back(Subtree { state: child, depth: depth + 1, keys: group });
+        }
+    }
+
+    /// A base whose slots for all `bytes` are free.
+    fn find_base(&mut self, bytes: &[u8]) -> u32 {
+        for _ in 0..2 {
+            while self.free.last().is_some_and(|&slot| !self.is_free(slot)) {
+                self.free.pop();
+            }
+            let newest = self.free.iter().rev().take(4 * TRIES);
+            let found = newest
+                .filter(|&&slot| self.is_free(slot))
+                .take(TRIES)
+                .map(|&slot| slot ^ u32::from(bytes[0]))
+                .find(|&base| bytes.iter().all(|&byte| self.is_free(base ^ u32::from(byte))));
+            if let Some(base) = found {
+                return base;
+            }
+            self.open_block();
+        }
+        // A fresh block without roots is free throughout.
+        (self.units.len() - BLOCK) as u32
+    }
+
+    fn is_free(&self, slot: u32) -> bool {
+        self.units[slot as usize].parent == NONE
+    }
+
+    fn open_block(&mut self) {
+        let start = self.units.len();
+        self.units.resize(start + BLOCK, FREE);
+        self.entries.resize(start + BLOCK, NONE);
+        self.free.extend((start..start + BLOCK).rev().map(|slot| slot as u32));
+    }
+}

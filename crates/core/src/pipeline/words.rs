@@ -1,0 +1,206 @@
+//! From a stretch of plain text to ids: normalize and split in one pass, word by word through the memo.
+//!
+//! ASCII words take a fast path: 16 bytes are classed at once, lowered in register, and are the key of
+//! the memo. A word with anything else in it is normalized and split alone, up to the next ASCII space or
+//! punctuation: those are never touched by normalization and never joined by it, so a cut there is safe.
+
+use piecework_kernels::ascii::{alphanumeric_prefix_len, lowercase_16};
+
+use crate::memo::{self, Key, Memo, MAX_KEY_BYTES};
+use crate::model::{Model, ModelScratch};
+use crate::normalize::Normalizer;
+use crate::pretokenize::PreTokenizer;
+use crate::text::{class_of, Class};
+use crate::vocab::Vocab;
+
+/// Normalizer and pre-tokenizer together, with what they make of each ASCII byte.
+#[derive(Clone, Debug)]
+pub struct Splitter {
+    normalizer: Normalizer,
+    pre_tokenizer: PreTokenizer,
+    bytes: [ByteRole; 256],
+    lowercases: bool,
+}
+
+/// What a byte is to the fast path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ByteRole {
+    /// Part of a word as it stands, but for its case.
+    Word,
+    /// Ends a word and is dropped.
+    Space,
+    /// A word of its own.
+    Alone,
+    /// Anything that needs the tables.
+    Other,
+}
+
+impl Splitter {
+    /// Put two compiled stages together.
+    #[must_use]
+    pub fn new(normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Self {
+        let mut bytes = [ByteRole::Other; 256];
+        for byte in 0..128u8 {
+            bytes[byte as usize] = role_of(byte, &normalizer, pre_tokenizer);
+        }
+        let lowercases = matches!(&normalizer, Normalizer::Bert(bert) if bert.lowercases());
+        Self { normalizer, pre_tokenizer, bytes, lowercases }
+    }
+
+    /// The normalizer.
+    #[must_use]
+    pub fn normalizer(&self) -> &Normalizer {
+        &self.normalizer
+    }
+
+    /// The pre-tokenizer.
+    #[must_use]
+    pub fn pre_tokenizer(&self) -> PreTokenizer {
+        self.pre_tokenizer
+    }
+
+    /// Give every normalized word to `sink`, in order.
+    pub fn run(&self, text: &str, normalized: &mut String, sink: &mut impl WordSink) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            match self.bytes[bytes[at] as usize] {
+                ByteRole::Space => at += 1,
+                ByteRole::Alone => {
+                    sink.word(&text[at..=at], at);
+                    at += 1;
+                }
+                ByteRole::Word | ByteRole::Other => at = self.stretch(text, at, normalized, sink),
+            }
+        }
+    }
+
+    /// Give the word, or words, that begin at byte `at`; returns where they end.
+    #[inline]
+    fn stretch(
+        &self,
+        text: &str,
+        at: usize,
+        normalized: &mut String,
+        sink: &mut impl WordSink,
+    ) -> usize {
+        let bytes = text.as_bytes();
+        let block = block_at(bytes, at);
+        let len = alphanumeric_prefix_len(&block);
+        let next = bytes.get(at + len).map_or(ByteRole::Space, |&byte| self.bytes[byte as usize]);
+        if (1..=MAX_KEY_BYTES).contains(&len) && matches!(next, ByteRole::Space | ByteRole::Alone) {
+            let mut word = u128::from_le_bytes(block) & ((1 << (8 * len)) - 1);
+            if self.lowercases {
+                word = lowercase_16(word);
+            }
+            sink.short_word(Key::from_low_bytes(word, len), at);
+            return at + len;
+        }
+        let end = self.stretch_end(bytes, at);
+        self.slow_words(&text[at..end], normalized, |word| sink.word(word, at));
+        end
+    }
+
+    /// The table path: normalize and split a stretch that ASCII spaces and punctuation enclose.
+    fn slow_words(&self, stretch: &str, normalized: &mut String, mut emit: impl FnMut(&str)) {
+        if matches!(self.normalizer, Normalizer::Identity) {
+            self.pre_tokenizer.run(stretch, |start, end| emit(&stretch[start..end]));
+            return;
+        }
+        normalized.clear();
+        self.normalizer.run(stretch, 0, normalized);
+        self.pre_tokenizer.run(normalized, |start, end| emit(&normalized[start..end]));
+    }
+
+    fn stretch_end(&self, bytes: &[u8], from: usize) -> usize {
+        let ends = |&byte: &u8| matches!(self.bytes[byte as usize], ByteRole::Space | ByteRole::Alone);
+        bytes[from..].iter().position(ends).map_or(bytes.len(), |offset| from + offset)
+    }
+}
+
+fn role_of(byte: u8, normalizer: &Normalizer, pre_tokenizer: PreTokenizer) -> ByteRole {
+    let PreTokenizer::Classes { removed, isolated } = pre_tokenizer else {
+        return ByteRole::Other;
+    };
+    let c = char::from(byte);
+    let class = class_of(c);
+    let mut normalized = String::new();
+    normalizer.run(c.encode_utf8(&mut [0; 4]), 0, &mut normalized);
+    if removed.is_some_and(|removed| class.has(removed)) && !normalized.is_empty() {
+        ByteRole::Space
+    } else if isolated.is_some_and(|isolated| class.has(isolated)) {
+        ByteRole::Alone
+    } else if c.is_ascii_alphanumeric() && removed == Some(Class::WHITESPACE) {
+        ByteRole::Word
+    } else {
+        ByteRole::Other
+    }
+}
+
+/// The 16 bytes from `at` on, zeros after the end.
+#[inline]
+fn block_at(bytes: &[u8], at: usize) -> [u8; 16] {
+    match bytes[at..].first_chunk::<16>() {
+        Some(block) => *block,
+        None => {
+            let mut block = [0; 16];
+            block[..bytes.len() - at].copy_from_slice(&bytes[at..]);
+            block
+        }
+    }
+}
+
+/// Takes the words of a text; `at` is the byte of the text where the word's stretch begins.
+pub trait WordSink {
+    /// Take a word.
+    fn word(&mut self, word: &str, at: usize);
+
+    /// Take a word of up to 15 bytes by its key.
+    #[inline]
+    fn short_word(&mut self, key: Key, at: usize) {
+        let (bytes, len) = key.bytes();
+        if let Ok(word) = std::str::from_utf8(&bytes[..len]) {
+            self.word(word, at);
+        }
+    }
+}
+
+/// Words to ids, through the memo.
+pub(super) struct WordIds<'s> {
+    pub(super) model: &'s Model,
+    pub(super) vocab: &'s Vocab,
+    pub(super) memo: &'s mut Memo,
+    pub(super) scratch: &'s mut ModelScratch,
+    pub(super) out: &'s mut Vec<u32>,
+}
+
+impl WordSink for WordIds<'_> {
+    #[inline]
+    fn word(&mut self, word: &str, at: usize) {
+        match Key::of(word.as_bytes()) {
+            Some(key) => self.short_word(key, at),
+            None => self.model.run(word, self.vocab, self.scratch, self.out),
+        }
+    }
+
+    #[inline]
+    fn short_word(&mut self, key: Key, _at: usize) {
+        match self.memo.get(key) {
+            Some(ids) => memo::append(ids, self.out),
+            None => self.append_new(key),
+        }
+    }
+}
+
+impl WordIds<'_> {
+    #[cold]
+    fn append_new(&mut self, key: Key) {
+        let (bytes, len) = key.bytes();
+        let Ok(word) = std::str::from_utf8(&bytes[..len]) else { return };
+        let start = self.out.len();
+        self.model.run(word, self.vocab, self.scratch, self.out);
+        if let Some(packed) = memo::pack(&self.out[start..]) {
+            self.memo.insert(key, packed);
+        }
+    }
+}

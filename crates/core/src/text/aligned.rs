@@ -1,0 +1,124 @@
+//! Normalized text that knows, for each of its bytes, which bytes of the original it came from.
+
+/// Where a normalizer writes: a plain `String` when only ids are wanted, `Aligned` for offsets.
+pub trait NormalizedSink {
+    /// Append a character that came from `source` (a byte span of the original).
+    fn push_from(&mut self, c: char, source: (u32, u32));
+    /// Append text that came unchanged from the original at byte `start`.
+    fn push_unchanged(&mut self, text: &str, start: u32);
+}
+
+impl NormalizedSink for String {
+    #[inline]
+    fn push_from(&mut self, c: char, _source: (u32, u32)) {
+        self.push(c);
+    }
+
+    #[inline]
+    fn push_unchanged(&mut self, text: &str, _start: u32) {
+        self.push_str(text);
+    }
+}
+
+/// Normalized text with the byte span of the original behind every byte.
+#[derive(Clone, Debug, Default)]
+pub struct Aligned {
+    text: String,
+    sources: Vec<(u32, u32)>,
+}
+
+impl Aligned {
+    /// The normalized text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Forget everything, keep the memory.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.sources.clear();
+    }
+
+    /// The byte span of the original behind a non-empty byte span of the normalized text.
+    #[must_use]
+    pub fn source_of(&self, start: usize, end: usize) -> (u32, u32) {
+        if start >= end {
+            return self.sources.get(start).map_or((0, 0), |&(at, _)| (at, at));
+        }
+        (self.sources[start].0, self.sources[end - 1].1)
+    }
+}
+
+impl NormalizedSink for Aligned {
+    fn push_from(&mut self, c: char, source: (u32, u32)) {
+        self.text.push(c);
+        self.sources.extend(std::iter::repeat_n(source, c.len_utf8()));
+    }
+
+    fn push_unchanged(&mut self, text: &str, start: u32) {
+        let mut at = start;
+        for c in text.chars() {
+            self.push_from(c, (at, at + c.len_utf8() as u32));
+            at += c.len_utf8() as u32;
+        }
+    }
+}
+
+/// Converts byte offsets of one text to character offsets, for offsets asked in any order.
+#[derive(Debug)]
+pub struct CharIndex<'a> {
+    text: &'a str,
+    /// Characters before every 64th byte; empty when the text is ASCII.
+    chars_before_block: Vec<u32>,
+}
+
+const INDEX_BLOCK: usize = 64;
+
+impl<'a> CharIndex<'a> {
+    /// Index a text; O(bytes).
+    #[must_use]
+    pub fn new(text: &'a str) -> Self {
+        let mut chars_before_block = Vec::new();
+        if !text.is_ascii() {
+            let mut total = 0;
+            for block in text.as_bytes().chunks(INDEX_BLOCK) {
+                chars_before_block.push(total);
+                total += char_starts(block);
+            }
+            chars_before_block.push(total);
+        }
+        Self { text, chars_before_block }
+    }
+
+    /// The number of characters before byte `offset`, which lies on a character boundary.
+    #[must_use]
+    pub fn chars_before(&self, offset: u32) -> u32 {
+        let block = offset as usize / INDEX_BLOCK;
+        match self.chars_before_block.get(block) {
+            Some(before) => {
+                before + char_starts(&self.text.as_bytes()[block * INDEX_BLOCK..offset as usize])
+            }
+            None => offset,
+        }
+    }
+}
+
+fn char_starts(bytes: &[u8]) -> u32 {
+    bytes.iter().map(|&b| u32::from((b as i8) >= -0x40)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_characters_before_a_byte() {
+        let text = "aé漢🙂".repeat(40);
+        let index = CharIndex::new(&text);
+        for (chars, (byte, _)) in text.char_indices().enumerate() {
+            assert_eq!(index.chars_before(byte as u32), chars as u32);
+        }
+        assert_eq!(index.chars_before(text.len() as u32), 160);
+    }
+}

@@ -1,0 +1,4 @@
+//! Byte-level inner loops. The only crate with `unsafe`: every block is argued, and every accelerated
+//! routine has a scalar twin that defines it and is always compiled.
+
+pub mod ascii;
