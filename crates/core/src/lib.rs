@@ -28,6 +28,6 @@ pub mod encoding;
 
 pub mod pipeline;
 
-//pub mod train;
+pub mod train;
 
 pub mod batch;

@@ -1,5 +1,9 @@
 //! Many texts at once: shared out over threads by bytes, gathered in order.
 
+mod count;
+
+pub use count::WordCounter;
+
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::thread;

@@ -1,0 +1,214 @@
+//! The compiled tokenizer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use piecework_core::batch::Encoder;
+use piecework_core::pipeline::Pipeline;
+use piecework_core::spec::TokenizerSpec;
+use piecework_core::text::Aligned;
+use piecework_formats::{tokenizer_json, vocab_txt};
+use pyo3::prelude::*;
+
+use crate::encoding::RawEncoding;
+use crate::errors::{bad_argument, raise};
+use crate::text::{borrow, borrow_all, items};
+
+/// A compiled tokenizer.
+#[pyclass(frozen, module = "piecework._core")]
+pub struct Core {
+    encoder: Arc<Encoder>,
+}
+
+type IdArrays<'py> = (
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<i64>>,
+    Option<Bound<'py, PyArray1<u8>>>,
+    Option<Bound<'py, PyArray1<u8>>>,
+);
+
+/// Read and compile without the GIL; errors name the source.
+fn compile(
+    py: Python<'_>,
+    source: &str,
+    read: impl FnOnce() -> Result<TokenizerSpec, piecework_core::error::Error> + Send,
+) -> PyResult<Core> {
+    let pipeline = py.detach(|| Pipeline::compile(&read()?));
+    let pipeline = pipeline.map_err(|error| match source {
+        "" => raise(error),
+        source => raise(error.within(source)),
+    })?;
+    Ok(Core { encoder: Arc::new(Encoder::new(pipeline)) })
+}
+
+/// Threads to use: what was asked for, or one for each processor.
+pub(crate) fn worker_count(workers: Option<i64>) -> PyResult<usize> {
+    match workers {
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+        Some(workers) if (1..=4096).contains(&workers) => Ok(workers as usize),
+        Some(workers) => Err(bad_argument("workers", workers.to_string(), "1 to 4096, or None")),
+    }
+}
+
+#[pymethods]
+impl Core {
+    #[staticmethod]
+    fn from_json(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Self> {
+        compile(py, source, || tokenizer_json::read(data))
+    }
+
+    #[staticmethod]
+    fn from_vocab_txt(
+        py: Python<'_>,
+        data: &[u8],
+        source: &str,
+        lowercase: Option<bool>,
+    ) -> PyResult<Self> {
+        compile(py, source, || vocab_txt::read(data, lowercase))
+    }
+
+    fn to_json(&self, py: Python<'_>, pretty: bool) -> String {
+        py.detach(|| tokenizer_json::write(&self.encoder.pipeline().spec(), pretty))
+    }
+
+    fn to_vocab_txt(&self) -> PyResult<Vec<u8>> {
+        vocab_txt::write(self.encoder.pipeline().spec().model.vocab()).map_err(raise)
+    }
+
+    fn encode(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        pair: Option<&Bound<'_, PyAny>>,
+        add_special_tokens: bool,
+    ) -> PyResult<RawEncoding> {
+        let text = borrow(text, || "text".into())?;
+        let pair = pair.map(|pair| borrow(pair, || "pair".into())).transpose()?;
+        let encode = || {
+            self.encoder.with_scratch(|scratch| {
+                self.encoder.pipeline().encode(text, pair, add_special_tokens, scratch)
+            })
+        };
+        let encoding = py.detach(encode).map_err(raise)?;
+        Ok(RawEncoding { encoding, encoder: Arc::clone(&self.encoder) })
+    }
+
+    fn encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        pairs: Option<&Bound<'py, PyAny>>,
+        add_special_tokens: bool,
+        workers: Option<i64>,
+    ) -> PyResult<IdArrays<'py>> {
+        let workers = worker_count(workers)?;
+        let text_items = items(texts, "texts")?;
+        let texts = borrow_all(&text_items, "texts")?;
+        let pair_items = pairs.map(|pairs| items(pairs, "pairs")).transpose()?;
+        let pairs = pair_items.as_deref().map(|pairs| borrow_all(pairs, "pairs")).transpose()?;
+        if let Some(pairs) = pairs.as_ref().filter(|pairs| pairs.len() != texts.len()) {
+            let expected = format!("{}, one for each text", texts.len());
+            return Err(bad_argument("pairs", format!("{} items", pairs.len()), &expected));
+        }
+        let batch = py
+            .detach(|| self.encoder.encode(&texts, pairs.as_deref(), add_special_tokens, workers))
+            .map_err(raise)?;
+        Ok((
+            batch.ids.into_pyarray(py),
+            batch.row_offsets.into_pyarray(py),
+            batch.type_ids.map(|types| types.into_pyarray(py)),
+            batch.attention_mask.map(|mask| mask.into_pyarray(py)),
+        ))
+    }
+
+    fn count_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+        workers: Option<i64>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let workers = worker_count(workers)?;
+        let text_items = items(texts, "texts")?;
+        let texts = borrow_all(&text_items, "texts")?;
+        let counts = py.detach(|| self.encoder.count(&texts, add_special_tokens, workers));
+        Ok(counts.map_err(raise)?.into_pyarray(py))
+    }
+
+    fn decode(
+        &self,
+        py: Python<'_>,
+        ids: Vec<u32>,
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+    ) -> String {
+        py.detach(|| self.encoder.pipeline().decode(&ids, skip_special_tokens, clean_up))
+    }
+
+    fn decode_batch(
+        &self,
+        py: Python<'_>,
+        ids: PyReadonlyArray1<'_, u32>,
+        row_offsets: PyReadonlyArray1<'_, i64>,
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+    ) -> PyResult<Vec<String>> {
+        let (ids, offsets) = (ids.as_slice()?, row_offsets.as_slice()?);
+        let row = |two: &[i64]| {
+            let (start, end) = (usize::try_from(two[0]).ok()?, usize::try_from(two[1]).ok()?);
+            ids.get(start..end)
+        };
+        let rows: Option<Vec<&[u32]>> = offsets.windows(2).map(row).collect();
+        let rows = rows.ok_or_else(|| {
+            bad_argument("row_offsets", "an offset beyond the ids", "rising offsets within the ids")
+        })?;
+        let pipeline = self.encoder.pipeline();
+        let decode = |row: &[u32]| pipeline.decode(row, skip_special_tokens, clean_up);
+        Ok(py.detach(|| rows.into_iter().map(decode).collect()))
+    }
+
+    fn token_to_id(&self, token: &str) -> Option<u32> {
+        self.encoder.pipeline().id_of(token)
+    }
+
+    fn id_to_token(&self, id: u32) -> Option<&str> {
+        self.encoder.pipeline().token_of(id)
+    }
+
+    fn vocab(&self, with_added_tokens: bool) -> HashMap<&str, u32> {
+        let pipeline = self.encoder.pipeline();
+        let added = pipeline.added_tokens().iter().filter(|_| with_added_tokens);
+        let added = added.map(|token| (token.content.as_str(), token.id));
+        pipeline.vocab().iter().chain(added).collect()
+    }
+
+    fn vocab_size(&self, with_added_tokens: bool) -> usize {
+        let pipeline = self.encoder.pipeline();
+        let is_new = |content: &str| pipeline.vocab().id_of(content).is_none();
+        let added = pipeline.added_tokens().iter().filter(|token| is_new(&token.content));
+        pipeline.vocab().len() + if with_added_tokens { added.count() } else { 0 }
+    }
+
+    fn normalize(&self, text: &Bound<'_, PyAny>) -> PyResult<String> {
+        let text = borrow(text, || "text".into())?;
+        let mut normalized = String::new();
+        self.encoder.pipeline().splitter().normalizer().run(text, 0, &mut normalized);
+        Ok(normalized)
+    }
+
+    fn pre_tokenize(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, (u32, u32))>> {
+        let text = borrow(text, || "text".into())?;
+        let splitter = self.encoder.pipeline().splitter();
+        let mut normalized = Aligned::default();
+        splitter.normalizer().run(text, 0, &mut normalized);
+        let chars = piecework_core::text::CharIndex::new(text);
+        let mut words = Vec::new();
+        splitter.pre_tokenizer().run(normalized.text(), |start, end| {
+            let source = normalized.source_of(start, end);
+            let span = (chars.chars_before(source.0), chars.chars_before(source.1));
+            words.push((normalized.text()[start..end].to_owned(), span));
+        });
+        Ok(words)
+    }
+}

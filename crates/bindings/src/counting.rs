@@ -1,0 +1,117 @@
+//! Word counts: gathering them from a corpus, and the columns they are stored in.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use piecework_core::batch;
+use piecework_core::normalize::Normalizer;
+use piecework_core::pipeline::Splitter;
+use piecework_core::pretokenize::PreTokenizer;
+use piecework_core::train::Counts;
+use piecework_formats::tokenizer_json;
+use pyo3::prelude::*;
+
+use crate::core::worker_count;
+use crate::errors::raise;
+use crate::text::{borrow_all, items};
+
+/// Counts the words of a corpus.
+#[pyclass(frozen, module = "piecework._core")]
+pub struct WordCounter {
+    counter: Mutex<batch::WordCounter>,
+    splitter: Splitter,
+    workers: usize,
+}
+
+impl WordCounter {
+    fn counter(&self) -> MutexGuard<'_, batch::WordCounter> {
+        self.counter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl WordCounter {
+    #[new]
+    #[pyo3(signature = (pipeline_json, workers))]
+    fn new(pipeline_json: &str, workers: Option<i64>) -> PyResult<Self> {
+        let workers = worker_count(workers)?;
+        let (normalizer, pre_tokenizer) =
+            tokenizer_json::read_pipeline(pipeline_json.as_bytes()).map_err(raise)?;
+        let splitter = Splitter::new(
+            Normalizer::compile(normalizer.as_ref()),
+            PreTokenizer::compile(pre_tokenizer.as_ref()),
+        );
+        let counter = Mutex::new(batch::WordCounter::new(splitter.clone(), workers));
+        Ok(Self { counter, splitter, workers })
+    }
+
+    fn add_texts(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, source: u32) -> PyResult<()> {
+        let items = items(texts, "texts")?;
+        let texts = borrow_all(&items, "texts")?;
+        py.detach(|| self.counter().add_texts(&texts, source));
+        Ok(())
+    }
+
+    fn add_block(
+        &self,
+        py: Python<'_>,
+        block: &[u8],
+        source: u32,
+        offset: u64,
+        strict: bool,
+        name: &str,
+    ) -> PyResult<u64> {
+        let added = py.detach(|| self.counter().add_block(block, source, offset, strict));
+        added.map_err(|error| raise(error.within(name)))
+    }
+
+    fn finish(&self, py: Python<'_>) -> PyResult<RawCounts> {
+        let fresh = batch::WordCounter::new(self.splitter.clone(), self.workers);
+        let counts = py.detach(|| std::mem::replace(&mut *self.counter(), fresh).finish());
+        Ok(RawCounts { counts: counts.map_err(raise)? })
+    }
+}
+
+/// Distinct words, counts and first positions.
+#[pyclass(frozen, module = "piecework._core")]
+pub struct RawCounts {
+    pub(crate) counts: Counts,
+}
+
+#[pymethods]
+impl RawCounts {
+    #[new]
+    #[pyo3(signature = (words, counts, first))]
+    fn new(
+        words: &Bound<'_, PyAny>,
+        counts: PyReadonlyArray1<'_, u64>,
+        first: Option<PyReadonlyArray1<'_, u64>>,
+    ) -> PyResult<Self> {
+        let items = items(words, "words")?;
+        let words = borrow_all(&items, "words")?;
+        let first = first.as_ref().map(|first| first.as_slice()).transpose()?;
+        let counts = Counts::from_parts(&words, counts.as_slice()?, first).map_err(raise)?;
+        Ok(Self { counts })
+    }
+
+    fn __len__(&self) -> usize {
+        self.counts.len()
+    }
+
+    fn words(&self) -> Vec<&str> {
+        self.counts.iter().map(|(word, ..)| word).collect()
+    }
+
+    fn counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        self.counts.counts().to_vec().into_pyarray(py)
+    }
+
+    fn first<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        self.counts.first().to_vec().into_pyarray(py)
+    }
+
+    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        let merged = py.detach(|| self.counts.clone().merge(other.counts.clone()));
+        Ok(Self { counts: merged.map_err(raise)? })
+    }
+}

@@ -1,0 +1,44 @@
+//! The one error mapping: a core error becomes the Python exception of its kind.
+
+use piecework_core::error::{Error, ErrorKind};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// Make the exception for a core error.
+pub(crate) fn raise(error: Error) -> PyErr {
+    let class = match error.kind {
+        ErrorKind::Argument => "ArgumentError",
+        ErrorKind::Format => "FormatError",
+        ErrorKind::Vocabulary => "VocabularyError",
+        ErrorKind::Corpus => "CorpusError",
+        ErrorKind::Utf8 => "InvalidUtf8Error",
+        ErrorKind::Training => "TrainingError",
+        ErrorKind::Interrupted => return PyKeyboardInterrupt::new_err(()),
+    };
+    exception(class, error.place, error.found, error.expected)
+}
+
+/// Make an `InputTypeError`.
+pub(crate) fn wrong_type(place: String, found: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    let found = found.get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string());
+    exception("InputTypeError", place, found, expected.into())
+}
+
+/// Make an `ArgumentError`.
+pub(crate) fn bad_argument(place: impl Into<String>, found: impl Into<String>, expected: &str) -> PyErr {
+    exception("ArgumentError", place.into(), found.into(), expected.into())
+}
+
+fn exception(class: &str, place: String, found: String, expected: String) -> PyErr {
+    Python::attach(|py| {
+        let class = py
+            .import("piecework.errors")
+            .and_then(|module| module.getattr(class))
+            .and_then(|class| Ok(class.cast_into::<PyType>()?));
+        match class {
+            Ok(class) => PyErr::from_type(class, (place, found, expected)),
+            Err(error) => error,
+        }
+    })
+}

@@ -1,0 +1,116 @@
+//! Learning a vocabulary, with progress and Ctrl-C.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use piecework_core::train::wordpiece::{learn, Join, Learned, Score, TrainSpec};
+use pyo3::prelude::*;
+
+use crate::core::worker_count;
+use crate::counting::RawCounts;
+use crate::errors::{bad_argument, raise};
+
+/// How often Python is asked whether to go on.
+const PULSE: Duration = Duration::from_millis(100);
+
+/// What the learner made.
+#[pyclass(frozen, module = "piecework._core")]
+pub struct LearnedWordPiece {
+    learned: Learned,
+}
+
+#[pymethods]
+impl LearnedWordPiece {
+    #[getter]
+    fn vocab(&self) -> Vec<&str> {
+        self.learned.vocab.iter().map(String::as_str).collect()
+    }
+
+    #[getter]
+    fn joins(&self) -> Vec<(&str, &str, &str, u64, f64)> {
+        let token = |id: u32| self.learned.vocab[id as usize].as_str();
+        let join = |join: &Join| {
+            (token(join.left), token(join.right), token(join.joined), join.count, join.score)
+        };
+        self.learned.joins.iter().map(join).collect()
+    }
+
+    #[getter]
+    fn stopped_early(&self) -> Option<&str> {
+        self.learned.stopped_early.as_deref()
+    }
+}
+
+/// Learn a WordPiece vocabulary.
+#[pyfunction]
+#[pyo3(signature = (
+    counts, *, vocab_size, score, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
+    continuing_subword_prefix, max_token_length, workers, progress
+))]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
+pub(crate) fn learn_wordpiece(
+    py: Python<'_>,
+    counts: &RawCounts,
+    vocab_size: usize,
+    score: &str,
+    min_frequency: u64,
+    limit_alphabet: Option<usize>,
+    initial_alphabet: Vec<char>,
+    special_tokens: Vec<String>,
+    continuing_subword_prefix: String,
+    max_token_length: Option<usize>,
+    workers: Option<i64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<LearnedWordPiece> {
+    let spec = TrainSpec {
+        vocab_size,
+        score: score_named(score)?,
+        min_frequency,
+        limit_alphabet,
+        initial_alphabet,
+        special_tokens,
+        continuing_subword_prefix,
+        max_token_length,
+    };
+    let workers = worker_count(workers)?;
+    let mut raised = None;
+    let mut last = Instant::now();
+    let learned = py.detach(|| {
+        learn(&counts.counts, &spec, workers, &mut |done, total| {
+            if last.elapsed() < PULSE && done < total {
+                return ControlFlow::Continue(());
+            }
+            last = Instant::now();
+            match Python::attach(|py| pulse(py, progress.as_ref(), done, total)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    raised = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })
+    });
+    match (raised, learned) {
+        (Some(error), _) => Err(error),
+        (None, learned) => Ok(LearnedWordPiece { learned: learned.map_err(raise)? }),
+    }
+}
+
+/// Look for signals and report progress.
+fn pulse(py: Python<'_>, progress: Option<&Py<PyAny>>, done: usize, total: usize) -> PyResult<()> {
+    py.check_signals()?;
+    if let Some(progress) = progress {
+        progress.call1(py, (done, total))?;
+    }
+    Ok(())
+}
+
+fn score_named(name: &str) -> PyResult<Score> {
+    match name {
+        "likelihood" => Ok(Score::Likelihood),
+        "pmi" => Ok(Score::Pmi),
+        "frequency" => Ok(Score::Frequency),
+        "top-down" => Ok(Score::TopDown),
+        _ => Err(bad_argument("score", format!("{name:?}"), "likelihood, pmi, frequency or top-down")),
+    }
+}

@@ -1,0 +1,32 @@
+//! The Python face of the core: signatures, release of the GIL, one error mapping; no logic.
+
+#![forbid(unsafe_code)]
+
+mod core;
+mod counting;
+mod encoding;
+mod errors;
+mod learning;
+mod text;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    use super::*;
+
+    #[pymodule_export]
+    use crate::core::Core;
+    #[pymodule_export]
+    use crate::counting::{RawCounts, WordCounter};
+    #[pymodule_export]
+    use crate::encoding::RawEncoding;
+    #[pymodule_export]
+    use crate::learning::{learn_wordpiece, LearnedWordPiece};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("UNICODE_VERSION", piecework_core::text::UNICODE_VERSION)?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,36 @@
+//! Borrowing Python strings as UTF-8, with errors that name the item.
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::errors::{bad_argument, wrong_type};
+
+/// Spans are 32 bits wide inside.
+const MAX_TEXT_BYTES: usize = u32::MAX as usize;
+
+/// Borrow one string.
+pub(crate) fn borrow<'a>(value: &'a Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<&'a str> {
+    let string = value.cast::<PyString>().map_err(|_| wrong_type(place(), value, "str"))?;
+    let text = string.to_str().map_err(|_| {
+        bad_argument(place(), "a lone surrogate", "text that can be written as UTF-8")
+    })?;
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(bad_argument(place(), format!("{} bytes", text.len()), "less than 4 GiB in one text"));
+    }
+    Ok(text)
+}
+
+/// Take the items out of a sequence.
+pub(crate) fn items<'py>(values: &Bound<'py, PyAny>, name: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if values.is_instance_of::<PyString>() {
+        return Err(wrong_type(name.into(), values, "a sequence of str"));
+    }
+    let items = values.try_iter().map_err(|_| wrong_type(name.into(), values, "a sequence of str"))?;
+    items.collect()
+}
+
+/// Borrow every item of a list as text.
+pub(crate) fn borrow_all<'a>(items: &'a [Bound<'_, PyAny>], name: &str) -> PyResult<Vec<&'a str>> {
+    let text = |(i, item): (usize, &'a Bound<'_, PyAny>)| borrow(item, || format!("{name}[{i}]"));
+    items.iter().enumerate().map(text).collect()
+}

@@ -1,0 +1,138 @@
+//! Counting the words of a corpus on several threads.
+//!
+//! Every thread keeps a map of its own until the end; merging adds counts and takes the smaller first
+//! position, so the result does not depend on how the texts were shared out.
+
+use std::thread;
+
+use rustc_hash::FxHashMap;
+
+use super::{join, shares};
+use crate::error::{Error, ErrorKind};
+use crate::pipeline::{Splitter, WordSink};
+use crate::train::{CountMap, Counts};
+
+/// Positions hold the number of the source above this bit and the byte within it below.
+const SOURCE_SHIFT: u32 = 40;
+
+/// Counts words as a normalizer and a pre-tokenizer make them.
+#[derive(Debug)]
+pub struct WordCounter {
+    splitter: Splitter,
+    tallies: Vec<Tally>,
+    /// Bytes that each source has given as texts so far.
+    given: FxHashMap<u32, u64>,
+}
+
+/// What one thread has counted.
+#[derive(Debug, Default)]
+struct Tally {
+    map: CountMap,
+    normalized: String,
+}
+
+/// A text and the position of its first byte.
+type Placed<'t> = (&'t str, u64);
+
+impl WordCounter {
+    /// A counter that uses `workers` threads at the most.
+    #[must_use]
+    pub fn new(splitter: Splitter, workers: usize) -> Self {
+        let tallies = (0..workers.max(1)).map(|_| Tally::default()).collect();
+        Self { splitter, tallies, given: FxHashMap::default() }
+    }
+
+    /// Count texts that follow what `source` has given so far; each ends with one virtual byte.
+    pub fn add_texts(&mut self, texts: &[&str], source: u32) {
+        let given = self.given.entry(source).or_default();
+        let mut placed = Vec::with_capacity(texts.len());
+        for text in texts {
+            placed.push((*text, position(source, *given)));
+            *given += text.len() as u64 + 1;
+        }
+        self.add(&placed);
+    }
+
+    /// Count the lines of a block that starts at byte `offset` of `source`.
+    ///
+    /// Bytes that are not UTF-8 become U+FFFD and are counted, or are an error when `strict`.
+    pub fn add_block(
+        &mut self,
+        block: &[u8],
+        source: u32,
+        offset: u64,
+        strict: bool,
+    ) -> Result<u64, Error> {
+        let (text, replaced) = match std::str::from_utf8(block) {
+            Ok(text) => (text.into(), 0),
+            Err(error) if strict => {
+                let place = format!("byte {}", offset + error.valid_up_to() as u64);
+                return Err(Error::new(ErrorKind::Utf8, place, "bytes that are not UTF-8", "UTF-8"));
+            }
+            Err(_) => {
+                let invalid = block.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty());
+                (String::from_utf8_lossy(block), invalid.count() as u64)
+            }
+        };
+        let mut placed: Vec<Placed> = Vec::new();
+        let mut start = 0;
+        for line in text.split('\n') {
+            // Replacing bytes can lengthen the text; positions stay within the block all the same.
+            let at = start.min(block.len());
+            placed.push((line.strip_suffix('\r').unwrap_or(line), position(source, offset + at as u64)));
+            start += line.len() + 1;
+        }
+        self.add(&placed);
+        Ok(replaced)
+    }
+
+    /// Merge what all threads counted.
+    pub fn finish(self) -> Result<Counts, Error> {
+        let mut maps = self.tallies.into_iter().map(|tally| tally.map);
+        let first = maps.next().unwrap_or_default();
+        maps.try_fold(first, CountMap::merge)?.finish()
+    }
+
+    fn add(&mut self, placed: &[Placed]) {
+        let texts: Vec<&str> = placed.iter().map(|&(text, _)| text).collect();
+        let shares = shares(&texts, self.tallies.len());
+        let splitter = &self.splitter;
+        if shares.len() <= 1 {
+            self.tallies[0].count(splitter, placed);
+            return;
+        }
+        thread::scope(|scope| {
+            let threads: Vec<_> = shares
+                .into_iter()
+                .zip(&mut self.tallies)
+                .map(|(rows, tally)| scope.spawn(|| tally.count(splitter, &placed[rows])))
+                .collect();
+            threads.into_iter().for_each(join);
+        });
+    }
+}
+
+impl Tally {
+    fn count(&mut self, splitter: &Splitter, texts: &[Placed]) {
+        for &(text, position) in texts {
+            let mut words = CountedWords { map: &mut self.map, position };
+            splitter.run(text, &mut self.normalized, &mut words);
+        }
+    }
+}
+
+struct CountedWords<'m> {
+    map: &'m mut CountMap,
+    position: u64,
+}
+
+impl WordSink for CountedWords<'_> {
+    #[inline]
+    fn word(&mut self, word: &str, at: usize) {
+        self.map.add(word, self.position + at as u64);
+    }
+}
+
+fn position(source: u32, byte: u64) -> u64 {
+    (u64::from(source) << SOURCE_SHIFT) | byte.min((1 << SOURCE_SHIFT) - 1)
+}

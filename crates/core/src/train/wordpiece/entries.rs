@@ -1,0 +1,147 @@
+//! The vocabulary under construction: entry strings, and whether left + right is one of them already.
+//!
+//! Strings are hashed as polynomials modulo 2^61 - 1, so the hash of a joined string follows from its
+//! parts' and asking for it builds no string.
+
+use hashbrown::hash_table::HashTable;
+
+const MODULUS: u64 = (1 << 61) - 1;
+const BASE: u64 = 0x0fd1_9b75_3a2c_64e7;
+
+/// Entries in id order; two entries never have the same string.
+pub(super) struct Entries {
+    prefix: String,
+    names: Vec<String>,
+    shapes: Vec<Shape>,
+    ids: HashTable<u32>,
+}
+
+/// What is needed of an entry to join it to another without looking at its string.
+#[derive(Clone, Copy)]
+struct Shape {
+    hash: u64,
+    /// Hash of the string without the prefix, and BASE to the power of its length in bytes.
+    body_hash: u64,
+    body_power: u64,
+    chars: u32,
+    body_chars: u32,
+}
+
+impl Entries {
+    pub(super) fn new(prefix: &str) -> Self {
+        Self { prefix: prefix.to_owned(), names: Vec::new(), shapes: Vec::new(), ids: HashTable::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(super) fn into_names(self) -> Vec<String> {
+        self.names
+    }
+
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Give the id of `name`, making it an entry if it is none yet; says whether it was made.
+    pub(super) fn add(&mut self, name: &str) -> (u32, bool) {
+        let shape = Shape::of(name, &self.prefix);
+        let Self { names, shapes, ids, .. } = self;
+        if let Some(&id) = ids.find(spread(shape.hash), |&id| names[id as usize] == name) {
+            return (id, false);
+        }
+        let id = names.len() as u32;
+        names.push(name.to_owned());
+        shapes.push(shape);
+        ids.insert_unique(spread(shape.hash), id, |&id| spread(shapes[id as usize].hash));
+        (id, true)
+    }
+
+    /// Find the entry spelled `name`.
+    pub(super) fn find(&self, name: &str) -> Option<u32> {
+        self.ids.find(spread(extend(name).0), |&id| self.names[id as usize] == name).copied()
+    }
+
+    /// Find the entry spelled as `left` followed by `right` without its prefix.
+    pub(super) fn find_joined(&self, left: u32, right: u32) -> Option<u32> {
+        let (one, two) = (&self.shapes[left as usize], &self.shapes[right as usize]);
+        let hash = reduce(u128::from(multiply(one.hash, two.body_power)) + u128::from(two.body_hash));
+        let (head, tail) = (self.names[left as usize].as_str(), self.body(right));
+        self.ids.find(spread(hash), |&id| is_both(&self.names[id as usize], head, tail)).copied()
+    }
+
+    /// Spell `left` followed by `right` without its prefix.
+    pub(super) fn spell_joined(&self, left: u32, right: u32) -> String {
+        let mut name = self.names[left as usize].clone();
+        name.push_str(self.body(right));
+        name
+    }
+
+    /// Count the characters of `left` and `right` joined, the prefix not counted.
+    pub(super) fn joined_chars(&self, left: u32, right: u32) -> usize {
+        let chars = self.shapes[left as usize].chars as usize + self.shapes[right as usize].body_chars as usize;
+        let name = &self.names[left as usize];
+        let starts = if name.len() >= self.prefix.len() {
+            name.starts_with(&self.prefix)
+        } else {
+            self.spell_joined(left, right).starts_with(&self.prefix)
+        };
+        if starts { chars - self.prefix.chars().count() } else { chars }
+    }
+
+    /// Visit each (left, right) of entries that spell `id` when joined.
+    pub(super) fn splits(&self, id: u32, mut visit: impl FnMut(u32, u32)) {
+        let name = &self.names[id as usize];
+        let mut right = self.prefix.clone();
+        for (at, _) in name.char_indices().skip(1) {
+            let Some(left) = self.find(&name[..at]) else { continue };
+            right.truncate(self.prefix.len());
+            right.push_str(&name[at..]);
+            if let Some(right) = self.find(&right) {
+                visit(left, right);
+            }
+        }
+    }
+
+    fn body(&self, id: u32) -> &str {
+        let name = self.names[id as usize].as_str();
+        name.strip_prefix(self.prefix.as_str()).unwrap_or(name)
+    }
+}
+
+impl Shape {
+    fn of(name: &str, prefix: &str) -> Self {
+        let body = name.strip_prefix(prefix).unwrap_or(name);
+        let (body_hash, body_power) = extend(body);
+        let [chars, body_chars] = [name, body].map(|text| u32::try_from(text.chars().count()).unwrap_or(u32::MAX));
+        Self { hash: extend(name).0, body_hash, body_power, chars, body_chars }
+    }
+}
+
+/// Whether `whole` is `head` followed by `tail`.
+fn is_both(whole: &str, head: &str, tail: &str) -> bool {
+    whole.len() == head.len() + tail.len() && whole.starts_with(head) && whole.ends_with(tail)
+}
+
+/// Hash `text`; also gives BASE to the power of its length in bytes.
+fn extend(text: &str) -> (u64, u64) {
+    text.bytes().fold((0, 1), |(hash, power), byte| {
+        (reduce(u128::from(multiply(hash, BASE)) + u128::from(byte) + 1), multiply(power, BASE))
+    })
+}
+
+fn multiply(a: u64, b: u64) -> u64 {
+    reduce(u128::from(a) * u128::from(b))
+}
+
+/// Take the remainder by 2^61 - 1 of a product of two remainders.
+fn reduce(value: u128) -> u64 {
+    let sum = (value as u64 & MODULUS) + (value >> 61) as u64;
+    if sum >= MODULUS { sum - MODULUS } else { sum }
+}
+
+/// Spread 61 bits over the 64 that the hash table looks at.
+fn spread(hash: u64) -> u64 {
+    hash ^ (hash << 3)
+}

@@ -1,0 +1,415 @@
+//! Best pair first, for scores that rise when the parts of a pair become rarer.
+//!
+//! Joining (a, b) changes the score of every pair that touches a or b: thousands, of which hardly any will
+//! ever be the best. So learning goes in *rounds*. A round takes the score of the thousandth-best pairs as
+//! its threshold; pairs that could pass it while no count falls by more than an eighth are *active*: they
+//! are re-scored at once whenever a part of theirs changes. All others are left alone until one of their
+//! parts has lost an eighth, or they gain occurrences. When no active pair reaches the threshold, the next
+//! round begins. The result is that of scoring all pairs anew for each join.
+//!
+//! Active pairs lie in classes of equal score, ordered by first occurrence, so ties are cheap. What a class
+//! knows is an upper bound or exact: scores that may rise are renewed at once, others when they come up.
+
+use std::cmp::Ordering;
+use std::hash::Hash;
+
+use super::classes::{Classes, Ranked, UNCLASSED};
+use super::joining::Joining;
+use super::progress::Progress;
+use super::Learned;
+use crate::error::Error;
+
+/// How many pairs should reach the threshold of a round.
+const ROUND: usize = 4096;
+/// Not looked up yet / known to be no entry.
+const UNKNOWN: u32 = u32::MAX;
+const NO_ENTRY: u32 = u32::MAX - 1;
+
+/// What scores are made of.
+#[derive(Clone, Copy)]
+pub(super) struct Facts {
+    /// Occurrences of the pair.
+    pub(super) count: u64,
+    /// Occurrences of its left part, its right part, and of the entry that joining would make.
+    pub(super) left: u64,
+    pub(super) right: u64,
+    pub(super) joined: u64,
+    /// Whether both parts are the same entry.
+    pub(super) twins: bool,
+}
+
+/// A score.
+pub(super) trait Objective {
+    /// What two pairs that always tie have in common.
+    type Key: Copy + Eq + Hash;
+    /// Whether `Facts::joined` matters.
+    const NEEDS_JOINED: bool;
+
+    /// The class of a pair.
+    fn key(&self, facts: &Facts) -> Self::Key;
+    /// The score of a class, exact or nearly so; `total` is the number of entries in the corpus.
+    fn value(&self, key: Self::Key, total: u64) -> f64;
+    /// The score of a pair, as near.
+    fn quick_value(&self, facts: &Facts, total: u64) -> f64;
+    /// Compare two classes, given with their values, exactly.
+    fn compare(&self, one: (Self::Key, f64), two: (Self::Key, f64)) -> Ordering;
+    /// A value that the pair's does not reach while the parts occur at least so often and it gains nothing.
+    fn bound(&self, facts: &Facts, least_left: u64, least_right: u64, total: u64) -> f64;
+    /// How far below the best value a class may seem to be and be the best.
+    fn slack(&self, value: f64) -> f64;
+    /// Values below this may be noise: there, all pairs are compared for each join.
+    fn floor(&self) -> f64;
+    /// Whether a join of this value is worth making.
+    fn gains(&self, value: f64) -> bool;
+    /// Why there are no more joins.
+    fn reason(&self, min_frequency: u64) -> String;
+}
+
+/// A pair with its value.
+type Choice = (u32, f64);
+
+struct Greedy<'a, O: Objective> {
+    objective: O,
+    joining: Joining<'a>,
+    classes: Classes<O::Key>,
+    /// Pairs that occur often enough, or did when the round began; by pair, whether it is listed.
+    candidates: Vec<u32>,
+    listed: Vec<bool>,
+    /// By pair: the joined entry, where it is known.
+    joined: Vec<u32>,
+    /// By entry: candidates and active pairs that touch it.
+    touching: Vec<Vec<u32>>,
+    active: Vec<Vec<u32>>,
+    /// By entry: bounds hold while its count is not below this.
+    least: Vec<u64>,
+    threshold: f64,
+}
+
+/// Join the best pair until the vocabulary is full, no pair is frequent enough or no join gains.
+pub(super) fn learn<O: Objective>(objective: O, joining: Joining<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    let mut greedy = Greedy::new(objective, joining);
+    while !greedy.joining.is_full() {
+        let Some((pair, value)) = greedy.next(progress)? else { break };
+        greedy.join(pair, value, progress)?;
+    }
+    let Greedy { objective, joining, .. } = greedy;
+    Ok(joining.finish(|joining| objective.reason(joining.min_frequency())))
+}
+
+impl<'a, O: Objective> Greedy<'a, O> {
+    fn new(objective: O, joining: Joining<'a>) -> Self {
+        let mut greedy = Self {
+            objective,
+            joining,
+            classes: Classes::new(),
+            candidates: Vec::new(),
+            listed: Vec::new(),
+            joined: Vec::new(),
+            touching: Vec::new(),
+            active: Vec::new(),
+            least: Vec::new(),
+            threshold: f64::INFINITY,
+        };
+        greedy.grow();
+        (0..greedy.joining.pairs.len() as u32).for_each(|pair| greedy.list(pair));
+        greedy
+    }
+
+    /// Find the best pair, beginning a new round when this one is used up.
+    fn next(&mut self, progress: &mut Progress<'_>) -> Result<Option<Choice>, Error> {
+        if let Some(choice) = self.best_active(progress)? {
+            return Ok(Some(choice));
+        }
+        if self.begin_round(progress)? {
+            return self.best_active(progress);
+        }
+        self.best_of_all(progress)
+    }
+
+    /// Join a pair and renew what the join may have raised.
+    fn join(&mut self, pair: u32, value: f64, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let (left, right) = self.joining.pairs.parts(pair);
+        let joined = self.joining.join(pair, value, progress)?;
+        self.grow();
+        if O::NEEDS_JOINED {
+            self.note_entry(joined);
+        }
+        for entry in [left, right, joined] {
+            self.renew_active(entry, progress)?;
+        }
+        for at in 0..self.joining.gained.len() {
+            self.consider(self.joining.gained[at]);
+        }
+        self.lower_least(left, progress)?;
+        self.lower_least(right, progress)
+    }
+
+    /// Make room for new entries and pairs.
+    fn grow(&mut self) {
+        let Self { joining, listed, joined, touching, active, least, .. } = self;
+        listed.resize(joining.pairs.len(), false);
+        joined.resize(joining.pairs.len(), UNKNOWN);
+        touching.resize_with(joining.entries.len(), Vec::new);
+        active.resize_with(joining.entries.len(), Vec::new);
+        least.extend(joining.counts[least.len()..].iter().map(|&count| least_of(count)));
+    }
+
+    /// Tell the pairs that `entry` is what joining them makes.
+    fn note_entry(&mut self, entry: u32) {
+        let mut pairs = Vec::new();
+        let Joining { entries, pairs: table, .. } = &self.joining;
+        entries.splits(entry, |left, right| pairs.extend(table.find(left, right)));
+        for pair in pairs {
+            self.joined[pair as usize] = entry;
+            self.consider(pair);
+        }
+    }
+
+    /// Look at a pair that may have gained.
+    fn consider(&mut self, pair: u32) {
+        self.list(pair);
+        if !self.listed[pair as usize] || self.joining.pairs.count(pair) < self.joining.min_frequency() {
+            return;
+        }
+        if self.classes.class_of(pair) != UNCLASSED {
+            self.place(pair);
+        } else {
+            self.activate_if_near(pair);
+        }
+    }
+
+    /// Put a pair that may be joined on the lists of candidates.
+    fn list(&mut self, pair: u32) {
+        if self.listed[pair as usize] || self.joining.pairs.count(pair) < self.joining.min_frequency() || !self.joining.fits(pair) {
+            return;
+        }
+        self.listed[pair as usize] = true;
+        self.candidates.push(pair);
+        push_both(&mut self.touching, self.joining.pairs.parts(pair), pair);
+    }
+
+    fn facts(&mut self, pair: u32) -> Facts {
+        let (left, right) = self.joining.pairs.parts(pair);
+        Facts {
+            count: self.joining.pairs.count(pair),
+            left: self.joining.counts[left as usize],
+            right: self.joining.counts[right as usize],
+            joined: if O::NEEDS_JOINED { self.joined_count(pair) } else { 0 },
+            twins: left == right,
+        }
+    }
+
+    fn joined_count(&mut self, pair: u32) -> u64 {
+        let known = &mut self.joined[pair as usize];
+        if *known == UNKNOWN {
+            let (left, right) = self.joining.pairs.parts(pair);
+            *known = self.joining.entries.find_joined(left, right).unwrap_or(NO_ENTRY);
+        }
+        self.joining.counts.get(*known as usize).copied().unwrap_or(0)
+    }
+
+    fn activate_if_near(&mut self, pair: u32) {
+        let facts = self.facts(pair);
+        let (left, right) = self.joining.pairs.parts(pair);
+        let (least_left, least_right) = (self.least[left as usize], self.least[right as usize]);
+        if self.objective.bound(&facts, least_left, least_right, self.joining.total) >= self.threshold {
+            self.activate(pair);
+        }
+    }
+
+    fn activate(&mut self, pair: u32) {
+        push_both(&mut self.active, self.joining.pairs.parts(pair), pair);
+        self.place(pair);
+    }
+
+    /// Put an active pair into its class, where it may be already; says whether the class had others.
+    fn place(&mut self, pair: u32) -> bool {
+        let facts = self.facts(pair);
+        let key = self.objective.key(&facts);
+        let first = self.joining.pairs.earliest(pair);
+        let (objective, total) = (&self.objective, self.joining.total);
+        self.classes.place(pair, key, first, || objective.value(key, total))
+    }
+
+    /// Re-score the active pairs that touch an entry.
+    fn renew_active(&mut self, entry: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let mut pairs = std::mem::take(&mut self.active[entry as usize]);
+        progress.advance(pairs.len())?;
+        pairs.retain(|&pair| self.renew(pair));
+        self.active[entry as usize] = pairs;
+        Ok(())
+    }
+
+    /// Re-score an active pair; says whether it is still active.
+    fn renew(&mut self, pair: u32) -> bool {
+        if self.classes.class_of(pair) == UNCLASSED {
+            return false;
+        }
+        if self.joining.pairs.count(pair) < self.joining.min_frequency() {
+            self.classes.remove(pair);
+            return false;
+        }
+        let facts = self.facts(pair);
+        if !self.classes.holds(pair, self.objective.key(&facts)) {
+            self.place(pair);
+        }
+        true
+    }
+
+    /// Once a count has fallen below what bounds were made for, make new ones for the pairs it is in.
+    fn lower_least(&mut self, entry: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let count = self.joining.counts[entry as usize];
+        if count >= self.least[entry as usize] {
+            return Ok(());
+        }
+        self.least[entry as usize] = least_of(count);
+        let pairs = std::mem::take(&mut self.touching[entry as usize]);
+        progress.advance(pairs.len())?;
+        for &pair in &pairs {
+            if self.classes.class_of(pair) == UNCLASSED && self.joining.pairs.count(pair) >= self.joining.min_frequency() {
+                self.activate_if_near(pair);
+            }
+        }
+        self.touching[entry as usize] = pairs;
+        Ok(())
+    }
+
+    /// Choose the threshold of a new round and the active pairs; false when only noise or nothing is left.
+    fn begin_round(&mut self, progress: &mut Progress<'_>) -> Result<bool, Error> {
+        self.forget_round();
+        let values = self.values(progress)?;
+        let mut sorted: Vec<Ranked> = values.iter().map(|&value| Ranked(value)).collect();
+        let Some(last) = sorted.len().checked_sub(1) else { return Ok(false) };
+        let (_, &mut Ranked(threshold), better) = sorted.select_nth_unstable_by(ROUND.min(last), |a, b| b.cmp(a));
+        let best = better.iter().max().map_or(threshold, |best| best.0);
+        self.threshold = (threshold - self.objective.slack(threshold)).max(self.objective.floor());
+        if best < self.threshold {
+            self.threshold = f64::INFINITY;
+            return Ok(false);
+        }
+        for (at, value) in values.into_iter().enumerate() {
+            let pair = self.candidates[at];
+            progress.advance(1)?;
+            if value >= self.threshold {
+                self.activate(pair);
+            } else {
+                self.activate_if_near(pair);
+            }
+        }
+        Ok(true)
+    }
+
+    fn forget_round(&mut self) {
+        let Self { joining, candidates, listed, touching, active, classes, least, .. } = self;
+        classes.clear(joining.pairs.len());
+        touching.iter_mut().chain(active.iter_mut()).for_each(Vec::clear);
+        least.clear();
+        least.extend(joining.counts.iter().map(|&count| least_of(count)));
+        candidates.retain(|&pair| {
+            listed[pair as usize] = joining.pairs.count(pair) >= joining.min_frequency();
+            listed[pair as usize]
+        });
+        for &pair in &*candidates {
+            push_both(touching, joining.pairs.parts(pair), pair);
+        }
+    }
+
+    /// The values of all candidates today.
+    fn values(&mut self, progress: &mut Progress<'_>) -> Result<Vec<f64>, Error> {
+        let mut values = Vec::with_capacity(self.candidates.len());
+        for at in 0..self.candidates.len() {
+            progress.advance(1)?;
+            let facts = self.facts(self.candidates[at]);
+            values.push(self.objective.quick_value(&facts, self.joining.total));
+        }
+        Ok(values)
+    }
+
+    /// Find the best active pair, if it reaches the threshold.
+    fn best_active(&mut self, progress: &mut Progress<'_>) -> Result<Option<Choice>, Error> {
+        loop {
+            let mut best: Option<(u32, u32, O::Key, f64)> = None;
+            let (mut seen, mut again) = (Vec::new(), false);
+            while let Some(&(Ranked(value), class)) = self.classes.ranking.peek() {
+                if best.as_ref().is_some_and(|best| value < best.3 - self.objective.slack(best.3)) {
+                    break;
+                }
+                progress.advance(4)?;
+                self.classes.ranking.pop();
+                let Some((first, pair)) = self.leader(class, &mut again) else {
+                    self.classes.close(class);
+                    continue;
+                };
+                let key = self.classes.key(class);
+                let value = self.objective.value(key, self.joining.total);
+                seen.push((Ranked(value), class));
+                if best.as_ref().is_none_or(|best| self.beats((key, value, first), (best.2, best.3, best.1))) {
+                    best = Some((pair, first, key, value));
+                }
+            }
+            self.classes.ranking.extend(seen);
+            if !again {
+                return Ok(best.filter(|best| best.3 >= self.threshold).map(|best| (best.0, best.3)));
+            }
+        }
+    }
+
+    fn beats(&self, one: (O::Key, f64, u32), two: (O::Key, f64, u32)) -> bool {
+        match self.objective.compare((one.0, one.1), (two.0, two.1)) {
+            Ordering::Greater => true,
+            Ordering::Equal => one.2 < two.2,
+            Ordering::Less => false,
+        }
+    }
+
+    /// Find the member of a class that truly is in it and occurs first.
+    ///
+    /// A member that belongs elsewhere is moved; `again` is set when it joins a class that may have been
+    /// looked at before.
+    fn leader(&mut self, class: u32, again: &mut bool) -> Option<(u32, u32)> {
+        while let Some((assumed, pair)) = self.classes.leader(class) {
+            let facts = self.facts(pair);
+            if facts.count < self.joining.min_frequency() {
+                self.classes.remove(pair);
+                continue;
+            }
+            if self.objective.key(&facts) != self.classes.key(class) {
+                *again |= self.place(pair);
+                continue;
+            }
+            match self.joining.pairs.first(pair, &self.joining.corpus) {
+                Some(first) if first == assumed => return Some((first, pair)),
+                Some(first) => self.classes.postpone_leader(class, first),
+                None => self.classes.remove(pair),
+            }
+        }
+        None
+    }
+
+    /// Compare all candidates; used only where values are so small that they may be noise.
+    fn best_of_all(&mut self, progress: &mut Progress<'_>) -> Result<Option<Choice>, Error> {
+        let values = self.values(progress)?;
+        let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut choice: Option<(u32, u32)> = None;
+        for (at, value) in values.into_iter().enumerate() {
+            let pair = self.candidates[at];
+            if value == best && self.joining.pairs.count(pair) >= self.joining.min_frequency() {
+                let first = self.joining.pairs.first(pair, &self.joining.corpus).unwrap_or(u32::MAX);
+                choice = Some(choice.map_or((first, pair), |known| known.min((first, pair))));
+            }
+        }
+        Ok(choice.filter(|_| self.objective.gains(best)).map(|(_, pair)| (pair, best)))
+    }
+}
+
+/// A count that is an eighth lower; small counts have no room.
+fn least_of(count: u64) -> u64 {
+    count - count / 8
+}
+
+fn push_both(lists: &mut [Vec<u32>], (left, right): (u32, u32), pair: u32) {
+    lists[left as usize].push(pair);
+    if left != right {
+        lists[right as usize].push(pair);
+    }
+}

@@ -1,0 +1,187 @@
+//! Corpus, pairs and entries together, and what one join changes in them.
+//!
+//! Counts are kept by difference: a join at one place takes the pairs that stood there away and adds those
+//! that stand there now, so a whole training costs about four table look-ups for each character joined.
+
+use super::alphabet::Alphabet;
+use super::corpus::Corpus;
+use super::entries::Entries;
+use super::pairs::Pairs;
+use super::progress::Progress;
+use super::{Join, Learned, Score, TrainSpec};
+use crate::error::Error;
+use crate::train::Counts;
+
+/// Everything that a learner by joins looks at.
+pub(super) struct Joining<'a> {
+    pub(super) spec: &'a TrainSpec,
+    pub(super) corpus: Corpus,
+    pub(super) pairs: Pairs,
+    pub(super) entries: Entries,
+    /// Occurrences of each entry, weighted.
+    pub(super) counts: Vec<u64>,
+    /// Their sum.
+    pub(super) total: u64,
+    pub(super) joins: Vec<Join>,
+    /// Pairs that occur more often, or in new places, since the last join.
+    pub(super) gained: Vec<u32>,
+    /// By pair: the number of the join that last put it in `gained`.
+    gained_at: Vec<u32>,
+    /// Whether `aaa` counts as two pairs (a, a) or as one match.
+    overlapping: bool,
+}
+
+impl<'a> Joining<'a> {
+    /// Segment the corpus into characters and count entries and pairs.
+    pub(super) fn new(counts: &Counts, spec: &'a TrainSpec, alphabet: &Alphabet, entries: Entries, progress: &mut Progress<'_>) -> Result<Self, Error> {
+        let corpus = Corpus::new(counts, spec, alphabet, &entries, progress)?;
+        let mut joining = Self {
+            spec,
+            pairs: Pairs::default(),
+            counts: vec![0; entries.len()],
+            corpus,
+            entries,
+            total: 0,
+            joins: Vec::new(),
+            gained: Vec::new(),
+            gained_at: Vec::new(),
+            overlapping: spec.score != Score::Likelihood,
+        };
+        joining.count(progress)?;
+        Ok(joining)
+    }
+
+    fn count(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let Self { corpus, pairs, counts, total, overlapping, .. } = self;
+        corpus.visit(|entry, position, count, next| {
+            counts[entry as usize] += count;
+            *total += count;
+            if let Some(next) = next {
+                let pair = pairs.note(entry, next, position);
+                if entry != next || *overlapping {
+                    *pairs.count_mut(pair) += count;
+                }
+            }
+            progress.advance(1)
+        })?;
+        self.gained_at = vec![0; self.pairs.len()];
+        if !self.overlapping {
+            (0..self.pairs.len() as u32).for_each(|pair| self.recount_twins(pair));
+        }
+        Ok(())
+    }
+
+    /// Whether all entries that were asked for are there.
+    pub(super) fn is_full(&self) -> bool {
+        self.entries.len() >= self.spec.vocab_size
+    }
+
+    /// The least count of a pair that may be joined.
+    pub(super) fn min_frequency(&self) -> u64 {
+        self.spec.min_frequency.max(1)
+    }
+
+    /// Whether the joined entry would not be too long.
+    pub(super) fn fits(&self, pair: u32) -> bool {
+        let (left, right) = self.pairs.parts(pair);
+        self.spec.max_token_length.is_none_or(|limit| self.entries.joined_chars(left, right) <= limit)
+    }
+
+    /// Join a pair everywhere; returns the joined entry.
+    pub(super) fn join(&mut self, pair: u32, score: f64, progress: &mut Progress<'_>) -> Result<u32, Error> {
+        let (left, right) = self.pairs.parts(pair);
+        let count = self.pairs.count(pair);
+        let name = self.entries.spell_joined(left, right);
+        let (joined, is_new) = self.entries.add(&name);
+        if is_new {
+            self.counts.push(0);
+            progress.reach(self.entries.len());
+        }
+        self.joins.push(Join { left, right, joined, count, score });
+        self.gained.clear();
+        for position in self.pairs.take_positions(pair) {
+            progress.advance(4)?;
+            if self.corpus.starts_pair(position, left, right) {
+                self.join_at(position, pair, joined);
+            }
+        }
+        self.recount_gained_twins();
+        Ok(joined)
+    }
+
+    /// Finish with the reason why there are too few entries, asked for only if there are.
+    pub(super) fn finish(self, reason: impl FnOnce(&Self) -> String) -> Learned {
+        let stopped_early = (!self.is_full()).then(|| {
+            format!("{}: {} of {} entries learned", reason(&self), self.entries.len(), self.spec.vocab_size)
+        });
+        Learned { vocab: self.entries.into_names(), joins: self.joins, stopped_early }
+    }
+
+    fn join_at(&mut self, position: u32, pair: u32, joined: u32) {
+        let (left, right) = self.pairs.parts(pair);
+        let count = self.corpus.count_at(position);
+        let around = self.corpus.around(position);
+        *self.pairs.count_mut(pair) -= count;
+        if let Some((before, _)) = around.left {
+            self.lose(before, left, count, |corpus| corpus.run_to_left(position));
+        }
+        if let Some(after) = around.right {
+            // A run of twins that is itself being joined has lost its match above.
+            self.lose(right, after, count, |corpus| if left == right { 1 } else { corpus.run_to_right(position) });
+        }
+        self.corpus.join(position, joined);
+        if let Some((before, at)) = around.left {
+            self.gain(before, joined, at, count);
+        }
+        if let Some(after) = around.right {
+            self.gain(joined, after, position, count);
+        }
+        self.counts[left as usize] -= count;
+        self.counts[right as usize] -= count;
+        self.counts[joined as usize] += count;
+        self.total -= count;
+    }
+
+    /// Take away a pair that a join is about to break on its left or right.
+    ///
+    /// Where matches must not overlap, a run of twins that loses an end loses a match only when its length
+    /// is even; `run` gives that length.
+    fn lose(&mut self, before: u32, after: u32, count: u64, run: impl FnOnce(&Corpus) -> u64) {
+        if before == after && !self.overlapping && run(&self.corpus) % 2 == 1 {
+            return;
+        }
+        if let Some(pair) = self.pairs.find(before, after) {
+            *self.pairs.count_mut(pair) -= count;
+        }
+    }
+
+    fn gain(&mut self, before: u32, after: u32, position: u32, count: u64) {
+        let pair = self.pairs.note(before, after, position);
+        if before != after || self.overlapping {
+            *self.pairs.count_mut(pair) += count;
+        }
+        let now = self.joins.len() as u32;
+        if pair as usize >= self.gained_at.len() {
+            self.gained_at.push(0);
+        }
+        if std::mem::replace(&mut self.gained_at[pair as usize], now) != now {
+            self.gained.push(pair);
+        }
+    }
+
+    fn recount_gained_twins(&mut self) {
+        if self.overlapping {
+            return;
+        }
+        for at in 0..self.gained.len() {
+            self.recount_twins(self.gained[at]);
+        }
+    }
+
+    fn recount_twins(&mut self, pair: u32) {
+        let (left, right) = self.pairs.parts(pair);
+        if left == right {
+            *self.pairs.count_mut(pair) = self.pairs.count_twins(pair, &self.corpus);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Learning a WordPiece vocabulary from word counts: special tokens, alphabet, then learned entries.
+//!
+//! ```text
+//! alphabet    which characters are entries, and in what order
+//! entries     the vocabulary under construction: strings, lengths, who is already there
+//! corpus      the distinct words as sequences of entries, in fixed coordinates
+//! pairs       adjacent pairs: counts and where they occur
+//! joining     corpus + pairs + entries, and what one join changes in them
+//! frequency   most frequent pair first
+//! greedy      best pair first for scores that rise when their parts become rarer: rounds, classes
+//! pmi         f(ab) / (f(a) f(b)), exactly
+//! likelihood  the gain of the unigram corpus log-likelihood
+//! top_down    substrings, longest first, under a searched threshold (TensorFlow Text's learner)
+//! substrings  the trie of frequent substrings that top_down works on
+//! progress    tells the caller how far it is, and lets it stop
+//! ```
+//!
+//! Each learner is deterministic; `tests` holds a naive twin that counts everything anew at each join.
+
+mod alphabet;
+mod classes;
+mod corpus;
+mod entries;
+mod frequency;
+mod greedy;
+mod joining;
+mod likelihood;
+mod pairs;
+mod pmi;
+mod progress;
+mod substrings;
+#[cfg(test)]
+mod tests;
+mod top_down;
+
+use std::ops::ControlFlow;
+
+use crate::error::{Error, ErrorKind};
+use crate::train::Counts;
+
+use alphabet::Alphabet;
+use entries::Entries;
+use joining::Joining;
+use progress::Progress;
+
+/// By what a learner chooses the next entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Score {
+    /// The exact gain of the unigram corpus log-likelihood.
+    #[default]
+    Likelihood,
+    /// f(ab) / (f(a) f(b)), the formula published for WordPiece.
+    Pmi,
+    /// The most frequent pair.
+    Frequency,
+    /// Frequent substrings, longest first (the learner of TensorFlow Text).
+    TopDown,
+}
+
+/// What to learn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrainSpec {
+    /// Entries wanted, special tokens and alphabet included.
+    pub vocab_size: usize,
+    /// By what the next entry is chosen.
+    pub score: Score,
+    /// Pairs (or substrings) that occur fewer times are never learned; 0 is taken as 1.
+    pub min_frequency: u64,
+    /// At most this many characters, the most frequent ones.
+    pub limit_alphabet: Option<usize>,
+    /// Characters that are in the alphabet even when unseen.
+    pub initial_alphabet: Vec<char>,
+    /// Entries that come first and are never joined.
+    pub special_tokens: Vec<String>,
+    /// What marks an entry that continues a word.
+    pub continuing_subword_prefix: String,
+    /// The longest entry in characters, the prefix not counted.
+    pub max_token_length: Option<usize>,
+}
+
+impl Default for TrainSpec {
+    fn default() -> Self {
+        Self {
+            vocab_size: 30_000,
+            score: Score::default(),
+            min_frequency: 2,
+            limit_alphabet: None,
+            initial_alphabet: Vec::new(),
+            special_tokens: ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec(),
+            continuing_subword_prefix: "##".to_owned(),
+            max_token_length: None,
+        }
+    }
+}
+
+/// One join, in the order learned: ids are positions in `Learned::vocab`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Join {
+    /// The left part.
+    pub left: u32,
+    /// The right part.
+    pub right: u32,
+    /// Left and right as one entry; it may have been one already.
+    pub joined: u32,
+    /// How often the pair occurred.
+    pub count: u64,
+    /// The score that made it the best pair.
+    pub score: f64,
+}
+
+/// What a learner made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Learned {
+    /// The entries in id order.
+    pub vocab: Vec<String>,
+    /// The joins that led there; empty for `Score::TopDown`.
+    pub joins: Vec<Join>,
+    /// Why there are fewer than `vocab_size` entries, if there are.
+    pub stopped_early: Option<String>,
+}
+
+/// Learn a WordPiece vocabulary from word counts.
+///
+/// `progress(entries, vocab_size)` is called at least every 50 ms or so and stops the learner by
+/// `ControlFlow::Break`. `_workers` would bound the threads: at
+/// present one is enough, and the result never depends on it.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use piecework_core::train::wordpiece::{learn, Score, TrainSpec};
+/// use piecework_core::train::Counts;
+/// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
+/// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
+/// let spec = TrainSpec { vocab_size: 15, score: Score::Pmi, ..TrainSpec::default() };
+/// let learned = learn(&counts, &spec, 1, &mut |_, _| ControlFlow::Continue(()))?;
+/// assert_eq!(learned.vocab[12..], ["##gs", "hu", "hugs"]);
+/// # Ok::<(), piecework_core::error::Error>(())
+/// ```
+///
+/// Errors: `Corpus` without any word, `Training` when `vocab_size` cannot hold the special tokens and
+/// the alphabet or the corpus is beyond 64-bit counts, `Interrupted` when `progress` says so.
+pub fn learn(
+    counts: &Counts,
+    spec: &TrainSpec,
+    _workers: usize,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
+    if counts.is_empty() {
+        return Err(Error::new(ErrorKind::Corpus, "counts", "no words", "at least one word"));
+    }
+    let mut progress = Progress::start(spec.vocab_size, progress)?;
+    check_total(counts, &mut progress)?;
+    let alphabet = Alphabet::choose(counts, spec, &mut progress)?;
+    let entries = first_entries(&alphabet, spec)?;
+    let learned = match spec.score {
+        Score::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
+        score => learn_by_joins(score, Joining::new(counts, spec, &alphabet, entries, &mut progress)?, &mut progress)?,
+    };
+    progress.finish(learned.vocab.len())?;
+    Ok(learned)
+}
+
+fn learn_by_joins(score: Score, joining: Joining<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    match score {
+        Score::Pmi => greedy::learn(pmi::Pmi, joining, progress),
+        Score::Likelihood => {
+            let objective = likelihood::Likelihood::new(joining.total);
+            greedy::learn(objective, joining, progress)
+        }
+        Score::Frequency | Score::TopDown => frequency::learn(joining, progress),
+    }
+}
+
+/// Make sure that no sum of characters leaves 64 bits: all other counts are parts of this one.
+fn check_total(counts: &Counts, progress: &mut Progress<'_>) -> Result<(), Error> {
+    let mut total = 0_u64;
+    for (word, count, _) in counts.iter() {
+        progress.advance(word.len())?;
+        let chars = word.chars().count() as u64;
+        total = count.checked_mul(chars).and_then(|sum| total.checked_add(sum)).ok_or_else(|| {
+            Error::new(ErrorKind::Training, "counts", "more than 2^64 - 1 characters in all", "a sum within 64 bits")
+        })?;
+    }
+    Ok(())
+}
+
+/// Lay down special tokens and alphabet, which must leave within `vocab_size`.
+fn first_entries(alphabet: &Alphabet, spec: &TrainSpec) -> Result<Entries, Error> {
+    let mut entries = Entries::new(&spec.continuing_subword_prefix);
+    for token in &spec.special_tokens {
+        entries.add(token);
+    }
+    let specials = entries.len();
+    for form in alphabet.forms(spec) {
+        entries.add(&form);
+    }
+    let needed = entries.len();
+    if spec.vocab_size < needed {
+        let expected = format!("at least {needed} ({specials} special tokens and an alphabet of {})", needed - specials);
+        return Err(Error::new(ErrorKind::Training, "vocab_size", spec.vocab_size.to_string(), expected));
+    }
+    Ok(entries)
+}

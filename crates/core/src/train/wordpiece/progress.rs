@@ -1,0 +1,61 @@
+//! Telling the caller how far the learner is, a few times a second, and stopping when it says so.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, ErrorKind};
+
+/// Units of work (each well under a microsecond) between two looks at the clock.
+const LOOK_EVERY: usize = 1 << 14;
+const CALL_EVERY: Duration = Duration::from_millis(40);
+
+/// Counts units of work and calls back when enough time has passed.
+pub(super) struct Progress<'a> {
+    call: &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    done: usize,
+    total: usize,
+    work: usize,
+    last: Instant,
+}
+
+impl<'a> Progress<'a> {
+    /// Begin with a first call.
+    pub(super) fn start(total: usize, call: &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>) -> Result<Self, Error> {
+        let mut progress = Self { call, done: 0, total, work: 0, last: Instant::now() };
+        progress.report()?;
+        Ok(progress)
+    }
+
+    /// Note how many entries there are.
+    pub(super) fn reach(&mut self, done: usize) {
+        self.done = done;
+    }
+
+    /// Note some units of work.
+    #[inline]
+    pub(super) fn advance(&mut self, work: usize) -> Result<(), Error> {
+        self.work = self.work.saturating_add(work);
+        if self.work < LOOK_EVERY {
+            return Ok(());
+        }
+        self.work = 0;
+        if self.last.elapsed() < CALL_EVERY {
+            return Ok(());
+        }
+        self.report()
+    }
+
+    /// End with a last call.
+    pub(super) fn finish(mut self, done: usize) -> Result<(), Error> {
+        self.done = done;
+        self.report()
+    }
+
+    fn report(&mut self) -> Result<(), Error> {
+        self.last = Instant::now();
+        match (self.call)(self.done, self.total) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::new(ErrorKind::Interrupted, "training", "a request to stop", "")),
+        }
+    }
+}

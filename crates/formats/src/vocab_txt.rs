@@ -1,0 +1,150 @@
+//! `vocab.txt`: one token a line, its id the number of the line from 0 on.
+
+use std::collections::HashMap;
+
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::spec::{
+    AddedToken, BertNormalizerSpec, DecoderSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
+    PreTokenizerSpec, Segmentation, TemplatePiece, TemplateSpec, TemplateToken, TokenizerSpec,
+    UnknownUnit, VocabSpec, WordPieceSpec,
+};
+
+/// BERT's special tokens; those that a file has become added tokens.
+const SPECIAL_TOKENS: [&str; 5] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
+
+/// Read a `vocab.txt` as a BERT tokenizer. `lowercase: None` decides by the entries: a vocabulary
+/// with capital ASCII letters outside brackets was made from cased text.
+pub fn read(bytes: &[u8], lowercase: Option<bool>) -> Result<TokenizerSpec, Error> {
+    let vocab = read_entries(bytes)?;
+    let id_of = |wanted: &str| vocab.iter().find(|(token, _)| token == wanted).map(|&(_, id)| id);
+    if id_of("[UNK]").is_none() {
+        let expected = "a line \"[UNK]\": words that cannot be cut need it";
+        return Err(Error::new(ErrorKind::Vocabulary, "vocab.txt", "no unknown token", expected));
+    }
+    let specials = SPECIAL_TOKENS.iter().filter_map(|&token| Some((token, id_of(token)?)));
+    Ok(TokenizerSpec {
+        truncation: None,
+        padding: None,
+        added_tokens: specials.map(|(token, id)| special_token(token, id)).collect(),
+        normalizer: Some(NormalizerSpec::Bert(BertNormalizerSpec {
+            clean_text: true,
+            handle_chinese_chars: true,
+            strip_accents: None,
+            lowercase: lowercase.unwrap_or_else(|| !is_cased(&vocab)),
+        })),
+        pre_tokenizer: Some(PreTokenizerSpec::Bert),
+        post_processor: id_of("[CLS]").zip(id_of("[SEP]")).map(|(cls, sep)| bert_template(cls, sep)),
+        decoder: Some(DecoderSpec::WordPiece { prefix: "##".into(), cleanup: true }),
+        model: ModelSpec::WordPiece(WordPieceSpec {
+            vocab,
+            unk_token: "[UNK]".into(),
+            continuing_subword_prefix: "##".into(),
+            max_input_chars_per_word: 100,
+            unk: UnknownUnit::Word,
+            segmentation: Segmentation::Greedy,
+        }),
+    })
+}
+
+/// Write one token a line; ids must run from 0 without gaps, tokens must survive the reading.
+pub fn write(vocab: &VocabSpec) -> Result<Vec<u8>, Error> {
+    let mut by_id: Vec<&(String, u32)> = vocab.iter().collect();
+    by_id.sort_unstable_by_key(|(_, id)| *id);
+    let mut text = String::new();
+    for (line, (token, id)) in by_id.into_iter().enumerate() {
+        let fits = *id as usize == line && token.trim_end() == token && !token.contains('\n');
+        if !fits {
+            let found = format!("{token:?} with id {id} for line {line}");
+            let expected = "ids from 0 without gaps, tokens without newline or space at the end";
+            return Err(Error::new(ErrorKind::Vocabulary, "vocab", found, expected));
+        }
+        text.push_str(token);
+        text.push('\n');
+    }
+    Ok(text.into_bytes())
+}
+
+fn read_entries(bytes: &[u8]) -> Result<VocabSpec, Error> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let place = format!("byte {}", error.valid_up_to());
+        Error::new(ErrorKind::Format, place, "bytes that are not UTF-8", "UTF-8 text")
+    })?;
+    let mut vocab = VocabSpec::new();
+    let mut line_of: HashMap<&str, usize> = HashMap::new();
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    for (line, token) in body.split('\n').map(str::trim_end).enumerate() {
+        if let Some(first) = line_of.insert(token, line) {
+            let found = format!("{token:?}, which line {} has too", first + 1);
+            let place = format!("line {}", line + 1);
+            return Err(Error::new(ErrorKind::Vocabulary, place, found, "each token once"));
+        }
+        let id = u32::try_from(line).unwrap_or(u32::MAX);
+        vocab.push((token.to_owned(), id));
+    }
+    Ok(vocab)
+}
+
+fn is_cased(vocab: &VocabSpec) -> bool {
+    let in_brackets = |token: &str| {
+        (token.starts_with('[') && token.ends_with(']')) || (token.starts_with('<') && token.ends_with('>'))
+    };
+    vocab.iter().any(|(token, _)| {
+        token.bytes().any(|byte| byte.is_ascii_uppercase()) && !in_brackets(token)
+    })
+}
+
+fn special_token(content: &str, id: u32) -> AddedToken {
+    AddedToken {
+        id,
+        content: content.to_owned(),
+        single_word: false,
+        lstrip: false,
+        rstrip: false,
+        normalized: false,
+        special: true,
+    }
+}
+
+fn bert_template(cls: u32, sep: u32) -> PostProcessorSpec {
+    let special = |name: &str, type_id| TemplatePiece::Special(name.to_owned(), type_id);
+    let single = vec![special("[CLS]", 0), TemplatePiece::Sequence(0, 0), special("[SEP]", 0)];
+    let mut pair = single.clone();
+    pair.extend([TemplatePiece::Sequence(1, 1), special("[SEP]", 1)]);
+    let token = |name: &str, id| TemplateToken {
+        name: name.to_owned(),
+        ids: vec![id],
+        tokens: vec![name.to_owned()],
+    };
+    PostProcessorSpec::Template(TemplateSpec {
+        single,
+        pair,
+        special_tokens: vec![token("[CLS]", cls), token("[SEP]", sep)],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trips() {
+        let spec = read(b"[UNK]\nhug\n##s\n", None).unwrap();
+        assert_eq!(write(spec.model.vocab()).unwrap(), b"[UNK]\nhug\n##s\n");
+    }
+
+    #[test]
+    fn names_both_lines_of_a_duplicate() {
+        let error = read(b"[UNK]\na\na\n", None).unwrap_err();
+        assert_eq!(error.to_string(), "line 3: found \"a\", which line 2 has too, expected each token once");
+    }
+
+    #[test]
+    fn decides_the_case_by_the_entries() {
+        let lowercases = |bytes: &[u8]| match read(bytes, None).unwrap().normalizer {
+            Some(NormalizerSpec::Bert(bert)) => bert.lowercase,
+            None => false,
+        };
+        assert!(lowercases(b"[UNK]\nhug\n"));
+        assert!(!lowercases(b"[UNK]\nHug\n"));
+    }
+}
