@@ -1,0 +1,47 @@
+"""piecework: subword tokenization, from text to ids and from corpora to vocabularies.
+
+In the order of the data: a corpus is counted and learned from, a tokenizer is loaded or composed,
+text is encoded into `Encoding` and `Batch`, and decoded again.
+
+>>> import piecework as pw
+>>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=20)
+>>> tok.encode_batch(["hugs", "pun"], add_special_tokens=False).to_lists()
+[[19], [14]]
+"""
+
+try:
+    from piecework._core import UNICODE_VERSION, __version__
+except ModuleNotFoundError as error:  # pragma: no cover - only in a broken checkout
+    raise ImportError("piecework's extension module is missing: run `make build`") from error
+
+from piecework import errors, spec
+from piecework.encoding import Batch, Encoding
+from piecework.errors import PieceworkError
+from piecework.spec import TokenizerSpec
+from piecework.tokenizer import Tokenizer
+from piecework.train import (
+    CharTrainer,
+    Counts,
+    WordPieceTrainer,
+    WordTrainer,
+    count_files,
+    count_texts,
+)
+
+__all__ = [
+    "UNICODE_VERSION",
+    "Batch",
+    "CharTrainer",
+    "Counts",
+    "Encoding",
+    "PieceworkError",
+    "Tokenizer",
+    "TokenizerSpec",
+    "WordPieceTrainer",
+    "WordTrainer",
+    "__version__",
+    "count_files",
+    "count_texts",
+    "errors",
+    "spec",
+]

@@ -1,0 +1,144 @@
+"""The compiled core: the whole boundary between Python and Rust.
+
+Every call releases the GIL while it computes and raises only the exceptions of `piecework.errors`.
+Specifications cross as JSON text in the shape of `tokenizer.json`; ids and offsets cross as numpy
+arrays; nothing per token is a Python object unless a single `RawEncoding` is read.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+UNICODE_VERSION: str
+__version__: str
+
+class Core:
+    """A compiled tokenizer: immutable, shared between threads without locks."""
+
+    @staticmethod
+    def from_json(data: bytes, source: str) -> Core:
+        """Read and compile a `tokenizer.json`; `source` names the file in errors."""
+
+    @staticmethod
+    def from_vocab_txt(data: bytes, source: str, lowercase: bool | None) -> Core:
+        """Read a BERT `vocab.txt`; `lowercase=None` decides by the letter case of the vocabulary."""
+
+    def to_json(self, pretty: bool) -> str:
+        """Write the specification as `tokenizer.json` text."""
+
+    def to_vocab_txt(self) -> bytes:
+        """Write one token a line in id order; an error when the ids have gaps."""
+
+    def encode(self, text: str, pair: str | None, add_special_tokens: bool) -> RawEncoding:
+        """Encode one text or pair with every field; offsets count characters of the original."""
+
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        pairs: Sequence[str] | None,
+        add_special_tokens: bool,
+        workers: int | None,
+    ) -> tuple[
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.uint8] | None,
+        npt.NDArray[np.uint8] | None,
+    ]:
+        """Encode many texts: flat ids, row offsets, and flat type ids / attention mask where not constant."""
+
+    def count_batch(
+        self, texts: Sequence[str], add_special_tokens: bool, workers: int | None
+    ) -> npt.NDArray[np.int64]:
+        """Count the tokens of each text without keeping their ids."""
+
+    def decode(self, ids: Sequence[int], skip_special_tokens: bool, clean_up: bool | None) -> str:
+        """Turn ids back into text; `clean_up=None` follows the decoder's own setting."""
+
+    def decode_batch(
+        self,
+        ids: npt.NDArray[np.uint32],
+        row_offsets: npt.NDArray[np.int64],
+        skip_special_tokens: bool,
+        clean_up: bool | None,
+    ) -> list[str]:
+        """Decode the rows of a flat batch."""
+
+    def token_to_id(self, token: str) -> int | None: ...
+    def id_to_token(self, id: int) -> str | None: ...
+    def vocab(self, with_added_tokens: bool) -> dict[str, int]: ...
+    def vocab_size(self, with_added_tokens: bool) -> int: ...
+    def normalize(self, text: str) -> str:
+        """Apply the normalizer alone."""
+
+    def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
+        """Normalize and split: words with their character spans in the original text."""
+
+class RawEncoding:
+    """One encoded text; each attribute is built when it is read."""
+
+    ids: list[int]
+    type_ids: list[int]
+    tokens: list[str]
+    offsets: list[tuple[int, int]]
+    word_ids: list[int | None]
+    sequence_ids: list[int | None]
+    special_tokens_mask: list[int]
+    attention_mask: list[int]
+    overflowing: list[RawEncoding]
+    def __len__(self) -> int: ...
+
+class WordCounter:
+    """Counts pre-tokenized words of a corpus, in parallel, remembering where each came first."""
+
+    def __init__(self, pipeline_json: str, workers: int | None) -> None:
+        """`pipeline_json`: an object with `normalizer` and `pre_tokenizer` as in `tokenizer.json`."""
+
+    def add_texts(self, texts: Sequence[str], source: int) -> None:
+        """Count a list of texts that follow what `source` has given so far."""
+
+    def add_block(self, block: bytes, source: int, offset: int, strict: bool, name: str) -> int:
+        """Count a block of UTF-8 that starts at byte `offset` of `source`; returns the replacements made."""
+
+    def finish(self) -> RawCounts:
+        """Merge what all threads counted; the counter is empty afterwards."""
+
+class RawCounts:
+    """Distinct words with u64 counts and u64 first positions, ordered by first position."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        counts: npt.NDArray[np.uint64],
+        first: npt.NDArray[np.uint64] | None,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def words(self) -> list[str]: ...
+    def counts(self) -> npt.NDArray[np.uint64]: ...
+    def first(self) -> npt.NDArray[np.uint64]: ...
+    def merge(self, other: RawCounts) -> RawCounts: ...
+
+class LearnedWordPiece:
+    """What the learner made: entries in id order and the joins that led there."""
+
+    vocab: list[str]
+    joins: list[tuple[str, str, str, int, float]]
+    """(left, right, joined, pair count, score) for each join; empty for `top-down`."""
+    stopped_early: str | None
+    """Why fewer than `vocab_size` entries were learned, if so."""
+
+def learn_wordpiece(
+    counts: RawCounts,
+    *,
+    vocab_size: int,
+    score: str,
+    min_frequency: int,
+    limit_alphabet: int | None,
+    initial_alphabet: Sequence[str],
+    special_tokens: Sequence[str],
+    continuing_subword_prefix: str,
+    max_token_length: int | None,
+    workers: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> LearnedWordPiece:
+    """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second."""

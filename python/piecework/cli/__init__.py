@@ -1,0 +1,16 @@
+"""The command line: `piecework VERB ...`, one file for each verb."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line and exit: 0 done, 2 bad usage or bad input, 130 interrupted."""
+    import sys
+
+    try:
+        from piecework.cli.app import run
+
+        code = run()
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)

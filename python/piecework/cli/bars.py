@@ -1,0 +1,27 @@
+"""Progress bars: on stderr, and only when that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Give a `progress(done, total)` function that draws, or does nothing; total 0 means unknown."""
+    if not sys.stderr.isatty():
+        yield _stay_silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(title), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total or None)
+
+
+def _stay_silent(done: int, total: int) -> None:
+    # Even a call that does nothing gives Python the chance to notice Ctrl-C.
+    pass

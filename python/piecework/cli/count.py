@@ -1,0 +1,49 @@
+"""`piecework count`: corpora in, word counts out, to learn from once or often."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+import piecework as pw
+from piecework.cli.options import COUNTS_SUFFIXES, corpus_options, counts_of
+from piecework.cli.streams import check_output, output
+
+_EXAMPLE = """\b
+Example:
+  piecework count corpus.txt --preset bert-cased -o counts.parquet
+  piecework count corpus.txt -o - | head
+"""
+
+
+@click.command(epilog=_EXAMPLE)
+@click.argument("corpus", nargs=-1, required=True)
+@corpus_options
+@click.option("-o", "--output", "path", required=True, help="*.parquet, *.tsv, or - for TSV.")
+def count(
+    corpus: tuple[str, ...],
+    preset: str | None,
+    field: str,
+    errors: Literal["replace", "strict"],
+    workers: int | None,
+    path: str,
+) -> None:
+    """Count the words of CORPUS: text or .jsonl files, also .gz or .zst, directories, - for stdin.
+
+    Counts files (.parquet, .tsv) are merged into one.
+    """
+    chosen = pw.train.preset_for(name=preset or "bert-uncased")
+    if path != "-" and Path(path).suffix.lower() not in COUNTS_SUFFIXES:
+        raise pw.errors.ArgumentError(
+            "output", repr(path), "a name ending in .parquet or .tsv, or -"
+        )
+    check_output(path)
+    counts = counts_of(corpus, chosen, field, errors, workers)
+    if path == "-":
+        with output(path) as stream:
+            counts.write_tsv(stream)
+    else:
+        counts.save(path)
+        click.echo(f"{counts.total:,} words, {len(counts):,} distinct, saved as {path}", err=True)

@@ -1,0 +1,52 @@
+"""`piecework decode`: lines of ids in, lines of text out."""
+
+from __future__ import annotations
+
+import click
+
+import piecework as pw
+from piecework.cli.streams import Line, line_batches, output
+
+_EXAMPLE = """\b
+Example:
+  piecework decode tokenizer.json ids.txt
+  echo "Hello world" | piecework encode tokenizer.json | piecework decode tokenizer.json
+"""
+
+
+@click.command(epilog=_EXAMPLE)
+@click.argument("tokenizer")
+@click.argument("files", nargs=-1, metavar="[FILE|-]...")
+@click.option("--keep-special-tokens", is_flag=True, help="Write [CLS], [SEP] and the like too.")
+@click.option("--no-clean-up", is_flag=True, help="Leave the spaces before punctuation.")
+@click.option("-o", "--output", "path", default="-", help="Output file  [default: stdout]")
+def decode(
+    tokenizer: str,
+    files: tuple[str, ...],
+    keep_special_tokens: bool,
+    no_clean_up: bool,
+    path: str,
+) -> None:
+    """Decode each line of ids, separated by blanks, of the FILEs (stdin without any, or for -)."""
+    loaded = pw.Tokenizer.load(tokenizer)
+    size = 1 + max(loaded.get_vocab().values(), default=-1)
+    with output(path) as stream:
+        for lines in line_batches(files or ("-",)):
+            texts = loaded.decode_batch(
+                [_ids_of(line, size) for line in lines],
+                skip_special_tokens=not keep_special_tokens,
+                clean_up=False if no_clean_up else None,
+            )
+            stream.writelines(f"{text}\n".encode() for text in texts)
+
+
+def _ids_of(line: Line, size: int) -> list[int]:
+    ids = []
+    for word in line.data.split():
+        if not word.isdigit() or len(word) > 10 or int(word) >= size:
+            found = repr(word[:40].decode(errors="replace"))
+            raise pw.errors.ArgumentError(
+                line.place, found, f"ids from 0 to {size - 1} between blanks"
+            )
+        ids.append(int(word))
+    return ids

@@ -1,0 +1,66 @@
+"""What `piecework explain --training` prints: counts, alphabet, splits, pair scores, joins.
+
+The first pair scores come from the reference, which says what a score is; the joins come from the
+learner itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from fractions import Fraction
+
+import click
+
+import piecework as pw
+from piecework.reference import wordpiece_training as reference
+
+
+def explain_training(counts: pw.Counts, trainer: pw.train.Trainer, steps: int) -> None:
+    """Print the steps of learning from counts, at most `steps` lines of each kind."""
+    _say("word counts", [f"{word}  {count}" for word, count in counts], steps)
+    if isinstance(trainer, pw.train.WordPieceTrainer):
+        learned = trainer.learn_vocabulary(counts)
+        _explain_start(list(counts), trainer, steps)
+        _say("joins", _join_lines(learned.joins), steps)
+        if learned.stopped_early:
+            click.echo(f"stopped early: {learned.stopped_early}")
+        entries: Sequence[str] = learned.entries
+    else:
+        entries = list(trainer.learn(counts).vocab)
+    click.echo(f"vocabulary ({len(entries):,})")
+    click.echo("  " + " ".join(entries))
+
+
+def _explain_start(
+    words: list[tuple[str, int]], trainer: pw.train.WordPieceTrainer, steps: int
+) -> None:
+    """Print the state before the first join."""
+    known = {field.name for field in fields(reference.Settings)}
+    given = {name: value for name, value in asdict(trainer).items() if name in known}
+    settings = reference.Settings(**given)
+    alphabet = reference.alphabet_entries(words, settings)
+    click.echo(f"alphabet ({len(alphabet):,})")
+    click.echo("  " + " ".join(alphabet))
+    splits = reference.initial_splits(words, settings)
+    _say("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
+    if trainer.score != "top-down":
+        joins = reference.candidate_joins(splits, settings)
+        title = f"pair scores ({trainer.score})"
+        _say(title, [f"{j.left} {j.right}  {_score(j.score)}  {j.count}" for j in joins], steps)
+
+
+def _join_lines(joins: Iterable[pw.train.Join]) -> list[str]:
+    return [f"{j.left} {j.right} -> {j.joined}  {_score(j.score)}  {j.count}" for j in joins]
+
+
+def _score(score: Fraction | float) -> str:
+    return f"{float(score):.6g}"
+
+
+def _say(title: str, lines: list[str], limit: int) -> None:
+    click.echo(f"{title} ({len(lines):,})")
+    for line in lines[:limit]:
+        click.echo(f"  {line}")
+    if len(lines) > limit:
+        click.echo(f"  ... and {len(lines) - limit:,} more")

@@ -1,0 +1,106 @@
+"""Options that several verbs share; what is not given is left to the library's own defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import click
+
+import piecework as pw
+from piecework.cli.bars import progress_bar
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+COUNTS_SUFFIXES = (".parquet", ".tsv")
+
+
+def corpus_options(command: Command) -> Command:
+    """Add the corpus arguments and how to read them."""
+    options = (
+        click.option("--preset", help=f"Pipeline: {', '.join(pw.train.PRESETS)}."),
+        click.option(
+            "--field", default="text", show_default=True, help="Text field of JSON lines."
+        ),
+        click.option(
+            "--errors",
+            type=click.Choice(["replace", "strict"]),
+            default="replace",
+            show_default=True,
+            help="What to do about invalid UTF-8.",
+        ),
+        click.option("--workers", type=click.IntRange(min=1), help="Threads  [default: all cores]"),
+    )
+    return _with(options, command)
+
+
+def training_options(command: Command) -> Command:
+    """Add the settings of the trainers; the defaults named are WordPiece's."""
+    options = (
+        click.option(
+            "--model",
+            type=click.Choice(["wordpiece", "word", "char"]),
+            default="wordpiece",
+            show_default=True,
+            help="Kind of model.",
+        ),
+        click.option(
+            "--score",
+            type=click.Choice(pw.train.SCORES),
+            help="How WordPiece chooses pairs. pmi is the textbook formula and makes poor "
+            "vocabularies of real text unless --min-frequency is high.  [default: likelihood]",
+        ),
+        click.option("--vocab-size", type=int, help="Entries in all.  [default: 30000]"),
+        click.option("--min-frequency", type=int, help="Leave out rarer pairs.  [default: 2]"),
+        click.option("--limit-alphabet", type=int, help="Keep this many characters."),
+        click.option("--initial-alphabet", help="Characters to have in any case, as one string."),
+        click.option(
+            "--special-token",
+            "special_tokens",
+            multiple=True,
+            help="Repeatable, in id order.  [default: [PAD] [UNK] [CLS] [SEP] [MASK]]",
+        ),
+        click.option("--max-token-length", type=int, help="In characters, without ##."),
+    )
+    return _with(options, command)
+
+
+def trainer_of(model: str, options: dict[str, Any]) -> pw.train.Trainer:
+    """Make the trainer from the training options that were given."""
+    given = {name: value for name, value in options.items() if value is not None and value != ()}
+    return pw.train.trainer_for(model, given)
+
+
+def counts_of(
+    corpus: Sequence[str],
+    preset: pw.train.Preset,
+    field: str,
+    errors: Literal["replace", "strict"],
+    workers: int | None,
+) -> pw.Counts:
+    """Count the words of a corpus, or load and merge counts files."""
+    are_counts = [Path(path).suffix.lower() in COUNTS_SUFFIXES for path in corpus]
+    if all(are_counts):
+        return reduce(pw.Counts.merge, map(pw.Counts.load, corpus))
+    if any(are_counts):
+        raise pw.errors.ArgumentError("CORPUS", "text and counts files", "one kind of them")
+    with progress_bar("counting") as progress:
+        counts = pw.count_files(
+            corpus,
+            pipeline=preset.pipeline,
+            field=field,
+            errors=errors,
+            workers=workers,
+            progress=progress,
+        )
+    if not len(counts):
+        raise pw.errors.CorpusError(", ".join(corpus), "no words", "text")
+    return counts
+
+
+def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command

@@ -1,0 +1,58 @@
+"""`piecework train`: corpora or word counts in, a tokenizer file out."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import click
+
+import piecework as pw
+from piecework.cli.bars import progress_bar
+from piecework.cli.options import corpus_options, counts_of, trainer_of, training_options
+from piecework.cli.streams import check_output, output
+
+_EXAMPLE = """\b
+Example:
+  piecework train corpus.txt more.jsonl.gz --vocab-size 8000 -o tokenizer.json
+  piecework count corpus/ -o counts.parquet
+  piecework train counts.parquet --score frequency -o vocab.txt
+"""
+
+
+@click.command(epilog=_EXAMPLE)
+@click.argument("corpus", nargs=-1, required=True)
+@training_options
+@corpus_options
+@click.option("-o", "--output", "path", required=True, help="tokenizer.json, *.txt or -.")
+def train(
+    corpus: tuple[str, ...],
+    model: str,
+    preset: str | None,
+    field: str,
+    errors: Literal["replace", "strict"],
+    workers: int | None,
+    path: str,
+    **settings: Any,
+) -> None:
+    """Train a tokenizer on CORPUS.
+
+    CORPUS: text files, .jsonl files, both also as .gz or .zst, directories of them, - for stdin, or
+    counts that `piecework count` made (.parquet, .tsv).
+    """
+    chosen = pw.train.preset_for(model, preset)
+    trainer = trainer_of(model, settings)
+    check_output(path)
+    counts = counts_of(corpus, chosen, field, errors, workers)
+    with progress_bar("learning") as progress:
+        spec = pw.train.learn_spec(counts, trainer, chosen, progress=progress, workers=workers)
+    _save(pw.Tokenizer.from_spec(spec), path)
+    entries = f"{len(spec.model.vocab):,} entries from {len(counts):,} distinct words"
+    click.echo(f"learned {entries}" + ("" if path == "-" else f", saved as {path}"), err=True)
+
+
+def _save(tokenizer: pw.Tokenizer, path: str) -> None:
+    if path != "-":
+        tokenizer.save(path)
+        return
+    with output("-") as stream:
+        stream.write(tokenizer.to_json().encode() + b"\n")

@@ -1,0 +1,78 @@
+"""The exceptions of piecework: one tree, each error with a place, a finding and an expectation.
+
+    PieceworkError
+    ├── ArgumentError       (ValueError)   an argument has an unusable value
+    │   └── InputTypeError  (TypeError)    an argument or a batch item has the wrong type
+    ├── FormatError         (ValueError)   a tokenizer file is malformed or contradicts itself
+    │   └── VocabularyError                its vocabulary is: duplicates, no unknown token, ...
+    ├── CorpusError         (ValueError)   the training text is empty or unreadable as text
+    │   └── InvalidUtf8Error               ... because of bytes that are not UTF-8
+    ├── TrainingError       (ValueError)   the training settings cannot be met by the corpus
+    ├── FileError           (OSError)      a path cannot be opened, read or written
+    └── MissingExtraError   (ImportError)  an optional dependency is not installed
+
+`TrainingWarning` (a `UserWarning`) is what learners say when they stopped early or learned mostly noise.
+"""
+
+from __future__ import annotations
+
+
+class PieceworkError(Exception):
+    """Report a problem by its place, what was found there and what was expected.
+
+    >>> str(PieceworkError("vocab_size", "0", "a positive integer"))
+    'vocab_size: found 0, expected a positive integer'
+    """
+
+    def __init__(self, place: str, found: str = "", expected: str = "") -> None:
+        super().__init__(place, found, expected)
+        self.place = place
+        self.found = found
+        self.expected = expected
+
+    def __str__(self) -> str:
+        if not self.found:
+            return self.place
+        if not self.expected:
+            return f"{self.place}: found {self.found}"
+        return f"{self.place}: found {self.found}, expected {self.expected}"
+
+
+class ArgumentError(PieceworkError, ValueError):
+    """An argument has a value that cannot be used."""
+
+
+class InputTypeError(ArgumentError, TypeError):
+    """An argument, or an item of a batch, has the wrong type."""
+
+
+class FormatError(PieceworkError, ValueError):
+    """A tokenizer file is malformed, unknown or contradicts itself."""
+
+
+class VocabularyError(FormatError):
+    """A vocabulary has duplicates, lacks its unknown token, or is otherwise unusable."""
+
+
+class CorpusError(PieceworkError, ValueError):
+    """The training text is empty or cannot be read as asked."""
+
+
+class InvalidUtf8Error(CorpusError):
+    """A corpus read with `errors="strict"` holds bytes that are not UTF-8."""
+
+
+class TrainingError(PieceworkError, ValueError):
+    """The training settings cannot be met by the corpus."""
+
+
+class FileError(PieceworkError, OSError):
+    """A path cannot be opened, read or written."""
+
+
+class MissingExtraError(PieceworkError, ImportError):
+    """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+class TrainingWarning(UserWarning):
+    """A learner stopped early, or much of what it learned is noise."""

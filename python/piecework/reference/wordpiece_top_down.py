@@ -1,0 +1,129 @@
+"""WordPiece training from the top down: keep the frequent substrings of words, longest first.
+
+A substring that is frequent enough becomes an entry and takes its count away from its own prefixes,
+so a prefix must earn its place by other words. Later iterations count only the substrings that
+start where the vocabulary so far would cut. A search finds the frequency threshold whose vocabulary
+fits `vocab_size`, and the next looser threshold fills it up.
+
+Source: the learner published with TensorFlow Text, after Schuster & Nakajima 2012.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from piecework.reference.wordpiece import greedy
+from piecework.reference.wordpiece_training import (
+    Learned,
+    Settings,
+    alphabet_entries,
+    initial_splits,
+    initial_vocabulary,
+    length_of,
+)
+from piecework.spec import WordPiece
+
+ITERATIONS = 4
+LONGEST_ENTRY_CHARS = 50
+
+
+def learn_top_down(words: Sequence[tuple[str, int]], settings: Settings) -> Learned:
+    """Learn exactly `vocab_size` entries where the corpus has as many.
+
+    >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
+    >>> settings = Settings(vocab_size=10, score="top-down", special_tokens=())
+    >>> learn_top_down(words, settings).vocab[-3:]
+    ['hug', 'pun', 'hugs']
+    """
+    vocab = initial_vocabulary(words, settings)
+    learner = _Learner(words, settings)
+    threshold = learner.loosest_that_fits(vocab)
+    vocab += learner.new_entries(vocab, threshold)
+    if len(vocab) < settings.vocab_size and threshold > learner.loosest:
+        vocab += learner.new_entries(vocab, threshold - 1)[: settings.vocab_size - len(vocab)]
+    if len(vocab) < settings.vocab_size:
+        return Learned(vocab, stopped_early=f"no further substring occurs {threshold} times")
+    return Learned(vocab)
+
+
+class _Learner:
+    """The corpus, and what each threshold gives on it."""
+
+    def __init__(self, words: Sequence[tuple[str, int]], settings: Settings) -> None:
+        prefix = settings.continuing_subword_prefix
+        self.settings = settings
+        self.loosest = max(settings.min_frequency, 1)
+        self.alphabet = alphabet_entries(words, settings)
+        self.longest = settings.max_token_length or LONGEST_ENTRY_CHARS
+        self.words = [
+            (entries[0] + "".join(entry[len(prefix) :] for entry in entries[1:]), count)
+            for entries, count in initial_splits(words, settings)
+        ]
+
+    def loosest_that_fits(self, vocab: Sequence[str]) -> int:
+        """Search by halves for the first threshold whose vocabulary fits, as if size fell with it."""
+        low = self.loosest
+        high = max(self.substring_counts(None).values(), default=0) + 1
+        while low < high:
+            middle = (low + high) // 2
+            if len(vocab) + len(self.new_entries(vocab, middle)) <= self.settings.vocab_size:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def new_entries(self, vocab: Sequence[str], threshold: int) -> list[str]:
+        """Return what `threshold` keeps beyond `vocab`, by falling count, then by code points."""
+        kept = self.kept_at(threshold)
+        ranked = sorted(kept, key=lambda entry: (-kept[entry], entry))
+        return [entry for entry in ranked if entry not in vocab]
+
+    def kept_at(self, threshold: int) -> dict[str, int]:
+        """Repeat counting and keeping, each time from the cuts of the vocabulary before."""
+        kept: dict[str, int] = {}
+        for iteration in range(ITERATIONS):
+            cutter = dict.fromkeys([*self.alphabet, *kept], 0) if iteration else None
+            kept = keep_frequent(self.substring_counts(cutter), threshold, self.settings)
+        return kept
+
+    def substring_counts(self, vocab: Mapping[str, int] | None) -> Counter[str]:
+        """Count the substrings of words that start at a cut; without a vocabulary, anywhere."""
+        prefix = self.settings.continuing_subword_prefix
+        counts: Counter[str] = Counter()
+        for word, count in self.words:
+            for start in cuts(word, vocab, prefix):
+                for end in range(start + 1, min(start + self.longest, len(word)) + 1):
+                    counts[(prefix if start else "") + word[start:end]] += count
+        return counts
+
+
+def cuts(word: str, vocab: Mapping[str, int] | None, prefix: str) -> Sequence[int]:
+    """Return where the greedy pieces of a word start; everywhere when it cannot be cut.
+
+    >>> cuts("hugs", {"hug": 0, "##s": 0}, "##")
+    [0, 3]
+    """
+    pieces = vocab and greedy(word, WordPiece(vocab, continuing_subword_prefix=prefix))
+    return [piece.start for piece in pieces] if pieces else range(len(word))
+
+
+def keep_frequent(counts: Counter[str], threshold: int, settings: Settings) -> dict[str, int]:
+    """Keep substrings of two characters or more, longest first, and charge them to their prefixes.
+
+    >>> keep_frequent(Counter({"hug": 5, "hu": 7}), 3, Settings())
+    {'hug': 5}
+    """
+    prefix = settings.continuing_subword_prefix
+    by_length: defaultdict[int, list[str]] = defaultdict(list)
+    for entry in counts:
+        by_length[length_of(entry, prefix)].append(entry)
+    left, kept = Counter(counts), dict[str, int]()
+    for length in sorted(by_length, reverse=True):
+        for entry in by_length[length] if length > 1 else []:
+            if left[entry] < threshold:
+                continue
+            kept[entry] = left[entry]
+            for shorter in range(1, length):
+                left[entry[: len(entry) - shorter]] -= kept[entry]
+    return kept

@@ -1,0 +1,93 @@
+"""The tokenizers every course begins with: text in, words or characters with their places out.
+
+The vocabulary of a word or character tokenizer is its units by falling count; what is not in it is
+the unknown token. Equal counts: the word that occurs first, the character of lower code point.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from piecework.reference.bert import (
+    Word,
+    align,
+    isolate_punctuation,
+    split_whitespace,
+    word_at,
+)
+
+
+def whitespace_words(text: str) -> list[Word]:
+    """Split on whitespace and nothing else.
+
+    >>> whitespace_words("We do.")
+    [('We', (0, 2)), ('do.', (3, 6))]
+    """
+    return [word_at(run) for run in split_whitespace([align(text)])]
+
+
+def punctuation_pieces(text: str) -> list[Word]:
+    """Isolate every punctuation character and leave whitespace where it is.
+
+    >>> punctuation_pieces("Oh, no!")
+    [('Oh', (0, 2)), (',', (2, 3)), (' no', (3, 6)), ('!', (6, 7))]
+    """
+    return [word_at(run) for run in isolate_punctuation([align(text)] if text else [])]
+
+
+def words_and_punctuation(text: str) -> list[Word]:
+    """Split on whitespace, then isolate punctuation.
+
+    >>> [word for word, _ in words_and_punctuation("Don't!")]
+    ['Don', "'", 't', '!']
+    """
+    return [word_at(run) for run in isolate_punctuation(split_whitespace([align(text)]))]
+
+
+def characters(text: str) -> list[Word]:
+    """Make every character a unit, spaces included.
+
+    >>> characters("a b")
+    [('a', (0, 1)), (' ', (1, 2)), ('b', (2, 3))]
+    """
+    return [(character, (index, index + 1)) for index, character in enumerate(text)]
+
+
+def learn_vocabulary(
+    counts: Iterable[tuple[str, int]],
+    *,
+    vocab_size: int | None = None,
+    min_frequency: int = 1,
+    special_tokens: Sequence[str] = ("[UNK]",),
+) -> list[str]:
+    """Keep the most frequent units after the special tokens; equal counts stay in their order.
+
+    >>> learn_vocabulary([("to", 2), ("be", 2), ("or", 3)], vocab_size=3)
+    ['[UNK]', 'or', 'to']
+    """
+    ranked = sorted(counts, key=lambda item: -item[1])
+    frequent = (unit for unit, count in ranked if count >= min_frequency)
+    return list(dict.fromkeys([*special_tokens, *frequent]))[:vocab_size]
+
+
+def character_counts(words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Count the characters of words, in the order of their code points.
+
+    >>> character_counts([("hug", 2), ("gh", 1)])
+    [('g', 3), ('h', 3), ('u', 2)]
+    """
+    totals: Counter[str] = Counter()
+    for word, count in words:
+        for character in word:
+            totals[character] += count
+    return sorted(totals.items())
+
+
+def look_up(units: Iterable[str], vocab: Mapping[str, int], unk_token: str = "[UNK]") -> list[int]:
+    """Return the id of each unit, the unknown token's for those outside the vocabulary.
+
+    >>> look_up(["to", "see"], {"[UNK]": 0, "be": 1, "to": 2})
+    [2, 0]
+    """
+    return [vocab.get(unit, vocab[unk_token]) for unit in units]

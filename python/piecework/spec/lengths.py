@@ -1,0 +1,82 @@
+"""Truncation and padding: how encodings are brought to a length, in tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """Cut encodings to `max_length` tokens, special tokens included.
+
+    Windows that do not fit come as `Encoding.overflowing`, each overlapping the one before by
+    `stride` tokens.
+    """
+
+    max_length: int = 512
+    stride: int = 0
+    strategy: Literal["longest_first", "only_first", "only_second"] = "longest_first"
+    direction: Literal["right", "left"] = "right"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object."""
+        return {
+            "direction": self.direction.capitalize(),
+            "max_length": self.max_length,
+            "strategy": _STRATEGIES[self.strategy],
+            "stride": self.stride,
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Truncation:
+        """Read the `truncation` object of a `tokenizer.json`."""
+        return cls(
+            max_length=value["max_length"],
+            stride=value["stride"],
+            strategy={name: key for key, name in _STRATEGIES.items()}[value["strategy"]],  # type: ignore[arg-type]
+            direction=value["direction"].lower(),
+        )
+
+
+@dataclass(frozen=True)
+class Padding:
+    """Fill encodings up to `length` tokens, or to the longest of the batch when it is None."""
+
+    length: int | None = None
+    direction: Literal["right", "left"] = "right"
+    pad_id: int = 0
+    pad_type_id: int = 0
+    pad_token: str = "[PAD]"
+    pad_to_multiple_of: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object."""
+        return {
+            "strategy": "BatchLongest" if self.length is None else {"Fixed": self.length},
+            "direction": self.direction.capitalize(),
+            "pad_to_multiple_of": self.pad_to_multiple_of,
+            "pad_id": self.pad_id,
+            "pad_type_id": self.pad_type_id,
+            "pad_token": self.pad_token,
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Padding:
+        """Read the `padding` object of a `tokenizer.json`."""
+        strategy = value["strategy"]
+        return cls(
+            length=strategy["Fixed"] if isinstance(strategy, dict) else None,
+            direction=value["direction"].lower(),
+            pad_id=value["pad_id"],
+            pad_type_id=value["pad_type_id"],
+            pad_token=value["pad_token"],
+            pad_to_multiple_of=value["pad_to_multiple_of"],
+        )
+
+
+_STRATEGIES = {
+    "longest_first": "LongestFirst",
+    "only_first": "OnlyFirst",
+    "only_second": "OnlySecond",
+}

@@ -1,0 +1,453 @@
+"""The tokenizer: make one, turn text into ids and back, look at its vocabulary, save it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from piecework._core import Core
+from piecework.encoding import Batch, Encoding
+from piecework.errors import ArgumentError, FileError, InputTypeError
+from piecework.files import reason, whole_file
+from piecework.spec import (
+    AddedToken,
+    Decoder,
+    Model,
+    Normalizer,
+    Padding,
+    PostProcessor,
+    PreTokenizer,
+    TokenizerSpec,
+    Truncation,
+)
+from piecework.train import (
+    Counts,
+    TrainSettings,
+    count_files,
+    count_texts,
+    learn_spec,
+    pipeline_of,
+    preset_for,
+    relearn_spec,
+    trainer_for,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from typing_extensions import Unpack
+
+    from piecework.train import Progress
+
+PathLike: TypeAlias = str | os.PathLike[str]
+Ids: TypeAlias = "Sequence[int] | npt.NDArray[np.integer[Any]]"
+
+
+class Tokenizer:
+    """Turn text into subword ids and back.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=20)
+    >>> tok.encode("Hugs!").tokens
+    ['[CLS]', 'hugs', '[UNK]', '[SEP]']
+
+    Immutable: `with_...` methods return a new tokenizer. One tokenizer serves any number of threads,
+    survives fork, pickles, and compares and hashes by content.
+    """
+
+    # ---- making one
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        normalizer: Normalizer | None = None,
+        pre_tokenizer: PreTokenizer | None = None,
+        post_processor: PostProcessor | None = None,
+        decoder: Decoder | None = None,
+        added_tokens: Sequence[AddedToken] = (),
+        truncation: Truncation | None = None,
+        padding: Padding | None = None,
+    ) -> None:
+        spec = TokenizerSpec(
+            model=model,
+            normalizer=normalizer,
+            pre_tokenizer=pre_tokenizer,
+            post_processor=post_processor,
+            decoder=decoder,
+            added_tokens=tuple(added_tokens),
+            truncation=truncation,
+            padding=padding,
+        )
+        self._core = Core.from_json(spec.to_json().encode(), "")
+
+    @classmethod
+    def load(cls, path: PathLike, *, lowercase: bool | None = None) -> Tokenizer:
+        """Read a `tokenizer.json` or a BERT `vocab.txt`, told apart by content.
+
+        A `vocab.txt` does not say whether its text was lowercased: `lowercase=None` takes it to be
+        when no entry outside brackets has a capital ASCII letter. Raises `FileError`, `FormatError`
+        with the field or line, and `VocabularyError`.
+        """
+        source = os.fspath(path)
+        try:
+            data = Path(source).read_bytes()
+        except OSError as error:
+            raise FileError(source, reason(error), "a tokenizer file") from error
+        if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+            if lowercase is not None:
+                expected = "None: a tokenizer.json says itself how it normalizes"
+                raise ArgumentError("lowercase", str(lowercase), expected)
+            return cls._of(Core.from_json(data.removeprefix(b"\xef\xbb\xbf"), source))
+        return cls._of(Core.from_vocab_txt(data, source, lowercase))
+
+    @classmethod
+    def from_spec(cls, spec: TokenizerSpec) -> Tokenizer:
+        """Compile a specification.
+
+        >>> import piecework as pw
+        >>> spec = pw.TokenizerSpec(model=pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> pw.Tokenizer.from_spec(spec).encode("ab").ids
+        [1, 0]
+        """
+        return cls.from_json(spec.to_json())
+
+    @classmethod
+    def from_json(cls, text: str) -> Tokenizer:
+        """Compile the text of a `tokenizer.json`."""
+        return cls._of(Core.from_json(text.encode(), ""))
+
+    @classmethod
+    def train(
+        cls,
+        files: PathLike | Sequence[PathLike],
+        *,
+        model: str = "wordpiece",
+        preset: str | None = None,
+        field: str = "text",
+        errors: Literal["replace", "strict"] = "replace",
+        workers: int | None = None,
+        progress: Progress | None = None,
+        **settings: Unpack[TrainSettings],
+    ) -> Tokenizer:
+        """Learn a tokenizer from files: plain text or JSONL, plain, gzip or zstd; directories; `-`.
+
+        `model` is "wordpiece", "word" or "char"; `preset` names the pipeline around it ("bert-uncased",
+        "bert-cased", "whitespace", "punctuation", "characters"); `field` is the text field of JSONL
+        lines. The settings are those of the model's trainer: `vocab_size`, `score`, `min_frequency`,
+        ... The result does not depend on `workers`.
+
+        Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
+        """
+        trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
+        counts = count_files(
+            files,
+            pipeline=chosen.pipeline,
+            field=field,
+            errors=errors,
+            workers=workers,
+            progress=progress,
+        )
+        return cls.from_spec(learn_spec(counts, trainer, chosen, progress=progress, workers=workers))
+
+    @classmethod
+    def train_from_iterator(
+        cls,
+        texts: Iterable[str],
+        *,
+        model: str = "wordpiece",
+        preset: str | None = None,
+        workers: int | None = None,
+        progress: Progress | None = None,
+        **settings: Unpack[TrainSettings],
+    ) -> Tokenizer:
+        """Learn a tokenizer from texts, each a string.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
+        >>> tok.get_vocab_size()
+        5
+        """
+        trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
+        counts = count_texts(texts, pipeline=chosen.pipeline, workers=workers, progress=progress)
+        return cls.from_spec(learn_spec(counts, trainer, chosen, progress=progress, workers=workers))
+
+    @classmethod
+    def train_from_counts(
+        cls,
+        counts: Counts,
+        *,
+        model: str = "wordpiece",
+        preset: str | None = None,
+        workers: int | None = None,
+        progress: Progress | None = None,
+        **settings: Unpack[TrainSettings],
+    ) -> Tokenizer:
+        """Learn a tokenizer from word counts, wherever they were made."""
+        trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
+        return cls.from_spec(learn_spec(counts, trainer, chosen, progress=progress, workers=workers))
+
+    def train_new_from_iterator(
+        self,
+        texts: Iterable[str],
+        vocab_size: int,
+        *,
+        workers: int | None = None,
+        progress: Progress | None = None,
+        **settings: Unpack[TrainSettings],
+    ) -> Tokenizer:
+        """Learn a new vocabulary for the same pipeline, model kind and special tokens."""
+        pipeline = pipeline_of(self.spec)
+        counts = count_texts(texts, pipeline=pipeline, workers=workers, progress=progress)
+        spec = relearn_spec(
+            self.spec, counts, vocab_size, settings, progress=progress, workers=workers
+        )
+        return type(self).from_spec(spec)
+
+    # ---- text to ids
+
+    def encode(
+        self, text: str, pair: str | None = None, *, add_special_tokens: bool = True
+    ) -> Encoding:
+        """Encode one text, or a text and its pair, with every field.
+
+        Offsets count characters of the text as given, whatever the normalizer did. Special tokens
+        written in the text become special tokens, as in `tokenizers`.
+        """
+        return Encoding(self._core.encode(text, pair, add_special_tokens))
+
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        pairs: Sequence[str] | None = None,
+        *,
+        add_special_tokens: bool = True,
+        workers: int | None = None,
+    ) -> Batch:
+        """Encode many texts into flat numpy arrays, on `workers` threads (None: one a processor).
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+        >>> tok.encode_batch(["ab", "b"]).to_lists()
+        [[1, 2], [2]]
+
+        An item that is not a string raises `InputTypeError` naming its index.
+        """
+        texts = _listed(texts)
+        pairs = None if pairs is None else _listed(pairs)
+        arrays = self._core.encode_batch(texts, pairs, add_special_tokens, workers)
+
+        def encode_row(row: int) -> Encoding:
+            pair = None if pairs is None else pairs[row]
+            return self.encode(texts[row], pair, add_special_tokens=add_special_tokens)
+
+        return Batch(*arrays, encode_row)
+
+    def count(self, text: str, *, add_special_tokens: bool = True) -> int:
+        """Count the tokens of a text: the length of its encoding, before any padding."""
+        return int(self._core.count_batch([text], add_special_tokens, 1)[0])
+
+    def count_batch(
+        self,
+        texts: Sequence[str],
+        *,
+        add_special_tokens: bool = True,
+        workers: int | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """Count the tokens of every text, int64 of shape (texts,), without keeping any id."""
+        return self._core.count_batch(_listed(texts), add_special_tokens, workers)
+
+    def normalize(self, text: str) -> str:
+        """Apply the normalizer alone."""
+        return self._core.normalize(text)
+
+    def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
+        """Normalize and split a text: words with their character spans in the text as given."""
+        return self._core.pre_tokenize(text)
+
+    # ---- ids to text
+
+    def decode(
+        self, ids: Ids, *, skip_special_tokens: bool = True, clean_up: bool | None = None
+    ) -> str:
+        """Turn ids into text.
+
+        `clean_up` removes the spaces before punctuation and in contractions; None follows the
+        decoder's own setting. Ids of no token are skipped.
+        """
+        return self._core.decode(_id_list(ids, "ids"), skip_special_tokens, clean_up)
+
+    def decode_batch(
+        self,
+        batch: Batch | Sequence[Ids],
+        *,
+        skip_special_tokens: bool = True,
+        clean_up: bool | None = None,
+    ) -> list[str]:
+        """Turn every row of a `Batch`, or every list of ids, into text."""
+        if isinstance(batch, Batch):
+            ids, row_offsets = batch.ids, batch.row_offsets
+        else:
+            rows = [_id_list(row, f"batch[{i}]") for i, row in enumerate(batch)]
+            ids = np.array([id for row in rows for id in row], np.uint32)
+            row_offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        return self._core.decode_batch(ids, row_offsets, skip_special_tokens, clean_up)
+
+    # ---- vocabulary
+
+    def token_to_id(self, token: str) -> int | None:
+        """Return the id of a token, None for what is not in the vocabulary."""
+        return self._core.token_to_id(token)
+
+    def id_to_token(self, id: int) -> str | None:
+        """Return the token of an id, None for an id that stands for nothing."""
+        return self._core.id_to_token(id) if 0 <= id < 2**32 else None
+
+    def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
+        """Return the vocabulary as token -> id."""
+        return self._core.vocab(with_added_tokens)
+
+    def get_vocab_size(self, with_added_tokens: bool = True) -> int:
+        """Return the number of tokens in the vocabulary."""
+        return self._core.vocab_size(with_added_tokens)
+
+    # ---- variants
+
+    def with_truncation(
+        self,
+        max_length: int | None,
+        *,
+        stride: int = 0,
+        strategy: Literal["longest_first", "only_first", "only_second"] = "longest_first",
+        direction: Literal["right", "left"] = "right",
+    ) -> Tokenizer:
+        """Return a tokenizer that cuts encodings to `max_length` tokens; None cuts nothing.
+
+        `encode` gives the further windows as `overflowing`, each with `stride` tokens of the window
+        before it; a batch keeps the first window.
+        """
+        if max_length is None:
+            return self._replaced(truncation=None)
+        _check_size("max_length", max_length)
+        _check_size("stride", stride)
+        _check_choice("strategy", strategy, ("longest_first", "only_first", "only_second"))
+        _check_choice("direction", direction, ("right", "left"))
+        return self._replaced(truncation=Truncation(max_length, stride, strategy, direction))
+
+    def with_padding(
+        self,
+        length: int | Literal["longest"] | None = "longest",
+        *,
+        direction: Literal["right", "left"] = "right",
+        pad_to_multiple_of: int | None = None,
+        pad_token: str = "[PAD]",
+        pad_type_id: int = 0,
+    ) -> Tokenizer:
+        """Return a tokenizer that fills encodings with `pad_token`; None fills nothing.
+
+        `length` is a number of tokens, or "longest" for the longest of each batch.
+        """
+        if length is None:
+            return self._replaced(padding=None)
+        if length != "longest":
+            _check_size("length", length)
+        if pad_to_multiple_of is not None:
+            _check_size("pad_to_multiple_of", pad_to_multiple_of)
+        _check_choice("direction", direction, ("right", "left"))
+        pad_id = self.token_to_id(pad_token)
+        if pad_id is None:
+            raise ArgumentError("pad_token", repr(pad_token), "a token of the vocabulary")
+        padding = Padding(
+            length=None if length == "longest" else length,
+            direction=direction,
+            pad_id=pad_id,
+            pad_type_id=pad_type_id,
+            pad_token=pad_token,
+            pad_to_multiple_of=pad_to_multiple_of,
+        )
+        return self._replaced(padding=padding)
+
+    # ---- specification and files
+
+    @cached_property
+    def spec(self) -> TokenizerSpec:
+        """The whole tokenizer as data."""
+        return TokenizerSpec.from_json(self._core.to_json(False))
+
+    def to_json(self, *, pretty: bool = True) -> str:
+        """Return the text of a `tokenizer.json`."""
+        return self._core.to_json(pretty)
+
+    def save(self, path: PathLike) -> None:
+        """Write a `vocab.txt` when the name ends in `.txt`, else a `tokenizer.json`; whole or not at all.
+
+        A `vocab.txt` keeps the vocabulary only. Raises `FileError` and `VocabularyError`.
+        """
+        vocab_only = os.fspath(path).endswith(".txt")
+        data = self._core.to_vocab_txt() if vocab_only else self.to_json().encode()
+        with whole_file(path) as temporary:
+            temporary.write_bytes(data)
+
+    # ---- being a value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        return self is other or self._core.to_json(False) == other._core.to_json(False)
+
+    def __hash__(self) -> int:
+        return hash(self._core.to_json(False))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_json, (self._core.to_json(False),)
+
+    def __repr__(self) -> str:
+        spec = self.spec
+        stages = (spec.normalizer, spec.pre_tokenizer, spec.model, spec.post_processor, spec.decoder)
+        names = " -> ".join(type(stage).__name__ for stage in stages if stage is not None)
+        return f"Tokenizer({names}, {self.get_vocab_size()} tokens)"
+
+    @classmethod
+    def _of(cls, core: Core) -> Tokenizer:
+        tokenizer = cls.__new__(cls)
+        tokenizer._core = core
+        return tokenizer
+
+    def _replaced(self, **stages: Any) -> Tokenizer:
+        return type(self).from_spec(replace(self.spec, **stages))
+
+
+def _listed(texts: Sequence[str]) -> list[str]:
+    """Keep hold of the texts as they are now, so that rows can be encoded again later."""
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise InputTypeError("texts", type(texts).__name__, "a sequence of str, such as a list")
+    return list(texts)
+
+
+def _id_list(ids: Any, place: str) -> list[int]:
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        raise InputTypeError(place, type(ids).__name__, "a sequence of ids")
+    listed = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    for at, id in enumerate(listed):
+        if not isinstance(id, (int, np.integer)):
+            raise InputTypeError(f"{place}[{at}]", type(id).__name__, "an id")
+        if not 0 <= id < 2**32:
+            raise ArgumentError(f"{place}[{at}]", str(id), "an id from 0 to 4294967295")
+    return listed
+
+
+def _check_size(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InputTypeError(name, type(value).__name__, "int")
+    if not 0 <= value < 2**32:
+        raise ArgumentError(name, str(value), "a number of tokens from 0 to 4294967295")
+
+
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ArgumentError(name, repr(value), f"one of {', '.join(choices)}")

@@ -1,0 +1,47 @@
+"""Training: corpus -> counts -> learner -> specification.
+
+Counting (`count_files`, `count_texts`) is apart from learning, so counts can be made on many
+machines, merged, saved, and learned from again with other settings.
+"""
+
+from piecework.train.corpus import read_corpus
+from piecework.train.counting import Progress, count_files, count_texts
+from piecework.train.counts import Counts
+from piecework.train.learn import learn_spec, pipeline_of, relearn_spec
+from piecework.train.pipeline import Pipeline
+from piecework.train.presets import PRESETS, Preset, preset_for
+from piecework.train.settings import TrainSettings
+from piecework.train.trainers import (
+    SCORES,
+    CharTrainer,
+    Join,
+    LearnedVocabulary,
+    Trainer,
+    WordPieceTrainer,
+    WordTrainer,
+    trainer_for,
+)
+
+__all__ = [
+    "PRESETS",
+    "SCORES",
+    "CharTrainer",
+    "Counts",
+    "Join",
+    "LearnedVocabulary",
+    "Pipeline",
+    "Preset",
+    "Progress",
+    "TrainSettings",
+    "Trainer",
+    "WordPieceTrainer",
+    "WordTrainer",
+    "count_files",
+    "count_texts",
+    "learn_spec",
+    "pipeline_of",
+    "preset_for",
+    "read_corpus",
+    "relearn_spec",
+    "trainer_for",
+]

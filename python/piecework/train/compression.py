@@ -1,0 +1,125 @@
+"""Compressed files as plain streams: gzip and Zstandard, told by their first bytes.
+
+A stream that ends too early or is damaged is an error that names the file, never a short text.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, BinaryIO, cast
+
+from piecework.errors import CorpusError, MissingExtraError
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_CHUNK_BYTES = 1 << 16
+# A Zstandard block of 128 KB can be stored in 4 bytes, so feeding 4 KB gives 128 MB at the worst.
+_ZSTD_FEED_BYTES = 4096
+
+
+class MeteredStream:
+    """A stream that counts the bytes it gave and lets its first bytes be looked at."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._head = stream.read(len(_ZSTD_MAGIC))
+        self.head = self._head
+        self.bytes_read = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to `size` bytes, fewer only at the end."""
+        if 0 <= size <= len(self._head):
+            data, self._head = self._head[:size], self._head[size:]
+        else:
+            data = self._head + self._stream.read(size if size < 0 else size - len(self._head))
+            self._head = b""
+        self.bytes_read += len(data)
+        return data
+
+
+def decompressed(stream: MeteredStream, name: str) -> BinaryIO:
+    """Return a stream of the text bytes; `name` is what errors call the file.
+
+    Raises `MissingExtraError` when Zstandard data needs the extra `piecework[zstd]`; reading raises
+    `CorpusError` for data that is cut short or damaged.
+    """
+    if stream.head.startswith(_GZIP_MAGIC):
+        return _buffered(_gzip_chunks(stream, name))
+    if stream.head == _ZSTD_MAGIC:
+        return _buffered(_zstd_chunks(stream, name, _zstandard(name)))
+    return cast(BinaryIO, stream)
+
+
+def _gzip_chunks(stream: MeteredStream, name: str) -> Iterator[bytes]:
+    reader = gzip.GzipFile(fileobj=cast(BinaryIO, stream), mode="rb")
+    try:
+        while chunk := reader.read(_CHUNK_BYTES):
+            yield chunk
+    except EOFError as error:
+        raise _cut_short(name, "gzip") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise _damaged(name, "gzip", error) from error
+
+
+def _zstd_chunks(stream: MeteredStream, name: str, zstandard: Any) -> Iterator[bytes]:
+    """Decode frame after frame; the library's own reader would take a cut file for its end."""
+    frame, data = None, b""
+    while data := data or stream.read(_ZSTD_FEED_BYTES):
+        if frame is None:
+            frame = zstandard.ZstdDecompressor().decompressobj()
+        try:
+            yield frame.decompress(data)
+        except zstandard.ZstdError as error:
+            raise _damaged(name, "Zstandard", error) from error
+        data = frame.unused_data
+        if frame.eof:
+            frame = None
+    if frame is not None:
+        raise _cut_short(name, "Zstandard")
+
+
+def _zstandard(name: str) -> Any:
+    try:
+        return import_module("zstandard")
+    except ImportError as error:
+        raise MissingExtraError(
+            name, "Zstandard data", "the extra that reads it: pip install 'piecework[zstd]'"
+        ) from error
+
+
+def _cut_short(name: str, kind: str) -> CorpusError:
+    return CorpusError(name, f"{kind} data that is cut short", "a complete file")
+
+
+def _damaged(name: str, kind: str, error: Exception) -> CorpusError:
+    return CorpusError(name, f"damaged {kind} data ({error})", "an undamaged file")
+
+
+def _buffered(chunks: Iterator[bytes]) -> BinaryIO:
+    return io.BufferedReader(_ChunkStream(chunks), buffer_size=1 << 20)
+
+
+class _ChunkStream(io.RawIOBase):
+    """An iterator of byte strings as a readable stream."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size

@@ -1,0 +1,125 @@
+"""From text to word counts: files or an iterator in, `Counts` out, by all threads of the core."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from piecework._core import WordCounter
+from piecework.errors import InputTypeError, TrainingWarning
+from piecework.train.corpus import (
+    PathLike,
+    TextBlock,
+    Utf8Errors,
+    corpus_bytes,
+    corpus_files,
+    read_corpus,
+)
+from piecework.train.counts import Counts
+from piecework.train.pipeline import Pipeline
+from piecework.train.presets import preset_for
+from piecework.train.unicode import mend
+
+Progress: TypeAlias = Callable[[int, int], None]
+
+_BATCH_CHARS = 4 << 20
+_BATCH_TEXTS = 100_000
+
+
+def count_files(
+    paths: PathLike | Sequence[PathLike],
+    *,
+    pipeline: Pipeline | str = "bert-uncased",
+    field: str = "text",
+    errors: Utf8Errors = "replace",
+    workers: int | None = None,
+    progress: Progress | None = None,
+    first_source: int = 0,
+) -> Counts:
+    """Count the words of files, directories and `-` (stdin).
+
+    `pipeline` is a `Pipeline` or the name of a preset. Shards that are counted apart and merged later
+    take `first_source` so that their files are numbered in one row. `progress(done, total)` is told
+    bytes of the files as stored, total 0 when unknown.
+
+    Raises `FileError`, `CorpusError`, and `InvalidUtf8Error` with the byte position under
+    `errors="strict"`; otherwise invalid UTF-8 becomes U+FFFD, counted and warned of.
+    """
+    resolved = _resolve(pipeline)
+    counter = WordCounter(resolved.to_json(), workers)
+    files = corpus_files(paths)
+    total_bytes = corpus_bytes(files)
+    replacements = 0
+    for piece in read_corpus(files, field=field, errors=errors, first_source=first_source):
+        if isinstance(piece, TextBlock):
+            replacements += counter.add_block(
+                piece.data, piece.source, piece.byte_offset, errors == "strict", piece.name
+            )
+        else:
+            counter.add_texts(piece.texts, piece.source)
+            replacements += piece.replacements
+        if progress is not None:
+            progress(piece.file_bytes_read, total_bytes)
+    _warn_of(replacements)
+    return Counts._of(counter.finish(), resolved, replacements)
+
+
+def count_texts(
+    texts: Iterable[str],
+    *,
+    pipeline: Pipeline | str = "bert-uncased",
+    workers: int | None = None,
+    progress: Progress | None = None,
+    source: int = 0,
+) -> Counts:
+    """Count the words of texts that an iterator gives.
+
+    >>> count_texts(["hug pug", "Hug"]).most_common()
+    [('hug', 2), ('pug', 1)]
+
+    The iterator is one source. `progress(done, total)` is told texts, total 0 when unknown. Raises
+    `InputTypeError` naming the index of an item that is not a string.
+    """
+    resolved = _resolve(pipeline)
+    counter = WordCounter(resolved.to_json(), workers)
+    total = len(texts) if isinstance(texts, Sequence) else 0
+    done = replacements = 0
+    for batch, mended in _batches(texts):
+        counter.add_texts(batch, source)
+        done += len(batch)
+        replacements += mended
+        if progress is not None:
+            progress(done, total)
+    _warn_of(replacements)
+    return Counts._of(counter.finish(), resolved, replacements)
+
+
+def _batches(texts: Iterable[str]) -> Iterator[tuple[list[str], int]]:
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise InputTypeError("texts", type(texts).__name__, "an iterable of str, such as a list")
+    batch: list[str] = []
+    chars = replacements = 0
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
+        mended, bad_chars = mend(text, f"texts[{index}]")
+        batch.append(mended)
+        chars += len(mended)
+        replacements += bad_chars
+        if chars >= _BATCH_CHARS or len(batch) >= _BATCH_TEXTS:
+            yield batch, replacements
+            batch, chars, replacements = [], 0, 0
+    if batch:
+        yield batch, replacements
+
+
+def _resolve(pipeline: Pipeline | str) -> Pipeline:
+    return pipeline if isinstance(pipeline, Pipeline) else preset_for(name=pipeline).pipeline
+
+
+def _warn_of(replacements: int) -> None:
+    if replacements:
+        were = "sequence was" if replacements == 1 else "sequences were"
+        message = f"{replacements} invalid UTF-8 {were} replaced by U+FFFD"
+        warnings.warn(message, TrainingWarning, stacklevel=3)

@@ -1,0 +1,193 @@
+"""The two file forms of word counts: Parquet for machines, TSV for eyes.
+
+Both have the columns `word`, `count` (u64) and `first` (u64) and carry the pipeline that made the
+words as JSON: in the schema metadata under `piecework`, or in the comment line a TSV begins with.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from piecework.errors import ArgumentError, FileError, FormatError, MissingExtraError
+from piecework.files import reason, whole_file
+from piecework.train.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_PARQUET_MAGIC = b"PAR1"
+_COMMENT = "# piecework counts "
+_METADATA_KEY = b"piecework"
+_COLUMNS = ("word", "count", "first")
+_ROWS_A_WRITE = 65_536
+
+
+class CountsTable(NamedTuple):
+    """The columns of a counts file and the pipeline that made its words."""
+
+    words: list[str]
+    counts: npt.NDArray[np.uint64]
+    first: npt.NDArray[np.uint64] | None
+    pipeline: Pipeline | None
+
+
+def write_counts(table: CountsTable, path: str | os.PathLike[str]) -> None:
+    """Write the form that the suffix names, whole or not at all."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".parquet", ".tsv"):
+        raise ArgumentError("path", repr(str(path)), "a name ending in .parquet or .tsv")
+    with whole_file(path) as temporary:
+        if suffix == ".parquet":
+            _write_parquet(table, temporary)
+        else:
+            with temporary.open("wb") as stream:
+                write_tsv(table, stream)
+
+
+def read_counts(path: str | os.PathLike[str]) -> CountsTable:
+    """Read either form, told apart by content."""
+    try:
+        with open(path, "rb") as stream:
+            head = stream.read(len(_PARQUET_MAGIC))
+            if head != _PARQUET_MAGIC:
+                return _read_tsv(head + stream.read(), str(path))
+    except OSError as error:
+        raise FileError(str(path), reason(error), "a readable counts file") from error
+    return _read_parquet(path)
+
+
+# ---- TSV
+
+
+def write_tsv(table: CountsTable, stream: BinaryIO) -> None:
+    """Write a comment line with the pipeline, a header line, and a line for each word.
+
+    Raises `ArgumentError` for a word with a tab or a newline, which only Parquet can hold.
+    """
+    for word in table.words:
+        if "\t" in word or "\n" in word:
+            raise ArgumentError("words", repr(word), "no tabs or newlines in TSV; use .parquet")
+    if table.pipeline is not None:
+        stream.write(f"{_COMMENT}{table.pipeline.to_json()}\n".encode())
+    stream.write(("\t".join(_COLUMNS) + "\n").encode())
+    first = table.counts * 0 if table.first is None else table.first
+    rows = zip(table.words, table.counts.tolist(), first.tolist(), strict=True)
+    lines = [f"{word}\t{count}\t{position}\n" for word, count, position in rows]
+    for start in range(0, len(lines), _ROWS_A_WRITE):
+        stream.write("".join(lines[start : start + _ROWS_A_WRITE]).encode())
+
+
+def _read_tsv(data: bytes, name: str) -> CountsTable:
+    try:
+        lines = data.decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise FormatError(name, f"invalid UTF-8 at byte {error.start}", "Parquet or TSV") from error
+    pipeline = None
+    skipped = 0
+    if lines[0].startswith(_COMMENT):
+        pipeline = _pipeline_of(lines[0][len(_COMMENT) :], f"{name} line 1")
+        skipped = 1
+    header = lines[skipped].rstrip("\r") if skipped < len(lines) else ""
+    if header.split("\t") not in ([*_COLUMNS], [*_COLUMNS[:2]]):
+        raise FormatError(
+            f"{name} line {skipped + 1}", repr(header[:80]), "word, count, first with tabs between"
+        )
+    rows = lines[skipped + 1 : -1] if lines[-1] == "" else lines[skipped + 1 :]
+    return _table_of(rows, header.count("\t") + 1, skipped + 2, name, pipeline)
+
+
+def _table_of(
+    rows: list[str], width: int, first_line: int, name: str, pipeline: Pipeline | None
+) -> CountsTable:
+    cells = [row.split("\t") for row in rows]
+    for line, row in enumerate(cells, start=first_line):
+        if len(row) != width:
+            raise FormatError(f"{name} line {line}", f"{len(row)} columns", f"{width}")
+    numbers = [
+        _column(cells, column, f"{name} column {_COLUMNS[column]!r}", first_line)
+        for column in range(1, width)
+    ]
+    return CountsTable(
+        [row[0] for row in cells], numbers[0], numbers[1] if width == 3 else None, pipeline
+    )
+
+
+def _column(cells: list[list[str]], at: int, place: str, first_line: int) -> npt.NDArray[np.uint64]:
+    values = np.empty(len(cells), np.uint64)
+    for row, cell in enumerate(cells):
+        text = cell[at].rstrip("\r")
+        if not (text.isascii() and text.isdigit() and len(text) <= 20 and int(text) < 1 << 64):
+            expected = "an integer from 0 to 2**64 - 1"
+            raise FormatError(f"{place} line {row + first_line}", repr(text[:80]), expected)
+        values[row] = int(text)
+    return values
+
+
+def _pipeline_of(text: str, place: str) -> Pipeline:
+    try:
+        return Pipeline.from_json(text)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        expected = "the JSON of a normalizer and a pre_tokenizer"
+        raise FormatError(f"{place}: pipeline", repr(text[:80]), expected) from error
+
+
+# ---- Parquet
+
+
+def _write_parquet(table: CountsTable, path: Path) -> None:
+    pyarrow, parquet = _pyarrow()
+    columns = {
+        "word": pyarrow.array(table.words, pyarrow.string()),
+        "count": pyarrow.array(table.counts, pyarrow.uint64()),
+        "first": pyarrow.array(table.first, pyarrow.uint64()),
+    }
+    arrow = pyarrow.table(columns)
+    if table.pipeline is not None:
+        metadata = {_METADATA_KEY: table.pipeline.to_json().encode()}
+        arrow = arrow.replace_schema_metadata(metadata)
+    parquet.write_table(arrow, path, compression="zstd")
+
+
+def _read_parquet(path: str | os.PathLike[str]) -> CountsTable:
+    pyarrow, parquet = _pyarrow()
+    try:
+        arrow = parquet.read_table(os.fspath(path))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise FormatError(str(path), f"damaged Parquet ({error})", "a counts file") from error
+    stored = (arrow.schema.metadata or {}).get(_METADATA_KEY)
+    return CountsTable(
+        _parquet_column(arrow, "word", pyarrow.string(), path).to_pylist(),
+        _parquet_column(arrow, "count", pyarrow.uint64(), path).to_numpy(),
+        _parquet_column(arrow, "first", pyarrow.uint64(), path).to_numpy()
+        if "first" in arrow.column_names
+        else None,
+        None if stored is None else _pipeline_of(stored.decode(errors="replace"), str(path)),
+    )
+
+
+def _parquet_column(arrow: Any, name: str, kind: Any, path: str | os.PathLike[str]) -> Any:
+    pyarrow, _ = _pyarrow()
+    place = f"{path} column {name!r}"
+    if name not in arrow.column_names:
+        raise FormatError(place, f"only {', '.join(arrow.column_names)}", "that column")
+    column = arrow.column(name)
+    if column.null_count:
+        raise FormatError(place, f"{column.null_count} empty cells", "none")
+    try:
+        return column.cast(kind)
+    except pyarrow.ArrowException as error:
+        raise FormatError(place, f"values of type {column.type}", str(kind)) from error
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise MissingExtraError(
+            "Parquet", "no pyarrow", "the extra that brings it: pip install 'piecework[parquet]'"
+        ) from error

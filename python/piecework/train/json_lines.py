@@ -1,0 +1,91 @@
+"""JSON lines: a stream of lines in, lists of the texts under one field out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from piecework.errors import CorpusError, InvalidUtf8Error
+from piecework.train.unicode import mend
+
+_LIST_CHARS = 4 << 20
+_MAX_LINE_BYTES = 256 << 20
+
+
+def read_json_lines(
+    stream: BinaryIO, name: str, field: str, errors: str
+) -> Iterator[tuple[list[str], int]]:
+    """Give lists of about 4 million characters of text, each with how many texts were mended.
+
+    Blank lines are left out. Raises `CorpusError` naming file, line and field for a line that is not
+    a JSON object with a string under `field`, and `InvalidUtf8Error` for bytes or escapes that are
+    not Unicode text under `errors="strict"`; otherwise those become U+FFFD.
+    """
+    texts: list[str] = []
+    chars = replacements = 0
+    for number, line in enumerate(_lines(stream, name), start=1):
+        place = f"{name} line {number}"
+        if not line.strip():
+            continue
+        decoded, bad_bytes = _decode(line, place, errors)
+        text, bad_chars = mend(_text_of(decoded, place, field), f"{place} field {field!r}", errors)
+        texts.append(text)
+        chars += len(text)
+        replacements += bad_bytes + bad_chars
+        if chars >= _LIST_CHARS:
+            yield texts, replacements
+            texts, chars, replacements = [], 0, 0
+    if texts:
+        yield texts, replacements
+
+
+def _lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """Split at newlines, refusing a line that could fill the memory."""
+    pending = bytearray()
+    number = 0
+    while chunk := stream.read(_LIST_CHARS):
+        lines = chunk.split(b"\n")
+        for part in lines[:-1]:
+            number += 1
+            yield bytes(pending + part)
+            pending.clear()
+        pending += lines[-1]
+        if len(pending) > _MAX_LINE_BYTES:
+            limit = f"at most {_MAX_LINE_BYTES} bytes"
+            raise CorpusError(f"{name} line {number + 1}", "a longer line", limit)
+    if pending:
+        yield bytes(pending)
+
+
+def _decode(line: bytes, place: str, errors: str) -> tuple[str, int]:
+    try:
+        return line.decode("utf-8-sig"), 0
+    except UnicodeDecodeError as error:
+        if errors == "strict":
+            found = f"invalid UTF-8 at byte {error.start} of the line"
+            raise InvalidUtf8Error(place, found, "UTF-8 text") from error
+    decoded = line.decode("utf-8-sig", errors="replace")
+    return decoded, decoded.count("\ufffd") - line.count("\ufffd".encode())
+
+
+def _text_of(line: str, place: str, field: str) -> str:
+    try:
+        value: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        # The decoder's own words end in a position: "line 1 column 9 (char 8)".
+        found = f"broken JSON ({str(error).replace('line 1 ', '')})"
+        raise CorpusError(place, found, "one JSON object") from error
+    if not isinstance(value, dict):
+        raise CorpusError(place, f"a JSON {_kind(value)}", f"an object with field {field!r}")
+    if field not in value:
+        names = ", ".join(map(repr, list(value)[:8])) or "no fields"
+        raise CorpusError(f"{place} field {field!r}", f"only {names}", "that field, as a string")
+    if not isinstance(value[field], str):
+        raise CorpusError(f"{place} field {field!r}", f"a {_kind(value[field])}", "a string")
+    return str(value[field])
+
+
+def _kind(value: object) -> str:
+    names = {dict: "object", list: "array", str: "string", bool: "boolean", type(None): "null"}
+    return names.get(type(value), "number")

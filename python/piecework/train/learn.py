@@ -1,0 +1,183 @@
+"""From counts and a trainer to a whole tokenizer specification, new or after an old one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from piecework.errors import ArgumentError
+from piecework.spec import (
+    AddedToken,
+    BertProcessing,
+    Char,
+    CharDecoder,
+    Decoder,
+    Model,
+    Padding,
+    PostProcessor,
+    Template,
+    TokenizerSpec,
+    Word,
+    WordPiece,
+    WordPieceDecoder,
+)
+from piecework.train.counting import Progress
+from piecework.train.counts import Counts
+from piecework.train.pipeline import Pipeline
+from piecework.train.presets import Preset, preset_for
+from piecework.train.trainers import Trainer, trainer_for
+
+_KINDS: dict[type[Model], str] = {WordPiece: "wordpiece", Word: "word", Char: "char"}
+
+
+def learn_spec(
+    counts: Counts,
+    trainer: Trainer,
+    preset: Preset | str,
+    *,
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> TokenizerSpec:
+    """Learn a model from counts and put the preset's pipeline around it.
+
+    >>> from piecework.train import WordTrainer, count_texts
+    >>> counts = count_texts(["hug pug"], pipeline="whitespace")
+    >>> learn_spec(counts, WordTrainer(), "whitespace").model.vocab
+    {'[UNK]': 0, 'hug': 1, 'pug': 2}
+
+    The special tokens become added tokens. A framed preset gets BERT's template when `[CLS]` and
+    `[SEP]` are among them. Raises `ArgumentError` when another pipeline made the counts.
+    """
+    chosen = preset if isinstance(preset, Preset) else preset_for(name=preset)
+    _refuse_other_pipeline(counts, chosen.pipeline, f"preset {chosen.name!r}")
+    model = trainer.learn(counts, progress, workers)
+    return TokenizerSpec(
+        model=model,
+        normalizer=chosen.pipeline.normalizer,
+        pre_tokenizer=chosen.pipeline.pre_tokenizer,
+        post_processor=_frame(model) if chosen.framed else None,
+        decoder=_decoder(model),
+        added_tokens=tuple(
+            AddedToken(content=token, id=model.vocab[token]) for token in trainer.special_tokens
+        ),
+    )
+
+
+def relearn_spec(
+    spec: TokenizerSpec,
+    counts: Counts,
+    vocab_size: int,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> TokenizerSpec:
+    """Learn a new vocabulary for the pipeline, model kind, options and added tokens of `spec`.
+
+    The added tokens come first, in the order of their old ids; template and padding follow their new
+    ids. `settings` are further settings of the trainer.
+    """
+    _refuse_other_pipeline(counts, pipeline_of(spec), "the tokenizer")
+    trainer = _trainer_after(spec, vocab_size, settings or {})
+    learned = trainer.learn(counts, progress, workers)
+    model = replace(spec.model, vocab=learned.vocab)
+    return replace(
+        spec,
+        model=model,
+        post_processor=_renumbered_frame(spec, model.vocab),
+        added_tokens=_renumbered_tokens(spec, trainer, model.vocab),
+        padding=spec.padding and _renumbered_padding(spec.padding, model.vocab),
+    )
+
+
+def pipeline_of(spec: TokenizerSpec) -> Pipeline:
+    """Return the stages of a specification that make words of text."""
+    return Pipeline(spec.normalizer, spec.pre_tokenizer)
+
+
+def _refuse_other_pipeline(counts: Counts, pipeline: Pipeline, whose: str) -> None:
+    if counts.pipeline is not None and counts.pipeline != pipeline:
+        raise ArgumentError(
+            "counts", f"words made by {counts.pipeline}", f"those of {whose}: {pipeline}"
+        )
+
+
+# ---- a new specification
+
+
+def _frame(model: Model) -> Template | None:
+    if "[CLS]" not in model.vocab or "[SEP]" not in model.vocab:
+        return None
+    return Template.bert(cls_id=model.vocab["[CLS]"], sep_id=model.vocab["[SEP]"])
+
+
+def _decoder(model: Model) -> Decoder | None:
+    if isinstance(model, WordPiece):
+        return WordPieceDecoder(prefix=model.continuing_subword_prefix)
+    return CharDecoder() if isinstance(model, Char) else None
+
+
+# ---- a specification after an old one
+
+
+def _trainer_after(spec: TokenizerSpec, vocab_size: int, settings: Mapping[str, Any]) -> Trainer:
+    tokens = [token.content for token in sorted(spec.added_tokens, key=lambda token: token.id)]
+    unk_token = spec.model.unk_token
+    inherited: dict[str, Any] = {
+        "vocab_size": vocab_size,
+        "special_tokens": tuple(
+            dict.fromkeys(tokens if unk_token in tokens else [unk_token, *tokens])
+        ),
+        "unk_token": unk_token,
+    }
+    if isinstance(spec.model, WordPiece):
+        inherited["continuing_subword_prefix"] = spec.model.continuing_subword_prefix
+    for name in settings:
+        if name in inherited and name != "special_tokens":
+            raise ArgumentError(name, "a setting that comes from the tokenizer", "it left out")
+    return trainer_for(_KINDS[type(spec.model)], {**inherited, **settings})
+
+
+def _renumbered_tokens(
+    spec: TokenizerSpec, trainer: Trainer, vocab: Mapping[str, int]
+) -> tuple[AddedToken, ...]:
+    """Keep how each old token is matched; a token that is new here is a plain special one."""
+    old = {token.content: token for token in spec.added_tokens}
+    return tuple(
+        replace(old.get(content, AddedToken(content, 0)), id=vocab[content])
+        for content in trainer.special_tokens
+    )
+
+
+def _renumbered_frame(spec: TokenizerSpec, vocab: Mapping[str, int]) -> PostProcessor | None:
+    frame = spec.post_processor
+    if isinstance(frame, BertProcessing):
+        sep, cls = frame.sep[0], frame.cls[0]
+        return BertProcessing(sep=(sep, _id_of(sep, vocab)), cls=(cls, _id_of(cls, vocab)))
+    if isinstance(frame, Template):
+        names = _names_by_id(spec)
+        return replace(
+            frame,
+            special_tokens={
+                token: tuple(_id_of(names.get(old_id, token), vocab) for old_id in ids)
+                for token, ids in frame.special_tokens.items()
+            },
+        )
+    return None
+
+
+def _renumbered_padding(padding: Padding, vocab: Mapping[str, int]) -> Padding:
+    return replace(padding, pad_id=_id_of(padding.pad_token, vocab))
+
+
+def _names_by_id(spec: TokenizerSpec) -> dict[int, str]:
+    names = {number: token for token, number in spec.model.vocab.items()}
+    return names | {token.id: token.content for token in spec.added_tokens}
+
+
+def _id_of(token: str, vocab: Mapping[str, int]) -> int:
+    if token not in vocab:
+        expected = f"{token!r} among them, which template or padding uses"
+        raise ArgumentError("special_tokens", "not enough tokens", expected)
+    return vocab[token]

@@ -1,0 +1,20 @@
+"""The trainer settings as keyword arguments, so that editors and type checkers know them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypedDict
+
+
+class TrainSettings(TypedDict, total=False):
+    """What `Tokenizer.train` and its kin pass on to the trainer of the model; see the trainers."""
+
+    vocab_size: int
+    score: Literal["likelihood", "pmi", "frequency", "top-down"]
+    min_frequency: int
+    limit_alphabet: int | None
+    initial_alphabet: Sequence[str]
+    special_tokens: Sequence[str]
+    continuing_subword_prefix: str
+    max_token_length: int | None
+    unk_token: str
