@@ -1,0 +1,75 @@
+"""The published library beside ours: the same vocabulary, the same texts, every field compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import tokenizers
+from tokenizers import processors
+
+import piecework as pw
+from tests import data
+
+MODELS = ("bert-base-uncased", "bert-base-cased", "bert-base-chinese")
+
+
+def pair_of(name: str) -> tuple[pw.Tokenizer, tokenizers.Tokenizer] | None:
+    """Return our tokenizer and theirs for a published model, None when it is not on this machine."""
+    path = data.vocab_path(name)
+    if path is None:
+        return None
+    lowercase = name == "bert-base-uncased"
+    vocab = tokenizers.models.WordPiece.read_file(str(path))
+    theirs = tokenizers.BertWordPieceTokenizer(
+        vocab, lowercase=lowercase, strip_accents=None
+    )._tokenizer
+    theirs.post_processor = processors.TemplateProcessing(
+        single="[CLS]:0 $A:0 [SEP]:0",
+        pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", vocab["[CLS]"]), ("[SEP]", vocab["[SEP]"])],
+    )
+    return pw.Tokenizer.load(path, lowercase=lowercase), theirs
+
+
+def assert_same_ids(
+    ours: pw.Tokenizer, theirs: tokenizers.Tokenizer, texts: Sequence[str]
+) -> int:
+    """Compare the ids of a batch; returns the number of tokens compared."""
+    batch = ours.encode_batch(texts)
+    expected = theirs.encode_batch_fast(texts)
+    for row, (ids, encoding) in enumerate(zip(batch.to_lists(), expected, strict=True)):
+        assert ids == encoding.ids, f"ids differ in {texts[row]!r}"
+    return len(batch.ids)
+
+
+def assert_same_fields(
+    ours: pw.Tokenizer, theirs: tokenizers.Tokenizer, texts: Sequence[str]
+) -> None:
+    """Compare every field of every text."""
+    for text, expected in zip(texts, theirs.encode_batch(list(texts)), strict=True):
+        encoding = ours.encode(text)
+        assert encoding.ids == expected.ids, f"ids differ in {text!r}"
+        assert encoding.tokens == expected.tokens, f"tokens differ in {text!r}"
+        assert encoding.offsets == expected.offsets, f"offsets differ in {text!r}"
+        assert encoding.word_ids == expected.word_ids, f"word ids differ in {text!r}"
+        assert encoding.type_ids == expected.type_ids
+        assert encoding.attention_mask == expected.attention_mask
+        assert encoding.special_tokens_mask == expected.special_tokens_mask
+        assert encoding.sequence_ids == expected.sequence_ids
+
+
+def documents(text: str, chars: int = 2000) -> list[str]:
+    """Cut a text into documents of about 2,000 characters."""
+    return [text[at : at + chars] for at in range(0, len(text), chars)]
+
+
+def corpora(folder: Path) -> Iterator[tuple[str, str]]:
+    """Give every corpus of the test data as (name, text)."""
+    import gzip
+
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".txt", ".tsv", ".json", ".gz") and path.is_file():
+            raw = path.read_bytes()
+            raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
+            yield path.name, raw.decode("utf-8", errors="replace")
