@@ -4,9 +4,9 @@ In the order of the data: a corpus is counted and learned from, a tokenizer is l
 text is encoded into `Encoding` and `Batch`, and decoded again.
 
 >>> import piecework as pw
->>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=20)
+>>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
 >>> tok.encode_batch(["hugs", "pun"], add_special_tokens=False).to_lists()
-[[19], [14]]
+[[15], [17]]
 """
 
 try:
@@ -14,7 +14,7 @@ try:
 except ModuleNotFoundError as error:  # pragma: no cover - only in a broken checkout
     raise ImportError("piecework's extension module is missing: run `make build`") from error
 
-from piecework import errors, spec
+from piecework import errors, spec, train
 from piecework.encoding import Batch, Encoding
 from piecework.errors import PieceworkError
 from piecework.spec import TokenizerSpec
@@ -44,4 +44,5 @@ __all__ = [
     "count_texts",
     "errors",
     "spec",
+    "train",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -135,7 +136,7 @@ class Batch:
         """Return the ids as a list of lists."""
         flat = self.ids.tolist()
         bounds = self.row_offsets.tolist()
-        return [flat[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [flat[start:end] for start, end in pairwise(bounds)]
 
     def to_numpy(self, pad: int = 0) -> npt.NDArray[np.uint32]:
         """Return the ids as a rectangle, uint32 of shape (rows, longest row), filled with `pad`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,19 +15,24 @@ from piecework.errors import FileError
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it on success, remove it on any failure.
 
+    >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "a.txt"
     >>> with whole_file(target) as temporary:
     ...     _ = temporary.write_text("whole")
     >>> target.read_text()
     'whole'
 
-    An interrupt counts as a failure. Raises `FileError` when the path cannot be written.
+    An interrupt counts as a failure. A link is followed, and what is no ordinary file, such as
+    `/dev/null`, is given as it is. Raises `FileError` when the path cannot be written.
     """
-    target = Path(path)
-    temporary = _temporary_beside(target)
+    target = Path(os.path.realpath(path))
+    if _is_device(target):
+        yield target
+        return
+    temporary = _temporary_beside(target, path)
     try:
         yield temporary
-        _rename(temporary, target)
+        _rename(temporary, target, path)
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -35,38 +40,36 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise `FileError` now if `path` could not be written later, before long work begins."""
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise FileError(str(target), "a directory", "the name of a file to write")
-    _temporary_beside(target).unlink()
-
-
-def _temporary_beside(target: Path) -> Path:
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except OSError as error:
-        raise FileError(str(target), reason(error), "a path in a writable directory") from error
-    os.close(handle)
-    return Path(name)
-
-
-def _rename(temporary: Path, target: Path) -> None:
-    try:
-        temporary.chmod(_mode_of(target))
-        temporary.replace(target)
-    except OSError as error:
-        raise FileError(str(target), reason(error), "a path that can be written") from error
-
-
-def _mode_of(target: Path) -> int:
-    """Return the mode of the file to be replaced, or what a new file would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+        raise FileError(str(path), "a directory", "the name of a file to write")
+    if not _is_device(target):
+        _temporary_beside(target, path).unlink()
 
 
 def reason(error: OSError) -> str:
     """Return the system's words for an error, in lower case: "no such file or directory"."""
     return (error.strerror or str(error)).lower()
+
+
+def _is_device(target: Path) -> bool:
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+def _temporary_beside(target: Path, path: str | os.PathLike[str]) -> Path:
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        # Unlike the tempfile module's, these permissions follow the user's umask.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError as error:
+        raise FileError(os.fspath(path), reason(error), "a path in a writable directory") from error
+    return temporary
+
+
+def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None:
+    try:
+        if target.exists():
+            temporary.chmod(target.stat().st_mode & 0o777)
+        temporary.replace(target)
+    except OSError as error:
+        raise FileError(os.fspath(path), reason(error), "a path that can be written") from error

@@ -28,6 +28,7 @@ from piecework.spec import (
 )
 from piecework.train import (
     Counts,
+    RetrainSettings,
     TrainSettings,
     count_files,
     count_texts,
@@ -52,7 +53,7 @@ class Tokenizer:
     """Turn text into subword ids and back.
 
     >>> import piecework as pw
-    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=20)
+    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
     >>> tok.encode("Hugs!").tokens
     ['[CLS]', 'hugs', '[UNK]', '[SEP]']
 
@@ -199,7 +200,7 @@ class Tokenizer:
         *,
         workers: int | None = None,
         progress: Progress | None = None,
-        **settings: Unpack[TrainSettings],
+        **settings: Unpack[RetrainSettings],
     ) -> Tokenizer:
         """Learn a new vocabulary for the same pipeline, model kind and special tokens."""
         pipeline = pipeline_of(self.spec)

@@ -1,6 +1,5 @@
 //! The compiled tokenizer.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -10,6 +9,7 @@ use piecework_core::spec::TokenizerSpec;
 use piecework_core::text::Aligned;
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::encoding::RawEncoding;
 use crate::errors::{bad_argument, raise};
@@ -176,11 +176,11 @@ impl Core {
         self.encoder.pipeline().token_of(id)
     }
 
-    fn vocab(&self, with_added_tokens: bool) -> HashMap<&str, u32> {
+    fn vocab<'py>(&self, py: Python<'py>, with_added_tokens: bool) -> PyResult<Bound<'py, PyDict>> {
         let pipeline = self.encoder.pipeline();
         let added = pipeline.added_tokens().iter().filter(|_| with_added_tokens);
         let added = added.map(|token| (token.content.as_str(), token.id));
-        pipeline.vocab().iter().chain(added).collect()
+        pipeline.vocab().iter().chain(added).into_py_dict(py)
     }
 
     fn vocab_size(&self, with_added_tokens: bool) -> usize {

@@ -29,9 +29,8 @@ impl LearnedWordPiece {
     #[getter]
     fn joins(&self) -> Vec<(&str, &str, &str, u64, f64)> {
         let token = |id: u32| self.learned.vocab[id as usize].as_str();
-        let join = |join: &Join| {
-            (token(join.left), token(join.right), token(join.joined), join.count, join.score)
-        };
+        let join =
+            |join: &Join| (token(join.left), token(join.right), token(join.joined), join.count, join.score);
         self.learned.joins.iter().map(join).collect()
     }
 

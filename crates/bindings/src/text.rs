@@ -11,9 +11,9 @@ const MAX_TEXT_BYTES: usize = u32::MAX as usize;
 /// Borrow one string.
 pub(crate) fn borrow<'a>(value: &'a Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<&'a str> {
     let string = value.cast::<PyString>().map_err(|_| wrong_type(place(), value, "str"))?;
-    let text = string.to_str().map_err(|_| {
-        bad_argument(place(), "a lone surrogate", "text that can be written as UTF-8")
-    })?;
+    let text = string
+        .to_str()
+        .map_err(|_| bad_argument(place(), "a lone surrogate", "text that can be written as UTF-8"))?;
     if text.len() > MAX_TEXT_BYTES {
         return Err(bad_argument(place(), format!("{} bytes", text.len()), "less than 4 GiB in one text"));
     }

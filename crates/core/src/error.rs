@@ -42,12 +42,7 @@ impl Error {
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> Self {
-        Self {
-            kind,
-            place: place.into(),
-            found: found.into(),
-            expected: expected.into(),
-        }
+        Self { kind, place: place.into(), found: found.into(), expected: expected.into() }
     }
 
     /// Put the name of a file, or of an enclosing field, before the place.

@@ -4,6 +4,8 @@
 //! way, a hit there moves it to the first, so frequent words stay. The key is the word itself with its
 //! length, so a hit needs no further comparison.
 
+use piecework_kernels::prefetch::prefetch_read;
+
 /// A word of 1 to 15 bytes with its length in the top byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(u128);
@@ -43,8 +45,7 @@ impl Key {
     #[inline]
     fn hash(self) -> u64 {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
-        (low ^ high.rotate_left(29).wrapping_mul(0x9E37_79B9_7F4A_7C15))
-            .wrapping_mul(0xD6E8_FEB8_6659_FD93)
+        (low ^ high.rotate_left(29).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
     }
 }
 
@@ -99,6 +100,12 @@ impl Memo {
         let lines = 1usize << (bits - 1);
         let empty = Line { keys: [0; 2], ids: [[0; MAX_PIECES]; 2] };
         Self { lines: vec![empty; lines], shift: 64 - (bits - 1) }
+    }
+
+    /// Say that a word will be asked for soon.
+    #[inline]
+    pub fn prefetch(&self, key: Key) {
+        prefetch_read(&self.lines[(key.hash() >> self.shift) as usize]);
     }
 
     /// What was remembered for a word.

@@ -151,13 +151,15 @@ fn compile_template(
                 Place::Special { ids: ids_of(template, name, &place(at))?, type_id: *type_id }
             }
             TemplatePiece::Sequence(..) | TemplatePiece::Special(..) => {
-                let expected = format!("sequence A{} and type ids below 256", ["", " or B"][sequences as usize - 1]);
+                let expected =
+                    format!("sequence A{} and type ids below 256", ["", " or B"][sequences as usize - 1]);
                 return Err(Error::new(ErrorKind::Format, place(at), format!("{piece:?}"), expected));
             }
         });
     }
     for wanted in 0..sequences {
-        let names = |place: &Place| matches!(place, Place::Sequence { index, .. } if *index == wanted as usize);
+        let names =
+            |place: &Place| matches!(place, Place::Sequence { index, .. } if *index == wanted as usize);
         if !places.iter().any(names) {
             let sequence = ["A", "B"][wanted as usize];
             let found = format!("no sequence {sequence}");

@@ -156,11 +156,10 @@ mod tests {
     #[test]
     fn strips_space_and_respects_words() {
         let stripping = AddedToken { lstrip: true, rstrip: true, ..token("<m>", 1) };
-        assert_eq!(split(&[stripping], "a <m> b"), [
-            Segment::Text(0, 1),
-            Segment::Token(1, 1, 6),
-            Segment::Text(6, 7)
-        ]);
+        assert_eq!(
+            split(&[stripping], "a <m> b"),
+            [Segment::Text(0, 1), Segment::Token(1, 1, 6), Segment::Text(6, 7)]
+        );
         let whole = AddedToken { single_word: true, ..token("ab", 1) };
         assert_eq!(split(&[whole], "abc"), [Segment::Text(0, 3)]);
     }

@@ -49,9 +49,8 @@ impl Vocab {
         }
         let start = self.text.len();
         self.text.push_str(token);
-        let end = u32::try_from(self.text.len()).map_err(|_| {
-            Error::new(ErrorKind::Vocabulary, "vocab", "over 4 GiB of tokens", "less")
-        })?;
+        let end = u32::try_from(self.text.len())
+            .map_err(|_| Error::new(ErrorKind::Vocabulary, "vocab", "over 4 GiB of tokens", "less"))?;
         self.spans[id as usize] = Some((start as u32, end));
         let (text, spans) = (&self.text, &self.spans);
         self.by_token.insert_unique(hash(token), id, |&id| hash(slice(text, spans, id)));

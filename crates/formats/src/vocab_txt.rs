@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
     AddedToken, BertNormalizerSpec, DecoderSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
-    PreTokenizerSpec, Segmentation, TemplatePiece, TemplateSpec, TemplateToken, TokenizerSpec,
-    UnknownUnit, VocabSpec, WordPieceSpec,
+    PreTokenizerSpec, Segmentation, TemplatePiece, TemplateSpec, TemplateToken, TokenizerSpec, UnknownUnit,
+    VocabSpec, WordPieceSpec,
 };
 
 /// BERT's special tokens; those that a file has become added tokens.
@@ -88,9 +88,9 @@ fn is_cased(vocab: &VocabSpec) -> bool {
     let in_brackets = |token: &str| {
         (token.starts_with('[') && token.ends_with(']')) || (token.starts_with('<') && token.ends_with('>'))
     };
-    vocab.iter().any(|(token, _)| {
-        token.bytes().any(|byte| byte.is_ascii_uppercase()) && !in_brackets(token)
-    })
+    vocab
+        .iter()
+        .any(|(token, _)| token.bytes().any(|byte| byte.is_ascii_uppercase()) && !in_brackets(token))
 }
 
 fn special_token(content: &str, id: u32) -> AddedToken {
@@ -135,7 +135,10 @@ mod tests {
     #[test]
     fn names_both_lines_of_a_duplicate() {
         let error = read(b"[UNK]\na\na\n", None).unwrap_err();
-        assert_eq!(error.to_string(), "line 3: found \"a\", which line 2 has too, expected each token once");
+        assert_eq!(
+            error.to_string(),
+            "line 3: found \"a\", which line 2 has too, expected each token once"
+        );
     }
 
     #[test]

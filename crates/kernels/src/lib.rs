@@ -2,3 +2,4 @@
 //! routine has a scalar twin that defines it and is always compiled.
 
 pub mod ascii;
+pub mod prefetch;

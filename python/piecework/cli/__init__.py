@@ -5,8 +5,11 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line and exit: 0 done, 2 bad usage or bad input, 130 interrupted."""
+    import io
     import sys
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # a pipe may have been given less
     try:
         from piecework.cli.app import run
 

@@ -60,9 +60,7 @@ def _explain_text(tokenizer: pw.Tokenizer, text: str) -> None:
     encoding = tokenizer.encode(text)
     added = _added_token_spans(tokenizer, encoding, text)
     _say("text", [repr(text)])
-    _say(
-        "special tokens", [f"{text[start:end]}  {start}:{end}" for start, end in added] or ["none"]
-    )
+    _say("special tokens", [f"{text[start:end]}  {start}:{end}" for start, end in added])
     _say("normalized", [repr(_normalized(tokenizer, text, added))])
     _say(
         "words", [f"{word}  {start}:{end}" for word, (start, end) in _words(tokenizer, text, added)]
@@ -76,7 +74,7 @@ def _explain_text(tokenizer: pw.Tokenizer, text: str) -> None:
 
 def _say(title: str, lines: list[str]) -> None:
     click.echo(title)
-    for line in lines:
+    for line in lines or ["none"]:
         click.echo(f"  {line}")
 
 

@@ -47,11 +47,13 @@ def _explain_start(
     if trainer.score != "top-down":
         joins = reference.candidate_joins(splits, settings)
         title = f"pair scores ({trainer.score})"
-        _say(title, [f"{j.left} {j.right}  {_score(j.score)}  {j.count}" for j in joins], steps)
+        _say(
+            title, [f"{j.left} {j.right}  {_score(j.score)}  {j.pair_count}" for j in joins], steps
+        )
 
 
 def _join_lines(joins: Iterable[pw.train.Join]) -> list[str]:
-    return [f"{j.left} {j.right} -> {j.joined}  {_score(j.score)}  {j.count}" for j in joins]
+    return [f"{j.left} {j.right} -> {j.joined}  {_score(j.score)}  {j.pair_count}" for j in joins]
 
 
 def _score(score: Fraction | float) -> str:

@@ -38,7 +38,8 @@ def inspect(tokenizer: str, show: int) -> None:
     spec = loaded.spec
     for stage in _STAGES:
         _say(stage.replace("_", "-"), str(getattr(spec, stage) or "none"))
-    vocab = loaded.get_vocab()
+    ids = loaded.get_vocab()
+    vocab = sorted(ids, key=ids.__getitem__)
     prefix = continuation_prefix(spec)
     inside = sum(_is_inside(token, prefix) for token in vocab)
     _say("vocabulary", f"{len(vocab):,} tokens, {inside:,} of them inside words")

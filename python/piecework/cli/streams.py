@@ -42,7 +42,7 @@ def line_batches(paths: Sequence[str]) -> Iterator[list[Line]]:
     """Give the lines of files in batches of bounded size, one line at a time from a terminal."""
     batch: list[Line] = []
     batch_bytes = 0
-    limit = 1 if sys.stdin.isatty() and "-" in paths else _BATCH_LINES
+    limit = 1 if "-" in paths and _stdin().isatty() else _BATCH_LINES
     for line in _lines(paths):
         batch.append(line)
         batch_bytes += len(line.data)
@@ -66,8 +66,14 @@ def _lines(paths: Sequence[str]) -> Iterator[Line]:
     for path in paths:
         name = "<stdin>" if path == "-" else path
         try:
-            with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
+            with nullcontext(_stdin()) if path == "-" else open(path, "rb") as stream:
                 for number, line in enumerate(stream, start=1):
                     yield Line(line.rstrip(b"\r\n"), f"{name} line {number}")
         except OSError as error:
             raise pw.errors.FileError(name, reason(error), "a readable file") from error
+
+
+def _stdin() -> BinaryIO:
+    if sys.stdin is None:  # started with a closed stdin
+        raise pw.errors.FileError("<stdin>", "a closed stream", "text")
+    return sys.stdin.buffer

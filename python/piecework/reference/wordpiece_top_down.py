@@ -81,14 +81,18 @@ class _Learner:
 
     def kept_at(self, threshold: int) -> dict[str, int]:
         """Repeat counting and keeping, each time from the cuts of the vocabulary before."""
-        kept: dict[str, int] = {}
-        for iteration in range(ITERATIONS):
-            cutter = dict.fromkeys([*self.alphabet, *kept], 0) if iteration else None
-            kept = keep_frequent(self.substring_counts(cutter), threshold, self.settings)
+        prefix = self.settings.continuing_subword_prefix
+        kept = keep_frequent(self.substring_counts(None), threshold, prefix)
+        for _ in range(ITERATIONS - 1):
+            vocab = dict.fromkeys([*self.alphabet, *kept], 0)
+            kept = keep_frequent(self.substring_counts(vocab), threshold, prefix)
         return kept
 
     def substring_counts(self, vocab: Mapping[str, int] | None) -> Counter[str]:
-        """Count the substrings of words that start at a cut; without a vocabulary, anywhere."""
+        """Count the substrings of words that start at a cut; without a vocabulary, anywhere.
+
+        Substrings are spelled as entries, prefixed inside a word; spelled alike is counted together.
+        """
         prefix = self.settings.continuing_subword_prefix
         counts: Counter[str] = Counter()
         for word, count in self.words:
@@ -104,17 +108,19 @@ def cuts(word: str, vocab: Mapping[str, int] | None, prefix: str) -> Sequence[in
     >>> cuts("hugs", {"hug": 0, "##s": 0}, "##")
     [0, 3]
     """
-    pieces = vocab and greedy(word, WordPiece(vocab, continuing_subword_prefix=prefix))
-    return [piece.start for piece in pieces] if pieces else range(len(word))
+    if vocab is None:
+        return range(len(word))
+    model = WordPiece(vocab, continuing_subword_prefix=prefix)
+    pieces = greedy(word, model)
+    return range(len(word)) if pieces is None else [piece.start for piece in pieces]
 
 
-def keep_frequent(counts: Counter[str], threshold: int, settings: Settings) -> dict[str, int]:
+def keep_frequent(counts: Counter[str], threshold: int, prefix: str) -> dict[str, int]:
     """Keep substrings of two characters or more, longest first, and charge them to their prefixes.
 
-    >>> keep_frequent(Counter({"hug": 5, "hu": 7}), 3, Settings())
-    {'hug': 5}
+    >>> keep_frequent(Counter({"##ugs": 5, "##ug": 7}), 3, "##")
+    {'##ugs': 5}
     """
-    prefix = settings.continuing_subword_prefix
     by_length: defaultdict[int, list[str]] = defaultdict(list)
     for entry in counts:
         by_length[length_of(entry, prefix)].append(entry)
@@ -124,6 +130,6 @@ def keep_frequent(counts: Counter[str], threshold: int, settings: Settings) -> d
             if left[entry] < threshold:
                 continue
             kept[entry] = left[entry]
-            for shorter in range(1, length):
-                left[entry[: len(entry) - shorter]] -= kept[entry]
+            for fewer in range(1, length):
+                left[entry[:-fewer]] -= kept[entry]
     return kept

@@ -10,7 +10,7 @@ from piecework.train.counts import Counts
 from piecework.train.learn import learn_spec, pipeline_of, relearn_spec
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import PRESETS, Preset, preset_for
-from piecework.train.settings import TrainSettings
+from piecework.train.settings import RetrainSettings, TrainSettings
 from piecework.train.trainers import (
     SCORES,
     CharTrainer,
@@ -32,6 +32,7 @@ __all__ = [
     "Pipeline",
     "Preset",
     "Progress",
+    "RetrainSettings",
     "TrainSettings",
     "Trainer",
     "WordPieceTrainer",

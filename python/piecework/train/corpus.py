@@ -150,6 +150,8 @@ def _kind_suffix(name: str) -> str:
 
 def _open(name: str, stack: ExitStack) -> BinaryIO:
     if name == "-":
+        if sys.stdin is None:  # started with a closed stdin
+            raise FileError("<stdin>", "a closed stream", "text")
         return sys.stdin.buffer
     try:
         return stack.enter_context(open(name, "rb"))

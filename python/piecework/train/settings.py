@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 
-class TrainSettings(TypedDict, total=False):
-    """What `Tokenizer.train` and its kin pass on to the trainer of the model; see the trainers."""
+class RetrainSettings(TypedDict, total=False):
+    """What `Tokenizer.train_new_from_iterator` passes on to the trainer; see the trainers."""
 
-    vocab_size: int
     score: Literal["likelihood", "pmi", "frequency", "top-down"]
     min_frequency: int
     limit_alphabet: int | None
@@ -18,3 +17,9 @@ class TrainSettings(TypedDict, total=False):
     continuing_subword_prefix: str
     max_token_length: int | None
     unk_token: str
+
+
+class TrainSettings(RetrainSettings, total=False):
+    """What `Tokenizer.train` and its kin pass on to the trainer of the model; see the trainers."""
+
+    vocab_size: int

@@ -121,7 +121,14 @@ impl Encoder {
         for row in rows {
             let pair = pairs.map(|pairs| pairs[row]);
             self.pipeline
-                .row_into(texts[row], pair, add_special_tokens, scratch, &mut part.ids, part.type_ids.as_mut())
+                .row_into(
+                    texts[row],
+                    pair,
+                    add_special_tokens,
+                    scratch,
+                    &mut part.ids,
+                    part.type_ids.as_mut(),
+                )
                 .map_err(|error| named(error, row))?;
             part.row_offsets.push(part.ids.len() as i64);
         }

@@ -12,13 +12,13 @@ use crate::model::{Model, ModelScratch, Piece};
 use crate::normalize::Normalizer;
 use crate::postprocess::PostProcessor;
 use crate::pretokenize::PreTokenizer;
-use crate::special::{Segment, SpecialTokens};
 use crate::spec::{AddedToken, ModelSpec, Padding, TokenizerSpec, Truncation};
+use crate::special::{Segment, SpecialTokens};
 use crate::text::{Aligned, CharIndex};
 use crate::vocab::Vocab;
 
-pub use words::{Splitter, WordSink};
 use words::WordIds;
+pub use words::{Splitter, WordSink};
 
 /// A compiled tokenizer: immutable, shared by all threads.
 #[derive(Clone, Debug)]
@@ -155,19 +155,15 @@ impl Pipeline {
 
     /// Append the ids of one text, without template and truncation.
     pub fn ids_into(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u32>) {
-        let mut words = WordIds {
-            model: &self.model,
-            vocab: &self.vocab,
-            memo: &mut scratch.memo,
-            scratch: &mut scratch.model,
-            out,
-        };
+        let Scratch { memo, model, normalized, .. } = scratch;
+        let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out);
         self.special.split(text, |segment| match segment {
-            Segment::Token(id, ..) => words.out.push(id),
+            Segment::Token(id, ..) => words.push(id),
             Segment::Text(start, end) => {
-                self.splitter.run(&text[start..end], &mut scratch.normalized, &mut words);
+                self.splitter.run(&text[start..end], normalized, &mut words);
             }
         });
+        words.finish();
     }
 
     /// Append the ids of one text or pair as `encode` gives them, and their type ids where wanted.
@@ -278,7 +274,8 @@ impl Pipeline {
         add_special_tokens: bool,
     ) -> Result<(), Error> {
         let Some(truncation) = &self.truncation else { return Ok(()) };
-        let max = truncation.max_length - self.reserved(second.is_some(), add_special_tokens);
+        let reserved = self.reserved(second.is_some(), add_special_tokens);
+        let max = truncation.max_length.saturating_sub(reserved);
         let second_len = second.as_ref().map(|ids| ids.len());
         let kept = encoding::kept_lengths(first.len(), second_len, max, truncation.strategy)
             .ok_or_else(|| too_short(truncation))?;
@@ -301,18 +298,13 @@ impl Pipeline {
     fn seed_memo(&mut self) {
         let mut memo = std::mem::replace(&mut self.seeded_memo, Memo::with_bits(1));
         let mut scratch = ModelScratch::default();
-        let mut words = WordIds {
-            model: &self.model,
-            vocab: &self.vocab,
-            memo: &mut memo,
-            scratch: &mut scratch,
-            out: &mut Vec::new(),
-        };
+        let mut ids = Vec::new();
+        let mut words = WordIds::new(&self.model, &self.vocab, &mut memo, &mut scratch, &mut ids);
         let entries: Vec<&str> = self.vocab.iter().map(|(token, _)| token).collect();
         for word in entries.into_iter().rev().filter(|token| !token.is_empty()) {
             words.word(word, 0);
-            words.out.clear();
         }
+        words.finish();
         self.seeded_memo = memo;
     }
 }
@@ -354,10 +346,10 @@ fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result<(), Error>
 }
 
 fn check_truncation(truncation: &Truncation, post_processor: &PostProcessor) -> Result<(), Error> {
-    let reserved = post_processor.inserted(true).max(post_processor.inserted(false));
+    let reserved = post_processor.inserted(false);
     let room = truncation.max_length.checked_sub(reserved);
     let Some(room) = room else {
-        let expected = format!("at least {reserved}, the special tokens of a pair");
+        let expected = format!("at least {reserved}, the special tokens alone");
         let found = truncation.max_length.to_string();
         return Err(Error::new(ErrorKind::Argument, "truncation.max_length", found, expected));
     };

@@ -77,13 +77,7 @@ impl Splitter {
 
     /// Give the word, or words, that begin at byte `at`; returns where they end.
     #[inline]
-    fn stretch(
-        &self,
-        text: &str,
-        at: usize,
-        normalized: &mut String,
-        sink: &mut impl WordSink,
-    ) -> usize {
+    fn stretch(&self, text: &str, at: usize, normalized: &mut String, sink: &mut impl WordSink) -> usize {
         let bytes = text.as_bytes();
         let block = block_at(bytes, at);
         let len = alphanumeric_prefix_len(&block);
@@ -165,34 +159,53 @@ pub trait WordSink {
     }
 }
 
+/// How many words wait for their cache line to arrive.
+const WAITING: usize = 16;
+
 /// Words to ids, through the memo.
+///
+/// Short words are looked up a few words late: their line of the memo is asked for when they are found,
+/// and by the time it is read it has come.
 pub(super) struct WordIds<'s> {
-    pub(super) model: &'s Model,
-    pub(super) vocab: &'s Vocab,
-    pub(super) memo: &'s mut Memo,
-    pub(super) scratch: &'s mut ModelScratch,
-    pub(super) out: &'s mut Vec<u32>,
+    model: &'s Model,
+    vocab: &'s Vocab,
+    memo: &'s mut Memo,
+    scratch: &'s mut ModelScratch,
+    out: &'s mut Vec<u32>,
+    waiting: [Key; WAITING],
+    waiting_count: usize,
 }
 
-impl WordSink for WordIds<'_> {
+impl<'s> WordIds<'s> {
+    pub(super) fn new(
+        model: &'s Model,
+        vocab: &'s Vocab,
+        memo: &'s mut Memo,
+        scratch: &'s mut ModelScratch,
+        out: &'s mut Vec<u32>,
+    ) -> Self {
+        let waiting = [Key::from_low_bytes(0, 0); WAITING];
+        Self { model, vocab, memo, scratch, out, waiting, waiting_count: 0 }
+    }
+
+    /// Append an id that is no word's.
+    pub(super) fn push(&mut self, id: u32) {
+        self.finish();
+        self.out.push(id);
+    }
+
+    /// Append the ids of all waiting words.
     #[inline]
-    fn word(&mut self, word: &str, at: usize) {
-        match Key::of(word.as_bytes()) {
-            Some(key) => self.short_word(key, at),
-            None => self.model.run(word, self.vocab, self.scratch, self.out),
+    pub(super) fn finish(&mut self) {
+        for i in 0..std::mem::take(&mut self.waiting_count) {
+            let key = self.waiting[i];
+            match self.memo.get(key) {
+                Some(ids) => memo::append(ids, self.out),
+                None => self.append_new(key),
+            }
         }
     }
 
-    #[inline]
-    fn short_word(&mut self, key: Key, _at: usize) {
-        match self.memo.get(key) {
-            Some(ids) => memo::append(ids, self.out),
-            None => self.append_new(key),
-        }
-    }
-}
-
-impl WordIds<'_> {
     #[cold]
     fn append_new(&mut self, key: Key) {
         let (bytes, len) = key.bytes();
@@ -202,5 +215,28 @@ impl WordIds<'_> {
         if let Some(packed) = memo::pack(&self.out[start..]) {
             self.memo.insert(key, packed);
         }
+    }
+}
+
+impl WordSink for WordIds<'_> {
+    #[inline]
+    fn word(&mut self, word: &str, at: usize) {
+        match Key::of(word.as_bytes()) {
+            Some(key) => self.short_word(key, at),
+            None => {
+                self.finish();
+                self.model.run(word, self.vocab, self.scratch, self.out);
+            }
+        }
+    }
+
+    #[inline]
+    fn short_word(&mut self, key: Key, _at: usize) {
+        self.memo.prefetch(key);
+        if self.waiting_count == WAITING {
+            self.finish();
+        }
+        self.waiting[self.waiting_count] = key;
+        self.waiting_count += 1;
     }
 }

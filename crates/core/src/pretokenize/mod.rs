@@ -51,12 +51,7 @@ impl PreTokenizer {
     }
 }
 
-fn split(
-    text: &str,
-    removed: Option<Class>,
-    isolated: Option<Class>,
-    mut emit: impl FnMut(usize, usize),
-) {
+fn split(text: &str, removed: Option<Class>, isolated: Option<Class>, mut emit: impl FnMut(usize, usize)) {
     let is = |class: Class, wanted: Option<Class>| wanted.is_some_and(|wanted| class.has(wanted));
     let mut start = 0;
     for (at, c) in text.char_indices() {

@@ -63,7 +63,11 @@ impl Counts {
 
     /// Add two sets of counts: counts are summed, first positions are the smaller of both.
     pub fn merge(self, other: Self) -> Result<Self, Error> {
-        let (mut into, from) = if self.len() >= other.len() { (CountMap::from(&self), other) } else { (CountMap::from(&other), self) };
+        let (mut into, from) = if self.len() >= other.len() {
+            (CountMap::from(&self), other)
+        } else {
+            (CountMap::from(&other), self)
+        };
         from.iter().for_each(|(word, count, first)| into.add_n(word, count, first));
         into.finish()
     }
@@ -198,7 +202,9 @@ impl CountMap {
     fn slot(&mut self, word: &str) -> (u32, bool) {
         let hash = hash_of(word);
         let Self { text, entries, table, .. } = self;
-        let same = |&(half, index): &(u32, u32)| half == upper(hash) && word_at(text, entries, index as usize) == word;
+        let same = |&(half, index): &(u32, u32)| {
+            half == upper(hash) && word_at(text, entries, index as usize) == word
+        };
         let rehash = |&(_, index): &(u32, u32)| hash_of(word_at(text, entries, index as usize));
         match table.entry(hash, same, rehash) {
             Entry::Occupied(found) => (found.get().1, false),
@@ -229,7 +235,12 @@ impl CountMap {
     fn check(&self) -> Result<(), Error> {
         let Some(index) = self.overflowed else { return Ok(()) };
         let word = self.word(index as usize);
-        Err(Error::new(ErrorKind::Training, format!("count of {word:?}"), "a sum beyond 64 bits", "at most 2^64 - 1"))
+        Err(Error::new(
+            ErrorKind::Training,
+            format!("count of {word:?}"),
+            "a sum beyond 64 bits",
+            "at most 2^64 - 1",
+        ))
     }
 
     /// Make each word's first position its rank by (count descending, code points).

@@ -52,9 +52,8 @@ impl<'v> Field<'v> {
 
     /// A member that must be there.
     pub(super) fn get(&self, name: &str) -> Result<Field<'v>, Error> {
-        self.find(name)?.ok_or_else(|| {
-            Error::new(ErrorKind::Format, self.child_path(name), "nothing", "this field")
-        })
+        self.find(name)?
+            .ok_or_else(|| Error::new(ErrorKind::Format, self.child_path(name), "nothing", "this field"))
     }
 
     /// A member that may be absent or null.

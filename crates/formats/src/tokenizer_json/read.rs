@@ -52,9 +52,7 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
 }
 
 /// Read an object that holds only a normalizer and a pre-tokenizer.
-pub fn read_pipeline(
-    bytes: &[u8],
-) -> Result<(Option<NormalizerSpec>, Option<PreTokenizerSpec>), Error> {
+pub fn read_pipeline(bytes: &[u8]) -> Result<(Option<NormalizerSpec>, Option<PreTokenizerSpec>), Error> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| not_json(&error))?;
     let root = Field::root(&value);
     root.object(&["normalizer", "pre_tokenizer"])?;
@@ -94,7 +92,10 @@ fn read_padding(field: &Field) -> Result<Padding, Error> {
     Ok(Padding {
         length,
         direction: field.get("direction")?.choice(&SIDES)?,
-        pad_to_multiple_of: field.find("pad_to_multiple_of")?.map(|multiple| multiple.size()).transpose()?,
+        pad_to_multiple_of: field
+            .find("pad_to_multiple_of")?
+            .map(|multiple| multiple.size())
+            .transpose()?,
         pad_id: field.get("pad_id")?.id()?,
         pad_type_id: Some(pad_type_id.id()?)
             .filter(|&id| id < 256)
@@ -170,7 +171,9 @@ fn read_template(field: &Field) -> Result<TemplateSpec, Error> {
     Ok(TemplateSpec {
         single: pieces("single")?,
         pair: pieces("pair")?,
-        special_tokens: special_tokens.map(|(_, token)| read_template_token(&token)).collect::<Result<_, _>>()?,
+        special_tokens: special_tokens
+            .map(|(_, token)| read_template_token(&token))
+            .collect::<Result<_, _>>()?,
     })
 }
 

@@ -1,8 +1,7 @@
 //! `scalar::alphanumeric_prefix_len` in a handful of instructions.
 
 use std::arch::x86_64::{
-    __m128i, _mm_cmplt_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
-    _mm_sub_epi8,
+    __m128i, _mm_cmplt_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_sub_epi8,
 };
 
 /// How many bytes at the front of the block are ASCII letters or digits.

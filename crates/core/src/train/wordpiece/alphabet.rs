@@ -27,7 +27,11 @@ struct Seen {
 
 impl Alphabet {
     /// Count the characters of all words and keep the best.
-    pub(super) fn choose(counts: &Counts, spec: &TrainSpec, progress: &mut Progress<'_>) -> Result<Self, Error> {
+    pub(super) fn choose(
+        counts: &Counts,
+        spec: &TrainSpec,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
         let mut kept: FxHashMap<char, Seen> = FxHashMap::default();
         for (word, count, _) in counts.iter() {
             progress.advance(word.len())?;
@@ -53,6 +57,14 @@ impl Alphabet {
         word.chars().all(|character| self.contains(character))
     }
 
+    /// How many characters of a word's start are spelled like the inner form of a single character; this
+    /// happens only to words that begin with the prefix itself.
+    pub(super) fn marked_start(&self, word: &str, prefix: &str) -> Option<u32> {
+        let next = word.strip_prefix(prefix)?.chars().next()?;
+        let seen = self.kept.get(&next)?;
+        (seen.continues || seen.wanted).then(|| prefix.chars().count() as u32 + 1)
+    }
+
     /// List the entries in vocabulary order.
     ///
     /// For `Score::Frequency` all plain forms come first, as `tokenizers` has them; for the other scores a
@@ -60,7 +72,8 @@ impl Alphabet {
     pub(super) fn forms(&self, spec: &TrainSpec) -> Vec<String> {
         let prefix = &spec.continuing_subword_prefix;
         let frequency = spec.score == Score::Frequency;
-        let mut plain: Vec<String> = self.select(|seen| frequency || seen.begins || seen.wanted).map(String::from).collect();
+        let mut plain: Vec<String> =
+            self.select(|seen| frequency || seen.begins || seen.wanted).map(String::from).collect();
         let mut marked: Vec<String> = self
             .select(|seen| seen.continues || (seen.wanted && !frequency))
             .map(|character| format!("{prefix}{character}"))
@@ -81,8 +94,10 @@ impl Alphabet {
 
 fn limited(mut kept: FxHashMap<char, Seen>, limit: Option<usize>) -> FxHashMap<char, Seen> {
     let Some(limit) = limit.filter(|&limit| limit < kept.len()) else { return kept };
-    let mut order: Vec<(Reverse<bool>, Reverse<u64>, char)> =
-        kept.iter().map(|(&character, seen)| (Reverse(seen.wanted), Reverse(seen.count), character)).collect();
+    let mut order: Vec<(Reverse<bool>, Reverse<u64>, char)> = kept
+        .iter()
+        .map(|(&character, seen)| (Reverse(seen.wanted), Reverse(seen.count), character))
+        .collect();
     order.sort_unstable();
     for (_, _, character) in &order[limit..] {
         kept.remove(character);

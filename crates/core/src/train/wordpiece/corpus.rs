@@ -49,7 +49,13 @@ impl Corpus {
     ///
     /// For `Score::Frequency` characters outside the alphabet are skipped; for the other scores a word with
     /// such a character is left out, because encoding makes it the unknown token anyway.
-    pub(super) fn new(counts: &Counts, spec: &TrainSpec, alphabet: &Alphabet, entries: &Entries, progress: &mut Progress<'_>) -> Result<Self, Error> {
+    pub(super) fn new(
+        counts: &Counts,
+        spec: &TrainSpec,
+        alphabet: &Alphabet,
+        entries: &Entries,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
         let mut corpus = Self { cells: Vec::new(), word_of: Vec::new(), counts: Vec::new() };
         let forms = Forms::new(entries, alphabet, spec, counts);
         corpus.separate();
@@ -87,11 +93,19 @@ impl Corpus {
     }
 
     /// Visit each entry with its position, its count and the entry that follows it in the word.
-    pub(super) fn visit(&self, mut see: impl FnMut(u32, u32, u64, Option<u32>) -> Result<(), Error>) -> Result<(), Error> {
+    pub(super) fn visit(
+        &self,
+        mut see: impl FnMut(u32, u32, u64, Option<u32>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         for (position, cell) in self.cells.iter().enumerate() {
             if cell.entry < SEPARATOR {
                 let next = self.cells[position + cell.width as usize].entry;
-                see(cell.entry, position as u32, self.count_at(position as u32), (next != SEPARATOR).then_some(next))?;
+                see(
+                    cell.entry,
+                    position as u32,
+                    self.count_at(position as u32),
+                    (next != SEPARATOR).then_some(next),
+                )?;
             }
         }
         Ok(())
@@ -180,7 +194,14 @@ impl Forms {
         forms
     }
 
-    fn note(&mut self, first: bool, character: char, entries: &Entries, alphabet: &Alphabet, spec: &TrainSpec) {
+    fn note(
+        &mut self,
+        first: bool,
+        character: char,
+        entries: &Entries,
+        alphabet: &Alphabet,
+        spec: &TrainSpec,
+    ) {
         let known = if first { &mut self.first } else { &mut self.inside };
         if known.contains_key(&character) || !alphabet.contains(character) {
             return;
@@ -192,6 +213,10 @@ impl Forms {
     }
 
     fn of(&self, first: bool, character: char) -> Option<&u32> {
-        if first { self.first.get(&character) } else { self.inside.get(&character) }
+        if first {
+            self.first.get(&character)
+        } else {
+            self.inside.get(&character)
+        }
     }
 }

@@ -60,7 +60,7 @@ impl Entries {
 
     /// Find the entry spelled `name`.
     pub(super) fn find(&self, name: &str) -> Option<u32> {
-        self.ids.find(spread(extend(name).0), |&id| self.names[id as usize] == name).copied()
+        self.lookup(extend(name).0, |known| known == name)
     }
 
     /// Find the entry spelled as `left` followed by `right` without its prefix.
@@ -68,7 +68,7 @@ impl Entries {
         let (one, two) = (&self.shapes[left as usize], &self.shapes[right as usize]);
         let hash = reduce(u128::from(multiply(one.hash, two.body_power)) + u128::from(two.body_hash));
         let (head, tail) = (self.names[left as usize].as_str(), self.body(right));
-        self.ids.find(spread(hash), |&id| is_both(&self.names[id as usize], head, tail)).copied()
+        self.lookup(hash, |name| is_both(name, head, tail))
     }
 
     /// Spell `left` followed by `right` without its prefix.
@@ -80,28 +80,43 @@ impl Entries {
 
     /// Count the characters of `left` and `right` joined, the prefix not counted.
     pub(super) fn joined_chars(&self, left: u32, right: u32) -> usize {
-        let chars = self.shapes[left as usize].chars as usize + self.shapes[right as usize].body_chars as usize;
+        let chars =
+            self.shapes[left as usize].chars as usize + self.shapes[right as usize].body_chars as usize;
         let name = &self.names[left as usize];
         let starts = if name.len() >= self.prefix.len() {
             name.starts_with(&self.prefix)
         } else {
             self.spell_joined(left, right).starts_with(&self.prefix)
         };
-        if starts { chars - self.prefix.chars().count() } else { chars }
+        if starts {
+            chars - self.prefix.chars().count()
+        } else {
+            chars
+        }
     }
 
-    /// Visit each (left, right) of entries that spell `id` when joined.
+    /// Visit each (left, right) of entries that spell `id` when joined; linear in the entry's length.
     pub(super) fn splits(&self, id: u32, mut visit: impl FnMut(u32, u32)) {
-        let name = &self.names[id as usize];
-        let mut right = self.prefix.clone();
-        for (at, _) in name.char_indices().skip(1) {
-            let Some(left) = self.find(&name[..at]) else { continue };
-            right.truncate(self.prefix.len());
-            right.push_str(&name[at..]);
-            if let Some(right) = self.find(&right) {
-                visit(left, right);
+        let name = self.names[id as usize].as_str();
+        let ends = tail_hashes(name);
+        let (prefix_hash, _) = extend(&self.prefix);
+        let mut head = 0;
+        for (at, byte) in name.bytes().enumerate() {
+            if at > 0 && name.is_char_boundary(at) {
+                let (tail, power) = ends[at];
+                let right_hash = reduce(u128::from(multiply(prefix_hash, power)) + u128::from(tail));
+                let right = || self.lookup(right_hash, |right| is_both(right, &self.prefix, &name[at..]));
+                if let Some(both) = self.lookup(head, |left| left == &name[..at]).zip(right()) {
+                    visit(both.0, both.1);
+                }
             }
+            head = append(head, byte);
         }
+    }
+
+    fn lookup(&self, hash: u64, same: impl Fn(&str) -> bool) -> Option<u32> {
+        let found = |&id: &u32| self.shapes[id as usize].hash == hash && same(&self.names[id as usize]);
+        self.ids.find(spread(hash), found).copied()
     }
 
     fn body(&self, id: u32) -> &str {
@@ -114,7 +129,8 @@ impl Shape {
     fn of(name: &str, prefix: &str) -> Self {
         let body = name.strip_prefix(prefix).unwrap_or(name);
         let (body_hash, body_power) = extend(body);
-        let [chars, body_chars] = [name, body].map(|text| u32::try_from(text.chars().count()).unwrap_or(u32::MAX));
+        let [chars, body_chars] =
+            [name, body].map(|text| u32::try_from(text.chars().count()).unwrap_or(u32::MAX));
         Self { hash: extend(name).0, body_hash, body_power, chars, body_chars }
     }
 }
@@ -126,9 +142,24 @@ fn is_both(whole: &str, head: &str, tail: &str) -> bool {
 
 /// Hash `text`; also gives BASE to the power of its length in bytes.
 fn extend(text: &str) -> (u64, u64) {
-    text.bytes().fold((0, 1), |(hash, power), byte| {
-        (reduce(u128::from(multiply(hash, BASE)) + u128::from(byte) + 1), multiply(power, BASE))
-    })
+    text.bytes().fold((0, 1), |(hash, power), byte| (append(hash, byte), multiply(power, BASE)))
+}
+
+fn append(hash: u64, byte: u8) -> u64 {
+    reduce(u128::from(multiply(hash, BASE)) + u128::from(byte) + 1)
+}
+
+/// `extend` of what follows each byte offset.
+fn tail_hashes(text: &str) -> Vec<(u64, u64)> {
+    let mut tails = vec![(0, 1); text.len() + 1];
+    for (at, byte) in text.bytes().enumerate().rev() {
+        let (hash, power) = tails[at + 1];
+        tails[at] = (
+            reduce(u128::from(multiply(u64::from(byte) + 1, power)) + u128::from(hash)),
+            multiply(power, BASE),
+        );
+    }
+    tails
 }
 
 fn multiply(a: u64, b: u64) -> u64 {
@@ -138,7 +169,11 @@ fn multiply(a: u64, b: u64) -> u64 {
 /// Take the remainder by 2^61 - 1 of a product of two remainders.
 fn reduce(value: u128) -> u64 {
     let sum = (value as u64 & MODULUS) + (value >> 61) as u64;
-    if sum >= MODULUS { sum - MODULUS } else { sum }
+    if sum >= MODULUS {
+        sum - MODULUS
+    } else {
+        sum
+    }
 }
 
 /// Spread 61 bits over the 64 that the hash table looks at.

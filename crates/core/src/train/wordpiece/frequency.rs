@@ -16,7 +16,8 @@ type Candidate = (u64, Reverse<(u32, u32)>, u32);
 
 /// Join the most frequent pair until the vocabulary is full or no pair is frequent enough.
 pub(super) fn learn(mut joining: Joining<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
-    let mut heap: BinaryHeap<Candidate> = (0..joining.pairs.len() as u32).filter_map(|pair| candidate(&joining, pair)).collect();
+    let mut heap: BinaryHeap<Candidate> =
+        (0..joining.pairs.len() as u32).filter_map(|pair| candidate(&joining, pair)).collect();
     while !joining.is_full() {
         progress.advance(1)?;
         let Some((count, order, pair)) = heap.pop() else { break };
@@ -33,7 +34,8 @@ pub(super) fn learn(mut joining: Joining<'_>, progress: &mut Progress<'_>) -> Re
 /// Make the heap entry of a pair, if it may be joined.
 fn candidate(joining: &Joining<'_>, pair: u32) -> Option<Candidate> {
     let count = joining.pairs.count(pair);
-    (count >= joining.min_frequency() && joining.fits(pair)).then(|| (count, Reverse(joining.pairs.parts(pair)), pair))
+    (count >= joining.min_frequency() && joining.fits(pair))
+        .then(|| (count, Reverse(joining.pairs.parts(pair)), pair))
 }
 
 /// Bring a heap entry up to date; one whose pair gained since has a younger entry in the heap already.

@@ -86,7 +86,11 @@ struct Greedy<'a, O: Objective> {
 }
 
 /// Join the best pair until the vocabulary is full, no pair is frequent enough or no join gains.
-pub(super) fn learn<O: Objective>(objective: O, joining: Joining<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+pub(super) fn learn<O: Objective>(
+    objective: O,
+    joining: Joining<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
     let mut greedy = Greedy::new(objective, joining);
     while !greedy.joining.is_full() {
         let Some((pair, value)) = greedy.next(progress)? else { break };
@@ -180,7 +184,10 @@ impl<'a, O: Objective> Greedy<'a, O> {
 
     /// Put a pair that may be joined on the lists of candidates.
     fn list(&mut self, pair: u32) {
-        if self.listed[pair as usize] || self.joining.pairs.count(pair) < self.joining.min_frequency() || !self.joining.fits(pair) {
+        if self.listed[pair as usize]
+            || self.joining.pairs.count(pair) < self.joining.min_frequency()
+            || !self.joining.fits(pair)
+        {
             return;
         }
         self.listed[pair as usize] = true;
@@ -266,7 +273,9 @@ impl<'a, O: Objective> Greedy<'a, O> {
         let pairs = std::mem::take(&mut self.touching[entry as usize]);
         progress.advance(pairs.len())?;
         for &pair in &pairs {
-            if self.classes.class_of(pair) == UNCLASSED && self.joining.pairs.count(pair) >= self.joining.min_frequency() {
+            if self.classes.class_of(pair) == UNCLASSED
+                && self.joining.pairs.count(pair) >= self.joining.min_frequency()
+            {
                 self.activate_if_near(pair);
             }
         }
@@ -280,7 +289,8 @@ impl<'a, O: Objective> Greedy<'a, O> {
         let values = self.values(progress)?;
         let mut sorted: Vec<Ranked> = values.iter().map(|&value| Ranked(value)).collect();
         let Some(last) = sorted.len().checked_sub(1) else { return Ok(false) };
-        let (_, &mut Ranked(threshold), better) = sorted.select_nth_unstable_by(ROUND.min(last), |a, b| b.cmp(a));
+        let (_, &mut Ranked(threshold), better) =
+            sorted.select_nth_unstable_by(ROUND.min(last), |a, b| b.cmp(a));
         let best = better.iter().max().map_or(threshold, |best| best.0);
         self.threshold = (threshold - self.objective.slack(threshold)).max(self.objective.floor());
         if best < self.threshold {
@@ -343,7 +353,10 @@ impl<'a, O: Objective> Greedy<'a, O> {
                 let key = self.classes.key(class);
                 let value = self.objective.value(key, self.joining.total);
                 seen.push((Ranked(value), class));
-                if best.as_ref().is_none_or(|best| self.beats((key, value, first), (best.2, best.3, best.1))) {
+                if best
+                    .as_ref()
+                    .is_none_or(|best| self.beats((key, value, first), (best.2, best.3, best.1)))
+                {
                     best = Some((pair, first, key, value));
                 }
             }

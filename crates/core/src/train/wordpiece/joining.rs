@@ -33,7 +33,13 @@ pub(super) struct Joining<'a> {
 
 impl<'a> Joining<'a> {
     /// Segment the corpus into characters and count entries and pairs.
-    pub(super) fn new(counts: &Counts, spec: &'a TrainSpec, alphabet: &Alphabet, entries: Entries, progress: &mut Progress<'_>) -> Result<Self, Error> {
+    pub(super) fn new(
+        counts: &Counts,
+        spec: &'a TrainSpec,
+        alphabet: &Alphabet,
+        entries: Entries,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
         let corpus = Corpus::new(counts, spec, alphabet, &entries, progress)?;
         let mut joining = Self {
             spec,
@@ -88,7 +94,12 @@ impl<'a> Joining<'a> {
     }
 
     /// Join a pair everywhere; returns the joined entry.
-    pub(super) fn join(&mut self, pair: u32, score: f64, progress: &mut Progress<'_>) -> Result<u32, Error> {
+    pub(super) fn join(
+        &mut self,
+        pair: u32,
+        score: f64,
+        progress: &mut Progress<'_>,
+    ) -> Result<u32, Error> {
         let (left, right) = self.pairs.parts(pair);
         let count = self.pairs.count(pair);
         let name = self.entries.spell_joined(left, right);
@@ -127,7 +138,12 @@ impl<'a> Joining<'a> {
         }
         if let Some(after) = around.right {
             // A run of twins that is itself being joined has lost its match above.
-            self.lose(right, after, count, |corpus| if left == right { 1 } else { corpus.run_to_right(position) });
+            self.lose(
+                right,
+                after,
+                count,
+                |corpus| if left == right { 1 } else { corpus.run_to_right(position) },
+            );
         }
         self.corpus.join(position, joined);
         if let Some((before, at)) = around.left {

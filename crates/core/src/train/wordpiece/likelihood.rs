@@ -60,7 +60,8 @@ impl Objective for Likelihood {
         if facts.twins {
             return f64::INFINITY;
         }
-        let least = Facts { left: least_left.max(facts.count), right: least_right.max(facts.count), ..*facts };
+        let least =
+            Facts { left: least_left.max(facts.count), right: least_right.max(facts.count), ..*facts };
         self.quick_value(&least, total).max(0.0) + 2.0 * self.error
     }
 

@@ -154,13 +154,21 @@ pub fn learn(
     let entries = first_entries(&alphabet, spec)?;
     let learned = match spec.score {
         Score::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
-        score => learn_by_joins(score, Joining::new(counts, spec, &alphabet, entries, &mut progress)?, &mut progress)?,
+        score => learn_by_joins(
+            score,
+            Joining::new(counts, spec, &alphabet, entries, &mut progress)?,
+            &mut progress,
+        )?,
     };
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }
 
-fn learn_by_joins(score: Score, joining: Joining<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+fn learn_by_joins(
+    score: Score,
+    joining: Joining<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
     match score {
         Score::Pmi => greedy::learn(pmi::Pmi, joining, progress),
         Score::Likelihood => {
@@ -178,7 +186,12 @@ fn check_total(counts: &Counts, progress: &mut Progress<'_>) -> Result<(), Error
         progress.advance(word.len())?;
         let chars = word.chars().count() as u64;
         total = count.checked_mul(chars).and_then(|sum| total.checked_add(sum)).ok_or_else(|| {
-            Error::new(ErrorKind::Training, "counts", "more than 2^64 - 1 characters in all", "a sum within 64 bits")
+            Error::new(
+                ErrorKind::Training,
+                "counts",
+                "more than 2^64 - 1 characters in all",
+                "a sum within 64 bits",
+            )
         })?;
     }
     Ok(())
@@ -196,7 +209,10 @@ fn first_entries(alphabet: &Alphabet, spec: &TrainSpec) -> Result<Entries, Error
     }
     let needed = entries.len();
     if spec.vocab_size < needed {
-        let expected = format!("at least {needed} ({specials} special tokens and an alphabet of {})", needed - specials);
+        let expected = format!(
+            "at least {needed} ({specials} special tokens and an alphabet of {})",
+            needed - specials
+        );
         return Err(Error::new(ErrorKind::Training, "vocab_size", spec.vocab_size.to_string(), expected));
     }
     Ok(entries)

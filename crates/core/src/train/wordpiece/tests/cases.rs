@@ -1,0 +1,188 @@
+//! Published figures and edge cases.
+
+use std::ops::ControlFlow;
+
+use super::{counts, joins, run, spec};
+use crate::error::ErrorKind;
+use crate::train::wordpiece::{learn, Score, TrainSpec};
+use crate::train::Counts;
+
+const SCORES: [Score; 4] = [Score::Likelihood, Score::Pmi, Score::Frequency, Score::TopDown];
+
+/// The words of the four-sentence corpus in order of first occurrence.
+const FOUR_SENTENCES: &str = "This 3 is 2 the 1 Hugging 1 Face 1 Course 1 . 4 chapter 1 about 1 tokenization 1 section 1 \
+    shows 1 several 1 tokenizer 1 algorithms 1 Hopefully 1 , 1 you 1 will 1 be 1 able 1 to 1 understand 1 how 1 they 1 \
+    are 1 trained 1 and 1 generate 1 tokens 1";
+
+fn four_sentences() -> Counts {
+    let fields: Vec<&str> = FOUR_SENTENCES.split_whitespace().collect();
+    let words: Vec<(&str, u64)> =
+        fields.chunks(2).map(|pair| (pair[0], pair[1].parse().expect("a count"))).collect();
+    counts(&words)
+}
+
+fn hugs() -> Counts {
+    counts(&[("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
+}
+
+#[test]
+fn pmi_learns_the_published_joins_of_hugs() {
+    let learned = run(&hugs(), &spec(Score::Pmi, 11, 1)).expect("room for four joins");
+    assert_eq!(learned.vocab, ["##g", "##n", "##s", "##u", "b", "h", "p", "##gs", "hu", "hugs", "hug"]);
+    assert_eq!(joins(&learned)[..2], [("##g", "##s", 5), ("h", "##u", 15)]);
+    let scores: Vec<f64> = learned.joins.iter().map(|join| join.score).collect();
+    assert_eq!(scores, [1.0 / 20.0, 1.0 / 36.0, 1.0 / 15.0, 1.0 / 15.0]);
+}
+
+#[test]
+fn frequency_learns_the_published_joins_of_hugs() {
+    let learned = run(&hugs(), &spec(Score::Frequency, 100, 15)).expect("all joins");
+    assert_eq!(joins(&learned), [("##u", "##g", 20), ("##u", "##n", 16), ("h", "##ug", 15)]);
+    assert!(learned.stopped_early.is_some());
+}
+
+#[test]
+fn pmi_learns_the_published_vocabulary_of_four_sentences() {
+    let spec = TrainSpec { score: Score::Pmi, vocab_size: 70, min_frequency: 1, ..TrainSpec::default() };
+    let learned = run(&four_sentences(), &spec).expect("70 entries");
+    let expected = "[PAD] [UNK] [CLS] [SEP] [MASK] ##a ##b ##c ##d ##e ##f ##g ##h ##i ##k ##l ##m ##n ##o ##p ##r ##s ##t \
+        ##u ##v ##w ##y ##z , . C F H T a b c g h i s t u w y ab ##fu Fa Fac ##ct ##ful ##full ##fully Th ch ##hm cha \
+        chap chapt ##thm Hu Hug Hugg sh th is ##thms ##za ##zat ##ut";
+    assert_eq!(learned.vocab, expected.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(learned.joins[0].score, 0.2);
+    assert_eq!(learned.stopped_early, None);
+}
+
+#[test]
+fn overlapping_pairs_count_as_each_score_says() {
+    let corpus = counts(&[("xaaaa", 7)]);
+    let frequency = run(&corpus, &spec(Score::Frequency, 100, 7)).expect("joins");
+    assert_eq!(joins(&frequency)[0], ("##a", "##a", 21));
+    let corpus = counts(&[("xaaaa", 7), ("ya", 20), ("zc", 20)]);
+    let likelihood =
+        run(&corpus, &TrainSpec { max_token_length: Some(2), ..spec(Score::Likelihood, 100, 1) })
+            .expect("joins");
+    assert!(joins(&likelihood).contains(&("##a", "##a", 14)), "{:?}", joins(&likelihood));
+}
+
+#[test]
+fn runs_are_joined_left_to_right() {
+    let learned = run(&counts(&[("xaaa", 5)]), &spec(Score::Frequency, 6, 1)).expect("joins");
+    assert_eq!(joins(&learned), [("##a", "##a", 10), ("x", "##aa", 5), ("xaa", "##a", 5)]);
+}
+
+#[test]
+fn likelihood_stops_where_no_join_gains() {
+    let learned =
+        run(&counts(&[("ab", 1), ("ac", 1), ("db", 1), ("dc", 1)]), &spec(Score::Likelihood, 50, 1))
+            .expect("joins");
+    let reason = learned.stopped_early.expect("a reason");
+    assert!(reason.starts_with("no pair that occurs 1 times raises the likelihood"), "{reason}");
+}
+
+#[test]
+fn no_words_are_a_corpus_error() {
+    for score in SCORES {
+        assert_eq!(
+            run(&Counts::default(), &spec(score, 10, 1)).expect_err("empty").kind,
+            ErrorKind::Corpus
+        );
+    }
+}
+
+#[test]
+fn a_small_vocab_size_is_named_with_what_is_needed() {
+    let error = run(&hugs(), &TrainSpec { vocab_size: 11, score: Score::Pmi, ..TrainSpec::default() })
+        .expect_err("too small");
+    assert_eq!(
+        (error.kind, error.place.as_str(), error.found.as_str()),
+        (ErrorKind::Training, "vocab_size", "11")
+    );
+    assert_eq!(error.expected, "at least 12 (5 special tokens and an alphabet of 7)");
+}
+
+#[test]
+fn sums_beyond_64_bits_are_errors() {
+    for score in SCORES {
+        let error =
+            run(&counts(&[("ab", u64::MAX / 2), ("b", 2)]), &spec(score, 10, 1)).expect_err("too many");
+        assert_eq!(error.kind, ErrorKind::Training);
+        run(&counts(&[("ab", u64::MAX / 2), ("b", 1)]), &spec(score, 10, 1)).expect("just within 64 bits");
+    }
+}
+
+#[test]
+fn progress_can_stop_every_learner_at_any_call() {
+    for score in SCORES {
+        let error = learn(&hugs(), &spec(score, 30, 1), 1, &mut |_, _| ControlFlow::Break(()))
+            .expect_err("stopped");
+        assert_eq!(error.kind, ErrorKind::Interrupted);
+    }
+}
+
+#[test]
+fn one_letter_words_and_an_empty_alphabet_give_the_alphabet() {
+    for score in SCORES {
+        let learned = run(&counts(&[("a", 3), ("b", 1)]), &spec(score, 30, 1)).expect("an alphabet");
+        assert_eq!(learned.vocab, ["a", "b"]);
+        let none = TrainSpec { limit_alphabet: Some(0), ..spec(score, 30, 1) };
+        assert_eq!(run(&hugs(), &none).expect("nothing").vocab, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_limited_alphabet_leaves_words_out_or_skips_characters() {
+    let corpus = counts(&[("xab", 5), ("ab", 4), ("qb", 1)]);
+    let limited = |score| TrainSpec { limit_alphabet: Some(2), ..spec(score, 9, 1) };
+    let pmi = run(&corpus, &limited(Score::Pmi)).expect("joins");
+    assert_eq!(
+        (pmi.vocab[..3].to_vec(), joins(&pmi)),
+        (["##a", "##b", "a"].map(String::from).to_vec(), vec![("a", "##b", 4)])
+    );
+    let frequency = run(&corpus, &limited(Score::Frequency)).expect("joins");
+    assert_eq!(frequency.vocab, ["a", "b", "##a", "##b", "##ab", "ab"]);
+}
+
+#[test]
+fn wanted_characters_are_entries_though_unseen() {
+    let wanted =
+        |score| TrainSpec { initial_alphabet: vec!['z'], limit_alphabet: Some(1), ..spec(score, 30, 1) };
+    assert_eq!(run(&hugs(), &wanted(Score::Pmi)).expect("z").vocab, ["##z", "z"]);
+    assert_eq!(run(&hugs(), &wanted(Score::Frequency)).expect("z").vocab, ["z"]);
+}
+
+#[test]
+fn entries_are_never_longer_than_asked() {
+    for score in SCORES {
+        let short = TrainSpec { max_token_length: Some(2), ..spec(score, 100, 1) };
+        let learned = run(&four_sentences(), &short).expect("short entries");
+        assert!(
+            learned.vocab.iter().all(|name| name.trim_start_matches("##").chars().count() <= 2),
+            "{:?}",
+            learned.vocab
+        );
+        assert!(learned.vocab.iter().any(|name| name.trim_start_matches("##").chars().count() == 2));
+    }
+}
+
+#[test]
+fn top_down_fills_the_vocabulary_exactly() {
+    for size in 46..120 {
+        let learned =
+            run(&four_sentences(), &TrainSpec { vocab_size: size, ..spec(Score::TopDown, size, 1) })
+                .expect("entries");
+        assert!(learned.vocab.len() <= size);
+        assert_eq!(learned.vocab.len() < size, learned.stopped_early.is_some());
+    }
+}
+
+#[test]
+fn a_very_long_word_takes_no_longer_than_its_length() {
+    let (same, cycle) = ("a".repeat(200_000), "abc".repeat(70_000));
+    for score in SCORES {
+        for word in [&same, &cycle] {
+            let learned = run(&counts(&[(word, 2)]), &spec(score, 60, 1)).expect("entries");
+            assert!(learned.vocab.len() > 3);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+"""What several tests share: a corpus that every machine has, and how laws are run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).parent.parent
+
+# A law is no stopwatch: on a busy machine any single example may be slow.
+settings.register_profile("piecework", deadline=None, print_blob=True)
+settings.load_profile("piecework")
+
+
+@pytest.fixture(scope="session")
+def english_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """About 2 MB of English that came with Python, one paragraph a line."""
+    path = tmp_path_factory.mktemp("english") / "corpus.txt"
+    script = ROOT / "tools" / "quickstart_corpus.py"
+    subprocess.run([sys.executable, str(script), str(path)], check=True, capture_output=True)
+    return path

@@ -1,0 +1,111 @@
+"""The core learns what the reference learns: every score, all settings, any number of workers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import piecework as pw
+from piecework.errors import TrainingError
+from tests.engines import CORE, REFERENCE, Outcome
+from tests.laws.strategies import Words, train_settings, word_counts
+
+SCORES = ["pmi", "likelihood", "frequency", "top-down"]
+
+patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=300)
+
+
+def outcome_or_error(learn: Any, *arguments: Any, **options: Any) -> Outcome | str:
+    try:
+        outcome: Outcome = learn(*arguments, **options)
+    except TrainingError as error:
+        return str(error)
+    return outcome
+
+
+@pytest.mark.parametrize("score", SCORES)
+@given(data=st.data(), words=word_counts())
+@patiently
+def test_the_core_learns_what_the_reference_learns(
+    score: str, data: st.DataObject, words: Words
+) -> None:
+    how = data.draw(train_settings(score))
+    expected = outcome_or_error(REFERENCE.learn, words, how)
+    assert outcome_or_error(CORE.learn, words, how) == expected
+
+
+@pytest.mark.parametrize("score", SCORES)
+@given(data=st.data(), words=word_counts(), workers=st.integers(2, 9))
+@settings(deadline=None, max_examples=50)
+def test_the_number_of_workers_changes_nothing(
+    score: str, data: st.DataObject, words: Words, workers: int
+) -> None:
+    how = data.draw(train_settings(score))
+    one = outcome_or_error(CORE.learn, words, how, workers=1)
+    assert outcome_or_error(CORE.learn, words, how, workers=workers) == one
+
+
+@pytest.mark.parametrize("score", SCORES)
+@given(data=st.data(), words=word_counts())
+@settings(deadline=None, max_examples=50)
+def test_the_vocabulary_never_exceeds_its_size_and_repeats_nothing(
+    score: str, data: st.DataObject, words: Words
+) -> None:
+    how = data.draw(train_settings(score))
+    outcome = outcome_or_error(CORE.learn, words, how)
+    if isinstance(outcome, Outcome):
+        assert len(set(outcome.vocab)) == len(outcome.vocab) <= how["vocab_size"]
+        assert outcome.stopped_early == (len(outcome.vocab) < how["vocab_size"])
+
+
+# ---- counts
+
+
+@st.composite
+def counts(draw: st.DrawFn) -> pw.Counts:
+    words = draw(st.lists(st.text("ab", min_size=1, max_size=2), unique=True, max_size=6))
+    number = st.integers(1, 2**40)
+    return pw.Counts(
+        words, [draw(number) for _ in words], first=[draw(st.integers(0, 50)) for _ in words]
+    )
+
+
+@given(word_counts())
+def test_counts_without_places_are_ordered_by_count_then_code_points(words: Words) -> None:
+    found = list(pw.Counts([word for word, _ in words], [count for _, count in words]))
+    assert found == sorted(words, key=lambda item: (-item[1], item[0]))
+
+
+@given(counts(), counts())
+def test_merging_counts_is_commutative(a: pw.Counts, b: pw.Counts) -> None:
+    assert a.merge(b) == b.merge(a)
+
+
+@given(counts(), counts(), counts())
+def test_merging_counts_is_associative(a: pw.Counts, b: pw.Counts, c: pw.Counts) -> None:
+    assert a.merge(b).merge(c) == a.merge(b.merge(c))
+
+
+@given(counts(), counts())
+def test_merging_adds_counts_and_keeps_the_earlier_place(a: pw.Counts, b: pw.Counts) -> None:
+    merged = a.merge(b)
+    assert dict(merged) == dict(Counter(dict(a)) + Counter(dict(b)))
+    places: dict[str, int] = {}
+    for part in (a, b):
+        for word, first in zip(part.words, part.first.tolist(), strict=True):
+            places[word] = min(first, places.get(word, first))
+    assert dict(zip(merged.words, merged.first.tolist(), strict=True)) == places
+    assert merged.words == sorted(merged.words, key=lambda word: (places[word], word))
+
+
+@given(st.lists(st.text("ab .", max_size=12), max_size=6), st.integers(1, 5))
+@settings(deadline=None)
+def test_counting_words_is_the_same_for_any_number_of_workers(
+    texts: list[str], workers: int
+) -> None:
+    found = pw.count_texts(texts, pipeline="bert-cased", workers=workers)
+    assert list(found) == REFERENCE.count_words(texts, "bert-cased")

@@ -1,0 +1,44 @@
+"""The reference's BERT pipeline against Python's own Unicode functions and a published library."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from piecework.reference import bert
+from piecework.spec import BertNormalizer
+
+# Characters that all Unicode versions in play agree on.
+LETTERS = "aAzZ .,!'$-éÉñÅßİıΣςжЖ北力가각がギ\u0301\u0323\u0300\u200b\u200d\u00ad\u00a0\t\n\x07\0\ufffdﬁＡ🚀"
+texts = st.text(st.sampled_from(LETTERS), max_size=20)
+
+
+@given(texts)
+def test_decomposing_with_origins_is_nfd(text: str) -> None:
+    assert bert.as_text(bert.decompose(bert.align(text))) == unicodedata.normalize("NFD", text)
+
+
+@given(texts, st.booleans(), st.booleans(), st.sampled_from([None, True, False]), st.booleans())
+@settings(deadline=None)
+def test_normalized_text_is_that_of_tokenizers(
+    text: str, clean: bool, cjk: bool, strip: bool | None, lower: bool
+) -> None:
+    published = tokenizers.normalizers.BertNormalizer(clean, cjk, strip, lower)
+    normalized = bert.normalize(bert.align(text), BertNormalizer(clean, cjk, strip, lower))
+    assert bert.as_text(normalized) == published.normalize_str(text)
+
+
+@given(texts)
+@settings(deadline=None)
+def test_words_and_places_are_those_of_tokenizers(text: str) -> None:
+    published = tokenizers.pre_tokenizers.BertPreTokenizer()
+    assert bert.pre_tokenize(bert.align(text)) == published.pre_tokenize_str(text)
+
+
+@given(texts)
+def test_origins_never_go_back(text: str) -> None:
+    origins = [origin for _, origin in bert.normalize(bert.align(text), BertNormalizer())]
+    assert origins == sorted(origins)

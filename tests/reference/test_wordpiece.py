@@ -1,0 +1,69 @@
+"""The reference's encoders against brute force and a published library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from piecework.reference.wordpiece import Piece, encode_word, matches_at, shortest
+from piecework.spec import WordPiece
+
+words = st.text("ab#", min_size=1, max_size=7)
+entries = st.tuples(st.sampled_from(["", "##"]), st.text("ab#", min_size=1, max_size=4)).map(
+    "".join
+)
+
+
+@st.composite
+def vocabs(draw: st.DrawFn) -> dict[str, int]:
+    tokens = dict.fromkeys(["[UNK]", *draw(st.lists(entries, max_size=8))])
+    return {token: number for number, token in enumerate(tokens)}
+
+
+def all_ways(word: str, start: int, model: WordPiece) -> Iterator[tuple[Piece, ...]]:
+    """Enumerate every segmentation of `word[start:]`, unknown characters included."""
+    if start == len(word):
+        yield ()
+        return
+    unknown = [Piece(model.unk_token, start, start + 1)] if model.unk == "char" else []
+    for piece in matches_at(word, start, model) + unknown:
+        for rest in all_ways(word, piece.end, model):
+            yield (piece, *rest)
+
+
+def cost(way: tuple[Piece, ...]) -> tuple[int, int, list[int]]:
+    """Order ways: fewest unknown characters, fewest pieces, longest pieces from the left."""
+    unknown = sum(piece.token == "[UNK]" for piece in way)
+    return unknown, len(way), [-piece.end for piece in way]
+
+
+@given(words, vocabs(), st.sampled_from(["word", "char"]))
+def test_shortest_is_the_best_of_all_ways(word: str, vocab: dict[str, int], unk: str) -> None:
+    model = WordPiece(vocab, unk=unk, segmentation="shortest")
+    best = min(all_ways(word, 0, model), key=cost, default=None)
+    assert shortest(word, model) == (None if best is None else list(best))
+
+
+@given(words, vocabs(), st.integers(1, 8))
+@settings(deadline=None)
+def test_greedy_pieces_are_those_of_tokenizers(
+    word: str, vocab: dict[str, int], max_chars: int
+) -> None:
+    published = tokenizers.models.WordPiece(
+        vocab, unk_token="[UNK]", max_input_chars_per_word=max_chars
+    )
+    expected = [Piece(token.value, *token.offsets) for token in published.tokenize(word)]
+    assert encode_word(word, WordPiece(vocab, max_input_chars_per_word=max_chars)) == expected
+
+
+@given(words, vocabs())
+def test_unknown_by_character_differs_only_where_the_word_is_unknown(
+    word: str, vocab: dict[str, int]
+) -> None:
+    by_word = encode_word(word, WordPiece(vocab))
+    by_char = encode_word(word, WordPiece(vocab, unk="char"))
+    assert by_word == by_char or by_word == [Piece("[UNK]", 0, len(word))]
+    assert "".join(word[piece.start : piece.end] for piece in by_char) == word

@@ -1,0 +1,484 @@
+"""The command line: what each verb does, and that every failure is one line and an exit code."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import piecework as pw
+from piecework.cli.app import commands, run
+
+SENTENCES = """\
+This is the Hugging Face Course.
+This chapter is about tokenization.
+This section shows several tokenizer algorithms.
+Hopefully, you will be able to understand how they are trained and generate tokens.
+"""
+PMI = ("--preset", "bert-cased", "--score", "pmi", "--min-frequency", "1", "--vocab-size", "70")
+NEEDS_SIGNALS = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> str:
+    path = tmp_path / "corpus.txt"
+    path.write_text(SENTENCES)
+    return str(path)
+
+
+@pytest.fixture
+def tokenizer(corpus: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    path = str(tmp_path / "tokenizer.json")
+    assert run(["train", corpus, *PMI, "-o", path]) == 0
+    capsys.readouterr()
+    return path
+
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process: exit code, stdout, stderr."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = run(arguments)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def start(*arguments: str, **options: object) -> subprocess.Popen[bytes]:
+    """Start a command as a process of its own, with pipes."""
+    command: Sequence[str] = [sys.executable, "-m", "piecework", *arguments]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
+    return subprocess.Popen(command, **pipes)
+
+
+def piped(text: str | bytes, *arguments: str) -> tuple[int, str, str]:
+    """Run a command as a process of its own with the text on stdin."""
+    process = start(*arguments)
+    out, err = process.communicate(text.encode() if isinstance(text, str) else text, timeout=60)
+    return process.returncode, out.decode(), err.decode()
+
+
+def assert_one_line(stderr: str, *parts: str) -> None:
+    assert stderr.startswith("piecework: ")
+    assert stderr.count("\n") == 1
+    assert stderr.endswith("\n")
+    for part in parts:
+        assert part in stderr
+
+
+# ---- help
+
+
+@pytest.mark.parametrize("verb", [None, *commands.commands])
+def test_every_help_shows_an_example(cli: Run, verb: str | None) -> None:
+    code, out, err = cli(*filter(None, [verb]), "--help")
+    assert (code, err) == (0, "")
+    assert "Example:\n  " in out
+    assert f"piecework {verb or 'train'} " in out.split("Example:")[1]
+
+
+def test_the_verbs_are_those_documented() -> None:
+    assert list(commands.commands) == ["train", "count", "encode", "decode", "inspect", "explain"]
+
+
+def test_it_runs_as_a_module() -> None:
+    code, out, _ = piped("", "--help")
+    assert code == 0
+    assert out.startswith("Usage: piecework ")
+
+
+# ---- train and count
+
+
+def test_train_learns_the_vocabulary_of_the_worked_example(tokenizer: str) -> None:
+    vocab = pw.Tokenizer.load(tokenizer).get_vocab()
+    assert len(vocab) == 70
+    assert [vocab[token] for token in ("[PAD]", "ab", "##fu", "Hugg", "##ut")] == [
+        0,
+        45,
+        46,
+        62,
+        69,
+    ]
+
+
+def test_train_warns_and_reports_in_one_line_each(cli: Run, corpus: str, tmp_path: Path) -> None:
+    code, out, err = cli("train", corpus, *PMI, "-o", str(tmp_path / "t.json"))
+    assert (code, out) == (0, "")
+    warning, report = err.splitlines()
+    assert warning.startswith("piecework: warning: 25 of 25 joins were of pairs seen fewer than 10")
+    assert report.startswith("learned 70 entries from 30 distinct words")
+
+
+@pytest.mark.parametrize("name", ["counts.tsv", "counts.parquet"])
+def test_training_from_counts_gives_the_same_tokenizer(
+    cli: Run, corpus: str, tokenizer: str, tmp_path: Path, name: str
+) -> None:
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    counts, other = str(tmp_path / name), tmp_path / "other.json"
+    assert cli("count", corpus, "--preset", "bert-cased", "-o", counts)[0] == 0
+    assert cli("train", counts, *PMI, "-o", str(other))[0] == 0
+    assert other.read_bytes() == Path(tokenizer).read_bytes()
+
+
+def test_every_training_option_reaches_the_learner(cli: Run, corpus: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    options = "--model wordpiece --preset bert-uncased --score frequency --vocab-size 40".split()
+    options += "--min-frequency 1 --limit-alphabet 12 --initial-alphabet qe".split()
+    options += "--special-token [UNK] --special-token <s> --max-token-length 2 --workers 2".split()
+    assert cli("train", corpus, *options, "-o", str(path))[0] == 0
+    vocab = pw.Tokenizer.load(path).get_vocab()
+    assert (vocab.pop("[UNK]"), vocab.pop("<s>")) == (0, 1)
+    assert "q" in vocab
+    assert "z" not in vocab
+    assert max(len(token.removeprefix("##")) for token in vocab) == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "tokens"),
+    [("word", "This is new", "This is [UNK]"), ("char", "This", "T h i s")],
+)
+def test_the_teaching_models_train_and_encode(
+    cli: Run, corpus: str, tmp_path: Path, model: str, text: str, tokens: str
+) -> None:
+    path = str(tmp_path / "t.json")
+    assert cli("train", corpus, "--model", model, "-o", path)[0] == 0
+    assert piped(text, "encode", path, "--format", "tokens") == (0, tokens + "\n", "")
+
+
+def test_train_reads_json_lines_compressed_and_the_field_asked_for(
+    cli: Run, tmp_path: Path
+) -> None:
+    rows = [json.dumps({"body": line}) for line in SENTENCES.splitlines()]
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
+    code, out, _ = cli("count", str(tmp_path), "--field", "body", "-o", "-")
+    assert code == 0
+    assert "tokenization\t1\t" in out
+
+
+def test_train_reads_stdin_and_writes_stdout() -> None:
+    code, out, _ = piped(SENTENCES, "train", "-", *PMI, "-o", "-")
+    assert code == 0
+    assert len(json.loads(out)["model"]["vocab"]) == 70
+
+
+def test_train_writes_a_vocabulary_file(cli: Run, corpus: str, tmp_path: Path) -> None:
+    path = tmp_path / "vocab.txt"
+    assert cli("train", corpus, *PMI, "-o", str(path))[0] == 0
+    assert path.read_text().splitlines()[:2] == ["[PAD]", "[UNK]"]
+
+
+# ---- encode and decode
+
+
+def test_encode_gives_a_line_for_each_line(tokenizer: str) -> None:
+    code, out, err = piped("Hugging\n\nHOgging\r\nis", "encode", tokenizer, "--format", "tokens")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "[CLS] Hugg ##i ##n ##g [SEP]",
+        "[CLS] [SEP]",
+        "[CLS] [UNK] [SEP]",
+        "[CLS] is [SEP]",
+    ]
+
+
+def test_encode_gives_ids_or_json_lines(tokenizer: str) -> None:
+    vocab = pw.Tokenizer.load(tokenizer).get_vocab()
+    ids = [vocab[token] for token in ("Hugg", "##i")]
+    line = "--no-special-tokens"
+    assert piped("Huggi", "encode", tokenizer, line, "-") == (0, f"{ids[0]} {ids[1]}\n", "")
+    _, out, _ = piped("Huggi", "encode", tokenizer, line, "--format", "jsonl")
+    expected = {"ids": ids, "tokens": ["Hugg", "##i"], "offsets": [[0, 4], [4, 5]]}
+    assert json.loads(out) == expected
+
+
+def test_encode_takes_files_in_order_and_writes_one(
+    cli: Run, tokenizer: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_text("is\n")
+    (tmp_path / "b").write_text("Hug\n")
+    out = tmp_path / "out.txt"
+    files = [str(tmp_path / "b"), str(tmp_path / "a")]
+    assert cli("encode", tokenizer, *files, "--format", "tokens", "-o", str(out)) == (0, "", "")
+    assert out.read_text() == "[CLS] Hug [SEP]\n[CLS] is [SEP]\n"
+
+
+def test_encode_replaces_invalid_utf8_or_refuses_it(tokenizer: str) -> None:
+    assert piped(b"is\nis\xff\n", "encode", tokenizer)[0] == 0
+    code, _, err = piped(b"is\nis\xff\n", "encode", tokenizer, "--errors", "strict")
+    assert code == 2
+    assert_one_line(err, "<stdin> line 2: found invalid UTF-8 at byte 2")
+
+
+def test_decode_undoes_encode(tokenizer: str) -> None:
+    text = "This is the Hugging Face Course.\n\nHug\n"
+    _, ids, _ = piped(text, "encode", tokenizer)
+    assert piped(ids, "decode", tokenizer) == (0, text, "")
+    _, out, _ = piped(ids, "decode", tokenizer, "--keep-special-tokens", "--no-clean-up")
+    assert out.splitlines()[0] == "[CLS] This is the Hugging Face Course . [SEP]"
+
+
+@pytest.mark.parametrize("bad", ["x", "-1", "1.5", "70", "99999999999999999999", "٣"])
+def test_decode_names_the_line_of_what_is_not_an_id(tokenizer: str, bad: str) -> None:
+    code, out, err = piped(f"1 2\n3 {bad}\n", "decode", tokenizer)
+    assert (code, out) == (2, "")
+    assert_one_line(err, f"<stdin> line 2: found '{bad}', expected ids from 0 to 69")
+
+
+# ---- inspect and explain
+
+
+def test_inspect_prints_pipeline_sizes_and_doubtful_tokens(
+    cli: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "vocab.txt"
+    tokens = "[PAD] [UNK] [CLS] [SEP] [MASK] hug ##s ##1 ##! 12 ٣ Ab don't a h b s".split()
+    path.write_text("".join(f"{token}\n" for token in tokens))
+    code, out, _ = cli("inspect", str(path))
+    assert code == 0
+    lines = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert lines["normalizer"].startswith("BertNormalizer(")
+    assert lines["model"].startswith("WordPiece(unk_token='[UNK]'")
+    assert lines["truncation"] == "none"
+    assert lines["vocabulary"] == "17 tokens, 3 of them inside words"
+    assert "numeric tokens  3  (##1 12 ٣)" in out
+    assert "##!" in lines["unreachable"]
+    assert "don't" in lines["unreachable"]
+    assert not {"hug", "##s", "##1", "12", "٣", "a"} & set(lines["unreachable"].split())
+
+
+def test_explain_prints_each_stage_of_a_text(cli: Run, tokenizer: str) -> None:
+    code, out, _ = cli("explain", tokenizer, "Hugging [MASK]  is")
+    assert code == 0
+    titles = [line for line in out.splitlines() if not line.startswith(" ")]
+    assert titles == ["text", "special tokens", "normalized", "words", "pieces", "ids"]
+    assert "[MASK]  8:14" in out
+    assert "  is  16:18" in out
+    assert "Hugging -> Hugg ##i ##n ##g" in out
+
+
+def test_explain_training_prints_the_worked_example(cli: Run, corpus: str) -> None:
+    code, out, _ = cli("explain", "--training", corpus, *PMI, "--steps", "6")
+    assert code == 0
+    for line in (
+        "  This  3",
+        "alphabet (40)",
+        "  T ##h ##i ##s  3",
+        "pair scores (pmi) (92)",
+        "  T ##h  0.125  3",
+        "  ##h ##i  0.0340909  3",
+        "  i ##s  0.1  2",
+        "joins (25)",
+        "  a ##b -> ab  0.2  2",
+        "vocabulary (70)",
+    ):
+        assert line in out.splitlines()
+
+
+@pytest.mark.parametrize("options", [["--score", "top-down"], ["--model", "word"]])
+def test_explain_training_knows_learners_without_joins(
+    cli: Run, corpus: str, options: list[str]
+) -> None:
+    code, out, _ = cli("explain", "--training", corpus, "--vocab-size", "60", *options)
+    assert code == 0
+    assert "vocabulary (" in out
+
+
+def test_output_is_utf8_whatever_the_terminal_claims(tokenizer: str) -> None:
+    process = start("explain", tokenizer, "é 中", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert "'é 中'" in out.decode()
+
+
+# ---- bad usage and bad input
+
+
+def test_bad_usage_is_one_line_and_code_two(cli: Run, corpus: str, tokenizer: str) -> None:
+    for arguments, part in (
+        ([], "Missing command. (see piecework --help)"),
+        (["tain"], "No such command 'tain'"),
+        (["train"], "Missing argument 'CORPUS...'. (see piecework train --help)"),
+        (["train", corpus], "Missing option '-o'"),
+        (["train", corpus, "--scor", "pmi", "-o", "x"], "--scor"),
+        (["train", corpus, "--score", "best", "-o", "x"], "'best' is not one of"),
+        (["train", corpus, "--vocab-size", "many", "-o", "x"], "'many' is not a valid integer"),
+        (["train", corpus, "--vocab-size", "0", "-o", "x"], "vocab_size: found 0"),
+        (["train", corpus, "--preset", "gpt2", "-o", "x"], "preset: found 'gpt2', expected one of"),
+        (["train", corpus, "--model", "word", "--score", "pmi", "-o", "x"], "score: found an unkn"),
+        (["train", corpus, "--special-token", "[CLS]", "-o", "x"], "unknown token '[UNK]' among"),
+        (["train", corpus, "a.tsv", "-o", "x"], "CORPUS: found text and counts files"),
+        (["count", corpus, "-o", "counts.csv"], "a name ending in .parquet or .tsv"),
+        (["encode", tokenizer, "--format", "npy"], "'npy' is not one of"),
+        (["explain", tokenizer], "explain: found 1 arguments"),
+    ):
+        code, out, err = cli(*arguments)
+        assert (code, out) == (2, ""), arguments
+        assert_one_line(err, part)
+    assert not Path("x").exists()
+    assert not Path("counts.csv").exists()
+
+
+def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    files = {
+        "empty.txt": b"",
+        "blank.txt": b" \n\n",
+        "bad.txt": b"hug \xff\n",
+        "bad.jsonl": b'{"text": "a"}\n{"text": 3}\n',
+        "cut.gz": gzip.compress(b"hug " * 1000)[:-9],
+        "bad.tsv": b"word\tcount\na\tb\n",
+        "small.txt": b"abcdefghij\n",
+        "dup.txt": b"[UNK]\na\na\n",
+    }
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    (folder / "none").mkdir()
+    out = tmp_path / "out.json"
+    for name, options, parts in (
+        ("empty.txt", [], ["empty.txt: found no words"]),
+        ("blank.txt", [], ["blank.txt: found no words"]),
+        ("bad.txt", ["--errors", "strict"], ["bad.txt", "byte 4"]),
+        ("bad.jsonl", [], ["bad.jsonl line 2 field 'text': found a number"]),
+        ("cut.gz", [], ["cut.gz: found gzip data that is cut short"]),
+        ("bad.tsv", [], ["bad.tsv column 'count' line 2: found 'b'"]),
+        ("small.txt", ["--vocab-size", "6"], ["vocab_size: found 6, expected at least 15"]),
+        ("missing.txt", [], ["missing.txt: found no such file"]),
+        ("none", [], ["none: found a directory without text files"]),
+    ):
+        code, stdout, err = cli("train", str(folder / name), *options, "-o", str(out))
+        assert (code, stdout) == (2, ""), name
+        assert_one_line(err, *parts)
+        assert not out.exists()
+    for verb in (["encode"], ["decode"], ["inspect"], ["explain", "x"]):
+        for name in ("missing.json", "dup.txt", "bad.jsonl", "none"):
+            code, _, err = cli(verb[0], str(folder / name), *verb[1:])
+            assert code == 2
+            assert_one_line(err, name)
+    code, _, err = cli("encode", tokenizer, str(folder / "missing.txt"), "-o", str(out))
+    assert code == 2
+    assert_one_line(err, "missing.txt: found no such file")
+    assert sorted(path.name for path in tmp_path.iterdir() if path != folder) == [
+        "corpus.txt",
+        "tokenizer.json",
+    ]
+
+
+def test_an_output_that_cannot_be_written_is_told_before_the_work(
+    cli: Run, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("worked before checking")
+
+    monkeypatch.setattr(pw, "count_files", never)
+    for path in (tmp_path, tmp_path / "missing" / "t.json"):
+        code, _, err = cli("train", corpus, "-o", str(path))
+        assert code == 2
+        assert_one_line(err, path.name)
+
+
+def test_a_failure_while_encoding_leaves_the_old_output(
+    cli: Run, tokenizer: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.txt"
+    out.write_text("old")
+    (tmp_path / "bad").write_bytes(b"is\n\xff\n")
+    options = ["--errors", "strict", "-o", str(out)]
+    assert cli("encode", tokenizer, str(tmp_path / "bad"), *options)[0] == 2
+    assert out.read_text() == "old"
+
+
+@NEEDS_SIGNALS
+@pytest.mark.parametrize("verb", ["encode", "train"])
+def test_a_closed_stdin_is_told(tokenizer: str, verb: str) -> None:
+    arguments = "train - -o -" if verb == "train" else f"encode {tokenizer} -"
+    shell = f"exec {sys.executable} -m piecework {arguments} <&-"
+    result = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2
+    assert_one_line(result.stderr, "<stdin>: found a closed stream")
+
+
+def test_a_device_is_written_to_and_not_replaced(cli: Run, corpus: str) -> None:
+    assert cli("train", corpus, *PMI, "-o", os.devnull)[0] == 0
+    assert not Path(os.devnull).is_file()
+
+
+# ---- signals and pipes
+
+
+def interrupted(process: subprocess.Popen[bytes]) -> tuple[int, str, float]:
+    """Send Ctrl-C: exit code, stderr, and the seconds it took to stop."""
+    process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    assert process.stderr is not None
+    err = process.stderr.read().decode()
+    code = process.wait(timeout=30)
+    return code, err, time.monotonic() - sent
+
+
+@NEEDS_SIGNALS
+def test_ctrl_c_while_reading_stdin_gives_130_and_no_file(tmp_path: Path) -> None:
+    process = start("train", "-", "-o", str(tmp_path / "t.json"))
+    assert process.stdin is not None
+    stop = threading.Event()
+
+    def feed(stream: object = process.stdin) -> None:
+        with suppress(OSError, ValueError):
+            while not stop.is_set():
+                stream.write(b"hug pug\n" * 10_000)
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    time.sleep(2)
+    code, err, seconds = interrupted(process)
+    stop.set()
+    feeder.join()
+    assert (code, err) == (130, "piecework: interrupted\n")
+    assert seconds < 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@NEEDS_SIGNALS
+@pytest.mark.parametrize("score", ["frequency", "top-down"])
+def test_ctrl_c_while_learning_gives_130_and_no_file(tmp_path: Path, score: str) -> None:
+    letters, rng = "abcdefghijklmnopqrstuvwxyz", random.Random(1)
+    words = ["".join(rng.choices(letters, k=14)) for _ in range(300_000)]
+    counts, out = tmp_path / "counts.tsv", tmp_path / "t.json"
+    counts.write_text("word\tcount\n" + "".join(f"{word}\t2\n" for word in set(words)))
+    options = ["--score", score, "--min-frequency", "1", "--vocab-size", "4000000"]
+    process = start("train", str(counts), *options, "-o", str(out))
+    time.sleep(2.5)
+    code, err, seconds = interrupted(process)
+    assert (code, err) == (130, "piecework: interrupted\n")
+    assert seconds < 2
+    assert list(tmp_path.iterdir()) == [counts]
+
+
+@NEEDS_SIGNALS
+def test_a_broken_pipe_ends_quietly(tokenizer: str, tmp_path: Path) -> None:
+    (tmp_path / "big.txt").write_text("This is the Hugging Face Course.\n" * 50_000)
+    process = start("encode", tokenizer, str(tmp_path / "big.txt"))
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(timeout=60) == 141

@@ -1,0 +1,270 @@
+"""Corpora: every kind of file gives its text, every kind of damage a typed error."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import piecework as pw
+from piecework.train import corpus as corpus_module
+from piecework.train import json_lines, read_corpus
+from piecework.train.corpus import TextBlock, TextList
+
+TEXT = "hug pug\nhugs\n"
+
+
+def blocks(path: object, **options: object) -> list[bytes]:
+    found = list(read_corpus(path, **options))
+    assert all(isinstance(block, TextBlock) for block in found)
+    return [block.data for block in found]
+
+
+def texts(path: object, **options: object) -> list[str]:
+    found = list(read_corpus(path, **options))
+    assert all(isinstance(piece, TextList) for piece in found)
+    return [text for piece in found for text in piece.texts]
+
+
+def zstd(data: bytes) -> bytes:
+    return pytest.importorskip("zstandard").ZstdCompressor().compress(data)
+
+
+def write(path: Path, data: bytes | str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+# ---- kinds of files
+
+
+def test_plain_text_comes_whole(tmp_path: Path) -> None:
+    assert blocks(write(tmp_path / "a.txt", TEXT)) == [TEXT.encode()]
+
+
+def test_compression_is_told_by_content_not_by_name(tmp_path: Path) -> None:
+    assert blocks(write(tmp_path / "a.txt", gzip.compress(TEXT.encode()))) == [TEXT.encode()]
+    assert blocks(write(tmp_path / "b.txt", zstd(TEXT.encode()))) == [TEXT.encode()]
+    assert blocks(write(tmp_path / "c.gz", TEXT)) == [TEXT.encode()]
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstd])
+def test_several_compressed_members_are_one_text(tmp_path: Path, compress: object) -> None:
+    path = write(tmp_path / "a", compress(b"hug ") + compress(b"pug"))
+    assert blocks(path) == [b"hug pug"]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "A.JSONL"])
+def test_json_lines_give_the_field(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name, '{"text": "hug", "n": 1}\n\n{"text": "p\\nug"}')
+    assert texts(path) == ["hug", "p\nug"]
+
+
+@pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".zst", zstd)])
+def test_json_lines_may_be_compressed(tmp_path: Path, suffix: str, compress: object) -> None:
+    data = compress(b'{"body": "hug"}\n')
+    assert texts(write(tmp_path / f"a.jsonl{suffix}", data), field="body") == ["hug"]
+
+
+def test_a_directory_gives_its_known_files_sorted_and_not_the_hidden(tmp_path: Path) -> None:
+    for name in ("b.txt", "a/z.md", "a/.hidden.txt", ".git/c.txt", "c.bin", "d.txt.gz"):
+        write(tmp_path / name, name)
+    names = [block.name for block in read_corpus(tmp_path)]
+    assert [Path(name).relative_to(tmp_path).as_posix() for name in names] == [
+        "a/z.md",
+        "b.txt",
+        "d.txt.gz",
+    ]
+
+
+def test_a_file_named_outright_may_have_any_suffix(tmp_path: Path) -> None:
+    assert blocks(write(tmp_path / "c.bin", TEXT)) == [TEXT.encode()]
+
+
+def test_stdin_is_read_for_a_dash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "a", gzip.compress(TEXT.encode()))
+    with path.open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert [(b.name, b.data) for b in read_corpus("-")] == [("<stdin>", TEXT.encode())]
+
+
+def test_an_empty_file_gives_nothing(tmp_path: Path) -> None:
+    for name in ("a.txt", "a.jsonl"):
+        assert list(read_corpus(write(tmp_path / name, ""))) == []
+
+
+def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
+    assert blocks(write(tmp_path / "a.txt", b"\xef\xbb\xbfhug")) == [b"hug"]
+    assert texts(write(tmp_path / "a.jsonl", b'\xef\xbb\xbf{"text": "hug"}')) == ["hug"]
+
+
+# ---- sources, offsets, blocks
+
+
+def test_each_file_is_a_source_and_offsets_count_its_decoded_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 8)
+    paths = [write(tmp_path / "a.txt", "one\ntwo\nthree\n"), write(tmp_path / "b.txt", "four\n")]
+    found = [(b.source, b.byte_offset, b.data) for b in read_corpus(paths, first_source=7)]
+    assert found == [(7, 0, b"one\ntwo\n"), (7, 8, b"three\n"), (8, 0, b"four\n")]
+
+
+def test_blocks_end_at_line_ends_and_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
+    text = "".join(f"{'x' * (n % 23)} {n}\n" for n in range(100))
+    found = blocks(write(tmp_path / "a.txt", text))
+    assert b"".join(found).decode() == text
+    assert len(found) > 20
+    assert all(block.endswith(b"\n") for block in found)
+
+
+def test_compressed_and_plain_files_are_cut_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
+    text = "".join(f"line {n}\n" for n in range(1000)).encode()
+    expected = blocks(write(tmp_path / "a.txt", text))
+    assert blocks(write(tmp_path / "a.gz", gzip.compress(text))) == expected
+    assert blocks(write(tmp_path / "a.zst", zstd(text))) == expected
+
+
+def test_a_very_long_line_is_cut_at_a_blank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
+    monkeypatch.setattr(corpus_module, "_MAX_LINE_BYTES", 64)
+    found = blocks(write(tmp_path / "a.txt", "hug " * 100))
+    assert b"".join(found) == b"hug " * 100
+    assert all(block.endswith(b" ") and len(block) <= 80 for block in found)
+
+
+def test_a_very_long_line_without_blanks_is_cut_between_characters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
+    monkeypatch.setattr(corpus_module, "_MAX_LINE_BYTES", 64)
+    for text in ("é" * 301, "x" + "€" * 301, "𝒳" * 301):
+        found = blocks(write(tmp_path / "a.txt", text))
+        assert "".join(block.decode() for block in found) == text
+        assert len(found) > 3
+
+
+def test_a_very_long_line_of_stray_continuation_bytes_is_still_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
+    monkeypatch.setattr(corpus_module, "_MAX_LINE_BYTES", 64)
+    found = blocks(write(tmp_path / "a.txt", b"\x80" * 500))
+    assert b"".join(found) == b"\x80" * 500
+    assert max(map(len, found)) <= 80
+
+
+# ---- bad input
+
+
+@pytest.mark.parametrize("path", ["missing.txt", "missing/", "a\0b"])
+def test_a_missing_path_is_named(path: str, tmp_path: Path) -> None:
+    with pytest.raises((pw.errors.FileError, pw.errors.ArgumentError), match=r"missing|null"):
+        list(read_corpus(str(tmp_path / path)))
+
+
+def test_a_directory_without_text_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "a.bin", "x")
+    with pytest.raises(pw.errors.FileError, match=r"a directory without text files"):
+        list(read_corpus(tmp_path))
+
+
+@pytest.mark.parametrize("paths", [[], 3, [3], [b"a.txt"]])
+def test_what_is_not_a_path_is_refused(paths: object) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match="corpus"):
+        list(read_corpus(paths))
+
+
+def test_unknown_error_handling_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match="errors: found 'ignore'"):
+        list(read_corpus(tmp_path, errors="ignore"))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", r"a\.jsonl line 2: found broken JSON"),
+        ('{"text": "x"} x', r"a\.jsonl line 2: found broken JSON"),
+        ("[" * 100_000, r"a\.jsonl line 2: found broken JSON"),
+        ('{"n": ' + "9" * 10_000 + "}", r"a\.jsonl line 2: found broken JSON"),
+        ("[1]", r"line 2: found a JSON array, expected an object with field 'text'"),
+        ("3", r"line 2: found a JSON number"),
+        ('{"body": "x"}', r"line 2 field 'text': found only 'body'"),
+        ("{}", r"line 2 field 'text': found only no fields"),
+        ('{"text": null}', r"line 2 field 'text': found a null, expected a string"),
+        ('{"text": true}', r"line 2 field 'text': found a boolean"),
+    ],
+)
+def test_a_broken_json_line_is_named_by_file_line_and_field(
+    tmp_path: Path, line: str, message: str
+) -> None:
+    path = write(tmp_path / "a.jsonl", '{"text": "hug"}\n' + line + "\n")
+    with pytest.raises(pw.errors.CorpusError, match=message):
+        list(read_corpus(path))
+
+
+def test_an_endless_json_line_does_not_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_lines, "_MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(json_lines, "_LIST_CHARS", 100)
+    path = write(tmp_path / "a.jsonl", json.dumps({"text": "x" * 5000}))
+    with pytest.raises(pw.errors.CorpusError, match=r"line 1: found a longer line"):
+        list(read_corpus(path))
+
+
+@pytest.mark.parametrize("line", [b'{"text": "a\xffb"}', b'{"text": "a\\ud800b"}'])
+def test_json_text_that_is_not_unicode_is_replaced_and_counted_or_refused(
+    tmp_path: Path, line: bytes
+) -> None:
+    path = write(tmp_path / "a.jsonl", line)
+    assert [(p.texts, p.replacements) for p in read_corpus(path)] == [(["a\ufffdb"], 1)]
+    with pytest.raises(
+        pw.errors.InvalidUtf8Error, match=r"a\.jsonl line 1.* (byte 11|character 1)"
+    ):
+        list(read_corpus(path, errors="strict"))
+
+
+@pytest.mark.parametrize(("compress", "kind"), [(gzip.compress, "gzip"), (zstd, "Zstandard")])
+def test_compressed_data_that_is_cut_short_is_refused(
+    tmp_path: Path, compress: object, kind: str
+) -> None:
+    data: bytes = compress("".join(map(str, range(50_000))).encode())
+    for end in (len(data) - 1, len(data) // 2, 5):
+        with pytest.raises(pw.errors.CorpusError, match=f"a: found {kind} data that is cut short"):
+            list(read_corpus(write(tmp_path / "a", data[:end])))
+
+
+@pytest.mark.parametrize(("compress", "kind"), [(gzip.compress, "gzip"), (zstd, "Zstandard")])
+def test_damaged_compressed_data_is_refused(tmp_path: Path, compress: object, kind: str) -> None:
+    data = bytearray(compress(b"hug pug " * 1000))
+    data[12:20] = b"\xff" * 8
+    with pytest.raises(pw.errors.CorpusError, match=f"{kind} data"):
+        list(read_corpus(write(tmp_path / "a", bytes(data))))
+
+
+def test_rubbish_after_compressed_data_is_refused(tmp_path: Path) -> None:
+    for compress in (gzip.compress, zstd):
+        with pytest.raises(pw.errors.CorpusError, match="damaged"):
+            list(read_corpus(write(tmp_path / "a", compress(b"hug") + b"rubbish")))
+
+
+def test_zstandard_without_its_extra_says_which_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.zst", zstd(b"hug"))
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(pw.errors.MissingExtraError, match=r"pip install 'piecework\[zstd\]'"):
+        list(read_corpus(path))

@@ -1,0 +1,376 @@
+"""Word counts: made from files and iterators, merged, compared, saved and loaded."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import piecework as pw
+from piecework.train import Pipeline, count_files, count_texts
+
+WORDS = st.dictionaries(st.text("abc\u00e9", min_size=1, max_size=3), st.integers(1, 2**40))
+
+
+def counts_of(words: dict[str, int], first: int = 0) -> pw.Counts:
+    return pw.Counts(list(words), list(words.values()), [first + 7 * n for n in range(len(words))])
+
+
+def as_dict(counts: pw.Counts) -> dict[str, int]:
+    return dict(counts)
+
+
+# ---- counting
+
+
+def test_a_file_is_counted_through_the_preset(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("Hug pug, hug\nHUG!\n")
+    assert as_dict(count_files(path)) == {"hug": 3, "pug": 1, ",": 1, "!": 1}
+    assert as_dict(count_files(path, pipeline="whitespace")) == {
+        "Hug": 1,
+        "pug,": 1,
+        "hug": 1,
+        "HUG!": 1,
+    }
+
+
+def test_words_are_ordered_by_first_position_and_files_by_source(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("pug hug\nbug pug\n")
+    (tmp_path / "b.txt").write_text("hug nug\n")
+    counts = count_files([tmp_path / "a.txt", tmp_path / "b.txt"], first_source=2)
+    assert counts.words == ["pug", "hug", "bug", "nug"]
+    assert counts.first.tolist() == [2 << 40, (2 << 40) + 4, (2 << 40) + 8, (3 << 40) + 4]
+
+
+def test_texts_are_one_source_with_a_separator_byte_between(tmp_path: Path) -> None:
+    counts = count_texts(iter(["pug", "é hug", "nug"]), pipeline="whitespace")
+    assert counts.words == ["pug", "é", "hug", "nug"]
+    assert counts.first.tolist() == [0, 4, 7, 11]
+
+
+def test_the_same_texts_count_alike_from_files_and_iterators(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("".join(f"word{n % 17} and {n}\n" for n in range(500)))
+    assert count_files(path) == count_texts(path.read_text().splitlines())
+
+
+def test_sharded_counts_merge_to_the_whole(tmp_path: Path) -> None:
+    paths = []
+    for name in "abc":
+        paths.append(tmp_path / f"{name}.txt")
+        paths[-1].write_text(f"hug {name} pug\nhug {name}{name}\n")
+    shards = [count_files(path, first_source=n) for n, path in enumerate(paths)]
+    assert shards[2].merge(shards[0]).merge(shards[1]) == count_files(paths)
+
+
+def test_workers_do_not_change_the_counts(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("".join(f"word{n * n % 1009}\n" for n in range(20_000)))
+    assert count_files(path, workers=1) == count_files(path, workers=3)
+
+
+def test_progress_is_told_bytes_and_texts(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("hug\n")
+    told: list[tuple[int, int]] = []
+    count_files([path, path], progress=lambda *step: told.append(step))
+    count_texts(["hug", "pug"], progress=lambda *step: told.append(step))
+    count_texts(iter(["hug"]), progress=lambda *step: told.append(step))
+    assert told == [(4, 8), (8, 8), (2, 2), (1, 0)]
+
+
+def test_an_interrupt_in_progress_stops_counting() -> None:
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        count_texts(["hug"], progress=interrupt)
+
+
+# ---- bad input
+
+
+@pytest.mark.parametrize("bad", [None, 3, b"pug", ["pug"]])
+def test_an_item_that_is_not_a_string_is_named_by_its_index(bad: object) -> None:
+    with pytest.raises(pw.errors.InputTypeError, match=r"texts\[2\]: found \w+, expected str"):
+        count_texts(["hug", "bug", bad])
+
+
+@pytest.mark.parametrize("bad", ["one text", b"bytes", 3, None])
+def test_what_is_not_an_iterable_of_texts_is_refused(bad: object) -> None:
+    with pytest.raises(pw.errors.InputTypeError, match="texts: found"):
+        count_texts(bad)
+
+
+def test_invalid_utf8_is_replaced_counted_and_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"hug \xff hug\npug\xfe\n")
+    with pytest.warns(pw.errors.TrainingWarning, match="2 invalid UTF-8 sequences were replaced"):
+        counts = count_files(path, pipeline="whitespace")
+    assert as_dict(counts) == {"hug": 2, "\ufffd": 1, "pug\ufffd": 1}
+    assert counts.replacements == 2
+
+
+def test_invalid_utf8_is_refused_with_its_byte_when_strict(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"hug\nhug \xff\n")
+    with pytest.raises(pw.errors.InvalidUtf8Error, match=r"a\.txt.* byte 8\b"):
+        count_files(path, errors="strict")
+
+
+def test_the_byte_of_invalid_utf8_counts_from_the_start_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("piecework.train.corpus._BLOCK_BYTES", 16)
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"hug pug\n" * 100 + b"\xff\n")
+    with pytest.raises(pw.errors.InvalidUtf8Error, match=r" byte 800\b"):
+        count_files(path, errors="strict")
+
+
+def test_lone_surrogates_in_texts_are_replaced() -> None:
+    with pytest.warns(pw.errors.TrainingWarning, match="1 invalid UTF-8 sequence was replaced"):
+        assert as_dict(count_texts(["a\ud800"], pipeline="whitespace")) == {"a\ufffd": 1}
+
+
+def test_clean_text_gives_no_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert count_texts(["hug \ufffd é"]).replacements == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "counts", "first", "message"),
+    [
+        (["a"], [1, 2], None, r"counts: found shape \(2,\)"),
+        (["a"], [-1], None, r"counts: found int64 numbers"),
+        (["a"], [1.5], None, r"counts: found float64 numbers"),
+        (["a"], [1], [-1], r"first: found"),
+        (["a"], [1], [], r"first: found shape"),
+        (["a", "a"], [1, 2], None, r"words: found 'a' twice"),
+        (["a", ""], [1, 2], None, r"words\[1\]: found ''"),
+        (["a", 3], [1, 2], None, r"words\[1\]: found 3"),
+    ],
+)
+def test_unusable_columns_are_named(
+    words: list[str], counts: list[int], first: list[int] | None, message: str
+) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match=message):
+        pw.Counts(words, counts, first)
+
+
+def test_an_unknown_preset_lists_those_there_are() -> None:
+    with pytest.raises(
+        pw.errors.ArgumentError, match="preset: found 'bert', expected one of bert-uncased"
+    ):
+        count_texts(["hug"], pipeline="bert")
+
+
+# ---- what counts are
+
+
+def test_words_without_positions_are_ordered_by_count_then_code_points() -> None:
+    counts = pw.Counts(["b", "c", "a"], [1, 2, 1])
+    assert counts.words == ["c", "a", "b"]
+    assert counts.first.tolist() == [0, 1, 2]
+    assert counts.counts.dtype == counts.first.dtype == np.uint64
+
+
+def test_most_common_puts_the_earlier_word_first_among_equals() -> None:
+    counts = pw.Counts(["b", "c", "a"], [1, 2, 1], [0, 1, 2])
+    assert counts.most_common() == [("c", 2), ("b", 1), ("a", 1)]
+    assert counts.most_common(1) == [("c", 2)]
+    assert pw.Counts([], []).most_common() == []
+    assert (counts.total, len(counts)) == (4, 3)
+
+
+@given(WORDS, WORDS)
+def test_merging_is_commutative_and_adds(a: dict[str, int], b: dict[str, int]) -> None:
+    left, right = counts_of(a), counts_of(b, first=3)
+    merged = left.merge(right)
+    assert merged == right.merge(left)
+    assert as_dict(merged) == {word: a.get(word, 0) + b.get(word, 0) for word in {**a, **b}}
+
+
+@given(WORDS, WORDS, WORDS)
+def test_merging_is_associative(a: dict[str, int], b: dict[str, int], c: dict[str, int]) -> None:
+    one, two, three = counts_of(a), counts_of(b, 3), counts_of(c, 5)
+    assert one.merge(two).merge(three) == one.merge(two.merge(three))
+
+
+def test_counts_of_different_pipelines_do_not_merge() -> None:
+    with pytest.raises(
+        pw.errors.ArgumentError, match="other: found counts made by WhitespaceSplit"
+    ):
+        count_texts(["hug"]).merge(count_texts(["hug"], pipeline="whitespace"))
+
+
+def test_counts_of_an_unknown_pipeline_merge_with_any() -> None:
+    merged = pw.Counts(["hug"], [1], [0]).merge(count_texts(["hug"]))
+    assert merged == count_texts(["hug hug"])
+
+
+def test_equality_looks_at_words_counts_positions_and_pipeline() -> None:
+    counts = pw.Counts(["a"], [1], [0])
+    assert counts == pw.Counts(["a"], [1], [0])
+    assert counts != pw.Counts(["b"], [1], [0])
+    assert counts != pw.Counts(["a"], [2], [0])
+    assert counts != pw.Counts(["a"], [1], [1])
+    assert counts != pw.Counts(["a"], [1], [0], Pipeline())
+    assert counts != {"a": 1}
+
+
+def test_counts_travel_by_pickle() -> None:
+    counts = count_texts(["hug pug é"])
+    assert pickle.loads(pickle.dumps(counts)) == counts
+
+
+# ---- files
+
+
+@pytest.fixture(params=["counts.parquet", "counts.tsv"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    if request.param.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    return tmp_path / request.param
+
+
+def test_saved_counts_load_equal_under_any_name(path: Path, tmp_path: Path) -> None:
+    counts = count_texts(["Hug pug é 中", "# hug"], pipeline="bert-cased")
+    counts.save(path)
+    renamed = path.rename(tmp_path / "renamed")
+    assert pw.Counts.load(renamed) == counts
+    assert pw.Counts.load(renamed).pipeline == counts.pipeline
+
+
+def test_the_largest_numbers_survive_a_file(path: Path) -> None:
+    counts = pw.Counts(["a"], [2**64 - 1], [2**64 - 1])
+    counts.save(path)
+    assert pw.Counts.load(path) == counts
+
+
+def test_empty_counts_survive_a_file(path: Path) -> None:
+    pw.Counts([], []).save(path)
+    assert pw.Counts.load(path) == pw.Counts([], [])
+
+
+def test_saving_replaces_a_file_whole_and_leaves_nothing_else(path: Path) -> None:
+    path.write_text("old")
+    count_texts(["hug"]).save(path)
+    assert len(pw.Counts.load(path)) == 1
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "counts.tsv"
+    path.write_text("old")
+    for word in ("a\tb", "a\nb"):
+        with pytest.raises(
+            pw.errors.ArgumentError, match=r"no tabs or newlines in TSV; use \.parquet"
+        ):
+            pw.Counts([word], [1]).save(path)
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["counts.tsv"]
+
+
+def test_parquet_keeps_words_with_tabs_and_newlines(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    counts = pw.Counts(["a\tb\n"], [1])
+    counts.save(tmp_path / "a.parquet")
+    assert pw.Counts.load(tmp_path / "a.parquet") == counts
+
+
+def test_a_tsv_is_readable_by_eye(tmp_path: Path) -> None:
+    count_texts(["hug pug hug"], pipeline="whitespace").save(tmp_path / "a.tsv")
+    assert (tmp_path / "a.tsv").read_text().splitlines() == [
+        '# piecework counts {"normalizer": null, "pre_tokenizer": {"type": "WhitespaceSplit"}}',
+        "word\tcount\tfirst",
+        "hug\t2\t0",
+        "pug\t1\t4",
+    ]
+
+
+def test_a_tsv_from_elsewhere_may_lack_positions_and_pipeline(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_bytes(b"word\tcount\r\nb\t1\r\na\t2")
+    assert pw.Counts.load(path) == pw.Counts(["a", "b"], [2, 1])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"a\.tsv line 1: found ''"),
+        ("some text\n", r"line 1: found 'some text'"),
+        ("# piecework counts {}\nword\tcount\n", r"line 1: pipeline: found '{}'"),
+        ('# piecework counts {"normalizer": {"type": "x"}}\n', r"normalizer|pipeline"),
+        ("word\tcount\na\n", r"line 2: found 1 columns, expected 2"),
+        ("word\tcount\na\t-1\n", r"column 'count' line 2: found '-1'"),
+        ("word\tcount\na\t1\nb\t٣\n", r"column 'count' line 3"),
+        (f"word\tcount\tfirst\na\t1\t{2**64}\n", r"column 'first' line 2"),
+        ("word\tcount\na\t1\na\t2\n", r"a\.tsv: words: found 'a' twice"),
+    ],
+)
+def test_a_damaged_tsv_is_named_by_file_line_and_column(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text(text)
+    with pytest.raises(pw.errors.FormatError, match=message):
+        pw.Counts.load(path)
+
+
+def test_a_tsv_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_bytes(b"word\tcount\n\xff\t1\n")
+    with pytest.raises(pw.errors.FormatError, match="invalid UTF-8 at byte 11"):
+        pw.Counts.load(tmp_path / "a.tsv")
+
+
+def test_damaged_parquet_is_refused(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1 and nothing")
+    with pytest.raises(pw.errors.FormatError, match=r"a\.parquet: found damaged Parquet"):
+        pw.Counts.load(path)
+    for table, message in (
+        ({"word": ["a"]}, r"column 'count': found only word"),
+        ({"word": ["a"], "count": ["x"]}, r"column 'count': found values of type string"),
+        ({"word": ["a"], "count": [-1]}, r"column 'count'"),
+        ({"word": ["a", None], "count": [1, 1]}, r"column 'word': found 1 empty cells"),
+    ):
+        parquet.write_table(pyarrow.table(table), path)
+        with pytest.raises(pw.errors.FormatError, match=message):
+            pw.Counts.load(path)
+
+
+def test_a_parquet_file_from_elsewhere_may_lack_positions_and_pipeline(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"word": ["b", "a"], "count": [1, 2]}), tmp_path / "a")
+    assert pw.Counts.load(tmp_path / "a") == pw.Counts(["a", "b"], [2, 1])
+
+
+def test_parquet_without_its_extra_says_which_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(pw.errors.MissingExtraError, match=r"pip install 'piecework\[parquet\]'"):
+        pw.Counts(["a"], [1]).save(tmp_path / "a.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_paths_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+    counts = pw.Counts(["a"], [1])
+    with pytest.raises(pw.errors.ArgumentError, match=r"path: found .*a\.csv.*\.parquet or \.tsv"):
+        counts.save(tmp_path / "a.csv")
+    with pytest.raises(pw.errors.FileError, match=r"missing.a\.tsv: found no such file"):
+        counts.save(tmp_path / "missing" / "a.tsv")
+    with pytest.raises(pw.errors.FileError, match=r"a\.tsv: found no such file"):
+        pw.Counts.load(tmp_path / "a.tsv")

@@ -1,0 +1,92 @@
+"""Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from piecework.errors import FileError
+from piecework.files import check_writable, whole_file
+
+POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
+
+
+def test_nothing_is_seen_before_the_end_and_nothing_is_left_beside(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    with whole_file(path) as temporary:
+        temporary.write_text("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
+def test_a_failure_leaves_what_was_there(tmp_path: Path, failure: type[BaseException]) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+
+    def fail_half_way() -> None:
+        with whole_file(path) as temporary:
+            temporary.write_text("half")
+            raise failure
+
+    with pytest.raises(failure):
+        fail_half_way()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 255)
+    with whole_file(path) as temporary:
+        temporary.write_text("x")
+    assert path.read_text() == "x"
+
+
+@POSIX
+def test_permissions_follow_the_old_file_or_the_umask(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("")
+    old.chmod(0o640)
+    before = os.umask(0o027)
+    try:
+        for path in (old, new):
+            with whole_file(path) as temporary:
+                temporary.write_text("x")
+    finally:
+        os.umask(before)
+    assert [path.stat().st_mode & 0o777 for path in (old, new)] == [0o640, 0o640]
+
+
+@POSIX
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    link.symlink_to(real)
+    with whole_file(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+
+
+@POSIX
+def test_a_pipe_is_written_and_never_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    check_writable(pipe)
+    with whole_file(pipe) as given:
+        assert given == Path(os.path.realpath(pipe))
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing" / "a"):
+        with pytest.raises(FileError, match=path.name):
+            check_writable(path)
+        with pytest.raises(FileError, match=path.name), whole_file(path) as temporary:
+            temporary.write_text("x")
+    assert list(tmp_path.iterdir()) == []

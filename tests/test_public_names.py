@@ -1,0 +1,127 @@
+"""The public names are a promise, written down here by hand; a change to them is seen in review."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import piecework as pw
+
+PUBLIC_NAMES = {
+    # in the order of the data: what is learned from, what learns, what encodes, what it gives
+    "count_files",
+    "count_texts",
+    "Counts",
+    "WordPieceTrainer",
+    "WordTrainer",
+    "CharTrainer",
+    "Tokenizer",
+    "TokenizerSpec",
+    "spec",
+    "Encoding",
+    "Batch",
+    "PieceworkError",
+    "errors",
+    "UNICODE_VERSION",
+    "__version__",
+}
+
+TOKENIZER_NAMES = {
+    "load",
+    "from_spec",
+    "from_json",
+    "train",
+    "train_from_iterator",
+    "train_from_counts",
+    "train_new_from_iterator",
+    "encode",
+    "encode_batch",
+    "count",
+    "count_batch",
+    "decode",
+    "decode_batch",
+    "normalize",
+    "pre_tokenize",
+    "token_to_id",
+    "id_to_token",
+    "get_vocab",
+    "get_vocab_size",
+    "with_padding",
+    "with_truncation",
+    "spec",
+    "to_json",
+    "save",
+}
+
+ERROR_TREE = {
+    "PieceworkError": Exception,
+    "ArgumentError": ValueError,
+    "InputTypeError": TypeError,
+    "FormatError": ValueError,
+    "VocabularyError": ValueError,
+    "CorpusError": ValueError,
+    "InvalidUtf8Error": ValueError,
+    "TrainingError": ValueError,
+    "FileError": OSError,
+    "MissingExtraError": ImportError,
+}
+
+
+def public_members(owner: object) -> dict[str, object]:
+    return {name: value for name, value in vars(owner).items() if not name.startswith("_")}
+
+
+def documented_things() -> list[tuple[str, object]]:
+    """Every public class, function, method and property that a user can reach."""
+    things: list[tuple[str, object]] = [("piecework", pw)]
+    for home in (pw, pw.spec, pw.errors):
+        for name, value in public_members(home).items():
+            if not (inspect.isclass(value) or inspect.isfunction(value)):
+                continue
+            if not value.__module__.startswith("piecework"):
+                continue
+            things.append((f"{home.__name__}.{name}", value))
+            if inspect.isclass(value):
+                things += [
+                    (f"{home.__name__}.{name}.{method}", member)
+                    for method, member in public_members(value).items()
+                    if callable(member) or isinstance(member, property | classmethod | staticmethod)
+                ]
+    return things
+
+
+def test_all_lists_exactly_the_public_names() -> None:
+    assert set(pw.__all__) == PUBLIC_NAMES
+    assert len(pw.__all__) == len(PUBLIC_NAMES)
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC_NAMES))
+def test_public_name_exists(name: str) -> None:
+    assert hasattr(pw, name)
+
+
+def test_tokenizer_has_exactly_its_public_names() -> None:
+    assert set(public_members(pw.Tokenizer)) == TOKENIZER_NAMES
+
+
+@pytest.mark.parametrize(("name", "builtin"), ERROR_TREE.items())
+def test_errors_form_one_tree_and_match_the_builtin_kind(name: str, builtin: type) -> None:
+    error = getattr(pw.errors, name)
+    assert issubclass(error, pw.errors.PieceworkError)
+    assert issubclass(error, builtin)
+
+
+def test_training_warning_is_a_user_warning() -> None:
+    assert issubclass(pw.errors.TrainingWarning, UserWarning)
+
+
+@pytest.mark.parametrize(("name", "thing"), documented_things(), ids=lambda value: str(value)[:60])
+def test_everything_public_is_documented(name: str, thing: object) -> None:
+    assert (inspect.getdoc(thing) or "").strip(), f"{name} has no docstring"
+
+
+def test_version_is_the_one_of_the_distribution() -> None:
+    from importlib.metadata import version
+
+    assert pw.__version__ == version("piecework")

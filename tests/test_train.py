@@ -1,0 +1,388 @@
+"""Trainers, presets and the specifications they make."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+
+import piecework as pw
+from piecework.spec import (
+    AddedToken,
+    BertNormalizer,
+    BertPreTokenizer,
+    BertProcessing,
+    Char,
+    CharDecoder,
+    Padding,
+    Template,
+    TokenizerSpec,
+    Truncation,
+    WhitespaceSplit,
+    Word,
+    WordPiece,
+    WordPieceDecoder,
+)
+from piecework.train import (
+    PRESETS,
+    CharTrainer,
+    WordPieceTrainer,
+    WordTrainer,
+    count_texts,
+    learn_spec,
+    pipeline_of,
+    preset_for,
+    relearn_spec,
+    trainer_for,
+)
+
+HUGS = pw.Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5], [0, 1, 2, 3, 4])
+SENTENCES = [
+    "This is the Hugging Face Course.",
+    "This chapter is about tokenization.",
+    "This section shows several tokenizer algorithms.",
+    "Hopefully, you will be able to understand how they are trained and generate tokens.",
+]
+UNK = ("[UNK]",)
+
+
+def bert_counts() -> pw.Counts:
+    return count_texts(SENTENCES, pipeline="bert-cased")
+
+
+def wordpiece(size: int = 60, **settings: object) -> WordPieceTrainer:
+    return WordPieceTrainer(vocab_size=size, min_frequency=1, **settings)
+
+
+# ---- WordPiece
+
+
+def test_joins_come_with_counts_and_scores() -> None:
+    trainer = WordPieceTrainer(score="pmi", vocab_size=9, special_tokens=UNK)
+    learned = trainer.learn_vocabulary(HUGS)
+    assert learned.entries == ("[UNK]", "##g", "##n", "##s", "##u", "b", "h", "p", "##gs")
+    (join,) = learned.joins
+    assert (join.left, join.right, join.joined, join.pair_count) == ("##g", "##s", "##gs", 5)
+    assert join.score == pytest.approx(1 / 20)
+    assert learned.stopped_early is None
+
+
+def test_the_model_numbers_special_tokens_first() -> None:
+    model = WordPieceTrainer(score="frequency", vocab_size=18).learn(HUGS)
+    assert isinstance(model, WordPiece)
+    assert list(model.vocab.values()) == list(range(18))
+    assert list(model.vocab)[:5] == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def test_prefix_and_unknown_token_reach_the_model() -> None:
+    trainer = wordpiece(
+        14,
+        continuing_subword_prefix="@@",
+        special_tokens=("<unk>",),
+        unk_token="<unk>",
+        score="frequency",
+    )
+    model = trainer.learn(HUGS)
+    assert (model.continuing_subword_prefix, model.unk_token) == ("@@", "<unk>")
+    assert "@@u" in model.vocab
+
+
+def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
+    expected = "vocab_size: found 11, expected at least 12 (5 special tokens and an alphabet of 7)"
+    with pytest.raises(pw.errors.TrainingError, match=re.escape(expected)):
+        WordPieceTrainer(vocab_size=11).learn(HUGS)
+
+
+@pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordTrainer(), CharTrainer()])
+def test_an_empty_corpus_is_refused(trainer: pw.train.Trainer) -> None:
+    with pytest.raises(pw.errors.CorpusError, match="corpus: found no words"):
+        trainer.learn(count_texts(["", " \n"]))
+
+
+@pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordTrainer(), CharTrainer()])
+def test_what_is_not_counts_is_refused(trainer: pw.train.Trainer) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match="counts: found dict, expected Counts"):
+        trainer.learn({"hug": 1})
+
+
+def test_stopping_early_is_said_with_the_reason() -> None:
+    with pytest.warns(pw.errors.TrainingWarning, match=r"stopped early: .*of 1000"):
+        WordPieceTrainer(vocab_size=1000).learn(HUGS)
+
+
+def test_pmi_on_rare_pairs_is_warned_of() -> None:
+    with pytest.warns(pw.errors.TrainingWarning, match=r"pmi with min_frequency=1 .*likelihood"):
+        wordpiece(70, score="pmi").learn(bert_counts())
+
+
+@pytest.mark.parametrize("score", ["pmi", "likelihood", "frequency"])
+def test_frequent_joins_give_no_warning(score: str) -> None:
+    words = {word: 100 * count for word, count in HUGS}
+    counts = pw.Counts(list(words), list(words.values()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        WordPieceTrainer(vocab_size=17, score=score).learn(counts)
+
+
+def test_only_pmi_is_warned_of_for_rare_joins() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wordpiece(70, score="frequency").learn(bert_counts())
+
+
+def test_an_interrupt_in_progress_stops_learning() -> None:
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        wordpiece(score="frequency").learn(bert_counts(), progress=interrupt)
+
+
+def test_workers_do_not_change_what_is_learned() -> None:
+    trainer = wordpiece(70, score="frequency")
+    counts = bert_counts()
+    assert trainer.learn(counts, workers=1) == trainer.learn(counts, workers=3)
+
+
+# ---- words and characters
+
+
+def test_words_are_taken_by_count_then_first_position() -> None:
+    counts = count_texts(["pug hug bug bug"], pipeline="whitespace")
+    assert list(WordTrainer().learn(counts).vocab) == ["[UNK]", "bug", "pug", "hug"]
+    assert list(WordTrainer(vocab_size=3).learn(counts).vocab) == ["[UNK]", "bug", "pug"]
+    assert list(WordTrainer(min_frequency=2).learn(counts).vocab) == ["[UNK]", "bug"]
+
+
+def test_characters_are_taken_by_count_then_code_point() -> None:
+    counts = count_texts(["pug hug bug bug"], pipeline="whitespace")
+    assert list(CharTrainer().learn(counts).vocab) == ["[UNK]", "g", "u", "b", "h", "p"]
+    assert list(CharTrainer(vocab_size=4).learn(counts).vocab) == ["[UNK]", "g", "u", "b"]
+    assert list(CharTrainer(min_frequency=2).learn(counts).vocab) == ["[UNK]", "g", "u", "b"]
+
+
+def test_a_word_spelled_like_a_special_token_is_one_entry() -> None:
+    counts = pw.Counts(["[UNK]", "hug"], [5, 1])
+    assert WordTrainer().learn(counts).vocab == {"[UNK]": 0, "hug": 1}
+
+
+@pytest.mark.parametrize("trainer", [WordTrainer(min_frequency=99), CharTrainer(min_frequency=99)])
+def test_a_frequency_that_nothing_reaches_is_refused(trainer: pw.train.Trainer) -> None:
+    with pytest.raises(pw.errors.TrainingError, match="min_frequency: found 99"):
+        trainer.learn(HUGS)
+
+
+# ---- settings
+
+
+def test_trainers_are_frozen_and_equal_by_value() -> None:
+    trainer = WordPieceTrainer(special_tokens=["[UNK]"], initial_alphabet="aab")
+    assert trainer == WordPieceTrainer(special_tokens=("[UNK]",), initial_alphabet=("a", "b"))
+    with pytest.raises(FrozenInstanceError):
+        trainer.vocab_size = 3
+
+
+def test_numpy_integers_are_integers() -> None:
+    assert type(WordPieceTrainer(vocab_size=np.int64(50)).vocab_size) is int
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        ("vocab_size", 0, "vocab_size: found 0, expected an integer of at least 1"),
+        ("vocab_size", "30k", "vocab_size: found '30k'"),
+        ("vocab_size", 2.5, "vocab_size: found 2.5"),
+        ("vocab_size", True, "vocab_size: found True"),
+        ("vocab_size", None, "vocab_size: found None"),
+        ("vocab_size", 10**30, "and at most 4294967295"),
+        (
+            "score",
+            "best",
+            "score: found 'best', expected one of likelihood, pmi, frequency, top-down",
+        ),
+        ("score", None, "score: found None"),
+        ("score", ["pmi"], "score: found ['pmi']"),
+        ("min_frequency", -1, "min_frequency: found -1, expected an integer of at least 0"),
+        ("limit_alphabet", 0, "limit_alphabet: found 0, expected an integer of at least 1"),
+        ("initial_alphabet", ["ab"], "initial_alphabet: found 'ab', expected single characters"),
+        ("initial_alphabet", 3, "initial_alphabet: found 3, expected a list of strings"),
+        ("special_tokens", "[UNK]", "special_tokens: found '[UNK]', expected a list of strings"),
+        ("special_tokens", ["[UNK]", 3], "special_tokens: found 3, expected a string"),
+        ("special_tokens", ["[UNK]", ""], "special_tokens: found an empty string"),
+        ("special_tokens", ["[UNK]", "[UNK]"], "special_tokens: found '[UNK]' twice"),
+        ("special_tokens", ["[PAD]"], "the unknown token '[UNK]' among them"),
+        ("special_tokens", ["[UNK]", "\ud800"], "a string without lone surrogates"),
+        ("unk_token", None, "unk_token: found None, expected a string"),
+        ("continuing_subword_prefix", None, "continuing_subword_prefix: found None"),
+        ("max_token_length", 0, "max_token_length: found 0, expected an integer of at least 1"),
+    ],
+)
+def test_an_unusable_setting_is_named(setting: str, value: object, message: str) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match=re.escape(message)):
+        trainer_for("wordpiece", {setting: value})
+
+
+@pytest.mark.parametrize("model", ["word", "char"])
+def test_simple_trainers_check_their_settings_too(model: str) -> None:
+    with pytest.raises(
+        pw.errors.ArgumentError, match=r"vocab_size: found 1, expected .* at least 2"
+    ):
+        trainer_for(model, {"vocab_size": 1})
+    with pytest.raises(pw.errors.ArgumentError, match="min_frequency"):
+        trainer_for(model, {"min_frequency": "2"})
+
+
+def test_an_unknown_setting_lists_those_there_are() -> None:
+    with pytest.raises(
+        pw.errors.ArgumentError, match=r"vocabsize: found an unknown setting.*vocab_size"
+    ):
+        trainer_for("wordpiece", {"vocabsize": 3})
+    with pytest.raises(
+        pw.errors.ArgumentError, match=r"score: found an unknown setting.* model 'word'"
+    ):
+        trainer_for("word", {"score": "pmi"})
+
+
+def test_an_unknown_model_lists_those_there_are() -> None:
+    with pytest.raises(
+        pw.errors.ArgumentError, match="model: found 'bpm', expected one of wordpiece, word"
+    ):
+        trainer_for("bpm", {})
+
+
+# ---- presets
+
+
+def test_each_model_has_a_usual_preset() -> None:
+    names = [preset_for(model).name for model in ("wordpiece", "word", "char")]
+    assert names == ["bert-uncased", "punctuation", "characters"]
+    assert preset_for("word", "whitespace") is PRESETS["whitespace"]
+
+
+def test_an_unknown_preset_or_model_lists_those_there_are() -> None:
+    with pytest.raises(
+        pw.errors.ArgumentError, match="preset: found 'gpt2', expected one of bert-uncased"
+    ):
+        preset_for("wordpiece", "gpt2")
+    with pytest.raises(
+        pw.errors.ArgumentError, match="model: found 'bpm', expected one of wordpiece"
+    ):
+        preset_for("bpm")
+
+
+# ---- specifications
+
+
+def test_a_bert_preset_gives_the_whole_bert_pipeline() -> None:
+    spec = learn_spec(bert_counts(), wordpiece(score="frequency"), "bert-cased")
+    assert spec.normalizer == BertNormalizer(lowercase=False)
+    assert spec.pre_tokenizer == BertPreTokenizer()
+    assert spec.post_processor == Template.bert(cls_id=2, sep_id=3)
+    assert spec.decoder == WordPieceDecoder()
+    assert [(token.content, token.id, token.special) for token in spec.added_tokens] == [
+        ("[PAD]", 0, True),
+        ("[UNK]", 1, True),
+        ("[CLS]", 2, True),
+        ("[SEP]", 3, True),
+        ("[MASK]", 4, True),
+    ]
+
+
+def test_without_cls_or_sep_there_is_no_template() -> None:
+    trainer = wordpiece(score="frequency", special_tokens=("[UNK]", "[CLS]"))
+    assert learn_spec(bert_counts(), trainer, "bert-cased").post_processor is None
+
+
+def test_teaching_pipelines_have_no_template() -> None:
+    counts = count_texts(SENTENCES, pipeline="whitespace")
+    spec = learn_spec(counts, wordpiece(score="frequency"), "whitespace")
+    assert (spec.normalizer, spec.pre_tokenizer) == (None, WhitespaceSplit())
+    assert spec.post_processor is None
+
+
+def test_words_and_characters_get_their_models_and_decoders() -> None:
+    words = learn_spec(count_texts(["Hi!"], pipeline="punctuation"), WordTrainer(), "punctuation")
+    assert (words.model, words.decoder) == (Word({"[UNK]": 0, "Hi": 1, "!": 2}), None)
+    chars = learn_spec(count_texts(["a b"], pipeline="characters"), CharTrainer(), "characters")
+    assert chars.model == Char({"[UNK]": 0, " ": 1, "a": 2, "b": 3})
+    assert (chars.decoder, chars.pre_tokenizer) == (CharDecoder(), None)
+
+
+def test_counts_of_another_pipeline_are_refused_and_those_of_none_accepted() -> None:
+    with pytest.raises(
+        pw.errors.ArgumentError, match=r"counts: found .* expected those of preset 'whitesp"
+    ):
+        learn_spec(bert_counts(), wordpiece(), "whitespace")
+    assert learn_spec(HUGS, WordTrainer(), "whitespace").model.vocab["pun"] == 1
+
+
+def test_pipeline_of_a_specification_counts_its_words() -> None:
+    spec = learn_spec(bert_counts(), WordTrainer(), "bert-cased")
+    assert count_texts(SENTENCES, pipeline=pipeline_of(spec)) == bert_counts()
+
+
+# ---- new vocabulary, same pipeline
+
+
+OLD = TokenizerSpec(
+    model=WordPiece({"[UNK]": 0, "x": 1, "[CLS]": 7, "[SEP]": 8, "[PAD]": 9}, unk="char"),
+    normalizer=BertNormalizer(lowercase=False),
+    pre_tokenizer=BertPreTokenizer(),
+    post_processor=Template.bert(cls_id=7, sep_id=8),
+    decoder=WordPieceDecoder(cleanup=False),
+    added_tokens=(
+        AddedToken("<x>", 12, lstrip=True, special=False),
+        AddedToken("[CLS]", 7),
+        AddedToken("[SEP]", 8),
+        AddedToken("[PAD]", 9),
+    ),
+    truncation=Truncation(max_length=8),
+    padding=Padding(pad_id=9),
+)
+
+
+def test_relearning_keeps_the_pipeline_and_moves_the_ids() -> None:
+    new = relearn_spec(OLD, bert_counts(), 60, {"score": "frequency", "min_frequency": 1})
+    assert isinstance(new.model, WordPiece)
+    assert len(new.model.vocab) == 60
+    assert list(new.model.vocab)[:5] == ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "<x>"]
+    assert new.model.unk == "char"
+    assert new.post_processor == Template.bert(cls_id=1, sep_id=2)
+    assert new.padding == Padding(pad_id=3)
+    assert AddedToken("<x>", 4, lstrip=True, special=False) in new.added_tokens
+    unchanged = ("normalizer", "pre_tokenizer", "decoder", "truncation")
+    assert [getattr(new, name) for name in unchanged] == [getattr(OLD, name) for name in unchanged]
+
+
+def test_relearning_moves_the_ids_of_bert_processing() -> None:
+    old = replace(OLD, post_processor=BertProcessing(sep=("[SEP]", 8), cls=("[CLS]", 7)))
+    new = relearn_spec(old, bert_counts(), 60, {"score": "frequency"})
+    assert new.post_processor == BertProcessing(sep=("[SEP]", 2), cls=("[CLS]", 1))
+
+
+@pytest.mark.parametrize(("trainer", "kind"), [(WordTrainer(), Word), (CharTrainer(), Char)])
+def test_relearning_keeps_the_kind_of_model(trainer: pw.train.Trainer, kind: type) -> None:
+    old = learn_spec(bert_counts(), trainer, "bert-cased")
+    new = relearn_spec(old, bert_counts(), 10)
+    assert isinstance(new.model, kind)
+    assert len(new.model.vocab) == 10
+
+
+def test_relearning_refuses_special_tokens_without_those_of_the_template() -> None:
+    with pytest.raises(
+        pw.errors.ArgumentError, match=r"special_tokens: .* expected '\[(CLS|SEP|PAD)\]'"
+    ):
+        relearn_spec(OLD, bert_counts(), 60, {"special_tokens": ["[UNK]"]})
+
+
+def test_relearning_refuses_what_the_tokenizer_decides() -> None:
+    with pytest.raises(pw.errors.ArgumentError, match="unk_token: found a setting that comes from"):
+        relearn_spec(OLD, bert_counts(), 60, {"unk_token": "?"})
+
+
+def test_relearning_refuses_counts_of_another_pipeline() -> None:
+    with pytest.raises(pw.errors.ArgumentError, match="expected those of the tokenizer"):
+        relearn_spec(OLD, count_texts(SENTENCES), 60)
