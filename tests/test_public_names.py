@@ -22,6 +22,7 @@ PUBLIC_NAMES = {
     "Encoding",
     "Batch",
     "PieceworkError",
+    "train",
     "errors",
     "UNICODE_VERSION",
     "__version__",

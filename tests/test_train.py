@@ -150,10 +150,10 @@ def test_workers_do_not_change_what_is_learned() -> None:
 # ---- words and characters
 
 
-def test_words_are_taken_by_count_then_first_position() -> None:
+def test_words_are_taken_by_count_then_code_points() -> None:
     counts = count_texts(["pug hug bug bug"], pipeline="whitespace")
-    assert list(WordTrainer().learn(counts).vocab) == ["[UNK]", "bug", "pug", "hug"]
-    assert list(WordTrainer(vocab_size=3).learn(counts).vocab) == ["[UNK]", "bug", "pug"]
+    assert list(WordTrainer().learn(counts).vocab) == ["[UNK]", "bug", "hug", "pug"]
+    assert list(WordTrainer(vocab_size=3).learn(counts).vocab) == ["[UNK]", "bug", "hug"]
     assert list(WordTrainer(min_frequency=2).learn(counts).vocab) == ["[UNK]", "bug"]
 
 
@@ -305,7 +305,7 @@ def test_teaching_pipelines_have_no_template() -> None:
 
 def test_words_and_characters_get_their_models_and_decoders() -> None:
     words = learn_spec(count_texts(["Hi!"], pipeline="punctuation"), WordTrainer(), "punctuation")
-    assert (words.model, words.decoder) == (Word({"[UNK]": 0, "Hi": 1, "!": 2}), None)
+    assert (words.model, words.decoder) == (Word({"[UNK]": 0, "!": 1, "Hi": 2}), None)
     chars = learn_spec(count_texts(["a b"], pipeline="characters"), CharTrainer(), "characters")
     assert chars.model == Char({"[UNK]": 0, " ": 1, "a": 2, "b": 3})
     assert (chars.decoder, chars.pre_tokenizer) == (CharDecoder(), None)

@@ -154,7 +154,9 @@ class Tokenizer:
             workers=workers,
             progress=progress,
         )
-        return cls.from_spec(learn_spec(counts, trainer, chosen, progress=progress, workers=workers))
+        return cls.from_spec(
+            learn_spec(counts, trainer, chosen, progress=progress, workers=workers)
+        )
 
     @classmethod
     def train_from_iterator(
@@ -176,7 +178,9 @@ class Tokenizer:
         """
         trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
         counts = count_texts(texts, pipeline=chosen.pipeline, workers=workers, progress=progress)
-        return cls.from_spec(learn_spec(counts, trainer, chosen, progress=progress, workers=workers))
+        return cls.from_spec(
+            learn_spec(counts, trainer, chosen, progress=progress, workers=workers)
+        )
 
     @classmethod
     def train_from_counts(
@@ -191,7 +195,9 @@ class Tokenizer:
     ) -> Tokenizer:
         """Learn a tokenizer from word counts, wherever they were made."""
         trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
-        return cls.from_spec(learn_spec(counts, trainer, chosen, progress=progress, workers=workers))
+        return cls.from_spec(
+            learn_spec(counts, trainer, chosen, progress=progress, workers=workers)
+        )
 
     def train_new_from_iterator(
         self,
@@ -409,7 +415,13 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         spec = self.spec
-        stages = (spec.normalizer, spec.pre_tokenizer, spec.model, spec.post_processor, spec.decoder)
+        stages = (
+            spec.normalizer,
+            spec.pre_tokenizer,
+            spec.model,
+            spec.post_processor,
+            spec.decoder,
+        )
         names = " -> ".join(type(stage).__name__ for stage in stages if stage is not None)
         return f"Tokenizer({names}, {self.get_vocab_size()} tokens)"
 

@@ -32,9 +32,7 @@ def pair_of(name: str) -> tuple[pw.Tokenizer, tokenizers.Tokenizer] | None:
     return pw.Tokenizer.load(path, lowercase=lowercase), theirs
 
 
-def assert_same_ids(
-    ours: pw.Tokenizer, theirs: tokenizers.Tokenizer, texts: Sequence[str]
-) -> int:
+def assert_same_ids(ours: pw.Tokenizer, theirs: tokenizers.Tokenizer, texts: Sequence[str]) -> int:
     """Compare the ids of a batch; returns the number of tokens compared."""
     batch = ours.encode_batch(texts)
     expected = theirs.encode_batch_fast(texts)

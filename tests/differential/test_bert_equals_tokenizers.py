@@ -126,9 +126,15 @@ def test_random_code_points_give_the_same_ids() -> None:
 
 def test_long_words_and_hostile_texts_agree() -> None:
     ours, theirs = both("bert-base-uncased")
-    texts = [
-        "a" * length for length in (14, 15, 16, 17, 31, 32, 99, 100, 101, 200, 5000)
-    ] + ["é" * 100, "é" * 101, "漢" * 300, "\u0301" * 500, "a" + "\u0301" * 500, " " * 5000, "." * 3000]
+    texts = ["a" * length for length in (14, 15, 16, 17, 31, 32, 99, 100, 101, 200, 5000)] + [
+        "é" * 100,
+        "é" * 101,
+        "漢" * 300,
+        "\u0301" * 500,
+        "a" + "\u0301" * 500,
+        " " * 5000,
+        "." * 3000,
+    ]
     peer.assert_same_ids(ours, theirs, texts)
     peer.assert_same_fields(ours, theirs, texts)
 
@@ -142,7 +148,7 @@ def test_pairs_truncation_and_padding_agree() -> None:
     )
     for max_length, stride, strategy, direction in settings:
         theirs.enable_truncation(max_length, stride=stride, strategy=strategy, direction=direction)
-        if stride >= max_length - 3:
+        if stride >= max_length - 2:
             with pytest.raises(pw.errors.ArgumentError):
                 ours.with_truncation(max_length, stride=stride)
             continue
@@ -158,7 +164,9 @@ def test_pairs_truncation_and_padding_agree() -> None:
     theirs.no_truncation()
 
 
-def compare_cut(ours: pw.Tokenizer, theirs: tokenizers.Tokenizer, text: str, pair: str | None) -> None:
+def compare_cut(
+    ours: pw.Tokenizer, theirs: tokenizers.Tokenizer, text: str, pair: str | None
+) -> None:
     try:
         expected = theirs.encode(text, pair) if pair is not None else theirs.encode(text)
     except Exception:
@@ -167,7 +175,8 @@ def compare_cut(ours: pw.Tokenizer, theirs: tokenizers.Tokenizer, text: str, pai
         return
     except BaseException as panic:
         # A window no longer than the stride makes them panic; ours moves on by one token.
-        assert type(panic).__name__ == "PanicException"
+        if type(panic).__name__ != "PanicException":
+            raise
         ours.encode(text, pair)
         return
     encoding = ours.encode(text, pair)
@@ -187,7 +196,12 @@ def test_padding_agrees(direction: str, length: int | None, multiple: int | None
     padded = ours.with_padding(
         length or "longest", direction=direction, pad_to_multiple_of=multiple
     )
-    texts = ["a", "the unaffable cat", "", "one two three four five six seven eight nine ten eleven"]
+    texts = [
+        "a",
+        "the unaffable cat",
+        "",
+        "one two three four five six seven eight nine ten eleven",
+    ]
     batch = padded.encode_batch(texts)
     expected = theirs.encode_batch(texts)
     assert batch.to_lists() == [e.ids for e in expected]

@@ -1,6 +1,7 @@
 //! The Python face of the core: signatures, release of the GIL, one error mapping; no logic.
 
 #![forbid(unsafe_code)]
+#![expect(clippy::needless_pass_by_value, reason = "arguments arrive by value from Python")]
 
 mod core;
 mod counting;

@@ -61,12 +61,12 @@ def learn_vocabulary(
     min_frequency: int = 1,
     special_tokens: Sequence[str] = ("[UNK]",),
 ) -> list[str]:
-    """Keep the most frequent units after the special tokens; equal counts stay in their order.
+    """Keep the most frequent units after the special tokens; lower code points win among equals.
 
     >>> learn_vocabulary([("to", 2), ("be", 2), ("or", 3)], vocab_size=3)
-    ['[UNK]', 'or', 'to']
+    ['[UNK]', 'or', 'be']
     """
-    ranked = sorted(counts, key=lambda item: -item[1])
+    ranked = sorted(counts, key=lambda item: (-item[1], item[0]))
     frequent = (unit for unit, count in ranked if count >= min_frequency)
     return list(dict.fromkeys([*special_tokens, *frequent]))[:vocab_size]
 

@@ -15,8 +15,8 @@ pub fn alphanumeric_prefix_len(block: &[u8; 16]) -> usize {
 #[must_use]
 pub fn lowercase_16(block: u128) -> u128 {
     const ONES: u128 = u128::from_le_bytes([1; 16]);
-    let from_a = block + ONES * (0x80 - b'A') as u128;
-    let after_z = block + ONES * (0x7F - b'Z') as u128;
+    let from_a = block + ONES * u128::from(0x80 - b'A');
+    let after_z = block + ONES * u128::from(0x7F - b'Z');
     let capitals = (from_a ^ after_z) & (ONES * 0x80);
     block | capitals >> 2
 }
