@@ -95,7 +95,7 @@ class Tokenizer:
         when no entry outside brackets has a capital ASCII letter. Raises `FileError`, `FormatError`
         with the field or line, and `VocabularyError`.
         """
-        source = os.fspath(path)
+        source = _path_text(path)
         try:
             data = Path(source).read_bytes()
         except OSError as error:
@@ -395,7 +395,7 @@ class Tokenizer:
 
         A `vocab.txt` keeps the vocabulary only. Raises `FileError` and `VocabularyError`.
         """
-        vocab_only = os.fspath(path).endswith(".txt")
+        vocab_only = _path_text(path).endswith(".txt")
         data = self._core.to_vocab_txt() if vocab_only else self.to_json().encode()
         with whole_file(path) as temporary:
             temporary.write_bytes(data)
@@ -433,6 +433,12 @@ class Tokenizer:
 
     def _replaced(self, **stages: Any) -> Tokenizer:
         return type(self).from_spec(replace(self.spec, **stages))
+
+
+def _path_text(path: PathLike) -> str:
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputTypeError("path", type(path).__name__, "str or a path")
+    return os.fspath(path)
 
 
 def _listed(texts: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ mod count;
 pub use count::WordCounter;
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 
 use crate::encoding::padded_length;
@@ -50,12 +50,15 @@ impl Encoder {
     }
 
     /// Run `work` with a scratch that no other thread has.
+    ///
+    /// Never waits: a store that is in use, or was when this process was forked, is passed by.
     pub fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = idle().pop();
+        let taken = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
         let mut scratch = taken.unwrap_or_else(|| self.pipeline.scratch());
         let result = work(&mut scratch);
-        idle().push(scratch);
+        if let Ok(mut idle) = self.idle.try_lock() {
+            idle.push(scratch);
+        }
         result
     }
 

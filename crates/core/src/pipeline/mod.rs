@@ -49,6 +49,9 @@ pub struct Scratch {
     pieces: Vec<Piece>,
 }
 
+/// The longest that a single text may be made by padding, in tokens.
+const MAX_PADDED: usize = 1 << 24;
+
 const MEMO_BITS: u32 = 16;
 
 impl Pipeline {
@@ -59,6 +62,9 @@ impl Pipeline {
         let post_processor = PostProcessor::compile(spec.post_processor.as_ref())?;
         if let Some(truncation) = &spec.truncation {
             check_truncation(truncation, &post_processor)?;
+        }
+        if let Some(padding) = &spec.padding {
+            check_padding(padding)?;
         }
         let added = spec.added_tokens.iter().map(|token| (token.id, token.content.clone()));
         let mut pipeline = Self {
@@ -343,6 +349,20 @@ fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result<(), Error>
         }
     }
     Ok(())
+}
+
+fn check_padding(padding: &Padding) -> Result<(), Error> {
+    let sizes = [
+        ("padding.strategy.Fixed", padding.length),
+        ("padding.pad_to_multiple_of", padding.pad_to_multiple_of),
+    ];
+    match sizes.into_iter().find(|(_, size)| size.is_some_and(|size| size > MAX_PADDED)) {
+        Some((place, size)) => {
+            let found = size.unwrap_or_default().to_string();
+            Err(Error::new(ErrorKind::Argument, place, found, format!("at most {MAX_PADDED} tokens")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_truncation(truncation: &Truncation, post_processor: &PostProcessor) -> Result<(), Error> {

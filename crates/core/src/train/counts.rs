@@ -303,3 +303,69 @@ fn check_length(column: &str, found: usize, expected: usize) -> Result<(), Error
 fn argument(place: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> Error {
     Error::new(ErrorKind::Argument, place, found, expected)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rows(counts: &Counts) -> Vec<(&str, u64, u64)> {
+        counts.iter().collect()
+    }
+
+    fn shard() -> impl Strategy<Value = CountMap> {
+        proptest::collection::vec(("[ab]{1,3}", 1_u64..5, 0_u64..20), 0..12).prop_map(|rows| {
+            let mut map = CountMap::default();
+            rows.iter().for_each(|(word, n, first)| map.add_n(word, *n, *first));
+            map
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn merging_is_associative_and_commutative(a in shard(), b in shard(), c in shard()) {
+            let merge = |one: &CountMap, two: &CountMap| one.clone().merge(two.clone()).expect("small counts");
+            let all = merge(&merge(&a, &b), &c).finish().expect("small counts");
+            prop_assert_eq!(&all, &merge(&a, &merge(&b, &c)).finish().expect("small counts"));
+            prop_assert_eq!(&all, &merge(&c, &merge(&b, &a)).finish().expect("small counts"));
+            let finished = [&a, &b, &c].map(|map| map.clone().finish().expect("small counts"));
+            let merged = finished.into_iter().reduce(|one, two| one.merge(two).expect("small counts"));
+            prop_assert_eq!(Some(all), merged);
+        }
+    }
+
+    #[test]
+    fn words_without_positions_are_ranked_by_count() {
+        let counts =
+            Counts::from_parts(&["b", "c", "a", "x"], &[2, 7, 2, 0], None).expect("distinct words");
+        assert_eq!(rows(&counts), [("c", 7, 0), ("a", 2, 1), ("b", 2, 2)]);
+    }
+
+    #[test]
+    fn words_at_one_position_are_ordered_by_code_points() {
+        let counts =
+            Counts::from_parts(&["é", "z", "a"], &[1, 1, 1], Some(&[5, 5, 9])).expect("distinct words");
+        assert_eq!(rows(&counts), [("z", 1, 5), ("é", 1, 5), ("a", 1, 9)]);
+    }
+
+    #[test]
+    fn bad_columns_are_named() {
+        let place = |words: &[&str], counts: &[u64]| {
+            Counts::from_parts(words, counts, None).expect_err("bad").to_string()
+        };
+        assert_eq!(place(&["a", "a"], &[1, 0]), "words[1]: found \"a\" again, expected distinct words");
+        assert_eq!(place(&["a", ""], &[1, 1]), "words[1]: found an empty word, expected a word");
+        assert_eq!(place(&["a"], &[]), "counts: found 0 values, expected 1, one for each word");
+    }
+
+    #[test]
+    fn sums_beyond_64_bits_are_reported() {
+        let mut map = CountMap::default();
+        map.add_n("hug", u64::MAX, 0);
+        let one = map.clone();
+        map.add("hug", 1);
+        assert_eq!(map.finish().expect_err("too many").kind, ErrorKind::Training);
+        assert_eq!(one.clone().merge(one).expect_err("too many").kind, ErrorKind::Training);
+    }
+}

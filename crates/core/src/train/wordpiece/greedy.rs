@@ -1,7 +1,7 @@
 //! Best pair first, for scores that rise when the parts of a pair become rarer.
 //!
 //! Joining (a, b) changes the score of every pair that touches a or b: thousands, of which hardly any will
-//! ever be the best. So learning goes in *rounds*. A round takes the score of the thousandth-best pairs as
+//! ever be the best. So learning goes in *rounds*. A round takes the score of the thousandth-best pair as
 //! its threshold; pairs that could pass it while no count falls by more than an eighth are *active*: they
 //! are re-scored at once whenever a part of theirs changes. All others are left alone until one of their
 //! parts has lost an eighth, or they gain occurrences. When no active pair reaches the threshold, the next
@@ -11,59 +11,24 @@
 //! knows is an upper bound or exact: scores that may rise are renewed at once, others when they come up.
 
 use std::cmp::Ordering;
-use std::hash::Hash;
 
 use super::classes::{Classes, Ranked, UNCLASSED};
 use super::joining::Joining;
+use super::objective::{Facts, Objective};
 use super::progress::Progress;
 use super::Learned;
 use crate::error::Error;
 
-/// How many pairs should reach the threshold of a round.
-const ROUND: usize = 4096;
-/// Not looked up yet / known to be no entry.
+/// How many pairs should reach the threshold of a round; few in tests, so that small corpora have rounds.
+const ROUND: usize = if cfg!(test) { 4 } else { 1024 };
+/// A round ends when ROOM times as many pairs have become active as at its beginning (or one in SPARSE of
+/// all), so that the cost of beginning rounds stays in proportion to what they save.
+const ROOM: usize = 2;
+const SPARSE: usize = 32;
+/// Not looked up yet.
 const UNKNOWN: u32 = u32::MAX;
+/// Known to be no entry.
 const NO_ENTRY: u32 = u32::MAX - 1;
-
-/// What scores are made of.
-#[derive(Clone, Copy)]
-pub(super) struct Facts {
-    /// Occurrences of the pair.
-    pub(super) count: u64,
-    /// Occurrences of its left part, its right part, and of the entry that joining would make.
-    pub(super) left: u64,
-    pub(super) right: u64,
-    pub(super) joined: u64,
-    /// Whether both parts are the same entry.
-    pub(super) twins: bool,
-}
-
-/// A score.
-pub(super) trait Objective {
-    /// What two pairs that always tie have in common.
-    type Key: Copy + Eq + Hash;
-    /// Whether `Facts::joined` matters.
-    const NEEDS_JOINED: bool;
-
-    /// The class of a pair.
-    fn key(&self, facts: &Facts) -> Self::Key;
-    /// The score of a class, exact or nearly so; `total` is the number of entries in the corpus.
-    fn value(&self, key: Self::Key, total: u64) -> f64;
-    /// The score of a pair, as near.
-    fn quick_value(&self, facts: &Facts, total: u64) -> f64;
-    /// Compare two classes, given with their values, exactly.
-    fn compare(&self, one: (Self::Key, f64), two: (Self::Key, f64)) -> Ordering;
-    /// A value that the pair's does not reach while the parts occur at least so often and it gains nothing.
-    fn bound(&self, facts: &Facts, least_left: u64, least_right: u64, total: u64) -> f64;
-    /// How far below the best value a class may seem to be and be the best.
-    fn slack(&self, value: f64) -> f64;
-    /// Values below this may be noise: there, all pairs are compared for each join.
-    fn floor(&self) -> f64;
-    /// Whether a join of this value is worth making.
-    fn gains(&self, value: f64) -> bool;
-    /// Why there are no more joins.
-    fn reason(&self, min_frequency: u64) -> String;
-}
 
 /// A pair with its value.
 type Choice = (u32, f64);
@@ -83,6 +48,8 @@ struct Greedy<'a, O: Objective> {
     /// By entry: bounds hold while its count is not below this.
     least: Vec<u64>,
     threshold: f64,
+    /// How many more pairs may become active before the next round raises the threshold.
+    room: usize,
 }
 
 /// Join the best pair until the vocabulary is full, no pair is frequent enough or no join gains.
@@ -113,6 +80,7 @@ impl<'a, O: Objective> Greedy<'a, O> {
             active: Vec::new(),
             least: Vec::new(),
             threshold: f64::INFINITY,
+            room: 0,
         };
         greedy.grow();
         (0..greedy.joining.pairs.len() as u32).for_each(|pair| greedy.list(pair));
@@ -121,8 +89,10 @@ impl<'a, O: Objective> Greedy<'a, O> {
 
     /// Find the best pair, beginning a new round when this one is used up.
     fn next(&mut self, progress: &mut Progress<'_>) -> Result<Option<Choice>, Error> {
-        if let Some(choice) = self.best_active(progress)? {
-            return Ok(Some(choice));
+        if self.room > 0 {
+            if let Some(choice) = self.best_active(progress)? {
+                return Ok(Some(choice));
+            }
         }
         if self.begin_round(progress)? {
             return self.best_active(progress);
@@ -225,6 +195,7 @@ impl<'a, O: Objective> Greedy<'a, O> {
     }
 
     fn activate(&mut self, pair: u32) {
+        self.room = self.room.saturating_sub(1);
         push_both(&mut self.active, self.joining.pairs.parts(pair), pair);
         self.place(pair);
     }
@@ -289,7 +260,7 @@ impl<'a, O: Objective> Greedy<'a, O> {
         let values = self.values(progress)?;
         let mut sorted: Vec<Ranked> = values.iter().map(|&value| Ranked(value)).collect();
         let Some(last) = sorted.len().checked_sub(1) else { return Ok(false) };
-        let (_, &mut Ranked(threshold), better) =
+        let (better, &mut Ranked(threshold), _) =
             sorted.select_nth_unstable_by(ROUND.min(last), |a, b| b.cmp(a));
         let best = better.iter().max().map_or(threshold, |best| best.0);
         self.threshold = (threshold - self.objective.slack(threshold)).max(self.objective.floor());
@@ -297,6 +268,7 @@ impl<'a, O: Objective> Greedy<'a, O> {
             self.threshold = f64::INFINITY;
             return Ok(false);
         }
+        self.room = usize::MAX;
         for (at, value) in values.into_iter().enumerate() {
             let pair = self.candidates[at];
             progress.advance(1)?;
@@ -306,6 +278,7 @@ impl<'a, O: Objective> Greedy<'a, O> {
                 self.activate_if_near(pair);
             }
         }
+        self.room = ROOM * (usize::MAX - self.room).max(self.candidates.len() / SPARSE);
         Ok(true)
     }
 

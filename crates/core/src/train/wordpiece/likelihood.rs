@@ -15,7 +15,7 @@
 
 use std::cmp::Ordering;
 
-use super::greedy::{Facts, Objective};
+use super::objective::{Facts, Objective};
 
 /// The exact gain, with what depends on the size of the corpus alone.
 pub(super) struct Likelihood {

@@ -8,6 +8,8 @@
 //! joining     corpus + pairs + entries, and what one join changes in them
 //! frequency   most frequent pair first
 //! greedy      best pair first for scores that rise when their parts become rarer: rounds, classes
+//! objective   what such a score offers
+//! classes     candidates of equal score, so that ties are cheap
 //! pmi         f(ab) / (f(a) f(b)), exactly
 //! likelihood  the gain of the unigram corpus log-likelihood
 //! top_down    substrings, longest first, under a searched threshold (TensorFlow Text's learner)
@@ -25,6 +27,7 @@ mod frequency;
 mod greedy;
 mod joining;
 mod likelihood;
+mod objective;
 mod pairs;
 mod pmi;
 mod progress;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::greedy::{Facts, Objective};
+use super::objective::{Facts, Objective};
 
 /// The published score.
 pub(super) struct Pmi;

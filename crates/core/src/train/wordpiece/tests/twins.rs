@@ -87,7 +87,9 @@ proptest! {
         let mut spec = TrainSpec { score: Score::TopDown, ..spec };
         // A word that begins with the prefix itself may match an inner entry there, whatever its length.
         let prefix = spec.continuing_subword_prefix.as_str();
-        prop_assume!(prefix.is_empty() || counts.iter().all(|(word, _, _)| !word.starts_with(prefix)));
+        if !prefix.is_empty() && counts.iter().any(|(word, _, _)| word.starts_with(prefix)) {
+            return Ok(());
+        }
         spec.vocab_size += naive_joins::alphabet(&counts, &spec).1.len();
         prop_assert_eq!(run(&counts, &spec).expect("room for the alphabet").vocab, naive_top_down::learn(&counts, &spec));
     }

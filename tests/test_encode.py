@@ -1,0 +1,319 @@
+"""The tokenizer as users meet it: encoding, batches, decoding, variants, threads, bad input."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import piecework as pw
+from piecework.errors import ArgumentError, InputTypeError, VocabularyError
+
+VOCAB = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "hug",
+    "##s",
+    "pug",
+    ",",
+    "un",
+    "##believ",
+    "##able",
+    "e",
+]
+
+
+@pytest.fixture
+def tok(tmp_path: object) -> pw.Tokenizer:
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(VOCAB))
+    return pw.Tokenizer.load(path)
+
+
+# ---- encoding
+
+
+def test_every_field_of_an_encoding(tok: pw.Tokenizer) -> None:
+    encoding = tok.encode("Hugs, É", "x pug")
+    assert encoding.tokens == ["[CLS]", "hug", "##s", ",", "e", "[SEP]", "[UNK]", "pug", "[SEP]"]
+    assert encoding.ids == [2, 4, 5, 7, 11, 3, 1, 6, 3]
+    assert encoding.offsets == [
+        (0, 0),
+        (0, 3),
+        (3, 4),
+        (4, 5),
+        (6, 7),
+        (0, 0),
+        (0, 1),
+        (2, 5),
+        (0, 0),
+    ]
+    assert encoding.word_ids == [None, 0, 0, 1, 2, None, 0, 1, None]
+    assert encoding.sequence_ids == [None, 0, 0, 0, 0, None, 1, 1, None]
+    assert encoding.type_ids == [0, 0, 0, 0, 0, 0, 1, 1, 1]
+    assert encoding.special_tokens_mask == [1, 0, 0, 0, 0, 1, 0, 0, 1]
+    assert encoding.attention_mask == [1] * 9
+    assert len(encoding) == 9
+    assert encoding.overflowing == []
+
+
+def test_offsets_count_characters_of_the_original(tok: pw.Tokenizer) -> None:
+    text = "🤗\u200d ＡE\u0301 hugs"
+    encoding = tok.encode(text, add_special_tokens=False)
+    slices = [text[start:end] for start, end in encoding.offsets]
+    assert slices == ["🤗", "ＡE", "hug", "s"]
+
+
+def test_a_batch_is_flat_and_indexable(tok: pw.Tokenizer) -> None:
+    batch = tok.encode_batch(["hugs", "", "pug hug"])
+    assert batch.ids.dtype == np.uint32
+    assert batch.row_offsets.dtype == np.int64
+    assert batch.row_offsets.tolist() == [0, 4, 6, 10]
+    assert batch.to_lists() == [[2, 4, 5, 3], [2, 3], [2, 6, 4, 3]]
+    assert batch.to_numpy(pad=9).tolist() == [[2, 4, 5, 3], [2, 3, 9, 9], [2, 6, 4, 3]]
+    assert batch.lengths.tolist() == [4, 2, 4]
+    assert (batch[2].tokens, batch[-1].ids) == (["[CLS]", "pug", "hug", "[SEP]"], batch[2].ids)
+    assert [row.ids for row in batch] == batch.to_lists()
+    with pytest.raises(IndexError, match="row 3 of a batch of 3"):
+        batch[3]
+
+
+def test_pairs_in_a_batch_carry_their_types(tok: pw.Tokenizer) -> None:
+    batch = tok.encode_batch(["hugs", "pug"], ["pug", ""])
+    assert batch.to_lists() == [[2, 4, 5, 3, 6, 3], [2, 6, 3, 3]]
+    assert batch.type_ids.tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 0, 1]
+    assert batch[0].type_ids == [0, 0, 0, 0, 1, 1]
+
+
+def test_no_texts_give_an_empty_batch(tok: pw.Tokenizer) -> None:
+    batch = tok.encode_batch([])
+    assert (len(batch), batch.ids.tolist(), batch.row_offsets.tolist()) == (0, [], [0])
+    assert batch.to_numpy().shape == (0, 0)
+
+
+def test_any_number_of_workers_gives_the_same_batch(tok: pw.Tokenizer) -> None:
+    texts = [f"hugs pug {'unbelievable ' * (i % 50)}" for i in range(3000)]
+    expected = tok.encode_batch(texts, workers=1)
+    for workers in (2, 3, 16):
+        batch = tok.encode_batch(texts, workers=workers)
+        assert np.array_equal(batch.ids, expected.ids)
+        assert np.array_equal(batch.row_offsets, expected.row_offsets)
+
+
+def test_counting_agrees_with_encoding(tok: pw.Tokenizer) -> None:
+    texts = ["hugs, pug", "", "unbelievable"]
+    assert tok.count_batch(texts).tolist() == tok.encode_batch(texts).lengths.tolist()
+    assert tok.count(texts[0]) == len(tok.encode(texts[0]))
+    assert tok.count(texts[0], add_special_tokens=False) == 4
+
+
+def test_unknown_characters_alone_when_asked() -> None:
+    vocab = {"[UNK]": 0, "un": 1, "##believ": 2, "##able": 3}
+    by_word = pw.Tokenizer(pw.spec.WordPiece(vocab))
+    by_char = pw.Tokenizer(pw.spec.WordPiece(vocab, unk="char"))
+    assert by_word.encode("un!believable").ids == [0]
+    assert by_char.encode("un!believable").ids == [1, 0, 2, 3]
+    assert by_char.encode("un!believable").offsets == [(0, 2), (2, 3), (3, 9), (9, 13)]
+
+
+def test_special_tokens_in_the_text_are_found(tok: pw.Tokenizer) -> None:
+    assert tok.encode("hug[SEP]pug", add_special_tokens=False).ids == [4, 3, 6]
+
+
+# ---- decoding
+
+
+def test_decoding_joins_and_tidies(tok: pw.Tokenizer) -> None:
+    ids = tok.encode("Unbelievable hugs, pug").ids
+    assert tok.decode(ids) == "unbelievable hugs, pug"
+    assert tok.decode(ids, clean_up=False) == "unbelievable hugs , pug"
+    assert tok.decode(ids, skip_special_tokens=False) == "[CLS] unbelievable hugs, pug [SEP]"
+    assert tok.decode(np.array(ids)) == tok.decode(ids)
+    assert tok.decode([4, 10_000, 6]) == "hug pug"
+
+
+def test_batches_of_any_kind_decode(tok: pw.Tokenizer) -> None:
+    texts = ["unbelievable", "", "hug pug"]
+    batch = tok.encode_batch(texts)
+    assert tok.decode_batch(batch) == texts
+    assert tok.decode_batch(batch.to_lists()) == texts
+    assert tok.decode_batch([]) == []
+
+
+# ---- variants
+
+
+def test_variants_leave_the_original_alone(tok: pw.Tokenizer) -> None:
+    cut = tok.with_truncation(4, stride=1)
+    assert [e.ids for e in (cut.encode("hugs pug"), *cut.encode("hugs pug").overflowing)] == [
+        [2, 4, 5, 3],
+        [2, 5, 6, 3],
+    ]
+    filled = cut.with_padding(6)
+    assert filled.encode("hug").ids == [2, 4, 3, 0, 0, 0]
+    assert filled.encode("hug").tokens[-1] == "[PAD]"
+    assert filled.with_padding(None).with_truncation(None) == tok
+    assert tok.encode("hugs pug").ids == [2, 4, 5, 6, 3]
+
+
+def test_a_new_vocabulary_for_the_same_pipeline(tok: pw.Tokenizer) -> None:
+    texts = ["zig zag zigzag"] * 4
+    new = tok.train_new_from_iterator(texts, 20, score="frequency")
+    assert new.get_vocab_size() <= 20
+    assert new.spec.normalizer == tok.spec.normalizer
+    assert [token.content for token in new.spec.added_tokens] == VOCAB[:4]
+    assert new.decode(new.encode("Zigzag").ids) == "zigzag"
+
+
+# ---- being a value
+
+
+def test_tokenizers_pickle_copy_compare_and_hash(tok: pw.Tokenizer) -> None:
+    for other in (pickle.loads(pickle.dumps(tok)), copy.copy(tok), copy.deepcopy(tok)):
+        assert other == tok
+        assert hash(other) == hash(tok)
+        assert other.encode("hugs").ids == tok.encode("hugs").ids
+    assert tok != tok.with_padding(9)
+    assert repr(tok).startswith("Tokenizer(BertNormalizer -> BertPreTokenizer -> WordPiece")
+
+
+def test_vocabulary_look_ups(tok: pw.Tokenizer) -> None:
+    assert tok.token_to_id("hug") == 4
+    assert tok.token_to_id("nope") is None
+    assert tok.id_to_token(5) == "##s"
+    assert tok.id_to_token(99) is tok.id_to_token(-1) is None
+    assert list(tok.get_vocab().items()) == [(token, id) for id, token in enumerate(VOCAB)]
+    assert tok.get_vocab_size() == len(VOCAB)
+
+
+def test_threads_share_one_tokenizer(tok: pw.Tokenizer) -> None:
+    texts = ["unbelievable hugs, pug"] * 500
+    expected = tok.encode_batch(texts).ids.tolist()
+    results: list[list[int]] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(tok.encode_batch(texts).ids.tolist()))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [expected] * 8
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_forked_child_encodes(tok: pw.Tokenizer) -> None:
+    texts = ["unbelievable hugs"] * 20_000
+    expected = tok.encode_batch(texts, workers=4).ids.tolist()
+    child = os.fork()
+    if child == 0:
+        same = tok.encode_batch(texts, workers=4).ids.tolist() == expected
+        os._exit(0 if same else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_the_gil_is_released_while_encoding(tok: pw.Tokenizer) -> None:
+    texts = ["unbelievable hugs, pug " * 400] * 400
+    ticks = []
+    encoder = threading.Thread(target=lambda: tok.encode_batch(texts, workers=1))
+    encoder.start()
+    while encoder.is_alive():
+        ticks.append(time.perf_counter())
+        time.sleep(0.0005)
+    encoder.join()
+    assert len(ticks) > 3
+
+
+# ---- bad input
+
+
+def test_a_batch_item_that_is_no_string_is_named(tok: pw.Tokenizer) -> None:
+    with pytest.raises(InputTypeError, match=r"texts\[1\]: found int, expected str"):
+        tok.encode_batch(["a", 5])
+    with pytest.raises(InputTypeError, match=r"pairs\[0\]: found NoneType, expected str"):
+        tok.encode_batch(["a"], [None])
+    with pytest.raises(InputTypeError, match="texts: found str, expected a sequence of str"):
+        tok.encode_batch("hugs")
+    with pytest.raises(InputTypeError, match="text: found bytes, expected str"):
+        tok.encode(b"hugs")
+    with pytest.raises(ArgumentError, match="pairs: found 2 items, expected 1"):
+        tok.encode_batch(["a"], ["b", "c"])
+
+
+def test_a_lone_surrogate_is_named(tok: pw.Tokenizer) -> None:
+    with pytest.raises(ArgumentError, match=r"texts\[1\]: found a lone surrogate"):
+        tok.encode_batch(["a", "b\ud800"])
+
+
+def test_ids_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
+    with pytest.raises(ArgumentError, match=r"ids\[1\]: found -1"):
+        tok.decode([1, -1])
+    with pytest.raises(InputTypeError, match=r"ids\[0\]: found str"):
+        tok.decode(["hug"])
+    with pytest.raises(InputTypeError, match="ids: found str"):
+        tok.decode("hug")
+    with pytest.raises(ArgumentError, match=r"batch\[1\]\[0\]"):
+        tok.decode_batch([[1], [2**40]])
+
+
+def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
+    with pytest.raises(ArgumentError, match="workers: found 0"):
+        tok.encode_batch(["a"], workers=0)
+    with pytest.raises(
+        ArgumentError, match=r"truncation\.max_length: found 1, expected at least 2"
+    ):
+        tok.with_truncation(1)
+    with pytest.raises(ArgumentError, match=r"truncation\.stride: found 2"):
+        tok.with_truncation(4, stride=2)
+    with pytest.raises(ArgumentError, match="strategy"):
+        tok.with_truncation(4, strategy="longest")
+    with pytest.raises(ArgumentError, match=r"padding\.strategy\.Fixed: found 4294967295"):
+        tok.with_padding(2**32 - 1)
+    with pytest.raises(ArgumentError, match="pad_token"):
+        tok.with_padding(pad_token="[HOLE]")
+    with pytest.raises(VocabularyError, match="twice"):
+        pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "a": 0}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 3_000_000,
+        "a " * 1_000_000,
+        "\u0301" * 1_000_000,
+        "漢" * 1_000_000,
+        "\x00" * 3_000_000,
+        "." * 1_000_000,
+        "é" * 1_000_000,
+        "[" * 1_000_000,
+        "[CLS" * 500_000,
+    ],
+    ids=["letter", "words", "marks", "cjk", "nul", "dots", "accents", "brackets", "almost-special"],
+)
+@pytest.mark.parametrize("unk", ["word", "char"])
+@pytest.mark.parametrize("segmentation", ["greedy", "shortest"])
+def test_megabytes_of_one_thing_end_soon(text: str, unk: str, segmentation: str) -> None:
+    vocab = {"[UNK]": 0, "[CLS]": 1, "a": 2, "##a": 3, "##aaaa": 4, ".": 5, "漢": 6}
+    tokenizer = pw.Tokenizer(
+        pw.spec.WordPiece(
+            vocab, unk=unk, segmentation=segmentation, max_input_chars_per_word=10**9
+        ),
+        normalizer=pw.spec.BertNormalizer(),
+        pre_tokenizer=pw.spec.BertPreTokenizer(),
+        added_tokens=[pw.spec.AddedToken("[CLS]", 1)],
+    )
+    assert tokenizer.count(text) == len(tokenizer.encode(text))
+
+
+def test_the_extension_says_what_unicode_it_knows() -> None:
+    assert pw.UNICODE_VERSION == "categories 8.0, decompositions 9.0, lowercase 17.0"
+    assert sys.modules["piecework._core"].UNICODE_VERSION == pw.UNICODE_VERSION

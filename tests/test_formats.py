@@ -1,0 +1,241 @@
+"""Files: what is read and written, what other libraries make of it, and what bad files get."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+import tokenizers
+from hypothesis import given
+from hypothesis import strategies as st
+
+import piecework as pw
+from piecework.errors import ArgumentError, FileError, FormatError, VocabularyError
+from tests import data
+
+TEXTS = ["I have a new GPU!", "Don't you love 🤗 Transformers?", "naïve 漢字 [MASK] x", "", "hugs"]
+
+
+def trained(**settings: object) -> pw.Tokenizer:
+    return pw.Tokenizer.train_from_iterator(
+        ["the hug of a pug, the pun of a bun"] * 3, vocab_size=40, score="frequency", **settings
+    )
+
+
+def document(tokenizer: pw.Tokenizer | None = None) -> dict[str, object]:
+    return json.loads((tokenizer or trained()).to_json())
+
+
+def load_changed(tmp_path: Path, change: object) -> pw.Tokenizer:
+    value = document()
+    change(value)
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return pw.Tokenizer.load(path)
+
+
+# ---- round trips
+
+
+@pytest.mark.parametrize(
+    "tokenizer",
+    [
+        trained(),
+        trained(preset="bert-cased")
+        .with_truncation(8, stride=2)
+        .with_padding(12, direction="left"),
+        trained(preset="whitespace"),
+        pw.Tokenizer.train_from_iterator(["to be or not"], model="word"),
+        pw.Tokenizer.train_from_iterator(["to be or not"], model="char"),
+    ],
+)
+def test_what_is_saved_is_loaded_equal_here_and_there(
+    tokenizer: pw.Tokenizer, tmp_path: Path
+) -> None:
+    path = tmp_path / "tokenizer.json"
+    tokenizer.save(path)
+    loaded = pw.Tokenizer.load(path)
+    assert loaded == tokenizer
+    assert loaded.spec == tokenizer.spec
+    assert loaded.to_json() == path.read_text(encoding="utf-8")
+    theirs = tokenizers.Tokenizer.from_file(str(path))
+    for text in TEXTS:
+        assert theirs.encode(text).ids == tokenizer.encode(text).ids
+    assert json.loads(theirs.to_str()) == json.loads(tokenizer.to_json())
+
+
+@pytest.mark.parametrize("name", ["bert-base-uncased", "bert-base-chinese", "bge-small-en"])
+def test_published_files_are_written_back_equal(name: str) -> None:
+    folder = data.data_dir()
+    if folder is None:
+        pytest.skip("no published tokenizer.json here: read from ../shared/data or PIECEWORK_DATA")
+    text = (folder / "vocab" / name / "tokenizer.json").read_text(encoding="utf-8")
+    written = pw.Tokenizer.from_json(text).to_json()
+    # Files from before models had a type are written with it.
+    assert json.loads(written) == json.loads(tokenizers.Tokenizer.from_str(text).to_str())
+
+
+def test_what_tokenizers_trains_is_loaded_equal() -> None:
+    theirs = tokenizers.BertWordPieceTokenizer()
+    theirs.train_from_iterator(["the hug of a pug, the pun of a bun"] * 3, vocab_size=60)
+    ours = pw.Tokenizer.from_json(theirs.to_str())
+    for text in TEXTS:
+        assert ours.encode(text).ids == theirs.encode(text).ids
+        assert ours.encode(text).offsets == theirs.encode(text).offsets
+
+
+def test_vocab_txt_round_trips_and_sniffing_goes_by_content(tmp_path: Path) -> None:
+    tokenizer = trained()
+    tokenizer.save(tmp_path / "vocab.txt")
+    (tmp_path / "disguised.json").write_bytes((tmp_path / "vocab.txt").read_bytes())
+    tokenizer.save(tmp_path / "tokenizer.json")
+    (tmp_path / "disguised.txt").write_bytes((tmp_path / "tokenizer.json").read_bytes())
+    assert pw.Tokenizer.load(tmp_path / "vocab.txt") == tokenizer
+    assert pw.Tokenizer.load(tmp_path / "disguised.json") == tokenizer
+    assert pw.Tokenizer.load(tmp_path / "disguised.txt") == tokenizer
+
+
+def test_letter_case_of_a_vocab_txt_is_decided_by_its_entries(tmp_path: Path) -> None:
+    (tmp_path / "cased.txt").write_text("[UNK]\nHug\n")
+    cased = pw.Tokenizer.load(tmp_path / "cased.txt")
+    assert cased.encode("Hug hug", add_special_tokens=False).ids == [1, 0]
+    lowered = pw.Tokenizer.load(tmp_path / "cased.txt", lowercase=True)
+    assert lowered.encode("Hug", add_special_tokens=False).ids == [0]
+
+
+def test_options_that_others_lack_survive_saving(tmp_path: Path) -> None:
+    model = pw.spec.WordPiece({"[UNK]": 0, "a": 1, "##b": 2}, unk="char", segmentation="shortest")
+    path = tmp_path / "tokenizer.json"
+    pw.Tokenizer(model).save(path)
+    assert pw.Tokenizer.load(path).spec.model == model
+
+
+# ---- bad files
+
+
+def test_a_missing_file_is_named() -> None:
+    with pytest.raises(FileError, match=r"nowhere\.json: found no such file"):
+        pw.Tokenizer.load("nowhere.json")
+
+
+def test_duplicate_lines_are_named_with_both_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "vocab.txt"
+    path.write_text("[UNK]\nhug\npug\nhug\n")
+    with pytest.raises(VocabularyError, match=r"vocab\.txt: line 4: found \"hug\", which line 2"):
+        pw.Tokenizer.load(path)
+
+
+def test_a_vocabulary_without_the_unknown_token_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "vocab.txt"
+    path.write_text("hug\npug\n")
+    with pytest.raises(VocabularyError, match="no unknown token"):
+        pw.Tokenizer.load(path)
+    with pytest.raises(VocabularyError, match=r"model\.unk_token: found \"\[UNK\]\""):
+        pw.Tokenizer(pw.spec.WordPiece({"hug": 0}))
+
+
+def test_bytes_that_are_not_utf8_are_named_by_position(tmp_path: Path) -> None:
+    path = tmp_path / "vocab.txt"
+    path.write_bytes(b"[UNK]\nh\xffg\n")
+    with pytest.raises(FormatError, match="byte 7"):
+        pw.Tokenizer.load(path)
+
+
+def test_broken_json_is_named_by_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text('{"version": "1.0",\n "model": }')
+    with pytest.raises(FormatError, match="line 2, column 11"):
+        pw.Tokenizer.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.update(colour="red"), "colour: found an unknown field"),
+        (lambda d: d.pop("model"), "model: found nothing"),
+        (lambda d: d["normalizer"].update(type="Shout"), r"normalizer\.type: found \"Shout\""),
+        (lambda d: d["normalizer"].update(loud=True), r"normalizer\.loud: found an unknown field"),
+        (
+            lambda d: d["normalizer"].update(lowercase=1),
+            r"normalizer\.lowercase: found 1, expected true",
+        ),
+        (
+            lambda d: d["model"].update(type="Magic"),
+            r"model\.type: found \"Magic\", expected one of Word",
+        ),
+        (lambda d: d["model"]["vocab"].update({"hug": -1}), r"model\.vocab\[\"hug\"\]: found -1"),
+        (lambda d: d["model"]["vocab"].update({"x": 5}), "id 5 twice"),
+        (lambda d: d["model"]["vocab"].update({"x": 4_000_000_000}), "id 4000000000"),
+        (lambda d: d["added_tokens"][1].update(id=7), r"added_tokens\[1\]"),
+        (lambda d: d["added_tokens"][1].update(normalized=True), r"added_tokens\[1\]\.normalized"),
+        (lambda d: d["added_tokens"].append(d["added_tokens"][0]), r"added_tokens\[5\]\.content"),
+        (
+            lambda d: d["post_processor"].update(single=[]),
+            r"post_processor\.single: found no sequence A",
+        ),
+        (
+            lambda d: d["post_processor"]["special_tokens"].pop("[CLS]"),
+            r"post_processor\.single\[0\]: found \"\[CLS\]\"",
+        ),
+        (lambda d: d.update(version="7.0"), r"version: found \"7\.0\""),
+        (lambda d: d.update(model=[]), "model: found an array, expected an object"),
+    ],
+)
+def test_faults_are_named_by_their_path(change: object, message: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=message):
+        load_changed(tmp_path, change)
+
+
+def test_deeply_nested_json_is_an_error_not_a_crash(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text('{"model":' + "[" * 200_000)
+    with pytest.raises(FormatError):
+        pw.Tokenizer.load(path)
+
+
+def test_lowercase_contradicts_a_tokenizer_json(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    trained().save(path)
+    with pytest.raises(ArgumentError, match="lowercase"):
+        pw.Tokenizer.load(path, lowercase=True)
+
+
+@given(seed=st.integers(0, 2**32))
+def test_damaged_files_give_typed_errors(seed: int) -> None:
+    rng = random.Random(seed)
+    damaged = bytearray(DOCUMENT)
+    for _ in range(rng.randint(1, 6)):
+        at = rng.randrange(len(damaged))
+        choice = rng.random()
+        if choice < 0.4:
+            damaged[at] = rng.randrange(256)
+        elif choice < 0.7:
+            del damaged[at : at + rng.randint(1, 40)]
+        else:
+            damaged[at:at] = damaged[rng.randrange(len(damaged)) :][: rng.randint(1, 40)]
+    text = damaged.decode("utf-8", errors="replace")
+    try:
+        pw.Tokenizer.from_json(text).encode("the hug of a pug")
+    except (FormatError, ArgumentError):
+        pass
+
+
+DOCUMENT = trained().to_json(pretty=False).encode()
+
+
+# ---- writing
+
+
+def test_a_vocabulary_with_gaps_cannot_be_a_vocab_txt(tmp_path: Path) -> None:
+    tokenizer = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "a": 5}))
+    with pytest.raises(VocabularyError, match="ids from 0 without gaps"):
+        tokenizer.save(tmp_path / "vocab.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unwritable_place_is_named_and_nothing_is_left(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="missing"):
+        trained().save(tmp_path / "missing" / "tokenizer.json")
+    assert list(tmp_path.iterdir()) == []
