@@ -1,6 +1,7 @@
 //! The trie of substrings that occur often enough, and the deepest node of each position of the corpus.
 //!
-//! Two roots keep apart what begins a word (plain) and what stands inside (marked). The trie grows level by
+//! Two roots keep apart what begins a word (plain) and what stands inside (marked); without a prefix to
+//! mark it with, there is but one kind, and all hangs below the plain root. The trie grows level by
 //! level: the positions of a node are sorted by their next character, and groups that are too rare are
 //! dropped with all that would hang below them, so memory follows the frequent substrings. A substring that
 //! starts at a position is then an ancestor of the position's deepest node, and counting all substrings
@@ -23,6 +24,8 @@ pub(super) struct Text {
     chars: Vec<u32>,
     words: Vec<Word>,
     word_of: Vec<u32>,
+    /// The root of what stands inside words.
+    inside: u32,
 }
 
 /// A word of the text.
@@ -56,7 +59,8 @@ impl Text {
         prefix: &str,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut text = Self { chars: Vec::new(), words: Vec::new(), word_of: Vec::new() };
+        let inside = if prefix.is_empty() { PLAIN } else { MARKED };
+        let mut text = Self { chars: Vec::new(), words: Vec::new(), word_of: Vec::new(), inside };
         for (word, count, _) in counts.iter() {
             progress.advance(word.len())?;
             if alphabet.spells(word) {
@@ -113,7 +117,7 @@ impl Substrings {
             count: vec![0, 0],
             place: vec![0, 0],
             children: vec![(0, 0), (0, 0)],
-            deepest: vec![MARKED; text.chars.len()],
+            deepest: vec![text.inside; text.chars.len()],
         };
         let (mut positions, mut groups) = trie.plant(text);
         for depth in 1..=max_chars {
@@ -131,7 +135,10 @@ impl Substrings {
         positions.iter().for_each(|&position| self.deepest[position as usize] = PLAIN);
         let plain = positions.len();
         text.words.iter().for_each(|word| positions.extend(word.start + 1..word.end));
-        let groups = vec![(PLAIN, 0..plain), (MARKED, plain..positions.len())];
+        let groups = match text.inside {
+            PLAIN => vec![(PLAIN, 0..positions.len())],
+            inside => vec![(PLAIN, 0..plain), (inside, plain..positions.len())],
+        };
         (positions, groups)
     }
 

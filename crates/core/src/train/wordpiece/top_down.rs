@@ -132,9 +132,7 @@ impl Search<'_> {
             return Ok(());
         }
         let max_chars = self.spec.max_token_length.unwrap_or(MAX_CHARS);
-        // Without a prefix an entry matches at the start of a word and inside alike, so nothing is too rare.
-        let unmarked = self.spec.continuing_subword_prefix.is_empty();
-        let min_count = if unmarked { 1 } else { (threshold / REACH).max(self.least) };
+        let min_count = (threshold / REACH).max(self.least);
         let trie = Substrings::new(&self.text, min_count, max_chars, progress)?;
         self.trie = Some(Nodes::new(trie, &self.text, &self.base, &self.spec.continuing_subword_prefix));
         Ok(())

@@ -74,6 +74,11 @@ impl Search<'_> {
         prefix.chars().chain(body.iter().copied()).collect()
     }
 
+    /// Without a prefix all substrings are of one kind.
+    fn is_plain(&self, start: usize) -> bool {
+        start == 0 || self.spec.continuing_subword_prefix.is_empty()
+    }
+
     /// Count the substrings that start anywhere, or at the splits of the longest matches of `entries`.
     fn count(&self, entries: Option<&BTreeSet<String>>) -> Table {
         let mut table = Table::new();
@@ -83,7 +88,7 @@ impl Search<'_> {
             for start in starts {
                 let longest = word.len().min(start + self.spec.max_token_length.unwrap_or(50).max(1));
                 for end in start + 1..=longest {
-                    *table.entry((start == 0, word[start..end].to_vec())).or_default() += count;
+                    *table.entry((self.is_plain(start), word[start..end].to_vec())).or_default() += count;
                 }
             }
         }
@@ -93,8 +98,9 @@ impl Search<'_> {
     fn splits(&self, word: &[char], entries: &BTreeSet<String>) -> Vec<usize> {
         let (mut starts, mut start) = (Vec::new(), 0);
         while start < word.len() {
-            let matches =
-                |&end: &usize| entries.contains(&self.name(&(start == 0, word[start..end].to_vec())));
+            let matches = |&end: &usize| {
+                entries.contains(&self.name(&(self.is_plain(start), word[start..end].to_vec())))
+            };
             starts.push(start);
             start = (start + 1..=word.len()).rev().find(matches).unwrap_or(start + 1);
         }
