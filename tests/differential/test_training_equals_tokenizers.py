@@ -9,6 +9,7 @@ frequent pair at its turn, as each of ours is.
 from __future__ import annotations
 
 import heapq
+import itertools
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -74,8 +75,8 @@ class Replay:
 
     def _add(self, index: int, sign: int) -> set[Pair]:
         word = self.words[index]
-        pairs = set(zip(word, word[1:], strict=False))
-        for pair in zip(word, word[1:], strict=False):
+        pairs = set(itertools.pairwise(word))
+        for pair in itertools.pairwise(word):
             self.pairs[pair] += sign * self.counts[index]
         for pair in pairs:
             (self.where[pair].add if sign > 0 else self.where[pair].discard)(index)
