@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from piecework._core import Core
+from piecework.bars import progress_bar
 from piecework.encoding import Batch, Encoding
 from piecework.errors import ArgumentError, FileError, InputTypeError
 from piecework.files import reason, whole_file
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Unpack
 
-    from piecework.train import Progress
+    from piecework.train import Preset, Trainer
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Ids: TypeAlias = "Sequence[int] | npt.NDArray[np.integer[Any]]"
@@ -133,7 +134,7 @@ class Tokenizer:
         field: str = "text",
         errors: Literal["replace", "strict"] = "replace",
         workers: int | None = None,
-        progress: Progress | None = None,
+        show_progress: bool = False,
         **settings: Unpack[TrainSettings],
     ) -> Tokenizer:
         """Learn a tokenizer from files: plain text or JSONL, plain, gzip or zstd; directories; `-`.
@@ -141,22 +142,21 @@ class Tokenizer:
         `model` is "wordpiece", "word" or "char"; `preset` names the pipeline around it ("bert-uncased",
         "bert-cased", "whitespace", "punctuation", "characters"); `field` is the text field of JSONL
         lines. The settings are those of the model's trainer: `vocab_size`, `score`, `min_frequency`,
-        ... The result does not depend on `workers`.
+        ... The result does not depend on `workers`. `show_progress` draws bars on a terminal.
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
         """
         trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
-        counts = count_files(
-            files,
-            pipeline=chosen.pipeline,
-            field=field,
-            errors=errors,
-            workers=workers,
-            progress=progress,
-        )
-        return cls.from_spec(
-            learn_spec(counts, trainer, chosen, progress=progress, workers=workers)
-        )
+        with progress_bar("counting", shown=show_progress) as progress:
+            counts = count_files(
+                files,
+                pipeline=chosen.pipeline,
+                field=field,
+                errors=errors,
+                workers=workers,
+                progress=progress,
+            )
+        return cls._learned(counts, trainer, chosen, workers, show_progress)
 
     @classmethod
     def train_from_iterator(
@@ -166,7 +166,7 @@ class Tokenizer:
         model: str = "wordpiece",
         preset: str | None = None,
         workers: int | None = None,
-        progress: Progress | None = None,
+        show_progress: bool = False,
         **settings: Unpack[TrainSettings],
     ) -> Tokenizer:
         """Learn a tokenizer from texts, each a string.
@@ -177,10 +177,11 @@ class Tokenizer:
         5
         """
         trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
-        counts = count_texts(texts, pipeline=chosen.pipeline, workers=workers, progress=progress)
-        return cls.from_spec(
-            learn_spec(counts, trainer, chosen, progress=progress, workers=workers)
-        )
+        with progress_bar("counting", shown=show_progress) as progress:
+            counts = count_texts(
+                texts, pipeline=chosen.pipeline, workers=workers, progress=progress
+            )
+        return cls._learned(counts, trainer, chosen, workers, show_progress)
 
     @classmethod
     def train_from_counts(
@@ -190,14 +191,12 @@ class Tokenizer:
         model: str = "wordpiece",
         preset: str | None = None,
         workers: int | None = None,
-        progress: Progress | None = None,
+        show_progress: bool = False,
         **settings: Unpack[TrainSettings],
     ) -> Tokenizer:
         """Learn a tokenizer from word counts, wherever they were made."""
         trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
-        return cls.from_spec(
-            learn_spec(counts, trainer, chosen, progress=progress, workers=workers)
-        )
+        return cls._learned(counts, trainer, chosen, workers, show_progress)
 
     def train_new_from_iterator(
         self,
@@ -205,15 +204,17 @@ class Tokenizer:
         vocab_size: int,
         *,
         workers: int | None = None,
-        progress: Progress | None = None,
+        show_progress: bool = False,
         **settings: Unpack[RetrainSettings],
     ) -> Tokenizer:
         """Learn a new vocabulary for the same pipeline, model kind and special tokens."""
         pipeline = pipeline_of(self.spec)
-        counts = count_texts(texts, pipeline=pipeline, workers=workers, progress=progress)
-        spec = relearn_spec(
-            self.spec, counts, vocab_size, settings, progress=progress, workers=workers
-        )
+        with progress_bar("counting", shown=show_progress) as progress:
+            counts = count_texts(texts, pipeline=pipeline, workers=workers, progress=progress)
+        with progress_bar("learning", shown=show_progress) as progress:
+            spec = relearn_spec(
+                self.spec, counts, vocab_size, settings, progress=progress, workers=workers
+            )
         return type(self).from_spec(spec)
 
     # ---- text to ids
@@ -424,6 +425,19 @@ class Tokenizer:
         )
         names = " -> ".join(type(stage).__name__ for stage in stages if stage is not None)
         return f"Tokenizer({names}, {self.get_vocab_size()} tokens)"
+
+    @classmethod
+    def _learned(
+        cls,
+        counts: Counts,
+        trainer: Trainer,
+        preset: Preset,
+        workers: int | None,
+        show_progress: bool,
+    ) -> Tokenizer:
+        with progress_bar("learning", shown=show_progress) as progress:
+            spec = learn_spec(counts, trainer, preset, progress=progress, workers=workers)
+        return cls.from_spec(spec)
 
     @classmethod
     def _of(cls, core: Core) -> Tokenizer:

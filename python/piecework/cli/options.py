@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import click
 
 import piecework as pw
-from piecework.cli.bars import progress_bar
+from piecework.bars import progress_bar
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import click
 
 import piecework as pw
-from piecework.cli.bars import progress_bar
+from piecework.bars import progress_bar
 from piecework.cli.options import corpus_options, counts_of, trainer_of, training_options
 from piecework.cli.streams import check_output, output
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(title: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
     """Give a `progress(done, total)` function that draws, or does nothing; total 0 means unknown."""
-    if not sys.stderr.isatty():
+    if not shown or not sys.stderr.isatty():
         yield _stay_silent
         return
     from rich.console import Console
