@@ -315,5 +315,5 @@ def test_megabytes_of_one_thing_end_soon(text: str, unk: str, segmentation: str)
 
 
 def test_the_extension_says_what_unicode_it_knows() -> None:
-    assert pw.UNICODE_VERSION == "categories 8.0, decompositions 9.0, lowercase 17.0"
+    assert pw.UNICODE_VERSION == "categories 8.0, normal forms 9.0, lowercase 17.0"
     assert sys.modules["piecework._core"].UNICODE_VERSION == pw.UNICODE_VERSION

@@ -30,14 +30,28 @@ class Core:
     def to_vocab_txt(self) -> bytes:
         """Write one token a line in id order; an error when the ids have gaps."""
 
-    def encode(self, text: str, pair: str | None, add_special_tokens: bool) -> RawEncoding:
-        """Encode one text or pair with every field; offsets count characters of the original."""
+    def encode(
+        self,
+        text: str | Sequence[str],
+        pair: str | Sequence[str] | None,
+        *,
+        add_special_tokens: bool,
+        is_pretokenized: bool,
+        parse_special: Sequence[int] | None,
+    ) -> RawEncoding:
+        """Encode one text or pair with every field; offsets count characters of the original.
+
+        `parse_special`: the ids of the special tokens recognised in the text, None for all.
+        """
 
     def encode_batch(
         self,
-        texts: Sequence[str],
-        pairs: Sequence[str] | None,
+        texts: Sequence[str] | Sequence[Sequence[str]],
+        pairs: Sequence[str] | Sequence[Sequence[str]] | None,
+        *,
         add_special_tokens: bool,
+        is_pretokenized: bool,
+        parse_special: Sequence[int] | None,
         workers: int | None,
     ) -> tuple[
         npt.NDArray[np.uint32],
@@ -48,7 +62,12 @@ class Core:
         """Encode many texts: flat ids, row offsets, and flat type ids / attention mask where not constant."""
 
     def count_batch(
-        self, texts: Sequence[str], add_special_tokens: bool, workers: int | None
+        self,
+        texts: Sequence[str],
+        *,
+        add_special_tokens: bool,
+        parse_special: Sequence[int] | None,
+        workers: int | None,
     ) -> npt.NDArray[np.int64]:
         """Count the tokens of each text without keeping their ids."""
 
@@ -63,6 +82,14 @@ class Core:
         clean_up: bool | None,
     ) -> list[str]:
         """Decode the rows of a flat batch."""
+
+    def decode_stream(
+        self,
+        prefill: Sequence[Sequence[int]],
+        skip_special_tokens: bool,
+        clean_up: bool | None,
+    ) -> RawDecodeStream:
+        """Begin to decode as many sequences as `prefill` has lists, each after its ids."""
 
     def token_to_id(self, token: str) -> int | None: ...
     def id_to_token(self, id: int) -> str | None: ...
@@ -87,6 +114,15 @@ class RawEncoding:
     attention_mask: list[int]
     overflowing: list[RawEncoding]
     def __len__(self) -> int: ...
+
+class RawDecodeStream:
+    """Sequences being decoded token by token."""
+
+    def step(self, ids: Sequence[int | None]) -> list[str | None]:
+        """Take the next id of each sequence, None for one that is over; gives what text each adds."""
+
+    def finish(self) -> list[str | None]:
+        """Give what still waits."""
 
 class WordCounter:
     """Counts pre-tokenized words of a corpus, in parallel, remembering where each came first."""

@@ -6,9 +6,9 @@ offsets, and makes an `Encoding` only for the row that is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,10 +31,11 @@ class Encoding:
     ([1, 2], ['hug', '##s'], [(0, 3), (3, 4)])
     """
 
-    __slots__ = ("__dict__", "_raw")
+    __slots__ = ("__dict__", "_raw", "_texts")
 
-    def __init__(self, raw: RawEncoding) -> None:
+    def __init__(self, raw: RawEncoding, texts: tuple[str | Sequence[str], ...]) -> None:
         self._raw = raw
+        self._texts = texts
 
     @cached_property
     def ids(self) -> list[int]:
@@ -79,13 +80,170 @@ class Encoding:
     @cached_property
     def overflowing(self) -> list[Encoding]:
         """The further windows of a truncated text, in order."""
-        return [Encoding(raw) for raw in self._raw.overflowing]
+        return [Encoding(raw, self._texts) for raw in self._raw.overflowing]
+
+    # ---- offsets in other units
+
+    @cached_property
+    def byte_offsets(self) -> list[tuple[int, int]]:
+        """Spans in bytes of the text as UTF-8; (0, 0) for template tokens.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "é": 1, "##t": 2}))
+        >>> e = tok.encode("ét")
+        >>> e.offsets, e.byte_offsets
+        ([(0, 1), (1, 2)], [(0, 2), (2, 3)])
+        """
+        return self._offsets_by(_utf8_units)
+
+    @cached_property
+    def utf16_offsets(self) -> list[tuple[int, int]]:
+        """Spans in UTF-16 code units, as JavaScript and Java count; (0, 0) for template tokens.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "🤗": 1, "##s": 2}))
+        >>> e = tok.encode("🤗s")
+        >>> e.offsets, e.utf16_offsets
+        ([(0, 1), (1, 2)], [(0, 2), (2, 3)])
+        """
+        return self._offsets_by(_utf16_units)
+
+    # ---- from one unit to another
+
+    @property
+    def n_sequences(self) -> int:
+        """1, or 2 for a pair."""
+        return len(self._texts)
+
+    def token_to_sequence(self, token_index: int) -> int | None:
+        """Return 0 or 1 for the text a token came from; None for template tokens and beyond the end."""
+        return _item(self.sequence_ids, token_index)
+
+    def token_to_chars(self, token_index: int) -> tuple[int, int] | None:
+        """Return the character span of a token in its text; None for template tokens.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.encode("hugs hug").token_to_chars(2)
+        (5, 8)
+        """
+        if self.token_to_sequence(token_index) is None:
+            return None
+        return self.offsets[token_index]
+
+    def token_to_word(self, token_index: int) -> int | None:
+        """Return the index of the word that a token came from; None for template tokens.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.encode("hugs hug").token_to_word(2)
+        1
+        """
+        return _item(self.word_ids, token_index)
+
+    def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """Return the first token that covers a character of a text; None where none does.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> e = tok.encode("hugs hug")
+        >>> e.char_to_token(3), e.char_to_token(4)
+        (1, None)
+        """
+        covering = (
+            token
+            for token, (start, end) in enumerate(self.offsets)
+            if start <= char_pos < end and self.sequence_ids[token] == sequence_index
+        )
+        return next(covering, None)
+
+    def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """Return the index of the word that covers a character of a text; None where none does.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.encode("hugs hug").char_to_word(6)
+        1
+        """
+        token = self.char_to_token(char_pos, sequence_index)
+        return None if token is None else self.word_ids[token]
+
+    def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None:
+        """Return the tokens of a word as (first, one after the last); None for a word without any.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.encode("hug hugs").word_to_tokens(1)
+        (1, 3)
+        """
+        tokens = [
+            token
+            for token, word in enumerate(self.word_ids)
+            if word == word_index and self.sequence_ids[token] == sequence_index
+        ]
+        return (tokens[0], tokens[-1] + 1) if tokens else None
+
+    def word_to_chars(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None:
+        """Return the characters of a word, from its first token to its last; None for a word without any.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.encode("hug hugs").word_to_chars(1)
+        (4, 8)
+        """
+        tokens = self.word_to_tokens(word_index, sequence_index)
+        if tokens is None:
+            return None
+        return self.offsets[tokens[0]][0], self.offsets[tokens[1] - 1][1]
+
+    def _offsets_by(self, units: Callable[[str], list[int]]) -> list[tuple[int, int]]:
+        """Convert the spans by the number of units before each character of the text they count in."""
+        before: dict[tuple[int, int], list[int]] = {}
+        converted = []
+        for token, (start, end) in enumerate(self.offsets):
+            sequence = self.sequence_ids[token]
+            if sequence is None:
+                converted.append((0, 0))
+                continue
+            text, word = self._texts[sequence], 0
+            if not isinstance(text, str):
+                word = self.word_ids[token] or 0
+                text = text[word]
+            if (sequence, word) not in before:
+                before[sequence, word] = units(text)
+            counts = before[sequence, word]
+            converted.append((counts[start], counts[end]))
+        return converted
 
     def __len__(self) -> int:
         return len(self._raw)
 
     def __repr__(self) -> str:
         return f"Encoding({len(self)} tokens: {' '.join(self.tokens[:16])}{' ...' if len(self) > 16 else ''})"
+
+
+def _item(values: list[int | None], index: int) -> int | None:
+    return values[index] if 0 <= index < len(values) else None
+
+
+def _utf8_units(text: str) -> list[int]:
+    """Return the UTF-8 bytes before each character, and at the end."""
+    return list(accumulate((_utf8_size(ord(c)) for c in text), initial=0))
+
+
+def _utf16_units(text: str) -> list[int]:
+    """Return the UTF-16 code units before each character, and at the end."""
+    return list(accumulate((1 + (ord(c) > 0xFFFF) for c in text), initial=0))
+
+
+def _utf8_size(code: int) -> int:
+    return 1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF)
 
 
 class Batch:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from piecework.spec import (
     TokenizerSpec,
     Truncation,
 )
+from piecework.streams import DecodeStream, DecodeStreams
 from piecework.train import (
     Counts,
     RetrainSettings,
@@ -47,7 +48,17 @@ if TYPE_CHECKING:
     from piecework.train import Preset, Trainer
 
 PathLike: TypeAlias = str | os.PathLike[str]
+T = TypeVar("T")
 Ids: TypeAlias = "Sequence[int] | npt.NDArray[np.integer[Any]]"
+
+_ROLES = {
+    "bos_token": ("<s>", "<|begin_of_text|>", "<bos>"),
+    "eos_token": ("</s>", "<|end_of_text|>", "<|endoftext|>", "<eos>"),
+    "sep_token": ("[SEP]", "<sep>"),
+    "pad_token": ("[PAD]", "<pad>"),
+    "cls_token": ("[CLS]", "<cls>"),
+    "mask_token": ("[MASK]", "<mask>"),
+}
 
 
 class Tokenizer:
@@ -220,24 +231,46 @@ class Tokenizer:
     # ---- text to ids
 
     def encode(
-        self, text: str, pair: str | None = None, *, add_special_tokens: bool = True
+        self,
+        text: str | Sequence[str],
+        pair: str | Sequence[str] | None = None,
+        *,
+        add_special_tokens: bool = True,
+        is_pretokenized: bool = False,
+        parse_special: bool | Collection[str] = True,
     ) -> Encoding:
         """Encode one text, or a text and its pair, with every field.
 
-        Offsets count characters of the text as given, whatever the normalizer did. Special tokens
-        written in the text become special tokens, as in `tokenizers`.
+        Offsets count characters of the text as given, whatever the normalizer did. With
+        `is_pretokenized` text and pair are sequences of words: each is normalized and split further,
+        word ids number the words given, and offsets count from the beginning of each word.
+
+        `parse_special` says which special tokens are recognised when they are written in the text:
+        all (True, as in `tokenizers`), none (False: the safe setting for text that others wrote), or
+        those named.
         """
-        return Encoding(self._core.encode(text, pair, add_special_tokens))
+        raw = self._core.encode(
+            text,
+            pair,
+            add_special_tokens=add_special_tokens,
+            is_pretokenized=is_pretokenized,
+            parse_special=self._selected(parse_special),
+        )
+        return Encoding(raw, (text,) if pair is None else (text, pair))
 
     def encode_batch(
         self,
-        texts: Sequence[str],
-        pairs: Sequence[str] | None = None,
+        texts: Sequence[str] | Sequence[Sequence[str]],
+        pairs: Sequence[str] | Sequence[Sequence[str]] | None = None,
         *,
         add_special_tokens: bool = True,
+        is_pretokenized: bool = False,
+        parse_special: bool | Collection[str] = True,
         workers: int | None = None,
     ) -> Batch:
         """Encode many texts into flat numpy arrays, on `workers` threads (None: one a processor).
+
+        The other settings are those of `encode`.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -246,29 +279,60 @@ class Tokenizer:
 
         An item that is not a string raises `InputTypeError` naming its index.
         """
-        texts = _listed(texts)
-        pairs = None if pairs is None else _listed(pairs)
-        arrays = self._core.encode_batch(texts, pairs, add_special_tokens, workers)
+        first = _listed(texts)
+        second = None if pairs is None else _listed(pairs)
+        arrays = self._core.encode_batch(
+            first,
+            second,
+            add_special_tokens=add_special_tokens,
+            is_pretokenized=is_pretokenized,
+            parse_special=self._selected(parse_special),
+            workers=workers,
+        )
 
         def encode_row(row: int) -> Encoding:
-            pair = None if pairs is None else pairs[row]
-            return self.encode(texts[row], pair, add_special_tokens=add_special_tokens)
+            return self.encode(
+                first[row],
+                None if second is None else second[row],
+                add_special_tokens=add_special_tokens,
+                is_pretokenized=is_pretokenized,
+                parse_special=parse_special,
+            )
 
         return Batch(*arrays, encode_row)
 
-    def count(self, text: str, *, add_special_tokens: bool = True) -> int:
+    def count(
+        self,
+        text: str,
+        *,
+        add_special_tokens: bool = True,
+        parse_special: bool | Collection[str] = True,
+    ) -> int:
         """Count the tokens of a text: the length of its encoding, before any padding."""
-        return int(self._core.count_batch([text], add_special_tokens, 1)[0])
+        return int(
+            self.count_batch(
+                [text],
+                add_special_tokens=add_special_tokens,
+                parse_special=parse_special,
+                workers=1,
+            )[0]
+        )
 
     def count_batch(
         self,
         texts: Sequence[str],
         *,
         add_special_tokens: bool = True,
+        parse_special: bool | Collection[str] = True,
         workers: int | None = None,
     ) -> npt.NDArray[np.int64]:
         """Count the tokens of every text, int64 of shape (texts,), without keeping any id."""
-        return self._core.count_batch(_listed(texts), add_special_tokens, workers)
+        return self._core.count_batch(
+            _listed(texts),
+            add_special_tokens=add_special_tokens,
+            parse_special=self._selected(parse_special),
+            workers=workers,
+        )
 
     def normalize(self, text: str) -> str:
         """Apply the normalizer alone."""
@@ -306,6 +370,35 @@ class Tokenizer:
             row_offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         return self._core.decode_batch(ids, row_offsets, skip_special_tokens, clean_up)
 
+    def decode_stream(
+        self,
+        prefill: Ids = (),
+        *,
+        skip_special_tokens: bool = True,
+        clean_up: bool | None = None,
+    ) -> DecodeStream:
+        """Return a stream that decodes id by id, after the ids of `prefill`, which it does not give.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+        >>> stream = tok.decode_stream(prefill=[1])
+        >>> stream.step(2)
+        ' b'
+        """
+        ids = _id_list(prefill, "prefill")
+        return DecodeStream(self._core.decode_stream([ids], skip_special_tokens, clean_up))
+
+    def decode_streams(
+        self,
+        prefills: Sequence[Ids],
+        *,
+        skip_special_tokens: bool = True,
+        clean_up: bool | None = None,
+    ) -> DecodeStreams:
+        """Return streams for several sequences, one after each of `prefills` (which may be empty)."""
+        rows = [_id_list(row, f"prefills[{i}]") for i, row in enumerate(prefills)]
+        return DecodeStreams(self._core.decode_stream(rows, skip_special_tokens, clean_up))
+
     # ---- vocabulary
 
     def token_to_id(self, token: str) -> int | None:
@@ -324,7 +417,70 @@ class Tokenizer:
         """Return the number of tokens in the vocabulary."""
         return self._core.vocab_size(with_added_tokens)
 
+    @property
+    def added_tokens(self) -> tuple[AddedToken, ...]:
+        """The tokens that are found whole in the text, special or not."""
+        return self.spec.added_tokens
+
+    @property
+    def special_tokens_map(self) -> dict[str, str]:
+        """The special tokens by their customary roles: `unk_token`, `cls_token`, `mask_token`, ...
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
+        >>> tok.special_tokens_map
+        {'unk_token': '[UNK]'}
+        """
+        special = [token.content for token in self.added_tokens if token.special]
+        roles = {role: name for role, names in _ROLES.items() for name in names if name in special}
+        unk_token = getattr(self.spec.model, "unk_token", None)
+        return {**({"unk_token": unk_token} if unk_token else {}), **roles}
+
     # ---- variants
+
+    def with_added_tokens(
+        self, tokens: Sequence[str | AddedToken], *, special: bool = False
+    ) -> Tokenizer:
+        """Return a tokenizer that also finds these tokens whole in the text.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
+        >>> tok.with_added_tokens(["<name>"], special=True).encode("to<name>").ids == [
+        ...     tok.token_to_id("to"), tok.get_vocab_size()
+        ... ]
+        True
+
+        A token that is in the vocabulary keeps its id; a new one gets the next id. A string becomes
+        a special token, or an ordinary one that is sought in normalized text. An `AddedToken` gives
+        every detail but the id.
+        """
+        added = {token.content: token for token in self.added_tokens}
+        next_id = max([*self.get_vocab().values(), -1]) + 1
+        for given in tokens:
+            token = given
+            if isinstance(given, str):
+                token = AddedToken(given, special=special, normalized=not special)
+            if not isinstance(token, AddedToken):
+                raise InputTypeError("tokens", type(token).__name__, "str or AddedToken")
+            id = added[token.content].id if token.content in added else None
+            if id is None:
+                id = self.token_to_id(token.content)
+            if id is None:
+                id, next_id = next_id, next_id + 1
+            added[token.content] = replace(token, id=id)
+        return self._replaced(added_tokens=tuple(added.values()))
+
+    def without_added_tokens(self, contents: Collection[str]) -> Tokenizer:
+        """Return a tokenizer that no longer finds these tokens whole in the text.
+
+        Entries of the vocabulary stay there. Raises `ArgumentError` for what was not added.
+        """
+        names = [token.content for token in self.added_tokens]
+        for content in contents:
+            if content not in names:
+                raise ArgumentError("contents", repr(content), "added tokens")
+        kept = tuple(token for token in self.added_tokens if token.content not in contents)
+        return self._replaced(added_tokens=kept)
 
     def with_truncation(
         self,
@@ -445,6 +601,21 @@ class Tokenizer:
         tokenizer._core = core
         return tokenizer
 
+    def _selected(self, parse_special: bool | Collection[str]) -> list[int] | None:
+        """Return the ids of the special tokens to recognise; None stands for all."""
+        if parse_special is True:
+            return None
+        if parse_special is False:
+            return []
+        if isinstance(parse_special, str) or not isinstance(parse_special, Collection):
+            expected = "True, False or a collection of special tokens"
+            raise InputTypeError("parse_special", type(parse_special).__name__, expected)
+        special = {token.content: token.id for token in self.added_tokens if token.special}
+        for token in parse_special:
+            if token not in special:
+                raise ArgumentError("parse_special", repr(token), "special tokens of the tokenizer")
+        return [special[token] for token in parse_special]
+
     def _replaced(self, **stages: Any) -> Tokenizer:
         return type(self).from_spec(replace(self.spec, **stages))
 
@@ -455,7 +626,7 @@ def _path_text(path: PathLike) -> str:
     return os.fspath(path)
 
 
-def _listed(texts: Sequence[str]) -> list[str]:
+def _listed(texts: Sequence[T]) -> list[T]:
     """Keep hold of the texts as they are now, so that rows can be encoded again later."""
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise InputTypeError("texts", type(texts).__name__, "a sequence of str, such as a list")

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use piecework_core::batch::Encoder;
-use piecework_core::pipeline::Pipeline;
+use piecework_core::pipeline::{Input, Options, Pipeline};
 use piecework_core::spec::TokenizerSpec;
-use piecework_core::text::Aligned;
+use piecework_core::text::{CharIndex, Pieces};
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::encoding::RawEncoding;
 use crate::errors::{bad_argument, raise};
-use crate::text::{borrow, borrow_all, items};
+use crate::input::{borrowed, borrowed_all, selector, Borrowed, Held};
+use crate::stream::RawDecodeStream;
+use crate::text::borrow;
 
 /// A compiled tokenizer.
 #[pyclass(frozen, module = "piecework._core")]
@@ -73,46 +75,61 @@ impl Core {
     }
 
     fn to_vocab_txt(&self) -> PyResult<Vec<u8>> {
-        vocab_txt::write(self.encoder.pipeline().spec().model.vocab()).map_err(raise)
+        vocab_txt::write(&self.encoder.pipeline().spec().model.vocab()).map_err(raise)
     }
 
+    #[pyo3(signature = (text, pair, *, add_special_tokens, is_pretokenized, parse_special))]
     fn encode(
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyAny>,
         pair: Option<&Bound<'_, PyAny>>,
         add_special_tokens: bool,
+        is_pretokenized: bool,
+        parse_special: Option<Vec<u32>>,
     ) -> PyResult<RawEncoding> {
-        let text = borrow(text, || "text".into())?;
-        let pair = pair.map(|pair| borrow(pair, || "pair".into())).transpose()?;
+        let held = Held::take(text, is_pretokenized, "text")?;
+        let held_pair = pair.map(|pair| Held::take(pair, is_pretokenized, "pair")).transpose()?;
+        let text = borrowed(&held, "text")?;
+        let pair = held_pair.as_ref().map(|held| borrowed(held, "pair")).transpose()?;
+        let options = Options { add_special_tokens, parse_special: &selector(parse_special) };
         let encode = || {
             self.encoder.with_scratch(|scratch| {
-                self.encoder.pipeline().encode(text, pair, add_special_tokens, scratch)
+                let pair = pair.as_ref().map(Borrowed::input);
+                self.encoder.pipeline().encode(text.input(), pair, options, scratch)
             })
         };
         let encoding = py.detach(encode).map_err(raise)?;
         Ok(RawEncoding { encoding, encoder: Arc::clone(&self.encoder) })
     }
 
+    #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, workers))]
+    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         pairs: Option<&Bound<'py, PyAny>>,
         add_special_tokens: bool,
+        is_pretokenized: bool,
+        parse_special: Option<Vec<u32>>,
         workers: Option<i64>,
     ) -> PyResult<IdArrays<'py>> {
         let workers = worker_count(workers)?;
-        let text_items = items(texts, "texts")?;
-        let texts = borrow_all(&text_items, "texts")?;
-        let pair_items = pairs.map(|pairs| items(pairs, "pairs")).transpose()?;
-        let pairs = pair_items.as_deref().map(|pairs| borrow_all(pairs, "pairs")).transpose()?;
+        let held = Held::take_all(texts, is_pretokenized, "texts")?;
+        let held_pairs = pairs.map(|pairs| Held::take_all(pairs, is_pretokenized, "pairs")).transpose()?;
+        let texts = borrowed_all(&held, "texts")?;
+        let pairs = held_pairs.as_deref().map(|held| borrowed_all(held, "pairs")).transpose()?;
         if let Some(pairs) = pairs.as_ref().filter(|pairs| pairs.len() != texts.len()) {
             let expected = format!("{}, one for each text", texts.len());
             return Err(bad_argument("pairs", format!("{} items", pairs.len()), &expected));
         }
+        let inputs: Vec<Input<'_>> = texts.iter().map(Borrowed::input).collect();
+        let pairs: Option<Vec<Input<'_>>> =
+            pairs.as_ref().map(|pairs| pairs.iter().map(Borrowed::input).collect());
+        let options = Options { add_special_tokens, parse_special: &selector(parse_special) };
         let batch = py
-            .detach(|| self.encoder.encode(&texts, pairs.as_deref(), add_special_tokens, workers))
+            .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, workers))
             .map_err(raise)?;
         Ok((
             batch.ids.into_pyarray(py),
@@ -122,17 +139,21 @@ impl Core {
         ))
     }
 
+    #[pyo3(signature = (texts, *, add_special_tokens, parse_special, workers))]
     fn count_batch<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         add_special_tokens: bool,
+        parse_special: Option<Vec<u32>>,
         workers: Option<i64>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let workers = worker_count(workers)?;
-        let text_items = items(texts, "texts")?;
-        let texts = borrow_all(&text_items, "texts")?;
-        let counts = py.detach(|| self.encoder.count(&texts, add_special_tokens, workers));
+        let held = Held::take_all(texts, false, "texts")?;
+        let texts = borrowed_all(&held, "texts")?;
+        let inputs: Vec<Input<'_>> = texts.iter().map(Borrowed::input).collect();
+        let options = Options { add_special_tokens, parse_special: &selector(parse_special) };
+        let counts = py.detach(|| self.encoder.count(&inputs, options, workers));
         Ok(counts.map_err(raise)?.into_pyarray(py))
     }
 
@@ -142,8 +163,8 @@ impl Core {
         ids: Vec<u32>,
         skip_special_tokens: bool,
         clean_up: Option<bool>,
-    ) -> String {
-        py.detach(|| self.encoder.pipeline().decode(&ids, skip_special_tokens, clean_up))
+    ) -> PyResult<String> {
+        py.detach(|| self.encoder.pipeline().decode(&ids, skip_special_tokens, clean_up)).map_err(raise)
     }
 
     fn decode_batch(
@@ -165,7 +186,17 @@ impl Core {
         })?;
         let pipeline = self.encoder.pipeline();
         let decode = |row: &[u32]| pipeline.decode(row, skip_special_tokens, clean_up);
-        Ok(py.detach(|| rows.into_iter().map(decode).collect()))
+        py.detach(|| rows.into_iter().map(decode).collect::<Result<_, _>>()).map_err(raise)
+    }
+
+    fn decode_stream(
+        &self,
+        prefill: Vec<Vec<u32>>,
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+    ) -> PyResult<RawDecodeStream> {
+        let encoder = Arc::clone(&self.encoder);
+        RawDecodeStream::begin(encoder, &prefill, skip_special_tokens, clean_up).map_err(raise)
     }
 
     fn token_to_id(&self, token: &str) -> Option<u32> {
@@ -193,22 +224,21 @@ impl Core {
     fn normalize(&self, text: &Bound<'_, PyAny>) -> PyResult<String> {
         let text = borrow(text, || "text".into())?;
         let mut normalized = String::new();
-        self.encoder.pipeline().splitter().normalizer().run(text, 0, &mut normalized);
+        let normalizer = self.encoder.pipeline().splitter().normalizer();
+        normalizer.run(text, 0, &mut normalized).map_err(raise)?;
         Ok(normalized)
     }
 
     fn pre_tokenize(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, (u32, u32))>> {
         let text = borrow(text, || "text".into())?;
-        let splitter = self.encoder.pipeline().splitter();
-        let mut normalized = Aligned::default();
-        splitter.normalizer().run(text, 0, &mut normalized);
-        let chars = piecework_core::text::CharIndex::new(text);
-        let mut words = Vec::new();
-        splitter.pre_tokenizer().run(normalized.text(), |start, end| {
-            let source = normalized.source_of(start, end);
+        let mut pieces = Pieces::default();
+        self.encoder.pipeline().splitter().pieces_into(text, 0, &mut pieces).map_err(raise)?;
+        let chars = CharIndex::new(text);
+        let word = |&(start, end): &(usize, usize)| {
+            let source = pieces.text.source_of(start, end);
             let span = (chars.chars_before(source.0), chars.chars_before(source.1));
-            words.push((normalized.text()[start..end].to_owned(), span));
-        });
-        Ok(words)
+            (pieces.text.text()[start..end].to_owned(), span)
+        };
+        Ok(pieces.spans.iter().map(word).collect())
     }
 }

@@ -38,8 +38,8 @@ impl WordCounter {
         let (normalizer, pre_tokenizer) =
             tokenizer_json::read_pipeline(pipeline_json.as_bytes()).map_err(raise)?;
         let splitter = Splitter::new(
-            Normalizer::compile(normalizer.as_ref()),
-            PreTokenizer::compile(pre_tokenizer.as_ref()),
+            Normalizer::compile(normalizer.as_ref()).map_err(raise)?,
+            PreTokenizer::compile(pre_tokenizer.as_ref()).map_err(raise)?,
         );
         let counter = Mutex::new(batch::WordCounter::new(splitter.clone(), workers));
         Ok(Self { counter, splitter, workers })

@@ -7,7 +7,9 @@ mod core;
 mod counting;
 mod encoding;
 mod errors;
+mod input;
 mod learning;
+mod stream;
 mod text;
 
 use pyo3::prelude::*;
@@ -24,6 +26,8 @@ mod _core {
     use crate::encoding::RawEncoding;
     #[pymodule_export]
     use crate::learning::{learn_wordpiece, LearnedWordPiece};
+    #[pymodule_export]
+    use crate::stream::RawDecodeStream;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,34 +1,68 @@
-//! Special tokens: raw text in, pieces of plain text and whole tokens out.
+//! Added tokens: text in, stretches of plain text and whole tokens out.
 //!
-//! Leftmost-longest matches by one Aho-Corasick automaton (Aho & Corasick 1975), linear in the text.
+//! Raw text is searched for the tokens with `normalized: false`, normalized text for the others in their
+//! normalized form; the leftmost match wins, then the longest (Aho & Corasick 1975). Compiling is linear in
+//! the bytes of all tokens; searching is linear in the text, times the longest token at worst.
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::AddedToken;
-use crate::text::{class_of, Class};
 
 /// The compiled set of added tokens.
 #[derive(Clone, Debug)]
 pub struct SpecialTokens {
     tokens: Vec<AddedToken>,
     skipped_by_decoding: FxHashSet<u32>,
-    matcher: Option<AhoCorasick>,
+    normalized_forms: FxHashMap<u32, String>,
+    raw: Option<Matcher>,
+    normalized: Option<Matcher>,
 }
 
-/// A stretch of the raw text.
+/// Which special tokens are recognised in text; added tokens that are not special always are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selector {
+    /// All of them.
+    #[default]
+    All,
+    /// Those with these ids.
+    Only(FxHashSet<u32>),
+}
+
+impl Selector {
+    /// Those with these ids.
+    #[must_use]
+    pub fn only(ids: Vec<u32>) -> Self {
+        Self::Only(ids.into_iter().collect())
+    }
+
+    fn recognizes(&self, token: &AddedToken) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(ids) => !token.special || ids.contains(&token.id),
+        }
+    }
+}
+
+/// A stretch of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
     /// Ordinary text, a byte span.
     Text(usize, usize),
-    /// An added token: its id and the byte span it covers.
+    /// An added token: its id and the byte span it covers, stripped whitespace included.
     Token(u32, usize, usize),
 }
 
 impl SpecialTokens {
-    /// Compile added tokens; two with the same content are an error.
-    pub fn compile(tokens: &[AddedToken]) -> Result<Self, Error> {
+    /// Compile added tokens; `normalize` is what the tokenizer's normalizer makes of a whole text.
+    ///
+    /// Two tokens with the same content are an error. Of two with the same normalized form only the first
+    /// is ever found; one whose normalized form is empty never is.
+    pub fn compile(
+        tokens: &[AddedToken],
+        normalize: impl Fn(&str) -> Result<String, Error>,
+    ) -> Result<Self, Error> {
         let mut first_with = FxHashMap::default();
         for (at, token) in tokens.iter().enumerate() {
             check(token, at)?;
@@ -38,10 +72,28 @@ impl SpecialTokens {
                 return Err(Error::new(ErrorKind::Vocabulary, place, found, "each content once"));
             }
         }
-        let matcher = (!tokens.is_empty()).then(|| automaton(tokens)).transpose()?;
+        let (mut raw, mut normalized, mut normalized_forms) =
+            (Vec::new(), Vec::new(), FxHashMap::default());
+        for (at, token) in tokens.iter().enumerate() {
+            if !token.normalized {
+                raw.push((token.content.clone(), at));
+                continue;
+            }
+            let form = normalize(&token.content).map_err(|e| e.within(&format!("added_tokens[{at}]")))?;
+            check_form(&form, at)?;
+            if form != token.content {
+                normalized_forms.insert(token.id, form.clone());
+            }
+            normalized.push((form, at));
+        }
         let special = tokens.iter().filter(|token| token.special);
-        let skipped_by_decoding = special.map(|token| token.id).collect();
-        Ok(Self { tokens: tokens.to_vec(), skipped_by_decoding, matcher })
+        Ok(Self {
+            skipped_by_decoding: special.map(|token| token.id).collect(),
+            normalized_forms,
+            raw: Matcher::compile(raw)?,
+            normalized: Matcher::compile(normalized)?,
+            tokens: tokens.to_vec(),
+        })
     }
 
     /// Whether a token with this id is skipped by decoding.
@@ -56,15 +108,52 @@ impl SpecialTokens {
         &self.tokens
     }
 
-    /// Cut a text into ordinary stretches and added tokens, in order; empty stretches are left out.
-    pub fn split(&self, text: &str, mut emit: impl FnMut(Segment)) {
+    /// What the decoder is given for an added token whose normalized form is not its content.
+    #[must_use]
+    pub fn normalized_form(&self, id: u32) -> Option<&str> {
+        self.normalized_forms.get(&id).map(String::as_str)
+    }
+
+    /// Whether any token is sought in normalized text.
+    #[must_use]
+    pub fn has_normalized(&self) -> bool {
+        self.normalized.is_some()
+    }
+
+    /// Cut raw text into ordinary stretches and added tokens, in order; empty stretches are left out.
+    ///
+    /// A special token that `selector` leaves out is as if it had never been added.
+    pub fn split_raw(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
+        self.split(self.raw.as_ref(), text, selector, emit);
+    }
+
+    /// Cut normalized text likewise, at the tokens that are sought in normalized text.
+    pub fn split_normalized(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
+        self.split(self.normalized.as_ref(), text, selector, emit);
+    }
+
+    #[inline]
+    fn split(
+        &self,
+        matcher: Option<&Matcher>,
+        text: &str,
+        selector: &Selector,
+        mut emit: impl FnMut(Segment),
+    ) {
         let mut done = 0;
-        for found in self.matcher.iter().flat_map(|matcher| matcher.find_iter(text)) {
-            let token = &self.tokens[found.pattern().as_usize()];
-            if token.single_word && touches_word(text, found.start(), found.end()) {
+        let mut sought_from = 0;
+        while let Some(matcher) = matcher {
+            let recognizes = |at: usize| selector.recognizes(&self.tokens[at]);
+            let Some((at, start, end)) = matcher.find(text, sought_from, recognizes) else { break };
+            sought_from = end;
+            let token = &self.tokens[at];
+            if token.single_word && touches_word(text, start, end) {
                 continue;
             }
-            let (start, end) = with_stripped_space(token, text, done, found.start(), found.end());
+            let (start, end) = with_stripped_space(token, text, done, start, end);
+            if start >= end {
+                continue;
+            }
             if done < start {
                 emit(Segment::Text(done, start));
             }
@@ -77,37 +166,149 @@ impl SpecialTokens {
     }
 }
 
+/// The longest token, in bytes; it bounds how often a byte of text is looked at.
+const MAX_CONTENT_BYTES: usize = 1024;
+
 fn check(token: &AddedToken, at: usize) -> Result<(), Error> {
+    let place = format!("added_tokens[{at}].content");
     if token.content.is_empty() {
-        let place = format!("added_tokens[{at}].content");
         return Err(Error::new(ErrorKind::Format, place, "an empty string", "a token"));
     }
-    if token.normalized {
-        let place = format!("added_tokens[{at}].normalized");
-        return Err(Error::new(ErrorKind::Format, place, "true", "false: only raw text is searched"));
+    if token.content.len() > MAX_CONTENT_BYTES {
+        let found = format!("a token of {} bytes", token.content.len());
+        return Err(Error::new(ErrorKind::Format, place, found, format!("at most {MAX_CONTENT_BYTES}")));
     }
     Ok(())
 }
 
-fn automaton(tokens: &[AddedToken]) -> Result<AhoCorasick, Error> {
+fn check_form(form: &str, at: usize) -> Result<(), Error> {
+    if form.len() <= MAX_CONTENT_BYTES {
+        return Ok(());
+    }
+    let place = format!("added_tokens[{at}].normalized");
+    let found = format!("a token of {} bytes when normalized", form.len());
+    Err(Error::new(ErrorKind::Format, place, found, format!("at most {MAX_CONTENT_BYTES}")))
+}
+
+/// One automaton over the forms in which some tokens are sought.
+#[derive(Clone, Debug)]
+struct Matcher {
+    automaton: AhoCorasick,
+    patterns: Vec<Pattern>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pattern {
+    /// Index of the token.
+    token: usize,
+    len: usize,
+    /// The pattern that matches wherever this one does, the longest such.
+    shorter: Option<usize>,
+}
+
+/// Tables of one entry a byte class and state are made up to so many bytes of patterns.
+const MAX_DENSE_BYTES: usize = 2048;
+/// All forms together; far more than any tokenizer has.
+const MAX_TOTAL_BYTES: usize = 1 << 26;
+
+impl Matcher {
+    /// Compile (form, index of the token) entries; empty forms are left out.
+    fn compile(mut forms: Vec<(String, usize)>) -> Result<Option<Self>, Error> {
+        forms.retain(|(form, _)| !form.is_empty());
+        if forms.is_empty() {
+            return Ok(None);
+        }
+        // A form that begins with another stands after it; of equal ones the first token stands last.
+        forms.sort_by(|(a, first), (b, second)| a.cmp(b).then(second.cmp(first)));
+        let patterns = with_prefixes(&forms);
+        let last_of_equals =
+            (0..forms.len()).filter(|&i| forms.get(i + 1).is_none_or(|f| f.0 != forms[i].0));
+        let sought: Vec<usize> = last_of_equals.collect();
+        let automaton = automaton(sought.iter().map(|&i| forms[i].0.as_bytes()))?;
+        // Pattern ids of the automaton come first, the forms it does not know follow.
+        Ok(Some(Self { automaton, patterns: renumbered(&patterns, &sought) }))
+    }
+
+    /// The leftmost, then longest match from byte `from` on among the tokens that are recognised.
+    #[inline]
+    fn find(
+        &self,
+        text: &str,
+        mut from: usize,
+        recognizes: impl Fn(usize) -> bool,
+    ) -> Option<(usize, usize, usize)> {
+        loop {
+            let found = self.automaton.find(Input::new(text).span(from..text.len()))?;
+            let mut pattern = Some(&self.patterns[found.pattern().as_usize()]);
+            while let Some(candidate) = pattern {
+                if recognizes(candidate.token) {
+                    return Some((candidate.token, found.start(), found.start() + candidate.len));
+                }
+                pattern = candidate.shorter.map(|at| &self.patterns[at]);
+            }
+            from = found.start() + 1;
+        }
+    }
+}
+
+/// For each of the sorted forms, the nearest one before it that it begins with.
+fn with_prefixes(forms: &[(String, usize)]) -> Vec<Pattern> {
+    let mut patterns = Vec::with_capacity(forms.len());
+    let mut prefixes: Vec<usize> = Vec::new();
+    for (at, (form, token)) in forms.iter().enumerate() {
+        while prefixes.last().is_some_and(|&last| !form.starts_with(&forms[last].0)) {
+            prefixes.pop();
+        }
+        patterns.push(Pattern { token: *token, len: form.len(), shorter: prefixes.last().copied() });
+        prefixes.push(at);
+    }
+    patterns
+}
+
+/// Put the patterns at the indices `first` before all others.
+fn renumbered(patterns: &[Pattern], first: &[usize]) -> Vec<Pattern> {
+    let mut order = first.to_vec();
+    let mut is_first = vec![false; patterns.len()];
+    first.iter().for_each(|&at| is_first[at] = true);
+    order.extend((0..patterns.len()).filter(|&at| !is_first[at]));
+    let mut new_index = vec![0; patterns.len()];
+    order.iter().enumerate().for_each(|(new, &old)| new_index[old] = new);
+    let renumber = |at: &usize| {
+        let pattern = patterns[*at];
+        Pattern { shorter: pattern.shorter.map(|old| new_index[old]), ..pattern }
+    };
+    order.iter().map(renumber).collect()
+}
+
+fn automaton<'f>(forms: impl Iterator<Item = &'f [u8]> + Clone) -> Result<AhoCorasick, Error> {
+    let bytes: usize = forms.clone().map(<[u8]>::len).sum();
+    if bytes > MAX_TOTAL_BYTES {
+        let found = format!("tokens of {bytes} bytes together");
+        return Err(Error::new(
+            ErrorKind::Format,
+            "added_tokens",
+            found,
+            format!("at most {MAX_TOTAL_BYTES}"),
+        ));
+    }
     AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)
-        .build(tokens.iter().map(|token| token.content.as_bytes()))
+        .kind((bytes > MAX_DENSE_BYTES).then_some(AhoCorasickKind::ContiguousNFA))
+        .build(forms)
         .map_err(|error| {
             Error::new(ErrorKind::Format, "added_tokens", error.to_string(), "fewer or shorter tokens")
         })
 }
 
+/// Whether a character that `\w` matches stands right before or after the span.
 fn touches_word(text: &str, start: usize, end: usize) -> bool {
-    text[..start].chars().next_back().is_some_and(is_word_char)
-        || text[end..].chars().next().is_some_and(is_word_char)
+    text[..start].chars().next_back().is_some_and(regex_syntax::is_word_character)
+        || text[end..].chars().next().is_some_and(regex_syntax::is_word_character)
 }
 
-/// What `\w` matches: letters, digits, marks and connector punctuation.
-fn is_word_char(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || class_of(c).has(Class::NONSPACING_MARK)
-}
-
+/// Widen a span by the whitespace that its token swallows, on the left no further than byte `done`.
+///
+/// Nothing is left of a token that stands in whitespace swallowed by the one before.
 fn with_stripped_space(
     token: &AddedToken,
     text: &str,
@@ -117,7 +318,7 @@ fn with_stripped_space(
 ) -> (usize, usize) {
     let mut span = (start, end);
     if token.lstrip {
-        span.0 = text[..start].trim_end().len().max(done);
+        span.0 = if done <= start { done + text[done..start].trim_end().len() } else { done };
     }
     if token.rstrip {
         span.1 = text.len() - text[end..].trim_start().len();
@@ -126,41 +327,4 @@ fn with_stripped_space(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn token(content: &str, id: u32) -> AddedToken {
-        AddedToken {
-            id,
-            content: content.into(),
-            single_word: false,
-            lstrip: false,
-            rstrip: false,
-            normalized: false,
-            special: true,
-        }
-    }
-
-    fn split(tokens: &[AddedToken], text: &str) -> Vec<Segment> {
-        let mut segments = Vec::new();
-        SpecialTokens::compile(tokens).unwrap().split(text, |segment| segments.push(segment));
-        segments
-    }
-
-    #[test]
-    fn takes_the_leftmost_longest() {
-        let tokens = [token("[A]", 1), token("[A][B]", 2)];
-        assert_eq!(split(&tokens, "x[A][B]"), [Segment::Text(0, 1), Segment::Token(2, 1, 7)]);
-    }
-
-    #[test]
-    fn strips_space_and_respects_words() {
-        let stripping = AddedToken { lstrip: true, rstrip: true, ..token("<m>", 1) };
-        assert_eq!(
-            split(&[stripping], "a <m> b"),
-            [Segment::Text(0, 1), Segment::Token(1, 1, 6), Segment::Text(6, 7)]
-        );
-        let whole = AddedToken { single_word: true, ..token("ab", 1) };
-        assert_eq!(split(&[whole], "abc"), [Segment::Text(0, 3)]);
-    }
-}
+mod tests;

@@ -1,10 +1,11 @@
 //! A compiled vocabulary: token to id by hash, id to token by index.
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 use std::hash::Hasher;
 
 use crate::error::{Error, ErrorKind};
+use crate::spec::ModelSpec;
 
 /// The largest id a vocabulary may hold; tables are indexed by id.
 pub const MAX_ID: u32 = (1 << 28) - 1;
@@ -36,6 +37,14 @@ impl Vocab {
             vocab.insert(token, *id)?;
         }
         Ok(vocab)
+    }
+
+    /// Compile the entries of a model; errors name the place in its specification.
+    pub fn of_model(spec: &ModelSpec) -> Result<Self, Error> {
+        if let ModelSpec::Unigram(spec) = spec {
+            check_list(&spec.vocab)?;
+        }
+        Self::compile(&spec.vocab()).map_err(|error| Error { place: "model.vocab".into(), ..error })
     }
 
     fn insert(&mut self, token: &str, id: u32) -> Result<(), Error> {
@@ -100,6 +109,18 @@ impl Vocab {
     }
 }
 
+/// Check that no two entries of a list are equal: `token_to_id` would have two answers.
+fn check_list(entries: &[(String, f64)]) -> Result<(), Error> {
+    let mut first_at = FxHashMap::with_capacity_and_hasher(entries.len(), FxBuildHasher);
+    for (at, (token, _)) in entries.iter().enumerate() {
+        if let Some(first) = first_at.insert(token, at) {
+            let (place, found) = (format!("model.vocab[{at}]"), format!("{token:?} as in [{first}]"));
+            return Err(Error::new(ErrorKind::Vocabulary, place, found, "each token once"));
+        }
+    }
+    Ok(())
+}
+
 fn slice<'a>(text: &'a str, spans: &[Option<(u32, u32)>], id: u32) -> &'a str {
     spans[id as usize].map_or("", |(start, end)| &text[start as usize..end as usize])
 }
@@ -113,6 +134,7 @@ fn hash(token: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::UnigramSpec;
 
     #[test]
     fn finds_tokens_and_ids_across_gaps() {
@@ -126,5 +148,13 @@ mod tests {
         assert!(Vocab::compile(&[("a".into(), 0), ("a".into(), 1)]).is_err());
         assert!(Vocab::compile(&[("a".into(), 0), ("b".into(), 0)]).is_err());
         assert!(Vocab::compile(&[("a".into(), u32::MAX)]).is_err());
+    }
+
+    #[test]
+    fn names_the_entry_of_a_list_that_is_there_twice() {
+        let vocab = ["a", "b", "a"].map(|token| (token.to_string(), 0.0)).to_vec();
+        let spec = UnigramSpec { vocab, unk_id: None, byte_fallback: false };
+        let error = Vocab::of_model(&ModelSpec::Unigram(spec)).unwrap_err();
+        assert_eq!(error.to_string(), r#"model.vocab[2]: found "a" as in [0], expected each token once"#);
     }
 }

@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn round_trips() {
         let spec = read(b"[UNK]\nhug\n##s\n", None).unwrap();
-        assert_eq!(write(spec.model.vocab()).unwrap(), b"[UNK]\nhug\n##s\n");
+        assert_eq!(write(&spec.model.vocab()).unwrap(), b"[UNK]\nhug\n##s\n");
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
     fn decides_the_case_by_the_entries() {
         let lowercases = |bytes: &[u8]| match read(bytes, None).unwrap().normalizer {
             Some(NormalizerSpec::Bert(bert)) => bert.lowercase,
-            None => false,
+            _ => false,
         };
         assert!(lowercases(b"[UNK]\nhug\n"));
         assert!(!lowercases(b"[UNK]\nHug\n"));

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from piecework.errors import FormatError
 from piecework.reference import bert
 from piecework.reference.bert import Aligned
 from piecework.reference.wordpiece import Piece, encode_word
 from piecework.spec import (
+    BertNormalizer,
     BertPreTokenizer,
     BertProcessing,
     Char,
@@ -24,6 +26,7 @@ from piecework.spec import (
     Template,
     TokenizerSpec,
     WhitespaceSplit,
+    Word,
     WordPiece,
     WordPieceDecoder,
 )
@@ -122,9 +125,12 @@ class ReferenceTokenizer:
 
     def normalize(self, part: Aligned) -> Aligned:
         """Apply the normalizer to a part of the text."""
-        if self.spec.normalizer is None:
+        normalizer = self.spec.normalizer
+        if normalizer is None:
             return part
-        return bert.normalize(part, self.spec.normalizer)
+        if not isinstance(normalizer, BertNormalizer):
+            raise FormatError("normalizer", type(normalizer).__name__, "BertNormalizer or None")
+        return bert.normalize(part, normalizer)
 
     # ---- ids to text
 
@@ -166,6 +172,8 @@ def model_pieces(word: str, model: Model) -> list[Piece]:
     """
     if isinstance(model, WordPiece):
         return encode_word(word, model)
+    if not isinstance(model, (Word, Char)):
+        raise FormatError("model", type(model).__name__, "WordPiece, Word or Char")
     size = 1 if isinstance(model, Char) else len(word)
     units = ((word[start : start + size], start) for start in range(0, len(word), size))
     return [
@@ -202,6 +210,8 @@ def template_items(template: PostProcessor | None, sequences: int) -> tuple[str,
         cls, sep = template.cls[0], template.sep[0]
         single = (f"{cls}:0", "$A:0", f"{sep}:0")
         template = Template(single, (*single, "$B:1", f"{sep}:1"), {})
+    if not isinstance(template, Template):
+        raise FormatError("post_processor", type(template).__name__, "a template")
     return template.single if sequences == 1 else template.pair
 
 
@@ -211,6 +221,8 @@ def template_ids(template: PostProcessor | None) -> dict[str, int]:
         return {}
     if isinstance(template, BertProcessing):
         return dict([template.sep, template.cls])
+    if not isinstance(template, Template):
+        raise FormatError("post_processor", type(template).__name__, "a template")
     return {token: ids[0] for token, ids in template.special_tokens.items()}
 
 

@@ -2,39 +2,129 @@
 
 Specifications are plain data: compare them with `==`, print them, write them as JSON in the shape
 that `tokenizer.json` uses. They do nothing until a `Tokenizer` compiles them.
+
+A component has the name that it has in `tokenizer.json`. Where stages share a name, the stage is part
+of it (`Normalizer`, `PreTokenizer`, `Processing`, `Decoder`: `SequenceNormalizer`,
+`ByteLevelProcessing`), except where it is best known: `Replace` and `Strip` are normalizers,
+`ByteLevel` and `Metaspace` pre-tokenizers, `WordPiece` is a model. `Word`, `Template` and `Char` stand
+for WordLevel, TemplateProcessing and a BPE model without merges.
 """
 
 from piecework.spec.added_tokens import AddedToken
-from piecework.spec.decoders import CharDecoder, Decoder, WordPieceDecoder
+from piecework.spec.decoders import (
+    CTC,
+    BPEDecoder,
+    ByteFallback,
+    ByteLevelDecoder,
+    CharDecoder,
+    Decoder,
+    Fuse,
+    MetaspaceDecoder,
+    ReplaceDecoder,
+    SequenceDecoder,
+    StripDecoder,
+    WordPieceDecoder,
+)
 from piecework.spec.lengths import Padding, Truncation
-from piecework.spec.models import Char, Model, Word, WordPiece
-from piecework.spec.normalizers import BertNormalizer, Normalizer
-from piecework.spec.post_processors import BertProcessing, PostProcessor, Template
+from piecework.spec.models import BPE, Char, Model, Unigram, Word, WordPiece
+from piecework.spec.normalizers import (
+    NFC,
+    NFD,
+    NFKC,
+    NFKD,
+    BertNormalizer,
+    ByteLevelNormalizer,
+    Lowercase,
+    Nmt,
+    Normalizer,
+    Precompiled,
+    Prepend,
+    Replace,
+    SequenceNormalizer,
+    Strip,
+    StripAccents,
+)
+from piecework.spec.patterns import Pattern, Regex
+from piecework.spec.post_processors import (
+    BertProcessing,
+    ByteLevelProcessing,
+    PostProcessor,
+    RobertaProcessing,
+    SequenceProcessing,
+    Template,
+)
 from piecework.spec.pre_tokenizers import (
     BertPreTokenizer,
+    ByteLevel,
+    CharDelimiterSplit,
+    Digits,
+    FixedLength,
+    Metaspace,
     PreTokenizer,
     Punctuation,
+    SequencePreTokenizer,
+    Split,
+    UnicodeScripts,
+    Whitespace,
     WhitespaceSplit,
 )
 from piecework.spec.tokenizer import TokenizerSpec
 
 __all__ = [
+    "BPE",
+    "CTC",
+    "NFC",
+    "NFD",
+    "NFKC",
+    "NFKD",
     "AddedToken",
+    "BPEDecoder",
     "BertNormalizer",
     "BertPreTokenizer",
     "BertProcessing",
+    "ByteFallback",
+    "ByteLevel",
+    "ByteLevelDecoder",
+    "ByteLevelNormalizer",
+    "ByteLevelProcessing",
     "Char",
     "CharDecoder",
+    "CharDelimiterSplit",
     "Decoder",
+    "Digits",
+    "FixedLength",
+    "Fuse",
+    "Lowercase",
+    "Metaspace",
+    "MetaspaceDecoder",
     "Model",
+    "Nmt",
     "Normalizer",
     "Padding",
+    "Pattern",
     "PostProcessor",
     "PreTokenizer",
+    "Precompiled",
+    "Prepend",
     "Punctuation",
+    "Regex",
+    "Replace",
+    "ReplaceDecoder",
+    "RobertaProcessing",
+    "SequenceDecoder",
+    "SequenceNormalizer",
+    "SequencePreTokenizer",
+    "SequenceProcessing",
+    "Split",
+    "Strip",
+    "StripAccents",
+    "StripDecoder",
     "Template",
     "TokenizerSpec",
     "Truncation",
+    "UnicodeScripts",
+    "Unigram",
+    "Whitespace",
     "WhitespaceSplit",
     "Word",
     "WordPiece",

@@ -11,11 +11,12 @@ class AddedToken:
     """A token matched whole in the raw text, such as `[MASK]`.
 
     `single_word` refuses a match inside a word; `lstrip` and `rstrip` swallow the whitespace on that
-    side. A `special` token is skipped by `decode`.
+    side; `normalized` matches in normalized text. A `special` token is skipped by `decode`. The id -1
+    stands for one that `Tokenizer.with_added_tokens` is to give.
     """
 
     content: str
-    id: int
+    id: int = -1
     single_word: bool = False
     lstrip: bool = False
     rstrip: bool = False

@@ -1,16 +1,16 @@
-"""Models: words in, vocabulary entries out. Each carries its vocabulary as token -> id."""
+"""Models: words in, vocabulary entries out. Each has its vocabulary as token -> id in `vocab`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from piecework.errors import FormatError
+from piecework.spec.component import Component, component_from_json
 
 
 @dataclass(frozen=True)
-class WordPiece:
+class WordPiece(Component):
     """Cut each word into the longest vocabulary entries from the left, marked `##` inside a word.
 
     `unk="word"` turns a word that cannot be cut whole into one unknown token (BERT's rule);
@@ -19,6 +19,8 @@ class WordPiece:
 
     Source: Song et al. 2021, "Fast WordPiece Tokenization", section 3 (LinMaxMatch).
     """
+
+    KIND: ClassVar[str] = "WordPiece"
 
     vocab: Mapping[str, int] = field(repr=False)
     unk_token: str = "[UNK]"
@@ -30,7 +32,7 @@ class WordPiece:
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object; `unk` and `segmentation` appear when not the default."""
         value: dict[str, Any] = {
-            "type": "WordPiece",
+            "type": self.KIND,
             "unk_token": self.unk_token,
             "continuing_subword_prefix": self.continuing_subword_prefix,
             "max_input_chars_per_word": self.max_input_chars_per_word,
@@ -42,62 +44,145 @@ class WordPiece:
         value["vocab"] = dict(self.vocab)
         return value
 
-
-@dataclass(frozen=True)
-class Word:
-    """Look each word up whole: one id a word, the unknown token for the rest."""
-
-    vocab: Mapping[str, int] = field(repr=False)
-    unk_token: str = "[UNK]"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object (its name there is WordLevel)."""
-        return {"type": "WordLevel", "vocab": dict(self.vocab), "unk_token": self.unk_token}
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> WordPiece:
+        """Read the `tokenizer.json` object."""
+        return cls(**{name: setting for name, setting in value.items() if name != "type"})
 
 
 @dataclass(frozen=True)
-class Char:
-    """Make every character a token; characters outside the vocabulary become the unknown token.
+class Word(Component):
+    """Look each word up whole: one id a word, the unknown token for the rest.
 
-    In `tokenizer.json` this is a BPE model without merges, which every reader understands.
+    Its name in `tokenizer.json` is WordLevel.
     """
+
+    KIND: ClassVar[str] = "WordLevel"
 
     vocab: Mapping[str, int] = field(repr=False)
     unk_token: str = "[UNK]"
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
+        return {"type": self.KIND, "vocab": dict(self.vocab), "unk_token": self.unk_token}
+
+
+@dataclass(frozen=True)
+class BPE(Component):
+    """Join characters by ranked merges, the first of `merges` first.
+
+    >>> BPE({"h": 0, "u": 1, "hu": 2}, [("h", "u")]).to_json()["merges"]
+    [['h', 'u']]
+
+    `dropout` leaves out that share of merges in training; encoding here never does. `ignore_merges`
+    takes a word that is an entry as it is, whatever the merges make of it. `byte_fallback` spells
+    unknown characters by byte entries such as `<0x0A>`; without, `fuse_unk` makes neighbouring ones
+    one token.
+
+    Source: Sennrich et al. 2016, section 3.2.
+    """
+
+    KIND: ClassVar[str] = "BPE"
+
+    vocab: Mapping[str, int] = field(repr=False)
+    merges: tuple[tuple[str, str], ...] = field(repr=False)
+    dropout: float | None = None
+    unk_token: str | None = None
+    continuing_subword_prefix: str | None = None
+    end_of_word_suffix: str | None = None
+    fuse_unk: bool = False
+    byte_fallback: bool = False
+    ignore_merges: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object."""
+        value = super().to_json()
+        del value["vocab"], value["merges"]
+        merges = [list(merge) for merge in self.merges]
+        return value | {"vocab": dict(self.vocab), "merges": merges}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> BPE:
+        """Read the `tokenizer.json` object."""
+        settings = {name: setting for name, setting in value.items() if name != "type"}
+        return cls(**settings | {"merges": tuple((left, right) for left, right in value["merges"])})
+
+
+@dataclass(frozen=True)
+class Char(Component):
+    """Make every character a token; characters outside the vocabulary become the unknown token.
+
+    In `tokenizer.json` this is a BPE model without merges, which every reader understands.
+    """
+
+    KIND: ClassVar[str] = "BPE"
+
+    vocab: Mapping[str, int] = field(repr=False)
+    unk_token: str = "[UNK]"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object."""
+        return BPE(self.vocab, (), unk_token=self.unk_token).to_json()
+
+
+@dataclass(frozen=True)
+class Unigram(Component):
+    """Take the likeliest segmentation; `pieces` are entries with their log probabilities.
+
+    >>> Unigram((("<unk>", 0.0), ("hug", -2.5)), unk_id=0).vocab
+    {'<unk>': 0, 'hug': 1}
+
+    An entry's id is its place. `byte_fallback` spells unknown characters by byte entries.
+
+    Source: Kudo 2018, section 3.2.
+    """
+
+    KIND: ClassVar[str] = "Unigram"
+
+    pieces: tuple[tuple[str, float], ...] = field(repr=False)
+    unk_id: int | None = None
+    byte_fallback: bool = False
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """The entries as token -> id."""
+        return {token: place for place, (token, _) in enumerate(self.pieces)}
+
+    @property
+    def unk_token(self) -> str | None:
+        """The entry for what cannot be segmented."""
+        return None if self.unk_id is None else self.pieces[self.unk_id][0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object."""
         return {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": self.unk_token,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
-            "vocab": dict(self.vocab),
-            "merges": [],
+            "type": self.KIND,
+            "unk_id": self.unk_id,
+            "vocab": [list(piece) for piece in self.pieces],
+            "byte_fallback": self.byte_fallback,
         }
 
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Unigram:
+        """Read the `tokenizer.json` object."""
+        pieces = tuple((token, score) for token, score in value["vocab"])
+        return cls(pieces, value["unk_id"], value["byte_fallback"])
 
-Model: TypeAlias = WordPiece | Word | Char
+
+Model: TypeAlias = WordPiece | Word | Char | BPE | Unigram
+
+_KINDS: dict[str, type[WordPiece | Word | BPE | Unigram]] = {
+    kind.KIND: kind for kind in (WordPiece, Word, BPE, Unigram)
+}
 
 
-def model_from_json(value: dict[str, Any]) -> Model:
-    """Read the `model` object of a `tokenizer.json` that the core has already checked."""
-    kind = value["type"]
-    if kind == "WordPiece":
-        return WordPiece(
-            vocab=value["vocab"],
-            unk_token=value["unk_token"],
-            continuing_subword_prefix=value["continuing_subword_prefix"],
-            max_input_chars_per_word=value["max_input_chars_per_word"],
-            unk=value.get("unk", "word"),
-            segmentation=value.get("segmentation", "greedy"),
-        )
-    if kind == "WordLevel":
-        return Word(vocab=value["vocab"], unk_token=value["unk_token"])
-    if kind == "BPE" and not value["merges"]:
-        return Char(vocab=value["vocab"], unk_token=value["unk_token"])
-    raise FormatError("model.type", repr(kind), "WordPiece, WordLevel, or BPE without merges")
+def model_from_json(value: Mapping[str, Any]) -> Model:
+    """Read the `model` object of a `tokenizer.json` that the core has already checked.
+
+    A BPE model without merges that asks for nothing special is a `Char` model.
+    """
+    model = component_from_json(_KINDS, value, "model")
+    if isinstance(model, BPE) and model.unk_token is not None:
+        char = Char(model.vocab, model.unk_token)
+        return char if BPE(model.vocab, (), unk_token=char.unk_token) == model else model
+    return model

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
 
-from piecework.errors import FormatError
+from piecework.spec.component import Component, component_from_json
+from piecework.spec.patterns import Pattern, pattern_from_json, replace_to_json
 
 
 @dataclass(frozen=True)
-class BertNormalizer:
+class BertNormalizer(Component):
     """Clean, space out CJK ideographs, strip accents and lowercase, in this order, as BERT does.
 
     >>> BertNormalizer(lowercase=False).to_json()["strip_accents"] is None
@@ -19,34 +22,212 @@ class BertNormalizer:
     reference code), with the character classes of `tokenizers` 0.23.
     """
 
+    KIND: ClassVar[str] = "BertNormalizer"
+
     clean_text: bool = True
     handle_chinese_chars: bool = True
     strip_accents: bool | None = None
     lowercase: bool = True
 
+
+@dataclass(frozen=True)
+class NFC(Component):
+    """Compose characters canonically: e and a combining acute become é (Unicode Annex 15)."""
+
+    KIND: ClassVar[str] = "NFC"
+
+
+@dataclass(frozen=True)
+class NFD(Component):
+    """Decompose characters canonically: é becomes e and a combining acute (Unicode Annex 15)."""
+
+    KIND: ClassVar[str] = "NFD"
+
+
+@dataclass(frozen=True)
+class NFKC(Component):
+    """Decompose for compatibility and compose: ﬁ becomes fi, ½ becomes 1⁄2 (Unicode Annex 15)."""
+
+    KIND: ClassVar[str] = "NFKC"
+
+
+@dataclass(frozen=True)
+class NFKD(Component):
+    """Decompose for compatibility: ﬁ becomes fi, é becomes two characters (Unicode Annex 15)."""
+
+    KIND: ClassVar[str] = "NFKD"
+
+
+@dataclass(frozen=True)
+class Lowercase(Component):
+    """Lowercase every character by itself: Σ becomes σ even at the end of a word."""
+
+    KIND: ClassVar[str] = "Lowercase"
+
+
+@dataclass(frozen=True)
+class Strip(Component):
+    """Remove whitespace at the beginning and at the end.
+
+    >>> Strip(right=False).to_json()
+    {'type': 'Strip', 'strip_left': True, 'strip_right': False}
+    """
+
+    KIND: ClassVar[str] = "Strip"
+
+    left: bool = True
+    right: bool = True
+
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
-        return {
-            "type": "BertNormalizer",
-            "clean_text": self.clean_text,
-            "handle_chinese_chars": self.handle_chinese_chars,
-            "strip_accents": self.strip_accents,
-            "lowercase": self.lowercase,
-        }
+        return {"type": self.KIND, "strip_left": self.left, "strip_right": self.right}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Strip:
+        """Read the `tokenizer.json` object."""
+        return cls(left=value["strip_left"], right=value["strip_right"])
 
 
-Normalizer: TypeAlias = BertNormalizer
+@dataclass(frozen=True)
+class StripAccents(Component):
+    """Remove combining marks; composed characters keep theirs, so put `NFD` before it."""
+
+    KIND: ClassVar[str] = "StripAccents"
 
 
-def normalizer_from_json(value: dict[str, Any] | None) -> Normalizer | None:
+@dataclass(frozen=True)
+class Replace(Component):
+    """Replace every match of a text or a `Regex` by `content`.
+
+    >>> Replace(" ", "▁").to_json()["pattern"]
+    {'String': ' '}
+    """
+
+    KIND: ClassVar[str] = "Replace"
+
+    pattern: Pattern
+    content: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object."""
+        return replace_to_json(self.pattern, self.content)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Replace:
+        """Read the `tokenizer.json` object."""
+        return cls(pattern_from_json(value["pattern"]), value["content"])
+
+
+@dataclass(frozen=True)
+class Prepend(Component):
+    """Put text before a text that is not empty."""
+
+    KIND: ClassVar[str] = "Prepend"
+
+    prepend: str
+
+
+@dataclass(frozen=True)
+class Nmt(Component):
+    """Remove control characters and make other spaces plain ones, as SentencePiece's `nmt` rules do."""
+
+    KIND: ClassVar[str] = "Nmt"
+
+
+@dataclass(frozen=True)
+class Precompiled(Component):
+    """Replace by the compiled rules of a SentencePiece model, its `precompiled_charsmap`.
+
+    >>> Precompiled(b"rules")
+    Precompiled()
+    """
+
+    KIND: ClassVar[str] = "Precompiled"
+
+    charsmap: bytes = field(repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object; the rules are in base64 there."""
+        charsmap = base64.b64encode(self.charsmap).decode("ascii")
+        return {"type": self.KIND, "precompiled_charsmap": charsmap}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Precompiled:
+        """Read the `tokenizer.json` object."""
+        return cls(base64.b64decode(value["precompiled_charsmap"]))
+
+
+@dataclass(frozen=True)
+class ByteLevelNormalizer(Component):
+    """Write every byte of the text as a printable character, as GPT-2 does."""
+
+    KIND: ClassVar[str] = "ByteLevel"
+
+
+@dataclass(frozen=True)
+class SequenceNormalizer(Component):
+    """Normalize by one after the other.
+
+    >>> SequenceNormalizer((NFD(), StripAccents(), Lowercase()))
+    SequenceNormalizer(normalizers=(NFD(), StripAccents(), Lowercase()))
+    """
+
+    KIND: ClassVar[str] = "Sequence"
+
+    normalizers: tuple[Normalizer, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object."""
+        return {"type": self.KIND, "normalizers": [one.to_json() for one in self.normalizers]}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> SequenceNormalizer:
+        """Read the `tokenizer.json` object."""
+        return cls(tuple(_normalizer_from_json(one) for one in value["normalizers"]))
+
+
+Normalizer: TypeAlias = (
+    BertNormalizer
+    | NFC
+    | NFD
+    | NFKC
+    | NFKD
+    | Lowercase
+    | Strip
+    | StripAccents
+    | Replace
+    | Prepend
+    | Nmt
+    | Precompiled
+    | ByteLevelNormalizer
+    | SequenceNormalizer
+)
+
+_KINDS: dict[str, type[Normalizer]] = {
+    kind.KIND: kind
+    for kind in (
+        BertNormalizer,
+        NFC,
+        NFD,
+        NFKC,
+        NFKD,
+        Lowercase,
+        Strip,
+        StripAccents,
+        Replace,
+        Prepend,
+        Nmt,
+        Precompiled,
+        ByteLevelNormalizer,
+        SequenceNormalizer,
+    )
+}
+
+
+def normalizer_from_json(value: Mapping[str, Any] | None) -> Normalizer | None:
     """Read the `normalizer` object of a `tokenizer.json`."""
-    if value is None:
-        return None
-    if value["type"] == "BertNormalizer":
-        return BertNormalizer(
-            clean_text=value["clean_text"],
-            handle_chinese_chars=value["handle_chinese_chars"],
-            strip_accents=value["strip_accents"],
-            lowercase=value["lowercase"],
-        )
-    raise FormatError("normalizer.type", repr(value["type"]), "BertNormalizer")
+    return None if value is None else _normalizer_from_json(value)
+
+
+def _normalizer_from_json(value: Mapping[str, Any]) -> Normalizer:
+    return component_from_json(_KINDS, value, "normalizer")

@@ -79,6 +79,9 @@ def relearn_spec(
     ids. `settings` are further settings of the trainer.
     """
     _refuse_other_pipeline(counts, pipeline_of(spec), "the tokenizer")
+    if not isinstance(spec.model, (WordPiece, Word, Char)):
+        expected = "WordPiece, Word or Char, which can be trained"
+        raise ArgumentError("model", type(spec.model).__name__, expected)
     trainer = _trainer_after(spec, vocab_size, settings or {})
     learned = trainer.learn(counts, progress, workers)
     model = replace(spec.model, vocab=learned.vocab)

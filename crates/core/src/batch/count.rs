@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::{join, shares};
 use crate::error::{Error, ErrorKind};
-use crate::pipeline::{Splitter, WordSink};
+use crate::pipeline::{SplitScratch, Splitter, WordSink};
 use crate::train::{CountMap, Counts};
 
 /// Positions hold the number of the source above this bit and the byte within it below.
@@ -28,7 +28,9 @@ pub struct WordCounter {
 #[derive(Debug, Default)]
 struct Tally {
     map: CountMap,
-    normalized: String,
+    scratch: SplitScratch,
+    /// What went wrong first.
+    fault: Option<Error>,
 }
 
 /// A text and the position of its first byte.
@@ -87,15 +89,18 @@ impl WordCounter {
     }
 
     /// Merge what all threads counted.
-    pub fn finish(self) -> Result<Counts, Error> {
+    pub fn finish(mut self) -> Result<Counts, Error> {
+        if let Some(fault) = self.tallies.iter_mut().find_map(|tally| tally.fault.take()) {
+            return Err(fault);
+        }
         let mut maps = self.tallies.into_iter().map(|tally| tally.map);
         let first = maps.next().unwrap_or_default();
         maps.try_fold(first, CountMap::merge)?.finish()
     }
 
     fn add(&mut self, placed: &[Placed]) {
-        let texts: Vec<&str> = placed.iter().map(|&(text, _)| text).collect();
-        let shares = shares(&texts, self.tallies.len());
+        let sizes: Vec<usize> = placed.iter().map(|(text, _)| text.len()).collect();
+        let shares = shares(&sizes, self.tallies.len());
         let splitter = &self.splitter;
         if shares.len() <= 1 {
             self.tallies[0].count(splitter, placed);
@@ -116,7 +121,9 @@ impl Tally {
     fn count(&mut self, splitter: &Splitter, texts: &[Placed]) {
         for &(text, position) in texts {
             let mut words = CountedWords { map: &mut self.map, position };
-            splitter.run(text, &mut self.normalized, &mut words);
+            if let Err(fault) = splitter.run(text, 0, &mut self.scratch, &mut words) {
+                self.fault.get_or_insert(fault);
+            }
         }
     }
 }

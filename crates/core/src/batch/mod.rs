@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::encoding::padded_length;
 use crate::error::Error;
-use crate::pipeline::{Pipeline, Scratch};
+use crate::pipeline::{Input, Options, Pipeline, Scratch};
 use crate::spec::Direction;
 
 /// Flat ids of many rows; row `i` is `ids[row_offsets[i]..row_offsets[i + 1]]`.
@@ -67,14 +67,13 @@ impl Encoder {
     /// An error names the row it belongs to.
     pub fn encode(
         &self,
-        texts: &[&str],
-        pairs: Option<&[&str]>,
-        add_special_tokens: bool,
+        inputs: &[Input<'_>],
+        pairs: Option<&[Input<'_>]>,
+        options: Options<'_>,
         workers: usize,
     ) -> Result<BatchIds, Error> {
-        let with_types = self.pipeline.has_type_ids(pairs.is_some());
-        let parts = self.share_out(texts, workers, |rows, scratch| {
-            self.encode_rows(texts, pairs, add_special_tokens, with_types, rows, scratch)
+        let parts = self.share_out(inputs, workers, |rows, scratch| {
+            self.encode_rows(inputs, pairs, options, rows, scratch)
         });
         let batch = gather(parts)?;
         Ok(match self.pipeline.padding() {
@@ -86,16 +85,15 @@ impl Encoder {
     /// Count the tokens of every text.
     pub fn count(
         &self,
-        texts: &[&str],
-        add_special_tokens: bool,
+        inputs: &[Input<'_>],
+        options: Options<'_>,
         workers: usize,
     ) -> Result<Vec<i64>, Error> {
-        let parts = self.share_out(texts, workers, |rows, scratch| {
+        let parts = self.share_out(inputs, workers, |rows, scratch| {
             let mut ids = Vec::new();
             let mut count = |row: usize| {
                 ids.clear();
-                let text = texts[row];
-                self.pipeline.row_into(text, None, add_special_tokens, scratch, &mut ids, None)?;
+                self.pipeline.row_into(inputs[row], None, options, scratch, &mut ids, None)?;
                 Ok(ids.len() as i64)
             };
             rows.map(|row| count(row).map_err(|error: Error| named(error, row))).collect()
@@ -106,14 +104,14 @@ impl Encoder {
 
     fn encode_rows(
         &self,
-        texts: &[&str],
-        pairs: Option<&[&str]>,
-        add_special_tokens: bool,
-        with_types: bool,
+        inputs: &[Input<'_>],
+        pairs: Option<&[Input<'_>]>,
+        options: Options<'_>,
         rows: Range<usize>,
         scratch: &mut Scratch,
     ) -> Result<BatchIds, Error> {
-        let bytes: usize = texts[rows.clone()].iter().map(|text| text.len()).sum();
+        let bytes: usize = inputs[rows.clone()].iter().map(|input| input.bytes()).sum();
+        let with_types = self.pipeline.has_type_ids(pairs.is_some());
         let mut part = BatchIds {
             ids: Vec::with_capacity(bytes / 4 + 16),
             row_offsets: Vec::with_capacity(rows.len() + 1),
@@ -124,14 +122,7 @@ impl Encoder {
         for row in rows {
             let pair = pairs.map(|pairs| pairs[row]);
             self.pipeline
-                .row_into(
-                    texts[row],
-                    pair,
-                    add_special_tokens,
-                    scratch,
-                    &mut part.ids,
-                    part.type_ids.as_mut(),
-                )
+                .row_into(inputs[row], pair, options, scratch, &mut part.ids, part.type_ids.as_mut())
                 .map_err(|error| named(error, row))?;
             part.row_offsets.push(part.ids.len() as i64);
         }
@@ -141,11 +132,12 @@ impl Encoder {
     /// Cut the rows into runs of about equal bytes and work on each in a thread of its own.
     fn share_out<R: Send>(
         &self,
-        texts: &[&str],
+        inputs: &[Input<'_>],
         workers: usize,
         work: impl Fn(Range<usize>, &mut Scratch) -> R + Sync,
     ) -> Vec<R> {
-        let shares = shares(texts, workers);
+        let sizes: Vec<usize> = inputs.iter().map(|input| input.bytes()).collect();
+        let shares = shares(&sizes, workers);
         if shares.len() <= 1 {
             return shares.into_iter().map(|rows| self.with_scratch(|s| work(rows, s))).collect();
         }
@@ -211,12 +203,12 @@ fn join<R>(thread: thread::ScopedJoinHandle<'_, R>) -> R {
 }
 
 /// Ranges of rows of about equal bytes, at most `workers` of them, none without rows.
-pub(crate) fn shares(texts: &[&str], workers: usize) -> Vec<Range<usize>> {
-    let total: usize = texts.iter().map(|text| text.len() + 1).sum();
+pub(crate) fn shares(sizes: &[usize], workers: usize) -> Vec<Range<usize>> {
+    let total: usize = sizes.iter().map(|size| size + 1).sum();
     let wanted = workers.min(total / MIN_BYTES_PER_WORKER + 1).max(1);
     let (mut shares, mut start, mut bytes) = (Vec::with_capacity(wanted), 0, 0);
-    for (row, text) in texts.iter().enumerate() {
-        bytes += text.len() + 1;
+    for (row, size) in sizes.iter().enumerate() {
+        bytes += size + 1;
         if bytes * wanted >= total * (shares.len() + 1) {
             shares.push(start..row + 1);
             start = row + 1;
@@ -253,10 +245,9 @@ mod tests {
 
     #[test]
     fn shares_cover_all_rows_in_order() {
-        let texts: Vec<String> = (0..50).map(|i| "x".repeat(i * 977 % 9000)).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let sizes: Vec<usize> = (0..50).map(|i| i * 977 % 9000).collect();
         for workers in 1..9 {
-            let shares = shares(&texts, workers);
+            let shares = shares(&sizes, workers);
             assert!(shares.len() <= workers);
             assert_eq!(shares.into_iter().flatten().collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
         }

@@ -1,14 +1,20 @@
 //! Models: one word in, vocabulary entries out.
 
+mod bpe;
+mod bytes;
 mod char;
+mod trie;
+mod unigram;
 mod word;
 mod wordpiece;
 
 pub use self::char::CharModel;
+pub use bpe::Bpe;
+pub use unigram::Unigram;
 pub use word::WordModel;
 pub use wordpiece::WordPiece;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::spec::ModelSpec;
 use crate::vocab::Vocab;
 
@@ -67,6 +73,21 @@ impl PieceSink for Vec<Piece> {
 #[derive(Clone, Debug, Default)]
 pub struct ModelScratch {
     pub(crate) best: Vec<wordpiece::BestSuffix>,
+    pub(crate) symbols: bpe::Symbols,
+    pub(crate) lattice: unigram::Lattice,
+    /// A word had an unknown character and the model has no entry for it.
+    pub(crate) lacks_unknown: bool,
+}
+
+impl ModelScratch {
+    /// Say whether a word since the last call could not be segmented; such a word has no pieces.
+    pub fn check(&mut self) -> Result<(), Error> {
+        if std::mem::take(&mut self.lacks_unknown) {
+            let found = "null, and a character that is not in the vocabulary";
+            return Err(Error::new(ErrorKind::Vocabulary, "model.unk_id", found, "an entry for it"));
+        }
+        Ok(())
+    }
 }
 
 /// A compiled model.
@@ -78,6 +99,10 @@ pub enum Model {
     Word(WordModel),
     /// Single characters.
     Char(CharModel),
+    /// Characters joined by ranked merges.
+    Bpe(Bpe),
+    /// The likeliest segmentation.
+    Unigram(Unigram),
 }
 
 impl Model {
@@ -87,6 +112,8 @@ impl Model {
             ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::compile(spec, vocab)?),
             ModelSpec::Word(spec) => Self::Word(WordModel::compile(spec, vocab)?),
             ModelSpec::Char(spec) => Self::Char(CharModel::compile(spec, vocab)?),
+            ModelSpec::Bpe(spec) => Self::Bpe(Bpe::compile(spec, vocab)?),
+            ModelSpec::Unigram(spec) => Self::Unigram(Unigram::compile(spec, vocab)?),
         })
     }
 
@@ -96,6 +123,8 @@ impl Model {
             Self::WordPiece(model) => model.run(word, scratch, out),
             Self::Word(model) => model.run(word, vocab, out),
             Self::Char(model) => model.run(word, vocab, out),
+            Self::Bpe(model) => model.run(word, vocab, scratch, out),
+            Self::Unigram(model) => model.run(word, vocab, scratch, out),
         }
     }
 }

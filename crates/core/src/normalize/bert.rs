@@ -2,7 +2,7 @@
 //! BasicTokenizer, Devlin et al. 2019; character classes as in tokenizers 0.23). One pass, linear.
 //!
 //! Every step but canonical ordering looks at one character alone, so the steps run character by
-//! character; the few kept characters that ordering can move wait in `pending` until their run ends.
+//! character; where a kept character is met that ordering can move, its run of marks is gathered whole.
 
 use crate::spec::BertNormalizerSpec;
 use crate::text::{class_of, combining_class, decompose, lowercase, Class, NormalizedSink};
@@ -48,18 +48,18 @@ impl BertNormalizer {
 
     /// Normalize `text`, which stands at byte `start` of the original, into `out`.
     pub fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) {
-        let mut pending = Vec::new();
+        let mut marks = Marks::default();
         for (at, c) in text.char_indices() {
-            let at = start + at as u32;
-            let source = (at, at + c.len_utf8() as u32);
+            let source = source_of(c, start, at);
             let class = class_of(c);
-            if !class.has(self.touched) && pending.is_empty() {
+            if !class.has(self.touched) && marks.is_empty() {
                 out.push_from(c, source);
             } else {
-                self.step(c, class, source, &mut pending, out);
+                let place = Place { before: &text[..at], start, source };
+                self.step(c, class, place, &mut marks, out);
             }
         }
-        self.flush(&mut pending, out);
+        self.flush(&mut marks, out);
     }
 
     /// Clean and space out one character, then hand it on.
@@ -67,56 +67,97 @@ impl BertNormalizer {
         &self,
         c: char,
         class: Class,
-        source: (u32, u32),
-        pending: &mut Vec<Pending>,
+        place: Place<'_>,
+        marks: &mut Marks,
         out: &mut impl NormalizedSink,
     ) {
-        if self.spec.clean_text && class.has(Class::DROP) {
+        if self.drops(class) {
             return;
         }
         if self.spec.clean_text && class.has(Class::WHITESPACE) {
-            self.flush(pending, out);
-            out.push_from(' ', source);
+            self.flush(marks, out);
+            out.push_from(' ', place.source);
         } else if self.spec.handle_chinese_chars && class.has(Class::CJK) {
-            self.flush(pending, out);
-            out.push_from(' ', source);
-            self.strip(c, source, pending, out);
-            self.flush(pending, out);
-            out.push_from(' ', source);
+            self.flush(marks, out);
+            out.push_from(' ', place.source);
+            self.strip(c, place, marks, out);
+            out.push_from(' ', place.source);
         } else {
-            self.strip(c, source, pending, out);
+            self.strip(c, place, marks, out);
         }
+    }
+
+    fn drops(&self, class: Class) -> bool {
+        self.spec.clean_text && class.has(Class::DROP)
     }
 
     /// Decompose and drop nonspacing marks.
-    fn strip(
-        &self,
-        c: char,
-        source: (u32, u32),
-        pending: &mut Vec<Pending>,
-        out: &mut impl NormalizedSink,
-    ) {
+    fn strip(&self, c: char, place: Place<'_>, marks: &mut Marks, out: &mut impl NormalizedSink) {
         if !self.strip_accents {
-            self.lower(c, source, out);
+            self.lower(c, place.source, out);
             return;
         }
+        let mut is_first = true;
         decompose(c, |part| {
             let class = class_of(part);
-            if class.has(Class::REORDERS) {
-                pending.push(Pending { combining_class: combining_class(part), part, source });
-            } else if !class.has(Class::NONSPACING_MARK) {
-                self.flush(pending, out);
-                self.lower(part, source, out);
+            if marks.is_empty() && class.has(Class::REORDERS) {
+                self.gather(place, is_first, marks);
             }
+            let moves = !marks.is_empty() && combining_class(part) != 0;
+            if moves || class.has(Class::REORDERS) {
+                marks.push(part, is_first.then_some(place.source));
+            } else {
+                self.flush(marks, out);
+                if !class.has(Class::NONSPACING_MARK) {
+                    self.lower(part, place.source, out);
+                }
+            }
+            is_first = false;
         });
     }
 
-    /// Write the waiting characters in canonical order.
-    fn flush(&self, pending: &mut Vec<Pending>, out: &mut impl NormalizedSink) {
-        pending.sort_by_key(|waiting| waiting.combining_class);
-        for waiting in pending.drain(..) {
-            self.lower(waiting.part, waiting.source, out);
+    /// Begin a run of marks with those before its first kept one, which are dropped already.
+    fn gather(&self, place: Place<'_>, is_first: bool, marks: &mut Marks) {
+        marks.last_source = place.source;
+        if !is_first {
+            return;
         }
+        let starts = |c: char| !self.drops(class_of(c)) && first_class(c) == 0;
+        let from = place.before.rfind(starts).unwrap_or(0);
+        for (at, c) in place.before[from..].char_indices() {
+            if self.drops(class_of(c)) {
+                continue;
+            }
+            let source = source_of(c, place.start, from + at);
+            let mut is_first = true;
+            decompose(c, |part| {
+                if combining_class(part) == 0 {
+                    marks.clear();
+                    marks.last_source = source;
+                } else {
+                    marks.push(part, is_first.then_some(source));
+                }
+                is_first = false;
+            });
+        }
+    }
+
+    /// Write the kept ones of a run in canonical order.
+    fn flush(&self, marks: &mut Marks, out: &mut impl NormalizedSink) {
+        if marks.is_empty() {
+            return;
+        }
+        marks.parts.sort_by_key(|mark| mark.combining_class);
+        let mut sources = marks.sources.iter();
+        for mark in &marks.parts {
+            if mark.is_first {
+                marks.last_source = *sources.next().unwrap_or(&marks.last_source);
+            }
+            if !class_of(mark.part).has(Class::NONSPACING_MARK) {
+                self.lower(mark.part, marks.last_source, out);
+            }
+        }
+        marks.clear();
     }
 
     fn lower(&self, c: char, source: (u32, u32), out: &mut impl NormalizedSink) {
@@ -128,11 +169,60 @@ impl BertNormalizer {
     }
 }
 
-/// A kept character with a combining class, waiting for the end of its run.
-struct Pending {
-    combining_class: u8,
-    part: char,
+/// Where a character stands.
+#[derive(Clone, Copy)]
+struct Place<'t> {
+    /// The text before it.
+    before: &'t str,
+    /// Where the text begins in the original.
+    start: u32,
+    /// Its byte span in the original.
     source: (u32, u32),
+}
+
+fn source_of(c: char, start: u32, at: usize) -> (u32, u32) {
+    let at = start + at as u32;
+    (at, at + c.len_utf8() as u32)
+}
+
+/// The combining class of the first part of a character.
+fn first_class(c: char) -> u8 {
+    let mut first = None;
+    decompose(c, |part| first = first.or(Some(combining_class(part))));
+    first.unwrap_or(0)
+}
+
+/// A run of marks waiting for its end. Canonical order moves the marks but not their sources: the first parts
+/// of characters get those in the order of the text, other parts share the one before.
+#[derive(Default)]
+struct Marks {
+    parts: Vec<Mark>,
+    sources: Vec<(u32, u32)>,
+    last_source: (u32, u32),
+}
+
+struct Mark {
+    part: char,
+    combining_class: u8,
+    is_first: bool,
+}
+
+impl Marks {
+    fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.parts.clear();
+        self.sources.clear();
+    }
+
+    /// Add a part, with its character's source if it is the first of that.
+    fn push(&mut self, part: char, source: Option<(u32, u32)>) {
+        let combining_class = combining_class(part);
+        self.parts.push(Mark { part, combining_class, is_first: source.is_some() });
+        self.sources.extend(source);
+    }
 }
 
 #[cfg(test)]
@@ -165,6 +255,19 @@ mod tests {
     fn orders_the_kept_marks() {
         // U+1D165 (class 216) and U+302E (class 224) are not Mn; a nonspacing mark does not end their run.
         assert_eq!(normalized("a\u{302E}\u{301}\u{1D165}b"), "a\u{1D165}\u{302E}b");
+    }
+
+    #[test]
+    fn a_starter_ends_a_run_though_it_is_dropped() {
+        assert_eq!(normalized("a\u{302E}\u{900}\u{1D165}b"), "a\u{302E}\u{1D165}b");
+    }
+
+    #[test]
+    fn ordered_marks_take_sources_in_the_order_of_the_text() {
+        let mut out = Aligned::default();
+        uncased().run("か\u{327}\u{1D165}\u{302E}", 0, &mut out);
+        assert_eq!(out.text(), "か\u{1D165}\u{302E}");
+        assert_eq!((out.source_of(3, 7), out.source_of(7, 10)), ((5, 9), (9, 12)));
     }
 
     #[test]

@@ -13,12 +13,12 @@ use crate::normalize::Normalizer;
 use crate::postprocess::PostProcessor;
 use crate::pretokenize::PreTokenizer;
 use crate::spec::{AddedToken, ModelSpec, Padding, TokenizerSpec, Truncation};
-use crate::special::{Segment, SpecialTokens};
-use crate::text::{Aligned, CharIndex};
+use crate::special::{Segment, Selector, SpecialTokens};
+use crate::text::{Aligned, CharIndex, Pieces};
 use crate::vocab::Vocab;
 
 use words::WordIds;
-pub use words::{Splitter, WordSink};
+pub use words::{SplitScratch, Splitter, WordSink};
 
 /// A compiled tokenizer: immutable, shared by all threads.
 #[derive(Clone, Debug)]
@@ -42,22 +42,85 @@ pub struct Pipeline {
 pub struct Scratch {
     memo: Memo,
     model: ModelScratch,
-    normalized: String,
-    aligned: Aligned,
+    split: SplitScratch,
     first: Vec<u32>,
     second: Vec<u32>,
     pieces: Vec<Piece>,
+    /// Added tokens that swallowed whitespace, by sequence and first character: their text with it.
+    swallowed: FxHashMap<(u32, u32), String>,
+}
+
+/// What is encoded: a text, or words that somebody else has made of one.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'t> {
+    /// A text.
+    Text(&'t str),
+    /// Words; each is normalized and split further, but keeps its number.
+    Words(&'t [&'t str]),
+}
+
+impl<'t> Input<'t> {
+    fn texts(self) -> impl Iterator<Item = &'t str> {
+        let (one, many): (Option<&str>, &[&str]) = match self {
+            Self::Text(text) => (Some(text), &[]),
+            Self::Words(words) => (None, words),
+        };
+        one.into_iter().chain(many.iter().copied())
+    }
+
+    /// Its size.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        self.texts().map(str::len).sum()
+    }
+}
+
+/// How an input is encoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'o> {
+    /// Frame the ids as the post-processor says.
+    pub add_special_tokens: bool,
+    /// Which special tokens are recognised in the text.
+    pub parse_special: &'o Selector,
+}
+
+/// A stretch of normalized text: a token found in it, or pieces for the model.
+enum Part<'p> {
+    Token(u32, (u32, u32)),
+    Pieces(&'p Pieces),
+}
+
+/// The number of a word: counted on, or that of the word given.
+enum WordNumber {
+    Next(u32),
+    Fixed(u32),
+}
+
+impl WordNumber {
+    fn take(&mut self) -> u32 {
+        match self {
+            Self::Fixed(number) => *number,
+            Self::Next(number) => {
+                *number += 1;
+                *number - 1
+            }
+        }
+    }
 }
 
 /// The longest that a single text may be made by padding, in tokens.
-const MAX_PADDED: usize = 1 << 24;
+const MAX_PADDED: usize = 1 << 20;
+/// The most tokens that padding may make of one text and its overflowing windows.
+const MAX_PADDED_IN_ALL: usize = 1 << 22;
 
 const MEMO_BITS: u32 = 16;
+/// How many entries are looked up beforehand; half of what the memo holds.
+const SEEDED_ENTRIES: usize = 1 << 15;
 
 impl Pipeline {
     /// Check a specification and build every table.
     pub fn compile(spec: &TokenizerSpec) -> Result<Self, Error> {
-        let vocab = Vocab::compile(spec.model.vocab())?;
+        let vocab = Vocab::of_model(&spec.model)?;
         check_added_tokens(&spec.added_tokens, &vocab)?;
         let post_processor = PostProcessor::compile(spec.post_processor.as_ref())?;
         if let Some(truncation) = &spec.truncation {
@@ -67,19 +130,21 @@ impl Pipeline {
             check_padding(padding)?;
         }
         let added = spec.added_tokens.iter().map(|token| (token.id, token.content.clone()));
+        let normalizer = Normalizer::compile(spec.normalizer.as_ref())?;
+        let normalized = |text: &str| {
+            let mut out = String::new();
+            normalizer.run(text, 0, &mut out).map(|()| out)
+        };
         let mut pipeline = Self {
-            special: SpecialTokens::compile(&spec.added_tokens)?,
-            splitter: Splitter::new(
-                Normalizer::compile(spec.normalizer.as_ref()),
-                PreTokenizer::compile(spec.pre_tokenizer.as_ref()),
-            ),
+            special: SpecialTokens::compile(&spec.added_tokens, normalized)?,
+            splitter: Splitter::new(normalizer, PreTokenizer::compile(spec.pre_tokenizer.as_ref())?),
             model: Model::compile(&spec.model, &vocab)?,
             model_spec: spec.model.clone(),
             added_ids: added.clone().map(|(id, content)| (content, id)).collect(),
             added: added.collect(),
             vocab,
             post_processor,
-            decoder: Decoder::compile(spec.decoder.as_ref()),
+            decoder: Decoder::compile(spec.decoder.as_ref())?,
             truncation: spec.truncation.clone(),
             padding: spec.padding.clone(),
             seeded_memo: Memo::with_bits(MEMO_BITS),
@@ -109,11 +174,11 @@ impl Pipeline {
         Scratch {
             memo: self.seeded_memo.clone(),
             model: ModelScratch::default(),
-            normalized: String::new(),
-            aligned: Aligned::default(),
+            split: SplitScratch::default(),
             first: Vec::new(),
             second: Vec::new(),
             pieces: Vec::new(),
+            swallowed: FxHashMap::default(),
         }
     }
 
@@ -159,25 +224,29 @@ impl Pipeline {
         self.added.get(&id).map(String::as_str).or_else(|| self.vocab.token_of(id))
     }
 
-    /// Append the ids of one text, without template and truncation.
-    pub fn ids_into(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u32>) {
-        let Scratch { memo, model, normalized, .. } = scratch;
+    /// Append the ids of one input, without template and truncation.
+    pub fn ids_into(
+        &self,
+        input: Input<'_>,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let Scratch { memo, model, split, .. } = scratch;
         let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out);
-        self.special.split(text, |segment| match segment {
-            Segment::Token(id, ..) => words.push(id),
-            Segment::Text(start, end) => {
-                self.splitter.run(&text[start..end], normalized, &mut words);
-            }
-        });
+        for text in input.texts() {
+            self.text_ids(text, options, split, &mut words)?;
+        }
         words.finish();
+        scratch.model.check()
     }
 
-    /// Append the ids of one text or pair as `encode` gives them, and their type ids where wanted.
+    /// Append the ids of one input or pair as `encode` gives them, and their type ids where wanted.
     pub fn row_into(
         &self,
-        text: &str,
-        pair: Option<&str>,
-        add_special_tokens: bool,
+        input: Input<'_>,
+        pair: Option<Input<'_>>,
+        options: Options<'_>,
         scratch: &mut Scratch,
         ids: &mut Vec<u32>,
         mut type_ids: Option<&mut Vec<u8>>,
@@ -186,11 +255,12 @@ impl Pipeline {
         let mut second = std::mem::take(&mut scratch.second);
         first.clear();
         second.clear();
-        self.ids_into(text, scratch, &mut first);
+        self.ids_into(input, options, scratch, &mut first)?;
         if let Some(pair) = pair {
-            self.ids_into(pair, scratch, &mut second);
+            self.ids_into(pair, options, scratch, &mut second)?;
         }
-        let cut = self.truncate_ids(&mut first, pair.is_some().then_some(&mut second), add_special_tokens);
+        let add_special_tokens = options.add_special_tokens;
+        self.truncate_ids(&mut first, pair.is_some().then_some(&mut second), add_special_tokens)?;
         let second_ids = pair.is_some().then_some(second.as_slice());
         self.post_processor.frame_ids(&first, second_ids, add_special_tokens, |run, type_id| {
             ids.extend_from_slice(run);
@@ -199,45 +269,119 @@ impl Pipeline {
             }
         });
         (scratch.first, scratch.second) = (first, second);
-        cut
+        Ok(())
     }
 
-    /// Encode one text or pair with every field.
+    /// Encode one input or pair with every field.
     pub fn encode(
         &self,
-        text: &str,
-        pair: Option<&str>,
-        add_special_tokens: bool,
+        input: Input<'_>,
+        pair: Option<Input<'_>>,
+        options: Options<'_>,
         scratch: &mut Scratch,
     ) -> Result<Encoding, Error> {
-        let mut sequences = vec![self.sequence(text, 0, scratch)];
-        sequences.extend(pair.map(|pair| self.sequence(pair, 1, scratch)));
+        scratch.swallowed.clear();
+        let mut sequences = vec![self.sequence(input, 0, options, scratch)?];
+        if let Some(pair) = pair {
+            sequences.push(self.sequence(pair, 1, options, scratch)?);
+        }
         if let Some(truncation) = &self.truncation {
-            let reserved = self.reserved(pair.is_some(), add_special_tokens);
+            let reserved = self.reserved(pair.is_some(), options.add_special_tokens);
             let (first, rest) = sequences.split_at_mut(1);
             if !encoding::truncate(&mut first[0], rest.first_mut(), truncation, reserved) {
                 return Err(too_short(truncation));
             }
         }
-        let mut framed = self.post_processor.frame(&sequences, add_special_tokens);
+        let text_of = |token: &Token| match scratch.swallowed.get(&(token.sequence, token.start)) {
+            Some(text) => text.as_str(),
+            None => self.token_of(token.id).unwrap_or_default(),
+        };
+        let mut framed = self.post_processor.frame(&sequences, options.add_special_tokens, text_of)?;
         if let Some(padding) = &self.padding {
-            framed.pad(encoding::padded_length(framed.tokens.len(), padding), padding);
+            let length = encoding::padded_length(framed.tokens.len(), padding);
+            let windows = 1 + framed.overflowing.len();
+            if windows > 1 && length.saturating_mul(windows) > MAX_PADDED_IN_ALL {
+                let found = format!("{windows} windows of {length} tokens");
+                let expected = format!("at most {MAX_PADDED_IN_ALL} tokens in all");
+                return Err(Error::new(ErrorKind::Argument, "padding", found, expected));
+            }
+            framed.pad(length, padding);
         }
         Ok(framed)
     }
 
     /// Turn ids into text; ids of nothing are skipped.
-    #[must_use]
-    pub fn decode(&self, ids: &[u32], skip_special_tokens: bool, clean_up: Option<bool>) -> String {
+    pub fn decode(
+        &self,
+        ids: &[u32],
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+    ) -> Result<String, Error> {
         let kept = ids.iter().filter(|&&id| !(skip_special_tokens && self.special.is_special(id)));
-        self.decoder.run(kept.filter_map(|&id| self.token_of(id)), clean_up)
+        let text_of = |&id: &u32| self.special.normalized_form(id).or_else(|| self.token_of(id));
+        self.decoder.run(kept.filter_map(text_of), clean_up)
     }
 
-    /// One text as tokens with character spans, before truncation and template.
-    fn sequence(&self, text: &str, index: u32, scratch: &mut Scratch) -> Encoding {
-        let chars = CharIndex::new(text);
+    /// Append the ids of one text.
+    fn text_ids(
+        &self,
+        text: &str,
+        options: Options<'_>,
+        split: &mut SplitScratch,
+        words: &mut WordIds<'_>,
+    ) -> Result<(), Error> {
+        let mut result = Ok(());
+        self.special.split_raw(text, options.parse_special, |segment| match segment {
+            _ if result.is_err() => {}
+            Segment::Token(id, ..) => words.push(id),
+            Segment::Text(start, end) if self.special.has_normalized() => {
+                result =
+                    self.visit_pieces(&text[start..end], start as u32, options, split, |part| match part {
+                        Part::Token(id, _) => words.push(id),
+                        Part::Pieces(Pieces { text, spans }) => {
+                            spans.iter().for_each(|&(from, to)| words.word(&text.text()[from..to], 0));
+                        }
+                    });
+            }
+            Segment::Text(start, end) => {
+                result = self.splitter.run(&text[start..end], start as u32, split, words);
+            }
+        });
+        result
+    }
+
+    /// One input as tokens with character spans, before truncation and template.
+    ///
+    /// The spans of pre-tokenized words count from the beginning of each word.
+    fn sequence(
+        &self,
+        input: Input<'_>,
+        index: u32,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoding, Error> {
         let mut tokens = Vec::new();
-        let mut word = 0;
+        for (number, text) in input.texts().enumerate() {
+            let word = match input {
+                Input::Text(_) => WordNumber::Next(0),
+                Input::Words(_) => WordNumber::Fixed(number as u32),
+            };
+            self.text_tokens(text, index, word, options, scratch, &mut tokens)?;
+        }
+        scratch.model.check()?;
+        Ok(Encoding::new(tokens))
+    }
+
+    fn text_tokens(
+        &self,
+        text: &str,
+        index: u32,
+        mut word: WordNumber,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        tokens: &mut Vec<Token>,
+    ) -> Result<(), Error> {
+        let chars = CharIndex::new(text);
         let mut push = |id: u32, source: (u32, u32), word: u32| {
             tokens.push(Token {
                 id,
@@ -250,27 +394,75 @@ impl Pipeline {
                 attention: true,
             });
         };
-        let Scratch { model, aligned, pieces, .. } = scratch;
-        self.special.split(text, |segment| match segment {
+        let Scratch { model, split, pieces, swallowed, .. } = scratch;
+        let mut push_added =
+            |id: u32, source: (u32, u32), word: u32, push: &mut dyn FnMut(u32, (u32, u32), u32)| {
+                let span = source.0 as usize..source.1 as usize;
+                if self.added.get(&id).is_some_and(|content| content.len() != span.len()) {
+                    swallowed.insert((index, chars.chars_before(source.0)), text[span].to_owned());
+                }
+                push(id, source, word);
+            };
+        let mut result = Ok(());
+        self.special.split_raw(text, options.parse_special, |segment| match segment {
+            _ if result.is_err() => {}
             Segment::Token(id, start, end) => {
-                push(id, (start as u32, end as u32), word);
-                word += 1;
+                push_added(id, (start as u32, end as u32), word.take(), &mut push);
             }
             Segment::Text(start, end) => {
-                aligned.clear();
-                self.splitter.normalizer().run(&text[start..end], start as u32, aligned);
-                self.splitter.pre_tokenizer().run(aligned.text(), |from, to| {
-                    pieces.clear();
-                    self.model.run(&aligned.text()[from..to], &self.vocab, model, pieces);
-                    for piece in pieces.iter() {
-                        let span = (from + piece.start as usize, from + piece.end as usize);
-                        push(piece.id, aligned.source_of(span.0, span.1), word);
-                    }
-                    word += 1;
-                });
+                result =
+                    self.visit_pieces(&text[start..end], start as u32, options, split, |part| match part {
+                        Part::Token(id, source) => push_added(id, source, word.take(), &mut push),
+                        Part::Pieces(Pieces { text, spans }) => {
+                            for &(from, to) in spans {
+                                let number = word.take();
+                                pieces.clear();
+                                self.model.run(&text.text()[from..to], &self.vocab, model, pieces);
+                                for piece in pieces.iter() {
+                                    let span = (from + piece.start as usize, from + piece.end as usize);
+                                    push(piece.id, text.source_of(span.0, span.1), number);
+                                }
+                            }
+                        }
+                    });
             }
         });
-        Encoding::new(tokens)
+        result
+    }
+
+    /// Normalize and cut a stretch of raw text, which stands at byte `start` of the original; tokens
+    /// that are sought in normalized text come between the pieces.
+    fn visit_pieces(
+        &self,
+        stretch: &str,
+        start: u32,
+        options: Options<'_>,
+        split: &mut SplitScratch,
+        mut visit: impl FnMut(Part<'_>),
+    ) -> Result<(), Error> {
+        if !self.special.has_normalized() {
+            self.splitter.pieces_into(stretch, start, &mut split.pieces)?;
+            visit(Part::Pieces(&split.pieces));
+            return Ok(());
+        }
+        let mut normalized = Aligned::default();
+        self.splitter.normalizer().run(stretch, start, &mut normalized)?;
+        let mut segments = Vec::new();
+        self.special
+            .split_normalized(normalized.text(), options.parse_special, |segment| segments.push(segment));
+        for segment in segments {
+            match segment {
+                Segment::Token(id, from, to) => visit(Part::Token(id, normalized.source_of(from, to))),
+                Segment::Text(from, to) => {
+                    split.pieces.clear();
+                    split.pieces.text.push_part(&normalized, from, to);
+                    split.pieces.set_whole();
+                    self.splitter.pre_tokenizer().run_pieces(&mut split.pieces)?;
+                    visit(Part::Pieces(&split.pieces));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn truncate_ids(
@@ -307,7 +499,8 @@ impl Pipeline {
         let mut ids = Vec::new();
         let mut words = WordIds::new(&self.model, &self.vocab, &mut memo, &mut scratch, &mut ids);
         let entries: Vec<&str> = self.vocab.iter().map(|(token, _)| token).collect();
-        for word in entries.into_iter().rev().filter(|token| !token.is_empty()) {
+        let likely = entries.into_iter().take(SEEDED_ENTRIES).rev();
+        for word in likely.filter(|token| !token.is_empty()) {
             words.word(word, 0);
         }
         words.finish();

@@ -6,20 +6,35 @@
 
 use piecework_kernels::ascii::{alphanumeric_prefix_len, lowercase_16};
 
+use crate::error::Error;
 use crate::memo::{self, Key, Memo, MAX_KEY_BYTES};
 use crate::model::{Model, ModelScratch};
 use crate::normalize::Normalizer;
 use crate::pretokenize::PreTokenizer;
-use crate::text::{class_of, Class};
+use crate::text::{class_of, Class, Pieces};
 use crate::vocab::Vocab;
 
-/// Normalizer and pre-tokenizer together, with what they make of each ASCII byte.
+/// Normalizer and pre-tokenizer together.
 #[derive(Clone, Debug)]
 pub struct Splitter {
     normalizer: Normalizer,
     pre_tokenizer: PreTokenizer,
-    bytes: [ByteRole; 256],
+    /// What they make of ASCII, where that is simple enough.
+    ascii: Option<Box<AsciiRoles>>,
+}
+
+/// What the fast path knows of a normalizer and a pre-tokenizer.
+#[derive(Clone, Debug)]
+struct AsciiRoles {
+    of_byte: [ByteRole; 256],
     lowercases: bool,
+}
+
+/// Working memory of a splitter.
+#[derive(Clone, Debug, Default)]
+pub struct SplitScratch {
+    normalized: String,
+    pub(super) pieces: Pieces,
 }
 
 /// What a byte is to the fast path.
@@ -39,12 +54,8 @@ impl Splitter {
     /// Put two compiled stages together.
     #[must_use]
     pub fn new(normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Self {
-        let mut bytes = [ByteRole::Other; 256];
-        for byte in 0..128u8 {
-            bytes[byte as usize] = role_of(byte, &normalizer, pre_tokenizer);
-        }
-        let lowercases = matches!(&normalizer, Normalizer::Bert(bert) if bert.lowercases());
-        Self { normalizer, pre_tokenizer, bytes, lowercases }
+        let ascii = AsciiRoles::of(&normalizer, &pre_tokenizer).map(Box::new);
+        Self { normalizer, pre_tokenizer, ascii }
     }
 
     /// The normalizer.
@@ -55,76 +66,150 @@ impl Splitter {
 
     /// The pre-tokenizer.
     #[must_use]
-    pub fn pre_tokenizer(&self) -> PreTokenizer {
-        self.pre_tokenizer
+    pub fn pre_tokenizer(&self) -> &PreTokenizer {
+        &self.pre_tokenizer
     }
 
-    /// Give every normalized word to `sink`, in order.
-    pub fn run(&self, text: &str, normalized: &mut String, sink: &mut impl WordSink) {
+    /// Give every word of a stretch of text, which stands at byte `start` of the original, to `sink`.
+    ///
+    /// Fails only where a regular expression gives up.
+    pub fn run(
+        &self,
+        text: &str,
+        start: u32,
+        scratch: &mut SplitScratch,
+        sink: &mut impl WordSink,
+    ) -> Result<(), Error> {
+        match &self.ascii {
+            Some(ascii) => self.run_by_stretches(ascii, text, &mut scratch.normalized, sink),
+            None => {
+                self.pieces_into(text, start, &mut scratch.pieces)?;
+                let Pieces { text, spans } = &scratch.pieces;
+                for &(from, to) in spans {
+                    sink.word(
+                        &text.text()[from..to],
+                        text.source_of(from, to).0.saturating_sub(start) as usize,
+                    );
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Normalize and cut a stretch of text, which stands at byte `start` of the original.
+    pub fn pieces_into(&self, text: &str, start: u32, pieces: &mut Pieces) -> Result<(), Error> {
+        pieces.clear();
+        self.normalizer.run(text, start, &mut pieces.text)?;
+        pieces.set_whole();
+        self.pre_tokenizer.run_pieces(pieces)
+    }
+
+    fn run_by_stretches(
+        &self,
+        ascii: &AsciiRoles,
+        text: &str,
+        normalized: &mut String,
+        sink: &mut impl WordSink,
+    ) -> Result<(), Error> {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
-            match self.bytes[bytes[at] as usize] {
+            match ascii.of_byte[bytes[at] as usize] {
                 ByteRole::Space => at += 1,
                 ByteRole::Alone => {
                     sink.word(&text[at..=at], at);
                     at += 1;
                 }
-                ByteRole::Word | ByteRole::Other => at = self.stretch(text, at, normalized, sink),
+                ByteRole::Word | ByteRole::Other => {
+                    at = self.stretch(ascii, text, at, normalized, sink)?;
+                }
             }
         }
+        Ok(())
     }
 
     /// Give the word, or words, that begin at byte `at`; returns where they end.
     #[inline]
-    fn stretch(&self, text: &str, at: usize, normalized: &mut String, sink: &mut impl WordSink) -> usize {
+    fn stretch(
+        &self,
+        ascii: &AsciiRoles,
+        text: &str,
+        at: usize,
+        normalized: &mut String,
+        sink: &mut impl WordSink,
+    ) -> Result<usize, Error> {
         let bytes = text.as_bytes();
         let block = block_at(bytes, at);
         let len = alphanumeric_prefix_len(&block);
-        let next = bytes.get(at + len).map_or(ByteRole::Space, |&byte| self.bytes[byte as usize]);
+        let next = bytes.get(at + len).map_or(ByteRole::Space, |&byte| ascii.of_byte[byte as usize]);
         if (1..=MAX_KEY_BYTES).contains(&len) && matches!(next, ByteRole::Space | ByteRole::Alone) {
             let mut word = u128::from_le_bytes(block) & ((1 << (8 * len)) - 1);
-            if self.lowercases {
+            if ascii.lowercases {
                 word = lowercase_16(word);
             }
             sink.short_word(Key::from_low_bytes(word, len), at);
-            return at + len;
+            return Ok(at + len);
         }
-        let end = self.stretch_end(bytes, at);
-        self.slow_words(&text[at..end], normalized, |word| sink.word(word, at));
-        end
+        let end = ascii.stretch_end(bytes, at);
+        self.slow_words(&text[at..end], normalized, |word| sink.word(word, at))?;
+        Ok(end)
     }
 
     /// The table path: normalize and split a stretch that ASCII spaces and punctuation enclose.
-    fn slow_words(&self, stretch: &str, normalized: &mut String, mut emit: impl FnMut(&str)) {
+    fn slow_words(
+        &self,
+        stretch: &str,
+        normalized: &mut String,
+        mut emit: impl FnMut(&str),
+    ) -> Result<(), Error> {
         if matches!(self.normalizer, Normalizer::Identity) {
             self.pre_tokenizer.run(stretch, |start, end| emit(&stretch[start..end]));
-            return;
+            return Ok(());
         }
         normalized.clear();
-        self.normalizer.run(stretch, 0, normalized);
+        self.normalizer.run(stretch, 0, normalized)?;
         self.pre_tokenizer.run(normalized, |start, end| emit(&normalized[start..end]));
+        Ok(())
+    }
+}
+
+impl AsciiRoles {
+    /// The roles, if words never reach across ASCII space and the normalizer looks at one character at a
+    /// time.
+    fn of(normalizer: &Normalizer, pre_tokenizer: &PreTokenizer) -> Option<Self> {
+        let PreTokenizer::Classes { removed: Some(Class::WHITESPACE), isolated } = *pre_tokenizer else {
+            return None;
+        };
+        let lowercases = match normalizer {
+            Normalizer::Identity => false,
+            Normalizer::Bert(bert) => bert.lowercases(),
+            _ => return None,
+        };
+        let mut of_byte = [ByteRole::Other; 256];
+        for byte in 0..128u8 {
+            of_byte[byte as usize] = role_of(byte, normalizer, isolated);
+        }
+        Some(Self { of_byte, lowercases })
     }
 
     fn stretch_end(&self, bytes: &[u8], from: usize) -> usize {
-        let ends = |&byte: &u8| matches!(self.bytes[byte as usize], ByteRole::Space | ByteRole::Alone);
+        let ends = |&byte: &u8| matches!(self.of_byte[byte as usize], ByteRole::Space | ByteRole::Alone);
         bytes[from..].iter().position(ends).map_or(bytes.len(), |offset| from + offset)
     }
 }
 
-fn role_of(byte: u8, normalizer: &Normalizer, pre_tokenizer: PreTokenizer) -> ByteRole {
-    let PreTokenizer::Classes { removed, isolated } = pre_tokenizer else {
-        return ByteRole::Other;
-    };
+fn role_of(byte: u8, normalizer: &Normalizer, isolated: Option<Class>) -> ByteRole {
     let c = char::from(byte);
     let class = class_of(c);
     let mut normalized = String::new();
-    normalizer.run(c.encode_utf8(&mut [0; 4]), 0, &mut normalized);
-    if removed.is_some_and(|removed| class.has(removed)) && !normalized.is_empty() {
+    if normalizer.run(c.encode_utf8(&mut [0; 4]), 0, &mut normalized).is_err() {
+        return ByteRole::Other;
+    }
+    if class.has(Class::WHITESPACE) && !normalized.is_empty() {
         ByteRole::Space
     } else if isolated.is_some_and(|isolated| class.has(isolated)) {
         ByteRole::Alone
-    } else if c.is_ascii_alphanumeric() && removed == Some(Class::WHITESPACE) {
+    } else if c.is_ascii_alphanumeric() {
         ByteRole::Word
     } else {
         ByteRole::Other

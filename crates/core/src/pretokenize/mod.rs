@@ -1,10 +1,21 @@
-//! Pre-tokenizers: normalized text in, byte spans of words out. One pass, linear.
+//! Pre-tokenizers: normalized text in, byte spans of words out, the text rewritten by some. Linear.
 
-use crate::spec::PreTokenizerSpec;
-use crate::text::{class_of, Class};
+mod byte_level;
+mod classes;
+mod cut;
+mod metaspace;
+mod scripts;
+mod simple;
+#[cfg(test)]
+mod tests;
+
+use crate::error::{Error, ErrorKind};
+use crate::spec::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
+use crate::text::{class_of, Class, Pattern, Pieces};
+use cut::{cut_at_chars, Cutter};
 
 /// A compiled pre-tokenizer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum PreTokenizer {
     /// The whole text is one word.
     Whole,
@@ -15,27 +26,74 @@ pub enum PreTokenizer {
         /// Characters of this class are words of their own.
         isolated: Option<Class>,
     },
+    /// Anything else.
+    Stages(Box<Stages>),
+}
+
+/// Pre-tokenizers one after the other.
+#[derive(Clone, Debug)]
+pub struct Stages {
+    spec: PreTokenizerSpec,
+    stages: Vec<Stage>,
+}
+
+#[derive(Clone, Debug)]
+enum Stage {
+    Classes { removed: Option<Class>, isolated: Option<Class> },
+    Punctuation(SplitBehavior),
+    Delimiter(char),
+    Digits(SplitBehavior),
+    FixedLength(usize),
+    UnicodeScripts,
+    Whitespace,
+    Split { pattern: Pattern, behavior: SplitBehavior, invert: bool },
+    ByteLevel(ByteLevelSpec),
+    Metaspace(MetaspaceSpec),
 }
 
 impl PreTokenizer {
     /// Compile a pre-tokenizer; none leaves the text whole.
-    #[must_use]
-    pub fn compile(spec: Option<&PreTokenizerSpec>) -> Self {
-        let (space, punctuation) = (Some(Class::WHITESPACE), Some(Class::PUNCTUATION));
-        match spec {
-            None => Self::Whole,
-            Some(PreTokenizerSpec::Bert) => Self::Classes { removed: space, isolated: punctuation },
-            Some(PreTokenizerSpec::WhitespaceSplit) => Self::Classes { removed: space, isolated: None },
-            Some(PreTokenizerSpec::Punctuation) => Self::Classes { removed: None, isolated: punctuation },
-        }
+    pub fn compile(spec: Option<&PreTokenizerSpec>) -> Result<Self, Error> {
+        spec.map_or(Ok(Self::Whole), |spec| Self::compile_at(spec, "pre_tokenizer"))
     }
 
-    /// Give the byte span of every word, in order.
+    /// Compile a pre-tokenizer that stands at `place` in its file.
+    pub fn compile_at(spec: &PreTokenizerSpec, place: &str) -> Result<Self, Error> {
+        let mut stages = Vec::new();
+        compile_into(spec, place, &mut stages)?;
+        Ok(match (spec, stages.as_slice()) {
+            (PreTokenizerSpec::Sequence(_), _) => {
+                Self::Stages(Box::new(Stages { spec: spec.clone(), stages }))
+            }
+            (_, &[Stage::Classes { removed, isolated }]) => Self::Classes { removed, isolated },
+            _ => Self::Stages(Box::new(Stages { spec: spec.clone(), stages })),
+        })
+    }
+
+    /// Cut, and where the kind does so rewrite, every piece.
+    ///
+    /// Fails only where a regular expression gives up.
+    pub fn run_pieces(&self, pieces: &mut Pieces) -> Result<(), Error> {
+        match self {
+            Self::Whole => {}
+            Self::Classes { removed, isolated } => {
+                pieces.split(|text, emit| classes::cut(text, *removed, *isolated, emit));
+            }
+            Self::Stages(compiled) => {
+                return compiled.stages.iter().try_for_each(|stage| stage.run(pieces))
+            }
+        }
+        Ok(())
+    }
+
+    /// Give the byte span of every word, in order, for the kinds that have a fast path.
+    ///
+    /// `Stages` may rewrite the text or fail: for them the whole text is one span; use `run_pieces`.
     pub fn run(&self, text: &str, mut emit: impl FnMut(usize, usize)) {
-        match *self {
-            Self::Whole if text.is_empty() => {}
-            Self::Whole => emit(0, text.len()),
-            Self::Classes { removed, isolated } => split(text, removed, isolated, emit),
+        match self {
+            Self::Classes { removed, isolated } => classes::cut(text, *removed, *isolated, emit),
+            Self::Whole | Self::Stages(_) if text.is_empty() => {}
+            Self::Whole | Self::Stages(_) => emit(0, text.len()),
         }
     }
 
@@ -46,48 +104,87 @@ impl PreTokenizer {
             Self::Whole | Self::Classes { removed: None, isolated: None } => None,
             Self::Classes { removed: Some(_), isolated: Some(_) } => Some(PreTokenizerSpec::Bert),
             Self::Classes { isolated: None, .. } => Some(PreTokenizerSpec::WhitespaceSplit),
-            Self::Classes { removed: None, .. } => Some(PreTokenizerSpec::Punctuation),
+            Self::Classes { removed: None, .. } => {
+                Some(PreTokenizerSpec::Punctuation { behavior: SplitBehavior::Isolated })
+            }
+            Self::Stages(compiled) => Some(compiled.spec.clone()),
         }
     }
 }
 
-fn split(text: &str, removed: Option<Class>, isolated: Option<Class>, mut emit: impl FnMut(usize, usize)) {
-    let is = |class: Class, wanted: Option<Class>| wanted.is_some_and(|wanted| class.has(wanted));
-    let mut start = 0;
-    for (at, c) in text.char_indices() {
-        let class = class_of(c);
-        let (drops, stands_alone) = (is(class, removed), is(class, isolated));
-        if !drops && !stands_alone {
-            continue;
+impl Stage {
+    fn run(&self, pieces: &mut Pieces) -> Result<(), Error> {
+        match self {
+            Self::Classes { removed, isolated } => {
+                pieces.split(|text, emit| classes::cut(text, *removed, *isolated, emit));
+            }
+            Self::Punctuation(behavior) => pieces.split(|text, emit| {
+                cut_at_chars(text, *behavior, emit, |c| class_of(c).has(Class::PUNCTUATION));
+            }),
+            Self::Delimiter(delimiter) => pieces.split(|text, emit| {
+                cut_at_chars(text, SplitBehavior::Removed, emit, |c| c == *delimiter);
+            }),
+            Self::Digits(behavior) => {
+                let numeric = simple::numeric();
+                pieces.split(|text, emit| cut_at_chars(text, *behavior, emit, |c| numeric.get(c) != 0));
+            }
+            Self::FixedLength(length) => {
+                pieces.split(|text, emit| simple::cut_lengths(text, *length, emit));
+            }
+            Self::UnicodeScripts => pieces.split(scripts::cut),
+            Self::Whitespace => pieces.split(simple::cut_whitespace),
+            Self::Split { pattern, behavior, invert } => {
+                return pieces.try_split(|text, emit| {
+                    let mut cutter = Cutter::new(*behavior, *invert, emit);
+                    pattern.for_each_match(text, |start, end| cutter.matched(start, end))?;
+                    cutter.finish(text.len());
+                    Ok(())
+                });
+            }
+            Self::ByteLevel(spec) => byte_level::run(*spec, pieces),
+            Self::Metaspace(spec) => metaspace::run(*spec, pieces),
         }
-        if start < at {
-            emit(start, at);
-        }
-        start = at + c.len_utf8();
-        if stands_alone {
-            emit(at, start);
-        }
-    }
-    if start < text.len() {
-        emit(start, text.len());
+        Ok(())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Append the stages of one specification; a sequence within a sequence is the same as its members.
+fn compile_into(spec: &PreTokenizerSpec, place: &str, stages: &mut Vec<Stage>) -> Result<(), Error> {
+    stages.push(match spec {
+        PreTokenizerSpec::Bert => {
+            Stage::Classes { removed: Some(Class::WHITESPACE), isolated: Some(Class::PUNCTUATION) }
+        }
+        PreTokenizerSpec::WhitespaceSplit => {
+            Stage::Classes { removed: Some(Class::WHITESPACE), isolated: None }
+        }
+        PreTokenizerSpec::Punctuation { behavior: SplitBehavior::Isolated } => {
+            Stage::Classes { removed: None, isolated: Some(Class::PUNCTUATION) }
+        }
+        PreTokenizerSpec::Punctuation { behavior } => Stage::Punctuation(*behavior),
+        PreTokenizerSpec::CharDelimiterSplit { delimiter } => Stage::Delimiter(*delimiter),
+        PreTokenizerSpec::Digits { individual_digits: true } => Stage::Digits(SplitBehavior::Isolated),
+        PreTokenizerSpec::Digits { individual_digits: false } => Stage::Digits(SplitBehavior::Contiguous),
+        PreTokenizerSpec::FixedLength { length: 0 } => {
+            return Err(Error::new(ErrorKind::Format, format!("{place}.length"), "0", "at least 1"));
+        }
+        PreTokenizerSpec::FixedLength { length } => Stage::FixedLength(*length),
+        PreTokenizerSpec::UnicodeScripts => Stage::UnicodeScripts,
+        PreTokenizerSpec::Whitespace => Stage::Whitespace,
+        PreTokenizerSpec::Split { pattern, behavior, invert } => {
+            Stage::Split { pattern: compile_pattern(pattern, place)?, behavior: *behavior, invert: *invert }
+        }
+        PreTokenizerSpec::ByteLevel(spec) => Stage::ByteLevel(*spec),
+        PreTokenizerSpec::Metaspace(spec) => Stage::Metaspace(*spec),
+        PreTokenizerSpec::Sequence(members) => {
+            for (at, member) in members.iter().enumerate() {
+                compile_into(member, &format!("{place}.pretokenizers[{at}]"), stages)?;
+            }
+            return Ok(());
+        }
+    });
+    Ok(())
+}
 
-    fn words<'t>(spec: &PreTokenizerSpec, text: &'t str) -> Vec<&'t str> {
-        let mut words = Vec::new();
-        PreTokenizer::compile(Some(spec)).run(text, |start, end| words.push(&text[start..end]));
-        words
-    }
-
-    #[test]
-    fn splits_as_asked() {
-        let text = "Don't  go?";
-        assert_eq!(words(&PreTokenizerSpec::Bert, text), ["Don", "'", "t", "go", "?"]);
-        assert_eq!(words(&PreTokenizerSpec::WhitespaceSplit, text), ["Don't", "go?"]);
-        assert_eq!(words(&PreTokenizerSpec::Punctuation, text), ["Don", "'", "t  go", "?"]);
-    }
+fn compile_pattern(pattern: &PatternSpec, place: &str) -> Result<Pattern, Error> {
+    Pattern::compile(pattern, &format!("{place}.pattern"))
 }

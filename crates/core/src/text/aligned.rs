@@ -34,6 +34,12 @@ impl Aligned {
         &self.text
     }
 
+    /// Append a byte span of another aligned text.
+    pub fn push_part(&mut self, other: &Self, start: usize, end: usize) {
+        self.text.push_str(&other.text[start..end]);
+        self.sources.extend_from_slice(&other.sources[start..end]);
+    }
+
     /// Forget everything, keep the memory.
     pub fn clear(&mut self) {
         self.text.clear();

@@ -1,9 +1,20 @@
 //! Text as the stages see it: character classes and normalized text that remembers its origin.
 
 mod aligned;
+mod char_table;
+mod pattern;
+mod pieces;
+mod printable;
 mod unicode;
 #[rustfmt::skip]
 mod unicode_tables;
 
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
-pub use unicode::{class_of, combining_class, decompose, lowercase, Class, UNICODE_VERSION};
+pub use char_table::{char_class, CharTable};
+pub use pattern::Pattern;
+pub use pieces::{Pieces, Rewriter, Traced};
+pub use printable::{byte_of_printable, printable_of};
+pub use unicode::{
+    class_of, combining_class, compose, decompose, decompose_for, lowercase, Class, FormTraits, NormalForm,
+    UNICODE_VERSION,
+};

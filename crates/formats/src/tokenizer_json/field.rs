@@ -1,125 +1,252 @@
-//! A JSON value that knows its path, so that every error can name it.
+//! A value of the document that knows its path, so that every error can name it.
+//!
+//! Paths are links to the values around a value; they become text only in errors.
+
+use std::collections::HashSet;
 
 use piecework_core::error::{Error, ErrorKind};
-use serde_json::{Map, Value};
+
+use super::tree::Node;
+
+/// Names and texts are shown up to so many characters.
+const MAX_SHOWN_CHARS: usize = 60;
 
 /// A value and where it stands.
-pub(super) struct Field<'v> {
-    value: &'v Value,
-    path: String,
+#[derive(Clone, Copy)]
+pub(super) struct Field<'a> {
+    node: &'a Node<'a>,
+    place: Place<'a>,
 }
 
-impl<'v> Field<'v> {
-    pub(super) fn root(value: &'v Value) -> Self {
-        Self { value, path: String::new() }
-    }
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Root,
+    /// `outer.name`
+    Member(&'a Place<'a>, &'a str),
+    /// `outer["name"]`: names that are data
+    Entry(&'a Place<'a>, &'a str),
+    /// `outer[3]`
+    Item(&'a Place<'a>, usize),
+}
 
-    pub(super) fn path(&self) -> &str {
-        if self.path.is_empty() {
-            "document"
-        } else {
-            &self.path
-        }
+impl<'a> Field<'a> {
+    pub(super) fn root(node: &'a Node<'a>) -> Self {
+        Self { node, place: Place::Root }
     }
 
     /// An error about this value.
     pub(super) fn error(&self, expected: impl Into<String>) -> Error {
-        Error::new(ErrorKind::Format, self.path(), summary(self.value), expected)
+        self.contradiction(summary(self.node), expected)
     }
 
-    /// The value as an object whose fields are all among `known`.
-    pub(super) fn object(&self, known: &[&str]) -> Result<&'v Map<String, Value>, Error> {
-        let object = self.map()?;
-        for name in object.keys() {
-            if !known.contains(&name.as_str()) {
-                let place = self.child_path(name);
+    /// An error about what this value says.
+    pub(super) fn contradiction(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Format, self.place.path(), found, expected)
+    }
+
+    /// Refuse fields that are not among `known` and fields given twice.
+    pub(super) fn fields(&self, known: &[&str]) -> Result<(), Error> {
+        let mut seen = vec![false; known.len()];
+        for (name, node) in self.members()? {
+            let at = |place: &Place| Error::new(ErrorKind::Format, place.path(), "", "");
+            let place = Place::Member(&self.place, name);
+            let Some(index) = known.iter().position(|known| known == name) else {
                 let expected = format!("one of the fields {}", known.join(", "));
-                return Err(Error::new(ErrorKind::Format, place, "an unknown field", expected));
+                return Err(Error { found: "an unknown field".into(), expected, ..at(&place) });
+            };
+            if std::mem::replace(&mut seen[index], true) {
+                let found = format!("this field again, as {}", summary(node));
+                return Err(Error { found, expected: "each field once".into(), ..at(&place) });
             }
         }
-        Ok(object)
+        Ok(())
     }
 
-    pub(super) fn map(&self) -> Result<&'v Map<String, Value>, Error> {
-        self.value.as_object().ok_or_else(|| self.error("an object"))
-    }
-
-    pub(super) fn array(&self) -> Result<Vec<Field<'v>>, Error> {
-        let items = self.value.as_array().ok_or_else(|| self.error("an array"))?;
-        let at = |i: usize| format!("{}[{i}]", self.path);
-        Ok(items.iter().enumerate().map(|(i, value)| Field { value, path: at(i) }).collect())
-    }
-
-    /// A member that must be there.
-    pub(super) fn get(&self, name: &str) -> Result<Field<'v>, Error> {
-        self.find(name)?
-            .ok_or_else(|| Error::new(ErrorKind::Format, self.child_path(name), "nothing", "this field"))
+    /// A member that must be there and not be null.
+    pub(super) fn get(&'a self, name: &'a str) -> Result<Field<'a>, Error> {
+        match self.member(name)? {
+            Some(field) if field.is_null() => Err(field.error("a value")),
+            Some(field) => Ok(field),
+            None => {
+                let place = Place::Member(&self.place, name).path();
+                Err(Error::new(ErrorKind::Format, place, "nothing", "this field"))
+            }
+        }
     }
 
     /// A member that may be absent or null.
-    pub(super) fn find(&self, name: &str) -> Result<Option<Field<'v>>, Error> {
-        let value = self.map()?.get(name).filter(|value| !value.is_null());
-        Ok(value.map(|value| Field { value, path: self.child_path(name) }))
+    pub(super) fn find(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
+        Ok(self.member(name)?.filter(|field| !field.is_null()))
     }
 
-    /// The members of an object as (name, value).
-    pub(super) fn members(&self) -> Result<Vec<(&'v str, Field<'v>)>, Error> {
-        let member = |(name, value): (&'v String, &'v Value)| {
-            (name.as_str(), Field { value, path: format!("{}[{name:?}]", self.path) })
+    /// A member that may be absent; null is a value like any other.
+    pub(super) fn member(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
+        let found = self.members()?.iter().find(|(known, _)| known == name);
+        Ok(found.map(|(_, node)| Field { node, place: Place::Member(&self.place, name) }))
+    }
+
+    /// Whether there is such a member, be it null.
+    pub(super) fn has(&self, name: &str) -> Result<bool, Error> {
+        Ok(self.members()?.iter().any(|(known, _)| known == name))
+    }
+
+    /// The entries of an object whose names are data; none may be there twice.
+    pub(super) fn entries(&'a self) -> Result<impl Iterator<Item = (&'a str, Field<'a>)>, Error> {
+        let members = self.members()?;
+        let mut seen = HashSet::with_capacity(members.len());
+        let field = |name: &'a str, node| Field { node, place: Place::Entry(&self.place, name) };
+        for (name, node) in members {
+            if !seen.insert(&**name) {
+                let found = format!("this entry again, as {}", summary(node));
+                return Err(field(name, node).contradiction(found, "each entry once"));
+            }
+        }
+        Ok(members.iter().map(move |(name, node)| (&**name, field(name, node))))
+    }
+
+    pub(super) fn items(&'a self) -> Result<impl ExactSizeIterator<Item = Field<'a>>, Error> {
+        let Node::Array(items) = self.node else {
+            return Err(self.error("an array"));
         };
-        Ok(self.map()?.iter().map(member).collect())
+        let item = |(i, node)| Field { node, place: Place::Item(&self.place, i) };
+        Ok(items.iter().enumerate().map(item))
     }
 
-    pub(super) fn text(&self) -> Result<&'v str, Error> {
-        self.value.as_str().ok_or_else(|| self.error("a string"))
+    /// An array of exactly two values.
+    pub(super) fn pair(&'a self, what: &str) -> Result<[Field<'a>; 2], Error> {
+        let Node::Array(items) = self.node else {
+            return Err(self.error(what));
+        };
+        let [first, second] = &**items else {
+            let found = format!("an array of {}", items.len());
+            return Err(self.contradiction(found, what));
+        };
+        let item = |i, node| Field { node, place: Place::Item(&self.place, i) };
+        Ok([item(0, first), item(1, second)])
+    }
+
+    pub(super) fn text(&self) -> Result<&'a str, Error> {
+        match self.node {
+            Node::Text(text) => Ok(text),
+            _ => Err(self.error("a string")),
+        }
+    }
+
+    pub(super) fn char(&self) -> Result<char, Error> {
+        let mut chars = self.text()?.chars();
+        match (chars.next(), chars.next()) {
+            (Some(c), None) => Ok(c),
+            _ => Err(self.error("one character")),
+        }
     }
 
     pub(super) fn flag(&self) -> Result<bool, Error> {
-        self.value.as_bool().ok_or_else(|| self.error("true or false"))
+        match self.node {
+            Node::Bool(flag) => Ok(*flag),
+            _ => Err(self.error("true or false")),
+        }
     }
 
     pub(super) fn id(&self) -> Result<u32, Error> {
-        let id = self.value.as_u64().and_then(|id| u32::try_from(id).ok());
+        let id = self.unsigned().and_then(|id| u32::try_from(id).ok());
         id.ok_or_else(|| self.error("an integer from 0 to 4294967295"))
     }
 
     pub(super) fn size(&self) -> Result<usize, Error> {
-        let size = self.value.as_u64().and_then(|size| usize::try_from(size).ok());
+        let size = self.unsigned().and_then(|size| usize::try_from(size).ok());
         size.ok_or_else(|| self.error("an integer from 0 on"))
     }
 
+    pub(super) fn number(&self) -> Result<f64, Error> {
+        match *self.node {
+            // An integer beyond 2^53 is rounded, as wherever JSON numbers are read as floats.
+            Node::Unsigned(value) => Ok(value as f64),
+            Node::Signed(value) => Ok(value as f64),
+            Node::Float(value) => Ok(value),
+            _ => Err(self.error("a number")),
+        }
+    }
+
     pub(super) fn is_object(&self) -> bool {
-        self.value.is_object()
+        matches!(self.node, Node::Object(_))
+    }
+
+    pub(super) fn is_array(&self) -> bool {
+        matches!(self.node, Node::Array(_))
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.node, Node::Text(_))
+    }
+
+    fn is_null(&self) -> bool {
+        matches!(self.node, Node::Null)
     }
 
     /// One of a few names, each with its value.
     pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
         let text = self.text()?;
-        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         let chosen = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
-        chosen.ok_or_else(|| self.error(format!("one of {}", names.join(", "))))
+        let names = || choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        chosen.ok_or_else(|| self.error(format!("one of {}", names())))
     }
 
-    fn child_path(&self, name: &str) -> String {
-        if self.path.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}.{name}", self.path)
+    /// The `type` of a component, one of `known`.
+    pub(super) fn kind<'k>(&self, known: &[&'k str]) -> Result<&'k str, Error> {
+        let expected = || format!("one of {}", known.join(", "));
+        let Some(kind) = self.member("type")? else {
+            let place = Place::Member(&self.place, "type").path();
+            return Err(Error::new(ErrorKind::Format, place, "nothing", expected()));
+        };
+        let text = kind.text()?;
+        let found = known.iter().find(|known| **known == text).copied();
+        found.ok_or_else(|| kind.error(expected()))
+    }
+
+    fn members(&self) -> Result<&'a [(std::borrow::Cow<'a, str>, Node<'a>)], Error> {
+        match self.node {
+            Node::Object(members) => Ok(members),
+            _ => Err(self.error("an object")),
+        }
+    }
+
+    fn unsigned(&self) -> Option<u64> {
+        match self.node {
+            Node::Unsigned(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+impl Place<'_> {
+    fn path(&self) -> String {
+        match self {
+            Place::Root => "document".to_owned(),
+            Place::Member(Place::Root, name) => shortened(name),
+            Place::Member(outer, name) => format!("{}.{}", outer.path(), shortened(name)),
+            Place::Entry(outer, name) => format!("{}[{:?}]", outer.path(), shortened(name)),
+            Place::Item(outer, i) => format!("{}[{i}]", outer.path()),
         }
     }
 }
 
 /// What stands there, short enough for a message.
-fn summary(value: &Value) -> String {
-    match value {
-        Value::Object(_) => "an object".to_owned(),
-        Value::Array(_) => "an array".to_owned(),
-        other => {
-            let text = other.to_string();
-            match text.char_indices().nth(60) {
-                Some((end, _)) => format!("{}...", &text[..end]),
-                None => text,
-            }
-        }
+fn summary(node: &Node) -> String {
+    match node {
+        Node::Null => "null".to_owned(),
+        Node::Bool(value) => value.to_string(),
+        Node::Unsigned(value) => value.to_string(),
+        Node::Signed(value) => value.to_string(),
+        Node::Float(value) => format!("{value:?}"),
+        Node::Text(text) => format!("{:?}", shortened(text)),
+        Node::Array(_) => "an array".to_owned(),
+        Node::Object(_) => "an object".to_owned(),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
 }

@@ -1,11 +1,27 @@
-//! `tokenizer.json`, version 1.0, as far as its components are known here.
+//! `tokenizer.json`: version 1.0 read and written, version 2.0 read.
 //!
-//! Unknown fields and components are errors that name their path and what is known.
+//! Each stage has one file that holds both its reading and its writing. Fields are written as
+//! `tokenizers` 0.23 writes them, in its order; what it lets a file leave out may be left out here.
+//! It ignores what it does not know; here unknown fields and components, repeated names, wrong types
+//! and contradictions are errors that name their path and what is known.
 
+mod added_tokens;
+mod bpe;
+mod decoders;
 mod field;
-mod model;
+mod lengths;
+mod models;
+mod normalizers;
+mod post_processors;
+mod pre_tokenizers;
 mod read;
+mod shared;
+mod tree;
+mod version_2;
 mod write;
+
+#[cfg(test)]
+mod tests;
 
 pub use read::{read, read_pipeline};
 pub use write::write;

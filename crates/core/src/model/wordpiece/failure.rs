@@ -4,8 +4,9 @@
 //! state of what is left over. Without a link the match is at a dead end; the pops are then those
 //! before it, which `unk="char"` needs. Built once, breadth first.
 
-use super::trie::{Step, Trie, INSIDE};
+use super::INSIDE;
 use crate::error::{Error, ErrorKind};
+use crate::model::trie::{Step, Trie};
 
 const NONE: u32 = u32::MAX;
 

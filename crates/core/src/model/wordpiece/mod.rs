@@ -5,16 +5,20 @@
 
 mod failure;
 mod shortest;
-mod trie;
 
 pub(crate) use shortest::BestSuffix;
 
 use self::failure::Failures;
-use self::trie::{Trie, INSIDE, START};
+use super::trie::Trie;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::Error;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
 use crate::vocab::Vocab;
+
+/// The root for matches at the start of a word: every entry in full.
+const START: u32 = 0;
+/// The root for matches inside a word: what follows the continuation prefix.
+const INSIDE: u32 = 1;
 
 /// The compiled WordPiece model.
 #[derive(Clone, Debug)]
@@ -31,7 +35,13 @@ impl WordPiece {
     /// Build the trie and its failure links; the unknown token must be in the vocabulary.
     pub fn compile(spec: &WordPieceSpec, vocab: &Vocab) -> Result<Self, Error> {
         let unk_id = vocab.require(&spec.unk_token, "model.unk_token")?;
-        let (trie, order) = Trie::build(vocab, &spec.continuing_subword_prefix)?;
+        let prefix = spec.continuing_subword_prefix.as_str();
+        let at_start = vocab.iter().map(|(token, id)| (token.as_bytes(), id)).collect();
+        let inside = vocab
+            .iter()
+            .filter_map(|(token, id)| Some((token.strip_prefix(prefix)?.as_bytes(), id)))
+            .collect();
+        let (trie, order) = Trie::build([at_start, inside])?;
         let failures = Failures::compute(&trie, &order)?;
         Ok(Self {
             trie,

@@ -3,8 +3,7 @@
 //! Costs are (unknown characters, pieces), compared in this order; among equals the longest first piece
 //! wins. O(word x longest entry).
 
-use super::trie::{INSIDE, START};
-use super::{ModelScratch, Piece, PieceSink, UnknownUnit, WordPiece};
+use super::{ModelScratch, Piece, PieceSink, UnknownUnit, WordPiece, INSIDE, START};
 
 /// The best segmentation of a suffix of the word.
 #[derive(Clone, Copy, Debug)]

@@ -1,17 +1,11 @@
 //! A byte trie in a double array (Aoe 1989): a step is two reads and a comparison.
 //!
-//! Two roots share the array: `START` spells every entry in full, `INSIDE` spells what follows the
-//! continuation prefix. UTF-8 makes matches of whole entries end at character boundaries by itself.
+//! Several sets of keys may share the array; the root of set `i` is state `i`. UTF-8 makes matches of whole
+//! keys end at character boundaries by itself.
 
 use std::collections::VecDeque;
 
 use crate::error::{Error, ErrorKind};
-use crate::vocab::Vocab;
-
-/// The root for matches at the start of a word.
-pub(super) const START: u32 = 0;
-/// The root for matches inside a word.
-pub(super) const INSIDE: u32 = 1;
 
 const NONE: u32 = u32::MAX;
 const BLOCK: usize = 256;
@@ -45,16 +39,15 @@ pub(super) struct Step {
 }
 
 impl Trie {
-    /// Build from a vocabulary; also gives all states but the roots in breadth-first order.
-    pub(super) fn build(vocab: &Vocab, prefix: &str) -> Result<(Self, Vec<Step>), Error> {
-        let mut at_start: Vec<(&[u8], u32)> = vocab.iter().map(|(t, id)| (t.as_bytes(), id)).collect();
-        let mut inside: Vec<(&[u8], u32)> = vocab
-            .iter()
-            .filter_map(|(token, id)| Some((token.strip_prefix(prefix)?.as_bytes(), id)))
-            .collect();
-        at_start.sort_unstable();
-        inside.sort_unstable();
-        Builder::new().build(&[&at_start, &inside])
+    /// Build from at most 256 sets of keys; also gives all states but the roots in breadth-first order.
+    /// Empty keys end nowhere.
+    pub(super) fn build<const SETS: usize>(
+        mut sets: [Vec<(&[u8], u32)>; SETS],
+    ) -> Result<(Self, Vec<Step>), Error> {
+        for keys in &mut sets {
+            keys.sort_unstable();
+        }
+        Builder::new(SETS).build(&sets)
     }
 
     /// The state after `byte`.
@@ -91,19 +84,20 @@ struct Builder {
 }
 
 impl Builder {
-    fn new() -> Self {
+    fn new(roots: usize) -> Self {
         let mut builder = Self { units: Vec::new(), entries: Vec::new(), free: Vec::new() };
         builder.open_block();
         // The roots are nobody's children: their parent is a state that has none.
-        builder.units[START as usize].parent = NONE - 1;
-        builder.units[INSIDE as usize].parent = NONE - 1;
+        for root in &mut builder.units[..roots] {
+            root.parent = NONE - 1;
+        }
         builder
     }
 
-    fn build(mut self, roots: &[&[(&[u8], u32)]; 2]) -> Result<(Trie, Vec<Step>), Error> {
+    fn build(mut self, roots: &[Vec<(&[u8], u32)>]) -> Result<(Trie, Vec<Step>), Error> {
         let mut steps = Vec::new();
         let mut waiting: VecDeque<Subtree> = VecDeque::new();
-        for (state, keys) in [START, INSIDE].into_iter().zip(roots) {
+        for (state, keys) in (0..).zip(roots) {
             waiting.push_back(Subtree { state, depth: 0, keys });
         }
         while let Some(subtree) = waiting.pop_front() {

@@ -1,0 +1,73 @@
+//! What is encoded, borrowed from Python: texts, or lists of words.
+
+use piecework_core::pipeline::Input;
+use piecework_core::special::Selector;
+use pyo3::prelude::*;
+
+use crate::text::{borrow, borrow_all, items};
+
+/// Python objects kept alive while their text is borrowed: one string, or the words of one input.
+pub(crate) enum Held<'py> {
+    Text(Bound<'py, PyAny>),
+    Words(Vec<Bound<'py, PyAny>>),
+}
+
+impl<'py> Held<'py> {
+    /// Take hold of one input; `is_pretokenized` says that it is a sequence of words.
+    pub(crate) fn take(value: &Bound<'py, PyAny>, is_pretokenized: bool, place: &str) -> PyResult<Self> {
+        if is_pretokenized {
+            items(value, place).map(Self::Words)
+        } else {
+            Ok(Self::Text(value.clone()))
+        }
+    }
+
+    /// Take hold of many inputs.
+    pub(crate) fn take_all(
+        values: &Bound<'py, PyAny>,
+        is_pretokenized: bool,
+        place: &str,
+    ) -> PyResult<Vec<Self>> {
+        let rows = items(values, place)?;
+        let held = |(row, value)| Self::take(value, is_pretokenized, &format!("{place}[{row}]"));
+        rows.iter().enumerate().map(held).collect()
+    }
+
+    /// Borrow the text or the words.
+    fn borrow(&self, place: &str) -> PyResult<Borrowed<'_>> {
+        Ok(match self {
+            Self::Text(value) => Borrowed::Text(borrow(value, || place.to_owned())?),
+            Self::Words(words) => Borrowed::Words(borrow_all(words, place)?),
+        })
+    }
+}
+
+/// Text borrowed from Python.
+pub(crate) enum Borrowed<'a> {
+    Text(&'a str),
+    Words(Vec<&'a str>),
+}
+
+impl Borrowed<'_> {
+    pub(crate) fn input(&self) -> Input<'_> {
+        match self {
+            Self::Text(text) => Input::Text(text),
+            Self::Words(words) => Input::Words(words),
+        }
+    }
+}
+
+/// Borrow one input.
+pub(crate) fn borrowed<'a>(held: &'a Held<'_>, place: &str) -> PyResult<Borrowed<'a>> {
+    held.borrow(place)
+}
+
+/// Borrow many inputs.
+pub(crate) fn borrowed_all<'a>(held: &'a [Held<'_>], place: &str) -> PyResult<Vec<Borrowed<'a>>> {
+    held.iter().enumerate().map(|(row, held)| held.borrow(&format!("{place}[{row}]"))).collect()
+}
+
+/// Which special tokens are recognised in text: all of them, or those with these ids.
+pub(crate) fn selector(parse_special: Option<Vec<u32>>) -> Selector {
+    parse_special.map_or(Selector::All, Selector::only)
+}

@@ -1,0 +1,64 @@
+//! Decoding token by token, for one sequence or for several side by side.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use piecework_core::batch::Encoder;
+use piecework_core::decode::DecodeStream;
+use piecework_core::error::Error;
+use pyo3::prelude::*;
+
+use crate::errors::{bad_argument, raise};
+
+/// Streams of several sequences.
+#[pyclass(frozen, module = "piecework._core")]
+pub struct RawDecodeStream {
+    streams: Mutex<Vec<DecodeStream>>,
+    encoder: Arc<Encoder>,
+    clean_up: Option<bool>,
+}
+
+impl RawDecodeStream {
+    pub(crate) fn begin(
+        encoder: Arc<Encoder>,
+        prefill: &[Vec<u32>],
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+    ) -> Result<Self, Error> {
+        let mut streams = vec![DecodeStream::new(skip_special_tokens); prefill.len()];
+        for (stream, ids) in streams.iter_mut().zip(prefill) {
+            stream.prefill(ids, |ids, skip| encoder.pipeline().decode(ids, skip, clean_up))?;
+        }
+        Ok(Self { streams: Mutex::new(streams), encoder, clean_up })
+    }
+
+    fn streams(&self) -> MutexGuard<'_, Vec<DecodeStream>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn decode(&self, ids: &[u32], skip_special_tokens: bool) -> Result<String, Error> {
+        self.encoder.pipeline().decode(ids, skip_special_tokens, self.clean_up)
+    }
+}
+
+#[pymethods]
+impl RawDecodeStream {
+    fn step(&self, py: Python<'_>, ids: Vec<Option<u32>>) -> PyResult<Vec<Option<String>>> {
+        let rows = py.detach(|| self.streams().len());
+        if ids.len() != rows {
+            let expected = format!("{rows}, one for each sequence");
+            return Err(bad_argument("ids", format!("{} ids", ids.len()), &expected));
+        }
+        let step = |(stream, id): (&mut DecodeStream, Option<u32>)| match id {
+            Some(id) => stream.step(id, |ids, skip| self.decode(ids, skip)),
+            None => Ok(None),
+        };
+        let steps = || self.streams().iter_mut().zip(ids).map(step).collect::<Result<_, Error>>();
+        py.detach(steps).map_err(raise)
+    }
+
+    fn finish(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
+        let finish = |stream: &mut DecodeStream| stream.finish(|ids, skip| self.decode(ids, skip));
+        let finishes = || self.streams().iter_mut().map(finish).collect::<Result<_, Error>>();
+        py.detach(finishes).map_err(raise)
+    }
+}

@@ -1,0 +1,153 @@
+//! Decoders: tokens in, text out.
+//!
+//! Each decoder makes of a list of tokens another list; the last list is joined. Without a decoder the
+//! tokens are joined by spaces.
+
+mod bpe;
+mod byte_fallback;
+mod byte_level;
+mod ctc;
+mod fuse;
+mod metaspace;
+mod pieces;
+mod replace;
+mod stream;
+mod strip;
+mod tidy;
+mod wordpiece;
+
+use crate::error::Error;
+use crate::spec::{DecoderSpec, PrependScheme};
+use crate::text::Pattern;
+
+use pieces::TextPieces;
+pub use stream::DecodeStream;
+
+/// A compiled decoder: its stages in order, sequences within sequences laid flat.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    spec: Option<DecoderSpec>,
+    stages: Vec<Stage>,
+}
+
+/// One decoder of the list.
+#[derive(Clone, Debug)]
+enum Stage {
+    WordPiece { prefix: String, clean_up: bool },
+    ByteLevel,
+    ByteFallback,
+    Bpe { suffix: String },
+    Metaspace { replacement: char, strips_first: bool },
+    Ctc { pad_token: String, word_delimiter_token: String, clean_up: bool },
+    Replace { pattern: Box<Pattern>, content: String },
+    Fuse,
+    Strip { content: char, start: usize, stop: usize },
+}
+
+impl Decoder {
+    /// Compile a decoder; a regular expression that is none is an error.
+    pub fn compile(spec: Option<&DecoderSpec>) -> Result<Self, Error> {
+        let mut stages = Vec::new();
+        if let Some(spec) = spec {
+            compile_into(spec, "decoder", &mut stages)?;
+        }
+        Ok(Self { spec: spec.cloned(), stages })
+    }
+
+    /// The specification it was compiled from.
+    #[must_use]
+    pub fn spec(&self) -> Option<DecoderSpec> {
+        self.spec.clone()
+    }
+
+    /// Turn tokens into text; `clean_up` overrides the decoders' own settings.
+    ///
+    /// A regular expression that gives up is an error.
+    pub fn run<'t>(
+        &self,
+        tokens: impl Iterator<Item = &'t str>,
+        clean_up: Option<bool>,
+    ) -> Result<String, Error> {
+        let Some((first, rest)) = self.stages.split_first() else {
+            return Ok(joined(tokens, if self.spec.is_none() { " " } else { "" }));
+        };
+        let mut pieces = TextPieces::default();
+        first.run(tokens, clean_up, &mut pieces)?;
+        for stage in rest {
+            let mut next = TextPieces::default();
+            stage.run(pieces.iter(), clean_up, &mut next)?;
+            pieces = next;
+        }
+        Ok(pieces.into_text())
+    }
+}
+
+impl Stage {
+    /// Append what becomes of a list of tokens.
+    fn run<'t>(
+        &self,
+        tokens: impl Iterator<Item = &'t str>,
+        clean_up: Option<bool>,
+        out: &mut TextPieces,
+    ) -> Result<(), Error> {
+        match self {
+            Self::WordPiece { prefix, clean_up: own } => {
+                wordpiece::run(tokens, prefix, clean_up.unwrap_or(*own), out);
+            }
+            Self::ByteLevel => byte_level::run(tokens, out),
+            Self::ByteFallback => byte_fallback::run(tokens, out),
+            Self::Bpe { suffix } => bpe::run(tokens, suffix, out),
+            Self::Metaspace { replacement, strips_first } => {
+                metaspace::run(tokens, *replacement, *strips_first, out);
+            }
+            Self::Ctc { pad_token, word_delimiter_token, clean_up: own } => {
+                ctc::run(tokens, pad_token, word_delimiter_token, clean_up.unwrap_or(*own), out);
+            }
+            Self::Replace { pattern, content } => return replace::run(tokens, pattern, content, out),
+            Self::Fuse => fuse::run(tokens, out),
+            Self::Strip { content, start, stop } => strip::run(tokens, *content, *start, *stop, out),
+        }
+        Ok(())
+    }
+}
+
+fn compile_into(spec: &DecoderSpec, place: &str, stages: &mut Vec<Stage>) -> Result<(), Error> {
+    stages.push(match spec.clone() {
+        DecoderSpec::WordPiece { prefix, cleanup } => Stage::WordPiece { prefix, clean_up: cleanup },
+        DecoderSpec::ByteLevel(_) => Stage::ByteLevel,
+        DecoderSpec::ByteFallback => Stage::ByteFallback,
+        DecoderSpec::Bpe { suffix } => Stage::Bpe { suffix },
+        DecoderSpec::Metaspace(spec) => Stage::Metaspace {
+            replacement: spec.replacement,
+            strips_first: spec.prepend_scheme != PrependScheme::Never,
+        },
+        DecoderSpec::Ctc { pad_token, word_delimiter_token, cleanup } => {
+            Stage::Ctc { pad_token, word_delimiter_token, clean_up: cleanup }
+        }
+        DecoderSpec::Replace { pattern, content } => {
+            let pattern = Pattern::compile(&pattern, &format!("{place}.pattern"))?;
+            Stage::Replace { pattern: Box::new(pattern), content }
+        }
+        DecoderSpec::Fuse => Stage::Fuse,
+        DecoderSpec::Strip { content, start, stop } => Stage::Strip { content, start, stop },
+        DecoderSpec::Sequence(specs) => {
+            return specs
+                .iter()
+                .enumerate()
+                .try_for_each(|(at, spec)| compile_into(spec, &format!("{place}.decoders[{at}]"), stages));
+        }
+    });
+    Ok(())
+}
+
+fn joined<'t>(tokens: impl Iterator<Item = &'t str>, glue: &str) -> String {
+    let mut text = String::new();
+    for (at, token) in tokens.enumerate() {
+        text.push_str(if at > 0 { glue } else { "" });
+        text.push_str(token);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

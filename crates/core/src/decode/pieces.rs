@@ -1,0 +1,37 @@
+//! A list of strings in one buffer: what decoders pass to each other.
+
+/// Strings one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TextPieces {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl TextPieces {
+    /// The strings in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
+    }
+
+    /// Append a whole string.
+    pub(super) fn push(&mut self, piece: &str) {
+        self.text.push_str(piece);
+        self.end();
+    }
+
+    /// The buffer, to write the next string at its end; [`Self::end`] closes it.
+    pub(super) fn open(&mut self) -> &mut String {
+        &mut self.text
+    }
+
+    /// Close the string that was written since the last one.
+    pub(super) fn end(&mut self) {
+        self.ends.push(self.text.len());
+    }
+
+    /// All strings joined.
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+}

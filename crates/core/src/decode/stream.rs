@@ -1,0 +1,249 @@
+//! Decoding token by token: ids in, the text that each adds out.
+//!
+//! The stream keeps a window of ids: context whose text was given out (what a token looks like can depend
+//! on what stands before it), then the ids that wait for the rest of a character. Each step decodes the
+//! window and gives out what is new. The window is cut only where no character is torn, and so that some
+//! visible text stays in it: whatever a decoder does to the beginning of a text, it does to the context and
+//! never to what comes next. Memory is bounded and a step takes constant time.
+
+use crate::error::Error;
+
+/// The state of one stream; any decoding function can drive it.
+///
+/// The function gets ids and whether to skip special tokens. The texts given out, and the one that
+/// [`Self::finish`] gives, are together what decoding all ids at once gives, unless the decoder takes back
+/// text that later ids turned out to spoil (byte entries that end as no UTF-8).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DecodeStream {
+    skip_special_tokens: bool,
+    ids: Vec<u32>,
+    /// What has been given out of the text of the window.
+    given: String,
+    /// Numbers of ids of the window after which nothing waited.
+    cuts: Vec<usize>,
+    /// How much was given out since the last cut, in bytes.
+    given_since_cut: usize,
+    /// Ids since the last cut that can be bytes of one character.
+    waiting: usize,
+}
+
+/// Stands for bytes that are no character, or not yet.
+const UNFINISHED: char = '\u{FFFD}';
+/// Four bytes make any character: when as many ids have come, those before the last are no part of one.
+const MAX_WAITING: usize = 4;
+/// The window is cut down when it has more ids than this.
+const MAX_WINDOW: usize = 32;
+/// Ids that stay at least.
+const MIN_WINDOW: usize = 8;
+
+impl DecodeStream {
+    /// Begin a stream at the beginning of a text.
+    #[must_use]
+    pub fn new(skip_special_tokens: bool) -> Self {
+        Self { skip_special_tokens, ..Self::default() }
+    }
+
+    /// Go on after ids whose text is known already, such as a prompt; it is not given out again.
+    ///
+    /// A character that they leave unfinished is given out with the id that finishes it.
+    pub fn prefill(
+        &mut self,
+        ids: &[u32],
+        decode: impl Fn(&[u32], bool) -> Result<String, Error>,
+    ) -> Result<(), Error> {
+        let decode = |ids: &[u32]| decode(ids, self.skip_special_tokens);
+        let mut whole = ids.len();
+        let mut known = String::new();
+        for unfinished in 0..=ids.len().min(MAX_WAITING - 1) {
+            whole = ids.len() - unfinished;
+            let window = &ids[window_start(ids, whole, &decode)?..whole];
+            known = decode(window)?;
+            if !known.ends_with(UNFINISHED) {
+                break;
+            }
+        }
+        if known.ends_with(UNFINISHED) {
+            whole = ids.len();
+        }
+        let start = window_start(ids, whole, &decode)?;
+        let mut given = decode(&ids[start..whole])?;
+        let (certain, text) = (given.len(), decode(&ids[start..])?);
+        let settled = text.trim_end_matches(UNFINISHED);
+        if settled.starts_with(&given) {
+            given = settled.to_owned();
+        }
+        *self = Self {
+            ids: ids[start..].to_vec(),
+            given_since_cut: given.len() - certain,
+            given,
+            cuts: vec![whole - start],
+            waiting: ids.len() - whole,
+            ..Self::new(self.skip_special_tokens)
+        };
+        Ok(())
+    }
+
+    /// Take the next id and give back the text that it adds: `None` when it adds none, or none that is
+    /// certain because a character is unfinished.
+    pub fn step(
+        &mut self,
+        id: u32,
+        decode: impl Fn(&[u32], bool) -> Result<String, Error>,
+    ) -> Result<Option<String>, Error> {
+        let skip = self.skip_special_tokens;
+        self.advance(id, &|ids: &[u32]| decode(ids, skip))
+    }
+
+    /// Give out what still waits, and begin anew.
+    pub fn finish(
+        &mut self,
+        decode: impl Fn(&[u32], bool) -> Result<String, Error>,
+    ) -> Result<Option<String>, Error> {
+        let skip = self.skip_special_tokens;
+        let rest = self.rest(&decode(&self.ids, skip)?, &|ids: &[u32]| decode(ids, skip))?;
+        *self = Self::new(skip);
+        Ok(Some(rest).filter(|rest| !rest.is_empty()))
+    }
+
+    fn advance(
+        &mut self,
+        id: u32,
+        decode: &impl Fn(&[u32]) -> Result<String, Error>,
+    ) -> Result<Option<String>, Error> {
+        self.ids.push(id);
+        let text = decode(&self.ids)?;
+        let is_stuck = self.ids.len() > 2 * MAX_WINDOW;
+        if text.ends_with(UNFINISHED) && self.adds_bytes(id, &text, decode)? {
+            self.waiting += 1;
+        }
+        let is_settled = self.waiting >= MAX_WAITING || is_stuck;
+        if !text.starts_with(&self.given) && text.ends_with(UNFINISHED) && !is_settled {
+            return Ok(None);
+        }
+        let rest = self.rest(&text, decode)?;
+        let finished = rest.trim_end_matches(UNFINISHED).len();
+        let certain = match rest.len() - finished {
+            unfinished if is_settled && unfinished > 0 => rest.len() - UNFINISHED.len_utf8(),
+            _ => finished,
+        };
+        let certain = if is_stuck { rest.len() } else { certain };
+        self.given.push_str(&rest[..certain]);
+        self.given_since_cut += certain;
+        if certain == rest.len() {
+            self.cut(decode)?;
+        }
+        Ok(Some(rest[..certain].to_owned()).filter(|text| !text.is_empty()))
+    }
+
+    /// What of the window's text has not been given out; the window loses ids whose text it contradicts.
+    fn rest(
+        &mut self,
+        text: &str,
+        decode: &impl Fn(&[u32]) -> Result<String, Error>,
+    ) -> Result<String, Error> {
+        if let Some(rest) = text.strip_prefix(self.given.as_str()) {
+            return Ok(rest.to_owned());
+        }
+        let context_end = self.cuts.last().copied().unwrap_or(0);
+        let since_cut = self.given[self.given.len() - self.given_since_cut..].to_owned();
+        for start in self.cuts.clone() {
+            let mut given = decode(&self.ids[start..context_end])?;
+            given.push_str(&since_cut);
+            let text = decode(&self.ids[start..])?;
+            if let Some(rest) = text.strip_prefix(given.as_str()) {
+                self.drop_ids(0, start);
+                self.given = given;
+                return Ok(rest.to_owned());
+            }
+        }
+        self.drop_ids(0, context_end);
+        let text = decode(&self.ids)?;
+        let shared = shared_prefix(&text, &since_cut);
+        self.given = text[..shared].to_owned();
+        self.given_since_cut = shared;
+        Ok(text[shared..].to_owned())
+    }
+
+    /// Whether the last id changes the text, or would be text alone; skipped and empty tokens do neither.
+    fn adds_bytes(
+        &self,
+        id: u32,
+        text: &str,
+        decode: &impl Fn(&[u32]) -> Result<String, Error>,
+    ) -> Result<bool, Error> {
+        Ok(decode(&self.ids[..self.ids.len() - 1])? != text || !decode(&[id])?.is_empty())
+    }
+
+    /// Note that nothing waits, and cut the window down when it has grown.
+    fn cut(&mut self, decode: &impl Fn(&[u32]) -> Result<String, Error>) -> Result<(), Error> {
+        self.waiting = 0;
+        self.given_since_cut = 0;
+        self.cuts.push(self.ids.len());
+        if self.ids.len() <= MAX_WINDOW {
+            return Ok(());
+        }
+        let latest = self.ids.len() - MIN_WINDOW;
+        let Some(&kept_from) = self.cuts.iter().rev().find(|&&cut| cut <= latest) else { return Ok(()) };
+        let (from, to) = self.anchor(kept_from, decode)?;
+        self.drop_ids(to, kept_from);
+        self.drop_ids(0, from);
+        self.given = decode(&self.ids)?;
+        Ok(())
+    }
+
+    /// The ids before `end` that stay as context: none when visible text follows them, else the last that
+    /// are visible, else the last that are text, else the first.
+    fn anchor(
+        &self,
+        end: usize,
+        decode: &impl Fn(&[u32]) -> Result<String, Error>,
+    ) -> Result<(usize, usize), Error> {
+        let is_visible = |text: &str| text.chars().any(|c| !c.is_whitespace() && c != UNFINISHED);
+        if is_visible(&decode(&self.ids[end..])?) {
+            return Ok((end, end));
+        }
+        let ends: Vec<usize> = self.cuts.iter().copied().filter(|&cut| 0 < cut && cut <= end).collect();
+        let units = || std::iter::once(0).chain(ends.iter().copied()).zip(ends.iter().copied());
+        let mut anchor = units().next().unwrap_or((end, end));
+        let mut before = String::new();
+        let mut found_visible = false;
+        for (from, to) in units() {
+            let visible = is_visible(&decode(&self.ids[from..to])?);
+            let after = decode(&self.ids[..to])?;
+            if visible || (after != before && !found_visible) {
+                anchor = (from, to);
+            }
+            found_visible |= visible;
+            before = after;
+        }
+        Ok(anchor)
+    }
+
+    fn drop_ids(&mut self, from: usize, to: usize) {
+        self.ids.drain(from..to);
+        self.cuts.retain(|&cut| cut <= from || cut >= to);
+        self.cuts.iter_mut().filter(|cut| **cut >= to).for_each(|cut| *cut -= to - from);
+        self.cuts.dedup();
+    }
+}
+
+/// Where the window over the ids before `end` begins: so that no character is torn, if that can be seen.
+fn window_start(
+    ids: &[u32],
+    end: usize,
+    decode: &impl Fn(&[u32]) -> Result<String, Error>,
+) -> Result<usize, Error> {
+    let latest = end.saturating_sub(MAX_WINDOW);
+    for start in (latest.saturating_sub(MAX_WAITING)..=latest).rev() {
+        if !decode(&ids[start..end])?.starts_with(UNFINISHED) {
+            return Ok(start);
+        }
+    }
+    Ok(latest)
+}
+
+/// The length of the longest common prefix, in bytes.
+fn shared_prefix(one: &str, other: &str) -> usize {
+    let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b);
+    same.map(|(c, _)| c.len_utf8()).sum()
+}

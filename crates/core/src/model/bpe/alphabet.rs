@@ -1,0 +1,159 @@
+//! The first symbols of a word: an entry for each character, or for each of its bytes, or the unknown one.
+//!
+//! A character's entry carries the prefix inside the word and the suffix at its end.
+
+use rustc_hash::FxHashMap;
+
+use super::{Symbol, NO_RANK};
+use crate::error::Error;
+use crate::model::bytes::ByteEntries;
+use crate::spec::BpeSpec;
+use crate::vocab::Vocab;
+
+/// Characters below are looked up in an array: the alphabet of byte-level vocabularies among them.
+const LOW: usize = 0x800;
+const NONE: u32 = u32::MAX;
+
+/// What characters become.
+#[derive(Clone, Debug)]
+pub(super) struct Alphabet {
+    prefix: String,
+    suffix: String,
+    /// Plain, with the prefix, with the suffix, with both; as far as they differ.
+    tables: Vec<CharIds>,
+    bytes: Option<ByteEntries>,
+    unk: Option<u32>,
+    fuse_unk: bool,
+}
+
+impl Alphabet {
+    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
+        let prefix = spec.continuing_subword_prefix.clone().unwrap_or_default();
+        let suffix = spec.end_of_word_suffix.clone().unwrap_or_default();
+        let unk = spec.unk_token.as_ref().map(|token| vocab.require(token, "model.unk_token"));
+        let affixes = [("", ""), (prefix.as_str(), ""), ("", suffix.as_str()), (&prefix, &suffix)];
+        let tables = affixes.iter().enumerate().map(|(at, (prefix, suffix))| {
+            let is_wanted = at == table_index(!prefix.is_empty(), !suffix.is_empty());
+            if is_wanted {
+                CharIds::collect(vocab, prefix, suffix)
+            } else {
+                CharIds::default()
+            }
+        });
+        Ok(Self {
+            tables: tables.collect(),
+            prefix,
+            suffix,
+            bytes: spec.byte_fallback.then(|| ByteEntries::collect(vocab)),
+            unk: unk.transpose()?,
+            fuse_unk: spec.fuse_unk,
+        })
+    }
+
+    /// List the symbols of a word before any merge.
+    pub(super) fn spell(&self, word: &str, symbols: &mut Vec<Symbol>) {
+        symbols.clear();
+        let mut spelling = Spelling { symbols, unknown: None };
+        for (start, c) in word.char_indices() {
+            let end = start + c.len_utf8();
+            let place = Place { inside: start > 0, last: end == word.len() };
+            let span = (start as u32, end as u32);
+            match self.table(place).get(c) {
+                Some(id) => {
+                    spelling.end_unknown();
+                    spelling.push(id, span);
+                }
+                None => self.spell_unknown(&word[start..end], place, span, &mut spelling),
+            }
+        }
+        spelling.end_unknown();
+    }
+
+    /// Where bytes come to the rescue, unknown characters to their left still wait, and come after them:
+    /// the order that `tokenizers` gives.
+    #[cold]
+    fn spell_unknown(&self, c: &str, place: Place, span: (u32, u32), spelling: &mut Spelling) {
+        let prefix = if place.inside { self.prefix.as_str() } else { "" };
+        let suffix = if place.last { self.suffix.as_str() } else { "" };
+        let parts = [prefix, c, suffix];
+        let known = self.bytes.as_ref().filter(|bytes| parts.iter().all(|part| bytes.spell(part)));
+        if let Some(bytes) = known {
+            for byte in parts.iter().flat_map(|part| part.bytes()) {
+                spelling.push(bytes.id(byte), span);
+            }
+        } else if let Some(id) = self.unk {
+            match &mut spelling.unknown {
+                Some((_, waiting)) if self.fuse_unk => waiting.1 = span.1,
+                _ => {
+                    spelling.end_unknown();
+                    spelling.unknown = Some((id, span));
+                }
+            }
+        }
+    }
+
+    fn table(&self, place: Place) -> &CharIds {
+        let prefixed = place.inside && !self.prefix.is_empty();
+        &self.tables[table_index(prefixed, place.last && !self.suffix.is_empty())]
+    }
+}
+
+fn table_index(prefixed: bool, suffixed: bool) -> usize {
+    usize::from(prefixed) + 2 * usize::from(suffixed)
+}
+
+/// Where in the word a character stands.
+#[derive(Clone, Copy)]
+struct Place {
+    inside: bool,
+    last: bool,
+}
+
+/// The symbols so far, and unknown characters that may be joined by more.
+struct Spelling<'s> {
+    symbols: &'s mut Vec<Symbol>,
+    unknown: Option<(u32, (u32, u32))>,
+}
+
+impl Spelling<'_> {
+    fn push(&mut self, id: u32, (start, end): (u32, u32)) {
+        self.symbols.push(Symbol { id, rank: NO_RANK, start, end });
+    }
+
+    fn end_unknown(&mut self) {
+        if let Some((id, span)) = self.unknown.take() {
+            self.push(id, span);
+        }
+    }
+}
+
+/// Entries of one character between a prefix and a suffix.
+#[derive(Clone, Debug, Default)]
+struct CharIds {
+    low: Vec<u32>,
+    high: FxHashMap<char, u32>,
+}
+
+impl CharIds {
+    fn collect(vocab: &Vocab, prefix: &str, suffix: &str) -> Self {
+        let mut ids = Self { low: vec![NONE; LOW], high: FxHashMap::default() };
+        for (token, id) in vocab.iter() {
+            let bare = token.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(suffix));
+            let mut chars = bare.unwrap_or_default().chars();
+            match (chars.next(), chars.next()) {
+                (Some(c), None) if (c as usize) < LOW => ids.low[c as usize] = id,
+                (Some(c), None) => drop(ids.high.insert(c, id)),
+                _ => {}
+            }
+        }
+        ids
+    }
+
+    #[inline]
+    fn get(&self, c: char) -> Option<u32> {
+        match self.low.get(c as usize) {
+            Some(&id) => Some(id).filter(|&id| id != NONE),
+            None => self.high.get(&c).copied(),
+        }
+    }
+}

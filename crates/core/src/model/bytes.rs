@@ -1,0 +1,28 @@
+//! Entries that stand for single bytes: `<0x00>` to `<0xFF>`.
+
+use crate::vocab::Vocab;
+
+const NONE: u32 = u32::MAX;
+
+/// The entries of bytes, as far as the vocabulary has them.
+#[derive(Clone, Debug)]
+pub(super) struct ByteEntries {
+    ids: Vec<u32>,
+}
+
+impl ByteEntries {
+    pub(super) fn collect(vocab: &Vocab) -> Self {
+        let entry = |byte| vocab.id_of(&format!("<0x{byte:02X}>")).unwrap_or(NONE);
+        Self { ids: (0..=u8::MAX).map(entry).collect() }
+    }
+
+    /// Whether all bytes of a text have entries.
+    pub(super) fn spell(&self, text: &str) -> bool {
+        text.bytes().all(|byte| self.id(byte) != NONE)
+    }
+
+    /// The entry of a byte of a text that they spell.
+    pub(super) fn id(&self, byte: u8) -> u32 {
+        self.ids[usize::from(byte)]
+    }
+}

@@ -1,0 +1,166 @@
+//! Unigram: the segmentation whose entries' scores sum to the most.
+//!
+//! Every end of a character takes the best piece that ends there; an Aho-Corasick automaton names those
+//! pieces, longest first, so the time is linear in the word and in the pieces found. Of equal sums the longer
+//! last piece wins. Kudo 2018, "Subword Regularization", section 3.1.
+
+mod pieces;
+
+use self::pieces::Pieces;
+use super::bytes::ByteEntries;
+use super::{ModelScratch, Piece, PieceSink};
+use crate::error::{Error, ErrorKind};
+use crate::spec::UnigramSpec;
+use crate::vocab::Vocab;
+
+/// How much worse than the worst entry an unknown character is.
+const UNKNOWN_PENALTY: f64 = 10.0;
+
+/// The compiled Unigram model.
+#[derive(Clone, Debug)]
+pub struct Unigram {
+    pieces: Pieces,
+    unknown_score: f64,
+    unk_id: Option<u32>,
+    bytes: Option<ByteEntries>,
+}
+
+/// The best way to reach a byte: its score, and the last piece.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reached {
+    score: f64,
+    id: u32,
+    start: u32,
+}
+
+/// Memory for one word.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lattice {
+    /// By byte; only ends of characters are meant.
+    reached: Vec<Reached>,
+    path: Vec<Piece>,
+}
+
+impl Unigram {
+    /// Build the automaton; scores must be finite and `unk_id` an entry.
+    pub fn compile(spec: &UnigramSpec, vocab: &Vocab) -> Result<Self, Error> {
+        check(spec)?;
+        let lowest = spec.vocab.iter().fold(f64::INFINITY, |low, &(_, score)| low.min(score));
+        Ok(Self {
+            pieces: Pieces::build(&spec.vocab)?,
+            unknown_score: lowest - UNKNOWN_PENALTY,
+            unk_id: spec.unk_id.map(|id| id as u32),
+            bytes: spec.byte_fallback.then(|| ByteEntries::collect(vocab)),
+        })
+    }
+
+    /// Segment one non-empty word. Without `unk_id`, a word with an unknown character has no pieces, and
+    /// `scratch` remembers it.
+    pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+        let Lattice { reached, path } = &mut scratch.lattice;
+        if self.reach_all(word, reached).is_none() {
+            scratch.lacks_unknown = true;
+            return;
+        }
+        trace(word.len(), reached, path);
+        let mut at = 0;
+        while let Some(&piece) = path.get(at) {
+            at += 1;
+            if Some(piece.id) != self.unk_id {
+                out.push(piece);
+                continue;
+            }
+            // Unknown neighbours are one token.
+            let more = path[at..].iter().take_while(|next| next.id == piece.id).count();
+            at += more;
+            self.push_unknown(word, Piece { end: path[at - 1].end, ..piece }, vocab, out);
+        }
+    }
+
+    /// Find the best last piece for every end of a character; `None` if one must be unknown but cannot.
+    fn reach_all(&self, word: &str, reached: &mut Vec<Reached>) -> Option<()> {
+        if reached.len() <= word.len() {
+            reached.resize(word.len() + 1, Reached::default());
+        }
+        reached[0] = Reached::default();
+        let (mut state, mut start) = (self.pieces.start(), 0);
+        let bytes = word.as_bytes();
+        for (at, &byte) in bytes.iter().enumerate() {
+            state = self.pieces.step(state, byte);
+            if word.is_char_boundary(at + 1) {
+                reached[at + 1] = self.reach(state, start, at as u32 + 1, reached)?;
+                start = at as u32 + 1;
+            }
+        }
+        Some(())
+    }
+
+    /// The best piece that ends at `end`, where the last character starts at `start`.
+    #[inline]
+    fn reach(&self, state: u32, start: u32, end: u32, reached: &[Reached]) -> Option<Reached> {
+        let mut best: Option<Reached> = None;
+        let mut shortest = end;
+        for (id, piece) in self.pieces.ending_at(state) {
+            shortest = end - piece.byte_len;
+            let score = piece.score + reached[shortest as usize].score;
+            if best.is_none_or(|best| score > best.score) {
+                best = Some(Reached { score, id, start: shortest });
+            }
+        }
+        if shortest != start {
+            let score = self.unknown_score + reached[start as usize].score;
+            if best.is_none_or(|best| score > best.score) {
+                best = Some(Reached { score, id: self.unk_id?, start });
+            }
+        }
+        best
+    }
+
+    /// Append a run of unknown characters: an entry after all, or its bytes, or the unknown one.
+    fn push_unknown(&self, word: &str, run: Piece, vocab: &Vocab, out: &mut impl PieceSink) {
+        let text = &word[run.start as usize..run.end as usize];
+        if let Some(id) = vocab.id_of(text) {
+            out.push(Piece { id, ..run });
+        } else if let Some(bytes) = self.bytes.as_ref().filter(|bytes| bytes.spell(text)) {
+            for byte in text.bytes() {
+                out.push(Piece { id: bytes.id(byte), ..run });
+            }
+        } else {
+            out.push(run);
+        }
+    }
+}
+
+/// List the pieces of the best path from left to right.
+fn trace(len: usize, reached: &[Reached], path: &mut Vec<Piece>) {
+    path.clear();
+    let mut end = len as u32;
+    while end > 0 {
+        let Reached { id, start, .. } = reached[end as usize];
+        path.push(Piece { id, start, end });
+        end = start;
+    }
+    path.reverse();
+}
+
+fn check(spec: &UnigramSpec) -> Result<(), Error> {
+    let bad = |place: String, found: String, expected: &str| {
+        Err(Error::new(ErrorKind::Vocabulary, place, found, expected))
+    };
+    if spec.vocab.is_empty() {
+        return bad("model.vocab".into(), "no entries".into(), "at least the unknown one");
+    }
+    if let Some(id) = spec.unk_id.filter(|&id| id >= spec.vocab.len()) {
+        let found = format!("{id}, in a vocabulary of {}", spec.vocab.len());
+        return bad("model.unk_id".into(), found, "the position of an entry");
+    }
+    match spec.vocab.iter().position(|(_, score)| !score.is_finite()) {
+        Some(at) => {
+            bad(format!("model.vocab[{at}]"), format!("score {}", spec.vocab[at].1), "a finite score")
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

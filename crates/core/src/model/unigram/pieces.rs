@@ -1,0 +1,93 @@
+//! The pieces that end at a byte of a text: Aho and Corasick 1975, over the double-array trie.
+
+use super::super::trie::Trie;
+use crate::error::Error;
+
+const ROOT: u32 = 0;
+const NONE: u32 = u32::MAX;
+
+/// The automaton of all pieces.
+#[derive(Clone, Debug)]
+pub(super) struct Pieces {
+    trie: Trie,
+    links: Vec<Link>,
+    /// By id.
+    pieces: Vec<ScoredPiece>,
+}
+
+/// What is known of a state.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    /// The longest other state that this one ends with.
+    failure: u32,
+    /// The longest piece that this state ends with.
+    longest: u32,
+}
+
+/// A piece in the automaton.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ScoredPiece {
+    pub(super) score: f64,
+    pub(super) byte_len: u32,
+    /// The longest other piece that this one ends with.
+    shorter: u32,
+}
+
+impl Pieces {
+    /// Build from pieces by id; empty ones are never found.
+    pub(super) fn build(vocab: &[(String, f64)]) -> Result<Self, Error> {
+        let keys = (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
+        let (trie, order) = Trie::build([keys])?;
+        let scored = |(token, score): &(String, f64)| ScoredPiece {
+            score: *score,
+            byte_len: token.len() as u32,
+            shorter: NONE,
+        };
+        let links = vec![Link { failure: ROOT, longest: NONE }; trie.slots()];
+        let mut built = Self { trie, links, pieces: vocab.iter().map(scored).collect() };
+        for step in order {
+            let failure = match step.parent {
+                ROOT => ROOT,
+                parent => built.step(built.links[parent as usize].failure, step.byte),
+            };
+            let mut longest = built.links[failure as usize].longest;
+            if let Some(id) = built.trie.entry(step.state) {
+                built.pieces[id as usize].shorter = longest;
+                longest = id;
+            }
+            built.links[step.state as usize] = Link { failure, longest };
+        }
+        Ok(built)
+    }
+
+    /// The state before any byte.
+    pub(super) fn start(&self) -> u32 {
+        ROOT
+    }
+
+    /// The state after one more byte; amortized constant time.
+    #[inline]
+    pub(super) fn step(&self, mut state: u32, byte: u8) -> u32 {
+        loop {
+            if let Some(next) = self.trie.child(state, byte) {
+                return next;
+            }
+            if state == ROOT {
+                return ROOT;
+            }
+            state = self.links[state as usize].failure;
+        }
+    }
+
+    /// The pieces that end here with their ids, longest first.
+    #[inline]
+    pub(super) fn ending_at(&self, state: u32) -> impl Iterator<Item = (u32, &ScoredPiece)> {
+        let mut next = self.links[state as usize].longest;
+        std::iter::from_fn(move || {
+            let id = next;
+            let piece = self.pieces.get(id as usize)?;
+            next = piece.shorter;
+            Some((id, piece))
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! Expected pieces are those of `tokenizers` 0.23.3.
+
+use super::*;
+use proptest::prelude::*;
+
+fn spec(pieces: &[(&str, f64)], unk_id: Option<usize>) -> UnigramSpec {
+    let vocab: Vec<_> = pieces.iter().map(|(token, score)| ((*token).to_string(), *score)).collect();
+    let byte_fallback = vocab.iter().any(|(token, _)| token == "<0xC3>");
+    UnigramSpec { vocab, unk_id, byte_fallback }
+}
+
+fn compiled(spec: &UnigramSpec) -> (Vocab, Unigram) {
+    let numbered: Vec<_> = spec.vocab.iter().zip(0..).map(|((token, _), id)| (token.clone(), id)).collect();
+    let vocab = Vocab::compile(&numbered).unwrap();
+    let model = Unigram::compile(spec, &vocab).unwrap();
+    (vocab, model)
+}
+
+fn run(spec: &UnigramSpec, word: &str) -> Vec<(u32, u32, u32)> {
+    let (vocab, model) = compiled(spec);
+    let (mut out, mut scratch): (Vec<Piece>, _) = (Vec::new(), ModelScratch::default());
+    model.run(word, &vocab, &mut scratch, &mut out);
+    scratch.check().unwrap();
+    out.iter().map(|piece| (piece.id, piece.start, piece.end)).collect()
+}
+
+#[test]
+fn takes_the_highest_sum_and_fuses_unknown_neighbours() {
+    let pieces = [("<unk>", 0.), ("a", 0.), ("b", 0.), ("c", 0.), ("d", 0.), ("cd", 1.), ("ab", 2.)];
+    let spec = spec(&[&pieces[..], &[("abc", 5.), ("abcd", 10.)]].concat(), Some(0));
+    assert_eq!(run(&spec, "abcdacdxx"), [(8, 0, 4), (1, 4, 5), (5, 5, 7), (0, 7, 9)]);
+    assert_eq!(run(&spec, "xé漢a"), [(0, 0, 6), (1, 6, 7)]);
+    assert_eq!(run(&spec, "<unk>x"), [(0, 0, 6)]);
+}
+
+#[test]
+fn of_equal_sums_the_longer_last_piece_wins() {
+    let repeats = spec(&[("<unk>", -5.), ("a", -1.), ("aa", -2.), ("aaa", -3.)], Some(0));
+    assert_eq!(run(&repeats, "aaaa"), [(1, 0, 1), (3, 1, 4)]);
+    assert_eq!(run(&repeats, "aaa"), [(3, 0, 3)]);
+    let pieces = [("<unk>", -5.), ("a", -1.), ("b", -1.), ("ab", -2.), ("abb", -3.), ("bb", -2.)];
+    assert_eq!(run(&spec(&pieces, Some(0)), "abbb"), [(3, 0, 2), (5, 2, 4)]);
+}
+
+#[test]
+fn bytes_spell_unknown_runs_and_share_their_span() {
+    let spec = spec(&[("<unk>", 0.), ("a", 0.), ("<0xC3>", -1.), ("<0xA9>", -1.)], Some(0));
+    assert_eq!(run(&spec, "aéa"), [(1, 0, 1), (2, 1, 3), (3, 1, 3), (1, 3, 4)]);
+    assert_eq!(run(&spec, "aéé"), [(1, 0, 1), (2, 1, 5), (3, 1, 5), (2, 1, 5), (3, 1, 5)]);
+    assert_eq!(run(&spec, "aééxa"), [(1, 0, 1), (0, 1, 6), (1, 6, 7)]);
+}
+
+#[test]
+fn an_unknown_run_that_is_an_entry_is_that_entry() {
+    let spec = spec(&[("<unk>", 50.), ("x y", 50.), ("xy", 50.)], Some(0));
+    assert_eq!(run(&spec, "xyz"), [(0, 0, 3)]);
+    assert_eq!(run(&spec, "xy"), [(2, 0, 2)]);
+}
+
+#[test]
+fn without_an_unknown_entry_unknown_characters_are_remembered() {
+    let spec = spec(&[("a", 0.), ("ab", -1.)], None);
+    assert_eq!(run(&spec, "aab"), [(0, 0, 1), (1, 1, 3)]);
+    let (vocab, model) = compiled(&spec);
+    let (mut out, mut scratch): (Vec<u32>, _) = (Vec::new(), ModelScratch::default());
+    model.run("ab?", &vocab, &mut scratch, &mut out);
+    assert_eq!((out.len(), scratch.check().unwrap_err().place.as_str()), (0, "model.unk_id"));
+    assert_eq!(scratch.check(), Ok(()));
+}
+
+#[test]
+fn entries_have_finite_scores_and_the_unknown_one_exists() {
+    let place = |pieces: &[(&str, f64)], unk_id| {
+        Unigram::compile(&spec(pieces, unk_id), &Vocab::default()).unwrap_err().place
+    };
+    assert_eq!(place(&[], None), "model.vocab");
+    assert_eq!(place(&[("a", 0.)], Some(1)), "model.unk_id");
+    assert_eq!(place(&[("a", 0.), ("b", f64::NAN)], Some(0)), "model.vocab[1]");
+    assert_eq!(place(&[("a", f64::NEG_INFINITY)], Some(0)), "model.vocab[0]");
+}
+
+#[test]
+fn long_pieces_do_not_slow_long_words() {
+    let (long, word) = ("a".repeat(100_000), "a".repeat(1_000_000));
+    let spec = spec(&[("<unk>", -9.), ("a", -1.), (&long, -2.)], Some(0));
+    assert_eq!(run(&spec, &word).len(), 10);
+}
+
+/// The best segmentation as the rule is stated: from each start, every piece from the shortest on, then the
+/// unknown character; a better sum replaces, an equal one does not.
+fn naive(spec: &UnigramSpec, word: &str) -> Vec<(u32, u32, u32)> {
+    let unknown = spec.vocab.iter().map(|(_, score)| *score).fold(f64::INFINITY, f64::min) - 10.0;
+    let mut best: Vec<Option<(f64, usize, usize)>> = vec![None; word.len() + 1];
+    best[0] = Some((0.0, 0, 0));
+    for (start, c) in word.char_indices() {
+        let before = best[start].unwrap().0;
+        let single = start + c.len_utf8();
+        let mut known = false;
+        for end in (start + 1..=word.len()).filter(|&end| word.is_char_boundary(end)) {
+            let Some(id) = spec.vocab.iter().position(|(token, _)| *token == word[start..end]) else {
+                continue;
+            };
+            known |= end == single;
+            let sum = spec.vocab[id].1 + before;
+            if best[end].is_none_or(|best| sum > best.0) {
+                best[end] = Some((sum, id, start));
+            }
+        }
+        if !known && best[single].is_none_or(|best| unknown + before > best.0) {
+            best[single] = Some((unknown + before, 0, start));
+        }
+    }
+    let (mut path, mut end) = (Vec::new(), word.len());
+    while end > 0 {
+        let (_, id, start) = best[end].unwrap();
+        path.insert(0, (id as u32, start as u32, end as u32));
+        end = start;
+    }
+    path.dedup_by(|next, run| {
+        let fuses = next.0 == 0 && run.0 == 0;
+        if fuses {
+            run.2 = next.2;
+        }
+        fuses
+    });
+    path
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn the_automaton_finds_what_the_rule_says(
+        tokens in prop::collection::btree_map("[abé漢]{1,4}", -4i8..0, 0..16),
+        word in "[abéè漢]{1,16}",
+    ) {
+        let mut pieces = vec![("<unk>", -4.0)];
+        pieces.extend(tokens.iter().map(|(token, score)| (token.as_str(), f64::from(*score) / 2.0)));
+        let spec = spec(&pieces, Some(0));
+        prop_assert_eq!(run(&spec, &word), naive(&spec, &word));
+    }
+}

@@ -1,0 +1,130 @@
+//! SentencePiece's compiled rules: a little-endian u32 length, a double-array trie of that many bytes
+//! (the format of darts-clone), then the replacements, each ending with NUL.
+//!
+//! A unit of the trie is 32 bits: bit 8 says that a value is below, bits 0..8 and 31 are the label, bits
+//! 10..31 the offset, in steps of 256 where bit 9 is set. The child of a node whose children begin at `base`
+//! is the unit at `base ^ byte`, if that is its label; the value is the unit at `base`, bit 31 set.
+//! Everything reachable is checked at first, so that looking up cannot leave the arrays.
+
+use crate::error::{Error, ErrorKind};
+
+/// The checked rules.
+#[derive(Clone, Debug)]
+pub(super) struct Charsmap {
+    units: Vec<u32>,
+    replacements: String,
+}
+
+impl Charsmap {
+    /// Check a blob that stands at `place` in its file; O(units), each child found once.
+    pub(super) fn parse(blob: &[u8], place: &str) -> Result<Self, Error> {
+        Self::parse_parts(blob)
+            .map_err(|(found, expected)| Error::new(ErrorKind::Format, place, found, expected))
+    }
+
+    fn parse_parts(blob: &[u8]) -> Result<Self, Fault> {
+        let (units, replacements) = parts(blob)?;
+        let units =
+            units.chunks_exact(4).map(|unit| u32::from_le_bytes([unit[0], unit[1], unit[2], unit[3]]));
+        let replacements = String::from_utf8(replacements.to_vec()).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            (format!("replacements that are not UTF-8 at byte {at}"), "UTF-8")
+        })?;
+        if !replacements.ends_with('\0') {
+            return Err(("replacements without an end".to_owned(), "NUL after each replacement"));
+        }
+        let charsmap = Self { units: units.collect(), replacements };
+        charsmap.check()?;
+        Ok(charsmap)
+    }
+
+    /// The replacement of the shortest beginning of `key` that has one.
+    pub(super) fn shortest_match(&self, key: &[u8]) -> Option<&str> {
+        let mut base = offset(*self.units.first()?);
+        for &byte in key.iter().take_while(|&&byte| byte != 0) {
+            let at = base ^ usize::from(byte);
+            let unit = *self.units.get(at).filter(|&&unit| label(unit) == u32::from(byte))?;
+            base = at ^ offset(unit);
+            if has_value(unit) {
+                return self.replacement(value(*self.units.get(base)?));
+            }
+        }
+        None
+    }
+
+    fn replacement(&self, from: usize) -> Option<&str> {
+        self.replacements.get(from..)?.split('\0').next()
+    }
+
+    /// Visit every node that a key can reach, each once, and check that its children are inside.
+    fn check(&self) -> Result<(), Fault> {
+        let root = *self.units.first().ok_or(("an empty trie".to_owned(), "a trie with a root"))?;
+        let mut seen = vec![false; self.units.len()];
+        let mut waiting = vec![offset(root)];
+        while let Some(base) = waiting.pop() {
+            let block = base & !0xFF;
+            if block + 0xFF >= self.units.len() {
+                let found = format!("a trie of {} units with a node at {base}", self.units.len());
+                return Err((found, "nodes inside the trie"));
+            }
+            if std::mem::replace(&mut seen[base], true) {
+                continue;
+            }
+            for at in block..block + 0x100 {
+                let (unit, byte) = (self.units[at], (at ^ base) as u32);
+                if byte == 0 || label(unit) != byte {
+                    continue;
+                }
+                let below = at ^ offset(unit);
+                if has_value(unit) {
+                    self.check_value(below)?;
+                }
+                waiting.push(below);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_value(&self, at: usize) -> Result<(), Fault> {
+        let unit = self.units.get(at).filter(|&&unit| unit >> 31 == 1);
+        let inside = unit.is_some_and(|&unit| {
+            value(unit) < self.replacements.len() && self.replacements.is_char_boundary(value(unit))
+        });
+        if inside {
+            return Ok(());
+        }
+        let found = format!("a value at unit {at} that is no replacement");
+        Err((found, "values that point into the replacements"))
+    }
+}
+
+/// What was found and what was expected.
+type Fault = (String, &'static str);
+
+/// The bytes of the trie and those of the replacements.
+fn parts(blob: &[u8]) -> Result<(&[u8], &[u8]), Fault> {
+    const EXPECTED: &str = "the length of the trie, the trie and its replacements";
+    let short = || (format!("{} bytes", blob.len()), EXPECTED);
+    let (len, rest) = blob.split_first_chunk::<4>().ok_or_else(short)?;
+    let len = u32::from_le_bytes(*len) as usize;
+    if len > rest.len() || len % 4 != 0 {
+        return Err((format!("a trie of {len} bytes in a blob of {}", blob.len()), EXPECTED));
+    }
+    Ok(rest.split_at(len))
+}
+
+const fn has_value(unit: u32) -> bool {
+    unit >> 8 & 1 == 1
+}
+
+const fn value(unit: u32) -> usize {
+    (unit & 0x7FFF_FFFF) as usize
+}
+
+const fn label(unit: u32) -> u32 {
+    unit & 0x8000_00FF
+}
+
+const fn offset(unit: u32) -> usize {
+    ((unit >> 10) as usize) << ((unit & 1 << 9) >> 6)
+}

@@ -1,0 +1,99 @@
+//! The normal forms NFC, NFD, NFKC and NFKD (UAX #15, Unicode 9 as in tokenizers 0.23).
+//!
+//! A scan passes over text that needs nothing (the quick check of UAX #15, section 9); only segments that
+//! do are decomposed, ordered and composed, so text in normal form is copied. O(n), but for the sorting of
+//! runs of combining marks.
+
+use super::changes::Changes;
+use crate::text::{compose, decompose_for, FormTraits, NormalForm, NormalizedSink};
+
+/// Bring `text`, which stands at byte `start` of the original, into a normal form.
+pub(super) fn run(form: NormalForm, text: &str, start: u32, out: &mut impl NormalizedSink) {
+    let mut parts = Vec::new();
+    let mut done = 0;
+    while let Some((from, to)) = next_segment(form, text, done) {
+        out.push_unchanged(&text[done..from], start + done as u32);
+        decompose_segment(form, &text[from..to], &mut parts);
+        if form.composes() {
+            compose_segment(&mut parts);
+        }
+        let mut changes = Changes::new(&text[from..to], start + from as u32);
+        parts.iter().for_each(|part| changes.push(part.c, part.replaces, out));
+        done = to;
+    }
+    out.push_unchanged(&text[done..], start + done as u32);
+}
+
+/// The byte span of the first segment at or after `from` that may change: no character outside can
+/// move into it or compose with it.
+fn next_segment(form: NormalForm, text: &str, from: usize) -> Option<(usize, usize)> {
+    let (mut segment, mut last_class) = (from, 0);
+    for (at, c) in text[from..].char_indices() {
+        let at = from + at;
+        if c.is_ascii() {
+            (segment, last_class) = (at, 0);
+            continue;
+        }
+        let traits = FormTraits::of(c);
+        if !traits.joins(form) {
+            segment = at;
+        }
+        let class = traits.combining_class();
+        if traits.needs_work(form) || (class != 0 && class < last_class) {
+            return Some((segment, segment_end(form, text, at + c.len_utf8())));
+        }
+        last_class = class;
+    }
+    None
+}
+
+fn segment_end(form: NormalForm, text: &str, from: usize) -> usize {
+    let joins = |c: char| !c.is_ascii() && FormTraits::of(c).joins(form);
+    text[from..].find(|c| !joins(c)).map_or(text.len(), |len| from + len)
+}
+
+/// A character of a segment on its way, and how many old ones it replaces.
+struct Part {
+    c: char,
+    combining_class: u8,
+    replaces: usize,
+}
+
+/// Decompose and put into canonical order; the first part of each character replaces it.
+fn decompose_segment(form: NormalForm, segment: &str, parts: &mut Vec<Part>) {
+    parts.clear();
+    for c in segment.chars() {
+        let mut replaces = 1;
+        decompose_for(form, c, |c| {
+            parts.push(Part { c, combining_class: FormTraits::of(c).combining_class(), replaces });
+            replaces = 0;
+        });
+    }
+    for run in parts.split_mut(|part| part.combining_class == 0) {
+        run.sort_by_key(|part| part.combining_class);
+    }
+}
+
+/// Compose each starter with the marks after it that nothing blocks; what is composed is summed up.
+fn compose_segment(parts: &mut Vec<Part>) {
+    let mut starter: Option<usize> = None;
+    let mut kept = 0;
+    for at in 0..parts.len() {
+        let (c, class) = (parts[at].c, parts[at].combining_class);
+        let composed = starter.and_then(|starter| {
+            let blocked = starter + 1 < kept && parts[kept - 1].combining_class >= class;
+            compose(parts[starter].c, c).filter(|_| !blocked).map(|c| (starter, c))
+        });
+        if let Some((starter, c)) = composed {
+            parts[starter].c = c;
+            parts[starter].replaces += parts[at].replaces;
+            continue;
+        }
+        if class == 0 {
+            starter = Some(kept);
+        }
+        parts.swap(kept, at);
+        kept += 1;
+    }
+    parts.truncate(kept);
+}

@@ -1,0 +1,161 @@
+//! The compiled rules of a SentencePiece model, applied as tokenizers applies them: a grapheme cluster
+//! (Unicode 17) of fewer than six bytes is looked up whole, any other one character by character.
+//!
+//! Looking up finds the shortest rule that matches the beginning, and replaces the whole of what was looked
+//! up. O(n); ASCII that no rule begins with is copied.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::changes::Changes;
+use super::charsmap::Charsmap;
+use super::growth::Growth;
+use crate::error::Error;
+use crate::spec::NormalizerSpec;
+use crate::text::NormalizedSink;
+
+/// Clusters of this many bytes or more are not looked up whole.
+const LONG_CLUSTER: usize = 6;
+
+/// The compiled normalizer.
+#[derive(Clone, Debug)]
+pub struct Precompiled {
+    blob: Vec<u8>,
+    rules: Charsmap,
+    /// Which ASCII characters no rule changes.
+    keeps: [bool; 128],
+}
+
+impl Precompiled {
+    /// Compile the rules, which stand at `place` in their file.
+    pub(super) fn compile(blob: &[u8], place: &str) -> Result<Self, Error> {
+        let rules = Charsmap::parse(blob, place)?;
+        let keeps = std::array::from_fn(|byte| rules.shortest_match(&[byte as u8]).is_none());
+        Ok(Self { blob: blob.to_vec(), rules, keeps })
+    }
+
+    /// The settings.
+    pub(super) fn spec(&self) -> NormalizerSpec {
+        NormalizerSpec::Precompiled { charsmap: self.blob.clone() }
+    }
+
+    /// Normalize `text`, which stands at byte `start` of the original.
+    pub(super) fn run(
+        &self,
+        text: &str,
+        start: u32,
+        growth: Growth,
+        out: &mut impl NormalizedSink,
+    ) -> Result<(), Error> {
+        let mut writer = Writer { changes: Changes::new(text, start), inserted: None, growth, out };
+        let mut done = 0;
+        while done < text.len() {
+            let kept = self.kept_ascii(text.as_bytes(), done);
+            writer.keep(&text[done..kept]);
+            done = kept;
+            let to = next_cut(text.as_bytes(), done);
+            for cluster in text[done..to].graphemes(true) {
+                self.rewrite(cluster, &mut writer)?;
+            }
+            done = to;
+        }
+        writer.finish();
+        Ok(())
+    }
+
+    /// The end of the unchanged ASCII characters at `from` that are clusters for sure.
+    fn kept_ascii(&self, text: &[u8], from: usize) -> usize {
+        let end = text[from..]
+            .iter()
+            .position(|&byte| {
+                !self.keeps.get(usize::from(byte)).is_some_and(|&keeps| keeps) || byte == b'\r'
+            })
+            .map_or(text.len(), |len| from + len);
+        // The last one may have what is not ASCII in its cluster.
+        if text.get(end).is_some_and(|byte| !byte.is_ascii()) && end > from {
+            end - 1
+        } else {
+            end
+        }
+    }
+
+    fn rewrite<S: NormalizedSink>(&self, cluster: &str, writer: &mut Writer<'_, S>) -> Result<(), Error> {
+        if cluster.len() < LONG_CLUSTER {
+            if let Some(new) = self.rules.shortest_match(cluster.as_bytes()) {
+                return writer.replace(cluster, new);
+            }
+        }
+        let mut bytes = [0; 4];
+        for c in cluster.chars() {
+            let old = &*c.encode_utf8(&mut bytes);
+            match self.rules.shortest_match(old.as_bytes()) {
+                Some(new) => writer.replace(old, new)?,
+                None => writer.keep(old),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first place after `from` where two clusters meet for sure: between ASCII characters, but CR LF.
+fn next_cut(text: &[u8], from: usize) -> usize {
+    let pairs = text.get(from..).unwrap_or_default().windows(2);
+    let is_cut = |pair: &[u8]| pair[0].is_ascii() && pair[1].is_ascii() && pair != b"\r\n";
+    pairs.into_iter().position(is_cut).map_or(text.len(), |len| from + len + 1)
+}
+
+/// Writes replacements with the origins that tokenizers gives them: what is shorter ends with a character
+/// that swallows the rest, what is longer ends with inserted ones. An inserted character before something
+/// deleted becomes the replacement of that.
+struct Writer<'a, S> {
+    changes: Changes<'a>,
+    inserted: Option<char>,
+    growth: Growth,
+    out: &'a mut S,
+}
+
+impl<S: NormalizedSink> Writer<'_, S> {
+    fn keep(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.finish();
+            self.changes.keep(text, self.out);
+        }
+    }
+
+    fn replace(&mut self, old: &str, new: &str) -> Result<(), Error> {
+        self.growth.take(new.len())?;
+        let (mut left, mut last) = (old.chars().count(), None);
+        for c in new.chars() {
+            if let Some((c, replaces)) = last.replace((c, left.min(1))) {
+                self.push(c, replaces);
+            }
+            left = left.saturating_sub(1);
+        }
+        match last {
+            Some((c, replaces)) => self.push(c, replaces + left),
+            None => self.delete(left),
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, c: char, replaces: usize) {
+        self.finish();
+        if replaces == 0 {
+            self.inserted = Some(c);
+        } else {
+            self.changes.push(c, replaces, self.out);
+        }
+    }
+
+    fn delete(&mut self, count: usize) {
+        match self.inserted.take() {
+            Some(c) => self.changes.push(c, count, self.out),
+            None => self.changes.skip(count),
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some(c) = self.inserted.take() {
+            self.changes.push(c, 0, self.out);
+        }
+    }
+}

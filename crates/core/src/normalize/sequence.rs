@@ -1,0 +1,92 @@
+//! Normalizers one after the other, each on the text that the one before wrote.
+
+use super::growth::Growth;
+use super::Normalizer;
+use crate::error::Error;
+use crate::spec::NormalizerSpec;
+use crate::text::{Aligned, NormalizedSink};
+
+/// The compiled normalizers, none of them a sequence itself.
+#[derive(Clone, Debug)]
+pub struct Sequence {
+    spec: Vec<NormalizerSpec>,
+    stages: Vec<Normalizer>,
+}
+
+impl Sequence {
+    /// Compile the normalizers of the sequence that stands at `place` in its file.
+    pub(super) fn compile(spec: &[NormalizerSpec], place: &str) -> Result<Self, Error> {
+        let mut stages = Vec::new();
+        for (index, stage) in spec.iter().enumerate() {
+            match Normalizer::compile_at(stage, &format!("{place}.normalizers[{index}]"))? {
+                Normalizer::Sequence(inner) => stages.extend(inner.stages),
+                stage => stages.push(stage),
+            }
+        }
+        Ok(Self { spec: spec.to_vec(), stages })
+    }
+
+    /// The settings.
+    pub(super) fn spec(&self) -> NormalizerSpec {
+        NormalizerSpec::Sequence(self.spec.clone())
+    }
+
+    /// Normalize `text`, which stands at byte `start` of the original.
+    pub(super) fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) -> Result<(), Error> {
+        match self.stages.as_slice() {
+            [] => out.push_unchanged(text, start),
+            [only] => return only.run(text, start, out),
+            [first, rest @ .., last] => return run_through(first, rest, last, text, start, out),
+        }
+        Ok(())
+    }
+}
+
+fn run_through(
+    first: &Normalizer,
+    rest: &[Normalizer],
+    last: &Normalizer,
+    text: &str,
+    start: u32,
+    out: &mut impl NormalizedSink,
+) -> Result<(), Error> {
+    let growth = Growth::of(text.len());
+    let (mut earlier, mut later) = (Aligned::default(), Aligned::default());
+    first.run_within(text, start, growth, &mut earlier)?;
+    for stage in rest {
+        growth.check(earlier.text().len())?;
+        later.clear();
+        let mut onward = Onward { earlier: &earlier, origin: start, out: &mut later };
+        stage.run_within(earlier.text(), 0, growth, &mut onward)?;
+        std::mem::swap(&mut earlier, &mut later);
+    }
+    growth.check(earlier.text().len())?;
+    last.run_within(earlier.text(), 0, growth, &mut Onward { earlier: &earlier, origin: start, out })
+}
+
+/// A sink that leads sources, which are spans of an earlier text, back to the original.
+struct Onward<'a, S> {
+    earlier: &'a Aligned,
+    origin: u32,
+    out: &'a mut S,
+}
+
+impl<S: NormalizedSink> NormalizedSink for Onward<'_, S> {
+    fn push_from(&mut self, c: char, source: (u32, u32)) {
+        let source = match source {
+            // Written before the first character: it comes from nowhere.
+            (0, 0) => (self.origin, self.origin),
+            (from, to) => self.earlier.source_of(from as usize, to as usize),
+        };
+        self.out.push_from(c, source);
+    }
+
+    fn push_unchanged(&mut self, text: &str, start: u32) {
+        let mut at = start;
+        for c in text.chars() {
+            let to = at + c.len_utf8() as u32;
+            self.out.push_from(c, self.earlier.source_of(at as usize, to as usize));
+            at = to;
+        }
+    }
+}

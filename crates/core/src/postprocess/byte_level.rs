@@ -1,0 +1,51 @@
+//! `ByteLevel`: no new tokens; the spaces that tokens begin and end with are left out of their offsets.
+
+use super::parts::Part;
+use crate::encoding::{Encoding, Token};
+use crate::spec::ByteLevelSpec;
+
+/// Have the offsets trimmed where the settings ask for it.
+pub(super) fn prepare(parts: Vec<Part>, spec: ByteLevelSpec) -> Vec<Part> {
+    if !spec.trim_offsets {
+        return parts;
+    }
+    parts.into_iter().map(|part| part.trimmed(spec.add_prefix_space)).collect()
+}
+
+/// How offsets are trimmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Trim {
+    /// A single space before the first token stands for no text: it was put there.
+    pub(super) add_prefix_space: bool,
+    /// The sequence begins its part, so that its first token can be the one with the added space.
+    pub(super) leads: bool,
+}
+
+impl Trim {
+    /// Trim an encoding and its overflowing windows.
+    pub(super) fn apply_to_all<'t>(self, encoding: &mut Encoding, text_of: &impl Fn(&Token) -> &'t str) {
+        self.apply(&mut encoding.tokens, text_of);
+        encoding.overflowing.iter_mut().for_each(|window| self.apply(&mut window.tokens, text_of));
+    }
+
+    fn apply<'t>(self, tokens: &mut [Token], text_of: &impl Fn(&Token) -> &'t str) {
+        for (at, token) in tokens.iter_mut().enumerate() {
+            let text = text_of(token);
+            let trailing = text.chars().rev().take_while(|&c| is_space_mark(c)).count() as u32;
+            let mut leading = text.chars().take_while(|&c| is_space_mark(c)).count() as u32;
+            let is_first = (at == 0 && self.leads) || token.start == 0;
+            if is_first && self.add_prefix_space && leading == 1 {
+                leading = 0;
+            }
+            token.start = (token.start + leading).min(token.end);
+            if token.end >= trailing {
+                token.end = (token.end - trailing).max(token.start);
+            }
+        }
+    }
+}
+
+/// The byte-level character for a space, and all whitespace.
+fn is_space_mark(c: char) -> bool {
+    c == 'Ġ' || c.is_whitespace()
+}

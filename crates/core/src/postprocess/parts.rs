@@ -1,0 +1,76 @@
+//! What processors pass to each other: parts, each a row of places.
+
+use super::byte_level::Trim;
+
+/// One place of an encoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A sequence of the input, its offsets trimmed by each of `trims` in order.
+    Sequence { index: usize, type_id: u32, trims: Vec<Trim> },
+    /// Inserted tokens.
+    Special { ids: Vec<u32>, type_id: u32 },
+}
+
+/// What a processor sees as one encoding: processors that number their input number parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) places: Vec<Place>,
+}
+
+impl Place {
+    pub(super) fn special(id: u32, type_id: u32) -> Self {
+        Self::Special { ids: vec![id], type_id }
+    }
+
+    pub(super) fn inserted(&self) -> usize {
+        match self {
+            Self::Sequence { .. } => 0,
+            Self::Special { ids, .. } => ids.len(),
+        }
+    }
+
+    pub(super) fn type_id(&self) -> u32 {
+        match self {
+            Self::Sequence { type_id, .. } | Self::Special { type_id, .. } => *type_id,
+        }
+    }
+
+    fn set_type_id(&mut self, new: u32) {
+        match self {
+            Self::Sequence { type_id, .. } | Self::Special { type_id, .. } => *type_id = new,
+        }
+    }
+}
+
+impl Part {
+    pub(super) fn sequence(index: usize, type_id: u32) -> Self {
+        Self { places: vec![Place::Sequence { index, type_id, trims: Vec::new() }] }
+    }
+
+    pub(super) fn special(ids: Vec<u32>, type_id: u32) -> Self {
+        Self { places: vec![Place::Special { ids, type_id }] }
+    }
+
+    /// The part with one type id throughout.
+    pub(super) fn typed(mut self, type_id: u32) -> Self {
+        self.places.iter_mut().for_each(|place| place.set_type_id(type_id));
+        self
+    }
+
+    /// Have the offsets of its sequences trimmed.
+    pub(super) fn trimmed(mut self, add_prefix_space: bool) -> Self {
+        for (at, place) in self.places.iter_mut().enumerate() {
+            if let Place::Sequence { trims, .. } = place {
+                trims.push(Trim { add_prefix_space, leads: at == 0 });
+            }
+        }
+        self
+    }
+
+    /// Put inserted tokens around it.
+    pub(super) fn between(mut self, before: Option<Place>, after: Place) -> Self {
+        self.places.splice(0..0, before);
+        self.places.push(after);
+        self
+    }
+}

@@ -1,0 +1,80 @@
+//! `TemplateProcessing`: any arrangement of sequences and special tokens.
+
+use super::check_ids;
+use super::parts::Part;
+use crate::error::{Error, ErrorKind};
+use crate::spec::{TemplatePiece, TemplateSpec};
+
+/// Arrange one part or two by the template for so many.
+///
+/// Each piece of the template becomes a part of its own.
+pub(super) fn frame(
+    template: &TemplateSpec,
+    place: &str,
+    parts: &[Part],
+    add_special_tokens: bool,
+) -> Result<Vec<Part>, Error> {
+    let (pieces, field) = match parts.len() {
+        1 => (&template.single, "single"),
+        2 => (&template.pair, "pair"),
+        others => {
+            let found = format!("a template after processors that make {others} parts");
+            return Err(Error::new(
+                ErrorKind::Format,
+                place,
+                found,
+                "a template first, or one or two parts",
+            ));
+        }
+    };
+    let place = format!("{place}.{field}");
+    check_sequences(pieces, parts.len(), &place)?;
+    let mut framed = Vec::with_capacity(pieces.len());
+    for (at, piece) in pieces.iter().enumerate() {
+        let place = format!("{place}[{at}]");
+        match piece {
+            TemplatePiece::Sequence(index, type_id) if (*index as usize) < parts.len() => {
+                framed.push(parts[*index as usize].clone().typed(checked(*type_id, &place)?));
+            }
+            TemplatePiece::Sequence(..) => {
+                return Err(Error::new(ErrorKind::Format, place, "sequence B", "sequence A alone"));
+            }
+            TemplatePiece::Special(name, type_id) => {
+                let ids = ids_of(template, name, &place)?;
+                let type_id = checked(*type_id, &place)?;
+                if add_special_tokens {
+                    framed.push(Part::special(ids.to_vec(), type_id));
+                }
+            }
+        }
+    }
+    Ok(framed)
+}
+
+/// Type ids are bytes in batches.
+fn checked(type_id: u32, place: &str) -> Result<u32, Error> {
+    if type_id < 256 {
+        return Ok(type_id);
+    }
+    Err(Error::new(ErrorKind::Format, place, format!("type id {type_id}"), "a type id below 256"))
+}
+
+fn check_sequences(pieces: &[TemplatePiece], sequences: usize, place: &str) -> Result<(), Error> {
+    for wanted in 0..sequences {
+        let names = |piece: &TemplatePiece| matches!(piece, TemplatePiece::Sequence(index, _) if *index as usize == wanted);
+        if !pieces.iter().any(names) {
+            let found = format!("no sequence {}", ["A", "B"][wanted]);
+            return Err(Error::new(ErrorKind::Format, place, found, "it once"));
+        }
+    }
+    Ok(())
+}
+
+fn ids_of<'t>(template: &'t TemplateSpec, name: &str, place: &str) -> Result<&'t [u32], Error> {
+    let Some(token) = template.special_tokens.iter().find(|token| token.name == name) else {
+        let expected = "a token defined in post_processor.special_tokens";
+        return Err(Error::new(ErrorKind::Format, place, format!("{name:?}"), expected));
+    };
+    check_ids(&token.ids, place)?;
+    Ok(&token.ids)
+}

@@ -1,0 +1,108 @@
+//! What a tokenizer can be, as plain data: one struct or enum for each stage.
+
+mod decoders;
+mod models;
+mod normalizers;
+mod patterns;
+mod post_processors;
+mod pre_tokenizers;
+
+pub use decoders::DecoderSpec;
+pub use models::{
+    BpeSpec, CharSpec, ModelSpec, Segmentation, UnigramSpec, UnknownUnit, VocabSpec, WordPieceSpec,
+    WordSpec,
+};
+pub use normalizers::{BertNormalizerSpec, NormalizerSpec};
+pub use patterns::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PrependScheme, SplitBehavior};
+pub use post_processors::{PostProcessorSpec, TemplatePiece, TemplateSpec, TemplateToken};
+pub use pre_tokenizers::PreTokenizerSpec;
+
+/// A whole tokenizer. Stages that are `None` pass their input on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenizerSpec {
+    /// How encodings are cut to a length.
+    pub truncation: Option<Truncation>,
+    /// How encodings are filled to a length.
+    pub padding: Option<Padding>,
+    /// Tokens found in the raw text before any other stage.
+    pub added_tokens: Vec<AddedToken>,
+    /// Text to cleaned text.
+    pub normalizer: Option<NormalizerSpec>,
+    /// Cleaned text to words.
+    pub pre_tokenizer: Option<PreTokenizerSpec>,
+    /// Ids to ids framed by special tokens.
+    pub post_processor: Option<PostProcessorSpec>,
+    /// Tokens back to text.
+    pub decoder: Option<DecoderSpec>,
+    /// Words to vocabulary entries.
+    pub model: ModelSpec,
+}
+
+/// Which end of a sequence is cut or filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The beginning.
+    Left,
+    /// The end.
+    Right,
+}
+
+/// Which sequence of a pair is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TruncationStrategy {
+    /// The longer one, down to the length of the other, then both.
+    LongestFirst,
+    /// The first alone.
+    OnlyFirst,
+    /// The second alone.
+    OnlySecond,
+}
+
+/// Cut encodings to `max_length` tokens, special tokens included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Truncation {
+    /// Which end loses tokens.
+    pub direction: Direction,
+    /// Most tokens kept.
+    pub max_length: usize,
+    /// Which sequence of a pair is cut.
+    pub strategy: TruncationStrategy,
+    /// Tokens that an overflowing window shares with the one before.
+    pub stride: usize,
+}
+
+/// Fill encodings to a length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Padding {
+    /// A fixed number of tokens, or the longest of the batch.
+    pub length: Option<usize>,
+    /// Which end is filled.
+    pub direction: Direction,
+    /// Round the length up to a multiple of this.
+    pub pad_to_multiple_of: Option<usize>,
+    /// Id that fills.
+    pub pad_id: u32,
+    /// Type id of the filling.
+    pub pad_type_id: u32,
+    /// Token of `pad_id`.
+    pub pad_token: String,
+}
+
+/// A token matched whole in the raw text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddedToken {
+    /// Its id, in the vocabulary or beyond it.
+    pub id: u32,
+    /// Its text.
+    pub content: String,
+    /// Refuse matches inside a word.
+    pub single_word: bool,
+    /// Swallow whitespace on the left.
+    pub lstrip: bool,
+    /// Swallow whitespace on the right.
+    pub rstrip: bool,
+    /// Match in normalized text instead of raw text.
+    pub normalized: bool,
+    /// Skipped by decoding unless asked for.
+    pub special: bool,
+}

@@ -1,0 +1,96 @@
+use super::*;
+
+fn token(content: &str, id: u32) -> AddedToken {
+    AddedToken {
+        id,
+        content: content.into(),
+        single_word: false,
+        lstrip: false,
+        rstrip: false,
+        normalized: false,
+        special: true,
+    }
+}
+
+fn compiled(tokens: &[AddedToken]) -> SpecialTokens {
+    SpecialTokens::compile(tokens, |text| Ok(text.to_lowercase())).unwrap()
+}
+
+fn split_by(tokens: &[AddedToken], selector: &Selector, text: &str) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    compiled(tokens).split_raw(text, selector, |segment| segments.push(segment));
+    segments
+}
+
+fn split(tokens: &[AddedToken], text: &str) -> Vec<Segment> {
+    split_by(tokens, &Selector::All, text)
+}
+
+use Segment::{Text, Token};
+
+#[test]
+fn takes_the_leftmost_longest() {
+    let tokens = [token("[A]", 1), token("[A][B]", 2)];
+    assert_eq!(split(&tokens, "x[A][B]"), [Text(0, 1), Token(2, 1, 7)]);
+}
+
+#[test]
+fn strips_space_and_respects_words() {
+    let stripping = AddedToken { lstrip: true, rstrip: true, ..token("<m>", 1) };
+    assert_eq!(split(&[stripping], "a <m> b"), [Text(0, 1), Token(1, 1, 6), Text(6, 7)]);
+    let whole = AddedToken { single_word: true, ..token("ab", 1) };
+    assert_eq!(split(std::slice::from_ref(&whole), "abc"), [Text(0, 3)]);
+    // A superscript is no word character, a letter number is one.
+    assert_eq!(split(std::slice::from_ref(&whole), "ab²"), [Token(1, 0, 2), Text(2, 4)]);
+    assert_eq!(split(&[whole], "abⅷ"), [Text(0, 5)]);
+}
+
+#[test]
+fn a_token_within_swallowed_space_is_still_found() {
+    let tokens = [AddedToken { rstrip: true, ..token("<m>", 1) }, token("  ", 2)];
+    assert_eq!(
+        split(&tokens, "<m>   x"),
+        [Token(1, 0, 6), Token(2, 3, 5), Text(5, 7)],
+        "as tokenizers gives it"
+    );
+    let both = [tokens[0].clone(), AddedToken { lstrip: true, ..token(" ", 2) }];
+    assert_eq!(split(&both, "<m>  x"), [Token(1, 0, 5), Text(5, 6)], "but not one that swallows it too");
+}
+
+#[test]
+fn a_token_left_out_is_plain_text_and_hides_nothing() {
+    let ordinary = AddedToken { special: false, ..token("[A", 3) };
+    let tokens = [token("[A]", 1), token("[A][B]", 2), ordinary, token("]", 4)];
+    assert_eq!(split_by(&tokens, &Selector::only(vec![]), "[A][B]"), [Token(3, 0, 2), Text(2, 6)]);
+    assert_eq!(
+        split_by(&tokens, &Selector::only(vec![1]), "[A][B]"),
+        [Token(1, 0, 3), Text(3, 6)],
+        "the longest of those recognised"
+    );
+    assert_eq!(
+        split_by(&tokens, &Selector::only(vec![4]), "[A][B]"),
+        [Token(3, 0, 2), Token(4, 2, 3), Text(3, 5), Token(4, 5, 6)]
+    );
+}
+
+#[test]
+fn normalized_tokens_are_sought_in_their_normalized_form() {
+    let normalized = |content, id| AddedToken { normalized: true, ..token(content, id) };
+    let special = compiled(&[normalized("Foo", 1), normalized("FOO", 2), token("foo", 3)]);
+    let mut segments = Vec::new();
+    special.split_normalized("a foo", &Selector::All, |segment| segments.push(segment));
+    assert_eq!(segments, [Text(0, 2), Token(1, 2, 5)], "the first of two with the same form");
+    segments.clear();
+    special.split_normalized("foo", &Selector::only(vec![2]), |segment| segments.push(segment));
+    assert_eq!(segments, [Token(2, 0, 3)]);
+    assert!(special.has_normalized());
+    assert_eq!((special.normalized_form(2), special.normalized_form(3)), (Some("foo"), None));
+}
+
+#[test]
+fn refuses_doubles_and_monsters() {
+    let compile = |tokens: &[AddedToken]| SpecialTokens::compile(tokens, |text| Ok(text.into()));
+    assert!(compile(&[token("a", 1), token("a", 2)]).is_err());
+    assert!(compile(&[token("", 1)]).is_err());
+    assert!(compile(&[token(&"a".repeat(1025), 1)]).is_err());
+}

@@ -1,0 +1,166 @@
+//! Reads sets in brackets: members, ranges, sets within sets, `&&`, POSIX names and properties.
+
+use regex_syntax::hir::ClassUnicode;
+
+use super::class;
+use super::oniguruma::{Fault, Options, Reader, MAX_DEPTH};
+use super::write::{sequences_of, write_set};
+
+impl Reader {
+    /// `{name}` after `\p`.
+    pub(super) fn property(&mut self, negate: bool) -> Result<ClassUnicode, Fault> {
+        if !self.eat("{") {
+            return Err(self.unsupported("a property without braces"));
+        }
+        let negate = self.eat("^") != negate;
+        let start = self.at;
+        while self.next().is_some_and(|c| c != '}') {}
+        let name: String = self.chars[start..self.at.saturating_sub(1).max(start)].iter().collect();
+        match class::property(&name) {
+            Some(set) => Ok(class::negated(set, negate)),
+            None => Err(self.unsupported(&format!("the property {name:?}"))),
+        }
+    }
+
+    /// The rest of brackets, as one unit.
+    pub(super) fn brackets(&mut self, options: Options) -> Result<String, Fault> {
+        let (mut set, negate) = self.set()?;
+        let mut sequences = Vec::new();
+        if options.ignore_case {
+            if !negate {
+                sequences = sequences_of(&set);
+            }
+            set.case_fold_simple();
+        }
+        let set = write_set(&class::negated(set, negate));
+        if sequences.is_empty() {
+            return Ok(set);
+        }
+        Ok(format!("(?:{set}|{})", sequences.join("|")))
+    }
+
+    /// The rest of brackets: the set, and whether it is to be negated.
+    fn set(&mut self) -> Result<(ClassUnicode, bool), Fault> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.malformed("brackets nested too deeply"));
+        }
+        let negate = self.eat("^");
+        let mut whole: Option<ClassUnicode> = None;
+        let mut part = ClassUnicode::empty();
+        let mut is_first = true;
+        loop {
+            if self.eat("&&") {
+                intersect(&mut whole, &part);
+                part = ClassUnicode::empty();
+                is_first = false;
+                continue;
+            }
+            match self.peek() {
+                None => return Err(self.malformed("brackets without an end")),
+                Some(']') if !is_first => break,
+                Some(_) => self.member(&mut part)?,
+            }
+            is_first = false;
+        }
+        self.at += 1;
+        self.depth -= 1;
+        intersect(&mut whole, &part);
+        Ok((whole.unwrap_or(part), negate))
+    }
+
+    /// One member of brackets, or a range.
+    fn member(&mut self, part: &mut ClassUnicode) -> Result<(), Fault> {
+        let first = match self.member_start()? {
+            Ok(c) => c,
+            Err(set) => {
+                part.union(&set);
+                // A hyphen after a set is itself.
+                if self.eat("-") {
+                    if self.peek() != Some(']') && self.peek().is_some_and(|c| c != '&') {
+                        return Err(self.unsupported("a hyphen after a set"));
+                    }
+                    part.union(&class::single('-'));
+                }
+                return Ok(());
+            }
+        };
+        let is_range = self.peek() == Some('-')
+            && self.chars.get(self.at + 1).is_some_and(|&c| c != ']')
+            && self.chars.get(self.at + 1..self.at + 3) != Some(&['&', '&']);
+        if !is_range {
+            part.union(&class::single(first));
+            return Ok(());
+        }
+        self.at += 1;
+        let Ok(last) = self.member_start()? else {
+            return Err(self.malformed("a range that ends with a set"));
+        };
+        if first > last {
+            return Err(self.malformed("a range that ends before it begins"));
+        }
+        part.union(&class::range(first, last));
+        Ok(())
+    }
+
+    /// A character or a set.
+    fn member_start(&mut self) -> Result<Result<char, ClassUnicode>, Fault> {
+        let c = self.next().unwrap_or(']');
+        if c == '[' {
+            if self.peek() == Some(':') {
+                if let Some(set) = self.posix()? {
+                    return Ok(Err(set));
+                }
+            }
+            let (set, negate) = self.set()?;
+            return Ok(Err(class::negated(set, negate)));
+        }
+        if c != '\\' {
+            return Ok(Ok(c));
+        }
+        let Some(c) = self.peek() else { return Err(self.malformed("a backslash at the end")) };
+        if let Some(set) = class::escape(c, true) {
+            self.at += 1;
+            return Ok(Err(set));
+        }
+        match c {
+            'p' | 'P' => {
+                self.at += 1;
+                self.property(c == 'P').map(Err)
+            }
+            'b' => {
+                self.at += 1;
+                Ok(Ok('\u{8}'))
+            }
+            'R' | 'X' | 'N' | 'O' => Err(self.unsupported("this escape")),
+            _ => self.escaped_char().map(Ok),
+        }
+    }
+
+    /// The rest of `[:name:]`; `None` if it is not one, with nothing read.
+    fn posix(&mut self) -> Result<Option<ClassUnicode>, Fault> {
+        let start = self.at;
+        self.at += 1;
+        let negate = self.eat("^");
+        let name_start = self.at;
+        while self.peek().is_some_and(|c| c.is_ascii_alphabetic()) {
+            self.at += 1;
+        }
+        let name: String = self.chars[name_start..self.at].iter().collect();
+        if !self.eat(":]") {
+            self.at = start;
+            return Ok(None);
+        }
+        match class::posix(&name) {
+            Some(set) => Ok(Some(class::negated(set, negate))),
+            None => Err(self.unsupported(&format!("the class {name:?}"))),
+        }
+    }
+}
+
+fn intersect(whole: &mut Option<ClassUnicode>, part: &ClassUnicode) {
+    match whole {
+        Some(whole) => whole.intersect(part),
+        None => *whole = Some(part.clone()),
+    }
+}

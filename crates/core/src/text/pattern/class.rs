@@ -1,0 +1,81 @@
+//! Sets of characters as Oniguruma defines them (its manual, doc/RE, sections 3 and 5; Unicode 16.0).
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+use super::super::char_class;
+
+/// The set of one character.
+pub(super) fn single(c: char) -> ClassUnicode {
+    range(c, c)
+}
+
+/// The set of a range of characters.
+pub(super) fn range(first: char, last: char) -> ClassUnicode {
+    ClassUnicode::new([ClassUnicodeRange::new(first, last)])
+}
+
+/// All but the members of a set.
+pub(super) fn negated(mut set: ClassUnicode, yes: bool) -> ClassUnicode {
+    if yes {
+        set.negate();
+    }
+    set
+}
+
+/// `\w`: the word characters of POSIX, and those of Latin-1 that are numbers.
+pub(super) fn word() -> ClassUnicode {
+    char_class(r"[[\w&&[^\u200C\u200D]]\xB2\xB3\xB9\xBC-\xBE]")
+}
+
+/// The set that a letter after a backslash means; in brackets, `\w` has no numbers of Latin-1.
+pub(super) fn escape(letter: char, in_brackets: bool) -> Option<ClassUnicode> {
+    let set = match letter.to_ascii_lowercase() {
+        'w' if in_brackets => posix("word")?,
+        'w' => word(),
+        'd' => char_class(r"\d"),
+        's' => char_class(r"\s"),
+        'h' => char_class("[0-9A-Fa-f]"),
+        _ => return None,
+    };
+    Some(negated(set, letter.is_ascii_uppercase()))
+}
+
+/// `[:name:]` in brackets.
+pub(super) fn posix(name: &str) -> Option<ClassUnicode> {
+    Some(char_class(match name {
+        "alnum" => r"[\p{Alphabetic}\p{Nd}]",
+        "alpha" => r"\p{Alphabetic}",
+        "ascii" => r"[\x00-\x7F]",
+        "blank" => r"[\p{Zs}\t]",
+        "cntrl" => r"\p{Cc}",
+        "digit" => r"\d",
+        "graph" => r"[^\s\p{Cc}\p{Cn}]",
+        "lower" => r"\p{Lowercase}",
+        "print" => r"[[^\s\p{Cc}\p{Cn}]\p{Zs}]",
+        "punct" => r"[\p{P}\p{S}]",
+        "space" => r"\s",
+        "upper" => r"\p{Uppercase}",
+        "xdigit" => "[0-9A-Fa-f]",
+        "word" => r"[\w&&[^\u200C\u200D]]",
+        _ => return None,
+    }))
+}
+
+/// `\p{name}`: a POSIX name, a general category, a script or a binary property, by its long or short name.
+pub(super) fn property(name: &str) -> Option<ClassUnicode> {
+    let plain: String =
+        name.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).map(|c| c.to_ascii_lowercase()).collect();
+    if plain.is_empty() || !plain.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        return None;
+    }
+    match plain.as_str() {
+        "any" => return Some(char_class(r"[\x00-\x{10FFFF}]")),
+        "punct" => return Some(char_class(r"\p{P}")),
+        name if posix(name).is_some() => return posix(name),
+        _ => {}
+    }
+    [format!(r"\p{{gc={plain}}}"), format!(r"\p{{sc={plain}}}"), format!(r"\p{{{plain}}}")]
+        .iter()
+        .map(|class| char_class(class))
+        .find(|set| !set.ranges().is_empty())
+}

@@ -1,0 +1,108 @@
+//! Matches as Oniguruma 6.9.10 finds them, and errors that name their place.
+
+use super::*;
+
+fn matches<'t>(source: &str, text: &'t str) -> Vec<&'t str> {
+    let pattern = Pattern::compile(&PatternSpec::Regex(source.to_owned()), "here").unwrap();
+    let mut found = Vec::new();
+    pattern.for_each_match(text, |start, end| found.push(&text[start..end])).unwrap();
+    found
+}
+
+fn refused(source: &str) -> Error {
+    Pattern::compile(&PatternSpec::Regex(source.to_owned()), "here").unwrap_err()
+}
+
+#[test]
+fn lines_and_options_are_those_of_oniguruma() {
+    assert_eq!(matches("^.", "ab\ncd\n"), ["a", "c"]);
+    assert_eq!(matches(".$", "ab\ncd"), ["b", "d"]);
+    assert_eq!(matches("(?m)a.", "a\n"), ["a\n"]);
+    assert_eq!(matches("a(?i)b|c", "aB ac c"), ["aB", "ac"]);
+    assert_eq!(matches("(?x) a b # c", "ab"), ["ab"]);
+}
+
+#[test]
+fn repetitions_are_those_of_oniguruma() {
+    assert_eq!(matches(r"\d{1,3}+", "12345"), ["12345"]);
+    assert_eq!(matches(r"\d{2}?x", "x12x"), ["x", "12x"]);
+    assert_eq!(matches("a{,2}b", "aaab"), ["aab"]);
+    assert_eq!(matches("a{b", "a{b"), ["a{b"]);
+    assert_eq!(matches("a++a", "aaa"), [""; 0]);
+    assert_eq!(matches("a??b", "ab"), ["ab"]);
+}
+
+#[test]
+fn sets_are_those_of_oniguruma() {
+    assert_eq!(matches(r"\w", "a²\u{200d}_"), ["a", "²", "_"]);
+    assert_eq!(matches(r"[\w]", "a²"), ["a"]);
+    assert_eq!(matches(r"[^\W]|[\W]", "a²"), ["a", "²"]);
+    assert_eq!(matches("[[:graph:]]+|[[:print:]]", "a .\u{3000}\t\u{85}"), ["a", " ", ".", "\u{3000}"]);
+    assert_eq!(matches(r"[\p{L}&&[^a-c]]", "abcd"), ["d"]);
+    assert_eq!(matches("[^a&&b]", "abc"), ["a", "b", "c"]);
+    assert_eq!(matches("[[:punct:]]", "a$."), ["$", "."]);
+    assert_eq!(matches(r"\p{Punct}", "a$."), ["."]);
+    assert_eq!(matches(r"\p{^Han}", "漢a"), ["a"]);
+    assert_eq!(matches(r"\h+", "xfFg"), ["fF"]);
+    assert_eq!(matches("[]a]+", "a]b"), ["a]"]);
+}
+
+#[test]
+fn case_is_folded_in_full() {
+    assert_eq!(matches("(?i:'s|'t)", "'S 'ſ"), ["'S", "'ſ"]);
+    assert_eq!(matches("(?i)ss", "SS ß ẞ"), ["SS", "ß", "ẞ"]);
+    assert_eq!(matches("(?i)ß", "SS ß"), ["SS", "ß"]);
+    assert_eq!(matches("(?i)[ß]", "SS ß"), ["SS", "ß"]);
+    assert_eq!(matches(r"(?i)[^\s]", "Sſ"), ["S", "ſ"]);
+}
+
+#[test]
+fn empty_matches_come_between_others() {
+    assert_eq!(matches("b*", "abc"), ["", "b", "", ""][..3]);
+    let mut at = Vec::new();
+    let pattern = Pattern::compile(&PatternSpec::Regex("b*".to_owned()), "here").unwrap();
+    pattern.for_each_match("abc", |start, end| at.push((start, end))).unwrap();
+    assert_eq!(at, [(0, 0), (1, 2), (3, 3)]);
+}
+
+#[test]
+fn groups_can_be_referred_to() {
+    assert_eq!(matches(r"(.)\1", "abbccd"), ["bb", "cc"]);
+    assert_eq!(matches(r"(?<x>.)(.)\k<x>", "abab"), ["aba"]);
+}
+
+#[test]
+fn what_cannot_be_done_is_an_error_at_its_place() {
+    for source in [
+        "(",
+        ")",
+        "[a",
+        "*",
+        "a**b(",
+        r"\",
+        "(?<n>a",
+        r"\g<1>",
+        r"\X",
+        "(?~a)",
+        r"\Kx",
+        "[b-a]",
+        r"\p{Nope}",
+    ] {
+        assert_eq!(refused(source).place, "here", "{source}");
+    }
+    assert!(refused(&"(".repeat(10_000)).found.len() < 60_000);
+    assert_eq!(refused("(?:a{1000}){1000}{1000}").kind, ErrorKind::Format);
+}
+
+#[test]
+fn catastrophes_end() {
+    for (source, text) in [
+        (r"(a|aa)+$(?!x)", "a".repeat(60) + "b"),
+        (r"(x+x+)+\1y", "x".repeat(5000)),
+        (r"(\w+\s?)*(?<=x)y", "ab ".repeat(50)),
+    ] {
+        let pattern = Pattern::compile(&PatternSpec::Regex(source.to_owned()), "here").unwrap();
+        let error = pattern.for_each_match(&text, |_, _| {}).unwrap_err();
+        assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Argument, "here"));
+    }
+}

@@ -1,0 +1,58 @@
+//! Bytes as printable characters, the alphabet of byte-level vocabularies (GPT-2, Radford et al. 2019).
+//!
+//! Printable bytes stand for themselves in Latin-1; the 68 others follow from U+0100 on, in order.
+
+const PRINTABLE: [char; 256] = printable();
+
+const fn printable() -> [char; 256] {
+    let mut chars = ['\0'; 256];
+    let (mut byte, mut others) = (0, 0);
+    while byte < 256 {
+        let code = if matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF) {
+            byte
+        } else {
+            others += 1;
+            0xFF + others
+        };
+        if let Some(c) = char::from_u32(code) {
+            chars[byte as usize] = c;
+        }
+        byte += 1;
+    }
+    chars
+}
+
+/// The printable character that stands for a byte.
+#[inline]
+#[must_use]
+pub const fn printable_of(byte: u8) -> char {
+    PRINTABLE[byte as usize]
+}
+
+/// The byte that a printable character stands for, if any.
+#[inline]
+#[must_use]
+pub fn byte_of_printable(c: char) -> Option<u8> {
+    match u32::from(c) {
+        code @ (0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF) => Some(code as u8),
+        code @ 0x100..=0x120 => Some((code - 0x100) as u8),
+        code @ 0x121..=0x142 => Some((code - 0x121 + 0x7F) as u8),
+        0x143 => Some(0xAD),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_has_its_own_character() {
+        for byte in 0..=255 {
+            assert_eq!(byte_of_printable(printable_of(byte)), Some(byte));
+        }
+        let known: Vec<char> = [0, 9, b'\n', b' ', b'A', 0x7F, 0xA0, 0xAD].map(printable_of).into();
+        assert_eq!(known, ['Ā', 'ĉ', 'Ċ', 'Ġ', 'A', 'ġ', 'ł', 'Ń']);
+        assert_eq!((0..0x300).filter_map(char::from_u32).filter_map(byte_of_printable).count(), 256);
+    }
+}

@@ -1,0 +1,145 @@
+//! The BPE model, and the character model, which is one without merges.
+
+use piecework_core::error::Error;
+use piecework_core::spec::{BpeSpec, CharSpec, ModelSpec, VocabSpec};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::field::Field;
+use super::models::{read_vocab, WrittenVocab};
+use super::read::optional;
+
+const FIELDS: [&str; 10] = [
+    "type",
+    "dropout",
+    "unk_token",
+    "continuing_subword_prefix",
+    "end_of_word_suffix",
+    "fuse_unk",
+    "byte_fallback",
+    "ignore_merges",
+    "vocab",
+    "merges",
+];
+
+/// Files from before one of the switches do without it.
+pub(super) fn read_bpe(field: &Field, extra: &[&str]) -> Result<BpeSpec, Error> {
+    field.fields(&[&FIELDS, extra].concat())?;
+    let text = |name| optional(field, name, |value| value.text().map(str::to_owned));
+    let flag = |name| field.find(name)?.map_or(Ok(false), |value| value.flag());
+    Ok(BpeSpec {
+        vocab: read_vocab(&field.get("vocab")?)?,
+        merges: read_merges(&field.get("merges")?)?,
+        dropout: optional(field, "dropout", read_share)?,
+        unk_token: text("unk_token")?,
+        continuing_subword_prefix: text("continuing_subword_prefix")?,
+        end_of_word_suffix: text("end_of_word_suffix")?,
+        fuse_unk: flag("fuse_unk")?,
+        byte_fallback: flag("byte_fallback")?,
+        ignore_merges: flag("ignore_merges")?,
+    })
+}
+
+/// Without merges and with nothing special asked for, every character is a token.
+pub(super) fn without_merges_as_char(spec: BpeSpec) -> ModelSpec {
+    let is_plain = spec.merges.is_empty()
+        && spec.dropout.is_none()
+        && spec.continuing_subword_prefix.is_none()
+        && spec.end_of_word_suffix.is_none()
+        && !(spec.fuse_unk || spec.byte_fallback || spec.ignore_merges);
+    match spec {
+        BpeSpec { vocab, unk_token: Some(unk_token), .. } if is_plain => {
+            ModelSpec::Char(CharSpec { vocab, unk_token })
+        }
+        spec => ModelSpec::Bpe(spec),
+    }
+}
+
+/// A share from 0 to 1, in single precision as `tokenizers` keeps it.
+fn read_share(field: &Field) -> Result<f64, Error> {
+    let share = field.number()?;
+    if !(0.0..=1.0).contains(&share) {
+        return Err(field.error("a share from 0 to 1"));
+    }
+    let single = share as f32;
+    // The shortest digits that name the single, not the double nearest to it.
+    Ok(single.to_string().parse().unwrap_or(share))
+}
+
+/// Either all merges are pairs, or all are the old `"a b"`, among which `#version` lines may stand.
+fn read_merges(field: &Field) -> Result<Vec<(String, String)>, Error> {
+    if field.items()?.next().is_some_and(|first| first.is_text()) {
+        let lines = field.items()?.map(|merge| split_merge(&merge));
+        return lines.filter_map(Result::transpose).collect();
+    }
+    let pair = |merge: Field| {
+        let [left, right] = merge.pair("a pair of entries, as the merges before it")?;
+        Ok((left.text()?.to_owned(), right.text()?.to_owned()))
+    };
+    field.items()?.map(pair).collect()
+}
+
+fn split_merge(field: &Field) -> Result<Option<(String, String)>, Error> {
+    let expected = "two entries with one space between them, as the merges before it";
+    if !field.is_text() {
+        return Err(field.error(expected));
+    }
+    let line = field.text()?;
+    if line.starts_with("#version") {
+        return Ok(None);
+    }
+    match line.split_once(' ') {
+        Some((left, right)) if !right.contains(' ') => Ok(Some((left.to_owned(), right.to_owned()))),
+        _ => Err(field.error(expected)),
+    }
+}
+
+/// The fields of a BPE model in the order in which they are written.
+#[derive(Default)]
+pub(super) struct WrittenBpe<'a> {
+    dropout: Option<f64>,
+    unk_token: Option<&'a str>,
+    continuing_subword_prefix: Option<&'a str>,
+    end_of_word_suffix: Option<&'a str>,
+    fuse_unk: bool,
+    byte_fallback: bool,
+    ignore_merges: bool,
+    vocab: &'a [(String, u32)],
+    merges: &'a [(String, String)],
+}
+
+impl<'a> WrittenBpe<'a> {
+    pub(super) fn of(spec: &'a BpeSpec) -> Self {
+        Self {
+            dropout: spec.dropout,
+            unk_token: spec.unk_token.as_deref(),
+            continuing_subword_prefix: spec.continuing_subword_prefix.as_deref(),
+            end_of_word_suffix: spec.end_of_word_suffix.as_deref(),
+            fuse_unk: spec.fuse_unk,
+            byte_fallback: spec.byte_fallback,
+            ignore_merges: spec.ignore_merges,
+            vocab: &spec.vocab,
+            merges: &spec.merges,
+        }
+    }
+
+    pub(super) fn of_char(vocab: &'a VocabSpec, unk_token: &'a str) -> Self {
+        Self { unk_token: Some(unk_token), vocab, ..Self::default() }
+    }
+}
+
+impl Serialize for WrittenBpe<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(Some(FIELDS.len()))?;
+        fields.serialize_entry("type", "BPE")?;
+        fields.serialize_entry("dropout", &self.dropout)?;
+        fields.serialize_entry("unk_token", &self.unk_token)?;
+        fields.serialize_entry("continuing_subword_prefix", &self.continuing_subword_prefix)?;
+        fields.serialize_entry("end_of_word_suffix", &self.end_of_word_suffix)?;
+        fields.serialize_entry("fuse_unk", &self.fuse_unk)?;
+        fields.serialize_entry("byte_fallback", &self.byte_fallback)?;
+        fields.serialize_entry("ignore_merges", &self.ignore_merges)?;
+        fields.serialize_entry("vocab", &WrittenVocab(self.vocab))?;
+        fields.serialize_entry("merges", self.merges)?;
+        fields.end()
+    }
+}

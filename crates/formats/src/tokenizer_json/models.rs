@@ -1,0 +1,153 @@
+//! `model`; files from before models had a `type` are told by their other fields.
+
+use piecework_core::error::Error;
+use piecework_core::spec::{
+    CharSpec, ModelSpec, Segmentation, UnigramSpec, UnknownUnit, VocabSpec, WordPieceSpec, WordSpec,
+};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::bpe::{self, read_bpe, WrittenBpe};
+use super::field::Field;
+use super::read::optional;
+
+pub(super) const KINDS: [&str; 4] = ["BPE", "WordPiece", "WordLevel", "Unigram"];
+
+pub(super) fn read(field: &Field) -> Result<ModelSpec, Error> {
+    let kind = if field.has("type")? { field.kind(&KINDS)? } else { kind_by_fields(field)? };
+    read_kind(field, kind, &[])
+}
+
+/// Read a model of this kind; `extra` names fields that a BPE model may have besides the usual ones.
+pub(super) fn read_kind(field: &Field, kind: &str, extra: &[&str]) -> Result<ModelSpec, Error> {
+    match kind {
+        "BPE" => read_bpe(field, extra).map(bpe::without_merges_as_char),
+        "WordPiece" => read_wordpiece(field).map(ModelSpec::WordPiece),
+        "WordLevel" => read_word(field).map(ModelSpec::Word),
+        _ => read_unigram(field).map(ModelSpec::Unigram),
+    }
+}
+
+/// Fields that one kind of model alone has, the telling ones of `tokenizers` first.
+fn kind_by_fields(field: &Field) -> Result<&'static str, Error> {
+    let is_list = field.member("vocab")?.is_some_and(|vocab| vocab.is_array());
+    Ok(match () {
+        () if field.has("merges")? || field.has("dropout")? => "BPE",
+        () if field.has("max_input_chars_per_word")? => "WordPiece",
+        () if field.has("continuing_subword_prefix")? => "WordPiece",
+        () if is_list || field.has("unk_id")? => "Unigram",
+        () => "WordLevel",
+    })
+}
+
+fn read_wordpiece(field: &Field) -> Result<WordPieceSpec, Error> {
+    field.fields(&[
+        "type",
+        "unk_token",
+        "continuing_subword_prefix",
+        "max_input_chars_per_word",
+        "unk",
+        "segmentation",
+        "vocab",
+    ])?;
+    let unk = [("word", UnknownUnit::Word), ("char", UnknownUnit::Char)];
+    let segmentation = [("greedy", Segmentation::Greedy), ("shortest", Segmentation::Shortest)];
+    Ok(WordPieceSpec {
+        vocab: read_vocab(&field.get("vocab")?)?,
+        unk_token: field.get("unk_token")?.text()?.to_owned(),
+        continuing_subword_prefix: field.get("continuing_subword_prefix")?.text()?.to_owned(),
+        max_input_chars_per_word: field.get("max_input_chars_per_word")?.size()?,
+        unk: field.member("unk")?.map_or(Ok(UnknownUnit::Word), |value| value.choice(&unk))?,
+        segmentation: field
+            .member("segmentation")?
+            .map_or(Ok(Segmentation::Greedy), |value| value.choice(&segmentation))?,
+    })
+}
+
+fn read_word(field: &Field) -> Result<WordSpec, Error> {
+    field.fields(&["type", "vocab", "unk_token"])?;
+    Ok(WordSpec {
+        vocab: read_vocab(&field.get("vocab")?)?,
+        unk_token: field.get("unk_token")?.text()?.to_owned(),
+    })
+}
+
+fn read_unigram(field: &Field) -> Result<UnigramSpec, Error> {
+    field.fields(&["type", "unk_id", "vocab", "byte_fallback"])?;
+    let vocab = field.get("vocab")?;
+    let scored = |entry: Field| {
+        let [token, score] = entry.pair("a token and its score")?;
+        Ok((token.text()?.to_owned(), score.number()?))
+    };
+    let vocab: Vec<(String, f64)> = vocab.items()?.map(scored).collect::<Result<_, Error>>()?;
+    let unk_id = field.find("unk_id")?;
+    if let Some(id) = unk_id.filter(|id| id.size().is_ok_and(|id| id >= vocab.len())) {
+        return Err(id.error(format!("one of the {} places of the vocabulary", vocab.len())));
+    }
+    Ok(UnigramSpec {
+        vocab,
+        unk_id: optional(field, "unk_id", Field::size)?,
+        byte_fallback: field.member("byte_fallback")?.map_or(Ok(false), |value| value.flag())?,
+    })
+}
+
+pub(super) fn read_vocab(field: &Field) -> Result<VocabSpec, Error> {
+    field.entries()?.map(|(token, id)| Ok((token.to_owned(), id.id()?))).collect()
+}
+
+/// A model as it is written, without a copy of its vocabulary.
+pub(super) struct Written<'a>(pub(super) &'a ModelSpec);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            ModelSpec::WordPiece(spec) => write_wordpiece(spec, serializer),
+            ModelSpec::Word(spec) => {
+                let mut fields = serializer.serialize_map(None)?;
+                fields.serialize_entry("type", "WordLevel")?;
+                fields.serialize_entry("vocab", &WrittenVocab(&spec.vocab))?;
+                fields.serialize_entry("unk_token", &spec.unk_token)?;
+                fields.end()
+            }
+            ModelSpec::Char(CharSpec { vocab, unk_token }) => {
+                WrittenBpe::of_char(vocab, unk_token).serialize(serializer)
+            }
+            ModelSpec::Bpe(spec) => WrittenBpe::of(spec).serialize(serializer),
+            ModelSpec::Unigram(spec) => {
+                let mut fields = serializer.serialize_map(None)?;
+                fields.serialize_entry("type", "Unigram")?;
+                fields.serialize_entry("unk_id", &spec.unk_id)?;
+                fields.serialize_entry("vocab", &spec.vocab)?;
+                fields.serialize_entry("byte_fallback", &spec.byte_fallback)?;
+                fields.end()
+            }
+        }
+    }
+}
+
+/// `unk` and `segmentation` are written only when they are not what every reader assumes.
+fn write_wordpiece<S: Serializer>(spec: &WordPieceSpec, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_map(None)?;
+    fields.serialize_entry("type", "WordPiece")?;
+    fields.serialize_entry("unk_token", &spec.unk_token)?;
+    fields.serialize_entry("continuing_subword_prefix", &spec.continuing_subword_prefix)?;
+    fields.serialize_entry("max_input_chars_per_word", &spec.max_input_chars_per_word)?;
+    if spec.unk == UnknownUnit::Char {
+        fields.serialize_entry("unk", "char")?;
+    }
+    if spec.segmentation == Segmentation::Shortest {
+        fields.serialize_entry("segmentation", "shortest")?;
+    }
+    fields.serialize_entry("vocab", &WrittenVocab(&spec.vocab))?;
+    fields.end()
+}
+
+/// Entries in the order of their ids.
+pub(super) struct WrittenVocab<'a>(pub(super) &'a [(String, u32)]);
+
+impl Serialize for WrittenVocab<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut by_id: Vec<&(String, u32)> = self.0.iter().collect();
+        by_id.sort_by_key(|(_, id)| *id);
+        serializer.collect_map(by_id.into_iter().map(|(token, id)| (token, id)))
+    }
+}

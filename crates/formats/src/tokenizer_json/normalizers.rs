@@ -1,0 +1,121 @@
+//! `normalizer`.
+
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, Engine, GeneralPurpose, GeneralPurposeConfig};
+use piecework_core::error::Error;
+use piecework_core::spec::{BertNormalizerSpec, NormalizerSpec};
+use serde_json::{json, Value};
+
+use super::field::Field;
+use super::read::optional;
+use super::shared::{bare, read_replace, sequence, write_replace};
+
+const KINDS: [&str; 14] = [
+    "BertNormalizer",
+    "NFC",
+    "NFD",
+    "NFKC",
+    "NFKD",
+    "Lowercase",
+    "Strip",
+    "StripAccents",
+    "Replace",
+    "Prepend",
+    "Nmt",
+    "Precompiled",
+    "ByteLevel",
+    "Sequence",
+];
+
+/// Padding is written; files without it are read.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+pub(super) fn read(field: &Field) -> Result<NormalizerSpec, Error> {
+    match field.kind(&KINDS)? {
+        "BertNormalizer" => read_bert(field).map(NormalizerSpec::Bert),
+        "NFC" => bare(field, NormalizerSpec::Nfc),
+        "NFD" => bare(field, NormalizerSpec::Nfd),
+        "NFKC" => bare(field, NormalizerSpec::Nfkc),
+        "NFKD" => bare(field, NormalizerSpec::Nfkd),
+        "Lowercase" => bare(field, NormalizerSpec::Lowercase),
+        "Strip" => read_strip(field),
+        "StripAccents" => bare(field, NormalizerSpec::StripAccents),
+        "Replace" => {
+            read_replace(field).map(|(pattern, content)| NormalizerSpec::Replace { pattern, content })
+        }
+        "Prepend" => {
+            field.fields(&["type", "prepend"])?;
+            Ok(NormalizerSpec::Prepend { prepend: field.get("prepend")?.text()?.to_owned() })
+        }
+        "Nmt" => bare(field, NormalizerSpec::Nmt),
+        "Precompiled" => read_precompiled(field),
+        "ByteLevel" => bare(field, NormalizerSpec::ByteLevel),
+        _ => sequence(field, "normalizers", read).map(NormalizerSpec::Sequence),
+    }
+}
+
+fn read_bert(field: &Field) -> Result<BertNormalizerSpec, Error> {
+    field.fields(&["type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"])?;
+    Ok(BertNormalizerSpec {
+        clean_text: field.get("clean_text")?.flag()?,
+        handle_chinese_chars: field.get("handle_chinese_chars")?.flag()?,
+        strip_accents: optional(field, "strip_accents", Field::flag)?,
+        lowercase: field.get("lowercase")?.flag()?,
+    })
+}
+
+fn read_strip(field: &Field) -> Result<NormalizerSpec, Error> {
+    field.fields(&["type", "strip_left", "strip_right"])?;
+    let left = field.get("strip_left")?.flag()?;
+    Ok(NormalizerSpec::Strip { left, right: field.get("strip_right")?.flag()? })
+}
+
+fn read_precompiled(field: &Field) -> Result<NormalizerSpec, Error> {
+    field.fields(&["type", "precompiled_charsmap"])?;
+    let encoded = field.get("precompiled_charsmap")?;
+    let charsmap = BASE64.decode(encoded.text()?);
+    let charsmap = charsmap.map_err(|error| {
+        let found = format!("text that is not base64 ({error})");
+        encoded.contradiction(found, "a charsmap in base64")
+    })?;
+    Ok(NormalizerSpec::Precompiled { charsmap })
+}
+
+pub(super) fn write(normalizer: &NormalizerSpec) -> Value {
+    match normalizer {
+        NormalizerSpec::Bert(bert) => write_bert(bert),
+        NormalizerSpec::Nfc => json!({ "type": "NFC" }),
+        NormalizerSpec::Nfd => json!({ "type": "NFD" }),
+        NormalizerSpec::Nfkc => json!({ "type": "NFKC" }),
+        NormalizerSpec::Nfkd => json!({ "type": "NFKD" }),
+        NormalizerSpec::Lowercase => json!({ "type": "Lowercase" }),
+        NormalizerSpec::Strip { left, right } => {
+            json!({ "type": "Strip", "strip_left": left, "strip_right": right })
+        }
+        NormalizerSpec::StripAccents => json!({ "type": "StripAccents" }),
+        NormalizerSpec::Replace { pattern, content } => write_replace(pattern, content),
+        NormalizerSpec::Prepend { prepend } => json!({ "type": "Prepend", "prepend": prepend }),
+        NormalizerSpec::Nmt => json!({ "type": "Nmt" }),
+        NormalizerSpec::Precompiled { charsmap } => {
+            json!({ "type": "Precompiled", "precompiled_charsmap": BASE64.encode(charsmap) })
+        }
+        NormalizerSpec::ByteLevel => json!({ "type": "ByteLevel" }),
+        NormalizerSpec::Sequence(members) => {
+            let normalizers: Vec<Value> = members.iter().map(write).collect();
+            json!({ "type": "Sequence", "normalizers": normalizers })
+        }
+    }
+}
+
+fn write_bert(bert: &BertNormalizerSpec) -> Value {
+    json!({
+        "type": "BertNormalizer",
+        "clean_text": bert.clean_text,
+        "handle_chinese_chars": bert.handle_chinese_chars,
+        "strip_accents": bert.strip_accents,
+        "lowercase": bert.lowercase,
+    })
+}

@@ -1,0 +1,235 @@
+//! Version 2.0, read as the 1.0 pipeline that does the same.
+//!
+//! What 1.0 writes as one pre-tokenizer stands apart there: `Metaspace` is the normalizer
+//! `MetaspaceNormalizer` and a `Split` at its mark, `ByteLevel` is the model's `byte_level` and a
+//! `Split` by GPT-2's pattern. A template has the ids of special tokens in place. Merges are pairs,
+//! and models have a type. (`tokenizers` 1.0 describes the format in `tk-serialize/SPEC.md`.)
+
+use std::collections::HashMap;
+
+use piecework_core::error::Error;
+use piecework_core::spec::{
+    AddedToken, ByteLevelSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PostProcessorSpec,
+    PreTokenizerSpec, PrependScheme, SplitBehavior, TemplatePiece, TemplateSpec, TemplateToken,
+    TokenizerSpec,
+};
+
+use super::field::Field;
+use super::read::{optional, FIELDS};
+use super::{added_tokens, decoders, lengths, models, normalizers, pre_tokenizers};
+
+const PRE_TOKENIZERS: [&str; 10] = [
+    "BertPreTokenizer",
+    "CharDelimiterSplit",
+    "Digits",
+    "FixedLength",
+    "Punctuation",
+    "Split",
+    "UnicodeScripts",
+    "Whitespace",
+    "WhitespaceSplit",
+    "Sequence",
+];
+
+/// The split of GPT-2, which 1.0 has as `ByteLevel` with `use_regex`.
+const GPT2_PATTERN: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+
+/// Read a document of version 2.0. Its `role_to_token` is checked and left out: 1.0 has no place for it.
+pub(super) fn read(root: &Field) -> Result<TokenizerSpec, Error> {
+    root.fields(&[&FIELDS[..], &["role_to_token"]].concat())?;
+    if let Some(roles) = root.find("role_to_token")? {
+        roles.entries()?.try_for_each(|(_, token)| token.text().map(drop))?;
+    }
+    let (normalizer, marks) = read_normalizer(root)?;
+    let model_field = root.get("model")?;
+    let (model, is_byte_level) = read_model(&model_field)?;
+    let split =
+        optional(root, "pre_tokenizer", |field| pre_tokenizers::read_among(field, &PRE_TOKENIZERS))?;
+    let added_tokens = added_tokens::read(root)?;
+    Ok(TokenizerSpec {
+        truncation: optional(root, "truncation", lengths::read_truncation)?,
+        padding: optional(root, "padding", lengths::read_padding)?,
+        normalizer,
+        pre_tokenizer: pre_tokenizer(root, split, marks, is_byte_level)?,
+        post_processor: optional(root, "post_processor", |field| {
+            read_template(field, &model, &added_tokens)
+        })?,
+        decoder: optional(root, "decoder", decoders::read)?,
+        added_tokens,
+        model,
+    })
+}
+
+/// The settings of a `MetaspaceNormalizer`.
+#[derive(Clone, Copy)]
+struct Marks {
+    replacement: char,
+    prepend: bool,
+    drop_whitespace: bool,
+}
+
+/// The normalizer, and the marks that its last stage puts in.
+fn read_normalizer(root: &Field) -> Result<(Option<NormalizerSpec>, Option<Marks>), Error> {
+    let Some(field) = root.find("normalizer")? else {
+        return Ok((None, None));
+    };
+    if let Some(marks) = read_marks(&field)? {
+        return Ok((None, Some(marks)));
+    }
+    if !is_kind(&field, "Sequence")? {
+        return Ok((Some(normalizers::read(&field)?), None));
+    }
+    field.fields(&["type", "normalizers"])?;
+    let members = field.get("normalizers")?;
+    let last = members.items()?.last();
+    let marks = last.map_or(Ok(None), |last| read_marks(&last))?;
+    let plain = members.items()?.len() - usize::from(marks.is_some());
+    let plain = members.items()?.take(plain).map(|member| normalizers::read(&member));
+    let plain: Vec<NormalizerSpec> = plain.collect::<Result<_, _>>()?;
+    let is_all_marks = plain.is_empty() && marks.is_some();
+    Ok(((!is_all_marks).then_some(NormalizerSpec::Sequence(plain)), marks))
+}
+
+fn read_marks(field: &Field) -> Result<Option<Marks>, Error> {
+    if !is_kind(field, "MetaspaceNormalizer")? {
+        return Ok(None);
+    }
+    field.fields(&["type", "replacement", "prepend", "drop_whitespace"])?;
+    Ok(Some(Marks {
+        replacement: field.get("replacement")?.char()?,
+        prepend: field.get("prepend")?.flag()?,
+        drop_whitespace: field.get("drop_whitespace")?.flag()?,
+    }))
+}
+
+fn is_kind(field: &Field, kind: &str) -> Result<bool, Error> {
+    Ok(field.get("type")?.text()? == kind)
+}
+
+fn read_model(field: &Field) -> Result<(ModelSpec, bool), Error> {
+    let kind = field.kind(&models::KINDS)?;
+    if kind != "BPE" {
+        return Ok((models::read_kind(field, kind, &[])?, false));
+    }
+    let merges = field.get("merges")?;
+    if let Some(line) = merges.items()?.find(Field::is_text) {
+        return Err(line.error("a pair of entries: version 2.0 has no other merges"));
+    }
+    let is_byte_level = field.member("byte_level")?.map_or(Ok(false), |value| value.flag())?;
+    Ok((models::read_kind(field, kind, &["byte_level"])?, is_byte_level))
+}
+
+/// Put together what 2.0 takes apart.
+fn pre_tokenizer(
+    root: &Field,
+    split: Option<PreTokenizerSpec>,
+    marks: Option<Marks>,
+    is_byte_level: bool,
+) -> Result<Option<PreTokenizerSpec>, Error> {
+    if marks.is_none() && !is_byte_level {
+        return Ok(split);
+    }
+    let mut splits = match split {
+        Some(PreTokenizerSpec::Sequence(members)) => members,
+        split => split.into_iter().collect(),
+    };
+    let mut stages = Vec::new();
+    if let Some(marks) = marks {
+        let splits_there = splits.first() == Some(&mark_split(marks.replacement));
+        if splits_there {
+            splits.remove(0);
+        }
+        stages.extend(metaspace(root, marks, splits_there)?);
+    }
+    stages.append(&mut splits);
+    if is_byte_level {
+        let use_regex = stages.last() == Some(&gpt2_split());
+        stages.truncate(stages.len() - usize::from(use_regex));
+        let spec = ByteLevelSpec { add_prefix_space: false, trim_offsets: true, use_regex };
+        stages.push(PreTokenizerSpec::ByteLevel(spec));
+    }
+    Ok(Some(if stages.len() == 1 { stages.remove(0) } else { PreTokenizerSpec::Sequence(stages) }))
+}
+
+fn metaspace(root: &Field, marks: Marks, split: bool) -> Result<Vec<PreTokenizerSpec>, Error> {
+    let prepend_scheme = if marks.prepend { PrependScheme::Always } else { PrependScheme::Never };
+    let spec = MetaspaceSpec { replacement: marks.replacement, prepend_scheme, split };
+    if !marks.drop_whitespace {
+        return Ok(vec![PreTokenizerSpec::Metaspace(spec)]);
+    }
+    if !(marks.prepend && split) {
+        let expected = "\"prepend\": true and a Split at the replacement with it";
+        return Err(root.get("normalizer")?.contradiction("\"drop_whitespace\": true", expected));
+    }
+    Ok(vec![PreTokenizerSpec::WhitespaceSplit, PreTokenizerSpec::Metaspace(spec)])
+}
+
+fn mark_split(replacement: char) -> PreTokenizerSpec {
+    PreTokenizerSpec::Split {
+        pattern: PatternSpec::Text(replacement.to_string()),
+        behavior: SplitBehavior::MergedWithNext,
+        invert: false,
+    }
+}
+
+fn gpt2_split() -> PreTokenizerSpec {
+    PreTokenizerSpec::Split {
+        pattern: PatternSpec::Regex(GPT2_PATTERN.to_owned()),
+        behavior: SplitBehavior::Isolated,
+        invert: false,
+    }
+}
+
+/// A template of ids becomes one of names: those that the ids have in the vocabulary.
+fn read_template(
+    field: &Field,
+    model: &ModelSpec,
+    added_tokens: &[AddedToken],
+) -> Result<PostProcessorSpec, Error> {
+    field.kind(&["TemplateProcessing"])?;
+    field.fields(&["type", "single", "pair"])?;
+    let vocab = model.vocab();
+    let mut names: HashMap<u32, &str> = vocab.iter().map(|(token, id)| (*id, token.as_str())).collect();
+    names.extend(added_tokens.iter().map(|token| (token.id, token.content.as_str())));
+    let (single, pair) = (field.get("single")?, field.get("pair")?);
+    let mut special_tokens = HashMap::new();
+    let template = TemplateSpec {
+        single: read_pieces(&single, &names, &mut special_tokens)?,
+        pair: read_pieces(&pair, &names, &mut special_tokens)?,
+        special_tokens: Vec::new(),
+    };
+    let mut special_tokens: Vec<TemplateToken> = special_tokens.into_values().collect();
+    special_tokens.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(PostProcessorSpec::Template(TemplateSpec { special_tokens, ..template }))
+}
+
+fn read_pieces(
+    field: &Field,
+    names: &HashMap<u32, &str>,
+    special_tokens: &mut HashMap<u32, TemplateToken>,
+) -> Result<Vec<TemplatePiece>, Error> {
+    let mut pieces = Vec::new();
+    for piece in field.items()? {
+        piece.fields(&["seq", "ids", "type_id"])?;
+        let type_id = piece.member("type_id")?.map_or(Ok(0), |value| value.id())?;
+        match (piece.find("seq")?, piece.find("ids")?) {
+            (Some(seq), None) => {
+                pieces.push(TemplatePiece::Sequence(seq.choice(&[("A", 0), ("B", 1)])?, type_id));
+            }
+            (None, Some(ids)) => {
+                for id in ids.items()? {
+                    let number = id.id()?;
+                    let name = names.get(&number).ok_or_else(|| id.error("an id of the vocabulary"))?;
+                    special_tokens.entry(number).or_insert_with(|| template_token(name, number));
+                    pieces.push(TemplatePiece::Special((*name).to_owned(), type_id));
+                }
+            }
+            _ => return Err(piece.error("either \"seq\" or \"ids\"")),
+        }
+    }
+    Ok(pieces)
+}
+
+fn template_token(name: &str, id: u32) -> TemplateToken {
+    TemplateToken { name: name.to_owned(), ids: vec![id], tokens: vec![name.to_owned()] }
+}

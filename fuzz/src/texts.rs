@@ -1,0 +1,42 @@
+//! Texts that have given tokenizers trouble, encoded and decoded again.
+
+use piecework_core::encoding::Encoding;
+use piecework_core::pipeline::{Input, Options, Pipeline};
+use piecework_core::special::Selector;
+
+const TEXTS: [&str; 8] = [
+    "",
+    "Hello, world! Don't stop.",
+    "  two  spaces\n\tand\r\nlines ",
+    "naïve İstanbul Σίσυφος 漢字かな 한국어 🤗👩‍👩‍👧 ﬁ ①",
+    "a\u{301}\u{327}\u{302E}\u{1D165}\u{0}\u{FFFD}\u{200D}",
+    "[CLS][MASK]</s><s>▁▁ĠĠ##ing",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+    "0123456789 12,345.67 <0x0A>",
+];
+
+/// Encode every text alone and in pairs, and decode what comes out.
+pub(crate) fn encode_and_decode(pipeline: &Pipeline) {
+    let mut scratch = pipeline.scratch();
+    let options = Options { add_special_tokens: true, parse_special: &Selector::All };
+    for text in TEXTS {
+        for pair in [None, Some("a pair")] {
+            if let Ok(encoding) =
+                pipeline.encode(Input::Text(text), pair.map(Input::Text), options, &mut scratch)
+            {
+                check(pipeline, &encoding, text.chars().count() as u32);
+            }
+        }
+    }
+}
+
+/// Offsets lie within the text, ids decode.
+fn check(pipeline: &Pipeline, encoding: &Encoding, chars: u32) {
+    let of_text = encoding.tokens.iter().filter(|token| token.sequence == 0);
+    assert!(
+        of_text.clone().all(|token| token.start <= token.end && token.end <= chars),
+        "offsets beyond the text"
+    );
+    let ids: Vec<u32> = encoding.tokens.iter().map(|token| token.id).collect();
+    let _ = pipeline.decode(&ids, false, None);
+}

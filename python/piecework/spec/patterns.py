@@ -1,0 +1,56 @@
+"""What components search for, and where what they find goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
+
+
+@dataclass(frozen=True)
+class Regex:
+    r"""A regular expression where a component would otherwise search for a text as it stands.
+
+    >>> from piecework.spec import Replace
+    >>> Replace(Regex(r"\s+"), " ").to_json()["pattern"]
+    {'Regex': '\\s+'}
+
+    Look-around and back-references work; a search that takes too many steps is an error.
+    """
+
+    pattern: str
+
+
+Pattern: TypeAlias = str | Regex
+
+Behavior: TypeAlias = Literal[
+    "removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"
+]
+
+PrependScheme: TypeAlias = Literal["always", "never", "first"]
+
+
+def pattern_to_json(pattern: Pattern) -> dict[str, str]:
+    """Return the `pattern` object of a `tokenizer.json`."""
+    return {"Regex": pattern.pattern} if isinstance(pattern, Regex) else {"String": pattern}
+
+
+def pattern_from_json(value: Mapping[str, str]) -> Pattern:
+    """Read the `pattern` object of a `tokenizer.json`."""
+    return Regex(value["Regex"]) if "Regex" in value else value["String"]
+
+
+def behavior_to_json(behavior: Behavior) -> str:
+    """Return the name that a behaviour has in a `tokenizer.json`."""
+    return "".join(word.capitalize() for word in behavior.split("_"))
+
+
+def behavior_from_json(name: str) -> Behavior:
+    """Read the name of a behaviour in a `tokenizer.json`."""
+    snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    return cast(Behavior, snake.lstrip("_"))
+
+
+def replace_to_json(pattern: Pattern, content: str) -> dict[str, Any]:
+    """Return the object of a Replace component."""
+    return {"type": "Replace", "pattern": pattern_to_json(pattern), "content": content}

@@ -1,0 +1,117 @@
+"""Published `tokenizer.json` files give here what they give in `tokenizers`: every field, every way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+from functools import cache
+from pathlib import Path
+
+import pytest
+import tokenizers
+
+import piecework as pw
+from tests import data
+from tests.differential import peer
+
+FULL = bool(os.environ.get("PIECEWORK_FULL"))
+CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+
+
+def published_files() -> list[Path]:
+    folder = data.data_dir()
+    return sorted((folder / "vocab").glob("*/tokenizer.json*")) if folder else []
+
+
+FILES = published_files()
+NAMES = [path.parent.name for path in FILES]
+
+
+@cache
+def both(path: Path) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
+    raw = path.read_bytes()
+    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
+    document = json.loads(text)
+    document["truncation"] = document["padding"] = None
+    text = json.dumps(document, ensure_ascii=False)
+    return pw.Tokenizer.from_json(text), tokenizers.Tokenizer.from_str(text)
+
+
+@cache
+def sample_documents() -> tuple[str, ...]:
+    folder = data.corpora_dir()
+    if folder is None:
+        pytest.skip("no corpora here: they are read from ../shared/data or PIECEWORK_DATA")
+    return tuple(
+        document
+        for _, text in peer.corpora(folder)
+        for document in peer.documents(text)[:: 1 if FULL else 40]
+    )
+
+
+def random_texts(ours: pw.Tokenizer, count: int) -> list[str]:
+    rng = random.Random(count)
+    alphabets = [
+        "abcdefgh .,'12",
+        "aàéñüßİıΣς ẞﬁ \u0301\u0327\u200d",
+        "\u0000\u0085\u00a0\u2581 \t\n\r\n  ",
+        "漢字かなカナー한국어각 、。！",
+        "हिन्दीবাংলাதமிழ்ไทย ",
+        "👩‍👩‍👧🏽🇫🇷#️⃣ ✓½²",
+        "ＦｕｌｌＷｉｄｔｈ ①㍿",
+    ]
+    specials = [token.content for token in ours.spec.added_tokens][:50] or [""]
+    texts = []
+    for _ in range(count):
+        letters = "".join(rng.sample(alphabets, rng.randint(1, 3)))
+        parts = ["".join(rng.choice(letters) for _ in range(rng.randint(0, 12))) for _ in range(3)]
+        joint = rng.choice(specials) if rng.random() < 0.3 else ""
+        texts.append(joint.join(parts))
+    return texts
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_corpora_give_the_same_fields(path: Path) -> None:
+    ours, theirs = both(path)
+    documents = sample_documents()
+    peer.assert_same_ids(ours, theirs, documents)
+    peer.assert_same_fields(ours, theirs, documents[::4])
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_random_texts_give_the_same_fields(path: Path) -> None:
+    ours, theirs = both(path)
+    texts = random_texts(ours, 4000)
+    peer.assert_same_ids(ours, theirs, texts)
+    peer.assert_same_fields(ours, theirs, texts[:1500])
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_code_points_give_the_same_ids(path: Path) -> None:
+    ours, theirs = both(path)
+    for frame in ("{}", "a{}b"):
+        texts = [frame.replace("{}", char) for char in CODE_POINTS[:: 1 if FULL else 5]]
+        peer.assert_same_ids(ours, theirs, texts)
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_decoding_gives_the_same_text(path: Path) -> None:
+    ours, theirs = both(path)
+    rng = random.Random(5)
+    size = ours.get_vocab_size()
+    rows = [[rng.randrange(size) for _ in range(rng.randint(0, 12))] for _ in range(3000)]
+    rows += ours.encode_batch(sample_documents()[:200]).to_lists()
+    for skip in (True, False):
+        expected = [theirs.decode(row, skip_special_tokens=skip) for row in rows]
+        assert ours.decode_batch(rows, skip_special_tokens=skip) == expected
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_what_is_written_is_what_they_write(path: Path) -> None:
+    ours, theirs = both(path)
+    assert json.loads(ours.to_json()) == json.loads(theirs.to_str())
+    assert pw.Tokenizer.from_json(ours.to_json()).to_json() == ours.to_json()
+    assert ours.get_vocab() == theirs.get_vocab()
+    assert ours.get_vocab_size() == theirs.get_vocab_size()

@@ -1,0 +1,129 @@
+"""Pipelines that hypothesis composes give here what they give in `tokenizers`.
+
+Each component alone with random options, and random sequences of them, over text that troubles them.
+Differences on purpose are left out by name (docs/conformance.md says why).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import tokenizers
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import piecework as pw
+from tests import components
+
+TEXTS = st.lists(
+    st.text(st.sampled_from("aab b.#[]é É\u0301▁☃\t\n1２漢かー 한ﬁ\u200d\u00a0Ġ'st"), max_size=14)
+    | st.sampled_from(["[CLS]ab[SEP]", "<x>a <x>", "ab</w>", " ab  b"]),
+    min_size=1,
+    max_size=4,
+)
+MODEL = {
+    "type": "WordLevel",
+    "vocab": {"[UNK]": 0, "a": 1, "ab": 2, "▁ab": 3, "Ġb": 4, "b": 5, "é": 6},
+    "unk_token": "[UNK]",
+}
+
+
+def both(document: dict[str, Any]) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
+    text = json.dumps(document)
+    try:
+        theirs = tokenizers.Tokenizer.from_str(text)
+    except Exception:
+        assume(False)
+    try:
+        return pw.Tokenizer.from_json(text), theirs
+    except pw.PieceworkError:
+        # What they take and ours refuses is tested where the reader is.
+        assume(False)
+    raise AssertionError
+
+
+@contextlib.contextmanager
+def their_failures() -> Iterator[None]:
+    """Leave out texts on which they panic or fail."""
+    try:
+        yield
+    except BaseException as failure:
+        if type(failure).__name__ not in ("PanicException", "Exception"):
+            raise
+        assume(False)
+
+
+def offsets_are_known_wrong(document: dict[str, Any]) -> bool:
+    """Whether offsets differ for a reason: characters that BPE drops, text put before nothing, the
+    spaces of an unknown Unigram piece trimmed as if they were a byte-level token's.
+    """
+    model, text = document["model"], json.dumps(document)
+    drops = model["type"] == "BPE" and (model["unk_token"] is None or model["byte_fallback"])
+    trims = model["type"] == "Unigram" and '"trim_offsets": true' in text
+    return drops or trims or '"prepend": ""' in text
+
+
+def assert_same(document: dict[str, Any], texts: list[str]) -> None:
+    ours, theirs = both(document)
+    for text in texts:
+        with their_failures():
+            expected = theirs.encode(text)
+            decoded = theirs.decode(expected.ids, skip_special_tokens=False)
+        encoding = ours.encode(text)
+        assert encoding.ids == expected.ids, text
+        if not offsets_are_known_wrong(document):
+            assert encoding.offsets == expected.offsets, text
+        assert encoding.word_ids == expected.word_ids, text
+        assert encoding.type_ids == expected.type_ids, text
+        if (document["post_processor"] or {}).get("type") != "Sequence":
+            # A second processor makes them forget which tokens the first one put in.
+            assert encoding.special_tokens_mask == expected.special_tokens_mask, text
+        assert encoding.attention_mask == expected.attention_mask, text
+        assert ours.encode_batch([text]).ids.tolist() == expected.ids, text
+        assert ours.decode(expected.ids, skip_special_tokens=False) == decoded, text
+
+
+@pytest.mark.parametrize("kind", sorted(components.NORMALIZERS))
+def test_each_normalizer_alone(kind: str) -> None:
+    @settings(max_examples=150)
+    @given(components.NORMALIZERS[kind], TEXTS)
+    def check(normalizer: Any, texts: list[str]) -> None:
+        assert_same(components.document(normalizer=normalizer, model=MODEL), texts)
+
+    check()
+
+
+@pytest.mark.parametrize("kind", sorted(components.PRE_TOKENIZERS))
+def test_each_pre_tokenizer_alone(kind: str) -> None:
+    @settings(max_examples=150)
+    @given(components.PRE_TOKENIZERS[kind], TEXTS)
+    def check(pre_tokenizer: Any, texts: list[str]) -> None:
+        assert_same(components.document(pre_tokenizer=pre_tokenizer, model=MODEL), texts)
+
+    check()
+
+
+@pytest.mark.parametrize("kind", sorted(components.DECODERS))
+def test_each_decoder_alone(kind: str) -> None:
+    @settings(max_examples=150)
+    @given(components.DECODERS[kind], TEXTS)
+    def check(decoder: Any, texts: list[str]) -> None:
+        pre_tokenizer = {"type": "WhitespaceSplit"}
+        assert_same(
+            components.document(decoder=decoder, pre_tokenizer=pre_tokenizer, model=MODEL), texts
+        )
+
+    check()
+
+
+@settings(max_examples=1500)
+@given(components.DOCUMENTS, TEXTS)
+def test_random_pipelines(document: dict[str, Any], texts: list[str]) -> None:
+    if document["model"]["type"] == "BPE":
+        # With dropout they encode at random.
+        document = {**document, "model": {**document["model"], "dropout": None}}
+    assert_same(document, texts)
