@@ -1,5 +1,7 @@
 //! The compiled tokenizer: every stage in the order of the data. The only module that names them all.
 
+mod checks;
+mod input;
 mod words;
 
 use rustc_hash::FxHashMap;
@@ -13,10 +15,12 @@ use crate::normalize::Normalizer;
 use crate::postprocess::PostProcessor;
 use crate::pretokenize::PreTokenizer;
 use crate::spec::{AddedToken, ModelSpec, Padding, TokenizerSpec, Truncation};
-use crate::special::{Segment, Selector, SpecialTokens};
+use crate::special::{Segment, SpecialTokens};
 use crate::text::{Aligned, CharIndex, Pieces};
 use crate::vocab::Vocab;
 
+use checks::{check_added_tokens, check_padding, check_truncation, cut, too_short};
+pub use input::{Input, Options};
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
 
@@ -50,40 +54,6 @@ pub struct Scratch {
     swallowed: FxHashMap<(u32, u32), String>,
 }
 
-/// What is encoded: a text, or words that somebody else has made of one.
-#[derive(Clone, Copy, Debug)]
-pub enum Input<'t> {
-    /// A text.
-    Text(&'t str),
-    /// Words; each is normalized and split further, but keeps its number.
-    Words(&'t [&'t str]),
-}
-
-impl<'t> Input<'t> {
-    fn texts(self) -> impl Iterator<Item = &'t str> {
-        let (one, many): (Option<&str>, &[&str]) = match self {
-            Self::Text(text) => (Some(text), &[]),
-            Self::Words(words) => (None, words),
-        };
-        one.into_iter().chain(many.iter().copied())
-    }
-
-    /// Its size.
-    #[must_use]
-    pub fn bytes(self) -> usize {
-        self.texts().map(str::len).sum()
-    }
-}
-
-/// How an input is encoded.
-#[derive(Clone, Copy, Debug)]
-pub struct Options<'o> {
-    /// Frame the ids as the post-processor says.
-    pub add_special_tokens: bool,
-    /// Which special tokens are recognised in the text.
-    pub parse_special: &'o Selector,
-}
-
 /// A stretch of normalized text: a token found in it, or pieces for the model.
 enum Part<'p> {
     Token(u32, (u32, u32)),
@@ -108,8 +78,6 @@ impl WordNumber {
     }
 }
 
-/// The longest that a single text may be made by padding, in tokens.
-const MAX_PADDED: usize = 1 << 20;
 /// The most tokens that padding may make of one text and its overflowing windows.
 const MAX_PADDED_IN_ALL: usize = 1 << 22;
 
@@ -506,70 +474,4 @@ impl Pipeline {
         words.finish();
         self.seeded_memo = memo;
     }
-}
-
-fn cut(ids: &mut Vec<u32>, kept: usize, truncation: &Truncation) {
-    match truncation.direction {
-        crate::spec::Direction::Right => ids.truncate(kept),
-        crate::spec::Direction::Left => drop(ids.drain(..ids.len() - kept)),
-    }
-}
-
-fn too_short(truncation: &Truncation) -> Error {
-    let found = format!("{:?} and a sequence too short to be cut that far", truncation.strategy);
-    Error::new(ErrorKind::Argument, "truncation.strategy", found, "longest_first, or a longer sequence")
-}
-
-fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result<(), Error> {
-    for (at, token) in tokens.iter().enumerate() {
-        let place = format!("added_tokens[{at}]");
-        match (vocab.id_of(&token.content), vocab.token_of(token.id)) {
-            (Some(id), _) if id != token.id => {
-                let found = format!("{:?} with id {}", token.content, token.id);
-                let expected = format!("id {id}, which it has in the vocabulary");
-                return Err(Error::new(ErrorKind::Vocabulary, place, found, expected));
-            }
-            (None, Some(other)) => {
-                let found = format!("{:?} with id {}", token.content, token.id);
-                let expected = format!("another id: this one is {other:?} in the vocabulary");
-                return Err(Error::new(ErrorKind::Vocabulary, place, found, expected));
-            }
-            _ => {}
-        }
-        if token.id > crate::vocab::MAX_ID {
-            let found = format!("id {}", token.id);
-            return Err(Error::new(ErrorKind::Vocabulary, place, found, "a smaller id"));
-        }
-    }
-    Ok(())
-}
-
-fn check_padding(padding: &Padding) -> Result<(), Error> {
-    let sizes = [
-        ("padding.strategy.Fixed", padding.length),
-        ("padding.pad_to_multiple_of", padding.pad_to_multiple_of),
-    ];
-    match sizes.into_iter().find(|(_, size)| size.is_some_and(|size| size > MAX_PADDED)) {
-        Some((place, size)) => {
-            let found = size.unwrap_or_default().to_string();
-            Err(Error::new(ErrorKind::Argument, place, found, format!("at most {MAX_PADDED} tokens")))
-        }
-        None => Ok(()),
-    }
-}
-
-fn check_truncation(truncation: &Truncation, post_processor: &PostProcessor) -> Result<(), Error> {
-    let reserved = post_processor.inserted(false);
-    let room = truncation.max_length.checked_sub(reserved);
-    let Some(room) = room else {
-        let expected = format!("at least {reserved}, the special tokens alone");
-        let found = truncation.max_length.to_string();
-        return Err(Error::new(ErrorKind::Argument, "truncation.max_length", found, expected));
-    };
-    if truncation.stride > 0 && truncation.stride >= room {
-        let expected = format!("less than {room}, the tokens left beside the special ones");
-        let found = truncation.stride.to_string();
-        return Err(Error::new(ErrorKind::Argument, "truncation.stride", found, expected));
-    }
-    Ok(())
 }

@@ -1,0 +1,78 @@
+//! What a specification must fulfil as a whole, and what is said when an input cannot be cut as asked.
+
+use crate::error::{Error, ErrorKind};
+use crate::postprocess::PostProcessor;
+use crate::spec::{AddedToken, Direction, Padding, Truncation};
+use crate::vocab::Vocab;
+
+/// The longest that a single text may be made by padding, in tokens.
+const MAX_PADDED: usize = 1 << 20;
+
+pub(super) fn cut(ids: &mut Vec<u32>, kept: usize, truncation: &Truncation) {
+    match truncation.direction {
+        Direction::Right => ids.truncate(kept),
+        Direction::Left => drop(ids.drain(..ids.len() - kept)),
+    }
+}
+
+pub(super) fn too_short(truncation: &Truncation) -> Error {
+    let found = format!("{:?} and a sequence too short to be cut that far", truncation.strategy);
+    Error::new(ErrorKind::Argument, "truncation.strategy", found, "longest_first, or a longer sequence")
+}
+
+pub(super) fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result<(), Error> {
+    for (at, token) in tokens.iter().enumerate() {
+        let place = format!("added_tokens[{at}]");
+        match (vocab.id_of(&token.content), vocab.token_of(token.id)) {
+            (Some(id), _) if id != token.id => {
+                let found = format!("{:?} with id {}", token.content, token.id);
+                let expected = format!("id {id}, which it has in the vocabulary");
+                return Err(Error::new(ErrorKind::Vocabulary, place, found, expected));
+            }
+            (None, Some(other)) => {
+                let found = format!("{:?} with id {}", token.content, token.id);
+                let expected = format!("another id: this one is {other:?} in the vocabulary");
+                return Err(Error::new(ErrorKind::Vocabulary, place, found, expected));
+            }
+            _ => {}
+        }
+        if token.id > crate::vocab::MAX_ID {
+            let found = format!("id {}", token.id);
+            return Err(Error::new(ErrorKind::Vocabulary, place, found, "a smaller id"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn check_padding(padding: &Padding) -> Result<(), Error> {
+    let sizes = [
+        ("padding.strategy.Fixed", padding.length),
+        ("padding.pad_to_multiple_of", padding.pad_to_multiple_of),
+    ];
+    match sizes.into_iter().find(|(_, size)| size.is_some_and(|size| size > MAX_PADDED)) {
+        Some((place, size)) => {
+            let found = size.unwrap_or_default().to_string();
+            Err(Error::new(ErrorKind::Argument, place, found, format!("at most {MAX_PADDED} tokens")))
+        }
+        None => Ok(()),
+    }
+}
+
+pub(super) fn check_truncation(
+    truncation: &Truncation,
+    post_processor: &PostProcessor,
+) -> Result<(), Error> {
+    let reserved = post_processor.inserted(false);
+    let room = truncation.max_length.checked_sub(reserved);
+    let Some(room) = room else {
+        let expected = format!("at least {reserved}, the special tokens alone");
+        let found = truncation.max_length.to_string();
+        return Err(Error::new(ErrorKind::Argument, "truncation.max_length", found, expected));
+    };
+    if truncation.stride > 0 && truncation.stride >= room {
+        let expected = format!("less than {room}, the tokens left beside the special ones");
+        let found = truncation.stride.to_string();
+        return Err(Error::new(ErrorKind::Argument, "truncation.stride", found, expected));
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! What a pipeline is given.
+
+use crate::special::Selector;
+
+/// What is encoded: a text, or words that somebody else has made of one.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'t> {
+    /// A text.
+    Text(&'t str),
+    /// Words; each is normalized and split further, but keeps its number.
+    Words(&'t [&'t str]),
+}
+
+impl<'t> Input<'t> {
+    pub(super) fn texts(self) -> impl Iterator<Item = &'t str> {
+        let (one, many): (Option<&str>, &[&str]) = match self {
+            Self::Text(text) => (Some(text), &[]),
+            Self::Words(words) => (None, words),
+        };
+        one.into_iter().chain(many.iter().copied())
+    }
+
+    /// Its size.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        self.texts().map(str::len).sum()
+    }
+}
+
+/// How an input is encoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'o> {
+    /// Frame the ids as the post-processor says.
+    pub add_special_tokens: bool,
+    /// Which special tokens are recognised in the text.
+    pub parse_special: &'o Selector,
+}
