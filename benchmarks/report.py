@@ -26,7 +26,7 @@ def machine() -> dict[str, str | int | None]:
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.release()}",
+        "system": platform.system(),
         "python": platform.python_version(),
     }
 
