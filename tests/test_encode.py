@@ -284,6 +284,14 @@ def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
         pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "a": 0}))
 
 
+def test_windows_that_would_fill_the_memory_are_refused(tok: pw.Tokenizer) -> None:
+    cut = tok.with_truncation(1002, stride=999)
+    with pytest.raises(
+        ArgumentError, match=r"truncation\.stride: found 999, by which 200000 tokens"
+    ):
+        cut.encode("hug " * 200_000)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,9 +1,13 @@
 //! One encoded text with every field, and how encodings are cut, joined and filled.
 
+use crate::error::{Error, ErrorKind};
 use crate::spec::{Direction, Padding, Truncation, TruncationStrategy};
 
 /// Stands for "no word" and "no sequence".
 pub const NONE: u32 = u32::MAX;
+
+/// The most tokens that the overlapping windows of one text may hold together.
+const MAX_WINDOWED: usize = 1 << 26;
 
 /// One token of an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +99,15 @@ impl Encoding {
     }
 }
 
+/// How many tokens the windows over `len` tokens hold together.
+fn windowed(len: usize, max: usize, stride: usize) -> usize {
+    let step = max - stride.min(max.saturating_sub(1));
+    match (len.checked_sub(max), step) {
+        (None | Some(0), _) | (_, 0) => len,
+        (Some(rest), step) => max.saturating_mul(1 + rest.div_ceil(step)),
+    }
+}
+
 /// Spans of windows over `len` tokens, the kept one first.
 fn windows(len: usize, max: usize, stride: usize, direction: Direction) -> Vec<(usize, usize)> {
     let step = max - stride.min(max - 1);
@@ -170,24 +183,41 @@ pub fn padded_length(longest: usize, padding: &Padding) -> usize {
 
 /// Cut one or two encodings as `truncation` asks, leaving room for `reserved` inserted tokens.
 ///
-/// Gives back `false` when the strategy cannot be followed.
-#[must_use]
+/// A strategy that cannot be followed is an error, as are windows that overlap beyond all memory.
 pub fn truncate(
     first: &mut Encoding,
     second: Option<&mut Encoding>,
     truncation: &Truncation,
     reserved: usize,
-) -> bool {
+) -> Result<(), Error> {
     let max = truncation.max_length.saturating_sub(reserved);
     let second_len = second.as_ref().map(|encoding| encoding.tokens.len());
-    let Some(kept) = kept_lengths(first.tokens.len(), second_len, max, truncation.strategy) else {
-        return false;
-    };
+    let kept = kept_lengths(first.tokens.len(), second_len, max, truncation.strategy)
+        .ok_or_else(|| too_short(truncation))?;
+    check_windows(first.tokens.len(), kept.0, truncation.stride)?;
+    check_windows(second_len.unwrap_or(0), kept.1, truncation.stride)?;
     first.truncate(kept.0, truncation.stride, truncation.direction);
     if let Some(second) = second {
         second.truncate(kept.1, truncation.stride, truncation.direction);
     }
-    true
+    Ok(())
+}
+
+/// What is said when a sequence cannot be cut as the strategy asks.
+#[must_use]
+pub fn too_short(truncation: &Truncation) -> Error {
+    let found = format!("{:?} and a sequence too short to be cut that far", truncation.strategy);
+    Error::new(ErrorKind::Argument, "truncation.strategy", found, "longest_first, or a longer sequence")
+}
+
+fn check_windows(len: usize, max: usize, stride: usize) -> Result<(), Error> {
+    let held = windowed(len, max, stride);
+    if held <= MAX_WINDOWED.max(len) {
+        return Ok(());
+    }
+    let found = format!("{stride}, by which {len} tokens become windows of {held}");
+    let expected = format!("a stride whose windows hold at most {MAX_WINDOWED} tokens");
+    Err(Error::new(ErrorKind::Argument, "truncation.stride", found, expected))
 }
 
 #[cfg(test)]
@@ -199,6 +229,14 @@ mod tests {
         assert_eq!(windows(7, 3, 1, Direction::Right), [(0, 3), (2, 5), (4, 7)]);
         assert_eq!(windows(7, 3, 1, Direction::Left), [(4, 7), (2, 5), (0, 3)]);
         assert_eq!(windows(4, 3, 0, Direction::Left), [(1, 4), (0, 1)]);
+    }
+
+    #[test]
+    fn counts_the_tokens_of_all_windows() {
+        assert_eq!(windowed(7, 3, 1), 9);
+        assert_eq!(windowed(3, 3, 1), 3);
+        assert_eq!(windowed(5, 0, 0), 5);
+        assert_eq!(windowed(1_000_000, 512, 511), 512 * (1 + 1_000_000 - 512));
     }
 
     #[test]

@@ -15,11 +15,6 @@ pub(super) fn cut(ids: &mut Vec<u32>, kept: usize, truncation: &Truncation) {
     }
 }
 
-pub(super) fn too_short(truncation: &Truncation) -> Error {
-    let found = format!("{:?} and a sequence too short to be cut that far", truncation.strategy);
-    Error::new(ErrorKind::Argument, "truncation.strategy", found, "longest_first, or a longer sequence")
-}
-
 pub(super) fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result<(), Error> {
     for (at, token) in tokens.iter().enumerate() {
         let place = format!("added_tokens[{at}]");

@@ -19,7 +19,7 @@ use crate::special::{Segment, SpecialTokens};
 use crate::text::{Aligned, CharIndex, Pieces};
 use crate::vocab::Vocab;
 
-use checks::{check_added_tokens, check_padding, check_truncation, cut, too_short};
+use checks::{check_added_tokens, check_padding, check_truncation, cut};
 pub use input::{Input, Options};
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
@@ -256,9 +256,7 @@ impl Pipeline {
         if let Some(truncation) = &self.truncation {
             let reserved = self.reserved(pair.is_some(), options.add_special_tokens);
             let (first, rest) = sequences.split_at_mut(1);
-            if !encoding::truncate(&mut first[0], rest.first_mut(), truncation, reserved) {
-                return Err(too_short(truncation));
-            }
+            encoding::truncate(&mut first[0], rest.first_mut(), truncation, reserved)?;
         }
         let text_of = |token: &Token| match scratch.swallowed.get(&(token.sequence, token.start)) {
             Some(text) => text.as_str(),
@@ -444,7 +442,7 @@ impl Pipeline {
         let max = truncation.max_length.saturating_sub(reserved);
         let second_len = second.as_ref().map(|ids| ids.len());
         let kept = encoding::kept_lengths(first.len(), second_len, max, truncation.strategy)
-            .ok_or_else(|| too_short(truncation))?;
+            .ok_or_else(|| encoding::too_short(truncation))?;
         cut(first, kept.0, truncation);
         if let Some(second) = second {
             cut(second, kept.1, truncation);
