@@ -76,7 +76,15 @@ ERROR_TREE = {
 
 
 def public_members(owner: object) -> dict[str, object]:
-    return {name: value for name, value in vars(owner).items() if not name.startswith("_")}
+    """Return what an object has by itself; a class has what the project's own bases give it too."""
+    bases = inspect.getmro(owner) if inspect.isclass(owner) else (owner,)
+    own = [vars(base) for base in bases if base is owner or base.__module__.startswith("piecework")]
+    return {
+        name: value
+        for names in reversed(own)
+        for name, value in names.items()
+        if not name.startswith("_")
+    }
 
 
 def documented_things() -> list[tuple[str, object]]:

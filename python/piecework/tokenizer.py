@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from piecework._core import Core
-from piecework.bars import progress_bar
+from piecework.arguments import Ids, PathLike, check_choice, check_size, id_list, listed, path_text
 from piecework.encoding import Batch, Encoding
 from piecework.errors import ArgumentError, FileError, InputTypeError
 from piecework.files import reason, whole_file
@@ -28,28 +27,10 @@ from piecework.spec import (
     Truncation,
 )
 from piecework.streams import DecodeStream, DecodeStreams
-from piecework.train import (
-    Counts,
-    RetrainSettings,
-    TrainSettings,
-    count_files,
-    count_texts,
-    learn_spec,
-    pipeline_of,
-    preset_for,
-    relearn_spec,
-    trainer_for,
-)
+from piecework.trainable import Trainable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from typing_extensions import Unpack
-
-    from piecework.train import Preset, Trainer
-
-PathLike: TypeAlias = str | os.PathLike[str]
-T = TypeVar("T")
-Ids: TypeAlias = "Sequence[int] | npt.NDArray[np.integer[Any]]"
 
 _ROLES = {
     "bos_token": ("<s>", "<|begin_of_text|>", "<bos>"),
@@ -61,7 +42,7 @@ _ROLES = {
 }
 
 
-class Tokenizer:
+class Tokenizer(Trainable):
     """Turn text into subword ids and back.
 
     >>> import piecework as pw
@@ -107,7 +88,7 @@ class Tokenizer:
         when no entry outside brackets has a capital ASCII letter. Raises `FileError`, `FormatError`
         with the field or line, and `VocabularyError`.
         """
-        source = _path_text(path)
+        source = path_text(path)
         try:
             data = Path(source).read_bytes()
         except OSError as error:
@@ -134,99 +115,6 @@ class Tokenizer:
     def from_json(cls, text: str) -> Tokenizer:
         """Compile the text of a `tokenizer.json`."""
         return cls._of(Core.from_json(text.encode(), ""))
-
-    @classmethod
-    def train(
-        cls,
-        files: PathLike | Sequence[PathLike],
-        *,
-        model: str = "wordpiece",
-        preset: str | None = None,
-        field: str = "text",
-        errors: Literal["replace", "strict"] = "replace",
-        workers: int | None = None,
-        show_progress: bool = False,
-        **settings: Unpack[TrainSettings],
-    ) -> Tokenizer:
-        """Learn a tokenizer from files: plain text or JSONL, plain, gzip or zstd; directories; `-`.
-
-        `model` is "wordpiece", "word" or "char"; `preset` names the pipeline around it ("bert-uncased",
-        "bert-cased", "whitespace", "punctuation", "characters"); `field` is the text field of JSONL
-        lines. The settings are those of the model's trainer: `vocab_size`, `score`, `min_frequency`,
-        ... The result does not depend on `workers`. `show_progress` draws bars on a terminal.
-
-        Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
-        """
-        trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
-        with progress_bar("counting", shown=show_progress) as progress:
-            counts = count_files(
-                files,
-                pipeline=chosen.pipeline,
-                field=field,
-                errors=errors,
-                workers=workers,
-                progress=progress,
-            )
-        return cls._learned(counts, trainer, chosen, workers, show_progress)
-
-    @classmethod
-    def train_from_iterator(
-        cls,
-        texts: Iterable[str],
-        *,
-        model: str = "wordpiece",
-        preset: str | None = None,
-        workers: int | None = None,
-        show_progress: bool = False,
-        **settings: Unpack[TrainSettings],
-    ) -> Tokenizer:
-        """Learn a tokenizer from texts, each a string.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
-        >>> tok.get_vocab_size()
-        5
-        """
-        trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
-        with progress_bar("counting", shown=show_progress) as progress:
-            counts = count_texts(
-                texts, pipeline=chosen.pipeline, workers=workers, progress=progress
-            )
-        return cls._learned(counts, trainer, chosen, workers, show_progress)
-
-    @classmethod
-    def train_from_counts(
-        cls,
-        counts: Counts,
-        *,
-        model: str = "wordpiece",
-        preset: str | None = None,
-        workers: int | None = None,
-        show_progress: bool = False,
-        **settings: Unpack[TrainSettings],
-    ) -> Tokenizer:
-        """Learn a tokenizer from word counts, wherever they were made."""
-        trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
-        return cls._learned(counts, trainer, chosen, workers, show_progress)
-
-    def train_new_from_iterator(
-        self,
-        texts: Iterable[str],
-        vocab_size: int,
-        *,
-        workers: int | None = None,
-        show_progress: bool = False,
-        **settings: Unpack[RetrainSettings],
-    ) -> Tokenizer:
-        """Learn a new vocabulary for the same pipeline, model kind and special tokens."""
-        pipeline = pipeline_of(self.spec)
-        with progress_bar("counting", shown=show_progress) as progress:
-            counts = count_texts(texts, pipeline=pipeline, workers=workers, progress=progress)
-        with progress_bar("learning", shown=show_progress) as progress:
-            spec = relearn_spec(
-                self.spec, counts, vocab_size, settings, progress=progress, workers=workers
-            )
-        return type(self).from_spec(spec)
 
     # ---- text to ids
 
@@ -279,8 +167,8 @@ class Tokenizer:
 
         An item that is not a string raises `InputTypeError` naming its index.
         """
-        first = _listed(texts)
-        second = None if pairs is None else _listed(pairs)
+        first = listed(texts)
+        second = None if pairs is None else listed(pairs)
         arrays = self._core.encode_batch(
             first,
             second,
@@ -328,7 +216,7 @@ class Tokenizer:
     ) -> npt.NDArray[np.int64]:
         """Count the tokens of every text, int64 of shape (texts,), without keeping any id."""
         return self._core.count_batch(
-            _listed(texts),
+            listed(texts),
             add_special_tokens=add_special_tokens,
             parse_special=self._selected(parse_special),
             workers=workers,
@@ -352,7 +240,7 @@ class Tokenizer:
         `clean_up` removes the spaces before punctuation and in contractions; None follows the
         decoder's own setting. Ids of no token are skipped.
         """
-        return self._core.decode(_id_list(ids, "ids"), skip_special_tokens, clean_up)
+        return self._core.decode(id_list(ids, "ids"), skip_special_tokens, clean_up)
 
     def decode_batch(
         self,
@@ -365,7 +253,7 @@ class Tokenizer:
         if isinstance(batch, Batch):
             ids, row_offsets = batch.ids, batch.row_offsets
         else:
-            rows = [_id_list(row, f"batch[{i}]") for i, row in enumerate(batch)]
+            rows = [id_list(row, f"batch[{i}]") for i, row in enumerate(batch)]
             ids = np.array([id for row in rows for id in row], np.uint32)
             row_offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         return self._core.decode_batch(ids, row_offsets, skip_special_tokens, clean_up)
@@ -385,7 +273,7 @@ class Tokenizer:
         >>> stream.step(2)
         ' b'
         """
-        ids = _id_list(prefill, "prefill")
+        ids = id_list(prefill, "prefill")
         return DecodeStream(self._core.decode_stream([ids], skip_special_tokens, clean_up))
 
     def decode_streams(
@@ -396,7 +284,7 @@ class Tokenizer:
         clean_up: bool | None = None,
     ) -> DecodeStreams:
         """Return streams for several sequences, one after each of `prefills` (which may be empty)."""
-        rows = [_id_list(row, f"prefills[{i}]") for i, row in enumerate(prefills)]
+        rows = [id_list(row, f"prefills[{i}]") for i, row in enumerate(prefills)]
         return DecodeStreams(self._core.decode_stream(rows, skip_special_tokens, clean_up))
 
     # ---- vocabulary
@@ -497,10 +385,10 @@ class Tokenizer:
         """
         if max_length is None:
             return self._replaced(truncation=None)
-        _check_size("max_length", max_length)
-        _check_size("stride", stride)
-        _check_choice("strategy", strategy, ("longest_first", "only_first", "only_second"))
-        _check_choice("direction", direction, ("right", "left"))
+        check_size("max_length", max_length)
+        check_size("stride", stride)
+        check_choice("strategy", strategy, ("longest_first", "only_first", "only_second"))
+        check_choice("direction", direction, ("right", "left"))
         return self._replaced(truncation=Truncation(max_length, stride, strategy, direction))
 
     def with_padding(
@@ -519,10 +407,10 @@ class Tokenizer:
         if length is None:
             return self._replaced(padding=None)
         if length != "longest":
-            _check_size("length", length)
+            check_size("length", length)
         if pad_to_multiple_of is not None:
-            _check_size("pad_to_multiple_of", pad_to_multiple_of)
-        _check_choice("direction", direction, ("right", "left"))
+            check_size("pad_to_multiple_of", pad_to_multiple_of)
+        check_choice("direction", direction, ("right", "left"))
         pad_id = self.token_to_id(pad_token)
         if pad_id is None:
             raise ArgumentError("pad_token", repr(pad_token), "a token of the vocabulary")
@@ -552,7 +440,7 @@ class Tokenizer:
 
         A `vocab.txt` keeps the vocabulary only. Raises `FileError` and `VocabularyError`.
         """
-        vocab_only = _path_text(path).endswith(".txt")
+        vocab_only = path_text(path).endswith(".txt")
         data = self._core.to_vocab_txt() if vocab_only else self.to_json().encode()
         with whole_file(path) as temporary:
             temporary.write_bytes(data)
@@ -583,19 +471,6 @@ class Tokenizer:
         return f"Tokenizer({names}, {self.get_vocab_size()} tokens)"
 
     @classmethod
-    def _learned(
-        cls,
-        counts: Counts,
-        trainer: Trainer,
-        preset: Preset,
-        workers: int | None,
-        show_progress: bool,
-    ) -> Tokenizer:
-        with progress_bar("learning", shown=show_progress) as progress:
-            spec = learn_spec(counts, trainer, preset, progress=progress, workers=workers)
-        return cls.from_spec(spec)
-
-    @classmethod
     def _of(cls, core: Core) -> Tokenizer:
         tokenizer = cls.__new__(cls)
         tokenizer._core = core
@@ -618,40 +493,3 @@ class Tokenizer:
 
     def _replaced(self, **stages: Any) -> Tokenizer:
         return type(self).from_spec(replace(self.spec, **stages))
-
-
-def _path_text(path: PathLike) -> str:
-    if not isinstance(path, (str, os.PathLike)):
-        raise InputTypeError("path", type(path).__name__, "str or a path")
-    return os.fspath(path)
-
-
-def _listed(texts: Sequence[T]) -> list[T]:
-    """Keep hold of the texts as they are now, so that rows can be encoded again later."""
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise InputTypeError("texts", type(texts).__name__, "a sequence of str, such as a list")
-    return list(texts)
-
-
-def _id_list(ids: Any, place: str) -> list[int]:
-    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
-        raise InputTypeError(place, type(ids).__name__, "a sequence of ids")
-    listed = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-    for at, id in enumerate(listed):
-        if not isinstance(id, (int, np.integer)):
-            raise InputTypeError(f"{place}[{at}]", type(id).__name__, "an id")
-        if not 0 <= id < 2**32:
-            raise ArgumentError(f"{place}[{at}]", str(id), "an id from 0 to 4294967295")
-    return listed
-
-
-def _check_size(name: str, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InputTypeError(name, type(value).__name__, "int")
-    if not 0 <= value < 2**32:
-        raise ArgumentError(name, str(value), "a number of tokens from 0 to 4294967295")
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ArgumentError(name, repr(value), f"one of {', '.join(choices)}")

@@ -1,0 +1,59 @@
+"""Checks of what callers give: each refuses with a typed error that names the argument."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from piecework.errors import ArgumentError, InputTypeError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+PathLike: TypeAlias = str | os.PathLike[str]
+Ids: TypeAlias = "Sequence[int] | npt.NDArray[np.integer[Any]]"
+T = TypeVar("T")
+
+
+def path_text(path: PathLike) -> str:
+    """Return a path as text."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputTypeError("path", type(path).__name__, "str or a path")
+    return os.fspath(path)
+
+
+def listed(texts: Sequence[T]) -> list[T]:
+    """Keep hold of the texts as they are now, so that rows can be encoded again later."""
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise InputTypeError("texts", type(texts).__name__, "a sequence of str, such as a list")
+    return list(texts)
+
+
+def id_list(ids: Any, place: str) -> list[int]:
+    """Return ids as a list of int, each checked to fit 32 bits."""
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        raise InputTypeError(place, type(ids).__name__, "a sequence of ids")
+    listed = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    for at, id in enumerate(listed):
+        if not isinstance(id, (int, np.integer)):
+            raise InputTypeError(f"{place}[{at}]", type(id).__name__, "an id")
+        if not 0 <= id < 2**32:
+            raise ArgumentError(f"{place}[{at}]", str(id), "an id from 0 to 4294967295")
+    return listed
+
+
+def check_size(name: str, value: object) -> None:
+    """Refuse what is no number of tokens."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InputTypeError(name, type(value).__name__, "int")
+    if not 0 <= value < 2**32:
+        raise ArgumentError(name, str(value), "a number of tokens from 0 to 4294967295")
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse what is none of the choices."""
+    if value not in choices:
+        raise ArgumentError(name, repr(value), f"one of {', '.join(choices)}")
