@@ -222,7 +222,7 @@ def test_a_forked_child_encodes(tok: pw.Tokenizer) -> None:
 
 
 def test_the_gil_is_released_while_encoding(tok: pw.Tokenizer) -> None:
-    texts = ["unbelievable hugs, pug " * 400] * 400
+    texts = ["unbelievable hugs, pug " * 400] * 2_000
     ticks = []
     encoder = threading.Thread(target=lambda: tok.encode_batch(texts, workers=1))
     encoder.start()

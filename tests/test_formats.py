@@ -231,7 +231,10 @@ def test_broken_json_is_named_by_line_and_column(tmp_path: Path) -> None:
         (lambda d: d["model"]["vocab"].update({"x": 4_000_000_000}), "id 4000000000"),
         (lambda d: d["added_tokens"][1].update(id=7), r"added_tokens\[1\]"),
         (lambda d: d["added_tokens"][1].update(normalized=1), r"added_tokens\[1\]\.normalized"),
-        (lambda d: d["added_tokens"].append(d["added_tokens"][0]), r"added_tokens\[5\]\.content"),
+        (
+            lambda d: d["added_tokens"].append(d["added_tokens"][0]),
+            r"added_tokens\[5\]: found id 0, which added_tokens\[0\] has too",
+        ),
         (
             lambda d: d["post_processor"].update(single=[]),
             r"post_processor\.single: found no sequence A",

@@ -4,8 +4,8 @@
 //!     cargo run --release -p piecework-fuzz -- --cases 20000 --seed 7
 //!
 //! Each case takes a file of `corpus/` or `regressions/`, damages its JSON tree, its bytes or both, reads
-//! it, compiles what was read and encodes and decodes with that. A panic, a case of over a second or one
-//! that holds more memory than a multiple of its size ends the run; the case is left as `regressions/SEED.json`.
+//! it, compiles what was read and encodes and decodes with that. A panic, a case of over a second of processor
+//! time or one that holds more memory than a multiple of its size ends the run; the case is left as `fault.json`.
 
 #![forbid(unsafe_code)]
 
@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cap::Cap;
+use cpu_time::ProcessTime;
 use piecework_core::pipeline::Pipeline;
 use piecework_formats::tokenizer_json;
 
@@ -86,20 +87,16 @@ fn seed_files() -> Vec<PathBuf> {
 
 /// Run one case and end the process if it is at fault.
 fn run_case(bytes: &[u8], seed: u64) {
-    let kept = folder("regressions").join(format!("{seed}.json"));
-    if seed != 0 {
-        fs::write(&kept, bytes).unwrap_or_default();
-    }
-    let (started, before) = (Instant::now(), MEMORY.allocated());
+    let kept = folder("fault.json");
+    fs::write(&kept, bytes).unwrap_or_default();
+    let (started, before) = (ProcessTime::now(), MEMORY.allocated());
     let tokenizer = read_and_use(bytes);
     let (took, held) = (started.elapsed(), MEMORY.allocated().saturating_sub(before));
     drop(tokenizer);
     let bound = FIXED_BYTES + BYTES_PER_BYTE * bytes.len();
     assert!(took < MOST_TIME, "seed {seed}: {took:?}; see {}", kept.display());
     assert!(held < bound, "seed {seed}: {held} bytes held, {bound} allowed; see {}", kept.display());
-    if seed != 0 {
-        fs::remove_file(&kept).unwrap_or_default();
-    }
+    fs::remove_file(&kept).unwrap_or_default();
 }
 
 fn read_and_use(bytes: &[u8]) -> Option<Pipeline> {

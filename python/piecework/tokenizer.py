@@ -13,7 +13,7 @@ import numpy as np
 from piecework._core import Core
 from piecework.arguments import Ids, PathLike, check_choice, check_size, id_list, listed, path_text
 from piecework.encoding import Batch, Encoding
-from piecework.errors import ArgumentError, FileError, InputTypeError
+from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError
 from piecework.files import reason, whole_file
 from piecework.spec import (
     AddedToken,
@@ -78,7 +78,7 @@ class Tokenizer(Trainable):
             truncation=truncation,
             padding=padding,
         )
-        self._core = Core.from_json(spec.to_json().encode(), "")
+        self._core = type(self).from_spec(spec)._core
 
     @classmethod
     def load(cls, path: PathLike, *, lowercase: bool | None = None) -> Tokenizer:
@@ -113,8 +113,18 @@ class Tokenizer(Trainable):
 
     @classmethod
     def from_json(cls, text: str) -> Tokenizer:
-        """Compile the text of a `tokenizer.json`."""
-        return cls._of(Core.from_json(text.encode(), ""))
+        """Compile the text of a `tokenizer.json`.
+
+        Raises `FormatError` with the field and `VocabularyError`.
+        """
+        if not isinstance(text, str):
+            raise InputTypeError("text", type(text).__name__, "str")
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            found = f"a lone surrogate at character {error.start}"
+            raise FormatError("text", found, "text that UTF-8 can hold") from None
+        return cls._of(Core.from_json(data, ""))
 
     # ---- text to ids
 

@@ -1,8 +1,10 @@
 //! What a specification must fulfil as a whole, and what is said when an input cannot be cut as asked.
 
+use rustc_hash::FxHashMap;
+
 use crate::error::{Error, ErrorKind};
 use crate::postprocess::PostProcessor;
-use crate::spec::{AddedToken, Direction, Padding, Truncation};
+use crate::spec::{AddedToken, Direction, Padding, PostProcessorSpec, Truncation};
 use crate::vocab::Vocab;
 
 /// The longest that a single text may be made by padding, in tokens.
@@ -16,8 +18,13 @@ pub(super) fn cut(ids: &mut Vec<u32>, kept: usize, truncation: &Truncation) {
 }
 
 pub(super) fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result<(), Error> {
+    let mut first_with = FxHashMap::default();
     for (at, token) in tokens.iter().enumerate() {
         let place = format!("added_tokens[{at}]");
+        if let Some(first) = first_with.insert(token.id, at) {
+            let found = format!("id {}, which added_tokens[{first}] has too", token.id);
+            return Err(Error::new(ErrorKind::Vocabulary, place, found, "each id once"));
+        }
         match (vocab.id_of(&token.content), vocab.token_of(token.id)) {
             (Some(id), _) if id != token.id => {
                 let found = format!("{:?} with id {}", token.content, token.id);
@@ -37,6 +44,38 @@ pub(super) fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result
         }
     }
     Ok(())
+}
+
+/// Refuse a post-processor that puts in an id which stands for nothing, or for another token.
+pub(super) fn check_post_processor<'t>(
+    spec: &PostProcessorSpec,
+    token_of: impl Fn(u32) -> Option<&'t str>,
+) -> Result<(), Error> {
+    for (place, token, id) in spec.tokens("post_processor") {
+        let expected = match token_of(id) {
+            Some(known) if known == token => continue,
+            Some(other) => format!("the id of this token: {id} is {other:?}"),
+            None => "an id of the vocabulary or of an added token".into(),
+        };
+        let found = format!("{token:?} with id {id}");
+        return Err(Error::new(ErrorKind::Vocabulary, place, found, expected));
+    }
+    Ok(())
+}
+
+pub(super) fn check_padding_id<'t>(
+    padding: &Padding,
+    token_of: impl Fn(u32) -> Option<&'t str>,
+) -> Result<(), Error> {
+    match token_of(padding.pad_id) {
+        Some(_) => Ok(()),
+        None => Err(Error::new(
+            ErrorKind::Vocabulary,
+            "padding.pad_id",
+            padding.pad_id.to_string(),
+            "an id of the vocabulary or of an added token",
+        )),
+    }
 }
 
 pub(super) fn check_padding(padding: &Padding) -> Result<(), Error> {

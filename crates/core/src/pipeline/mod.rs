@@ -19,7 +19,9 @@ use crate::special::{Segment, SpecialTokens};
 use crate::text::{Aligned, CharIndex, Pieces};
 use crate::vocab::Vocab;
 
-use checks::{check_added_tokens, check_padding, check_truncation, cut};
+use checks::{
+    check_added_tokens, check_padding, check_padding_id, check_post_processor, check_truncation, cut,
+};
 pub use input::{Input, Options};
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
@@ -117,8 +119,17 @@ impl Pipeline {
             padding: spec.padding.clone(),
             seeded_memo: Memo::with_bits(MEMO_BITS),
         };
+        pipeline.check_ids(spec)?;
         pipeline.seed_memo();
         Ok(pipeline)
+    }
+
+    /// Refuse ids of other stages that stand for nothing here.
+    fn check_ids(&self, spec: &TokenizerSpec) -> Result<(), Error> {
+        if let Some(post_processor) = &spec.post_processor {
+            check_post_processor(post_processor, |id| self.token_of(id))?;
+        }
+        spec.padding.as_ref().map_or(Ok(()), |padding| check_padding_id(padding, |id| self.token_of(id)))
     }
 
     /// The specification it was compiled from.

@@ -31,6 +31,25 @@ pub enum PostProcessorSpec {
     Sequence(Vec<PostProcessorSpec>),
 }
 
+impl PostProcessorSpec {
+    /// Every token that it names, with its id and where it stands; `place` is where the processor does.
+    #[must_use]
+    pub fn tokens(&self, place: &str) -> Vec<(String, &str, u32)> {
+        match self {
+            Self::Bert { sep, cls } | Self::Roberta { sep, cls, .. } => {
+                vec![(format!("{place}.sep"), &sep.0, sep.1), (format!("{place}.cls"), &cls.0, cls.1)]
+            }
+            Self::ByteLevel(_) => Vec::new(),
+            Self::Template(template) => template.tokens(place),
+            Self::Sequence(processors) => {
+                let place = |at: usize| format!("{place}.processors[{at}]");
+                let each = processors.iter().enumerate();
+                each.flat_map(|(at, processor)| processor.tokens(&place(at))).collect()
+            }
+        }
+    }
+}
+
 /// A template for one sequence and one for a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateSpec {
@@ -40,6 +59,22 @@ pub struct TemplateSpec {
     pub pair: Vec<TemplatePiece>,
     /// What each special token of the template stands for, in file order.
     pub special_tokens: Vec<TemplateToken>,
+}
+
+impl TemplateSpec {
+    fn tokens(&self, place: &str) -> Vec<(String, &str, u32)> {
+        let named = |special: &'_ TemplateToken| format!("{place}.special_tokens[{:?}]", special.name);
+        let each = self.special_tokens.iter();
+        each.flat_map(|special| {
+            let at = named(special);
+            special
+                .tokens
+                .iter()
+                .zip(&special.ids)
+                .map(move |(token, &id)| (at.clone(), token.as_str(), id))
+        })
+        .collect()
+    }
 }
 
 /// One place in a template.
