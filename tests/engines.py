@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import piecework as pw
 from piecework.reference import words as simple_words
-from piecework.reference.bert import align, as_text, span
-from piecework.reference.tokenizer import ReferenceTokenizer, pre_tokenize
+from piecework.reference.aligned import align, as_text, span
+from piecework.reference.tokenizer import ReferenceTokenizer
 from piecework.reference.wordpiece_top_down import learn_top_down
 from piecework.reference.wordpiece_training import Settings, learn
 from piecework.spec import (
@@ -65,8 +65,7 @@ class ReferenceEngine:
     name = "reference"
 
     def words(self, spec: TokenizerSpec, text: str) -> list[WordSpan]:
-        normalized = ReferenceTokenizer(spec).normalize(align(text))
-        runs = pre_tokenize(normalized, spec.pre_tokenizer)
+        runs = ReferenceTokenizer(spec).pre_tokenize(align(text))
         return [(as_text(run), *span(run)) for run in runs]
 
     def encode(

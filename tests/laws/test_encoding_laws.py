@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from piecework.reference import wordpiece
-from piecework.reference.bert import align, as_text, normalize
+from piecework.reference.aligned import align, as_text
+from piecework.reference.bert import normalize
 from piecework.spec import (
     BertNormalizer,
     BertPreTokenizer,

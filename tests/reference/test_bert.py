@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piecework.reference import bert
+from piecework.reference.aligned import align, as_text
+from piecework.reference.unicode_forms import normal_form
 from piecework.spec import BertNormalizer
 
 # Characters that all Unicode versions in play agree on.
@@ -18,7 +20,7 @@ texts = st.text(st.sampled_from(LETTERS), max_size=20)
 
 @given(texts)
 def test_decomposing_with_origins_is_nfd(text: str) -> None:
-    assert bert.as_text(bert.decompose(bert.align(text))) == unicodedata.normalize("NFD", text)
+    assert as_text(normal_form(align(text), "NFD")) == unicodedata.normalize("NFD", text)
 
 
 @given(texts, st.booleans(), st.booleans(), st.sampled_from([None, True, False]), st.booleans())
@@ -27,18 +29,18 @@ def test_normalized_text_is_that_of_tokenizers(
     text: str, clean: bool, cjk: bool, strip: bool | None, lower: bool
 ) -> None:
     published = tokenizers.normalizers.BertNormalizer(clean, cjk, strip, lower)
-    normalized = bert.normalize(bert.align(text), BertNormalizer(clean, cjk, strip, lower))
-    assert bert.as_text(normalized) == published.normalize_str(text)
+    normalized = bert.normalize(align(text), BertNormalizer(clean, cjk, strip, lower))
+    assert as_text(normalized) == published.normalize_str(text)
 
 
 @given(texts)
 @settings(deadline=None)
 def test_words_and_places_are_those_of_tokenizers(text: str) -> None:
     published = tokenizers.pre_tokenizers.BertPreTokenizer()
-    assert bert.pre_tokenize(bert.align(text)) == published.pre_tokenize_str(text)
+    assert bert.pre_tokenize(align(text)) == published.pre_tokenize_str(text)
 
 
 @given(texts)
 def test_origins_never_go_back(text: str) -> None:
-    origins = [origin for _, origin in bert.normalize(bert.align(text), BertNormalizer())]
+    origins = [origin for _, origin in bert.normalize(align(text), BertNormalizer())]
     assert origins == sorted(origins)

@@ -3,9 +3,19 @@
 Nothing here is fast and nothing here imports the compiled core. Each file holds one idea and is
 short enough to read in one sitting; together, in the order of the data:
 
-    bert                 text -> words: BERT's normalizer and pre-tokenizer, with their alignment
+    aligned              text that knows where it came from
+    patterns             searching: texts and regular expressions; classes of characters
+    bert                 text -> words: BERT's normalizer and pre-tokenizer
+    normalizers          text -> normalized text: every kind, with
+        unicode_forms        NFC, NFD, NFKC, NFKD
+        charsmap, graphemes  the compiled rules of SentencePiece models
+        printable            bytes as characters
+    pre_tokenizers       normalized text -> words: every kind, with
+        scripts              where the script changes
     words                the tokenizers every course begins with: spaces, punctuation, characters
     wordpiece            a word -> pieces: greedy longest match, and the fewest pieces
+    post_processors      tokens of one sequence or two -> one row with special tokens
+    decoders             tokens -> text
     tokenizer            the stages put together: text -> ids -> text
     wordpiece_training   word counts -> vocabulary by joining pairs: pmi, likelihood, frequency
     wordpiece_top_down   word counts -> vocabulary by keeping frequent substrings

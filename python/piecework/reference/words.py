@@ -9,13 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from piecework.reference.bert import (
-    Word,
-    align,
-    isolate_punctuation,
-    split_whitespace,
-    word_at,
-)
+from piecework.reference.aligned import Word, align, word_at
+from piecework.reference.bert import isolate_punctuation, split_whitespace
 
 
 def whitespace_words(text: str) -> list[Word]:

@@ -1,0 +1,133 @@
+"""Normalizers: text in, cleaned text out, every character with its span of the original.
+
+Source: the descriptions in `spec/normalizers.py`. Spans are those of `tokenizers` 0.23: what is inserted
+shares the span of the character before it, what is put before the text that of the first one.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from piecework.reference import bert
+from piecework.reference.aligned import Aligned, Span, as_text, map_characters
+from piecework.reference.charsmap import apply_charsmap
+from piecework.reference.patterns import is_whitespace, matches
+from piecework.reference.printable import PRINTABLE
+from piecework.reference.unicode_forms import Form, normal_form
+from piecework.spec import (
+    NFC,
+    NFD,
+    NFKC,
+    NFKD,
+    BertNormalizer,
+    ByteLevelNormalizer,
+    Lowercase,
+    Nmt,
+    Normalizer,
+    Pattern,
+    Precompiled,
+    Prepend,
+    Replace,
+    SequenceNormalizer,
+    Strip,
+    StripAccents,
+)
+
+FORMS: dict[type[Normalizer], Form] = {NFC: "NFC", NFD: "NFD", NFKC: "NFKC", NFKD: "NFKD"}
+NMT_DROPPED = frozenset([*range(0x01, 0x09), 0x0B, *range(0x0E, 0x20), 0x7F, 0x8F, 0x9F])
+NMT_SPACES = frozenset(
+    [0x09, 0x0A, 0x0C, 0x0D, 0x1680, *range(0x200B, 0x2010), 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD]
+)
+
+
+def normalize(text: Aligned, spec: Normalizer | None) -> Aligned:
+    """Apply a normalizer; none leaves the text as it is.
+
+    >>> from piecework.reference.aligned import align
+    >>> normalize(align(" É"), SequenceNormalizer((Strip(), NFD(), StripAccents(), Lowercase())))
+    [('e', (1, 2))]
+    """
+    if spec is None or not text:
+        return text
+    beginning = text[0][1][0]
+    return normalize_after((beginning, beginning), text, spec)
+
+
+def normalize_after(before: Span, text: Aligned, spec: Normalizer) -> Aligned:
+    """Apply a normalizer; what it puts where nothing was before has the empty span `before`."""
+    if isinstance(spec, SequenceNormalizer):
+        for one in spec.normalizers:
+            text = normalize_after(before, text, one)
+        return text
+    if isinstance(spec, Replace):
+        return replace(before, text, spec.pattern, spec.content)
+    if isinstance(spec, BertNormalizer):
+        return bert.normalize(text, spec)
+    if isinstance(spec, NFC | NFD | NFKC | NFKD):
+        return normal_form(text, FORMS[type(spec)])
+    if isinstance(spec, Prepend):
+        return prepend(text, spec.prepend)
+    if isinstance(spec, Strip):
+        return strip(text, spec.left, spec.right)
+    if isinstance(spec, Precompiled):
+        return apply_charsmap(text, spec.charsmap)
+    return map_characters(text, lambda c: map_character(c, spec))
+
+
+# ---- one character at a time
+
+
+def map_character(c: str, spec: Lowercase | StripAccents | Nmt | ByteLevelNormalizer) -> str:
+    """Return what one character becomes, whatever stands around it.
+
+    >>> map_character("İ", Lowercase()), map_character("é", ByteLevelNormalizer())
+    ('i̇', 'Ã©')
+    """
+    if isinstance(spec, Lowercase):
+        return c.lower()
+    if isinstance(spec, StripAccents):
+        return "" if unicodedata.category(c).startswith("M") else c
+    if isinstance(spec, Nmt):
+        return nmt(c)
+    return "".join(PRINTABLE[byte] for byte in c.encode())
+
+
+def nmt(c: str) -> str:
+    """Drop a control character; make a space of other whitespace and of what cannot be seen."""
+    if ord(c) in NMT_DROPPED:
+        return ""
+    return " " if ord(c) in NMT_SPACES else c
+
+
+# ---- the whole text at once
+
+
+def prepend(text: Aligned, content: str) -> Aligned:
+    """Put text before a text that is not empty."""
+    return [(character, text[0][1]) for character in content if text] + text
+
+
+def strip(text: Aligned, left: bool, right: bool) -> Aligned:
+    """Remove whitespace at the ends."""
+    start, end = 0, len(text)
+    while left and start < end and is_whitespace(text[start][0]):
+        start += 1
+    while right and start < end and is_whitespace(text[end - 1][0]):
+        end -= 1
+    return text[start:end]
+
+
+def replace(before: Span, text: Aligned, pattern: Pattern, content: str) -> Aligned:
+    """Replace every match; the new characters have the span of its last one.
+
+    An empty match inserts, and what is inserted has the span of the character before it.
+    """
+    if not text:
+        return text
+    new: Aligned = []
+    done = 0
+    for start, end in matches(pattern, as_text(text)):
+        source = text[end - 1][1] if end > 0 else before
+        new += text[done:start] + [(character, source) for character in content]
+        done = end
+    return new + text[done:]
