@@ -6,7 +6,6 @@ than one of them, or has changed its category since, would fail a law for no fau
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
@@ -45,17 +44,8 @@ def _disagreeing() -> Iterator[str]:
 
 @cache
 def agreed() -> str:
-    """Return the characters that laws may draw.
-
-    Spacing marks that are reordered (a dozen, tone marks and musical stems) are left out: after
-    reordering, their places in the original are no longer in order.
-    """
-    return "".join(c for c in map(chr, CODE_POINTS) if c not in disagreeing() and not _moves(c))
-
-
-def _moves(character: str) -> bool:
-    parts = unicodedata.normalize("NFD", character)
-    return any(unicodedata.combining(c) and unicodedata.category(c) != "Mn" for c in parts)
+    """Return the characters that laws may draw."""
+    return "".join(c for c in map(chr, CODE_POINTS) if c not in disagreeing())
 
 
 def agreed_in(*ranges: tuple[int, int]) -> str:

@@ -1,0 +1,55 @@
+"""The texts that the laws of single components are tried on.
+
+The core's tables are pinned, the reference has those of the running Python, and Unicode changes nearly
+nothing that is old. So the laws draw characters that Unicode 3.2 knew, which Python remembers.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+from hypothesis import strategies as st
+
+import piecework as pw
+from piecework.spec import UnicodeScripts, Word
+from tests.component_engines import REFERENCE
+from tests.laws.test_unicode_tables import RECLASSIFIED
+
+CHUNK = 100
+
+# What the components' options look for, and what troubles normalizers and splitters.
+TROUBLE = (
+    "aab  b.#-[]_ÉéEe\u0301\u0316\u0323\u302e\U0001d165▁☃\t\n\r\0\ufffd１½２漢かカー한ﬁİΣſẞ"
+    "\u1161\u11a8\u200b\u00a0Ġ'stl\u0958\u0344"
+)
+
+
+@cache
+def old_characters() -> str:
+    """Return the characters that Unicode 3.2 knew, but those that it classified otherwise later."""
+    known = (chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+    old = (c for c in known if unicodedata.ucd_3_2_0.category(c) not in ("Cn", "Co"))
+    return "".join(c for c in old if c not in RECLASSIFIED)
+
+
+@cache
+def misnamed() -> frozenset[str]:
+    """Return the characters whose script their name does not tell, so that the reference is wrong."""
+    tokenizer = pw.Tokenizer(Word({"[UNK]": 0}), pre_tokenizer=UnicodeScripts())
+    old = old_characters()
+    chunks = (old[at : at + CHUNK] for at in range(0, len(old), CHUNK))
+    suspects = (c for chunk in chunks if _differ_in_script(tokenizer, chunk) for c in chunk)
+    return frozenset(c for c in suspects if _differ_in_script(tokenizer, c))
+
+
+def _differ_in_script(tokenizer: pw.Tokenizer, characters: str) -> bool:
+    text = "".join(c.join("aжあ\u0301.") for c in characters)
+    return tokenizer.pre_tokenize(text) != REFERENCE.pieces(UnicodeScripts(), text)
+
+
+@cache
+def texts() -> st.SearchStrategy[str]:
+    """Draw short texts of trouble and of anything old."""
+    old = st.sampled_from([c for c in old_characters() if c not in misnamed()])
+    return st.text(st.sampled_from(TROUBLE) | st.sampled_from(TROUBLE) | old, max_size=16)

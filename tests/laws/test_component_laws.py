@@ -1,0 +1,166 @@
+"""Every component, with random options on random text, does in the core what it does in the reference."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import piecework as pw
+from piecework.errors import FormatError
+from piecework.reference.aligned import align, as_text
+from piecework.reference.normalizers import normalize
+from piecework.spec import Precompiled, TokenizerSpec, Word
+from tests import components, engines
+from tests.charsmaps import charsmap
+from tests.component_cases import STAGES, Stage
+from tests.component_engines import CORE, REFERENCE
+from tests.laws.component_texts import TROUBLE, misnamed, old_characters, texts
+
+FULL = bool(os.environ.get("PIECEWORK_FULL"))
+
+patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
+
+# A zero-width joiner between pictographs makes clusters that the reference does not know.
+RULES = st.dictionaries(
+    st.text("aéeﬁ\u0301\u0323\r\n\u1161漢", min_size=1, max_size=3), st.text("xyé", max_size=3)
+)
+
+
+def components_of(name: str, kind: str) -> st.SearchStrategy[Any]:
+    """Draw a component of a kind with any options."""
+    if (name, kind) == ("normalizers", "Precompiled"):
+        return RULES.map(charsmap).map(Precompiled)
+    stage = name.removesuffix("s")
+    objects = components.STAGES[stage] if kind == "Sequence" else components.ALONE[stage][kind]
+    return objects.map(STAGES[name].from_json)
+
+
+def any_of(name: str) -> st.SearchStrategy[Any]:
+    return st.none() | components_of(name, "Sequence")
+
+
+def kinds(name: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("kind", sorted(STAGES[name].kinds))
+
+
+@kinds("normalizers")
+@given(data=st.data())
+@patiently
+def test_normalizers_are_those_of_the_reference(kind: str, data: st.DataObject) -> None:
+    normalizer, text = data.draw(components_of("normalizers", kind)), data.draw(texts())
+    known = "".join(dict.fromkeys(as_text(normalize(align(text), normalizer))))
+    expected = REFERENCE.normalized(normalizer, text, known)
+    assert CORE.normalized(normalizer, text, known) == expected
+
+
+@kinds("pre_tokenizers")
+@given(data=st.data())
+@patiently
+def test_pre_tokenizers_are_those_of_the_reference(kind: str, data: st.DataObject) -> None:
+    pre_tokenizer, text = data.draw(components_of("pre_tokenizers", kind)), data.draw(texts())
+    assert CORE.pieces(pre_tokenizer, text) == REFERENCE.pieces(pre_tokenizer, text)
+
+
+TOKENS = st.lists(
+    st.sampled_from(
+        "##b ab </w> <0xC3> <0xA9> <0xFF> <0x+A> Ġa Ã © <pad> | . n't ' ▁ ▁a▁ é".split()
+    )
+    | st.sampled_from(["do not", "a a", "  a ", ""])
+    | st.text(TROUBLE, max_size=5),
+    max_size=8,
+)
+
+
+@kinds("decoders")
+@given(data=st.data())
+@patiently
+def test_decoders_are_those_of_the_reference(kind: str, data: st.DataObject) -> None:
+    decoder, tokens = data.draw(components_of("decoders", kind)), data.draw(TOKENS)
+    assert CORE.decoded(decoder, tokens) == REFERENCE.decoded(decoder, tokens)
+
+
+@kinds("post_processors")
+@given(data=st.data())
+@patiently
+def test_post_processors_are_those_of_the_reference(kind: str, data: st.DataObject) -> None:
+    processor = data.draw(components_of("post_processors", kind))
+    text, pair, special = (
+        data.draw(texts()),
+        data.draw(st.none() | texts()),
+        data.draw(st.booleans()),
+    )
+    spec = pipeline(data, text, post_processor=processor)
+    expected = engines.REFERENCE.encode(spec, text, pair, add_special_tokens=special)
+    assert engines.CORE.encode(spec, text, pair, add_special_tokens=special) == expected
+
+
+@given(data=st.data())
+@settings(patiently, max_examples=600)
+def test_pipelines_are_those_of_the_reference(data: st.DataObject) -> None:
+    text, pair = data.draw(texts()), data.draw(st.none() | texts())
+    spec = pipeline(
+        data,
+        text,
+        normalizer=data.draw(any_of("normalizers")),
+        post_processor=data.draw(any_of("post_processors")),
+        decoder=data.draw(any_of("decoders")),
+    )
+    expected = engines.REFERENCE.encode(spec, text, pair, add_special_tokens=True)
+    assert engines.CORE.encode(spec, text, pair, add_special_tokens=True) == expected
+    assert engines.CORE.words(spec, text) == engines.REFERENCE.words(spec, text)
+    assert engines.CORE.decode(spec, expected.ids) == engines.REFERENCE.decode(spec, expected.ids)
+
+
+def pipeline(data: st.DataObject, text: str, **stages: Any) -> TokenizerSpec:
+    """Draw a pre-tokenizer, and a vocabulary that knows some of the words that it makes."""
+    stages["pre_tokenizer"] = data.draw(any_of("pre_tokenizers"))
+    words = [
+        word for word, _, _ in engines.REFERENCE.words(TokenizerSpec(Word({}), **stages), text)
+    ]
+    known = data.draw(st.lists(st.sampled_from(words), max_size=6)) if words else []
+    spec = TokenizerSpec(Word({**components.VOCAB, **beyond(known)}), **stages)
+    try:
+        pw.Tokenizer.from_spec(spec)
+    except FormatError:
+        assume(False)  # a template after processors that make three parts
+    return spec
+
+
+def beyond(words: list[str]) -> dict[str, int]:
+    """Number words after those of the vocabulary that the components know."""
+    fresh = dict.fromkeys(word for word in words if word not in components.VOCAB)
+    return {word: len(components.VOCAB) + number for number, word in enumerate(fresh)}
+
+
+# ---- every old character
+
+
+@pytest.mark.parametrize("name", ["normalizers", "pre_tokenizers"])
+def test_every_old_character_comes_out_as_in_the_reference(name: str) -> None:
+    stage = STAGES[name]
+    characters = old_characters() if FULL else old_characters()[::11]
+    for component in plain_components(stage):
+        for start in range(0, len(characters), 500):
+            text = "".join(
+                f"a{c}b\n" for c in characters[start : start + 500] if c not in misnamed()
+            )
+            if name == "normalizers":
+                core, reference = CORE.normalized, REFERENCE.normalized
+                assert core(component, text, "ab")[0] == reference(component, text, "ab")[0]
+            else:
+                assert CORE.pieces(component, text) == REFERENCE.pieces(component, text)
+
+
+def plain_components(stage: Stage) -> list[Any]:
+    """Return the components of a stage that need no options."""
+    required = {"Replace", "Prepend", "Precompiled", "Sequence", "Split", "CharDelimiterSplit"}
+    return [kind() for name, kind in stage.kinds.items() if name not in required]
+
+
+def test_names_tell_the_script_of_nearly_all_old_characters() -> None:
+    assert len(misnamed()) < 400
+    assert len(old_characters()) > 90_000
