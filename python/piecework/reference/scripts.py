@@ -68,6 +68,8 @@ def script_of(c: str) -> str | None:
     first, second, *_ = *name.removeprefix(WIDTHS[0]).removeprefix(WIDTHS[1]).split(), "", ""
     if first in JAPANESE or c == "ー":
         return "JAPANESE"
+    if c in "ªº":
+        return "LATIN"
     if first in FAMILIES:
         return f"{first} {second}"
     return first if first in SCRIPTS else "COMMON"
