@@ -20,9 +20,12 @@ CHUNK = 100
 
 # What the components' options look for, and what troubles normalizers and splitters.
 TROUBLE = (
-    "aab  b.#-[]_ÉéEe\u0301\u0316\u0323\u302e\U0001d165▁☃\t\n\r\0\ufffd１½２漢かカー한ﬁİΣſẞ"
+    "aab  b.#-[]_ÉéEe\u0301\u0305\u0316\u0323\u302e\U0001d165▁☃\t\n\r\0\ufffd１½２漢かカー한ﬁİΣſẞ"
     "\u1161\u11a8\u200b\u00a0Ġ'stl\u0958\u0344"
 )
+
+# What grapheme clusters are made of, few enough that rules meet them.
+CLUSTERS = "aéeﬁ\u0301\u0305\u0323\r\n\u1161漢"
 
 
 @cache
@@ -50,6 +53,7 @@ def _differ_in_script(tokenizer: pw.Tokenizer, characters: str) -> bool:
 
 @cache
 def texts() -> st.SearchStrategy[str]:
-    """Draw short texts of trouble and of anything old."""
+    """Draw short texts of trouble, of clusters and of anything old."""
     old = st.sampled_from([c for c in old_characters() if c not in misnamed()])
-    return st.text(st.sampled_from(TROUBLE) | st.sampled_from(TROUBLE) | old, max_size=16)
+    trouble = st.text(st.sampled_from(TROUBLE) | st.sampled_from(TROUBLE) | old, max_size=16)
+    return trouble | trouble | st.text(CLUSTERS, max_size=10)

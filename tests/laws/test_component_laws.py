@@ -18,16 +18,14 @@ from tests import components, engines
 from tests.charsmaps import charsmap
 from tests.component_cases import STAGES, Stage
 from tests.component_engines import CORE, REFERENCE
-from tests.laws.component_texts import TROUBLE, misnamed, old_characters, texts
+from tests.laws.component_texts import CLUSTERS, TROUBLE, misnamed, old_characters, texts
 
 FULL = bool(os.environ.get("PIECEWORK_FULL"))
 
 patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
 
 # A zero-width joiner between pictographs makes clusters that the reference does not know.
-RULES = st.dictionaries(
-    st.text("aéeﬁ\u0301\u0323\r\n\u1161漢", min_size=1, max_size=3), st.text("xyé", max_size=3)
-)
+RULES = st.dictionaries(st.text(CLUSTERS, min_size=1, max_size=3), st.text("xyé", max_size=3))
 
 
 def components_of(name: str, kind: str) -> st.SearchStrategy[Any]:
