@@ -79,8 +79,11 @@ def xlm_roberta() -> pw.Tokenizer:
 
 
 def mbart_50() -> pw.Tokenizer:
-    """Frame by a language code, which has a place after the vocabulary shared with XLM-R."""
-    return framed(tokenizer("xlm-roberta-base"), {"en_XX": 250004}, {"</s>": 2})
+    """Frame by the code of English, a place after the vocabulary that is shared with XLM-R."""
+    ours = tokenizer("xlm-roberta-base")
+    code = ours.id_to_token(250004)  # the file at hand has a stopgap there
+    assert code is not None
+    return framed(ours, {code: 250004}, {"</s>": 2})
 
 
 def whisper_english() -> pw.Tokenizer:
@@ -93,9 +96,13 @@ def whisper_english() -> pw.Tokenizer:
         json.loads((folder / "encoder.json").read_text(encoding="utf-8")),
         tuple((left, right) for left, right in left_and_right),
     )
-    ours = pw.Tokenizer(model, pre_tokenizer=pw.spec.ByteLevel(add_prefix_space=False))
     start = {"<|startoftranscript|>": 50257, "<|notimestamps|>": 50362}
-    return framed(ours, start, {"<|endoftext|>": 50256})
+    spec = pw.spec.TokenizerSpec(
+        model,
+        pre_tokenizer=pw.spec.ByteLevel(add_prefix_space=False),
+        added_tokens=tuple(pw.spec.AddedToken(token, id) for token, id in start.items()),
+    )
+    return framed(pw.Tokenizer.from_spec(spec), start, {"<|endoftext|>": 50256})
 
 
 # Every record whose vocabulary is at hand, by the name of its model, or of its test where it has none.
