@@ -78,7 +78,7 @@ class Tokenizer(Trainable):
             truncation=truncation,
             padding=padding,
         )
-        self._core = type(self).from_spec(spec)._core
+        self._core: Core = type(self).from_spec(spec)._core
 
     @classmethod
     def load(cls, path: PathLike, *, lowercase: bool | None = None) -> Tokenizer:
