@@ -218,7 +218,7 @@ def test_a_broken_json_line_is_named_by_file_line_and_field(
 def test_an_endless_json_line_does_not_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_lines, "_MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(json_lines, "MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(json_lines, "_LIST_CHARS", 100)
     path = write(tmp_path / "a.jsonl", json.dumps({"text": "x" * 5000}))
     with pytest.raises(pw.errors.CorpusError, match=r"line 1: found a longer line"):

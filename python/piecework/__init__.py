@@ -14,7 +14,8 @@ try:
 except ModuleNotFoundError as error:  # pragma: no cover - only in a broken checkout
     raise ImportError("piecework's extension module is missing: run `make build`") from error
 
-from piecework import errors, spec, train
+from piecework import corpus_output, errors, spec, train
+from piecework.corpus_output import EncodedFiles, encode_files
 from piecework.encoding import Batch, Encoding
 from piecework.errors import PieceworkError
 from piecework.spec import TokenizerSpec
@@ -33,6 +34,7 @@ __all__ = [
     "Batch",
     "CharTrainer",
     "Counts",
+    "EncodedFiles",
     "Encoding",
     "PieceworkError",
     "Tokenizer",
@@ -40,8 +42,10 @@ __all__ = [
     "WordPieceTrainer",
     "WordTrainer",
     "__version__",
+    "corpus_output",
     "count_files",
     "count_texts",
+    "encode_files",
     "errors",
     "spec",
     "train",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from piecework.errors import FileError
 
@@ -36,6 +38,17 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that appears whole or not at all, or stdout for `-`."""
+    if os.fspath(path) == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with whole_file(path) as temporary, temporary.open("wb") as stream:
+        yield stream
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -9,7 +9,8 @@ import click
 
 import piecework as pw
 from piecework.cli.options import COUNTS_SUFFIXES, corpus_options, counts_of
-from piecework.cli.streams import check_output, output
+from piecework.cli.streams import check_output
+from piecework.files import whole_stream
 
 _EXAMPLE = """\b
 Example:
@@ -42,7 +43,7 @@ def count(
     check_output(path)
     counts = counts_of(corpus, chosen, field, errors, workers)
     if path == "-":
-        with output(path) as stream:
+        with whole_stream(path) as stream:
             counts.write_tsv(stream)
     else:
         counts.save(path)

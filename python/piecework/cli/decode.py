@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 import piecework as pw
-from piecework.cli.streams import Line, line_batches, output
+from piecework.cli.streams import Line, line_batches
+from piecework.files import whole_stream
 
 _EXAMPLE = """\b
 Example:
@@ -30,7 +31,7 @@ def decode(
     """Decode each line of ids, separated by blanks, of the FILEs (stdin without any, or for -)."""
     loaded = pw.Tokenizer.load(tokenizer)
     size = 1 + max(loaded.get_vocab().values(), default=-1)
-    with output(path) as stream:
+    with whole_stream(path) as stream:
         for lines in line_batches(files or ("-",)):
             texts = loaded.decode_batch(
                 [_ids_of(line, size) for line in lines],

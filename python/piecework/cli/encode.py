@@ -1,18 +1,20 @@
-"""`piecework encode`: lines of text in, tokens or ids out, in constant memory."""
+"""`piecework encode`: files of text in, files of tokens or ids out, in constant memory."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 import piecework as pw
-from piecework.cli.streams import line_batches, output, text_of
+from piecework.bars import progress_bar
 
 _EXAMPLE = """\b
 Example:
   piecework encode tokenizer.json corpus.txt -o ids.txt
+  piecework encode tokenizer.json train.de train.en -o ids.de -o ids.en
+  piecework encode tokenizer.json wiki.jsonl.zst --format megatron --append-eod "[SEP]" -o wiki
   echo "Hello world" | piecework encode tokenizer.json --format tokens
 """
 
@@ -22,13 +24,18 @@ Example:
 @click.argument("files", nargs=-1, metavar="[FILE|-]...")
 @click.option(
     "--format",
-    "form",
-    type=click.Choice(["tokens", "ids", "jsonl"]),
+    type=click.Choice(list(pw.corpus_output.FORMATS)),
     default="ids",
     show_default=True,
-    help="jsonl gives ids, tokens and character offsets.",
+    help="jsonl gives ids, tokens and character offsets; npy and megatron make two files.",
 )
+@click.option("--keep-empty", is_flag=True, help="Keep lines that are empty or blank.")
+@click.option("--append-eod", metavar="TOKEN", help="End each row with this token.")
 @click.option("--no-special-tokens", is_flag=True, help="Leave out [CLS], [SEP] and the like.")
+@click.option(
+    "--no-parse-special", is_flag=True, help="Take special tokens written in the text as text."
+)
+@click.option("--field", default="text", show_default=True, help="Text field of JSON lines.")
 @click.option(
     "--errors",
     type=click.Choice(["replace", "strict"]),
@@ -37,51 +44,53 @@ Example:
     help="What to do about invalid UTF-8.",
 )
 @click.option("--workers", type=click.IntRange(min=1), help="Threads  [default: all cores]")
-@click.option("-o", "--output", "path", default="-", help="Output file  [default: stdout]")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    default=["-"],
+    help="Output, or one for each FILE of parallel texts  [default: stdout]",
+)
 def encode(
     tokenizer: str,
     files: tuple[str, ...],
-    form: str,
+    outputs: tuple[str, ...],
     no_special_tokens: bool,
-    errors: str,
-    workers: int | None,
-    path: str,
+    no_parse_special: bool,
+    **settings: Any,
 ) -> None:
-    """Encode each line of the FILEs (stdin without any, or for -) with TOKENIZER: one line each."""
+    """Encode each line of the FILEs (stdin without any, or for -) with TOKENIZER.
+
+    FILEs are plain text or JSON lines (.jsonl), also with gzip or Zstandard. One output takes them
+    one after the other. With as many outputs they are parallel texts: a line that is empty in one
+    of them is left out of all outputs.
+    """
     loaded = pw.Tokenizer.load(tokenizer)
-    write_rows = _FORMATS[form](loaded)
-    with output(path) as stream:
-        for lines in line_batches(files or ("-",)):
-            texts = [text_of(line, errors) for line in lines]
-            batch = loaded.encode_batch(
-                texts, add_special_tokens=not no_special_tokens, workers=workers
-            )
-            stream.writelines(f"{row}\n".encode() for row in write_rows(batch))
-
-
-RowWriter = Callable[[pw.Batch], Iterator[str]]
-
-
-def _ids(_: pw.Tokenizer) -> RowWriter:
-    return lambda batch: (" ".join(map(str, row)) for row in batch.to_lists())
-
-
-def _tokens(tokenizer: pw.Tokenizer) -> RowWriter:
-    names = {number: token for token, number in tokenizer.get_vocab().items()}
-    return lambda batch: (" ".join(names[number] for number in row) for row in batch.to_lists())
-
-
-def _json_lines(_: pw.Tokenizer) -> RowWriter:
-    return lambda batch: (
-        json.dumps(
-            {"ids": row.ids, "tokens": row.tokens, "offsets": row.offsets}, ensure_ascii=False
+    with progress_bar("encoding") as progress:
+        done = pw.encode_files(
+            loaded,
+            files or ["-"],
+            outputs,
+            add_special_tokens=not no_special_tokens,
+            parse_special=not no_parse_special,
+            progress=progress,
+            **settings,
         )
-        for row in batch
-    )
+    _report(done, outputs)
 
 
-_FORMATS: dict[str, Callable[[pw.Tokenizer], RowWriter]] = {
-    "tokens": _tokens,
-    "ids": _ids,
-    "jsonl": _json_lines,
-}
+def _report(done: pw.EncodedFiles, outputs: Sequence[str]) -> None:
+    """Say what was saved; of what went to stdout, only what did not go there whole."""
+    to_files = "-" not in outputs
+    if not to_files and not done.empty_lines_dropped and not done.replacements:
+        return
+    parts = [f"{done.lines_read:,} lines read", f"{done.lines_written:,} written"]
+    if done.empty_lines_dropped:
+        parts.append(f"{done.empty_lines_dropped:,} dropped because empty")
+    if done.replacements:
+        parts.append(f"{done.replacements:,} invalid UTF-8 sequences replaced")
+    if to_files:
+        parts.append(f"{' + '.join(f'{count:,}' for count in done.tokens)} tokens")
+        parts.append(f"saved as {' '.join(outputs)}")
+    click.echo(", ".join(parts), err=True)

@@ -1,14 +1,14 @@
-"""Lines in, bytes out, with `-` for stdin and stdout."""
+"""Lines in, with `-` for stdin; outputs looked at before the work."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import BinaryIO, NamedTuple
 
 import piecework as pw
-from piecework.files import check_writable, reason, whole_file
+from piecework.files import check_writable, reason
 
 _BATCH_LINES = 8192
 _BATCH_BYTES = 4 << 20
@@ -19,17 +19,6 @@ class Line(NamedTuple):
 
     data: bytes
     place: str
-
-
-@contextmanager
-def output(path: str) -> Iterator[BinaryIO]:
-    """Open stdout for `-`, or a file that appears whole or not at all."""
-    if path == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    with whole_file(path) as temporary, temporary.open("wb") as stream:
-        yield stream
 
 
 def check_output(path: str) -> None:
@@ -51,15 +40,6 @@ def line_batches(paths: Sequence[str]) -> Iterator[list[Line]]:
             batch, batch_bytes = [], 0
     if batch:
         yield batch
-
-
-def text_of(line: Line, errors: str) -> str:
-    """Decode a line; invalid UTF-8 becomes U+FFFD, or an error with its byte under "strict"."""
-    try:
-        return line.data.decode("utf-8", errors)
-    except UnicodeDecodeError as error:
-        found = f"invalid UTF-8 at byte {error.start} of the line"
-        raise pw.errors.InvalidUtf8Error(line.place, found, "UTF-8 text") from error
 
 
 def _lines(paths: Sequence[str]) -> Iterator[Line]:

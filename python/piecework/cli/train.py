@@ -9,7 +9,8 @@ import click
 import piecework as pw
 from piecework.bars import progress_bar
 from piecework.cli.options import corpus_options, counts_of, trainer_of, training_options
-from piecework.cli.streams import check_output, output
+from piecework.cli.streams import check_output
+from piecework.files import whole_stream
 
 _EXAMPLE = """\b
 Example:
@@ -54,5 +55,5 @@ def _save(tokenizer: pw.Tokenizer, path: str) -> None:
     if path != "-":
         tokenizer.save(path)
         return
-    with output("-") as stream:
+    with whole_stream("-") as stream:
         stream.write(tokenizer.to_json().encode() + b"\n")

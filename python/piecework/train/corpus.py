@@ -30,7 +30,7 @@ COMPRESSION_SUFFIXES = (".gz", ".zst")
 
 _BLOCK_BYTES = 4 << 20
 _MAX_LINE_BYTES = 16 << 20
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def read_corpus(
     file_bytes_before = 0
     for index, path in enumerate(corpus_files(paths)):
         with ExitStack() as stack:
-            metered = MeteredStream(_open(path, stack))
+            metered = MeteredStream(open_source(path, stack))
             source = _Source(path, first_source + index, metered, file_bytes_before)
             yield from source.pieces(field, errors)
             file_bytes_before += metered.bytes_read
@@ -107,6 +107,23 @@ def corpus_bytes(files: Sequence[str]) -> int:
     if any(not Path(name).is_file() for name in files):
         return 0
     return sum(Path(name).stat().st_size for name in files)
+
+
+def is_json_lines(name: str) -> bool:
+    """Tell by its suffix whether a file holds JSON lines."""
+    return _kind_suffix(name) in JSON_LINES_SUFFIXES
+
+
+def open_source(name: str, stack: ExitStack) -> BinaryIO:
+    """Open a file, closed by `stack`, or stdin for `-`."""
+    if name == "-":
+        if sys.stdin is None:  # started with a closed stdin
+            raise FileError("<stdin>", "a closed stream", "text")
+        return sys.stdin.buffer
+    try:
+        return stack.enter_context(open(name, "rb"))
+    except OSError as error:
+        raise FileError(name, reason(error), "a readable text file") from error
 
 
 def _path_name(path: object) -> str:
@@ -148,23 +165,12 @@ def _kind_suffix(name: str) -> str:
     return (path.with_suffix("") if path.suffix in COMPRESSION_SUFFIXES else path).suffix
 
 
-def _open(name: str, stack: ExitStack) -> BinaryIO:
-    if name == "-":
-        if sys.stdin is None:  # started with a closed stdin
-            raise FileError("<stdin>", "a closed stream", "text")
-        return sys.stdin.buffer
-    try:
-        return stack.enter_context(open(name, "rb"))
-    except OSError as error:
-        raise FileError(name, reason(error), "a readable text file") from error
-
-
 class _Source:
     """One file on its way to becoming blocks or lists of texts."""
 
     def __init__(self, path: str, number: int, metered: MeteredStream, bytes_before: int) -> None:
         self.name = "<stdin>" if path == "-" else path
-        self.is_json_lines = _kind_suffix(path) in JSON_LINES_SUFFIXES
+        self.is_json_lines = is_json_lines(path)
         self.number = number
         self._metered = metered
         self._bytes_before = bytes_before
@@ -198,8 +204,8 @@ class _Source:
 
 def _cut_at_line_ends(stream: BinaryIO) -> Iterator[bytes]:
     pending = bytearray(stream.read(_BLOCK_BYTES))
-    if pending.startswith(_BYTE_ORDER_MARK):
-        del pending[: len(_BYTE_ORDER_MARK)]
+    if pending.startswith(BYTE_ORDER_MARK):
+        del pending[: len(BYTE_ORDER_MARK)]
     while pending:
         cut = pending.rfind(b"\n") + 1
         if not cut and len(pending) >= _MAX_LINE_BYTES:

@@ -10,7 +10,7 @@ from piecework.errors import CorpusError, InvalidUtf8Error
 from piecework.train.unicode import mend
 
 _LIST_CHARS = 4 << 20
-_MAX_LINE_BYTES = 256 << 20
+MAX_LINE_BYTES = 256 << 20
 
 
 def read_json_lines(
@@ -24,15 +24,13 @@ def read_json_lines(
     """
     texts: list[str] = []
     chars = replacements = 0
-    for number, line in enumerate(_lines(stream, name), start=1):
-        place = f"{name} line {number}"
+    for number, line in enumerate(byte_lines(stream, name), start=1):
         if not line.strip():
             continue
-        decoded, bad_bytes = _decode(line, place, errors)
-        text, bad_chars = mend(_text_of(decoded, place, field), f"{place} field {field!r}", errors)
+        text, mended = json_line_text(line, f"{name} line {number}", field, errors)
         texts.append(text)
         chars += len(text)
-        replacements += bad_bytes + bad_chars
+        replacements += mended
         if chars >= _LIST_CHARS:
             yield texts, replacements
             texts, chars, replacements = [], 0, 0
@@ -40,7 +38,14 @@ def read_json_lines(
         yield texts, replacements
 
 
-def _lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
+def json_line_text(line: bytes, place: str, field: str, errors: str) -> tuple[str, int]:
+    """Return the text of one line and how much of it was mended; errors are those above."""
+    decoded, bad_bytes = _decode(line, place, errors)
+    text, bad_chars = mend(_text_of(decoded, place, field), f"{place} field {field!r}", errors)
+    return text, bad_bytes + bad_chars
+
+
+def byte_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
     """Split at newlines, refusing a line that could fill the memory."""
     pending = bytearray()
     number = 0
@@ -51,8 +56,8 @@ def _lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
             yield bytes(pending + part)
             pending.clear()
         pending += lines[-1]
-        if len(pending) > _MAX_LINE_BYTES:
-            limit = f"at most {_MAX_LINE_BYTES} bytes"
+        if len(pending) > MAX_LINE_BYTES:
+            limit = f"at most {MAX_LINE_BYTES} bytes"
             raise CorpusError(f"{name} line {number + 1}", "a longer line", limit)
     if pending:
         yield bytes(pending)

@@ -1,0 +1,54 @@
+"""Tables of one column, `ids`, a list of uint32 a row: Arrow and Parquet, by pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from piecework.corpus_output.text import Write
+from piecework.encoding import Batch
+from piecework.errors import MissingExtraError
+from piecework.files import whole_stream
+from piecework.tokenizer import Tokenizer
+
+
+@contextmanager
+def write_arrow(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
+    """Write an Arrow IPC file, which can be memory-mapped, or a stream to stdout."""
+    pyarrow = _pyarrow("pyarrow")
+    schema = _schema(pyarrow)
+    new_writer = pyarrow.ipc.new_stream if path == "-" else pyarrow.ipc.new_file
+    with whole_stream(path) as stream, new_writer(stream, schema) as writer:
+        yield lambda batch: writer.write_batch(_record_batch(pyarrow, schema, batch))
+
+
+@contextmanager
+def write_parquet(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
+    """Write Parquet, a row group for each batch."""
+    pyarrow, parquet = _pyarrow("pyarrow"), _pyarrow("pyarrow.parquet")
+    schema = _schema(pyarrow)
+    with (
+        whole_stream(path) as stream,
+        parquet.ParquetWriter(stream, schema, compression="zstd") as writer,
+    ):
+        yield lambda batch: writer.write_batch(_record_batch(pyarrow, schema, batch))
+
+
+def _schema(pyarrow: Any) -> Any:
+    return pyarrow.schema([pyarrow.field("ids", pyarrow.list_(pyarrow.uint32()))])
+
+
+def _record_batch(pyarrow: Any, schema: Any, batch: Batch) -> Any:
+    offsets = pyarrow.array(batch.row_offsets, pyarrow.int32())
+    rows = pyarrow.ListArray.from_arrays(offsets, pyarrow.array(batch.ids))
+    return pyarrow.record_batch([rows], schema=schema)
+
+
+def _pyarrow(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        expected = "the extra that brings it: pip install 'piecework[parquet]'"
+        raise MissingExtraError("Arrow and Parquet", "no pyarrow", expected) from error
