@@ -26,6 +26,7 @@ PUBLIC_NAMES = {
     "PieceworkError",
     "train",
     "corpus_output",
+    "analysis",
     "errors",
     "UNICODE_VERSION",
     "__version__",

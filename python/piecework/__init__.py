@@ -14,7 +14,7 @@ try:
 except ModuleNotFoundError as error:  # pragma: no cover - only in a broken checkout
     raise ImportError("piecework's extension module is missing: run `make build`") from error
 
-from piecework import corpus_output, errors, spec, train
+from piecework import analysis, corpus_output, errors, spec, train
 from piecework.corpus_output import EncodedFiles, encode_files
 from piecework.encoding import Batch, Encoding
 from piecework.errors import PieceworkError
@@ -42,6 +42,7 @@ __all__ = [
     "WordPieceTrainer",
     "WordTrainer",
     "__version__",
+    "analysis",
     "corpus_output",
     "count_files",
     "count_texts",

@@ -1,0 +1,92 @@
+"""Byte-pair encoding of one word, step by step: the symbols it begins with, and each merge in order.
+
+The plain algorithm of Sennrich et al. 2016, section 3.2: of all neighbouring pairs join the one of
+lowest rank, the leftmost first. It looks at every pair in every step, so a word of n symbols takes n²
+time at the most; words over 1,000 symbols are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from piecework.spec import BPE
+
+MAX_SYMBOLS = 1000
+
+
+@dataclass(frozen=True)
+class MergeStep:
+    """One merge: its rank (0 is learned first), where the pair stands, and what it becomes."""
+
+    rank: int
+    at: int
+    left: str
+    right: str
+    joined: str
+
+    def applied_to(self, symbols: Sequence[str]) -> list[str]:
+        """Return the symbols after this step.
+
+        >>> MergeStep(rank=0, at=1, left="u", right="g", joined="ug").applied_to(["h", "u", "g"])
+        ['h', 'ug']
+        """
+        return [*symbols[: self.at], self.joined, *symbols[self.at + 2 :]]
+
+
+class MergeTable:
+    """The merges of a model, to be looked up by pair.
+
+    >>> model = BPE({"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}, (("u", "g"), ("h", "ug")))
+    >>> [step.joined for step in MergeTable(model).steps(["h", "u", "g"])]
+    ['ug', 'hug']
+    """
+
+    def __init__(self, model: BPE) -> None:
+        self._model = model
+        self._ranks = {pair: rank for rank, pair in reversed(list(enumerate(model.merges)))}
+        self._prefix = model.continuing_subword_prefix or ""
+
+    def symbols(self, word: str) -> list[str]:
+        """Return what the word is before any merge: characters, bytes and unknown tokens."""
+        model = self._model
+        if model.ignore_merges and word in model.vocab:
+            return [word]
+        found: list[str] = []
+        for at, character in enumerate(word):
+            for symbol in self._symbols_of(character, at, is_last=at == len(word) - 1):
+                is_repeated = bool(found) and symbol == model.unk_token == found[-1]
+                if not (model.fuse_unk and is_repeated):
+                    found.append(symbol)
+        return found
+
+    def steps(self, symbols: Sequence[str]) -> list[MergeStep] | None:
+        """Return every merge in order, None for more than 1,000 symbols."""
+        if len(symbols) > MAX_SYMBOLS:
+            return None
+        steps: list[MergeStep] = []
+        while step := self._next_step(symbols):
+            steps.append(step)
+            symbols = step.applied_to(symbols)
+        return steps
+
+    def _next_step(self, symbols: Sequence[str]) -> MergeStep | None:
+        pairs = enumerate(pairwise(symbols))
+        ranked = [(self._ranks[pair], at) for at, pair in pairs if pair in self._ranks]
+        if not ranked:
+            return None
+        rank, at = min(ranked)
+        left, right = symbols[at], symbols[at + 1]
+        return MergeStep(rank, at, left, right, left + right[len(self._prefix) :])
+
+    def _symbols_of(self, character: str, at: int, *, is_last: bool) -> list[str]:
+        model = self._model
+        suffix = model.end_of_word_suffix or ""
+        symbol = (self._prefix if at else "") + character + (suffix if is_last else "")
+        if symbol in model.vocab:
+            return [symbol]
+        spelled = [f"<0x{byte:02X}>" for byte in symbol.encode(errors="replace")]
+        if model.byte_fallback and all(byte in model.vocab for byte in spelled):
+            return spelled
+        return [] if model.unk_token is None else [model.unk_token]

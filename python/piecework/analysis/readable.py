@@ -1,0 +1,35 @@
+"""Tokens as people read them: byte-level tokens as the text they stand for."""
+
+from __future__ import annotations
+
+from piecework.spec import ByteLevelDecoder, SequenceDecoder, TokenizerSpec
+
+_SHOWN_AS_THEMSELVES = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+_OTHERS = [byte for byte in range(256) if byte not in _SHOWN_AS_THEMSELVES]
+_BYTE_OF = {chr(byte): byte for byte in _SHOWN_AS_THEMSELVES} | {
+    chr(256 + place): byte for place, byte in enumerate(_OTHERS)
+}
+
+
+def is_byte_level(spec: TokenizerSpec) -> bool:
+    """Tell whether tokens are bytes written as printable characters, as GPT-2 does."""
+    decoder = spec.decoder
+    parts = decoder.decoders if isinstance(decoder, SequenceDecoder) else (decoder,)
+    return any(isinstance(part, ByteLevelDecoder) for part in parts)
+
+
+def text_of_bytes(token: str) -> str:
+    """Return the text of a byte-level token; bytes that are no character of their own as `\\xe6`.
+
+    >>> text_of_bytes("Ġcaf")
+    ' caf'
+    >>> text_of_bytes("æĹ")
+    '\\\\xe6\\\\x97'
+
+    A token with a character that stands for no byte is returned as it is.
+
+    Source: Radford et al. 2019 (GPT-2), reference code.
+    """
+    if not all(character in _BYTE_OF for character in token):
+        return token
+    return bytes(_BYTE_OF[character] for character in token).decode(errors="backslashreplace")
