@@ -194,7 +194,8 @@ def test_train_writes_a_vocabulary_file(cli: Run, corpus: str, tmp_path: Path) -
 
 
 def test_encode_gives_a_line_for_each_line(tokenizer: str) -> None:
-    code, out, err = piped("Hugging\n\nHOgging\r\nis", "encode", tokenizer, "--format", "tokens")
+    options = ["--format", "tokens", "--keep-empty"]
+    code, out, err = piped("Hugging\n\nHOgging\r\nis", "encode", tokenizer, *options)
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "[CLS] Hugg ##i ##n ##g [SEP]",
@@ -221,20 +222,70 @@ def test_encode_takes_files_in_order_and_writes_one(
     (tmp_path / "b").write_text("Hug\n")
     out = tmp_path / "out.txt"
     files = [str(tmp_path / "b"), str(tmp_path / "a")]
-    assert cli("encode", tokenizer, *files, "--format", "tokens", "-o", str(out)) == (0, "", "")
+    report = f"2 lines read, 2 written, 6 tokens, saved as {out}\n"
+    options = ["--format", "tokens", "-o", str(out)]
+    assert cli("encode", tokenizer, *files, *options) == (0, "", report)
     assert out.read_text() == "[CLS] Hug [SEP]\n[CLS] is [SEP]\n"
 
 
 def test_encode_replaces_invalid_utf8_or_refuses_it(tokenizer: str) -> None:
-    assert piped(b"is\nis\xff\n", "encode", tokenizer)[0] == 0
+    code, _, err = piped(b"is\nis\xff\n", "encode", tokenizer)
+    assert (code, err) == (0, "2 lines read, 2 written, 1 invalid UTF-8 sequences replaced\n")
     code, _, err = piped(b"is\nis\xff\n", "encode", tokenizer, "--errors", "strict")
     assert code == 2
     assert_one_line(err, "<stdin> line 2: found invalid UTF-8 at byte 2")
 
 
+def test_encode_drops_lines_empty_on_one_side_and_says_how_many(
+    cli: Run, tokenizer: str, tmp_path: Path
+) -> None:
+    left, right = tmp_path / "t.de", tmp_path / "t.en"
+    left.write_text("is\n\nHug\n")
+    right.write_text("Hug\nis\nis\n")
+    outputs = [str(tmp_path / "o.de"), str(tmp_path / "o.en")]
+    options = ["--no-special-tokens", "--format", "tokens", "-o", outputs[0], "-o", outputs[1]]
+    code, out, err = cli("encode", tokenizer, str(left), str(right), *options)
+    saved = f"2 + 2 tokens, saved as {' '.join(outputs)}"
+    assert (code, out) == (0, "")
+    assert err == f"3 lines read, 2 written, 1 dropped because empty, {saved}\n"
+    assert [Path(path).read_text() for path in outputs] == ["is\nHug\n", "Hug\nis\n"]
+    right.write_text("Hug\n")
+    code, _, err = cli("encode", tokenizer, str(left), str(right), *options)
+    assert code == 2
+    assert_one_line(err, f"{right}: found an end after line 1, expected a line 2 as in {left}")
+
+
+def test_encode_reads_stdin_beside_a_file(tokenizer: str, tmp_path: Path) -> None:
+    (tmp_path / "r").write_text("Hug\n")
+    options = ["--format", "tokens", "--no-special-tokens", "-o", "-", "-o", str(tmp_path / "o")]
+    assert piped("is\n", "encode", tokenizer, "-", str(tmp_path / "r"), *options) == (0, "is\n", "")
+    assert (tmp_path / "o").read_text() == "Hug\n"
+
+
+def test_encode_writes_megatron_files(cli: Run, tokenizer: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"body": "is"}\n')
+    options = ["--field", "body", "--format", "megatron", "--append-eod", "[SEP]"]
+    options += ["--no-special-tokens", "--workers", "1", "-o", str(tmp_path / "out")]
+    assert cli("encode", tokenizer, str(tmp_path / "a.jsonl"), *options)[0] == 0
+    vocab = pw.Tokenizer.load(tokenizer).get_vocab()
+    expected = b"".join(vocab[token].to_bytes(2, "little") for token in ("is", "[SEP]"))
+    assert (tmp_path / "out.bin").read_bytes() == expected
+    assert (tmp_path / "out.idx").stat().st_size == 34 + 4 + 8 + 16
+
+
+def test_encode_writes_arrow_to_a_pipe(tokenizer: str) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    process = start("encode", tokenizer, "--format", "arrow", "--no-special-tokens")
+    out, err = process.communicate(b"is\nHug\n", timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    rows = pyarrow.ipc.open_stream(out).read_all().column("ids").to_pylist()
+    vocab = pw.Tokenizer.load(tokenizer).get_vocab()
+    assert rows == [[vocab["is"]], [vocab["Hug"]]]
+
+
 def test_decode_undoes_encode(tokenizer: str) -> None:
     text = "This is the Hugging Face Course.\n\nHug\n"
-    _, ids, _ = piped(text, "encode", tokenizer)
+    _, ids, _ = piped(text, "encode", tokenizer, "--keep-empty")
     assert piped(ids, "decode", tokenizer) == (0, text, "")
     _, out, _ = piped(ids, "decode", tokenizer, "--keep-special-tokens", "--no-clean-up")
     assert out.splitlines()[0] == "[CLS] This is the Hugging Face Course . [SEP]"
@@ -273,10 +324,49 @@ def test_explain_prints_each_stage_of_a_text(cli: Run, tokenizer: str) -> None:
     code, out, _ = cli("explain", tokenizer, "Hugging [MASK]  is")
     assert code == 0
     titles = [line for line in out.splitlines() if not line.startswith(" ")]
-    assert titles == ["text", "special tokens", "normalized", "words", "pieces", "ids"]
+    assert titles == ["text", "special tokens", "normalized", "words", "pieces", "ids", "tokens"]
     assert "[MASK]  8:14" in out
     assert "  is  16:18" in out
     assert "Hugging -> Hugg ##i ##n ##g" in out
+    assert out.endswith("tokens\n  [CLS]|Hugg|##i|##n|##g|[MASK]|is|[SEP]\n")
+
+
+def test_explain_prints_each_merge(cli: Run, tmp_path: Path) -> None:
+    merges = (("u", "g"), ("Ġ", "h"), ("Ġh", "ug"))
+    entries = ["h", "u", "g", "Ġ", "ug", "Ġh", "Ġhug", "Ã", "©"]
+    path = str(tmp_path / "t.json")
+    pw.Tokenizer(
+        pw.spec.BPE({entry: id for id, entry in enumerate(entries)}, merges),
+        pre_tokenizer=pw.spec.ByteLevel(add_prefix_space=False),
+        decoder=pw.spec.ByteLevelDecoder(),
+    ).save(path)
+    code, out, _ = cli("explain", path, "hug hugé", "--steps", "2")
+    assert code == 0
+    assert out.split("merges\n")[1].split("pieces\n")[0].splitlines() == [
+        "  h u g",
+        "         0  u g -> ug    h ug",
+        r"  ␣ h u g \xc3 \xa9",
+        r"         0  u g -> ug    ␣ h ug \xc3 \xa9",
+        r"         1  ␣ h -> ␣h    ␣h ug \xc3 \xa9",
+        "            ... and 1 more",
+    ]
+    assert out.endswith("tokens\n  h|ug|␣hug|\\xc3|\\xa9\n")
+
+
+def test_explain_prints_the_scores_of_unigram_pieces(cli: Run, tmp_path: Path) -> None:
+    path = str(tmp_path / "t.json")
+    pieces = (("<unk>", 0.0), ("hug", -2.5), ("s", -1.25))
+    pw.Tokenizer(pw.spec.Unigram(pieces, unk_id=0)).save(path)
+    code, out, _ = cli("explain", path, "hugsx")
+    assert code == 0
+    scores = ["  hug  -2.5000", "  s  -1.2500", "  <unk>  not scored", "  together  -3.7500"]
+    assert out.split("scores\n")[1].split("pieces\n")[0].splitlines() == scores
+
+
+def test_explain_hides_what_a_terminal_would_obey(cli: Run, tokenizer: str) -> None:
+    code, out, _ = cli("explain", tokenizer, "is\x1b[31m")
+    assert code == 0
+    assert "\x1b" not in out.split("tokens\n")[-1]
 
 
 def test_explain_training_prints_the_worked_example(cli: Run, corpus: str) -> None:
@@ -331,7 +421,11 @@ def test_bad_usage_is_one_line_and_code_two(cli: Run, corpus: str, tokenizer: st
         (["train", corpus, "--special-token", "[CLS]", "-o", "x"], "unknown token '[UNK]' among"),
         (["train", corpus, "a.tsv", "-o", "x"], "CORPUS: found text and counts files"),
         (["count", corpus, "-o", "counts.csv"], "a name ending in .parquet or .tsv"),
-        (["encode", tokenizer, "--format", "npy"], "'npy' is not one of"),
+        (["encode", tokenizer, "--format", "xml"], "'xml' is not one of"),
+        (["encode", tokenizer, corpus, "--format", "npy"], "outputs: found '-', expected a path"),
+        (["encode", tokenizer, corpus, "-o", corpus], "outputs: found"),
+        (["encode", tokenizer, "a", "b", "-o", "c", "-o", "d", "-o", "e"], "3 for 2 inputs"),
+        (["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x"], "append_eod: found"),
         (["explain", tokenizer], "explain: found 1 arguments"),
     ):
         code, out, err = cli(*arguments)

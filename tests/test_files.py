@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,25 @@ def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
         with pytest.raises(FileError, match=path.name), whole_file(path) as temporary:
             temporary.write_text("x")
     assert list(tmp_path.iterdir()) == []
+
+
+@POSIX
+@pytest.mark.parametrize("option", ["-u", "-B"])
+def test_stdout_gets_all_of_a_long_write_or_fails(option: str) -> None:
+    """An unbuffered stdout writes a part and says how much; here that would be lost bytes."""
+    code = (
+        "from piecework.files import whole_stream\n"
+        "with whole_stream('-') as stream: stream.write(b'x' * 1_000_000)\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    command = [sys.executable, option, "-c", code]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.read(10) == b"x" * 10
+    process.stdout.close()
+    assert b"BrokenPipeError" in process.stderr.read()
+    assert process.wait(timeout=60) != 0
+    process.stderr.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 import sys
@@ -44,8 +45,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 def whole_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file that appears whole or not at all, or stdout for `-`."""
     if os.fspath(path) == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        with _stdout() as stream:
+            yield stream
         return
     with whole_file(path) as temporary, temporary.open("wb") as stream:
         yield stream
@@ -63,6 +64,18 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def reason(error: OSError) -> str:
     """Return the system's words for an error, in lower case: "no such file or directory"."""
     return (error.strerror or str(error)).lower()
+
+
+@contextmanager
+def _stdout() -> Iterator[BinaryIO]:
+    stream = sys.stdout.buffer
+    if isinstance(stream, io.RawIOBase):
+        # Under `python -u` this is no buffer, and may write less than it is given.
+        with open(sys.stdout.fileno(), "wb", closefd=False) as buffered:
+            yield buffered
+        return
+    yield stream
+    stream.flush()
 
 
 def _is_device(target: Path) -> bool:
