@@ -262,6 +262,27 @@ def test_encode_reads_stdin_beside_a_file(tokenizer: str, tmp_path: Path) -> Non
     assert (tmp_path / "o").read_text() == "Hug\n"
 
 
+@NEEDS_SIGNALS
+def test_encode_answers_each_line_typed_on_a_terminal(tokenizer: str) -> None:
+    import pty
+
+    parent, child = pty.openpty()
+    options = ["--format", "tokens", "--no-special-tokens"]
+    process = start("encode", tokenizer, *options, stdin=child)
+    os.close(child)
+    watchdog = threading.Timer(30, process.kill)
+    watchdog.start()
+    assert process.stdout is not None
+    for line in (b"is\n", b"Hug\n"):
+        os.write(parent, line)
+        assert process.stdout.readline() == line
+    os.write(parent, b"\x04")
+    _, err = process.communicate(timeout=60)
+    watchdog.cancel()
+    os.close(parent)
+    assert (process.returncode, err) == (0, b"")
+
+
 def test_encode_writes_megatron_files(cli: Run, tokenizer: str, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"body": "is"}\n')
     options = ["--field", "body", "--format", "megatron", "--append-eod", "[SEP]"]

@@ -23,7 +23,7 @@ class ExplainedWord:
     """A word as the model gets it, with its character span in the text.
 
     For BPE, `symbols` is what the word begins as and `merges` are the steps from there; `merges` is
-    None for a word of more than 1,000 symbols, and both are empty for other models.
+    None for a word of more than 500 symbols, and both are empty for other models.
     """
 
     word: str

@@ -2,7 +2,7 @@
 
 The plain algorithm of Sennrich et al. 2016, section 3.2: of all neighbouring pairs join the one of
 lowest rank, the leftmost first. It looks at every pair in every step, so a word of n symbols takes n²
-time at the most; words over 1,000 symbols are left alone.
+time at the most; words over 500 symbols are left alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from piecework.spec import BPE
 
-MAX_SYMBOLS = 1000
+MAX_SYMBOLS = 500
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class MergeTable:
         return found
 
     def steps(self, symbols: Sequence[str]) -> list[MergeStep] | None:
-        """Return every merge in order, None for more than 1,000 symbols."""
+        """Return every merge in order, None for more than 500 symbols."""
         if len(symbols) > MAX_SYMBOLS:
             return None
         steps: list[MergeStep] = []

@@ -102,26 +102,21 @@ def encode_files(
     eod = None if append_eod is None else known_token(tokenizer, append_eod)
     bare = _without_batch_padding(tokenizer)
 
-    def encode(columns: Columns) -> list[Batch]:
-        return [
-            _ended(
-                bare.encode_batch(
-                    texts,
-                    add_special_tokens=add_special_tokens,
-                    parse_special=parse_special,
-                    workers=workers,
-                ),
-                eod,
-            )
-            for texts in columns
-        ]
+    def encode(texts: list[str]) -> Batch:
+        batch = bare.encode_batch(
+            texts,
+            add_special_tokens=add_special_tokens,
+            parse_special=parse_special,
+            workers=workers,
+        )
+        return _ended(batch, eod)
 
     tally = _Tally(sources, keep_empty, progress)
     with _system_errors_told(targets), ExitStack() as stack:
         writers = [stack.enter_context(form.open(path, tokenizer)) for path in targets]
         in_flight = 0 if any(source.is_interactive for source in sources) else BATCHES_IN_FLIGHT
-        encoded = stack.enter_context(closing(overlapped(encode, tally.lines(), in_flight)))
-        for batches in encoded:
+        encoded = overlapped(lambda texts: list(map(encode, texts)), tally.lines(), in_flight)
+        for batches in stack.enter_context(closing(encoded)):
             for write, batch in zip(writers, batches, strict=True):
                 write(batch)
             tally.add_written(batches)
