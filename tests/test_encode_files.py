@@ -25,6 +25,7 @@ import pytest
 import piecework as pw
 from piecework.corpus_output import encode as encode_module
 from piecework.corpus_output import lines as lines_module
+from piecework.corpus_output import tables
 from piecework.corpus_output.overlap import overlapped
 from piecework.train import json_lines
 
@@ -291,6 +292,21 @@ def test_special_tokens_in_the_text_can_be_text(tok: pw.Tokenizer, tmp_path: Pat
     assert ids_in(out) == [[8, 4]]
     pw.encode_files(tok, source, out, add_special_tokens=False, parse_special=False)
     assert 4 not in ids_in(out)[0]
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_parquet_does_not_hold_back_what_it_has(
+    tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(tables, "_IDS_A_ROW_GROUP", 1000)
+    source = write(tmp_path / "in", "a hugs cafe\n" * 2000)
+    pw.encode_files(tok, source, tmp_path / "out", format="parquet")
+    written = parquet.read_metadata(tmp_path / "out")
+    sizes = [written.row_group(at).num_rows * 6 for at in range(written.num_row_groups)]
+    assert sum(sizes) == 12_000
+    assert max(sizes) < 1000 + 256
+    assert len(sizes) >= 10
 
 
 # ---- lines

@@ -13,6 +13,8 @@ from piecework.errors import MissingExtraError
 from piecework.files import whole_stream
 from piecework.tokenizer import Tokenizer
 
+_IDS_A_ROW_GROUP = 4 << 20
+
 
 @contextmanager
 def write_arrow(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
@@ -26,14 +28,28 @@ def write_arrow(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
 
 @contextmanager
 def write_parquet(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
-    """Write Parquet, a row group for each batch."""
+    """Write Parquet in row groups of about four million ids."""
     pyarrow, parquet = _pyarrow("pyarrow"), _pyarrow("pyarrow.parquet")
     schema = _schema(pyarrow)
+    held: list[Any] = []
+
+    def write(batch: Batch) -> None:
+        held.append(_record_batch(pyarrow, schema, batch))
+        if sum(len(rows.column(0).values) for rows in held) >= _IDS_A_ROW_GROUP:
+            write_held()
+
+    def write_held() -> None:
+        # pyarrow's own `write_batch` would hold a million rows, however long they are.
+        writer.write_table(pyarrow.Table.from_batches(held, schema))
+        held.clear()
+
     with (
         whole_stream(path) as stream,
         parquet.ParquetWriter(stream, schema, compression="zstd") as writer,
     ):
-        yield lambda batch: writer.write_batch(_record_batch(pyarrow, schema, batch))
+        yield write
+        if held:
+            write_held()
 
 
 def _schema(pyarrow: Any) -> Any:
