@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
@@ -82,6 +82,7 @@ def bpe_models(draw: st.DrawFn) -> pw.spec.BPE:
     )
 
 
+@settings(max_examples=300)
 @given(bpe_models(), st.text("abcdé", min_size=1, max_size=12))
 def test_merges_end_where_the_model_does(model: pw.spec.BPE, word: str) -> None:
     table = MergeTable(model)

@@ -54,12 +54,19 @@ class MergeTable:
         if model.ignore_merges and word in model.vocab:
             return [word]
         found: list[str] = []
+        # An unknown token waits for the next known character, as in `tokenizers`; bytes overtake it.
+        waiting: list[str] = []
         for at, character in enumerate(word):
-            for symbol in self._symbols_of(character, at, is_last=at == len(word) - 1):
-                is_repeated = bool(found) and symbol == model.unk_token == found[-1]
-                if not (model.fuse_unk and is_repeated):
-                    found.append(symbol)
-        return found
+            symbol = self._symbol(character, at, is_last=at == len(word) - 1)
+            if symbol in model.vocab:
+                found += [*waiting, symbol]
+                waiting = []
+            elif spelled := self._bytes(symbol):
+                found += spelled
+            elif model.unk_token is not None:
+                found += [] if model.fuse_unk else waiting
+                waiting = [model.unk_token]
+        return found + waiting
 
     def steps(self, symbols: Sequence[str]) -> list[MergeStep] | None:
         """Return every merge in order, None for more than 500 symbols."""
@@ -80,13 +87,12 @@ class MergeTable:
         left, right = symbols[at], symbols[at + 1]
         return MergeStep(rank, at, left, right, left + right[len(self._prefix) :])
 
-    def _symbols_of(self, character: str, at: int, *, is_last: bool) -> list[str]:
-        model = self._model
-        suffix = model.end_of_word_suffix or ""
-        symbol = (self._prefix if at else "") + character + (suffix if is_last else "")
-        if symbol in model.vocab:
-            return [symbol]
+    def _symbol(self, character: str, at: int, *, is_last: bool) -> str:
+        suffix = self._model.end_of_word_suffix or ""
+        return (self._prefix if at else "") + character + (suffix if is_last else "")
+
+    def _bytes(self, symbol: str) -> list[str]:
+        """Return the symbol as byte entries, nothing where the model does not have them all."""
         spelled = [f"<0x{byte:02X}>" for byte in symbol.encode(errors="replace")]
-        if model.byte_fallback and all(byte in model.vocab for byte in spelled):
-            return spelled
-        return [] if model.unk_token is None else [model.unk_token]
+        known = all(byte in self._model.vocab for byte in spelled)
+        return spelled if self._model.byte_fallback and known else []
