@@ -11,6 +11,7 @@ use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
+use crate::custom::functions as custom_functions;
 use crate::encoding::RawEncoding;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrowed, borrowed_all, selector, Borrowed, Held};
@@ -56,8 +57,10 @@ pub(crate) fn worker_count(workers: Option<i64>) -> PyResult<usize> {
 #[pymethods]
 impl Core {
     #[staticmethod]
-    fn from_json(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Self> {
-        compile(py, source, || tokenizer_json::read(data))
+    #[pyo3(signature = (data, source, functions=Vec::new()))]
+    fn from_json(py: Python<'_>, data: &[u8], source: &str, functions: Vec<Py<PyAny>>) -> PyResult<Self> {
+        let functions = custom_functions(functions);
+        compile(py, source, || tokenizer_json::read_with(data, &functions))
     }
 
     #[staticmethod]

@@ -12,6 +12,7 @@ use piecework_formats::tokenizer_json;
 use pyo3::prelude::*;
 
 use crate::core::worker_count;
+use crate::custom::functions as custom_functions;
 use crate::errors::raise;
 use crate::text::{borrow_all, items};
 
@@ -32,11 +33,12 @@ impl WordCounter {
 #[pymethods]
 impl WordCounter {
     #[new]
-    #[pyo3(signature = (pipeline_json, workers))]
-    fn new(pipeline_json: &str, workers: Option<i64>) -> PyResult<Self> {
+    #[pyo3(signature = (pipeline_json, workers, functions=Vec::new()))]
+    fn new(pipeline_json: &str, workers: Option<i64>, functions: Vec<Py<PyAny>>) -> PyResult<Self> {
         let workers = worker_count(workers)?;
         let (normalizer, pre_tokenizer) =
-            tokenizer_json::read_pipeline(pipeline_json.as_bytes()).map_err(raise)?;
+            tokenizer_json::read_pipeline(pipeline_json.as_bytes(), &custom_functions(functions))
+                .map_err(raise)?;
         let splitter = Splitter::new(
             Normalizer::compile(normalizer.as_ref()).map_err(raise)?,
             PreTokenizer::compile(pre_tokenizer.as_ref()).map_err(raise)?,
@@ -48,8 +50,7 @@ impl WordCounter {
     fn add_texts(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, source: u32) -> PyResult<()> {
         let items = items(texts, "texts")?;
         let texts = borrow_all(&items, "texts")?;
-        py.detach(|| self.counter().add_texts(&texts, source));
-        Ok(())
+        py.detach(|| self.counter().add_texts(&texts, source)).map_err(raise)
     }
 
     fn add_block(

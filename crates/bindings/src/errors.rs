@@ -6,7 +6,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 /// Make the exception for a core error.
+///
+/// An exception that led to it becomes its `__cause__`; what asked to stop goes on as it was.
 pub(crate) fn raise(error: Error) -> PyErr {
+    let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<PyErr>());
+    let cause = cause.map(|cause| Python::attach(|py| cause.clone_ref(py)));
     let class = match error.kind {
         ErrorKind::Argument => "ArgumentError",
         ErrorKind::Format => "FormatError",
@@ -14,9 +18,14 @@ pub(crate) fn raise(error: Error) -> PyErr {
         ErrorKind::Corpus => "CorpusError",
         ErrorKind::Utf8 => "InvalidUtf8Error",
         ErrorKind::Training => "TrainingError",
-        ErrorKind::Interrupted => return PyKeyboardInterrupt::new_err(()),
+        ErrorKind::Stage => "StageError",
+        ErrorKind::Interrupted => return cause.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
     };
-    exception(class, error.place, error.found, error.expected)
+    let raised = exception(class, error.place, error.found, error.expected);
+    if cause.is_some() {
+        Python::attach(|py| raised.set_cause(py, cause));
+    }
+    raised
 }
 
 /// Make an `InputTypeError`.

@@ -5,6 +5,7 @@
 
 mod core;
 mod counting;
+mod custom;
 mod encoding;
 mod errors;
 mod input;

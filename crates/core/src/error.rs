@@ -1,6 +1,7 @@
 //! One error type for the whole core: where, what was found, what was expected.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// What went wrong, in the terms of the Python exception tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub enum ErrorKind {
     Utf8,
     /// The training settings cannot be met by the corpus.
     Training,
+    /// A custom stage failed, or gave what cannot be used.
+    Stage,
     /// The caller asked to stop.
     Interrupted,
 }
@@ -32,7 +35,21 @@ pub struct Error {
     pub found: String,
     /// What should stand there; may be empty.
     pub expected: String,
+    /// What went wrong outside the core and led to this.
+    pub cause: Option<Cause>,
 }
+
+/// An error from outside, shared because errors are cloned; equal to itself alone.
+#[derive(Clone, Debug)]
+pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
+
+impl PartialEq for Cause {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Cause {}
 
 impl Error {
     /// Make an error from its parts.
@@ -42,7 +59,14 @@ impl Error {
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> Self {
-        Self { kind, place: place.into(), found: found.into(), expected: expected.into() }
+        Self { kind, place: place.into(), found: found.into(), expected: expected.into(), cause: None }
+    }
+
+    /// Say what led to it.
+    #[must_use]
+    pub fn because(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.cause = Some(Cause(Arc::new(cause)));
+        self
     }
 
     /// Put the name of a file, or of an enclosing field, before the place.
@@ -63,4 +87,8 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_ref().map(|cause| &*cause.0 as &(dyn std::error::Error + 'static))
+    }
+}

@@ -3,11 +3,9 @@
 //! Every thread keeps a map of its own until the end; merging adds counts and takes the smaller first
 //! position, so the result does not depend on how the texts were shared out.
 
-use std::thread;
-
 use rustc_hash::FxHashMap;
 
-use super::{join, shares};
+use super::shares::{shares, work_on};
 use crate::error::{Error, ErrorKind};
 use crate::pipeline::{SplitScratch, Splitter, WordSink};
 use crate::train::{CountMap, Counts};
@@ -20,8 +18,8 @@ const SOURCE_SHIFT: u32 = 40;
 pub struct WordCounter {
     splitter: Splitter,
     tallies: Vec<Tally>,
-    /// Bytes that each source has given as texts so far.
-    given: FxHashMap<u32, u64>,
+    /// Bytes and texts that each source has given as texts so far.
+    given: FxHashMap<u32, (u64, usize)>,
 }
 
 /// What one thread has counted.
@@ -29,8 +27,6 @@ pub struct WordCounter {
 struct Tally {
     map: CountMap,
     scratch: SplitScratch,
-    /// What went wrong first.
-    fault: Option<Error>,
 }
 
 /// A text and the position of its first byte.
@@ -45,14 +41,18 @@ impl WordCounter {
     }
 
     /// Count texts that follow what `source` has given so far; each ends with one virtual byte.
-    pub fn add_texts(&mut self, texts: &[&str], source: u32) {
-        let given = self.given.entry(source).or_default();
+    ///
+    /// An error names the text by its number among all that `source` has given.
+    pub fn add_texts(&mut self, texts: &[&str], source: u32) -> Result<(), Error> {
+        let (bytes, given) = self.given.entry(source).or_default();
+        let first = *given;
         let mut placed = Vec::with_capacity(texts.len());
         for text in texts {
-            placed.push((*text, position(source, *given)));
-            *given += text.len() as u64 + 1;
+            placed.push((*text, position(source, *bytes)));
+            *bytes += text.len() as u64 + 1;
         }
-        self.add(&placed);
+        *given += texts.len();
+        self.add(&placed, |at| format!("texts[{}]", first + at))
     }
 
     /// Count the lines of a block that starts at byte `offset` of `source`.
@@ -84,47 +84,36 @@ impl WordCounter {
             placed.push((line.strip_suffix('\r').unwrap_or(line), position(source, offset + at as u64)));
             start += line.len() + 1;
         }
-        self.add(&placed);
+        let byte_of = |at: usize| placed[at].1 & ((1 << SOURCE_SHIFT) - 1);
+        self.add(&placed, |at| format!("line at byte {}", byte_of(at)))?;
         Ok(replaced)
     }
 
     /// Merge what all threads counted.
-    pub fn finish(mut self) -> Result<Counts, Error> {
-        if let Some(fault) = self.tallies.iter_mut().find_map(|tally| tally.fault.take()) {
-            return Err(fault);
-        }
+    pub fn finish(self) -> Result<Counts, Error> {
         let mut maps = self.tallies.into_iter().map(|tally| tally.map);
         let first = maps.next().unwrap_or_default();
         maps.try_fold(first, CountMap::merge)?.finish()
     }
 
-    fn add(&mut self, placed: &[Placed]) {
+    /// Count texts; `name` is what errors call the one with a number.
+    fn add(&mut self, placed: &[Placed], name: impl Fn(usize) -> String + Sync) -> Result<(), Error> {
         let sizes: Vec<usize> = placed.iter().map(|(text, _)| text.len()).collect();
         let shares = shares(&sizes, self.tallies.len());
         let splitter = &self.splitter;
-        if shares.len() <= 1 {
-            self.tallies[0].count(splitter, placed);
-            return;
-        }
-        thread::scope(|scope| {
-            let threads: Vec<_> = shares
-                .into_iter()
-                .zip(&mut self.tallies)
-                .map(|(rows, tally)| scope.spawn(|| tally.count(splitter, &placed[rows])))
-                .collect();
-            threads.into_iter().for_each(join);
-        });
+        work_on(shares.into_iter().zip(&mut self.tallies), |(rows, tally), stop| {
+            stop.rows(rows).try_for_each(|at| {
+                tally.count(splitter, placed[at]).map_err(|fault| fault.within(&name(at)))
+            })
+        })
+        .map(drop)
     }
 }
 
 impl Tally {
-    fn count(&mut self, splitter: &Splitter, texts: &[Placed]) {
-        for &(text, position) in texts {
-            let mut words = CountedWords { map: &mut self.map, position };
-            if let Err(fault) = splitter.run(text, 0, &mut self.scratch, &mut words) {
-                self.fault.get_or_insert(fault);
-            }
-        }
+    fn count(&mut self, splitter: &Splitter, (text, position): Placed) -> Result<(), Error> {
+        let mut words = CountedWords { map: &mut self.map, position };
+        splitter.run(text, 0, &mut self.scratch, &mut words)
     }
 }
 

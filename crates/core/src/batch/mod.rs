@@ -1,17 +1,18 @@
 //! Many texts at once: shared out over threads by bytes, gathered in order.
 
 mod count;
+mod shares;
 
 pub use count::WordCounter;
 
 use std::ops::Range;
 use std::sync::Mutex;
-use std::thread;
 
 use crate::encoding::padded_length;
 use crate::error::Error;
 use crate::pipeline::{Input, Options, Pipeline, Scratch};
 use crate::spec::Direction;
+use shares::{shares, work_on, Stop};
 
 /// Flat ids of many rows; row `i` is `ids[row_offsets[i]..row_offsets[i + 1]]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,9 +33,6 @@ pub struct Encoder {
     pipeline: Pipeline,
     idle: Mutex<Vec<Scratch>>,
 }
-
-/// Below this many bytes a thread costs more than it brings.
-const MIN_BYTES_PER_WORKER: usize = 64 << 10;
 
 impl Encoder {
     /// Wrap a pipeline.
@@ -72,10 +70,10 @@ impl Encoder {
         options: Options<'_>,
         workers: usize,
     ) -> Result<BatchIds, Error> {
-        let parts = self.share_out(inputs, workers, |rows, scratch| {
-            self.encode_rows(inputs, pairs, options, rows, scratch)
-        });
-        let batch = gather(parts)?;
+        let parts = self.share_out(inputs, workers, |rows, stop, scratch| {
+            self.encode_rows(inputs, pairs, options, (rows, stop), scratch)
+        })?;
+        let batch = gather(parts);
         Ok(match self.pipeline.padding() {
             Some(_) => self.padded(&batch),
             None => batch,
@@ -89,17 +87,17 @@ impl Encoder {
         options: Options<'_>,
         workers: usize,
     ) -> Result<Vec<i64>, Error> {
-        let parts = self.share_out(inputs, workers, |rows, scratch| {
+        let parts = self.share_out(inputs, workers, |rows, stop, scratch| {
             let mut ids = Vec::new();
             let mut count = |row: usize| {
                 ids.clear();
                 self.pipeline.row_into(inputs[row], None, options, scratch, &mut ids, None)?;
                 Ok(ids.len() as i64)
             };
-            rows.map(|row| count(row).map_err(|error: Error| named(error, row))).collect()
+            let named_count = |row| count(row).map_err(|error: Error| named(error, row));
+            stop.rows(rows).map(named_count).collect::<Result<Vec<i64>, Error>>()
         });
-        let counts: Result<Vec<Vec<i64>>, Error> = parts.into_iter().collect();
-        Ok(counts?.concat())
+        Ok(parts?.concat())
     }
 
     fn encode_rows(
@@ -107,7 +105,7 @@ impl Encoder {
         inputs: &[Input<'_>],
         pairs: Option<&[Input<'_>]>,
         options: Options<'_>,
-        rows: Range<usize>,
+        (rows, stop): (Range<usize>, &Stop),
         scratch: &mut Scratch,
     ) -> Result<BatchIds, Error> {
         let bytes: usize = inputs[rows.clone()].iter().map(|input| input.bytes()).sum();
@@ -119,7 +117,7 @@ impl Encoder {
             attention_mask: None,
         };
         part.row_offsets.push(0);
-        for row in rows {
+        for row in stop.rows(rows) {
             let pair = pairs.map(|pairs| pairs[row]);
             self.pipeline
                 .row_into(inputs[row], pair, options, scratch, &mut part.ids, part.type_ids.as_mut())
@@ -134,20 +132,11 @@ impl Encoder {
         &self,
         inputs: &[Input<'_>],
         workers: usize,
-        work: impl Fn(Range<usize>, &mut Scratch) -> R + Sync,
-    ) -> Vec<R> {
+        work: impl Fn(Range<usize>, &Stop, &mut Scratch) -> Result<R, Error> + Sync,
+    ) -> Result<Vec<R>, Error> {
         let sizes: Vec<usize> = inputs.iter().map(|input| input.bytes()).collect();
-        let shares = shares(&sizes, workers);
-        if shares.len() <= 1 {
-            return shares.into_iter().map(|rows| self.with_scratch(|s| work(rows, s))).collect();
-        }
-        thread::scope(|scope| {
-            let work = &work;
-            let threads: Vec<_> = shares
-                .into_iter()
-                .map(|rows| scope.spawn(move || self.with_scratch(|scratch| work(rows, scratch))))
-                .collect();
-            threads.into_iter().map(|thread| join(thread)).collect()
+        work_on(shares(&sizes, workers), |rows, stop| {
+            self.with_scratch(|scratch| work(rows, stop, scratch))
         })
     }
 
@@ -197,30 +186,9 @@ fn named(error: Error, row: usize) -> Error {
     error.within(&format!("texts[{row}]"))
 }
 
-/// A thread's panic goes on in the caller.
-fn join<R>(thread: thread::ScopedJoinHandle<'_, R>) -> R {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// Ranges of rows of about equal bytes, at most `workers` of them, none without rows.
-pub(crate) fn shares(sizes: &[usize], workers: usize) -> Vec<Range<usize>> {
-    let total: usize = sizes.iter().map(|size| size + 1).sum();
-    let wanted = workers.min(total / MIN_BYTES_PER_WORKER + 1).max(1);
-    let (mut shares, mut start, mut bytes) = (Vec::with_capacity(wanted), 0, 0);
-    for (row, size) in sizes.iter().enumerate() {
-        bytes += size + 1;
-        if bytes * wanted >= total * (shares.len() + 1) {
-            shares.push(start..row + 1);
-            start = row + 1;
-        }
-    }
-    shares
-}
-
-fn gather(parts: Vec<Result<BatchIds, Error>>) -> Result<BatchIds, Error> {
-    let mut parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+fn gather(mut parts: Vec<BatchIds>) -> BatchIds {
     if parts.len() == 1 {
-        return Ok(parts.swap_remove(0));
+        return parts.swap_remove(0);
     }
     let mut whole = BatchIds {
         ids: Vec::with_capacity(parts.iter().map(|part| part.ids.len()).sum()),
@@ -236,21 +204,5 @@ fn gather(parts: Vec<Result<BatchIds, Error>>) -> Result<BatchIds, Error> {
             all.extend_from_slice(&types);
         }
     }
-    Ok(whole)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_cover_all_rows_in_order() {
-        let sizes: Vec<usize> = (0..50).map(|i| i * 977 % 9000).collect();
-        for workers in 1..9 {
-            let shares = shares(&sizes, workers);
-            assert!(shares.len() <= workers);
-            assert_eq!(shares.into_iter().flatten().collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
-        }
-        assert!(shares(&[], 4).is_empty());
-    }
+    whole
 }

@@ -7,6 +7,7 @@ mod bert;
 mod byte_level;
 mod changes;
 mod charsmap;
+mod custom;
 mod forms;
 mod growth;
 mod lowercase;
@@ -21,6 +22,7 @@ mod strip_accents;
 mod tests;
 
 pub use bert::BertNormalizer;
+pub use custom::Custom;
 pub use precompiled::Precompiled;
 pub use replace::Replace;
 pub use sequence::Sequence;
@@ -60,6 +62,8 @@ pub enum Normalizer {
     Precompiled(Box<Precompiled>),
     /// Bytes as printable characters.
     ByteLevel,
+    /// A function of somebody else's.
+    Custom(Custom),
     /// One after the other.
     Sequence(Sequence),
 }
@@ -91,13 +95,15 @@ impl Normalizer {
                 Self::Precompiled(Box::new(Precompiled::compile(charsmap, &place)?))
             }
             NormalizerSpec::ByteLevel => Self::ByteLevel,
+            NormalizerSpec::Custom(spec) => Self::Custom(Custom::compile(spec, place)),
             NormalizerSpec::Sequence(spec) => Self::Sequence(Sequence::compile(spec, place)?),
         })
     }
 
     /// Normalize `text`, which stands at byte `start` of the original, into `out`.
     ///
-    /// Fails only where a regular expression gives up, or where rules make the text many times longer.
+    /// Fails only where a regular expression gives up, where rules make the text many times longer, or
+    /// where a function from outside fails.
     pub fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) -> Result<(), Error> {
         match self {
             Self::Sequence(sequence) => sequence.run(text, start, out),
@@ -125,6 +131,7 @@ impl Normalizer {
             Self::Nmt => nmt::run(text, start, out),
             Self::Precompiled(rules) => rules.run(text, start, growth, out)?,
             Self::ByteLevel => byte_level::run(text, start, out),
+            Self::Custom(custom) => custom.run(text, start, growth, out)?,
         }
         Ok(())
     }
@@ -147,6 +154,7 @@ impl Normalizer {
             Self::Nmt => NormalizerSpec::Nmt,
             Self::Precompiled(rules) => rules.spec(),
             Self::ByteLevel => NormalizerSpec::ByteLevel,
+            Self::Custom(custom) => NormalizerSpec::Custom(custom.spec().clone()),
             Self::Sequence(sequence) => sequence.spec(),
         })
     }

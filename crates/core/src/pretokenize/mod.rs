@@ -2,6 +2,7 @@
 
 mod byte_level;
 mod classes;
+mod custom;
 mod cut;
 mod metaspace;
 mod scripts;
@@ -12,6 +13,7 @@ mod tests;
 use crate::error::{Error, ErrorKind};
 use crate::spec::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
 use crate::text::{class_of, Class, Pattern, Pieces};
+use custom::Custom;
 use cut::{cut_at_chars, Cutter};
 
 /// A compiled pre-tokenizer.
@@ -49,6 +51,7 @@ enum Stage {
     Split { pattern: Pattern, behavior: SplitBehavior, invert: bool },
     ByteLevel(ByteLevelSpec),
     Metaspace(MetaspaceSpec),
+    Custom(Custom),
 }
 
 impl PreTokenizer {
@@ -72,7 +75,7 @@ impl PreTokenizer {
 
     /// Cut, and where the kind does so rewrite, every piece.
     ///
-    /// Fails only where a regular expression gives up.
+    /// Fails only where a regular expression gives up, or a function from outside fails.
     pub fn run_pieces(&self, pieces: &mut Pieces) -> Result<(), Error> {
         match self {
             Self::Whole => {}
@@ -143,6 +146,7 @@ impl Stage {
             }
             Self::ByteLevel(spec) => byte_level::run(*spec, pieces),
             Self::Metaspace(spec) => metaspace::run(*spec, pieces),
+            Self::Custom(custom) => return pieces.try_split(|text, emit| custom.cut(text, emit)),
         }
         Ok(())
     }
@@ -175,6 +179,7 @@ fn compile_into(spec: &PreTokenizerSpec, place: &str, stages: &mut Vec<Stage>) -
         }
         PreTokenizerSpec::ByteLevel(spec) => Stage::ByteLevel(*spec),
         PreTokenizerSpec::Metaspace(spec) => Stage::Metaspace(*spec),
+        PreTokenizerSpec::Custom(spec) => Stage::Custom(Custom::compile(spec, place)),
         PreTokenizerSpec::Sequence(members) => {
             for (at, member) in members.iter().enumerate() {
                 compile_into(member, &format!("{place}.pretokenizers[{at}]"), stages)?;

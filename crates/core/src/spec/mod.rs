@@ -1,5 +1,6 @@
 //! What a tokenizer can be, as plain data: one struct or enum for each stage.
 
+mod custom;
 mod decoders;
 mod models;
 mod normalizers;
@@ -7,6 +8,7 @@ mod patterns;
 mod post_processors;
 mod pre_tokenizers;
 
+pub use custom::{CharSpan, CustomSpec, Rewritten, TextFunction, Words};
 pub use decoders::DecoderSpec;
 pub use models::{
     BpeSpec, CharSpec, ModelSpec, Segmentation, UnigramSpec, UnknownUnit, VocabSpec, WordPieceSpec,

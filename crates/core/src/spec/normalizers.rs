@@ -1,6 +1,6 @@
 //! Normalizers.
 
-use super::PatternSpec;
+use super::{CustomSpec, PatternSpec};
 
 /// Normalizers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub enum NormalizerSpec {
     },
     /// Write every byte as a printable character (GPT-2's mapping).
     ByteLevel,
+    /// A function of somebody else's.
+    Custom(CustomSpec),
     /// One after the other.
     Sequence(Vec<NormalizerSpec>),
 }

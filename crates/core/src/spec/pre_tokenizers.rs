@@ -1,6 +1,6 @@
 //! Pre-tokenizers.
 
-use super::{ByteLevelSpec, MetaspaceSpec, PatternSpec, SplitBehavior};
+use super::{ByteLevelSpec, CustomSpec, MetaspaceSpec, PatternSpec, SplitBehavior};
 
 /// Pre-tokenizers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub enum PreTokenizerSpec {
     Whitespace,
     /// Whitespace removed.
     WhitespaceSplit,
+    /// A function of somebody else's.
+    Custom(CustomSpec),
     /// One after the other.
     Sequence(Vec<PreTokenizerSpec>),
 }

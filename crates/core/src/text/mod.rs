@@ -1,6 +1,8 @@
 //! Text as the stages see it: character classes and normalized text that remembers its origin.
 
+mod align;
 mod aligned;
+mod char_spans;
 mod char_table;
 mod pattern;
 mod pieces;
@@ -9,7 +11,9 @@ mod unicode;
 #[rustfmt::skip]
 mod unicode_tables;
 
+pub use align::{align, Run};
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
+pub use char_spans::CharSpans;
 pub use char_table::{char_class, CharTable};
 pub use pattern::Pattern;
 pub use pieces::{Pieces, Rewriter, Traced};

@@ -175,6 +175,10 @@ impl<'a> Field<'a> {
         matches!(self.node, Node::Array(_))
     }
 
+    pub(super) fn is(&self, text: &str) -> bool {
+        matches!(self.node, Node::Text(own) if own == text)
+    }
+
     pub(super) fn is_text(&self) -> bool {
         matches!(self.node, Node::Text(_))
     }

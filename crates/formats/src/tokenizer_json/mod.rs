@@ -7,6 +7,7 @@
 
 mod added_tokens;
 mod bpe;
+mod custom;
 mod decoders;
 mod field;
 mod lengths;
@@ -23,5 +24,5 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use read::{read, read_pipeline};
+pub use read::{read, read_pipeline, read_with};
 pub use write::write;

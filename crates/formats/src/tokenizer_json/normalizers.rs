@@ -6,8 +6,9 @@ use piecework_core::error::Error;
 use piecework_core::spec::{BertNormalizerSpec, NormalizerSpec};
 use serde_json::{json, Value};
 
+use super::custom::{read_custom, write_custom};
 use super::field::Field;
-use super::read::optional;
+use super::read::{optional, Functions};
 use super::shared::{bare, read_replace, sequence, write_replace};
 
 const KINDS: [&str; 14] = [
@@ -33,7 +34,10 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-pub(super) fn read(field: &Field) -> Result<NormalizerSpec, Error> {
+pub(super) fn read(field: &Field, functions: Functions<'_>) -> Result<NormalizerSpec, Error> {
+    if let Some(custom) = read_custom(field, functions)? {
+        return Ok(NormalizerSpec::Custom(custom));
+    }
     match field.kind(&KINDS)? {
         "BertNormalizer" => read_bert(field).map(NormalizerSpec::Bert),
         "NFC" => bare(field, NormalizerSpec::Nfc),
@@ -53,7 +57,10 @@ pub(super) fn read(field: &Field) -> Result<NormalizerSpec, Error> {
         "Nmt" => bare(field, NormalizerSpec::Nmt),
         "Precompiled" => read_precompiled(field),
         "ByteLevel" => bare(field, NormalizerSpec::ByteLevel),
-        _ => sequence(field, "normalizers", read).map(NormalizerSpec::Sequence),
+        _ => {
+            let read = |member: &Field| read(member, functions);
+            sequence(field, "normalizers", read).map(NormalizerSpec::Sequence)
+        }
     }
 }
 
@@ -103,6 +110,7 @@ pub(super) fn write(normalizer: &NormalizerSpec) -> Value {
             json!({ "type": "Precompiled", "precompiled_charsmap": BASE64.encode(charsmap) })
         }
         NormalizerSpec::ByteLevel => json!({ "type": "ByteLevel" }),
+        NormalizerSpec::Custom(custom) => write_custom(custom),
         NormalizerSpec::Sequence(members) => {
             let normalizers: Vec<Value> = members.iter().map(write).collect();
             json!({ "type": "Sequence", "normalizers": normalizers })

@@ -4,7 +4,9 @@ use piecework_core::error::Error;
 use piecework_core::spec::{PreTokenizerSpec, SplitBehavior};
 use serde_json::{json, Value};
 
+use super::custom::{read_custom, write_custom};
 use super::field::Field;
+use super::read::Functions;
 use super::shared::{
     bare, read_behavior, read_byte_level, read_metaspace, read_pattern, sequence, write_behavior,
     write_byte_level, write_metaspace, write_pattern,
@@ -28,12 +30,19 @@ const KINDS: [&str; 12] = [
 /// What `FixedLength` is without a length.
 const DEFAULT_LENGTH: usize = 5;
 
-pub(super) fn read(field: &Field) -> Result<PreTokenizerSpec, Error> {
-    read_among(field, &KINDS)
+pub(super) fn read(field: &Field, functions: Functions<'_>) -> Result<PreTokenizerSpec, Error> {
+    read_among(field, &KINDS, functions)
 }
 
 /// Read a pre-tokenizer that, like all in it, is of one of `kinds`.
-pub(super) fn read_among(field: &Field, kinds: &[&str]) -> Result<PreTokenizerSpec, Error> {
+pub(super) fn read_among(
+    field: &Field,
+    kinds: &[&str],
+    functions: Functions<'_>,
+) -> Result<PreTokenizerSpec, Error> {
+    if let Some(custom) = read_custom(field, functions)? {
+        return Ok(PreTokenizerSpec::Custom(custom));
+    }
     match field.kind(kinds)? {
         "BertPreTokenizer" => bare(field, PreTokenizerSpec::Bert),
         "ByteLevel" => read_byte_level(field).map(PreTokenizerSpec::ByteLevel),
@@ -64,7 +73,7 @@ pub(super) fn read_among(field: &Field, kinds: &[&str]) -> Result<PreTokenizerSp
         "Whitespace" => bare(field, PreTokenizerSpec::Whitespace),
         "WhitespaceSplit" => bare(field, PreTokenizerSpec::WhitespaceSplit),
         _ => {
-            let read = |member: &Field| read_among(member, kinds);
+            let read = |member: &Field| read_among(member, kinds, functions);
             sequence(field, "pretokenizers", read).map(PreTokenizerSpec::Sequence)
         }
     }
@@ -103,6 +112,7 @@ pub(super) fn write(pre_tokenizer: &PreTokenizerSpec) -> Value {
         PreTokenizerSpec::UnicodeScripts => json!({ "type": "UnicodeScripts" }),
         PreTokenizerSpec::Whitespace => json!({ "type": "Whitespace" }),
         PreTokenizerSpec::WhitespaceSplit => json!({ "type": "WhitespaceSplit" }),
+        PreTokenizerSpec::Custom(custom) => write_custom(custom),
         PreTokenizerSpec::Sequence(members) => {
             let pretokenizers: Vec<Value> = members.iter().map(write).collect();
             json!({ "type": "Sequence", "pretokenizers": pretokenizers })

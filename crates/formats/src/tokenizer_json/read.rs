@@ -1,7 +1,9 @@
 //! Bytes to specification.
 
+use std::sync::Arc;
+
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::spec::{NormalizerSpec, PreTokenizerSpec, TokenizerSpec};
+use piecework_core::spec::{NormalizerSpec, PreTokenizerSpec, TextFunction, TokenizerSpec};
 
 use super::field::Field;
 use super::tree::Node;
@@ -22,8 +24,16 @@ pub(super) const FIELDS: [&str; 9] = [
     "model",
 ];
 
+/// Functions that the custom stages of a document have the numbers of.
+pub(super) type Functions<'f> = &'f [Arc<dyn TextFunction>];
+
 /// Read a `tokenizer.json`; the time and memory it takes are linear in its length.
 pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
+    read_with(bytes, &[])
+}
+
+/// Read a document that no file holds: with custom stages, which are functions from outside.
+pub fn read_with(bytes: &[u8], functions: &[Arc<dyn TextFunction>]) -> Result<TokenizerSpec, Error> {
     let tree = parse(bytes)?;
     let root = Field::root(&tree);
     let version = root.member("version")?;
@@ -36,8 +46,8 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
         truncation: optional(&root, "truncation", lengths::read_truncation)?,
         padding: optional(&root, "padding", lengths::read_padding)?,
         added_tokens: added_tokens::read(&root)?,
-        normalizer: optional(&root, "normalizer", normalizers::read)?,
-        pre_tokenizer: optional(&root, "pre_tokenizer", pre_tokenizers::read)?,
+        normalizer: optional(&root, "normalizer", |field| normalizers::read(field, functions))?,
+        pre_tokenizer: optional(&root, "pre_tokenizer", |field| pre_tokenizers::read(field, functions))?,
         post_processor: optional(&root, "post_processor", post_processors::read)?,
         decoder: optional(&root, "decoder", decoders::read)?,
         model: models::read(&root.get("model")?)?,
@@ -45,12 +55,16 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
 }
 
 /// Read an object that holds only a normalizer and a pre-tokenizer.
-pub fn read_pipeline(bytes: &[u8]) -> Result<(Option<NormalizerSpec>, Option<PreTokenizerSpec>), Error> {
+pub fn read_pipeline(
+    bytes: &[u8],
+    functions: &[Arc<dyn TextFunction>],
+) -> Result<(Option<NormalizerSpec>, Option<PreTokenizerSpec>), Error> {
     let tree = parse(bytes)?;
     let root = Field::root(&tree);
     root.fields(&["normalizer", "pre_tokenizer"])?;
-    let normalizer = optional(&root, "normalizer", normalizers::read)?;
-    Ok((normalizer, optional(&root, "pre_tokenizer", pre_tokenizers::read)?))
+    let normalizer = optional(&root, "normalizer", |field| normalizers::read(field, functions))?;
+    let read = |field: &Field| pre_tokenizers::read(field, functions);
+    Ok((normalizer, optional(&root, "pre_tokenizer", read)?))
 }
 
 /// A member that may be absent or null, read by `read`.

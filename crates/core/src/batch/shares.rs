@@ -1,0 +1,123 @@
+//! Work shared out over threads: runs of about equal bytes, one thread each, results in order.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crate::error::{Error, ErrorKind};
+
+/// Below this many bytes a thread costs more than it brings.
+const MIN_BYTES_PER_WORKER: usize = 64 << 10;
+
+/// Ranges of rows of about equal bytes, at most `workers` of them, none without rows.
+pub(super) fn shares(sizes: &[usize], workers: usize) -> Vec<Range<usize>> {
+    let total: usize = sizes.iter().map(|size| size + 1).sum();
+    let wanted = workers.min(total / MIN_BYTES_PER_WORKER + 1).max(1);
+    let (mut shares, mut start, mut bytes) = (Vec::with_capacity(wanted), 0, 0);
+    for (row, size) in sizes.iter().enumerate() {
+        bytes += size + 1;
+        if bytes * wanted >= total * (shares.len() + 1) {
+            shares.push(start..row + 1);
+            start = row + 1;
+        }
+    }
+    shares
+}
+
+/// Told when somebody has asked to stop: rows that are left need not be worked on.
+#[derive(Debug, Default)]
+pub(super) struct Stop(AtomicBool);
+
+impl Stop {
+    /// The rows, as long as nobody asks to stop.
+    pub(super) fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+        rows.take_while(|_| !self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// Work on each share in a thread of its own; the error of the first share that has one, but a request
+/// to stop before any other.
+///
+/// The calling thread takes the first share: Python's signals reach functions in the main thread alone.
+pub(super) fn work_on<T: Send, R: Send>(
+    shares: impl IntoIterator<Item = T>,
+    work: impl Fn(T, &Stop) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let mut shares = shares.into_iter();
+    let Some(first) = shares.next() else { return Ok(Vec::new()) };
+    let stop = Stop::default();
+    let run = |share| {
+        let result = work(share, &stop);
+        if result.as_ref().is_err_and(is_request_to_stop) {
+            stop.0.store(true, Ordering::Relaxed);
+        }
+        result
+    };
+    let results: Vec<Result<R, Error>> = thread::scope(|scope| {
+        let run = &run;
+        let threads: Vec<_> = shares.map(|share| scope.spawn(move || run(share))).collect();
+        let mut results = vec![run(first)];
+        results.extend(threads.into_iter().map(join));
+        results
+    });
+    let (requests, rest): (Vec<_>, Vec<_>) =
+        results.into_iter().partition(|result| result.as_ref().is_err_and(is_request_to_stop));
+    requests.into_iter().chain(rest).collect()
+}
+
+fn is_request_to_stop(error: &Error) -> bool {
+    error.kind == ErrorKind::Interrupted
+}
+
+/// A thread's panic goes on in the caller.
+fn join<R>(thread: thread::ScopedJoinHandle<'_, R>) -> R {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_cover_all_rows_in_order() {
+        let sizes: Vec<usize> = (0..50).map(|i| i * 977 % 9000).collect();
+        for workers in 1..9 {
+            let shares = shares(&sizes, workers);
+            assert!(shares.len() <= workers);
+            assert_eq!(shares.into_iter().flatten().collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
+        }
+        assert!(shares(&[], 4).is_empty());
+    }
+
+    #[test]
+    fn results_come_in_order() {
+        assert_eq!(work_on(0..5, |share, _| Ok(share * 2)).expect("no errors"), [0, 2, 4, 6, 8]);
+    }
+
+    #[test]
+    fn the_first_error_is_told_but_a_request_to_stop_before_any() {
+        let error = |kind, share: usize| Error::new(kind, share.to_string(), "", "");
+        let told = |stopping: usize| {
+            work_on(0..5_usize, |share, _| match share {
+                _ if share == stopping => Err(error(ErrorKind::Interrupted, share)),
+                2.. => Err(error(ErrorKind::Stage, share)),
+                _ => Ok(()),
+            })
+        };
+        assert_eq!(told(9).expect_err("an error").place, "2");
+        assert_eq!(told(4).expect_err("a request").place, "4");
+    }
+
+    #[test]
+    fn a_request_to_stop_ends_the_work_of_others() {
+        let done = work_on(0..2, |share, stop| {
+            if share == 0 {
+                return Err(Error::new(ErrorKind::Interrupted, "", "", ""));
+            }
+            // Would not end by itself.
+            stop.rows(0..usize::MAX).for_each(|_| thread::yield_now());
+            Ok(())
+        });
+        assert!(done.is_err());
+    }
+}

@@ -1,0 +1,140 @@
+//! A function from outside that cuts the text: into spans, or into words that stand in it in order.
+//!
+//! What lies between words is dropped, as spaces are. Linear, but for the function itself.
+
+use crate::error::{Error, ErrorKind};
+use crate::spec::{CharSpan, CustomSpec, Words};
+use crate::text::CharSpans;
+
+/// The compiled pre-tokenizer.
+#[derive(Clone, Debug)]
+pub(super) struct Custom {
+    spec: CustomSpec,
+    place: String,
+}
+
+impl Custom {
+    /// Keep the function, which stands at `place`.
+    pub(super) fn compile(spec: &CustomSpec, place: &str) -> Self {
+        Self { spec: spec.clone(), place: format!("{place} {:?}", spec.name) }
+    }
+
+    /// Give the byte span of every word of `text`.
+    pub(super) fn cut(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
+        let words = self.spec.function.cut(text);
+        match words.map_err(|error| Error { place: self.place.clone(), ..error })? {
+            Words::Spans(spans) => self.cut_at(text, &spans, emit),
+            Words::Texts(words) => self.find(text, &words, emit),
+        }
+    }
+
+    fn cut_at(
+        &self,
+        text: &str,
+        spans: &[CharSpan],
+        emit: &mut dyn FnMut(usize, usize),
+    ) -> Result<(), Error> {
+        let mut places = CharSpans::new(text);
+        for (at, &span) in spans.iter().enumerate() {
+            let (start, end) = places
+                .apart(span)
+                .map_err(|expected| self.error(format!("span {at} ({}, {})", span.0, span.1), expected))?;
+            emit(start, end);
+        }
+        Ok(())
+    }
+
+    fn find(&self, text: &str, words: &[String], emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
+        let mut done = 0;
+        for (at, word) in words.iter().enumerate() {
+            let Some(gap) = text[done..].find(word.as_str()) else {
+                let found = format!("word {at} {:?}", shortened(word));
+                let chars = text[..done].chars().count();
+                let rest = shortened(&text[done..]);
+                let expected = format!(
+                    "words that stand in the text in order; from character {chars} on it is {rest:?}"
+                );
+                return Err(self.error(found, expected));
+            };
+            emit(done + gap, done + gap + word.len());
+            done += gap + word.len();
+        }
+        Ok(())
+    }
+
+    fn error(&self, found: String, expected: String) -> Error {
+        Error::new(ErrorKind::Stage, &self.place, found, expected)
+    }
+}
+
+/// Words and texts are shown up to so many characters.
+const MAX_SHOWN_CHARS: usize = 40;
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::spec::{Rewritten, TextFunction};
+
+    /// Gives always the same.
+    #[derive(Debug)]
+    struct Always(Words);
+
+    impl TextFunction for Always {
+        fn rewrite(&self, text: &str) -> Result<Rewritten, Error> {
+            Ok(Rewritten { text: text.to_owned(), spans: None })
+        }
+
+        fn cut(&self, _: &str) -> Result<Words, Error> {
+            Ok(self.0.clone())
+        }
+    }
+
+    fn cut(text: &'static str, words: Words) -> Result<Vec<&'static str>, Error> {
+        let spec = CustomSpec { name: "always".to_owned(), number: 0, function: Arc::new(Always(words)) };
+        let mut pieces = Vec::new();
+        Custom::compile(&spec, "pre_tokenizer")
+            .cut(text, &mut |start, end| pieces.push(&text[start..end]))?;
+        Ok(pieces)
+    }
+
+    fn texts(words: &[&str]) -> Words {
+        Words::Texts(words.iter().map(|&word| word.to_owned()).collect())
+    }
+
+    #[test]
+    fn words_are_found_in_order() {
+        let pieces = cut("é do n't do", texts(&["é", "do", "n't", "do"])).expect("words of the text");
+        assert_eq!(pieces, ["é", "do", "n't", "do"]);
+    }
+
+    #[test]
+    fn spans_are_cut_out() {
+        let spans = Words::Spans(vec![(0, 1), (2, 4), (4, 7)]);
+        assert_eq!(cut("é don't", spans).expect("good spans"), ["é", "do", "n't"]);
+    }
+
+    #[test]
+    fn words_that_do_not_stand_there_are_refused() {
+        let error = cut("a \"b\"", texts(&["a", "``"])).expect_err("no such word");
+        assert_eq!(error.found, "word 1 \"``\"");
+        assert!(error.expected.ends_with("from character 1 on it is \" \\\"b\\\"\""), "{error}");
+        assert!(cut("a b", texts(&["b", "a"])).is_err());
+    }
+
+    #[test]
+    fn spans_that_are_none_are_refused() {
+        for spans in [vec![(0, 4)], vec![(2, 1)], vec![(0, 2), (1, 3)], vec![(-1, 1)]] {
+            let error = cut("abc", Words::Spans(spans)).expect_err("bad spans");
+            assert_eq!(error.place, "pre_tokenizer \"always\"");
+        }
+    }
+}
