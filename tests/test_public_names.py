@@ -51,6 +51,8 @@ TOKENIZER_NAMES = {
     "added_tokens",
     "special_tokens_map",
     "with_added_tokens",
+    "with_normalizer",
+    "with_pre_tokenizer",
     "without_added_tokens",
     "normalize",
     "pre_tokenize",
@@ -74,6 +76,7 @@ ERROR_TREE = {
     "CorpusError": ValueError,
     "InvalidUtf8Error": ValueError,
     "TrainingError": ValueError,
+    "StageError": RuntimeError,
     "FileError": OSError,
     "MissingExtraError": ImportError,
 }

@@ -2,10 +2,12 @@
 
 Every call releases the GIL while it computes and raises only the exceptions of `piecework.errors`.
 Specifications cross as JSON text in the shape of `tokenizer.json`; ids and offsets cross as numpy
-arrays; nothing per token is a Python object unless a single `RawEncoding` is read.
+arrays; nothing per token is a Python object unless a single `RawEncoding` is read, or a custom stage
+is called.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +19,12 @@ class Core:
     """A compiled tokenizer: immutable, shared between threads without locks."""
 
     @staticmethod
-    def from_json(data: bytes, source: str) -> Core:
-        """Read and compile a `tokenizer.json`; `source` names the file in errors."""
+    def from_json(data: bytes, source: str, functions: Sequence[Callable[[str], Any]] = ()) -> Core:
+        """Read and compile a `tokenizer.json`; `source` names the file in errors.
+
+        `functions` are those of the custom stages, which no file has, in the order of the document.
+        Threads attach to the interpreter to call them.
+        """
 
     @staticmethod
     def from_vocab_txt(data: bytes, source: str, lowercase: bool | None) -> Core:
@@ -127,8 +133,16 @@ class RawDecodeStream:
 class WordCounter:
     """Counts pre-tokenized words of a corpus, in parallel, remembering where each came first."""
 
-    def __init__(self, pipeline_json: str, workers: int | None) -> None:
-        """`pipeline_json`: an object with `normalizer` and `pre_tokenizer` as in `tokenizer.json`."""
+    def __init__(
+        self,
+        pipeline_json: str,
+        workers: int | None,
+        functions: Sequence[Callable[[str], Any]] = (),
+    ) -> None:
+        """`pipeline_json`: an object with `normalizer` and `pre_tokenizer` as in `tokenizer.json`.
+
+        `functions`: as in `Core.from_json`.
+        """
 
     def add_texts(self, texts: Sequence[str], source: int) -> None:
         """Count a list of texts that follow what `source` has given so far."""

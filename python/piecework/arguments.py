@@ -57,3 +57,10 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Refuse what is none of the choices."""
     if value not in choices:
         raise ArgumentError(name, repr(value), f"one of {', '.join(choices)}")
+
+
+def check_stage(name: str, stage: object, kinds: Any) -> None:
+    """Refuse what is no component of a stage; `kinds` is the union of those that are."""
+    if stage is not None and not isinstance(stage, kinds):
+        expected = f"None or a {name.replace('_', '-')} of piecework.spec"
+        raise InputTypeError(name, type(stage).__name__, expected)

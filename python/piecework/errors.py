@@ -8,6 +8,7 @@
     ├── CorpusError         (ValueError)   the training text is empty or unreadable as text
     │   └── InvalidUtf8Error               ... because of bytes that are not UTF-8
     ├── TrainingError       (ValueError)   the training settings cannot be met by the corpus
+    ├── StageError          (RuntimeError) a custom stage failed, or cannot be saved or pickled
     ├── FileError           (OSError)      a path cannot be opened, read or written
     └── MissingExtraError   (ImportError)  an optional dependency is not installed
 
@@ -64,6 +65,13 @@ class InvalidUtf8Error(CorpusError):
 
 class TrainingError(PieceworkError, ValueError):
     """The training settings cannot be met by the corpus."""
+
+
+class StageError(PieceworkError, RuntimeError):
+    """A custom stage raised, gave what cannot be used, or cannot be saved or pickled.
+
+    What the function raised is the `__cause__`.
+    """
 
 
 class FileError(PieceworkError, OSError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from piecework._core import Core
-from piecework.arguments import Ids, PathLike, check_choice, check_size, id_list, listed, path_text
+from piecework.arguments import (
+    Ids,
+    PathLike,
+    check_choice,
+    check_size,
+    check_stage,
+    id_list,
+    listed,
+    path_text,
+)
 from piecework.encoding import Batch, Encoding
 from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError
 from piecework.files import reason, whole_file
@@ -26,6 +35,7 @@ from piecework.spec import (
     TokenizerSpec,
     Truncation,
 )
+from piecework.spec.custom import CustomStage, refuse_custom_stages
 from piecework.streams import DecodeStream, DecodeStreams
 from piecework.trainable import Trainable
 
@@ -78,7 +88,7 @@ class Tokenizer(Trainable):
             truncation=truncation,
             padding=padding,
         )
-        self._core: Core = type(self).from_spec(spec)._core
+        self._compile(*spec.to_core())
 
     @classmethod
     def load(cls, path: PathLike, *, lowercase: bool | None = None) -> Tokenizer:
@@ -109,7 +119,7 @@ class Tokenizer(Trainable):
         >>> pw.Tokenizer.from_spec(spec).encode("ab").ids
         [1, 0]
         """
-        return cls.from_json(spec.to_json())
+        return cls._compiled(*spec.to_core())
 
     @classmethod
     def from_json(cls, text: str) -> Tokenizer:
@@ -119,12 +129,7 @@ class Tokenizer(Trainable):
         """
         if not isinstance(text, str):
             raise InputTypeError("text", type(text).__name__, "str")
-        try:
-            data = text.encode()
-        except UnicodeEncodeError as error:
-            found = f"a lone surrogate at character {error.start}"
-            raise FormatError("text", found, "text that UTF-8 can hold") from None
-        return cls._of(Core.from_json(data, ""))
+        return cls._compiled(text, ())
 
     # ---- text to ids
 
@@ -380,6 +385,22 @@ class Tokenizer(Trainable):
         kept = tuple(token for token in self.added_tokens if token.content not in contents)
         return self._replaced(added_tokens=kept)
 
+    def with_normalizer(self, normalizer: Normalizer | None) -> Tokenizer:
+        """Return a tokenizer with another normalizer; None leaves text as it is.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> tok.with_normalizer(pw.spec.CustomNormalizer(str.lower)).encode("A").ids
+        [1]
+        """
+        check_stage("normalizer", normalizer, Normalizer)
+        return self._replaced(normalizer=normalizer)
+
+    def with_pre_tokenizer(self, pre_tokenizer: PreTokenizer | None) -> Tokenizer:
+        """Return a tokenizer with another pre-tokenizer; None leaves text whole."""
+        check_stage("pre_tokenizer", pre_tokenizer, PreTokenizer)
+        return self._replaced(pre_tokenizer=pre_tokenizer)
+
     def with_truncation(
         self,
         max_length: int | None,
@@ -439,16 +460,18 @@ class Tokenizer(Trainable):
     @cached_property
     def spec(self) -> TokenizerSpec:
         """The whole tokenizer as data."""
-        return TokenizerSpec.from_json(self._core.to_json(False))
+        return TokenizerSpec.from_json(self._core.to_json(False), self._functions)
 
     def to_json(self, *, pretty: bool = True) -> str:
-        """Return the text of a `tokenizer.json`."""
+        """Return the text of a `tokenizer.json`; raises `StageError` for custom stages."""
+        refuse_custom_stages(self.spec.normalizer, self.spec.pre_tokenizer)
         return self._core.to_json(pretty)
 
     def save(self, path: PathLike) -> None:
         """Write a `vocab.txt` when the name ends in `.txt`, else a `tokenizer.json`; whole or not at all.
 
-        A `vocab.txt` keeps the vocabulary only. Raises `FileError` and `VocabularyError`.
+        A `vocab.txt` keeps the vocabulary only. Raises `FileError`, `VocabularyError`, and `StageError`
+        for custom stages, which a `tokenizer.json` cannot hold.
         """
         vocab_only = path_text(path).endswith(".txt")
         data = self._core.to_vocab_txt() if vocab_only else self.to_json().encode()
@@ -460,13 +483,17 @@ class Tokenizer(Trainable):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tokenizer):
             return NotImplemented
-        return self is other or self._core.to_json(False) == other._core.to_json(False)
+        return self is other or self._content == other._content
 
     def __hash__(self) -> int:
+        # Without the functions: not all can be hashed, and their names are in the text.
         return hash(self._core.to_json(False))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_json, (self._core.to_json(False),)
+        if not self._functions:
+            return type(self).from_json, (self._core.to_json(False),)
+        # The stages pickle their functions, and say so where one cannot be.
+        return type(self).from_spec, (self.spec,)
 
     def __repr__(self) -> str:
         spec = self.spec
@@ -477,13 +504,35 @@ class Tokenizer(Trainable):
             spec.post_processor,
             spec.decoder,
         )
-        names = " -> ".join(type(stage).__name__ for stage in stages if stage is not None)
+        names = " -> ".join(
+            repr(stage) if isinstance(stage, CustomStage) else type(stage).__name__
+            for stage in stages
+            if stage is not None
+        )
         return f"Tokenizer({names}, {self.get_vocab_size()} tokens)"
+
+    @property
+    def _content(self) -> tuple[Any, ...]:
+        return self._core.to_json(False), self._functions
+
+    def _compile(self, text: str, functions: Sequence[Callable[[str], Any]]) -> None:
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            found = f"a lone surrogate at character {error.start}"
+            raise FormatError("text", found, "text that UTF-8 can hold") from None
+        self._core, self._functions = Core.from_json(data, "", functions), tuple(functions)
+
+    @classmethod
+    def _compiled(cls, text: str, functions: Sequence[Callable[[str], Any]]) -> Tokenizer:
+        tokenizer = cls.__new__(cls)
+        tokenizer._compile(text, functions)
+        return tokenizer
 
     @classmethod
     def _of(cls, core: Core) -> Tokenizer:
         tokenizer = cls.__new__(cls)
-        tokenizer._core = core
+        tokenizer._core, tokenizer._functions = core, ()
         return tokenizer
 
     def _selected(self, parse_special: bool | Collection[str]) -> list[int] | None:

@@ -46,7 +46,7 @@ class Trainable:
         files: PathLike | Sequence[PathLike],
         *,
         model: str = "wordpiece",
-        preset: str | None = None,
+        preset: str | Preset | None = None,
         field: str = "text",
         errors: Literal["replace", "strict"] = "replace",
         workers: int | None = None,
@@ -56,9 +56,10 @@ class Trainable:
         """Learn a tokenizer from files: plain text or JSONL, plain, gzip or zstd; directories; `-`.
 
         `model` is "wordpiece", "word" or "char"; `preset` names the pipeline around it ("bert-uncased",
-        "bert-cased", "whitespace", "punctuation", "characters"); `field` is the text field of JSONL
-        lines. The settings are those of the model's trainer: `vocab_size`, `score`, `min_frequency`,
-        ... The result does not depend on `workers`. `show_progress` draws bars on a terminal.
+        "bert-cased", "whitespace", "punctuation", "characters") or is a `Preset` of your own; `field`
+        is the text field of JSONL lines. The settings are those of the model's trainer: `vocab_size`,
+        `score`, `min_frequency`, ... The result does not depend on `workers`. `show_progress` draws
+        bars on a terminal.
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
         """
@@ -80,7 +81,7 @@ class Trainable:
         texts: Iterable[str],
         *,
         model: str = "wordpiece",
-        preset: str | None = None,
+        preset: str | Preset | None = None,
         workers: int | None = None,
         show_progress: bool = False,
         **settings: Unpack[TrainSettings],
@@ -105,7 +106,7 @@ class Trainable:
         counts: Counts,
         *,
         model: str = "wordpiece",
-        preset: str | None = None,
+        preset: str | Preset | None = None,
         workers: int | None = None,
         show_progress: bool = False,
         **settings: Unpack[TrainSettings],

@@ -11,6 +11,7 @@ for WordLevel, TemplateProcessing and a BPE model without merges.
 """
 
 from piecework.spec.added_tokens import AddedToken
+from piecework.spec.custom import CustomNormalizer, CustomPreTokenizer
 from piecework.spec.decoders import (
     CTC,
     BPEDecoder,
@@ -90,6 +91,8 @@ __all__ = [
     "Char",
     "CharDecoder",
     "CharDelimiterSplit",
+    "CustomNormalizer",
+    "CustomPreTokenizer",
     "Decoder",
     "Digits",
     "FixedLength",

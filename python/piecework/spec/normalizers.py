@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from piecework.spec.component import Component, component_from_json
+from piecework.spec.custom import CustomNormalizer
 from piecework.spec.patterns import Pattern, pattern_from_json, replace_to_json
 
 
@@ -200,6 +201,7 @@ Normalizer: TypeAlias = (
     | Nmt
     | Precompiled
     | ByteLevelNormalizer
+    | CustomNormalizer
     | SequenceNormalizer
 )
 
@@ -219,6 +221,7 @@ _KINDS: dict[str, type[Normalizer]] = {
         Nmt,
         Precompiled,
         ByteLevelNormalizer,
+        CustomNormalizer,
         SequenceNormalizer,
     )
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from piecework.spec.component import Component, component_from_json
+from piecework.spec.custom import CustomPreTokenizer
 from piecework.spec.patterns import (
     Behavior,
     Pattern,
@@ -200,6 +201,7 @@ PreTokenizer: TypeAlias = (
     | UnicodeScripts
     | Whitespace
     | WhitespaceSplit
+    | CustomPreTokenizer
     | SequencePreTokenizer
 )
 
@@ -217,6 +219,7 @@ _KINDS: dict[str, type[PreTokenizer]] = {
         UnicodeScripts,
         Whitespace,
         WhitespaceSplit,
+        CustomPreTokenizer,
         SequencePreTokenizer,
     )
 }

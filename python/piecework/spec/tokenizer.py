@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from piecework.spec.added_tokens import AddedToken
+from piecework.spec.custom import functions_of, loads_with_functions, refuse_custom_stages
 from piecework.spec.decoders import Decoder, decoder_from_json
 from piecework.spec.lengths import Padding, Truncation
 from piecework.spec.models import Model, model_from_json
@@ -29,8 +31,13 @@ class TokenizerSpec:
     padding: Padding | None = None
 
     def to_json(self) -> str:
-        """Return the `tokenizer.json` text."""
-        return json.dumps(
+        """Return the `tokenizer.json` text; raises `StageError` for custom stages, which it cannot hold."""
+        refuse_custom_stages(self.normalizer, self.pre_tokenizer)
+        return self.to_core()[0]
+
+    def to_core(self) -> tuple[str, list[Callable[[str], Any]]]:
+        """Return what the core compiles: the text, and the functions of custom stages in its order."""
+        text = json.dumps(
             {
                 "version": "1.0",
                 "truncation": self.truncation and self.truncation.to_json(),
@@ -44,11 +51,15 @@ class TokenizerSpec:
             },
             ensure_ascii=False,
         )
+        return text, functions_of(self.normalizer, self.pre_tokenizer)
 
     @classmethod
-    def from_json(cls, text: str) -> TokenizerSpec:
-        """Read `tokenizer.json` text that the core wrote."""
-        value: dict[str, Any] = json.loads(text)
+    def from_json(cls, text: str, functions: Sequence[Callable[[str], Any]] = ()) -> TokenizerSpec:
+        """Read `tokenizer.json` text that the core wrote, with the functions of its custom stages."""
+        rest = iter(functions)
+        value: dict[str, Any] = (
+            loads_with_functions(text, lambda _: next(rest)) if functions else json.loads(text)
+        )
         return cls(
             model=model_from_json(value["model"]),
             normalizer=normalizer_from_json(value["normalizer"]),

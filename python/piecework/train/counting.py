@@ -47,7 +47,7 @@ def count_files(
     `errors="strict"`; otherwise invalid UTF-8 becomes U+FFFD, counted and warned of.
     """
     resolved = _resolve(pipeline)
-    counter = WordCounter(resolved.to_json(), workers)
+    counter = _counter(resolved, workers)
     files = corpus_files(paths)
     total_bytes = corpus_bytes(files)
     replacements = 0
@@ -82,7 +82,7 @@ def count_texts(
     `InputTypeError` naming the index of an item that is not a string.
     """
     resolved = _resolve(pipeline)
-    counter = WordCounter(resolved.to_json(), workers)
+    counter = _counter(resolved, workers)
     total = len(texts) if isinstance(texts, Sequence) else 0
     done = replacements = 0
     for batch, mended in _batches(texts):
@@ -93,6 +93,11 @@ def count_texts(
             progress(done, total)
     _warn_of(replacements)
     return Counts._of(counter.finish(), resolved, replacements)
+
+
+def _counter(pipeline: Pipeline, workers: int | None) -> WordCounter:
+    text, functions = pipeline.to_core()
+    return WordCounter(text, workers, functions)
 
 
 def _batches(texts: Iterable[str]) -> Iterator[tuple[list[str], int]]:

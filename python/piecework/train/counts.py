@@ -91,7 +91,8 @@ class Counts:
 
         Raises `ArgumentError` when the two were made by different pipelines.
         """
-        if None not in (self.pipeline, other.pipeline) and self.pipeline != other.pipeline:
+        mine, theirs = self.pipeline, other.pipeline
+        if mine is not None and theirs is not None and not mine.agrees_with(theirs):
             raise ArgumentError("other", f"counts made by {other.pipeline}", f"{self.pipeline}")
         pipeline = other.pipeline if self.pipeline is None else self.pipeline
         raw = self._raw.merge(other._raw)

@@ -100,7 +100,7 @@ def pipeline_of(spec: TokenizerSpec) -> Pipeline:
 
 
 def _refuse_other_pipeline(counts: Counts, pipeline: Pipeline, whose: str) -> None:
-    if counts.pipeline is not None and counts.pipeline != pipeline:
+    if counts.pipeline is not None and not counts.pipeline.agrees_with(pipeline):
         raise ArgumentError(
             "counts", f"words made by {counts.pipeline}", f"those of {whose}: {pipeline}"
         )

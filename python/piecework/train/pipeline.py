@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from piecework.spec import Normalizer, PreTokenizer
+from piecework.spec.custom import (
+    MissingFunction,
+    custom_stages_of,
+    functions_of,
+    loads_with_functions,
+)
 from piecework.spec.normalizers import normalizer_from_json
 from piecework.spec.pre_tokenizers import pre_tokenizer_from_json
 
@@ -22,7 +30,10 @@ class Pipeline:
     pre_tokenizer: PreTokenizer | None = None
 
     def to_json(self) -> str:
-        """Return both stages as the `tokenizer.json` objects, in one JSON object."""
+        """Return both stages as the `tokenizer.json` objects, in one JSON object.
+
+        Of custom stages it has the names alone.
+        """
         return json.dumps(
             {
                 "normalizer": self.normalizer and self.normalizer.to_json(),
@@ -32,12 +43,30 @@ class Pipeline:
 
     @classmethod
     def from_json(cls, text: str) -> Pipeline:
-        """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for anything else."""
-        value = json.loads(text)
+        """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for anything else.
+
+        The functions of custom stages are missing: it says what made words, and can make none.
+        """
+        value = loads_with_functions(text, MissingFunction)
         return cls(
             normalizer=normalizer_from_json(value["normalizer"]),
             pre_tokenizer=pre_tokenizer_from_json(value["pre_tokenizer"]),
         )
+
+    def to_core(self) -> tuple[str, list[Callable[[str], Any]]]:
+        """Return what the core compiles: the text, and the functions of custom stages in its order."""
+        return self.to_json(), functions_of(self.normalizer, self.pre_tokenizer)
+
+    def agrees_with(self, other: Pipeline) -> bool:
+        """Whether both make the same words, as far as is known: missing functions agree by name."""
+        if self._lacks_functions or other._lacks_functions:
+            return self.to_json() == other.to_json()
+        return self == other
+
+    @property
+    def _lacks_functions(self) -> bool:
+        stages = custom_stages_of(self.normalizer, self.pre_tokenizer)
+        return any(isinstance(stage.function, MissingFunction) for _, stage in stages)
 
     def __str__(self) -> str:
         stages = [stage for stage in (self.normalizer, self.pre_tokenizer) if stage is not None]

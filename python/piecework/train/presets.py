@@ -36,12 +36,16 @@ PRESETS: dict[str, Preset] = {
 _DEFAULT_PRESETS = {"wordpiece": "bert-uncased", "word": "punctuation", "char": "characters"}
 
 
-def preset_for(model: str = "wordpiece", name: str | None = None) -> Preset:
+def preset_for(model: str = "wordpiece", name: str | Preset | None = None) -> Preset:
     """Return the preset called `name`, or the usual one of `model` when no name is given.
+
+    A `Preset` stands for itself, so that a pipeline of one's own can be given wherever a name can.
 
     >>> preset_for("word").name
     'punctuation'
     """
+    if isinstance(name, Preset):
+        return name
     if name is None and model not in _DEFAULT_PRESETS:
         raise ArgumentError("model", repr(model), f"one of {', '.join(_DEFAULT_PRESETS)}")
     chosen = _DEFAULT_PRESETS[model] if name is None else name

@@ -119,7 +119,7 @@ mod tests {
     fn run(text: &str, new: &str, spans: Option<&[CharSpan]>) -> Result<Vec<(u32, u32)>, Error> {
         let rewritten = Rewritten { text: new.to_owned(), spans: spans.map(<[_]>::to_vec) };
         let function = Arc::new(Always(rewritten));
-        let spec = CustomSpec { name: "always".to_owned(), number: 0, function };
+        let spec = CustomSpec { name: "always".to_owned(), function };
         let mut out = Aligned::default();
         Custom::compile(&spec, "normalizer").run(text, 10, Growth::of(text.len()), &mut out)?;
         assert_eq!(out.text(), new);

@@ -99,7 +99,7 @@ mod tests {
     }
 
     fn cut(text: &'static str, words: Words) -> Result<Vec<&'static str>, Error> {
-        let spec = CustomSpec { name: "always".to_owned(), number: 0, function: Arc::new(Always(words)) };
+        let spec = CustomSpec { name: "always".to_owned(), function: Arc::new(Always(words)) };
         let mut pieces = Vec::new();
         Custom::compile(&spec, "pre_tokenizer")
             .cut(text, &mut |start, end| pieces.push(&text[start..end]))?;

@@ -42,8 +42,6 @@ pub enum Words {
 pub struct CustomSpec {
     /// What messages call it.
     pub name: String,
-    /// Its number in the table of functions that came with the specification.
-    pub number: usize,
     /// The function.
     pub function: Arc<dyn TextFunction>,
 }

@@ -1,32 +1,43 @@
-//! Custom stages: functions that came with a document by number. Files have none.
+//! Custom stages: functions given apart from the document, one for each in its order. Files have none.
+
+use std::cell::Cell;
+use std::sync::Arc;
 
 use piecework_core::error::Error;
-use piecework_core::spec::CustomSpec;
+use piecework_core::spec::{CustomSpec, TextFunction};
 use serde_json::{json, Value};
 
 use super::field::Field;
-use super::read::Functions;
 
 const KIND: &str = "Custom";
 
+/// The functions of the custom stages that are still to be read.
+#[derive(Default)]
+pub(super) struct Functions<'f>(Cell<&'f [Arc<dyn TextFunction>]>);
+
+impl<'f> Functions<'f> {
+    pub(super) fn new(functions: &'f [Arc<dyn TextFunction>]) -> Self {
+        Self(Cell::new(functions))
+    }
+
+    fn take(&self) -> Option<Arc<dyn TextFunction>> {
+        let (next, rest) = self.0.get().split_first()?;
+        self.0.set(rest);
+        Some(Arc::clone(next))
+    }
+}
+
 /// Read a component that is a custom stage.
-pub(super) fn read_custom(field: &Field, functions: Functions<'_>) -> Result<Option<CustomSpec>, Error> {
+pub(super) fn read_custom(field: &Field, functions: &Functions<'_>) -> Result<Option<CustomSpec>, Error> {
     let Some(kind) = field.find("type")?.filter(|kind| kind.is(KIND)) else { return Ok(None) };
-    if functions.is_empty() {
+    let Some(function) = functions.take() else {
         let expected = "a component of this format: custom stages are functions, which files do not hold";
         return Err(kind.error(expected));
-    }
-    field.fields(&["type", "name", "function"])?;
-    let number = field.get("function")?;
-    let function = functions.get(number.size()?);
-    let function = function.ok_or_else(|| number.error("the number of a function given"))?;
-    Ok(Some(CustomSpec {
-        name: field.get("name")?.text()?.to_owned(),
-        number: number.size()?,
-        function: function.clone(),
-    }))
+    };
+    field.fields(&["type", "name"])?;
+    Ok(Some(CustomSpec { name: field.get("name")?.text()?.to_owned(), function }))
 }
 
 pub(super) fn write_custom(custom: &CustomSpec) -> Value {
-    json!({ "type": KIND, "name": custom.name, "function": custom.number })
+    json!({ "type": KIND, "name": custom.name })
 }

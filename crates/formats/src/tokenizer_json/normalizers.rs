@@ -6,9 +6,9 @@ use piecework_core::error::Error;
 use piecework_core::spec::{BertNormalizerSpec, NormalizerSpec};
 use serde_json::{json, Value};
 
-use super::custom::{read_custom, write_custom};
+use super::custom::{read_custom, write_custom, Functions};
 use super::field::Field;
-use super::read::{optional, Functions};
+use super::read::optional;
 use super::shared::{bare, read_replace, sequence, write_replace};
 
 const KINDS: [&str; 14] = [
@@ -34,7 +34,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-pub(super) fn read(field: &Field, functions: Functions<'_>) -> Result<NormalizerSpec, Error> {
+pub(super) fn read(field: &Field, functions: &Functions<'_>) -> Result<NormalizerSpec, Error> {
     if let Some(custom) = read_custom(field, functions)? {
         return Ok(NormalizerSpec::Custom(custom));
     }

@@ -4,9 +4,8 @@ use piecework_core::error::Error;
 use piecework_core::spec::{PreTokenizerSpec, SplitBehavior};
 use serde_json::{json, Value};
 
-use super::custom::{read_custom, write_custom};
+use super::custom::{read_custom, write_custom, Functions};
 use super::field::Field;
-use super::read::Functions;
 use super::shared::{
     bare, read_behavior, read_byte_level, read_metaspace, read_pattern, sequence, write_behavior,
     write_byte_level, write_metaspace, write_pattern,
@@ -30,7 +29,7 @@ const KINDS: [&str; 12] = [
 /// What `FixedLength` is without a length.
 const DEFAULT_LENGTH: usize = 5;
 
-pub(super) fn read(field: &Field, functions: Functions<'_>) -> Result<PreTokenizerSpec, Error> {
+pub(super) fn read(field: &Field, functions: &Functions<'_>) -> Result<PreTokenizerSpec, Error> {
     read_among(field, &KINDS, functions)
 }
 
@@ -38,7 +37,7 @@ pub(super) fn read(field: &Field, functions: Functions<'_>) -> Result<PreTokeniz
 pub(super) fn read_among(
     field: &Field,
     kinds: &[&str],
-    functions: Functions<'_>,
+    functions: &Functions<'_>,
 ) -> Result<PreTokenizerSpec, Error> {
     if let Some(custom) = read_custom(field, functions)? {
         return Ok(PreTokenizerSpec::Custom(custom));

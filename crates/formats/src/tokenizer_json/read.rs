@@ -5,6 +5,7 @@ use std::sync::Arc;
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{NormalizerSpec, PreTokenizerSpec, TextFunction, TokenizerSpec};
 
+use super::custom::Functions;
 use super::field::Field;
 use super::tree::Node;
 use super::{
@@ -24,16 +25,15 @@ pub(super) const FIELDS: [&str; 9] = [
     "model",
 ];
 
-/// Functions that the custom stages of a document have the numbers of.
-pub(super) type Functions<'f> = &'f [Arc<dyn TextFunction>];
-
 /// Read a `tokenizer.json`; the time and memory it takes are linear in its length.
 pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     read_with(bytes, &[])
 }
 
-/// Read a document that no file holds: with custom stages, which are functions from outside.
+/// Read a document that no file holds: with custom stages, whose functions are given apart, in the
+/// order of the document.
 pub fn read_with(bytes: &[u8], functions: &[Arc<dyn TextFunction>]) -> Result<TokenizerSpec, Error> {
+    let functions = &Functions::new(functions);
     let tree = parse(bytes)?;
     let root = Field::root(&tree);
     let version = root.member("version")?;
@@ -59,6 +59,7 @@ pub fn read_pipeline(
     bytes: &[u8],
     functions: &[Arc<dyn TextFunction>],
 ) -> Result<(Option<NormalizerSpec>, Option<PreTokenizerSpec>), Error> {
+    let functions = &Functions::new(functions);
     let tree = parse(bytes)?;
     let root = Field::root(&tree);
     root.fields(&["normalizer", "pre_tokenizer"])?;

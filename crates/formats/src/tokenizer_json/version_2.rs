@@ -14,6 +14,7 @@ use piecework_core::spec::{
     TokenizerSpec,
 };
 
+use super::custom::Functions;
 use super::field::Field;
 use super::read::{optional, FIELDS};
 use super::{added_tokens, decoders, lengths, models, normalizers, pre_tokenizers};
@@ -43,8 +44,9 @@ pub(super) fn read(root: &Field) -> Result<TokenizerSpec, Error> {
     let (normalizer, marks) = read_normalizer(root)?;
     let model_field = root.get("model")?;
     let (model, is_byte_level) = read_model(&model_field)?;
-    let split =
-        optional(root, "pre_tokenizer", |field| pre_tokenizers::read_among(field, &PRE_TOKENIZERS, &[]))?;
+    let split = optional(root, "pre_tokenizer", |field| {
+        pre_tokenizers::read_among(field, &PRE_TOKENIZERS, &Functions::default())
+    })?;
     let added_tokens = added_tokens::read(root)?;
     Ok(TokenizerSpec {
         truncation: optional(root, "truncation", lengths::read_truncation)?,
@@ -77,14 +79,15 @@ fn read_normalizer(root: &Field) -> Result<(Option<NormalizerSpec>, Option<Marks
         return Ok((None, Some(marks)));
     }
     if !is_kind(&field, "Sequence")? {
-        return Ok((Some(normalizers::read(&field, &[])?), None));
+        return Ok((Some(normalizers::read(&field, &Functions::default())?), None));
     }
     field.fields(&["type", "normalizers"])?;
     let members = field.get("normalizers")?;
     let last = members.items()?.last();
     let marks = last.map_or(Ok(None), |last| read_marks(&last))?;
     let plain = members.items()?.len() - usize::from(marks.is_some());
-    let plain = members.items()?.take(plain).map(|member| normalizers::read(&member, &[]));
+    let plain =
+        members.items()?.take(plain).map(|member| normalizers::read(&member, &Functions::default()));
     let plain: Vec<NormalizerSpec> = plain.collect::<Result<_, _>>()?;
     let is_all_marks = plain.is_empty() && marks.is_some();
     Ok(((!is_all_marks).then_some(NormalizerSpec::Sequence(plain)), marks))

@@ -1,0 +1,30 @@
+"""ftfy's clean-up as a normalizer: mended mojibake, plain quotes, one newline. Needs `piecework[ftfy]`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from piecework.integrations.extras import imported
+from piecework.spec import CustomNormalizer
+
+
+def normalizer() -> CustomNormalizer:
+    """Mend text as `ftfy.fix_text` does: "schÃ¶n" becomes "schön", “ becomes ".
+
+    >>> normalizer()
+    CustomNormalizer('ftfy:fix_text')
+
+    Raises `MissingExtraError`.
+    """
+    imported("ftfy", "ftfy")
+    return CustomNormalizer(FixedText(), "ftfy:fix_text")
+
+
+@dataclass(frozen=True)
+class FixedText:
+    """Mended text."""
+
+    def __call__(self, text: str) -> str:
+        """Return the text mended."""
+        fixed: str = imported("ftfy", "ftfy").fix_text(text)
+        return fixed
