@@ -21,7 +21,8 @@ def pre_tokenizer(language: Any = "en") -> CustomPreTokenizer:
     CustomPreTokenizer('spacy:en')
 
     Only the tokenizer is used, never the models after it. Tokens of nothing but space are dropped. A
-    given object is pickled whole; a language by its name. Raises `MissingExtraError`, and
+    given object is pickled whole; a language by its name. spaCy remembers every word it has seen, so
+    that its memory grows with the distinct words of all texts. Raises `MissingExtraError`, and
     `ArgumentError` for a language that spaCy does not have.
     """
     if isinstance(language, str):
