@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from piecework.errors import StageError
 from piecework.reference import bert
 from piecework.reference.aligned import Aligned, Span, as_text, map_characters
 from piecework.reference.charsmap import apply_charsmap
@@ -21,6 +22,7 @@ from piecework.spec import (
     NFKD,
     BertNormalizer,
     ByteLevelNormalizer,
+    CustomNormalizer,
     Lowercase,
     Nmt,
     Normalizer,
@@ -71,6 +73,8 @@ def normalize_after(before: Span, text: Aligned, spec: Normalizer) -> Aligned:
         return strip(text, spec.left, spec.right)
     if isinstance(spec, Precompiled):
         return apply_charsmap(text, spec.charsmap)
+    if isinstance(spec, CustomNormalizer):
+        raise StageError("normalizer", repr(spec), "a stage that the reference describes")
     return map_characters(text, lambda c: map_character(c, spec))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from piecework.errors import StageError
 from piecework.reference import bert
 from piecework.reference.aligned import Aligned, as_text, map_characters, span, split_by
 from piecework.reference.patterns import is_number, is_whitespace, matches
@@ -18,6 +19,7 @@ from piecework.spec import (
     BertPreTokenizer,
     ByteLevel,
     CharDelimiterSplit,
+    CustomPreTokenizer,
     Digits,
     FixedLength,
     Metaspace,
@@ -71,6 +73,8 @@ def in_order(spec: PreTokenizer | None) -> list[Single]:
     """
     if isinstance(spec, SequencePreTokenizer):
         return [single for one in spec.pretokenizers for single in in_order(one)]
+    if isinstance(spec, CustomPreTokenizer):
+        raise StageError("pre_tokenizer", repr(spec), "a stage that the reference describes")
     return [] if spec is None else [spec]
 
 
