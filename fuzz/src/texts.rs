@@ -18,7 +18,7 @@ const TEXTS: [&str; 8] = [
 /// Encode every text alone and in pairs, and decode what comes out.
 pub(crate) fn encode_and_decode(pipeline: &Pipeline) {
     let mut scratch = pipeline.scratch();
-    let options = Options { add_special_tokens: true, parse_special: &Selector::All };
+    let options = Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
     for text in TEXTS {
         for pair in [None, Some("a pair")] {
             if let Ok(encoding) =

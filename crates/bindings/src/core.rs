@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use piecework_core::batch::Encoder;
+use piecework_core::model::Sampling;
 use piecework_core::pipeline::{Input, Options, Pipeline};
 use piecework_core::spec::TokenizerSpec;
 use piecework_core::text::{CharIndex, Pieces};
@@ -21,7 +22,7 @@ use crate::text::borrow;
 /// A compiled tokenizer.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct Core {
-    encoder: Arc<Encoder>,
+    pub(crate) encoder: Arc<Encoder>,
 }
 
 type IdArrays<'py> = (
@@ -30,6 +31,13 @@ type IdArrays<'py> = (
     Option<Bound<'py, PyArray1<u8>>>,
     Option<Bound<'py, PyArray1<u8>>>,
 );
+
+/// How segmentations are drawn: alpha, seed, and the number of the (first) text.
+type Drawn = Option<(f64, u64, u64)>;
+
+fn drawn(sampling: Drawn) -> Option<Sampling> {
+    sampling.map(|(alpha, seed, row)| Sampling { alpha, seed, row })
+}
 
 /// Read and compile without the GIL; errors name the source.
 fn compile(
@@ -81,7 +89,8 @@ impl Core {
         vocab_txt::write(&self.encoder.pipeline().spec().model.vocab()).map_err(raise)
     }
 
-    #[pyo3(signature = (text, pair, *, add_special_tokens, is_pretokenized, parse_special))]
+    #[pyo3(signature = (text, pair, *, add_special_tokens, is_pretokenized, parse_special, sampling))]
+    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
     fn encode(
         &self,
         py: Python<'_>,
@@ -90,12 +99,14 @@ impl Core {
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Option<Vec<u32>>,
+        sampling: Drawn,
     ) -> PyResult<RawEncoding> {
         let held = Held::take(text, is_pretokenized, "text")?;
         let held_pair = pair.map(|pair| Held::take(pair, is_pretokenized, "pair")).transpose()?;
         let text = borrowed(&held, "text")?;
         let pair = held_pair.as_ref().map(|held| borrowed(held, "pair")).transpose()?;
-        let options = Options { add_special_tokens, parse_special: &selector(parse_special) };
+        let parse_special = &selector(parse_special);
+        let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
         let encode = || {
             self.encoder.with_scratch(|scratch| {
                 let pair = pair.as_ref().map(Borrowed::input);
@@ -106,7 +117,7 @@ impl Core {
         Ok(RawEncoding { encoding, encoder: Arc::clone(&self.encoder) })
     }
 
-    #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, workers))]
+    #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, workers))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
     fn encode_batch<'py>(
         &self,
@@ -116,6 +127,7 @@ impl Core {
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Option<Vec<u32>>,
+        sampling: Drawn,
         workers: Option<i64>,
     ) -> PyResult<IdArrays<'py>> {
         let workers = worker_count(workers)?;
@@ -130,7 +142,8 @@ impl Core {
         let inputs: Vec<Input<'_>> = texts.iter().map(Borrowed::input).collect();
         let pairs: Option<Vec<Input<'_>>> =
             pairs.as_ref().map(|pairs| pairs.iter().map(Borrowed::input).collect());
-        let options = Options { add_special_tokens, parse_special: &selector(parse_special) };
+        let parse_special = &selector(parse_special);
+        let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
         let batch = py
             .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, workers))
             .map_err(raise)?;
@@ -142,20 +155,22 @@ impl Core {
         ))
     }
 
-    #[pyo3(signature = (texts, *, add_special_tokens, parse_special, workers))]
+    #[pyo3(signature = (texts, *, add_special_tokens, parse_special, sampling, workers))]
     fn count_batch<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         add_special_tokens: bool,
         parse_special: Option<Vec<u32>>,
+        sampling: Drawn,
         workers: Option<i64>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let workers = worker_count(workers)?;
         let held = Held::take_all(texts, false, "texts")?;
         let texts = borrowed_all(&held, "texts")?;
         let inputs: Vec<Input<'_>> = texts.iter().map(Borrowed::input).collect();
-        let options = Options { add_special_tokens, parse_special: &selector(parse_special) };
+        let parse_special = &selector(parse_special);
+        let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
         let counts = py.detach(|| self.encoder.count(&inputs, options, workers));
         Ok(counts.map_err(raise)?.into_pyarray(py))
     }
@@ -200,6 +215,11 @@ impl Core {
     ) -> PyResult<RawDecodeStream> {
         let encoder = Arc::clone(&self.encoder);
         RawDecodeStream::begin(encoder, &prefill, skip_special_tokens, clean_up).map_err(raise)
+    }
+
+    #[getter]
+    fn dropout(&self) -> Option<f64> {
+        self.encoder.pipeline().dropout()
     }
 
     fn token_to_id(&self, token: &str) -> Option<u32> {

@@ -91,7 +91,7 @@ impl Encoder {
             let mut ids = Vec::new();
             let mut count = |row: usize| {
                 ids.clear();
-                self.pipeline.row_into(inputs[row], None, options, scratch, &mut ids, None)?;
+                self.pipeline.row_into(inputs[row], None, options.at_row(row), scratch, &mut ids, None)?;
                 Ok(ids.len() as i64)
             };
             let named_count = |row| count(row).map_err(|error: Error| named(error, row));
@@ -120,7 +120,14 @@ impl Encoder {
         for row in stop.rows(rows) {
             let pair = pairs.map(|pairs| pairs[row]);
             self.pipeline
-                .row_into(inputs[row], pair, options, scratch, &mut part.ids, part.type_ids.as_mut())
+                .row_into(
+                    inputs[row],
+                    pair,
+                    options.at_row(row),
+                    scratch,
+                    &mut part.ids,
+                    part.type_ids.as_mut(),
+                )
                 .map_err(|error| named(error, row))?;
             part.row_offsets.push(part.ids.len() as i64);
         }

@@ -3,6 +3,7 @@
 mod bpe;
 mod bytes;
 mod char;
+mod sampling;
 mod trie;
 mod unigram;
 mod word;
@@ -10,6 +11,7 @@ mod wordpiece;
 
 pub use self::char::CharModel;
 pub use bpe::Bpe;
+pub use sampling::Sampling;
 pub use unigram::Unigram;
 pub use word::WordModel;
 pub use wordpiece::WordPiece;
@@ -75,6 +77,8 @@ pub struct ModelScratch {
     pub(crate) best: Vec<wordpiece::BestSuffix>,
     pub(crate) symbols: bpe::Symbols,
     pub(crate) lattice: unigram::Lattice,
+    /// What segmentations are drawn with, where they are.
+    pub(crate) draws: Option<sampling::Draws>,
     /// A word had an unknown character and the model has no entry for it.
     pub(crate) lacks_unknown: bool,
 }
@@ -115,6 +119,23 @@ impl Model {
             ModelSpec::Bpe(spec) => Self::Bpe(Bpe::compile(spec, vocab)?),
             ModelSpec::Unigram(spec) => Self::Unigram(Unigram::compile(spec, vocab)?),
         })
+    }
+
+    /// Prepare to draw the segmentations of the first (0) or second (1) sequence of an input, or not to.
+    pub fn begin(
+        &self,
+        sampling: Option<Sampling>,
+        sequence: u64,
+        scratch: &mut ModelScratch,
+    ) -> Result<(), Error> {
+        scratch.draws = sampling.map(|sampling| sampling.draws(sequence));
+        match (self, sampling) {
+            (Self::Bpe(_), _) | (_, None) => Ok(()),
+            (_, Some(_)) => {
+                let found = "a model that always gives the same segmentation";
+                Err(Error::new(ErrorKind::Argument, "sampling", found, "a BPE model"))
+            }
+        }
     }
 
     /// Segment one non-empty word.

@@ -1,5 +1,6 @@
 //! What a pipeline is given.
 
+use crate::model::Sampling;
 use crate::special::Selector;
 
 /// What is encoded: a text, or words that somebody else has made of one.
@@ -34,4 +35,14 @@ pub struct Options<'o> {
     pub add_special_tokens: bool,
     /// Which special tokens are recognised in the text.
     pub parse_special: &'o Selector,
+    /// Draw segmentations at random.
+    pub sampling: Option<Sampling>,
+}
+
+impl Options<'_> {
+    /// The same for a text of a batch.
+    #[must_use]
+    pub fn at_row(self, row: usize) -> Self {
+        Self { sampling: self.sampling.map(|sampling| sampling.at_row(row)), ..self }
+    }
 }

@@ -167,6 +167,12 @@ impl Pipeline {
         &self.splitter
     }
 
+    /// What segments words.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
     /// The vocabulary of the model.
     #[must_use]
     pub fn vocab(&self) -> &Vocab {
@@ -191,6 +197,15 @@ impl Pipeline {
         self.post_processor.has_type_ids(is_pair)
     }
 
+    /// The share of merges that the model says to leave out, if it does.
+    #[must_use]
+    pub fn dropout(&self) -> Option<f64> {
+        match &self.model_spec {
+            ModelSpec::Bpe(spec) => spec.dropout,
+            _ => None,
+        }
+    }
+
     /// The id of a token, added tokens first.
     #[must_use]
     pub fn id_of(&self, token: &str) -> Option<u32> {
@@ -203,15 +218,18 @@ impl Pipeline {
         self.added.get(&id).map(String::as_str).or_else(|| self.vocab.token_of(id))
     }
 
-    /// Append the ids of one input, without template and truncation.
+    /// Append the ids of one input, the first (0) or second (1) of its row, without template and
+    /// truncation.
     pub fn ids_into(
         &self,
         input: Input<'_>,
+        index: u32,
         options: Options<'_>,
         scratch: &mut Scratch,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
         let Scratch { memo, model, split, .. } = scratch;
+        self.model.begin(options.sampling, index.into(), model)?;
         let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out);
         for text in input.texts() {
             self.text_ids(text, options, split, &mut words)?;
@@ -234,9 +252,9 @@ impl Pipeline {
         let mut second = std::mem::take(&mut scratch.second);
         first.clear();
         second.clear();
-        self.ids_into(input, options, scratch, &mut first)?;
+        self.ids_into(input, 0, options, scratch, &mut first)?;
         if let Some(pair) = pair {
-            self.ids_into(pair, options, scratch, &mut second)?;
+            self.ids_into(pair, 1, options, scratch, &mut second)?;
         }
         let add_special_tokens = options.add_special_tokens;
         self.truncate_ids(&mut first, pair.is_some().then_some(&mut second), add_special_tokens)?;
@@ -338,6 +356,7 @@ impl Pipeline {
         scratch: &mut Scratch,
     ) -> Result<Encoding, Error> {
         let mut tokens = Vec::new();
+        self.model.begin(options.sampling, index.into(), &mut scratch.model)?;
         for (number, text) in input.texts().enumerate() {
             let word = match input {
                 Input::Text(_) => WordNumber::Next(0),

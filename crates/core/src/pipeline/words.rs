@@ -247,7 +247,7 @@ pub trait WordSink {
 /// How many words wait for their cache line to arrive.
 const WAITING: usize = 16;
 
-/// Words to ids, through the memo.
+/// Words to ids, through the memo unless they are drawn at random.
 ///
 /// Short words are looked up a few words late: their line of the memo is asked for when they are found,
 /// and by the time it is read it has come.
@@ -282,12 +282,24 @@ impl<'s> WordIds<'s> {
     /// Append the ids of all waiting words.
     #[inline]
     pub(super) fn finish(&mut self) {
+        if self.scratch.draws.is_some() {
+            return self.draw();
+        }
         for i in 0..std::mem::take(&mut self.waiting_count) {
             let key = self.waiting[i];
             match self.memo.get(key) {
                 Some(ids) => memo::append(ids, self.out),
                 None => self.append_new(key),
             }
+        }
+    }
+
+    #[cold]
+    fn draw(&mut self) {
+        for i in 0..std::mem::take(&mut self.waiting_count) {
+            let (bytes, len) = self.waiting[i].bytes();
+            let Ok(word) = std::str::from_utf8(&bytes[..len]) else { continue };
+            self.model.run(word, self.vocab, self.scratch, self.out);
         }
     }
 

@@ -22,64 +22,80 @@ pub(super) struct Links {
 
 /// Join until no pair has a rank.
 pub(super) fn join(symbols: &mut Vec<Symbol>, pairs: &Pairs, links: &mut Links) {
-    let Links { around, waiting } = links;
-    around.clear();
-    around.extend((0..symbols.len() as u32).map(|at| (at.wrapping_sub(1), at + 1)));
-    if let Some(last) = around.last_mut() {
-        last.1 = NONE;
-    }
-    let mut heap = BinaryHeap::from(std::mem::take(waiting));
-    heap.extend((0..).zip(symbols.iter()).filter_map(|(at, symbol)| entry(symbol.rank, at)));
-    while let Some(Reverse(entry)) = heap.pop() {
-        let (rank, at) = ((entry >> 32) as u32, entry as u32);
+    links.chain(symbols.len());
+    let mut heap = BinaryHeap::from(std::mem::take(&mut links.waiting));
+    let ranked = (0..).zip(symbols.iter()).filter(|(_, symbol)| symbol.rank != NO_RANK);
+    heap.extend(ranked.map(|(at, symbol)| entry(symbol.rank, at)));
+    while let Some(Reverse(entry_of_best)) = heap.pop() {
+        let (rank, at) = ((entry_of_best >> 32) as u32, entry_of_best as u32);
         let now = symbols[at as usize].rank;
         if now != NO_RANK && pairs.joined(now) == pairs.joined(rank) {
-            join_at(at, pairs.joined(rank), symbols, around, pairs, &mut heap);
+            links.join_at(at, pairs.joined(rank), symbols, pairs, |rank, at| heap.push(entry(rank, at)));
         }
     }
-    *waiting = heap.into_vec();
-    keep_linked(symbols, around);
+    links.waiting = heap.into_vec();
+    links.keep_linked(symbols);
 }
 
-fn entry(rank: u32, at: u32) -> Option<Reverse<u64>> {
-    (rank != NO_RANK).then_some(Reverse(u64::from(rank) << 32 | u64::from(at)))
+fn entry(rank: u32, at: u32) -> Reverse<u64> {
+    Reverse(u64::from(rank) << 32 | u64::from(at))
 }
 
-/// Join a symbol with its right neighbour and rank the pairs that it makes with its new ones.
-fn join_at(
-    at: u32,
-    id: u32,
-    symbols: &mut [Symbol],
-    around: &mut [(u32, u32)],
-    pairs: &Pairs,
-    heap: &mut BinaryHeap<Reverse<u64>>,
-) {
-    let (before, gone) = around[at as usize];
-    let after = around[gone as usize].1;
-    let right = symbols[gone as usize];
-    symbols[gone as usize].rank = NO_RANK;
-    symbols[at as usize].join(right, id);
-    symbols[at as usize].rank = NO_RANK;
-    around[at as usize].1 = after;
-    if after != NONE {
-        around[after as usize].0 = at;
-    }
-    for (left, right) in [(before, at), (at, after)] {
-        if left != NONE && right != NONE {
-            let rank = pairs.rank(symbols[left as usize].id, symbols[right as usize].id);
-            symbols[left as usize].rank = rank;
-            heap.extend(entry(rank, left));
+impl Links {
+    /// Link `len` symbols in a row.
+    pub(super) fn chain(&mut self, len: usize) {
+        self.around.clear();
+        self.around.extend((0..len as u32).map(|at| (at.wrapping_sub(1), at + 1)));
+        if let Some(last) = self.around.last_mut() {
+            last.1 = NONE;
         }
     }
-}
 
-/// Keep the symbols that the links still reach, in order.
-fn keep_linked(symbols: &mut Vec<Symbol>, around: &[(u32, u32)]) {
-    let (mut kept, mut at) = (0, if symbols.is_empty() { NONE } else { 0 });
-    while at != NONE {
-        symbols[kept] = symbols[at as usize];
-        at = around[at as usize].1;
-        kept += 1;
+    /// The positions of the pairs that a join at `at` changes; `u32::MAX` for one that is not there.
+    pub(super) fn pairs_around(&self, at: u32) -> [u32; 3] {
+        let (before, gone) = self.around[at as usize];
+        [before, at, gone]
     }
-    symbols.truncate(kept);
+
+    /// Join a symbol with its right neighbour; gives `found` the rank and position of each pair that it
+    /// makes with its new ones, where that has a rank.
+    pub(super) fn join_at(
+        &mut self,
+        at: u32,
+        id: u32,
+        symbols: &mut [Symbol],
+        pairs: &Pairs,
+        mut found: impl FnMut(u32, u32),
+    ) {
+        let (before, gone) = self.around[at as usize];
+        let after = self.around[gone as usize].1;
+        let right = symbols[gone as usize];
+        symbols[gone as usize].rank = NO_RANK;
+        symbols[at as usize].join(right, id);
+        symbols[at as usize].rank = NO_RANK;
+        self.around[at as usize].1 = after;
+        if after != NONE {
+            self.around[after as usize].0 = at;
+        }
+        for (left, right) in [(before, at), (at, after)] {
+            if left != NONE && right != NONE {
+                let rank = pairs.rank(symbols[left as usize].id, symbols[right as usize].id);
+                symbols[left as usize].rank = rank;
+                if rank != NO_RANK {
+                    found(rank, left);
+                }
+            }
+        }
+    }
+
+    /// Keep the symbols that the links still reach, in order.
+    pub(super) fn keep_linked(&self, symbols: &mut Vec<Symbol>) {
+        let (mut kept, mut at) = (0, if symbols.is_empty() { NONE } else { 0 });
+        while at != NONE {
+            symbols[kept] = symbols[at as usize];
+            at = self.around[at as usize].1;
+            kept += 1;
+        }
+        symbols.truncate(kept);
+    }
 }

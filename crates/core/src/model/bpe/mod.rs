@@ -4,16 +4,21 @@
 //! pairs     two entries to the rank of their merge
 //! short     the merges of a short word, by looking for the best pair again and again
 //! long      the merges of any word, by a heap: O(n log n)
+//! dropout   the merges of a word when some are left out at random
+//! order     the pairs that dropout chooses from
 //!
 //! Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
 mod alphabet;
+mod dropout;
 mod long;
+mod order;
 mod pairs;
 mod short;
 
 use self::alphabet::Alphabet;
 use self::long::Links;
+use self::order::Order;
 use self::pairs::{Pairs, NO_RANK};
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
@@ -30,8 +35,6 @@ pub struct Bpe {
     pairs: Pairs,
     /// A word that is an entry is that entry.
     whole_words: bool,
-    /// Every merge is left out.
-    drops_all: bool,
 }
 
 /// A part of the word that is an entry, on its way to being joined.
@@ -59,30 +62,36 @@ impl Symbol {
 pub(crate) struct Symbols {
     list: Vec<Symbol>,
     links: Links,
+    order: Order,
 }
 
 impl Bpe {
     /// Look up all merges; each must join two entries to an entry.
     pub fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
+        check_dropout(spec.dropout)?;
         Ok(Self {
             alphabet: Alphabet::compile(spec, vocab)?,
             pairs: Pairs::compile(spec, vocab)?,
-            drops_all: drops_all(spec.dropout)?,
             whole_words: spec.ignore_merges,
         })
     }
 
-    /// Segment one non-empty word.
+    /// Segment one non-empty word; at random where the scratch has draws.
+    ///
+    /// A drawn segmentation begins with characters even where whole words need no merges, as in
+    /// `tokenizers`.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        if self.whole_words && !self.drops_all {
+        let ModelScratch { symbols: Symbols { list, links, order }, draws, .. } = scratch;
+        if self.whole_words && draws.is_none() {
             if let Some(id) = vocab.id_of(word) {
                 return out.push(Piece { id, start: 0, end: word.len() as u32 });
             }
         }
-        let Symbols { list, links } = &mut scratch.symbols;
         self.alphabet.spell(word, list);
-        if !self.drops_all {
-            self.join(list, links);
+        self.rank_all(list);
+        match draws {
+            Some(draws) => dropout::join(list, &self.pairs, links, order, draws),
+            None => self.join(list, links),
         }
         for &Symbol { id, start, end, .. } in list.iter() {
             out.push(Piece { id, start, end });
@@ -91,7 +100,6 @@ impl Bpe {
 
     /// Apply all merges.
     fn join(&self, symbols: &mut Vec<Symbol>, links: &mut Links) {
-        self.rank_all(symbols);
         if symbols.len() <= SHORT && !self.pairs.may_repeat() {
             short::join(symbols, &self.pairs);
         } else {
@@ -106,13 +114,12 @@ impl Bpe {
     }
 }
 
-/// Whether a dropout leaves out every merge. A smaller share is for training: here it leaves out none.
-fn drops_all(dropout: Option<f64>) -> Result<bool, Error> {
+fn check_dropout(dropout: Option<f64>) -> Result<(), Error> {
     match dropout {
         Some(share) if !(0.0..=1.0).contains(&share) => {
             Err(Error::new(ErrorKind::Format, "model.dropout", share.to_string(), "a number from 0 to 1"))
         }
-        share => Ok(share == Some(1.0)),
+        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,9 @@
 //! Expected pieces are those of `tokenizers` 0.23.3; spans differ from it where a comment says so.
 
+use std::collections::BTreeMap;
+
 use super::*;
+use crate::model::Sampling;
 use crate::spec::VocabSpec;
 use proptest::prelude::*;
 
@@ -104,13 +107,8 @@ fn whole_words_that_are_entries_need_no_merges_where_asked() {
 }
 
 #[test]
-fn only_a_dropout_of_all_merges_matters_here() {
+fn a_dropout_is_a_share() {
     let mut spec = spec(&["a", "b", "ab"], &[("a", "b")]);
-    spec.ignore_merges = true;
-    spec.dropout = Some(0.5);
-    assert_eq!(run(&spec, "ab"), [(2, 0, 2)]);
-    spec.dropout = Some(1.0);
-    assert_eq!(run(&spec, "ab"), [(0, 0, 1), (1, 1, 2)]);
     for share in [-0.1, 1.1, f64::NAN] {
         spec.dropout = Some(share);
         assert_eq!(place_of_error(&spec), "model.dropout");
@@ -150,32 +148,142 @@ fn a_megabyte_of_one_letter_is_joined_to_the_end() {
     assert!(pieces.iter().all(|&(id, start, end)| id == 9 && end - start == 512));
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
-    #[test]
-    fn the_heap_joins_as_the_scan_does(
-        splits in prop::collection::vec(("[ab]{1,3}", "[ab]{1,3}"), 0..12),
-        word in "[ab]{1,30}",
-    ) {
-        let mut tokens = vec!["a".to_string(), "b".to_string()];
-        for (left, right) in &splits {
-            for token in [left.clone(), right.clone(), format!("{left}{right}")] {
-                if !tokens.contains(&token) {
-                    tokens.push(token);
-                }
+/// What a word is made of before any merge, and the merges as (left, right) -> (rank, joined).
+fn spelled(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
+    let model = Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap();
+    let mut symbols = Vec::new();
+    model.alphabet.spell(word, &mut symbols);
+    model.rank_all(&mut symbols);
+    (model, symbols)
+}
+
+fn plain(symbols: &[Symbol]) -> Vec<(u32, u32, u32)> {
+    symbols.iter().map(|symbol| (symbol.id, symbol.start, symbol.end)).collect()
+}
+
+/// The pairs that could be joined, best first: rank and position.
+fn candidates(model: &Bpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
+    let ranks = symbols.windows(2).map(|two| model.pairs.rank(two[0].id, two[1].id));
+    let mut found: Vec<_> = ranks.zip(0..).filter(|&(rank, _)| rank != NO_RANK).collect();
+    found.sort_unstable();
+    found
+}
+
+fn joined_at(model: &Bpe, symbols: &[Symbol], (rank, at): (u32, usize)) -> Vec<Symbol> {
+    let mut joined = symbols.to_vec();
+    let right = joined.remove(at + 1);
+    joined[at].join(right, model.pairs.joined(rank));
+    joined
+}
+
+/// The textbook: look at all pairs, join the best, begin again.
+fn naive(model: &Bpe, mut symbols: Vec<Symbol>) -> Vec<Symbol> {
+    while let Some(&best) = candidates(model, &symbols).first() {
+        symbols = joined_at(model, &symbols, best);
+    }
+    symbols
+}
+
+/// All outcomes of dropout with their probabilities.
+fn outcomes(
+    model: &Bpe,
+    symbols: &[Symbol],
+    alpha: f64,
+    weight: f64,
+    out: &mut BTreeMap<Vec<(u32, u32, u32)>, f64>,
+) {
+    let mut all_dropped = weight;
+    for candidate in candidates(model, symbols) {
+        let kept = all_dropped * (1.0 - alpha);
+        outcomes(model, &joined_at(model, symbols, candidate), alpha, kept, out);
+        all_dropped *= alpha;
+    }
+    *out.entry(plain(symbols)).or_default() += all_dropped;
+}
+
+fn drawn(model: &Bpe, symbols: &[Symbol], sampling: Sampling) -> Vec<Symbol> {
+    let mut joined = symbols.to_vec();
+    let (mut links, mut order) = (Links::default(), Order::default());
+    dropout::join(&mut joined, &model.pairs, &mut links, &mut order, &mut sampling.draws(0));
+    joined
+}
+
+#[test]
+fn dropout_draws_each_outcome_as_often_as_its_probability_says() {
+    let tokens = ["a", "b", "c", "ab", "bc", "abc", "aa", "caa", "abcaa"];
+    let merges = [("a", "b"), ("a", "a"), ("b", "c"), ("ab", "c"), ("a", "bc"), ("c", "aa"), ("abc", "aa")];
+    let (model, symbols) = spelled(&spec(&tokens, &merges), "abcaaa");
+    for alpha in [0.1, 0.5, 0.8] {
+        let (mut expected, mut seen) = (BTreeMap::new(), BTreeMap::new());
+        outcomes(&model, &symbols, alpha, 1.0, &mut expected);
+        const DRAWS: u64 = 100_000;
+        for row in 0..DRAWS {
+            let outcome = drawn(&model, &symbols, Sampling { alpha, seed: 5, row });
+            *seen.entry(plain(&outcome)).or_insert(0.0) += 1.0;
+        }
+        assert!(seen.keys().all(|outcome| expected.contains_key(outcome)));
+        for (outcome, probability) in expected {
+            let share = seen.get(&outcome).unwrap_or(&0.0) / DRAWS as f64;
+            let spread = (probability * (1.0 - probability) / DRAWS as f64).sqrt();
+            let distance = (share - probability).abs();
+            assert!(distance <= 5.0 * spread + 1e-9, "{outcome:?}: {share} for {probability}");
+        }
+    }
+}
+
+#[test]
+fn dropout_begins_with_characters_even_where_whole_words_need_no_merges() {
+    let mut spec = spec(&["a", "b", "ab"], &[]);
+    spec.ignore_merges = true;
+    let vocab = Vocab::compile(&spec.vocab).unwrap();
+    let model = Bpe::compile(&spec, &vocab).unwrap();
+    let draws = Some(Sampling { alpha: 0.1, seed: 1, row: 0 }.draws(0));
+    let mut out: Vec<u32> = Vec::new();
+    model.run("ab", &vocab, &mut ModelScratch { draws, ..ModelScratch::default() }, &mut out);
+    assert_eq!(out, [0, 1]);
+}
+
+/// A vocabulary in which the merges of the given splits can be made, if each part can.
+fn spec_of_splits(splits: &[(String, String)]) -> BpeSpec {
+    let mut tokens = vec!["a".to_string(), "b".to_string()];
+    for (left, right) in splits {
+        for token in [left.clone(), right.clone(), format!("{left}{right}")] {
+            if !tokens.contains(&token) {
+                tokens.push(token);
             }
         }
-        let names: Vec<&str> = tokens.iter().map(String::as_str).collect();
-        let merges: Vec<(&str, &str)> = splits.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-        let spec = spec(&names, &merges);
-        let model = Bpe::compile(&spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap();
-        let mut scanned = Vec::new();
-        model.alphabet.spell(&word, &mut scanned);
-        model.rank_all(&mut scanned);
-        let mut heaped = scanned.clone();
+    }
+    let names: Vec<&str> = tokens.iter().map(String::as_str).collect();
+    let merges: Vec<(&str, &str)> = splits.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    spec(&names, &merges)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn scan_and_heap_join_as_the_textbook_does(
+        splits in prop::collection::vec(("[ab]{1,3}", "[ab]{1,3}"), 0..12),
+        word in "[ab]{1,40}",
+    ) {
+        let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
+        let (mut scanned, mut heaped) = (symbols.clone(), symbols.clone());
         short::join(&mut scanned, &model.pairs);
         long::join(&mut heaped, &model.pairs, &mut Links::default());
-        let plain = |symbols: &[Symbol]| symbols.iter().map(|s| (s.id, s.start, s.end)).collect::<Vec<_>>();
-        prop_assert_eq!(plain(&scanned), plain(&heaped));
+        let expected = plain(&naive(&model, symbols));
+        prop_assert_eq!(plain(&scanned), expected.clone());
+        prop_assert_eq!(plain(&heaped), expected);
+    }
+
+    #[test]
+    fn dropout_of_nothing_joins_all_and_of_everything_joins_none(
+        splits in prop::collection::vec(("[ab]{1,3}", "[ab]{1,3}"), 0..12),
+        word in "[ab]{1,40}",
+        seed: u64,
+    ) {
+        let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
+        let of = |alpha| plain(&drawn(&model, &symbols, Sampling { alpha, seed, row: 0 }));
+        prop_assert_eq!(of(0.0), plain(&naive(&model, symbols.clone())));
+        prop_assert_eq!(of(1.0), plain(&symbols));
     }
 }

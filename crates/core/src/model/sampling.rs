@@ -1,0 +1,98 @@
+//! Random numbers for segmentations that are drawn: a stream for each seed, row and sequence.
+//!
+//! The generator is SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
+//! generators"), so that a seed means the same everywhere. Streams begin at hashed places, hence what a
+//! row gets depends neither on the rows before it nor on the thread that works on it.
+
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// How segmentations are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampling {
+    /// How random: for BPE the share of merges left out, 0 to 1.
+    pub alpha: f64,
+    /// What the random numbers begin with.
+    pub seed: u64,
+    /// The number of the text in its batch.
+    pub row: u64,
+}
+
+impl Sampling {
+    /// The same for another text of the batch.
+    #[must_use]
+    pub fn at_row(self, row: usize) -> Self {
+        Self { row: row as u64, ..self }
+    }
+
+    /// The random numbers of the first (0) or second (1) sequence.
+    pub(crate) fn draws(self, sequence: u64) -> Draws {
+        let stream = mixed(self.row.wrapping_mul(2).wrapping_add(sequence).wrapping_add(STEP));
+        Draws { state: mixed(self.seed) ^ stream, alpha: self.alpha }
+    }
+}
+
+/// A stream of random numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Draws {
+    state: u64,
+    alpha: f64,
+}
+
+impl Draws {
+    /// How many of a row of candidates are dropped before the first that is kept, when each is dropped
+    /// with probability alpha: one number from the geometric distribution instead of many coins.
+    pub(crate) fn dropped(&mut self) -> usize {
+        if self.alpha >= 1.0 {
+            return usize::MAX;
+        }
+        (self.unit().ln() / self.alpha.ln()) as usize
+    }
+
+    /// Uniform over (0, 1].
+    fn unit(&mut self) -> f64 {
+        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(STEP);
+        mixed(self.state)
+    }
+}
+
+/// Spread every bit over all.
+pub(crate) fn mixed(mut bits: u64) -> u64 {
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^ (bits >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draws(alpha: f64, seed: u64, row: usize, sequence: u64) -> Vec<usize> {
+        let sampling = Sampling { alpha, seed, row: 0 };
+        let mut draws = sampling.at_row(row).draws(sequence);
+        (0..1000).map(|_| draws.dropped()).collect()
+    }
+
+    #[test]
+    fn streams_differ_by_seed_row_and_sequence_and_repeat() {
+        let one = draws(0.5, 7, 3, 0);
+        assert_eq!(one, draws(0.5, 7, 3, 0));
+        for other in [draws(0.5, 8, 3, 0), draws(0.5, 7, 4, 0), draws(0.5, 7, 3, 1)] {
+            assert_ne!(one, other);
+        }
+    }
+
+    #[test]
+    fn the_share_of_candidates_dropped_is_alpha() {
+        for alpha in [0.05, 0.3, 0.9] {
+            let dropped: usize = (0..100).flat_map(|row| draws(alpha, 1, row, 0)).sum();
+            let share = dropped as f64 / (dropped + 100_000) as f64;
+            assert!((share - alpha).abs() < 0.005, "{share} of {alpha}");
+        }
+        assert!(draws(0.0, 1, 0, 0).iter().all(|&dropped| dropped == 0));
+        assert!(draws(1.0, 1, 0, 0).iter().all(|&dropped| dropped == usize::MAX));
+    }
+}
