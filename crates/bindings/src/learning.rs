@@ -16,7 +16,7 @@ const PULSE: Duration = Duration::from_millis(100);
 /// What the learner made.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct LearnedWordPiece {
-    learned: Learned,
+    pub(crate) learned: Learned,
 }
 
 #[pymethods]
@@ -72,10 +72,21 @@ pub(crate) fn learn_wordpiece(
         max_token_length,
     };
     let workers = worker_count(workers)?;
+    let learned =
+        watched(py, progress, |report| learn(&counts.counts, &spec, workers, report).map_err(raise))?;
+    Ok(LearnedWordPiece { learned })
+}
+
+/// Let a learner work without the GIL; now and then it reports progress and heeds signals.
+pub(crate) fn watched<R: Send>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&mut dyn FnMut(usize, usize) -> ControlFlow<()>) -> PyResult<R> + Send,
+) -> PyResult<R> {
     let mut raised = None;
     let mut last = Instant::now();
-    let learned = py.detach(|| {
-        learn(&counts.counts, &spec, workers, &mut |done, total| {
+    let done = py.detach(|| {
+        work(&mut |done, total| {
             if last.elapsed() < PULSE && done < total {
                 return ControlFlow::Continue(());
             }
@@ -89,9 +100,9 @@ pub(crate) fn learn_wordpiece(
             }
         })
     });
-    match (raised, learned) {
-        (Some(error), _) => Err(error),
-        (None, learned) => Ok(LearnedWordPiece { learned: learned.map_err(raise)? }),
+    match raised {
+        Some(error) => Err(error),
+        None => done,
     }
 }
 
@@ -104,7 +115,7 @@ fn pulse(py: Python<'_>, progress: Option<&Py<PyAny>>, done: usize, total: usize
     Ok(())
 }
 
-fn score_named(name: &str) -> PyResult<Score> {
+pub(crate) fn score_named(name: &str) -> PyResult<Score> {
     match name {
         "likelihood" => Ok(Score::Likelihood),
         "pmi" => Ok(Score::Pmi),

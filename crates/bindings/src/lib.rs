@@ -8,6 +8,7 @@ mod counting;
 mod custom;
 mod encoding;
 mod errors;
+mod extending;
 mod input;
 mod learning;
 mod stream;
@@ -25,6 +26,8 @@ mod _core {
     use crate::counting::{RawCounts, WordCounter};
     #[pymodule_export]
     use crate::encoding::RawEncoding;
+    #[pymodule_export]
+    use crate::extending::learn_further_entries;
     #[pymodule_export]
     use crate::learning::{learn_wordpiece, LearnedWordPiece};
     #[pymodule_export]

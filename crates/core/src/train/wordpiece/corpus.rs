@@ -56,25 +56,32 @@ impl Corpus {
         entries: &Entries,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut corpus = Self { cells: Vec::new(), word_of: Vec::new(), counts: Vec::new() };
+        let mut corpus = Self::empty();
         let forms = Forms::new(entries, alphabet, spec, counts);
-        corpus.separate();
         for (word, count, _) in counts.iter() {
             progress.advance(word.len())?;
             if spec.score == Score::Frequency || alphabet.spells(word) {
-                corpus.push(word, count, &forms)?;
+                let characters = word.chars().enumerate();
+                corpus.push(
+                    characters.filter_map(|(at, character)| forms.of(at == 0, character).copied()),
+                    count,
+                )?;
             }
         }
         Ok(corpus)
     }
 
-    fn push(&mut self, word: &str, count: u64, forms: &Forms) -> Result<(), Error> {
+    /// A corpus without any word.
+    pub(super) fn empty() -> Self {
+        let mut corpus = Self { cells: Vec::new(), word_of: Vec::new(), counts: Vec::new() };
+        corpus.separate();
+        corpus
+    }
+
+    /// Append a word, or what stands for one, as the entries that it consists of; they take a cell each.
+    pub(super) fn push(&mut self, word: impl Iterator<Item = u32>, count: u64) -> Result<(), Error> {
         let before = self.cells.len();
-        for (at, character) in word.chars().enumerate() {
-            if let Some(&entry) = forms.of(at == 0, character) {
-                self.cells.push(Cell { entry, width: 1 });
-            }
-        }
+        self.cells.extend(word.map(|entry| Cell { entry, width: 1 }));
         if self.cells.len() == before {
             return Ok(());
         }

@@ -41,6 +41,16 @@ impl<'a> Joining<'a> {
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let corpus = Corpus::new(counts, spec, alphabet, &entries, progress)?;
+        Self::of_corpus(corpus, spec, entries, progress)
+    }
+
+    /// Count the entries and pairs of a segmented corpus.
+    pub(super) fn of_corpus(
+        corpus: Corpus,
+        spec: &'a TrainSpec,
+        entries: Entries,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
         let mut joining = Self {
             spec,
             pairs: Pairs::default(),

@@ -5,6 +5,7 @@
 //! entries     the vocabulary under construction: strings, lengths, who is already there
 //! corpus      the distinct words as sequences of entries, in fixed coordinates
 //! pairs       adjacent pairs: counts and where they occur
+//! further     learning on from a vocabulary that is there
 //! joining     corpus + pairs + entries, and what one join changes in them
 //! frequency   most frequent pair first
 //! greedy      best pair first for scores that rise when their parts become rarer: rounds, classes
@@ -24,6 +25,7 @@ mod classes;
 mod corpus;
 mod entries;
 mod frequency;
+mod further;
 mod greedy;
 mod joining;
 mod likelihood;
@@ -45,6 +47,8 @@ use alphabet::Alphabet;
 use entries::Entries;
 use joining::Joining;
 use progress::Progress;
+
+pub use further::{learn_further, Present};
 
 /// By what a learner chooses the next entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

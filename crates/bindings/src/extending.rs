@@ -1,0 +1,44 @@
+//! Learning on from the vocabulary of a compiled tokenizer.
+
+use piecework_core::train::wordpiece::{learn_further, Present, TrainSpec};
+use pyo3::prelude::*;
+
+use crate::core::Core;
+use crate::counting::RawCounts;
+use crate::errors::raise;
+use crate::learning::{score_named, watched, LearnedWordPiece};
+
+/// Learn further entries after those of a tokenizer.
+#[pyfunction]
+#[pyo3(signature = (
+    core, counts, *, vocab_size, score, min_frequency, continuing_subword_prefix, max_token_length,
+    barriers, progress
+))]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
+pub(crate) fn learn_further_entries(
+    py: Python<'_>,
+    core: &Core,
+    counts: &RawCounts,
+    vocab_size: usize,
+    score: &str,
+    min_frequency: u64,
+    continuing_subword_prefix: String,
+    max_token_length: Option<usize>,
+    barriers: Vec<u32>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<LearnedWordPiece> {
+    let spec = TrainSpec {
+        vocab_size,
+        score: score_named(score)?,
+        min_frequency,
+        continuing_subword_prefix,
+        max_token_length,
+        ..TrainSpec::default()
+    };
+    let pipeline = core.encoder.pipeline();
+    let present = Present { model: pipeline.model(), vocab: pipeline.vocab(), barriers: &barriers };
+    let learned = watched(py, progress, |report| {
+        learn_further(&counts.counts, present, &spec, report).map_err(raise)
+    })?;
+    Ok(LearnedWordPiece { learned })
+}

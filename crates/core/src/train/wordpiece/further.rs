@@ -1,0 +1,75 @@
+//! Learning on from a vocabulary that is there: the corpus is segmented by its model, and joining goes on
+//! from the pieces. For BPE that is what training to the larger size would have done.
+//!
+//! Pieces that must not grow (unknown tokens, bytes, special tokens) end a run of pieces as a word does.
+
+use std::ops::ControlFlow;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::corpus::Corpus;
+use super::entries::Entries;
+use super::joining::Joining;
+use super::progress::Progress;
+use super::{check_total, learn_by_joins, Learned, TrainSpec};
+use crate::error::{Error, ErrorKind};
+use crate::model::{Model, ModelScratch};
+use crate::train::Counts;
+use crate::vocab::Vocab;
+
+/// What is there already.
+#[derive(Clone, Copy, Debug)]
+pub struct Present<'p> {
+    /// Segments the words.
+    pub model: &'p Model,
+    /// Its entries.
+    pub vocab: &'p Vocab,
+    /// Ids of entries that are never joined.
+    pub barriers: &'p [u32],
+}
+
+/// Learn further entries until there are `spec.vocab_size`, those present included.
+///
+/// In the result the entries present come first, in the order of their ids, and ids are places in that
+/// list. Of `spec`, alphabet and special tokens are of no effect; the score must be one that joins.
+/// `progress` and errors are those of [`learn`](super::learn).
+pub fn learn_further(
+    counts: &Counts,
+    present: Present<'_>,
+    spec: &TrainSpec,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
+    if counts.is_empty() {
+        return Err(Error::new(ErrorKind::Corpus, "counts", "no words", "at least one word"));
+    }
+    let mut progress = Progress::start(spec.vocab_size, progress)?;
+    check_total(counts, &mut progress)?;
+    let mut entries = Entries::new(&spec.continuing_subword_prefix);
+    for (token, _) in present.vocab.iter() {
+        entries.add(token);
+    }
+    let corpus = segmented(counts, present, &mut progress)?;
+    let joining = Joining::of_corpus(corpus, spec, entries, &mut progress)?;
+    let learned = learn_by_joins(spec.score, joining, &mut progress)?;
+    progress.finish(learned.vocab.len())?;
+    Ok(learned)
+}
+
+fn segmented(counts: &Counts, present: Present<'_>, progress: &mut Progress<'_>) -> Result<Corpus, Error> {
+    let Present { model, vocab, barriers } = present;
+    let barriers: FxHashSet<u32> = barriers.iter().copied().collect();
+    let joinable = |&(id, _): &(u32, u32)| !barriers.contains(&id);
+    let ids = vocab.iter().map(|(_, id)| id);
+    let place_of: FxHashMap<u32, u32> = ids.zip(0..).filter(joinable).collect();
+    let (mut corpus, mut scratch, mut pieces) = (Corpus::empty(), ModelScratch::default(), Vec::new());
+    for (word, count, _) in counts.iter() {
+        progress.advance(word.len())?;
+        pieces.clear();
+        model.run(word, vocab, &mut scratch, &mut pieces);
+        scratch.check()?;
+        for run in pieces.split(|id: &u32| !place_of.contains_key(id)) {
+            corpus.push(run.iter().map(|id| place_of[id]), count)?;
+        }
+    }
+    Ok(corpus)
+}
