@@ -18,6 +18,7 @@ from piecework import analysis, corpus_output, errors, spec, train
 from piecework.corpus_output import EncodedFiles, encode_files
 from piecework.encoding import Batch, Encoding
 from piecework.errors import PieceworkError
+from piecework.sampling import Sampling
 from piecework.spec import TokenizerSpec
 from piecework.tokenizer import Tokenizer
 from piecework.train import (
@@ -28,6 +29,7 @@ from piecework.train import (
     count_files,
     count_texts,
 )
+from piecework.vocabulary import IdMap
 
 __all__ = [
     "UNICODE_VERSION",
@@ -36,7 +38,9 @@ __all__ = [
     "Counts",
     "EncodedFiles",
     "Encoding",
+    "IdMap",
     "PieceworkError",
+    "Sampling",
     "Tokenizer",
     "TokenizerSpec",
     "WordPieceTrainer",

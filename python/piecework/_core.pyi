@@ -44,10 +44,12 @@ class Core:
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Sequence[int] | None,
+        sampling: tuple[float, int, int] | None,
     ) -> RawEncoding:
         """Encode one text or pair with every field; offsets count characters of the original.
 
         `parse_special`: the ids of the special tokens recognised in the text, None for all.
+        `sampling`: alpha, seed and the number of the text, for segmentations drawn at random.
         """
 
     def encode_batch(
@@ -58,6 +60,7 @@ class Core:
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Sequence[int] | None,
+        sampling: tuple[float, int, int] | None,
         workers: int | None,
     ) -> tuple[
         npt.NDArray[np.uint32],
@@ -73,6 +76,7 @@ class Core:
         *,
         add_special_tokens: bool,
         parse_special: Sequence[int] | None,
+        sampling: tuple[float, int, int] | None,
         workers: int | None,
     ) -> npt.NDArray[np.int64]:
         """Count the tokens of each text without keeping their ids."""
@@ -96,6 +100,10 @@ class Core:
         clean_up: bool | None,
     ) -> RawDecodeStream:
         """Begin to decode as many sequences as `prefill` has lists, each after its ids."""
+
+    @property
+    def dropout(self) -> float | None:
+        """The share of merges that the model says to leave out."""
 
     def token_to_id(self, token: str) -> int | None: ...
     def id_to_token(self, id: int) -> str | None: ...
@@ -176,6 +184,24 @@ class LearnedWordPiece:
     """(left, right, joined, pair count, score) for each join; empty for `top-down`."""
     stopped_early: str | None
     """Why fewer than `vocab_size` entries were learned, if so."""
+
+def learn_further_entries(
+    core: Core,
+    counts: RawCounts,
+    *,
+    vocab_size: int,
+    score: str,
+    min_frequency: int,
+    continuing_subword_prefix: str,
+    max_token_length: int | None,
+    barriers: Sequence[int],
+    progress: Callable[[int, int], object] | None,
+) -> LearnedWordPiece:
+    """Join further entries in words segmented by `core`, until its model has `vocab_size`.
+
+    In the result the entries of the model come first, in the order of their ids. Pieces with ids in
+    `barriers` are never joined. `progress(done, total)` as for `learn_wordpiece`.
+    """
 
 def learn_wordpiece(
     counts: RawCounts,

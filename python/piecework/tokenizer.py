@@ -24,6 +24,8 @@ from piecework.arguments import (
 from piecework.encoding import Batch, Encoding
 from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError
 from piecework.files import reason, whole_file
+from piecework.resizable import Resizable
+from piecework.sampling import Drawn, Sampling, resolved
 from piecework.spec import (
     AddedToken,
     Decoder,
@@ -52,7 +54,7 @@ _ROLES = {
 }
 
 
-class Tokenizer(Trainable):
+class Tokenizer(Trainable, Resizable):
     """Turn text into subword ids and back.
 
     >>> import piecework as pw
@@ -141,6 +143,7 @@ class Tokenizer(Trainable):
         add_special_tokens: bool = True,
         is_pretokenized: bool = False,
         parse_special: bool | Collection[str] = True,
+        sampling: Sampling | None = None,
     ) -> Encoding:
         """Encode one text, or a text and its pair, with every field.
 
@@ -150,16 +153,17 @@ class Tokenizer(Trainable):
 
         `parse_special` says which special tokens are recognised when they are written in the text:
         all (True, as in `tokenizers`), none (False: the safe setting for text that others wrote), or
-        those named.
+        those named. `sampling` draws the segmentation at random; a BPE model that says `dropout` does
+        so by itself, from fresh randomness, unless `Sampling(alpha=0)` is given.
         """
-        raw = self._core.encode(
+        return self._encoded(
             text,
             pair,
             add_special_tokens=add_special_tokens,
             is_pretokenized=is_pretokenized,
             parse_special=self._selected(parse_special),
+            sampling=resolved(sampling, self._core.dropout),
         )
-        return Encoding(raw, (text,) if pair is None else (text, pair))
 
     def encode_batch(
         self,
@@ -169,6 +173,7 @@ class Tokenizer(Trainable):
         add_special_tokens: bool = True,
         is_pretokenized: bool = False,
         parse_special: bool | Collection[str] = True,
+        sampling: Sampling | None = None,
         workers: int | None = None,
     ) -> Batch:
         """Encode many texts into flat numpy arrays, on `workers` threads (None: one a processor).
@@ -184,22 +189,26 @@ class Tokenizer(Trainable):
         """
         first = listed(texts)
         second = None if pairs is None else listed(pairs)
+        selected, drawn = self._selected(parse_special), resolved(sampling, self._core.dropout)
         arrays = self._core.encode_batch(
             first,
             second,
             add_special_tokens=add_special_tokens,
             is_pretokenized=is_pretokenized,
-            parse_special=self._selected(parse_special),
+            parse_special=selected,
+            sampling=drawn,
             workers=workers,
         )
 
         def encode_row(row: int) -> Encoding:
-            return self.encode(
+            return self._encoded(
                 first[row],
                 None if second is None else second[row],
                 add_special_tokens=add_special_tokens,
                 is_pretokenized=is_pretokenized,
-                parse_special=parse_special,
+                parse_special=selected,
+                # A row that is looked at again is drawn again as it was.
+                sampling=drawn and (*drawn[:2], row),
             )
 
         return Batch(*arrays, encode_row)
@@ -210,6 +219,7 @@ class Tokenizer(Trainable):
         *,
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] = True,
+        sampling: Sampling | None = None,
     ) -> int:
         """Count the tokens of a text: the length of its encoding, before any padding."""
         return int(
@@ -217,6 +227,7 @@ class Tokenizer(Trainable):
                 [text],
                 add_special_tokens=add_special_tokens,
                 parse_special=parse_special,
+                sampling=sampling,
                 workers=1,
             )[0]
         )
@@ -227,6 +238,7 @@ class Tokenizer(Trainable):
         *,
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] = True,
+        sampling: Sampling | None = None,
         workers: int | None = None,
     ) -> npt.NDArray[np.int64]:
         """Count the tokens of every text, int64 of shape (texts,), without keeping any id."""
@@ -234,6 +246,7 @@ class Tokenizer(Trainable):
             listed(texts),
             add_special_tokens=add_special_tokens,
             parse_special=self._selected(parse_special),
+            sampling=resolved(sampling, self._core.dropout),
             workers=workers,
         )
 
@@ -534,6 +547,26 @@ class Tokenizer(Trainable):
         tokenizer = cls.__new__(cls)
         tokenizer._core, tokenizer._functions = core, ()
         return tokenizer
+
+    def _encoded(
+        self,
+        text: str | Sequence[str],
+        pair: str | Sequence[str] | None,
+        *,
+        add_special_tokens: bool,
+        is_pretokenized: bool,
+        parse_special: Sequence[int] | None,
+        sampling: Drawn | None,
+    ) -> Encoding:
+        raw = self._core.encode(
+            text,
+            pair,
+            add_special_tokens=add_special_tokens,
+            is_pretokenized=is_pretokenized,
+            parse_special=parse_special,
+            sampling=sampling,
+        )
+        return Encoding(raw, (text,) if pair is None else (text, pair))
 
     def _selected(self, parse_special: bool | Collection[str]) -> list[int] | None:
         """Return the ids of the special tokens to recognise; None stands for all."""

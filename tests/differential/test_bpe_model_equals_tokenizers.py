@@ -38,7 +38,7 @@ def character_document(rng: random.Random) -> Document:
         for s in ("", suffix or "")
         if rng.random() < 0.9
     }
-    tokens = sorted(forms) + ["<unk>"]
+    tokens = [*sorted(forms), "<unk>"]
     byte_fallback = rng.random() < 0.4
     if byte_fallback:
         share = rng.choice([0.5, 0.95, 1.0])
@@ -104,16 +104,27 @@ def random_merges(
         merges += rng.choices(merges, k=3) if merges else []
     if rng.random() < 0.4:
         rng.shuffle(merges)
-    unreached = ["".join(rng.choices(LETTERS, k=rng.randint(2, 5))) for _ in range(rng.randrange(4))]
+    unreached = [
+        "".join(rng.choices(LETTERS, k=rng.randint(2, 5))) for _ in range(rng.randrange(4))
+    ]
     tokens += [token for token in dict.fromkeys(pool + unreached) if token not in set(tokens)]
     return merges
 
 
 def document_of(
-    rng: random.Random, tokens: list[str], merges: list[list[str]], *, pre_tokenizer: Any, **options: Any
+    rng: random.Random,
+    tokens: list[str],
+    merges: list[list[str]],
+    *,
+    pre_tokenizer: Any,
+    **options: Any,
 ) -> Document:
     rng.shuffle(tokens)
-    ids = rng.sample(range(2 * len(tokens)), len(tokens)) if rng.random() < 0.5 else range(len(tokens))
+    ids = (
+        rng.sample(range(2 * len(tokens)), len(tokens))
+        if rng.random() < 0.5
+        else range(len(tokens))
+    )
     vocab = dict(zip(tokens, ids, strict=True))
     model = {"type": "BPE", "dropout": None, **options, "vocab": vocab, "merges": merges}
     return {

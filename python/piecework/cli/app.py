@@ -14,7 +14,9 @@ from piecework.cli.count import count
 from piecework.cli.decode import decode
 from piecework.cli.encode import encode
 from piecework.cli.explain import explain
+from piecework.cli.extend import extend
 from piecework.cli.inspect import inspect
+from piecework.cli.prune import prune
 from piecework.cli.train import train
 
 _BAD_USAGE = 2
@@ -31,7 +33,7 @@ commands = click.Group(
     "piecework",
     help="Train subword tokenizers and use them.",
     epilog=_EXAMPLE,
-    commands=[train, count, encode, decode, inspect, explain],
+    commands=[train, count, encode, decode, inspect, explain, extend, prune],
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -18,9 +18,14 @@ COUNTS_SUFFIXES = (".parquet", ".tsv")
 
 
 def corpus_options(command: Command) -> Command:
-    """Add the corpus arguments and how to read them."""
+    """Add the pipeline that makes words of a corpus, and how to read it."""
+    preset = click.option("--preset", help=f"Pipeline: {', '.join(pw.train.PRESETS)}.")
+    return preset(reading_options(command))
+
+
+def reading_options(command: Command) -> Command:
+    """Add how to read a corpus."""
     options = (
-        click.option("--preset", help=f"Pipeline: {', '.join(pw.train.PRESETS)}."),
         click.option(
             "--field", default="text", show_default=True, help="Text field of JSON lines."
         ),
@@ -80,7 +85,18 @@ def counts_of(
     errors: Literal["replace", "strict"],
     workers: int | None,
 ) -> pw.Counts:
-    """Count the words of a corpus, or load and merge counts files."""
+    """Count the words of a corpus as a preset makes them, or load and merge counts files."""
+    return counts_by(corpus, preset.pipeline, field, errors, workers)
+
+
+def counts_by(
+    corpus: Sequence[str],
+    pipeline: pw.train.Pipeline,
+    field: str,
+    errors: Literal["replace", "strict"],
+    workers: int | None,
+) -> pw.Counts:
+    """Count the words of a corpus as a pipeline makes them, or load and merge counts files."""
     are_counts = [Path(path).suffix.lower() in COUNTS_SUFFIXES for path in corpus]
     if all(are_counts):
         return reduce(pw.Counts.merge, map(pw.Counts.load, corpus))
@@ -89,7 +105,7 @@ def counts_of(
     with progress_bar("counting") as progress:
         counts = pw.count_files(
             corpus,
-            pipeline=preset.pipeline,
+            pipeline=pipeline,
             field=field,
             errors=errors,
             workers=workers,

@@ -45,7 +45,9 @@ def _not_last(
     """Return the tokens that are not the last of exactly `length` tokens of their text."""
     if not tokens:
         return []
-    batch = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    batch = tokenizer.encode_batch(
+        list(texts), add_special_tokens=False, sampling=pw.Sampling(alpha=0)
+    )
     vocab = tokenizer.get_vocab()
     wanted = np.array([vocab[token] for token in tokens], np.int64)
     last = np.maximum(batch.row_offsets[1:] - 1, 0)

@@ -74,7 +74,8 @@ class BPE(Component):
     >>> BPE({"h": 0, "u": 1, "hu": 2}, [("h", "u")]).to_json()["merges"]
     [['h', 'u']]
 
-    `dropout` leaves out that share of merges in training; encoding here never does. `ignore_merges`
+    `dropout` leaves out that share of merges at random whenever text is encoded, unless `Sampling`
+    says otherwise. `ignore_merges`
     takes a word that is an entry as it is, whatever the merges make of it. `byte_fallback` spells
     unknown characters by byte entries such as `<0x0A>`; without, `fuse_unk` makes neighbouring ones
     one token.

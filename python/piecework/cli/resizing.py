@@ -1,0 +1,59 @@
+"""What the verbs that change a vocabulary share: saving a tokenizer and the map of its ids."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import numpy as np
+
+import piecework as pw
+from piecework.cli.streams import check_output
+from piecework.files import whole_file
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+MAP_SUFFIXES = (".npy", ".json")
+
+
+def map_option(command: Command) -> Command:
+    """Add the option that names the file for the map of ids."""
+    return click.option(
+        "--map",
+        "map_path",
+        metavar="*.npy|*.json",
+        help="Also write the new id of each old one, -1 for none.",
+    )(command)
+
+
+def check_outputs(path: str, map_path: str | None) -> None:
+    """Complain about files that cannot be written before the work, not after it."""
+    check_output(path)
+    if map_path is not None:
+        if Path(map_path).suffix not in MAP_SUFFIXES:
+            raise pw.errors.ArgumentError("--map", repr(map_path), "a name ending in .npy or .json")
+        check_output(map_path)
+
+
+def save_resized(
+    tokenizer: pw.Tokenizer, id_map: pw.IdMap, path: str, map_path: str | None
+) -> None:
+    """Write the tokenizer, and the map if it is wanted, and say what became of the ids."""
+    tokenizer.save(path)
+    if map_path is not None:
+        _save_map(id_map, map_path)
+    kept = int((id_map.new_ids >= 0).sum())
+    sizes = f"{kept:,} tokens kept, {len(id_map.added):,} added"
+    click.echo(f"{sizes}, saved as {path}", err=True)
+
+
+def _save_map(id_map: pw.IdMap, path: str) -> None:
+    with whole_file(path) as temporary, temporary.open("wb") as stream:
+        if path.endswith(".npy"):
+            np.save(stream, id_map.new_ids)
+        else:
+            ids = {"new_ids": id_map.new_ids.tolist(), "added": id_map.added.tolist()}
+            stream.write(json.dumps(ids).encode() + b"\n")

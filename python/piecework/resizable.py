@@ -1,0 +1,134 @@
+"""The part of `Tokenizer` that changes its vocabulary and says where the ids went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
+
+from piecework.arguments import check_size
+from piecework.bars import progress_bar
+from piecework.errors import InputTypeError
+from piecework.train import Counts, count_texts, pipeline_of
+from piecework.vocabulary import IdMap, extended, pruned, shrunk
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from piecework._core import Core
+    from piecework.spec import TokenizerSpec
+
+
+class Resizable:
+    """The half of `Tokenizer` that grows and shrinks; the other half gives `spec` and `from_spec`."""
+
+    if TYPE_CHECKING:
+        _core: Core
+
+        @property
+        def spec(self) -> TokenizerSpec:  # noqa: D102
+            ...
+
+        @classmethod
+        def from_spec(cls, spec: TokenizerSpec) -> Self:  # noqa: D102
+            ...
+
+    def extend(
+        self,
+        corpus: Iterable[str] | Counts,
+        n: int,
+        *,
+        score: Literal["likelihood", "frequency", "pmi"] | None = None,
+        min_frequency: int = 2,
+        max_token_length: int | None = None,
+        workers: int | None = None,
+        show_progress: bool = False,
+    ) -> tuple[Self, IdMap]:
+        """Learn `n` further entries from new text; returns the tokenizer and the map of ids.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
+        >>> larger, id_map = tok.extend(["hug hugs bugs"] * 9, 1)
+        >>> larger.get_vocab_size(), id_map.added
+        (15, array([14]))
+
+        `corpus` gives texts, or counts that were made with the tokenizer's pipeline
+        (`train.pipeline_of(tok.spec)`). Words are segmented by the present vocabulary, and joining goes
+        on from there: for BPE merges of the most frequent pair, after the present ones, as if training
+        had gone on (a `Char` model becomes BPE); for WordPiece by `score`, "likelihood" when None. No
+        id changes; new entries come after the highest. Characters that the vocabulary lacks stay
+        unknown. Where further merges made no entry that was new, a vocabulary shrunk back has them
+        still.
+
+        Warns with `TrainingWarning` when the corpus has not enough for `n`. Raises `ArgumentError` for
+        Word and Unigram models, and `CorpusError` without any word.
+        """
+        check_size("n", n)
+        check_size("min_frequency", min_frequency)
+        counts = self._counted(corpus, workers, show_progress)
+        with progress_bar("learning", shown=show_progress) as progress:
+            spec, id_map = extended(
+                self._core,
+                self.spec,
+                counts,
+                n,
+                score=score,
+                min_frequency=min_frequency,
+                max_token_length=max_token_length,
+                progress=progress,
+            )
+        return self.from_spec(spec), id_map
+
+    def prune(self, keep: Iterable[str | int], *, keep_alphabet: bool = True) -> tuple[Self, IdMap]:
+        """Keep only some tokens, given by name or id; returns the tokenizer and the map of ids.
+
+        >>> import piecework as pw
+        >>> merges = (("h", "u"), ("hu", "g"), ("b", "u"))
+        >>> vocab = {token: id for id, token in enumerate("b g h u hu hug bu".split())}
+        >>> tok, id_map = pw.Tokenizer(pw.spec.BPE(vocab, merges)).prune(keep=["hug"])
+        >>> tok.get_vocab()
+        {'b': 0, 'g': 1, 'h': 2, 'u': 3, 'hu': 4, 'hug': 5}
+        >>> id_map.new_ids
+        array([ 0,  1,  2,  3,  4,  5, -1])
+
+        Kept as well: added tokens, the unknown token, what template and padding use, and for BPE the
+        entries that the merges of a kept one go through, so that what could come out of a text still
+        can. A merge goes when one of its three entries does. `keep_alphabet=False` lets single
+        characters and bytes go too, unless something kept is made of them: what is not covered then
+        becomes unknown, or is dropped where there is no unknown token. Ids above a removed one move
+        down.
+
+        Text whose tokens all stay is encoded as before. Raises `ArgumentError` for tokens that are not
+        there, and for Unigram models.
+        """
+        spec, id_map = pruned(self.spec, keep, keep_alphabet)
+        return self.from_spec(spec), id_map
+
+    def shrink(self, size: int) -> tuple[Self, IdMap]:
+        """Drop the last learned entries until `size` tokens are left; gives tokenizer and map of ids.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
+        >>> smaller, id_map = tok.shrink(12)
+        >>> smaller.get_vocab_size(), id_map.new_ids.tolist().count(-1)
+        (12, 2)
+
+        `size` counts added tokens. BPE loses merges from the tail with what only they made (and
+        earlier merges of that, where the list is not in the order of making); other models lose the
+        entries with the highest ids. Alphabet, special tokens, and what template and padding use
+        stay: `ArgumentError` when that is more than `size`.
+        """
+        check_size("size", size)
+        spec, id_map = shrunk(self.spec, size)
+        return self.from_spec(spec), id_map
+
+    def _counted(
+        self, corpus: Iterable[str] | Counts, workers: int | None, show_progress: bool
+    ) -> Counts:
+        if isinstance(corpus, Counts):
+            return corpus
+        if isinstance(corpus, str | bytes) or not isinstance(corpus, Iterable):
+            raise InputTypeError("corpus", type(corpus).__name__, "texts or Counts")
+        with progress_bar("counting", shown=show_progress) as progress:
+            return count_texts(
+                corpus, pipeline=pipeline_of(self.spec), workers=workers, progress=progress
+            )

@@ -1,0 +1,98 @@
+"""Further entries, learned from counts after those that are there."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from piecework._core import Core, LearnedWordPiece, learn_further_entries
+from piecework.errors import ArgumentError, CorpusError, TrainingWarning
+from piecework.spec import BPE, Char, TokenizerSpec, WordPiece
+from piecework.train import Counts, pipeline_of
+from piecework.vocabulary.entries import BYTES, all_ids, anchored
+from piecework.vocabulary.id_map import IdMap, Moves
+
+SCORES = {BPE: ("frequency",), WordPiece: ("likelihood", "frequency", "pmi")}
+
+
+def extended(
+    core: Core,
+    spec: TokenizerSpec,
+    counts: Counts,
+    n: int,
+    *,
+    score: str | None = None,
+    min_frequency: int = 2,
+    max_token_length: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[TokenizerSpec, IdMap]:
+    """Return the specification with `n` more entries, and where ids went: they stay.
+
+    `core` is the specification compiled. `score` is one of `SCORES`, None for the first.
+    """
+    model = _extensible(spec)
+    _check_counts(spec, counts)
+    scores = SCORES[type(model)]
+    if score is not None and score not in scores:
+        raise ArgumentError("score", repr(score), f"one of {', '.join(scores)}")
+    learned = learn_further_entries(
+        core,
+        counts._raw,
+        vocab_size=len(model.vocab) + n,
+        score=score or scores[0],
+        min_frequency=min_frequency,
+        continuing_subword_prefix=model.continuing_subword_prefix or "",
+        max_token_length=max_token_length,
+        barriers=[model.vocab[token] for token in _barriers(spec, model)],
+        progress=progress,
+    )
+    if learned.stopped_early:
+        warnings.warn(f"stopped early: {learned.stopped_early}", TrainingWarning, stacklevel=3)
+    return _with_learned(spec, model, learned)
+
+
+def _with_learned(
+    spec: TokenizerSpec, model: BPE | WordPiece, learned: LearnedWordPiece
+) -> tuple[TokenizerSpec, IdMap]:
+    numbered = _numbered(spec, learned.vocab[len(model.vocab) :])
+    larger: BPE | WordPiece = replace(model, vocab={**model.vocab, **numbered})
+    if isinstance(larger, BPE):
+        merges = tuple((left, right) for left, right, *_ in learned.joins)
+        larger = replace(larger, merges=larger.merges + merges)
+    old = all_ids(spec)
+    return replace(spec, model=larger), Moves(()).id_map(old, set(numbered.values()) - old)
+
+
+def _numbered(spec: TokenizerSpec, entries: Sequence[str]) -> dict[str, int]:
+    """Give new entries ids after all others, or that of the added token that one is already."""
+    added = {token.content: token.id for token in spec.added_tokens}
+    after = max(all_ids(spec), default=-1) + 1
+    fresh = (entry for entry in entries if entry not in added)
+    ids = added | {entry: number for number, entry in enumerate(fresh, start=after)}
+    return {entry: ids[entry] for entry in entries}
+
+
+def _barriers(spec: TokenizerSpec, model: BPE | WordPiece) -> set[str]:
+    """Return the entries that are never joined: no merge of them would stand for text."""
+    fallback = isinstance(model, BPE) and model.byte_fallback
+    return anchored(spec) | (BYTES & model.vocab.keys() if fallback else set())
+
+
+def _extensible(spec: TokenizerSpec) -> BPE | WordPiece:
+    """Return the model; one of characters is a BPE model whose first merge is yet to come."""
+    model = spec.model
+    if isinstance(model, Char):
+        return BPE(model.vocab, (), unk_token=model.unk_token)
+    if not isinstance(model, BPE | WordPiece):
+        raise ArgumentError("model", type(model).__name__, "BPE, Char or WordPiece")
+    return model
+
+
+def _check_counts(spec: TokenizerSpec, counts: Counts) -> None:
+    pipeline = pipeline_of(spec)
+    if counts.pipeline is not None and counts.pipeline != pipeline:
+        found = f"words made by {counts.pipeline}"
+        raise ArgumentError("corpus", found, f"those of the tokenizer: {pipeline}")
+    if len(counts) == 0:
+        raise CorpusError("corpus", "no words", "text to learn from")

@@ -1,0 +1,151 @@
+"""BPE segmentations drawn at random: what a seed fixes, and what it must not depend on."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import tokenizers
+
+import piecework as pw
+
+TEXTS = ["hug the hugs of huge pugs", "pug pug pug", "", "a bug hugs a pug" * 20] * 30
+
+
+@pytest.fixture(scope="module")
+def tok() -> pw.Tokenizer:
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="<unk>"))
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=60, special_tokens=["<unk>"], show_progress=False
+    )
+    theirs.train_from_iterator(TEXTS, trainer)
+    return pw.Tokenizer.from_json(theirs.to_str())
+
+
+def with_dropout(tok: pw.Tokenizer, dropout: float | None) -> pw.Tokenizer:
+    return pw.Tokenizer.from_spec(replace(tok.spec, model=replace(tok.spec.model, dropout=dropout)))
+
+
+def test_the_same_seed_gives_the_same_segmentation_and_another_one_others(
+    tok: pw.Tokenizer,
+) -> None:
+    drawn = [
+        tok.encode_batch(TEXTS, sampling=pw.Sampling(0.3, seed)).to_lists() for seed in (1, 1, 2)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_without_a_seed_every_call_draws_anew(tok: pw.Tokenizer) -> None:
+    drawn = {tuple(tok.encode(TEXTS[3], sampling=pw.Sampling(0.5)).ids) for _ in range(5)}
+    assert len(drawn) == 5
+
+
+@pytest.mark.parametrize("workers", [2, 3, 7])
+def test_what_is_drawn_does_not_depend_on_the_number_of_workers(
+    tok: pw.Tokenizer, workers: int
+) -> None:
+    texts, sampling = TEXTS * 100, pw.Sampling(0.2, 9)
+    one = tok.encode_batch(texts, sampling=sampling, workers=1)
+    assert np.array_equal(one.ids, tok.encode_batch(texts, sampling=sampling, workers=workers).ids)
+
+
+def test_rows_of_a_batch_are_drawn_apart_and_looked_at_again_as_they_were(
+    tok: pw.Tokenizer,
+) -> None:
+    for seed in (3, None):
+        batch = tok.encode_batch([TEXTS[3]] * 8, TEXTS[:8], sampling=pw.Sampling(0.3, seed))
+        rows = batch.to_lists()
+        assert len({tuple(row) for row in rows}) == 8
+        assert [batch[row].ids for row in range(8)] == rows
+        assert batch[-1].ids == rows[-1]
+
+
+def test_a_single_text_is_the_first_of_a_batch(tok: pw.Tokenizer) -> None:
+    sampling = pw.Sampling(0.4, 5)
+    encoding = tok.encode(TEXTS[3], sampling=sampling)
+    assert encoding.ids == tok.encode_batch(TEXTS[3:], sampling=sampling).to_lists()[0]
+    assert tok.count(TEXTS[3], sampling=sampling) == len(encoding)
+    assert [TEXTS[3][start:end] for start, end in encoding.offsets] == encoding.tokens
+
+
+def test_drawing_leaves_no_trace(tok: pw.Tokenizer) -> None:
+    expected = tok.encode_batch(TEXTS).to_lists()
+    for seed in range(5):
+        tok.encode_batch(TEXTS, sampling=pw.Sampling(0.9, seed))
+        assert tok.encode_batch(TEXTS).to_lists() == expected
+        assert tok.encode(TEXTS[0]).ids == expected[0]
+
+
+def test_alpha_0_is_no_sampling_and_alpha_1_gives_characters(tok: pw.Tokenizer) -> None:
+    assert tok.encode(TEXTS[0], sampling=pw.Sampling(0)).ids == tok.encode(TEXTS[0]).ids
+    characters = tok.encode(TEXTS[0], sampling=pw.Sampling(1)).tokens
+    assert characters == list(TEXTS[0].replace(" ", ""))
+
+
+def test_a_models_own_dropout_is_followed(tok: pw.Tokenizer) -> None:
+    dropping = with_dropout(tok, 0.5)
+    assert len({tuple(dropping.encode(TEXTS[3]).ids) for _ in range(5)}) == 5
+    seeded = [dropping.encode(TEXTS[3], sampling=pw.Sampling(seed=4)).ids for _ in range(2)]
+    assert seeded[0] == seeded[1] == tok.encode(TEXTS[3], sampling=pw.Sampling(0.5, 4)).ids
+    assert dropping.encode(TEXTS[3], sampling=pw.Sampling(0)).ids == tok.encode(TEXTS[3]).ids
+    batch = dropping.encode_batch(TEXTS)
+    assert batch[3].ids == batch.to_lists()[3]
+    for nothing in (None, 0.0):
+        assert with_dropout(tok, nothing).encode(TEXTS[3]).ids == tok.encode(TEXTS[3]).ids
+
+
+def test_segmentations_are_as_frequent_as_in_tokenizers() -> None:
+    """Every pair that waits in their queue is dropped too, also one that is gone: on a word of three
+    characters there is none, and the two must agree."""
+    model = {
+        "type": "BPE",
+        "dropout": 0.4,
+        "vocab": {},
+        "merges": [["a", "b"], ["b", "c"], ["ab", "c"]],
+    }
+    model["vocab"] = {token: number for number, token in enumerate("a b c ab bc abc".split())}
+    text, words = json.dumps({"model": model, "added_tokens": []}), 40_000
+    theirs, ours = tokenizers.Tokenizer.from_str(text), pw.Tokenizer.from_json(text)
+    expected = Counter(tuple(theirs.encode("abc").ids) for _ in range(words))
+    rows = ours.encode_batch(["abc"] * words, sampling=pw.Sampling(seed=1)).to_lists()
+    counted = Counter(map(tuple, rows))
+    assert counted.keys() == expected.keys()
+    for outcome, count in expected.items():
+        assert abs(counted[outcome] - count) < 6 * (2 * count) ** 0.5 + 1
+
+
+def test_only_bpe_can_be_sampled() -> None:
+    word = pw.Tokenizer.train_from_iterator(["to be"], model="word")
+    for call in (word.encode, word.count):
+        with pytest.raises(pw.errors.ArgumentError, match="sampling"):
+            call("to be", sampling=pw.Sampling(0.1))
+    with pytest.raises(pw.errors.ArgumentError, match="sampling"):
+        word.encode_batch(["to be"], sampling=pw.Sampling(0.1))
+    assert word.encode("to be", sampling=pw.Sampling(0)).ids == word.encode("to be").ids
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"alpha": 1.1}, "alpha"),
+        ({"alpha": -0.1}, "alpha"),
+        ({"alpha": float("nan")}, "alpha"),
+        ({"alpha": "0.1"}, "alpha"),
+        ({"alpha": True}, "alpha"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**64}, "seed"),
+        ({"seed": 0.5}, "seed"),
+    ],
+)
+def test_settings_out_of_range_are_named(settings: dict[str, object], name: str) -> None:
+    with pytest.raises(pw.PieceworkError, match=name):
+        pw.Sampling(**settings)
+
+
+def test_sampling_is_given_as_such(tok: pw.Tokenizer) -> None:
+    with pytest.raises(pw.errors.InputTypeError, match="sampling"):
+        tok.encode("hug", sampling=0.1)

@@ -1,0 +1,96 @@
+"""`piecework extend` and `piecework prune`: files in, files out, one line for a wrong use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import piecework as pw
+from piecework.cli.app import run
+
+TEXT = "hug hugs pug pun bun\nthe hugs of the pug\n" * 9
+OTHER = "pugs under the sun\nbugs shun the pugs\n" * 9
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in a folder with a tokenizer and two texts: exit code and stderr."""
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text(TEXT)
+    Path("other.txt").write_text(OTHER)
+    pw.Tokenizer.train(["text.txt"], vocab_size=24).save("tok.json")
+
+    def call(*arguments: str) -> tuple[int, str]:
+        code = run(arguments)
+        return code, capsys.readouterr().err
+
+    return call
+
+
+def test_extend_does_what_the_method_does_and_writes_the_map(cli: Run) -> None:
+    code, said = cli(
+        "extend", "tok.json", "other.txt", "-n", "3", "-o", "new.json", "--map", "m.json"
+    )
+    assert (code, said) == (0, "24 tokens kept, 3 added, saved as new.json\n")
+    expected, id_map = pw.Tokenizer.load("tok.json").extend(OTHER.splitlines(), 3)
+    assert pw.Tokenizer.load("new.json") == expected
+    assert json.loads(Path("m.json").read_text()) == {
+        "new_ids": id_map.new_ids.tolist(),
+        "added": id_map.added.tolist(),
+    }
+
+
+def test_extend_takes_counts_made_with_the_same_pipeline(cli: Run) -> None:
+    assert cli("count", "other.txt", "-o", "counts.tsv")[0] == 0
+    options = ("-n", "3", "--score", "frequency", "--min-frequency", "1")
+    assert cli("extend", "tok.json", "counts.tsv", *options, "-o", "one.json")[0] == 0
+    assert cli("extend", "tok.json", "other.txt", *options, "-o", "two.json")[0] == 0
+    assert Path("one.json").read_text() == Path("two.json").read_text()
+
+
+def test_prune_keeps_what_a_corpus_uses(cli: Run) -> None:
+    arguments = ("--min-count", "2", "--corpus", "other.txt", "--map", "map.npy")
+    code, said = cli("prune", "tok.json", *arguments, "-o", "new.json")
+    old, new = pw.Tokenizer.load("tok.json"), pw.Tokenizer.load("new.json")
+    assert code == 0
+    assert said == f"{new.get_vocab_size()} tokens kept, 0 added, saved as new.json\n"
+    assert new.get_vocab_size() < old.get_vocab_size()
+    new_ids = np.load("map.npy")
+    for line in OTHER.splitlines()[:2]:
+        assert new.encode(line).ids == new_ids[old.encode(line).ids].tolist()
+
+
+def test_prune_keeps_the_tokens_of_a_file(cli: Run) -> None:
+    Path("keep.txt").write_text("hugs\n\nthe\n")
+    drop = ("--keep", "keep.txt", "--drop-alphabet")
+    assert cli("prune", "tok.json", *drop, "-o", "new.json")[0] == 0
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    assert set(pw.Tokenizer.load("new.json").get_vocab()) == {*special, "hugs", "the"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("prune", "tok.json"), "give --keep or --min-count"),
+        (("prune", "tok.json", "--min-count", "2"), "go together"),
+        (("prune", "tok.json", "--keep", "absent.txt"), "absent.txt"),
+        (("prune", "tok.json", "--keep", "text.txt"), "keep: found"),
+        (("extend", "tok.json", "other.txt", "-n", "1", "--map", "map.csv"), "--map"),
+        (("extend", "tok.json", "other.txt"), "-n"),
+        (("extend", "tok.json", "other.txt", "-n", "1", "--score", "top-down"), "score"),
+    ],
+)
+def test_a_wrong_use_is_one_line_and_writes_nothing(
+    cli: Run, arguments: tuple[str, ...], message: str
+) -> None:
+    code, said = cli(*arguments, "-o", "new.json")
+    assert code == 2
+    assert message in said
+    assert said.count("\n") == 1
+    assert not Path("new.json").exists()
