@@ -5,7 +5,6 @@ use pyo3::prelude::*;
 
 use crate::core::Core;
 use crate::counting::RawCounts;
-use crate::errors::raise;
 use crate::learning::{score_named, watched, LearnedWordPiece};
 
 /// Learn further entries after those of a tokenizer.
@@ -37,8 +36,5 @@ pub(crate) fn learn_further_entries(
     };
     let pipeline = core.encoder.pipeline();
     let present = Present { model: pipeline.model(), vocab: pipeline.vocab(), barriers: &barriers };
-    let learned = watched(py, progress, |report| {
-        learn_further(&counts.counts, present, &spec, report).map_err(raise)
-    })?;
-    Ok(LearnedWordPiece { learned })
+    watched(py, progress, |pulse| learn_further(&counts.counts, present, &spec, pulse))
 }

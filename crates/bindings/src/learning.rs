@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use piecework_core::error::Error;
 use piecework_core::train::wordpiece::{learn, Join, Learned, Score, TrainSpec};
 use pyo3::prelude::*;
 
@@ -16,7 +17,7 @@ const PULSE: Duration = Duration::from_millis(100);
 /// What the learner made.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct LearnedWordPiece {
-    pub(crate) learned: Learned,
+    learned: Learned,
 }
 
 #[pymethods]
@@ -72,21 +73,22 @@ pub(crate) fn learn_wordpiece(
         max_token_length,
     };
     let workers = worker_count(workers)?;
-    let learned =
-        watched(py, progress, |report| learn(&counts.counts, &spec, workers, report).map_err(raise))?;
-    Ok(LearnedWordPiece { learned })
+    watched(py, progress, |pulse| learn(&counts.counts, &spec, workers, pulse))
 }
 
-/// Let a learner work without the GIL; now and then it reports progress and heeds signals.
-pub(crate) fn watched<R: Send>(
+/// What a learner calls to say how far it is.
+type Pulse<'p> = &'p mut dyn FnMut(usize, usize) -> ControlFlow<()>;
+
+/// Run a learner without the GIL, looking for signals and reporting progress now and then.
+pub(crate) fn watched(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(&mut dyn FnMut(usize, usize) -> ControlFlow<()>) -> PyResult<R> + Send,
-) -> PyResult<R> {
+    learn: impl FnOnce(Pulse<'_>) -> Result<Learned, Error> + Send,
+) -> PyResult<LearnedWordPiece> {
     let mut raised = None;
     let mut last = Instant::now();
-    let done = py.detach(|| {
-        work(&mut |done, total| {
+    let learned = py.detach(|| {
+        learn(&mut |done, total| {
             if last.elapsed() < PULSE && done < total {
                 return ControlFlow::Continue(());
             }
@@ -100,9 +102,9 @@ pub(crate) fn watched<R: Send>(
             }
         })
     });
-    match raised {
-        Some(error) => Err(error),
-        None => done,
+    match (raised, learned) {
+        (Some(error), _) => Err(error),
+        (None, learned) => Ok(LearnedWordPiece { learned: learned.map_err(raise)? }),
     }
 }
 
