@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,6 +63,30 @@ def test_rows_of_a_batch_are_drawn_apart_and_looked_at_again_as_they_were(
         assert len({tuple(row) for row in rows}) == 8
         assert [batch[row].ids for row in range(8)] == rows
         assert batch[-1].ids == rows[-1]
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        {},
+        {"normalizer": pw.spec.BertNormalizer(), "pre_tokenizer": pw.spec.BertPreTokenizer()},
+        {"pre_tokenizer": pw.spec.Metaspace()},
+    ],
+    ids=["whole texts", "ASCII words", "pieces"],
+)
+@pytest.mark.parametrize("normalized", [False, True])
+def test_ids_and_encodings_are_drawn_alike_on_every_path(
+    tok: pw.Tokenizer, stages: dict[str, Any], normalized: bool
+) -> None:
+    token = pw.spec.AddedToken("pun", 60, normalized=normalized)
+    spec = replace(tok.spec, pre_tokenizer=None, added_tokens=(*tok.spec.added_tokens, token))
+    other = pw.Tokenizer.from_spec(replace(spec, **stages))
+    texts = ["Hug! the pun of hüge pugs, andanotherverylongwordofhugs pun", *TEXTS[:4]] * 5
+    batch = other.encode_batch(texts, sampling=pw.Sampling(0.5, 11))
+    assert [row.ids for row in batch] == batch.to_lists()
+    words = [text.split() or ["hug"] for text in texts]
+    batch = other.encode_batch(words, words, is_pretokenized=True, sampling=pw.Sampling(0.5))
+    assert [row.ids for row in batch] == batch.to_lists()
 
 
 def test_a_single_text_is_the_first_of_a_batch(tok: pw.Tokenizer) -> None:

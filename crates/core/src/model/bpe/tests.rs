@@ -137,15 +137,29 @@ fn merges_name_entries() {
     assert_eq!(place_of_error(&spec), "model.unk_token");
 }
 
-#[test]
-fn a_megabyte_of_one_letter_is_joined_to_the_end() {
+/// Merges of runs of one letter, twice as long each time, up to 512.
+fn doubling() -> BpeSpec {
     let tokens: Vec<String> = (0..10).map(|power| "a".repeat(1 << power)).collect();
     let merges: Vec<(&str, &str)> =
         tokens[..9].iter().map(|token| (token.as_str(), token.as_str())).collect();
     let names: Vec<&str> = tokens.iter().map(String::as_str).collect();
-    let pieces = run(&spec(&names, &merges), &"a".repeat(1 << 20));
+    spec(&names, &merges)
+}
+
+#[test]
+fn a_megabyte_of_one_letter_is_joined_to_the_end() {
+    let pieces = run(&doubling(), &"a".repeat(1 << 20));
     assert_eq!(pieces.len(), 1 << 11);
     assert!(pieces.iter().all(|&(id, start, end)| id == 9 && end - start == 512));
+}
+
+#[test]
+fn a_megabyte_of_one_letter_comes_to_an_end_however_many_merges_are_dropped() {
+    let (model, symbols) = spelled(&doubling(), &"a".repeat(1 << 20));
+    for alpha in [0.5, 0.99, 0.999_999] {
+        let pieces = drawn(&model, &symbols, Sampling { alpha, seed: 1, row: 0 });
+        assert_eq!(pieces.iter().map(|piece| piece.end - piece.start).sum::<u32>(), 1 << 20);
+    }
 }
 
 /// What a word is made of before any merge, and the merges as (left, right) -> (rank, joined).
