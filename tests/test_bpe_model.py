@@ -124,8 +124,7 @@ def test_a_models_own_dropout_is_followed(tok: pw.Tokenizer) -> None:
 
 
 def test_segmentations_are_as_frequent_as_in_tokenizers() -> None:
-    """Every pair that waits in their queue is dropped too, also one that is gone: on a word of three
-    characters there is none, and the two must agree."""
+    """Where their queue never holds a pair that is gone after one that is not, the two must agree."""
     model = {
         "type": "BPE",
         "dropout": 0.4,
