@@ -74,6 +74,14 @@ def test_prune_keeps_the_tokens_of_a_file(cli: Run) -> None:
     assert set(pw.Tokenizer.load("new.json").get_vocab()) == {*special, "hugs", "the"}
 
 
+def test_the_tokenizer_can_go_to_stdout(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("keep.txt").write_text("hugs\n")
+    assert run(["prune", "tok.json", "--keep", "keep.txt", "-o", "-"]) == 0
+    written = capsys.readouterr().out
+    assert "hugs" in pw.Tokenizer.from_json(written).get_vocab()
+    assert not Path("-").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

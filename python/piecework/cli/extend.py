@@ -35,7 +35,7 @@ Example:
 @click.option("--max-token-length", type=click.IntRange(min=1), help="In characters.")
 @reading_options
 @map_option
-@click.option("-o", "--output", "path", required=True, help="tokenizer.json or *.txt.")
+@click.option("-o", "--output", "path", required=True, help="tokenizer.json, *.txt or -.")
 def extend(
     tokenizer: str,
     corpus: tuple[str, ...],

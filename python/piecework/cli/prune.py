@@ -31,7 +31,7 @@ Example:
 @click.option("--drop-alphabet", is_flag=True, help="Let single characters and bytes go too.")
 @click.option("--workers", type=click.IntRange(min=1), help="Threads  [default: all cores]")
 @map_option
-@click.option("-o", "--output", "path", required=True, help="tokenizer.json or *.txt.")
+@click.option("-o", "--output", "path", required=True, help="tokenizer.json, *.txt or -.")
 def prune(
     tokenizer: str,
     keep_path: str | None,

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 import piecework as pw
-from piecework.cli.streams import check_output
+from piecework.cli.streams import check_output, save_tokenizer
 from piecework.files import whole_file
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -42,12 +42,12 @@ def save_resized(
     tokenizer: pw.Tokenizer, id_map: pw.IdMap, path: str, map_path: str | None
 ) -> None:
     """Write the tokenizer, and the map if it is wanted, and say what became of the ids."""
-    tokenizer.save(path)
+    save_tokenizer(tokenizer, path)
     if map_path is not None:
         _save_map(id_map, map_path)
     kept = int((id_map.new_ids >= 0).sum())
     sizes = f"{kept:,} tokens kept, {len(id_map.added):,} added"
-    click.echo(f"{sizes}, saved as {path}", err=True)
+    click.echo(sizes + ("" if path == "-" else f", saved as {path}"), err=True)
 
 
 def _save_map(id_map: pw.IdMap, path: str) -> None:

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import BinaryIO, NamedTuple
 
 import piecework as pw
-from piecework.files import check_writable, reason
+from piecework.files import check_writable, reason, whole_stream
 
 _BATCH_LINES = 8192
 _BATCH_BYTES = 4 << 20
@@ -19,6 +19,16 @@ class Line(NamedTuple):
 
     data: bytes
     place: str
+
+
+def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:
+    """Write a tokenizer file, or a `tokenizer.json` to stdout for `-`."""
+    if path != "-":
+        tokenizer.save(path)
+        return
+    with whole_stream("-") as stream:
+        stream.write(tokenizer.to_json().encode() + b"
+")
 
 
 def check_output(path: str) -> None:
@@ -40,6 +50,15 @@ def line_batches(paths: Sequence[str]) -> Iterator[list[Line]]:
             batch, batch_bytes = [], 0
     if batch:
         yield batch
+
+
+def text_of(line: Line, errors: str) -> str:
+    """Decode a line; invalid UTF-8 becomes U+FFFD, or an error with its byte under "strict"."""
+    try:
+        return line.data.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        found = f"invalid UTF-8 at byte {error.start} of the line"
+        raise pw.errors.InvalidUtf8Error(line.place, found, "UTF-8 text") from error
 
 
 def _lines(paths: Sequence[str]) -> Iterator[Line]:

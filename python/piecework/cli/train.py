@@ -9,8 +9,7 @@ import click
 import piecework as pw
 from piecework.bars import progress_bar
 from piecework.cli.options import corpus_options, counts_of, trainer_of, training_options
-from piecework.cli.streams import check_output
-from piecework.files import whole_stream
+from piecework.cli.streams import check_output, save_tokenizer
 
 _EXAMPLE = """\b
 Example:
@@ -46,14 +45,6 @@ def train(
     counts = counts_of(corpus, chosen, field, errors, workers)
     with progress_bar("learning") as progress:
         spec = pw.train.learn_spec(counts, trainer, chosen, progress=progress, workers=workers)
-    _save(pw.Tokenizer.from_spec(spec), path)
+    save_tokenizer(pw.Tokenizer.from_spec(spec), path)
     entries = f"{len(spec.model.vocab):,} entries from {len(counts):,} distinct words"
     click.echo(f"learned {entries}" + ("" if path == "-" else f", saved as {path}"), err=True)
-
-
-def _save(tokenizer: pw.Tokenizer, path: str) -> None:
-    if path != "-":
-        tokenizer.save(path)
-        return
-    with whole_stream("-") as stream:
-        stream.write(tokenizer.to_json().encode() + b"\n")
