@@ -27,8 +27,7 @@ def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:
         tokenizer.save(path)
         return
     with whole_stream("-") as stream:
-        stream.write(tokenizer.to_json().encode() + b"
-")
+        stream.write(tokenizer.to_json().encode() + b"\n")
 
 
 def check_output(path: str) -> None:
