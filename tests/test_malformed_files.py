@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -234,3 +234,33 @@ def test_what_is_no_tokenizer_document_is_refused(text: str) -> None:
 def test_a_lone_surrogate_in_the_text_of_a_file_is_refused() -> None:
     with pytest.raises(FormatError, match="lone surrogate"):
         pw.Tokenizer.from_json(json.dumps(components.document()) + "\ud800")
+
+
+# ---- specifications written in Python
+
+CHARS = pw.spec.Char({"[UNK]": 0})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: pw.Tokenizer("model"), 'model: found "model"'),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer(pw.spec.Char(None)), "vocab: found NoneType"),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer(pw.spec.Char({"\ud800": 0})), "lone surrogate"),
+        (lambda: pw.Tokenizer(CHARS, normalizer="nfc"), 'normalizer: found "nfc"'),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer(CHARS, normalizer=pw.spec.Prepend(b"x")), "spec: found bytes"),  # type: ignore[arg-type]
+        (
+            lambda: pw.Tokenizer(CHARS, normalizer=pw.spec.SequenceNormalizer(("nfc",))),  # type: ignore[arg-type]
+            r'normalizer\.normalizers\[0\]: found "nfc"',
+        ),
+        (lambda: pw.Tokenizer(CHARS, pre_tokenizer=pw.spec.NFC()), r"pre_tokenizer\.type"),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer(CHARS, added_tokens=7), "added_tokens: found int"),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer(CHARS, added_tokens=["x"]), r"added_tokens\[0\]"),  # type: ignore[list-item]
+        (lambda: pw.Tokenizer(CHARS, padding=7), "padding: found 7"),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer.from_spec("x"), "spec: found str"),  # type: ignore[arg-type]
+    ],
+    ids=range(11),
+)
+def test_a_wrong_specification_is_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises((FormatError, ArgumentError), match=message):
+        make()

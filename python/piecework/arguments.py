@@ -25,11 +25,11 @@ def path_text(path: PathLike) -> str:
     return os.fspath(path)
 
 
-def listed(texts: Sequence[T]) -> list[T]:
-    """Keep hold of the texts as they are now, so that rows can be encoded again later."""
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise InputTypeError("texts", type(texts).__name__, "a sequence of str, such as a list")
-    return list(texts)
+def listed(items: Sequence[T], name: str = "texts", of: str = "str") -> list[T]:
+    """Return what a sequence holds now, so that texts, say, can be encoded again later."""
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        raise InputTypeError(name, type(items).__name__, f"a sequence of {of}, such as a list")
+    return list(items)
 
 
 def id_list(ids: Any, place: str) -> list[int]:

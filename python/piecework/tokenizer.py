@@ -86,7 +86,7 @@ class Tokenizer(Trainable, Resizable):
             pre_tokenizer=pre_tokenizer,
             post_processor=post_processor,
             decoder=decoder,
-            added_tokens=tuple(added_tokens),
+            added_tokens=tuple(listed(added_tokens, "added_tokens", "AddedToken")),
             truncation=truncation,
             padding=padding,
         )
@@ -121,6 +121,8 @@ class Tokenizer(Trainable, Resizable):
         >>> pw.Tokenizer.from_spec(spec).encode("ab").ids
         [1, 0]
         """
+        if not isinstance(spec, TokenizerSpec):
+            raise InputTypeError("spec", type(spec).__name__, "TokenizerSpec")
         return cls._compiled(*spec.to_core())
 
     @classmethod

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
-from piecework.errors import FormatError
+from piecework.errors import FormatError, InputTypeError
 
 Self = TypeVar("Self", bound="Component")
 
@@ -27,6 +27,16 @@ class Component:
     def from_json(cls: type[Self], value: Mapping[str, Any]) -> Self:
         """Read the `tokenizer.json` object."""
         return cls(**{field.name: value[field.name] for field in fields(cls)})
+
+
+def json_value(part: Any) -> Any:
+    """Return the object of a part of a specification; what is none is left for the reader to refuse."""
+    return part.to_json() if hasattr(part, "to_json") else part
+
+
+def refuse_value(value: object) -> NoReturn:
+    """Refuse a value that no `tokenizer.json` can hold."""
+    raise InputTypeError("spec", type(value).__name__, "components, strings, numbers and the like")
 
 
 def component_from_json(

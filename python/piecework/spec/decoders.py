@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from piecework.spec.component import Component, component_from_json
+from piecework.spec.component import Component, component_from_json, json_value
 from piecework.spec.patterns import Pattern, PrependScheme, pattern_from_json, replace_to_json
 
 
@@ -127,7 +127,7 @@ class SequenceDecoder(Component):
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "decoders": [one.to_json() for one in self.decoders]}
+        return {"type": self.KIND, "decoders": [json_value(one) for one in self.decoders]}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> SequenceDecoder:

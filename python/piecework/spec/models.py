@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from piecework.errors import InputTypeError
 from piecework.spec.component import Component, component_from_json
+
+
+def entries(vocab: Mapping[str, int]) -> dict[str, int]:
+    """Return a vocabulary as the object of a `tokenizer.json`."""
+    if not isinstance(vocab, Mapping):
+        raise InputTypeError("vocab", type(vocab).__name__, "a mapping of tokens to ids")
+    return dict(vocab)
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,7 @@ class WordPiece(Component):
             value["unk"] = self.unk
         if self.segmentation != "greedy":
             value["segmentation"] = self.segmentation
-        value["vocab"] = dict(self.vocab)
+        value["vocab"] = entries(self.vocab)
         return value
 
     @classmethod
@@ -64,7 +72,7 @@ class Word(Component):
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "vocab": dict(self.vocab), "unk_token": self.unk_token}
+        return {"type": self.KIND, "vocab": entries(self.vocab), "unk_token": self.unk_token}
 
 
 @dataclass(frozen=True)
@@ -100,7 +108,7 @@ class BPE(Component):
         value = super().to_json()
         del value["vocab"], value["merges"]
         merges = [list(merge) for merge in self.merges]
-        return value | {"vocab": dict(self.vocab), "merges": merges}
+        return value | {"vocab": entries(self.vocab), "merges": merges}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> BPE:

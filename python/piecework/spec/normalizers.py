@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
-from piecework.spec.component import Component, component_from_json
+from piecework.spec.component import Component, component_from_json, json_value
 from piecework.spec.custom import CustomNormalizer
 from piecework.spec.patterns import Pattern, pattern_from_json, replace_to_json
 
@@ -179,7 +179,7 @@ class SequenceNormalizer(Component):
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "normalizers": [one.to_json() for one in self.normalizers]}
+        return {"type": self.KIND, "normalizers": [json_value(one) for one in self.normalizers]}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> SequenceNormalizer:

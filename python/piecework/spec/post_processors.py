@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
-from piecework.spec.component import Component, component_from_json
+from piecework.spec.component import Component, component_from_json, json_value
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class SequenceProcessing(Component):
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "processors": [one.to_json() for one in self.processors]}
+        return {"type": self.KIND, "processors": [json_value(one) for one in self.processors]}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> SequenceProcessing:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from piecework.spec.component import Component, component_from_json
+from piecework.spec.component import Component, component_from_json, json_value
 from piecework.spec.custom import CustomPreTokenizer
 from piecework.spec.patterns import (
     Behavior,
@@ -181,7 +181,7 @@ class SequencePreTokenizer(Component):
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "pretokenizers": [one.to_json() for one in self.pretokenizers]}
+        return {"type": self.KIND, "pretokenizers": [json_value(one) for one in self.pretokenizers]}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> SequencePreTokenizer:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework.spec.added_tokens import AddedToken
+from piecework.spec.component import json_value, refuse_value
 from piecework.spec.custom import functions_of, loads_with_functions, refuse_custom_stages
 from piecework.spec.decoders import Decoder, decoder_from_json
 from piecework.spec.lengths import Padding, Truncation
@@ -40,16 +41,17 @@ class TokenizerSpec:
         text = json.dumps(
             {
                 "version": "1.0",
-                "truncation": self.truncation and self.truncation.to_json(),
-                "padding": self.padding and self.padding.to_json(),
-                "added_tokens": [token.to_json() for token in self.added_tokens],
-                "normalizer": self.normalizer and self.normalizer.to_json(),
-                "pre_tokenizer": self.pre_tokenizer and self.pre_tokenizer.to_json(),
-                "post_processor": self.post_processor and self.post_processor.to_json(),
-                "decoder": self.decoder and self.decoder.to_json(),
-                "model": self.model.to_json(),
+                "truncation": json_value(self.truncation),
+                "padding": json_value(self.padding),
+                "added_tokens": [json_value(token) for token in self.added_tokens],
+                "normalizer": json_value(self.normalizer),
+                "pre_tokenizer": json_value(self.pre_tokenizer),
+                "post_processor": json_value(self.post_processor),
+                "decoder": json_value(self.decoder),
+                "model": json_value(self.model),
             },
             ensure_ascii=False,
+            default=refuse_value,
         )
         return text, functions_of(self.normalizer, self.pre_tokenizer)
 
