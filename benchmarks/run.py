@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,12 +98,25 @@ def jobs_of(definition: Record, sizes: Record, corpus: Path, folder: Path) -> li
         shared |= {"corpus": str(corpus), "tokenizer": tokenizer}
         return [{**shared, "engine": engine} for engine in definition["engines"]]
     shared["corpus"] = str(head(corpus, sizes["corpus_bytes"], folder))
+    scores = {engine: scores_of(engine, definition) for engine in definition["engines"]}
     return [
         {**shared, "engine": engine, "score": score}
         for score in definition["scores"]
         for engine in definition["engines"]
-        if score in load_engine(engine).SCORES
+        if score in scores[engine]
     ]
+
+
+def scores_of(engine: str, definition: Record) -> Sequence[str]:
+    """Return the scores an engine has; one that is not installed is left out, and that is said."""
+    try:
+        scores: Sequence[str] = load_engine(engine).SCORES
+    except ModuleNotFoundError as error:
+        if engine in ("piecework", definition["reference"]):
+            raise
+        print(f"{engine} left out: {error}; pip install {engine}", file=sys.stderr)
+        return ()
+    return scores
 
 
 def measure(job: Record) -> Record:

@@ -9,6 +9,7 @@ import json
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from time import perf_counter
 from typing import Any
 
@@ -64,7 +65,8 @@ def measure_training(engine: Any, job: dict[str, Any]) -> dict[str, Any]:
     """Learn a vocabulary from the corpus file."""
     corpus = Path(job["corpus"])
     found = engine.train(corpus, job["score"], job["vocab_size"], job["min_frequency"])
-    return {"corpus_bytes": corpus.stat().st_size, **found}
+    peak_mb = getrusage(RUSAGE_SELF).ru_maxrss / 1024
+    return {"corpus_bytes": corpus.stat().st_size, "peak_mb": peak_mb, **found}
 
 
 if __name__ == "__main__":

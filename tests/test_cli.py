@@ -409,6 +409,14 @@ def test_explain_training_prints_the_worked_example(cli: Run, corpus: str) -> No
         assert line in out.splitlines()
 
 
+@pytest.mark.parametrize("model", ["bpe", "byte-bpe"])
+def test_explain_training_shows_merges(cli: Run, corpus: str, model: str) -> None:
+    code, out, _ = cli("explain", "--training", corpus, "--model", model, "--vocab-size", "270")
+    assert code == 0
+    for title in ("word counts", "alphabet", "splits", "pair counts", "merges", "vocabulary"):
+        assert f"{title} (" in out
+
+
 @pytest.mark.parametrize("options", [["--score", "top-down"], ["--model", "word"]])
 def test_explain_training_knows_learners_without_joins(
     cli: Run, corpus: str, options: list[str]
@@ -438,7 +446,7 @@ def test_bad_usage_is_one_line_and_code_two(cli: Run, corpus: str, tokenizer: st
         (["train", corpus, "--score", "best", "-o", "x"], "'best' is not one of"),
         (["train", corpus, "--vocab-size", "many", "-o", "x"], "'many' is not a valid integer"),
         (["train", corpus, "--vocab-size", "0", "-o", "x"], "vocab_size: found 0"),
-        (["train", corpus, "--preset", "gpt2", "-o", "x"], "preset: found 'gpt2', expected one of"),
+        (["train", corpus, "--preset", "gpt9", "-o", "x"], "preset: found 'gpt9', expected one of"),
         (["train", corpus, "--model", "word", "--score", "pmi", "-o", "x"], "score: found an unkn"),
         (["train", corpus, "--special-token", "[CLS]", "-o", "x"], "unknown token '[UNK]' among"),
         (["train", corpus, "a.tsv", "-o", "x"], "CORPUS: found text and counts files"),

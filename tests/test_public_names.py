@@ -14,6 +14,8 @@ PUBLIC_NAMES = {
     "count_texts",
     "Counts",
     "WordPieceTrainer",
+    "BPETrainer",
+    "ByteBPETrainer",
     "WordTrainer",
     "CharTrainer",
     "Tokenizer",

@@ -248,7 +248,7 @@ def test_an_unknown_setting_lists_those_there_are() -> None:
 
 def test_an_unknown_model_lists_those_there_are() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match="model: found 'bpm', expected one of wordpiece, word"
+        pw.errors.ArgumentError, match="model: found 'bpm', expected one of wordpiece, bpe"
     ):
         trainer_for("bpm", {})
 
@@ -264,9 +264,9 @@ def test_each_model_has_a_usual_preset() -> None:
 
 def test_an_unknown_preset_or_model_lists_those_there_are() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match="preset: found 'gpt2', expected one of bert-uncased"
+        pw.errors.ArgumentError, match="preset: found 'gpt9', expected one of bert-uncased"
     ):
-        preset_for("wordpiece", "gpt2")
+        preset_for("wordpiece", "gpt9")
     with pytest.raises(
         pw.errors.ArgumentError, match="model: found 'bpm', expected one of wordpiece"
     ):

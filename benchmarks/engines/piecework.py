@@ -9,7 +9,7 @@ from typing import Any
 
 import piecework as pw
 
-SCORES = ("frequency", "likelihood", "pmi", "top-down")
+SCORES = ("frequency", "likelihood", "pmi", "top-down", "byte-bpe")
 
 
 def version() -> str:
@@ -36,11 +36,15 @@ def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict
     """Learn from a file; return the entries learned and the seconds of each phase."""
     warnings.simplefilter("ignore", pw.errors.TrainingWarning)  # pmi's doubts are well known
     start = perf_counter()
-    counts = pw.count_files([corpus])
+    byte_level = score == "byte-bpe"
+    counts = pw.count_files([corpus], pipeline="gpt2" if byte_level else "bert-uncased")
     counted = perf_counter()
-    tokenizer = pw.Tokenizer.train_from_counts(
-        counts, score=score, vocab_size=vocab_size, min_frequency=min_frequency
-    )
+    settings = {"vocab_size": vocab_size, "min_frequency": min_frequency}
+    if byte_level:
+        settings |= {"model": "byte-bpe", "special_tokens": ()}
+    else:
+        settings |= {"score": score}
+    tokenizer = pw.Tokenizer.train_from_counts(counts, **settings)
     learned = perf_counter()
     return {
         "entries": tokenizer.get_vocab_size(),

@@ -8,7 +8,7 @@ from typing import Any
 
 import tokenizers as peer
 
-SCORES = ("frequency",)
+SCORES = ("frequency", "byte-bpe")
 
 
 def version() -> str:
@@ -33,16 +33,25 @@ def count_tokens(result: Any) -> int:
 
 def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict[str, float]:
     """Learn from a file; return the entries learned and the seconds in all (it tells no phases)."""
-    assert score in SCORES
-    tokenizer = peer.Tokenizer(peer.models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = peer.normalizers.BertNormalizer()
-    tokenizer.pre_tokenizer = peer.pre_tokenizers.BertPreTokenizer()
-    trainer = peer.trainers.WordPieceTrainer(
-        vocab_size=vocab_size,
-        min_frequency=min_frequency,
-        special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
-        show_progress=False,
+    make = {"frequency": _wordpiece, "byte-bpe": _byte_bpe}[score]
+    tokenizer, trainer = make(
+        vocab_size=vocab_size, min_frequency=min_frequency, show_progress=False
     )
     start = perf_counter()
     tokenizer.train([str(corpus)], trainer)
     return {"entries": tokenizer.get_vocab_size(), "total_s": perf_counter() - start}
+
+
+def _wordpiece(**settings: Any) -> tuple[Any, Any]:
+    tokenizer = peer.Tokenizer(peer.models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = peer.normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = peer.pre_tokenizers.BertPreTokenizer()
+    special_tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    return tokenizer, peer.trainers.WordPieceTrainer(special_tokens=special_tokens, **settings)
+
+
+def _byte_bpe(**settings: Any) -> tuple[Any, Any]:
+    tokenizer = peer.Tokenizer(peer.models.BPE())
+    tokenizer.pre_tokenizer = peer.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = peer.pre_tokenizers.ByteLevel.alphabet()
+    return tokenizer, peer.trainers.BpeTrainer(initial_alphabet=alphabet, **settings)

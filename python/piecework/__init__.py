@@ -22,6 +22,8 @@ from piecework.sampling import Sampling
 from piecework.spec import TokenizerSpec
 from piecework.tokenizer import Tokenizer
 from piecework.train import (
+    BPETrainer,
+    ByteBPETrainer,
     CharTrainer,
     Counts,
     WordPieceTrainer,
@@ -33,7 +35,9 @@ from piecework.vocabulary import IdMap
 
 __all__ = [
     "UNICODE_VERSION",
+    "BPETrainer",
     "Batch",
+    "ByteBPETrainer",
     "CharTrainer",
     "Counts",
     "EncodedFiles",

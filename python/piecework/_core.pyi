@@ -146,10 +146,13 @@ class WordCounter:
         pipeline_json: str,
         workers: int | None,
         functions: Sequence[Callable[[str], Any]] = (),
+        *,
+        keep_line_ends: bool,
     ) -> None:
         """`pipeline_json`: an object with `normalizer` and `pre_tokenizer` as in `tokenizer.json`.
 
-        `functions`: as in `Core.from_json`.
+        `functions`: as in `Core.from_json`. `keep_line_ends` makes line ends part of the texts that
+        blocks are cut into.
         """
 
     def add_texts(self, texts: Sequence[str], source: int) -> None:
@@ -176,8 +179,8 @@ class RawCounts:
     def first(self) -> npt.NDArray[np.uint64]: ...
     def merge(self, other: RawCounts) -> RawCounts: ...
 
-class LearnedWordPiece:
-    """What the learner made: entries in id order and the joins that led there."""
+class LearnedEntries:
+    """What a learner made: entries in id order and the joins that led there."""
 
     vocab: list[str]
     joins: list[tuple[str, str, str, int, float]]
@@ -196,7 +199,7 @@ def learn_further_entries(
     max_token_length: int | None,
     barriers: Sequence[int],
     progress: Callable[[int, int], object] | None,
-) -> LearnedWordPiece:
+) -> LearnedEntries:
     """Join further entries in words segmented by `core`, until its model has `vocab_size`.
 
     In the result the entries of the model come first, in the order of their ids. Pieces with ids in
@@ -216,5 +219,21 @@ def learn_wordpiece(
     max_token_length: int | None,
     workers: int | None,
     progress: Callable[[int, int], None] | None,
-) -> LearnedWordPiece:
+) -> LearnedEntries:
     """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second."""
+
+def learn_bpe(
+    counts: RawCounts,
+    *,
+    vocab_size: int,
+    min_frequency: int,
+    limit_alphabet: int | None,
+    initial_alphabet: Sequence[str],
+    special_tokens: Sequence[str],
+    continuing_subword_prefix: str,
+    end_of_word_suffix: str,
+    max_token_length: int | None,
+    ties: str,
+    progress: Callable[[int, int], None] | None,
+) -> LearnedEntries:
+    """Learn a byte-pair vocabulary; `ties` is lowest-ids or greatest-strings; the joins are the merges."""

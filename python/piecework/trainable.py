@@ -55,11 +55,11 @@ class Trainable:
     ) -> Self:
         """Learn a tokenizer from files: plain text or JSONL, plain, gzip or zstd; directories; `-`.
 
-        `model` is "wordpiece", "word" or "char"; `preset` names the pipeline around it ("bert-uncased",
-        "bert-cased", "whitespace", "punctuation", "characters") or is a `Preset` of your own; `field`
-        is the text field of JSONL lines. The settings are those of the model's trainer: `vocab_size`,
-        `score`, `min_frequency`, ... The result does not depend on `workers`. `show_progress` draws
-        bars on a terminal.
+        `model` is "wordpiece", "bpe", "byte-bpe", "word" or "char"; `preset` names the pipeline around
+        it (`piecework.train.PRESETS`: "bert-uncased", "whitespace", "gpt2", ...) or
+        is a `Preset` of your own; `field` is the text field of JSONL lines. The settings are those of
+        the model's trainer: `vocab_size`, `min_frequency`, ... The result does not depend on `workers`.
+        `show_progress` draws bars on a terminal.
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
         """

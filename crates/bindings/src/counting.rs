@@ -21,6 +21,7 @@ use crate::text::{borrow_all, items};
 pub struct WordCounter {
     counter: Mutex<batch::WordCounter>,
     splitter: Splitter,
+    lines: batch::Lines,
     workers: usize,
 }
 
@@ -33,8 +34,13 @@ impl WordCounter {
 #[pymethods]
 impl WordCounter {
     #[new]
-    #[pyo3(signature = (pipeline_json, workers, functions=Vec::new()))]
-    fn new(pipeline_json: &str, workers: Option<i64>, functions: Vec<Py<PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (pipeline_json, workers, functions=Vec::new(), *, keep_line_ends))]
+    fn new(
+        pipeline_json: &str,
+        workers: Option<i64>,
+        functions: Vec<Py<PyAny>>,
+        keep_line_ends: bool,
+    ) -> PyResult<Self> {
         let workers = worker_count(workers)?;
         let (normalizer, pre_tokenizer) =
             tokenizer_json::read_pipeline(pipeline_json.as_bytes(), &custom_functions(functions))
@@ -43,8 +49,9 @@ impl WordCounter {
             Normalizer::compile(normalizer.as_ref()).map_err(raise)?,
             PreTokenizer::compile(pre_tokenizer.as_ref()).map_err(raise)?,
         );
-        let counter = Mutex::new(batch::WordCounter::new(splitter.clone(), workers));
-        Ok(Self { counter, splitter, workers })
+        let lines = if keep_line_ends { batch::Lines::WithEnds } else { batch::Lines::WithoutEnds };
+        let counter = Mutex::new(batch::WordCounter::new(splitter.clone(), lines, workers));
+        Ok(Self { counter, splitter, lines, workers })
     }
 
     fn add_texts(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, source: u32) -> PyResult<()> {
@@ -67,7 +74,7 @@ impl WordCounter {
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<RawCounts> {
-        let fresh = batch::WordCounter::new(self.splitter.clone(), self.workers);
+        let fresh = batch::WordCounter::new(self.splitter.clone(), self.lines, self.workers);
         let counts = py.detach(|| std::mem::replace(&mut *self.counter(), fresh).finish());
         Ok(RawCounts { counts: counts.map_err(raise)? })
     }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::core::Core;
 use crate::counting::RawCounts;
-use crate::learning::{score_named, watched, LearnedWordPiece};
+use crate::learning::{score_named, watched, LearnedEntries};
 
 /// Learn further entries after those of a tokenizer.
 #[pyfunction]
@@ -25,7 +25,7 @@ pub(crate) fn learn_further_entries(
     max_token_length: Option<usize>,
     barriers: Vec<u32>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<LearnedWordPiece> {
+) -> PyResult<LearnedEntries> {
     let spec = TrainSpec {
         vocab_size,
         score: score_named(score)?,

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use piecework_core::error::Error;
-use piecework_core::train::wordpiece::{learn, Join, Learned, Score, TrainSpec};
+use piecework_core::train::wordpiece::Score;
+use piecework_core::train::{bpe, wordpiece, Join, Learned};
 use pyo3::prelude::*;
 
 use crate::core::worker_count;
@@ -16,12 +17,12 @@ const PULSE: Duration = Duration::from_millis(100);
 
 /// What the learner made.
 #[pyclass(frozen, module = "piecework._core")]
-pub struct LearnedWordPiece {
+pub struct LearnedEntries {
     learned: Learned,
 }
 
 #[pymethods]
-impl LearnedWordPiece {
+impl LearnedEntries {
     #[getter]
     fn vocab(&self) -> Vec<&str> {
         self.learned.vocab.iter().map(String::as_str).collect()
@@ -61,8 +62,8 @@ pub(crate) fn learn_wordpiece(
     max_token_length: Option<usize>,
     workers: Option<i64>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<LearnedWordPiece> {
-    let spec = TrainSpec {
+) -> PyResult<LearnedEntries> {
+    let spec = wordpiece::TrainSpec {
         vocab_size,
         score: score_named(score)?,
         min_frequency,
@@ -73,7 +74,42 @@ pub(crate) fn learn_wordpiece(
         max_token_length,
     };
     let workers = worker_count(workers)?;
-    watched(py, progress, |pulse| learn(&counts.counts, &spec, workers, pulse))
+    watched(py, progress, |pulse| wordpiece::learn(&counts.counts, &spec, workers, pulse))
+}
+
+/// Learn a byte-pair vocabulary and its merges.
+#[pyfunction]
+#[pyo3(signature = (
+    counts, *, vocab_size, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
+    continuing_subword_prefix, end_of_word_suffix, max_token_length, ties, progress
+))]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
+pub(crate) fn learn_bpe(
+    py: Python<'_>,
+    counts: &RawCounts,
+    vocab_size: usize,
+    min_frequency: u64,
+    limit_alphabet: Option<usize>,
+    initial_alphabet: Vec<char>,
+    special_tokens: Vec<String>,
+    continuing_subword_prefix: String,
+    end_of_word_suffix: String,
+    max_token_length: Option<usize>,
+    ties: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<LearnedEntries> {
+    let spec = bpe::TrainSpec {
+        vocab_size,
+        min_frequency,
+        limit_alphabet,
+        initial_alphabet,
+        special_tokens,
+        continuing_subword_prefix,
+        end_of_word_suffix,
+        max_token_length,
+        ties: ties_named(ties)?,
+    };
+    watched(py, progress, |pulse| bpe::learn(&counts.counts, &spec, pulse))
 }
 
 /// What a learner calls to say how far it is.
@@ -84,7 +120,7 @@ pub(crate) fn watched(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     learn: impl FnOnce(Pulse<'_>) -> Result<Learned, Error> + Send,
-) -> PyResult<LearnedWordPiece> {
+) -> PyResult<LearnedEntries> {
     let mut raised = None;
     let mut last = Instant::now();
     let learned = py.detach(|| {
@@ -104,7 +140,7 @@ pub(crate) fn watched(
     });
     match (raised, learned) {
         (Some(error), _) => Err(error),
-        (None, learned) => Ok(LearnedWordPiece { learned: learned.map_err(raise)? }),
+        (None, learned) => Ok(LearnedEntries { learned: learned.map_err(raise)? }),
     }
 }
 
@@ -124,5 +160,13 @@ pub(crate) fn score_named(name: &str) -> PyResult<Score> {
         "frequency" => Ok(Score::Frequency),
         "top-down" => Ok(Score::TopDown),
         _ => Err(bad_argument("score", format!("{name:?}"), "likelihood, pmi, frequency or top-down")),
+    }
+}
+
+fn ties_named(name: &str) -> PyResult<bpe::Ties> {
+    match name {
+        "lowest-ids" => Ok(bpe::Ties::LowestIds),
+        "greatest-strings" => Ok(bpe::Ties::GreatestStrings),
+        _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids or greatest-strings")),
     }
 }

@@ -29,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use crate::extending::learn_further_entries;
     #[pymodule_export]
-    use crate::learning::{learn_wordpiece, LearnedWordPiece};
+    use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};
     #[pymodule_export]
     use crate::stream::RawDecodeStream;
 

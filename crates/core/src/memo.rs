@@ -35,15 +35,28 @@ impl Key {
         Some(Self::from_low_bytes(u128::from_le_bytes(bytes), word.len()))
     }
 
+    /// The key of the word at `start..end` of a text, if it is neither empty nor too long.
+    #[inline]
+    #[must_use]
+    pub fn at(text: &[u8], start: usize, end: usize) -> Option<Self> {
+        match text[start..].first_chunk::<16>() {
+            Some(block) if start < end && end - start <= MAX_KEY_BYTES => {
+                let mask = u128::MAX >> (128 - 8 * (end - start));
+                Some(Self::from_low_bytes(u128::from_le_bytes(*block) & mask, end - start))
+            }
+            _ => Self::of(&text[start..end]),
+        }
+    }
+
     /// The word again: its bytes and their number.
     #[must_use]
     pub fn bytes(self) -> ([u8; 16], usize) {
         (self.0.to_le_bytes(), (self.0 >> 120) as usize)
     }
 
-    /// Mix the halves; the slot pair is taken from the top bits.
+    /// Mix the halves; the top bits are the best.
     #[inline]
-    fn hash(self) -> u64 {
+    pub(crate) fn hash(self) -> u64 {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
         (low ^ high.rotate_left(29).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
     }

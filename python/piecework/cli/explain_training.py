@@ -1,7 +1,7 @@
 """What `piecework explain --training` prints: counts, alphabet, splits, pair scores, joins.
 
-The first pair scores come from the reference, which says what a score is; the joins come from the
-learner itself.
+The first pair scores and counts come from the reference, which says what they are; the joins and
+merges come from the learner itself.
 """
 
 from __future__ import annotations
@@ -13,16 +13,23 @@ from fractions import Fraction
 import click
 
 import piecework as pw
+from piecework.reference import bpe
 from piecework.reference import wordpiece_training as reference
 
 
 def explain_training(counts: pw.Counts, trainer: pw.train.Trainer, steps: int) -> None:
     """Print the steps of learning from counts, at most `steps` lines of each kind."""
     _say("word counts", [f"{word}  {count}" for word, count in counts], steps)
-    if isinstance(trainer, pw.train.WordPieceTrainer):
+    if isinstance(trainer, pw.ByteBPETrainer):
+        trainer = trainer.by_characters()
+    if isinstance(trainer, (pw.WordPieceTrainer, pw.BPETrainer)):
         learned = trainer.learn_vocabulary(counts)
-        _explain_start(list(counts), trainer, steps)
-        _say("joins", _join_lines(learned.joins), steps)
+        if isinstance(trainer, pw.BPETrainer):
+            _explain_bpe_start(list(counts), trainer, steps)
+            _say("merges", _merge_lines(learned.joins), steps)
+        else:
+            _explain_start(list(counts), trainer, steps)
+            _say("joins", _join_lines(learned.joins), steps)
         if learned.stopped_early:
             click.echo(f"stopped early: {learned.stopped_early}")
         entries: Sequence[str] = learned.entries
@@ -50,6 +57,24 @@ def _explain_start(
         _say(
             title, [f"{j.left} {j.right}  {_score(j.score)}  {j.pair_count}" for j in joins], steps
         )
+
+
+def _explain_bpe_start(words: list[tuple[str, int]], trainer: pw.BPETrainer, steps: int) -> None:
+    """Print the state before the first merge."""
+    known = {field.name for field in fields(bpe.Settings)}
+    given = {name: value for name, value in asdict(trainer).items() if name in known}
+    settings = bpe.Settings(**given)
+    alphabet = bpe.alphabet(words, settings)
+    click.echo(f"alphabet ({len(alphabet):,})")
+    click.echo("  " + " ".join(sorted(alphabet)))
+    splits = [(bpe.split(word, alphabet, settings), count) for word, count in words]
+    _say("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
+    pairs = bpe.count_pairs(splits, settings).most_common()
+    _say("pair counts", [f"{left} {right}  {count}" for (left, right), count in pairs], steps)
+
+
+def _merge_lines(joins: Iterable[pw.train.Join]) -> list[str]:
+    return [f"{j.left} {j.right} -> {j.joined}  {j.pair_count}" for j in joins]
 
 
 def _join_lines(joins: Iterable[pw.train.Join]) -> list[str]:

@@ -46,7 +46,7 @@ def training_options(command: Command) -> Command:
     options = (
         click.option(
             "--model",
-            type=click.Choice(["wordpiece", "word", "char"]),
+            type=click.Choice(["wordpiece", "bpe", "byte-bpe", "word", "char"]),
             default="wordpiece",
             show_default=True,
             help="Kind of model.",
@@ -68,6 +68,12 @@ def training_options(command: Command) -> Command:
             help="Repeatable, in id order.  [default: [PAD] [UNK] [CLS] [SEP] [MASK]]",
         ),
         click.option("--max-token-length", type=int, help="In characters, without ##."),
+        click.option("--end-of-word-suffix", help="What ends a word's last piece (bpe only)."),
+        click.option(
+            "--ties",
+            type=click.Choice(pw.train.TIES),
+            help="Which of equally frequent pairs is joined (bpe).  [default: lowest-ids]",
+        ),
     )
     return _with(options, command)
 

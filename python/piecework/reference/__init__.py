@@ -13,6 +13,7 @@ short enough to read in one sitting; together, in the order of the data:
     pre_tokenizers       normalized text -> words: every kind, with
         scripts              where the script changes
     words                the tokenizers every course begins with: spaces, punctuation, characters
+    bpe                  word counts -> merges, and a word -> pieces by them
     wordpiece            a word -> pieces: greedy longest match, and the fewest pieces
     post_processors      tokens of one sequence or two -> one row with special tokens
     decoders             tokens -> text

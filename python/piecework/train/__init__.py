@@ -12,7 +12,11 @@ from piecework.train.pipeline import Pipeline
 from piecework.train.presets import PRESETS, Preset, preset_for
 from piecework.train.settings import RetrainSettings, TrainSettings
 from piecework.train.trainers import (
+    BYTE_ALPHABET,
     SCORES,
+    TIES,
+    BPETrainer,
+    ByteBPETrainer,
     CharTrainer,
     Join,
     LearnedVocabulary,
@@ -23,8 +27,12 @@ from piecework.train.trainers import (
 )
 
 __all__ = [
+    "BYTE_ALPHABET",
     "PRESETS",
     "SCORES",
+    "TIES",
+    "BPETrainer",
+    "ByteBPETrainer",
     "CharTrainer",
     "Counts",
     "Join",

@@ -43,8 +43,8 @@ def text(name: str, value: object) -> None:
         raise ArgumentError(name, repr(value), "a string without lone surrogates")
 
 
-def distinct_tokens(name: str, values: object, required: str) -> tuple[str, ...]:
-    """Return distinct, non-empty strings among which `required` must be."""
+def distinct_tokens(name: str, values: object, required: str | None) -> tuple[str, ...]:
+    """Return distinct, non-empty strings among which `required`, if any, must be."""
     tokens = _strings(name, values)
     for token in tokens:
         if not token:
@@ -52,7 +52,7 @@ def distinct_tokens(name: str, values: object, required: str) -> tuple[str, ...]
     if len(set(tokens)) != len(tokens):
         twice = next(token for token in tokens if tokens.count(token) > 1)
         raise ArgumentError(name, f"{twice!r} twice", "distinct tokens")
-    if required not in tokens:
+    if required is not None and required not in tokens:
         raise ArgumentError(name, repr(list(tokens)), f"the unknown token {required!r} among them")
     return tokens
 

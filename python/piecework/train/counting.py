@@ -47,7 +47,7 @@ def count_files(
     `errors="strict"`; otherwise invalid UTF-8 becomes U+FFFD, counted and warned of.
     """
     resolved = _resolve(pipeline)
-    counter = _counter(resolved, workers)
+    counter = _counter(resolved, workers, keep_line_ends=resolved.is_byte_level)
     files = corpus_files(paths)
     total_bytes = corpus_bytes(files)
     replacements = 0
@@ -82,7 +82,7 @@ def count_texts(
     `InputTypeError` naming the index of an item that is not a string.
     """
     resolved = _resolve(pipeline)
-    counter = _counter(resolved, workers)
+    counter = _counter(resolved, workers, keep_line_ends=False)
     total = len(texts) if isinstance(texts, Sequence) else 0
     done = replacements = 0
     for batch, mended in _batches(texts):
@@ -95,9 +95,9 @@ def count_texts(
     return Counts._of(counter.finish(), resolved, replacements)
 
 
-def _counter(pipeline: Pipeline, workers: int | None) -> WordCounter:
+def _counter(pipeline: Pipeline, workers: int | None, *, keep_line_ends: bool) -> WordCounter:
     text, functions = pipeline.to_core()
-    return WordCounter(text, workers, functions)
+    return WordCounter(text, workers, functions, keep_line_ends=keep_line_ends)
 
 
 def _batches(texts: Iterable[str]) -> Iterator[tuple[list[str], int]]:

@@ -8,8 +8,12 @@ from typing import Any
 
 from piecework.errors import ArgumentError
 from piecework.spec import (
+    BPE,
     AddedToken,
     BertProcessing,
+    BPEDecoder,
+    ByteLevelDecoder,
+    ByteLevelProcessing,
     Char,
     CharDecoder,
     Decoder,
@@ -26,9 +30,14 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset, preset_for
-from piecework.train.trainers import Trainer, trainer_for
+from piecework.train.trainers import BYTE_ALPHABET, ByteBPETrainer, Trainer, trainer_for
 
-_KINDS: dict[type[Model], str] = {WordPiece: "wordpiece", Word: "word", Char: "char"}
+_KINDS: dict[type[Model], str] = {
+    WordPiece: "wordpiece",
+    BPE: "bpe",
+    Word: "word",
+    Char: "char",
+}
 
 
 def learn_spec(
@@ -51,13 +60,14 @@ def learn_spec(
     """
     chosen = preset if isinstance(preset, Preset) else preset_for(name=preset)
     _refuse_other_pipeline(counts, chosen.pipeline, f"preset {chosen.name!r}")
+    _refuse_characters(trainer, chosen.pipeline)
     model = trainer.learn(counts, progress, workers)
     return TokenizerSpec(
         model=model,
         normalizer=chosen.pipeline.normalizer,
         pre_tokenizer=chosen.pipeline.pre_tokenizer,
-        post_processor=_frame(model) if chosen.framed else None,
-        decoder=_decoder(model),
+        post_processor=_post_processor(model, chosen),
+        decoder=_decoder(model, chosen.pipeline),
         added_tokens=tuple(
             AddedToken(content=token, id=model.vocab[token]) for token in trainer.special_tokens
         ),
@@ -79,12 +89,15 @@ def relearn_spec(
     ids. `settings` are further settings of the trainer.
     """
     _refuse_other_pipeline(counts, pipeline_of(spec), "the tokenizer")
-    if not isinstance(spec.model, (WordPiece, Word, Char)):
-        expected = "WordPiece, Word or Char, which can be trained"
+    if type(spec.model) not in _KINDS:
+        expected = "WordPiece, BPE, Word or Char, which can be trained"
         raise ArgumentError("model", type(spec.model).__name__, expected)
     trainer = _trainer_after(spec, vocab_size, settings or {})
     learned = trainer.learn(counts, progress, workers)
-    model = replace(spec.model, vocab=learned.vocab)
+    learned_fields: dict[str, Any] = {"vocab": learned.vocab}
+    if isinstance(learned, BPE):
+        learned_fields["merges"] = learned.merges
+    model = replace(spec.model, **learned_fields)
     return replace(
         spec,
         model=model,
@@ -106,7 +119,19 @@ def _refuse_other_pipeline(counts: Counts, pipeline: Pipeline, whose: str) -> No
         )
 
 
+def _refuse_characters(trainer: Trainer, pipeline: Pipeline) -> None:
+    if isinstance(trainer, ByteBPETrainer) and not pipeline.is_byte_level:
+        expected = "one with a byte-level pre-tokenizer, such as 'gpt2'"
+        raise ArgumentError("preset", f"{pipeline}", expected)
+
+
 # ---- a new specification
+
+
+def _post_processor(model: Model, preset: Preset) -> PostProcessor | None:
+    if preset.framed:
+        return _frame(model)
+    return ByteLevelProcessing(trim_offsets=False) if preset.pipeline.is_byte_level else None
 
 
 def _frame(model: Model) -> Template | None:
@@ -115,9 +140,13 @@ def _frame(model: Model) -> Template | None:
     return Template.bert(cls_id=model.vocab["[CLS]"], sep_id=model.vocab["[SEP]"])
 
 
-def _decoder(model: Model) -> Decoder | None:
+def _decoder(model: Model, pipeline: Pipeline) -> Decoder | None:
     if isinstance(model, WordPiece):
         return WordPieceDecoder(prefix=model.continuing_subword_prefix)
+    if pipeline.is_byte_level:
+        return ByteLevelDecoder()
+    if isinstance(model, BPE) and model.end_of_word_suffix:
+        return BPEDecoder(suffix=model.end_of_word_suffix)
     return CharDecoder() if isinstance(model, Char) else None
 
 
@@ -127,19 +156,33 @@ def _decoder(model: Model) -> Decoder | None:
 def _trainer_after(spec: TokenizerSpec, vocab_size: int, settings: Mapping[str, Any]) -> Trainer:
     tokens = [token.content for token in sorted(spec.added_tokens, key=lambda token: token.id)]
     unk_token = spec.model.unk_token
+    if unk_token is not None and unk_token not in tokens:
+        tokens.insert(0, unk_token)
     inherited: dict[str, Any] = {
         "vocab_size": vocab_size,
-        "special_tokens": tuple(
-            dict.fromkeys(tokens if unk_token in tokens else [unk_token, *tokens])
-        ),
+        "special_tokens": tuple(dict.fromkeys(tokens)),
         "unk_token": unk_token,
     }
     if isinstance(spec.model, WordPiece):
         inherited["continuing_subword_prefix"] = spec.model.continuing_subword_prefix
+    if isinstance(spec.model, BPE):
+        inherited |= _inherited_bpe(spec, spec.model)
     for name in settings:
         if name in inherited and name != "special_tokens":
             raise ArgumentError(name, "a setting that comes from the tokenizer", "it left out")
     return trainer_for(_KINDS[type(spec.model)], {**inherited, **settings})
+
+
+def _inherited_bpe(spec: TokenizerSpec, model: BPE) -> dict[str, Any]:
+    marks = {
+        "continuing_subword_prefix": model.continuing_subword_prefix or "",
+        "end_of_word_suffix": model.end_of_word_suffix or "",
+    }
+    if pipeline_of(spec).is_byte_level:
+        return marks | {"initial_alphabet": BYTE_ALPHABET}
+    if model.byte_fallback:
+        raise ArgumentError("model", "a BPE model with byte_fallback", "one without")
+    return marks
 
 
 def _renumbered_tokens(

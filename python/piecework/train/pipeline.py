@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from piecework.spec import Normalizer, PreTokenizer
+from piecework.spec import ByteLevel, Normalizer, PreTokenizer, SequencePreTokenizer
 from piecework.spec.custom import (
     MissingFunction,
     custom_stages_of,
@@ -28,6 +28,18 @@ class Pipeline:
 
     normalizer: Normalizer | None = None
     pre_tokenizer: PreTokenizer | None = None
+
+    @property
+    def is_byte_level(self) -> bool:
+        """Whether words are written as printable bytes, which keeps white space and line ends.
+
+        >>> from piecework.spec import ByteLevel
+        >>> Pipeline(None, ByteLevel()).is_byte_level
+        True
+        """
+        stage = self.pre_tokenizer
+        members = stage.pretokenizers if isinstance(stage, SequencePreTokenizer) else (stage,)
+        return any(isinstance(member, ByteLevel) for member in members)
 
     def to_json(self) -> str:
         """Return both stages as the `tokenizer.json` objects, in one JSON object.

@@ -1,11 +1,12 @@
-"""Presets: named pipelines around a model, from BERT's to the simple ones used for teaching."""
+"""Presets: named pipelines around a model, from BERT's and GPT's to the simple ones for teaching."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from piecework.errors import ArgumentError
-from piecework.spec import BertNormalizer, BertPreTokenizer, WhitespaceSplit
+from piecework.spec import NFC, BertNormalizer, BertPreTokenizer, WhitespaceSplit
+from piecework.spec.named_patterns import byte_level_pre_tokenizer
 from piecework.train.pipeline import Pipeline
 
 
@@ -30,10 +31,21 @@ PRESETS: dict[str, Preset] = {
         Preset("whitespace", Pipeline(None, WhitespaceSplit())),
         Preset("punctuation", Pipeline(None, BertPreTokenizer())),
         Preset("characters", Pipeline()),
+        *(
+            Preset(name, Pipeline(None, byte_level_pre_tokenizer(name)))
+            for name in ("gpt2", "cl100k", "o200k", "llama3")
+        ),
+        Preset("qwen2", Pipeline(NFC(), byte_level_pre_tokenizer("qwen2"))),
     )
 }
 
-_DEFAULT_PRESETS = {"wordpiece": "bert-uncased", "word": "punctuation", "char": "characters"}
+_DEFAULT_PRESETS = {
+    "wordpiece": "bert-uncased",
+    "bpe": "whitespace",
+    "byte-bpe": "gpt2",
+    "word": "punctuation",
+    "char": "characters",
+}
 
 
 def preset_for(model: str = "wordpiece", name: str | Preset | None = None) -> Preset:

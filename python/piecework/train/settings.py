@@ -15,8 +15,10 @@ class RetrainSettings(TypedDict, total=False):
     initial_alphabet: Sequence[str]
     special_tokens: Sequence[str]
     continuing_subword_prefix: str
+    end_of_word_suffix: str
+    ties: Literal["lowest-ids", "greatest-strings"]
     max_token_length: int | None
-    unk_token: str
+    unk_token: str | None
 
 
 class TrainSettings(RetrainSettings, total=False):

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from piecework._core import Core, LearnedWordPiece, learn_further_entries
+from piecework._core import Core, LearnedEntries, learn_further_entries
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, TokenizerSpec, WordPiece
 from piecework.train import Counts, pipeline_of
@@ -53,7 +53,7 @@ def extended(
 
 
 def _with_learned(
-    spec: TokenizerSpec, model: BPE | WordPiece, learned: LearnedWordPiece
+    spec: TokenizerSpec, model: BPE | WordPiece, learned: LearnedEntries
 ) -> tuple[TokenizerSpec, IdMap]:
     numbered = _numbered(spec, learned.vocab[len(model.vocab) :])
     larger: BPE | WordPiece = replace(model, vocab={**model.vocab, **numbered})

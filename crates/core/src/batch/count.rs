@@ -7,7 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::shares::{shares, work_on};
 use crate::error::{Error, ErrorKind};
+use crate::memo::Key;
 use crate::pipeline::{SplitScratch, Splitter, WordSink};
+use crate::pretokenize::write_printable;
 use crate::train::{CountMap, Counts};
 
 /// Positions hold the number of the source above this bit and the byte within it below.
@@ -17,10 +19,26 @@ const SOURCE_SHIFT: u32 = 40;
 #[derive(Debug)]
 pub struct WordCounter {
     splitter: Splitter,
+    lines: Lines,
+    /// Words are counted as they stand in the text and written as printable bytes at the end.
+    raw: bool,
     tallies: Vec<Tally>,
     /// Bytes and texts that each source has given as texts so far.
     given: FxHashMap<u32, (u64, usize)>,
 }
+
+/// What the texts of a block are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lines {
+    /// Its lines without their ends.
+    #[default]
+    WithoutEnds,
+    /// Stretches of it that end where no known pattern has a word across and none looks ahead.
+    WithEnds,
+}
+
+/// From this many bytes on a stretch may end within a line.
+const LONG_STRETCH: usize = if cfg!(test) { 8 } else { 4096 };
 
 /// What one thread has counted.
 #[derive(Debug, Default)]
@@ -35,9 +53,10 @@ type Placed<'t> = (&'t str, u64);
 impl WordCounter {
     /// A counter that uses `workers` threads at the most.
     #[must_use]
-    pub fn new(splitter: Splitter, workers: usize) -> Self {
+    pub fn new(splitter: Splitter, lines: Lines, workers: usize) -> Self {
         let tallies = (0..workers.max(1)).map(|_| Tally::default()).collect();
-        Self { splitter, tallies, given: FxHashMap::default() }
+        let raw = splitter.cuts_raw();
+        Self { splitter, lines, raw, tallies, given: FxHashMap::default() }
     }
 
     /// Count texts that follow what `source` has given so far; each ends with one virtual byte.
@@ -78,11 +97,12 @@ impl WordCounter {
         };
         let mut placed: Vec<Placed> = Vec::new();
         let mut start = 0;
-        for line in text.split('\n') {
+        while start < text.len() {
             // Replacing bytes can lengthen the text; positions stay within the block all the same.
             let at = start.min(block.len());
-            placed.push((line.strip_suffix('\r').unwrap_or(line), position(source, offset + at as u64)));
-            start += line.len() + 1;
+            let (line, end) = self.lines.first(&text[start..]);
+            placed.push((line, position(source, offset + at as u64)));
+            start += end;
         }
         let byte_of = |at: usize| placed[at].1 & ((1 << SOURCE_SHIFT) - 1);
         self.add(&placed, |at| format!("line at byte {}", byte_of(at)))?;
@@ -93,27 +113,69 @@ impl WordCounter {
     pub fn finish(self) -> Result<Counts, Error> {
         let mut maps = self.tallies.into_iter().map(|tally| tally.map);
         let first = maps.next().unwrap_or_default();
-        maps.try_fold(first, CountMap::merge)?.finish()
+        let all = maps.try_fold(first, CountMap::merge)?;
+        if self.raw {
+            all.finish_as(write_printable)
+        } else {
+            all.finish()
+        }
     }
 
     /// Count texts; `name` is what errors call the one with a number.
     fn add(&mut self, placed: &[Placed], name: impl Fn(usize) -> String + Sync) -> Result<(), Error> {
         let sizes: Vec<usize> = placed.iter().map(|(text, _)| text.len()).collect();
         let shares = shares(&sizes, self.tallies.len());
-        let splitter = &self.splitter;
+        let (splitter, raw) = (&self.splitter, self.raw);
         work_on(shares.into_iter().zip(&mut self.tallies), |(rows, tally), stop| {
             stop.rows(rows).try_for_each(|at| {
-                tally.count(splitter, placed[at]).map_err(|fault| fault.within(&name(at)))
+                tally.count(splitter, raw, placed[at]).map_err(|fault| fault.within(&name(at)))
             })
         })
         .map(drop)
     }
 }
 
+impl Lines {
+    /// The first text of a block that is not empty, and how many bytes of the block it stands for.
+    fn first(self, block: &str) -> (&str, usize) {
+        let end = match self {
+            Self::WithoutEnds => memchr::memchr(b'\n', block.as_bytes()),
+            Self::WithEnds => {
+                memchr::memchr2_iter(b'\n', b' ', block.as_bytes()).find_map(|at| stretch_end(block, at))
+            }
+        };
+        let end = end.unwrap_or(block.len());
+        match self {
+            Self::WithoutEnds => (block[..end].strip_suffix('\r').unwrap_or(&block[..end]), end + 1),
+            Self::WithEnds => (&block[..end], end),
+        }
+    }
+}
+
+/// Whether a stretch may end after the line end or before the space at byte `at`, and where.
+///
+/// A lone line end belongs to what is before it, in any known pattern, unless a slash follows; a space
+/// after something else begins a word.
+fn stretch_end(block: &str, at: usize) -> Option<usize> {
+    let is_word = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace());
+    if !is_word(block[..at].chars().next_back()) {
+        return None;
+    }
+    if block.as_bytes()[at] == b' ' {
+        return (at >= LONG_STRETCH).then_some(at);
+    }
+    let next = block[at + 1..].chars().next();
+    (is_word(next) && next != Some('/')).then_some(at + 1)
+}
+
 impl Tally {
-    fn count(&mut self, splitter: &Splitter, (text, position): Placed) -> Result<(), Error> {
+    fn count(&mut self, splitter: &Splitter, raw: bool, (text, position): Placed) -> Result<(), Error> {
         let mut words = CountedWords { map: &mut self.map, position };
-        splitter.run(text, 0, &mut self.scratch, &mut words)
+        if raw {
+            splitter.run_raw(text, &mut words)
+        } else {
+            splitter.run(text, 0, &mut self.scratch, &mut words)
+        }
     }
 }
 
@@ -127,8 +189,35 @@ impl WordSink for CountedWords<'_> {
     fn word(&mut self, word: &str, at: usize) {
         self.map.add(word, self.position + at as u64);
     }
+
+    #[inline]
+    fn short_word(&mut self, key: Key, at: usize) {
+        self.map.add_key(key, 1, self.position + at as u64);
+    }
 }
 
 fn position(source: u32, byte: u64) -> u64 {
     (u64::from(source) << SOURCE_SHIFT) | byte.min((1 << SOURCE_SHIFT) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stretches(text: &str) -> Vec<&str> {
+        let (mut all, mut start) = (Vec::new(), 0);
+        while start < text.len() {
+            let (stretch, end) = Lines::WithEnds.first(&text[start..]);
+            all.push(stretch);
+            start += end;
+        }
+        all
+    }
+
+    #[test]
+    fn stretches_end_only_where_words_do() {
+        assert_eq!(stretches("a\nb\n\nc\n d\n/e\r\nf\n"), ["a\n", "b\n\nc\n d\n/e\r\nf\n"]);
+        assert_eq!(stretches("12345678 90  x y\u{3000} z"), ["12345678", " 90  x y\u{3000} z"]);
+        assert_eq!(stretches("\n\n"), ["\n\n"]);
+    }
 }

@@ -3,7 +3,7 @@
 mod count;
 mod shares;
 
-pub use count::WordCounter;
+pub use count::{Lines, WordCounter};
 
 use std::ops::Range;
 use std::sync::Mutex;

@@ -96,6 +96,22 @@ impl Splitter {
         }
     }
 
+    /// Whether `run_raw` gives the words of `run` but for `pretokenize::write_printable`.
+    #[must_use]
+    pub fn cuts_raw(&self) -> bool {
+        matches!(self.normalizer, Normalizer::Identity) && self.pre_tokenizer.cuts_raw()
+    }
+
+    /// Give every word of a text as it stands there to `sink`; only where `cuts_raw`.
+    ///
+    /// Fails only where a regular expression gives up.
+    pub fn run_raw(&self, text: &str, sink: &mut impl WordSink) -> Result<(), Error> {
+        self.pre_tokenizer.cut_raw(text, |start, end| match Key::at(text.as_bytes(), start, end) {
+            Some(key) => sink.short_word(key, start),
+            None => sink.word(&text[start..end], start),
+        })
+    }
+
     /// Normalize and cut a stretch of text, which stands at byte `start` of the original.
     pub fn pieces_into(&self, text: &str, start: u32, pieces: &mut Pieces) -> Result<(), Error> {
         pieces.clear();

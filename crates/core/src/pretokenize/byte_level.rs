@@ -13,8 +13,25 @@ const SPACE: u8 = 1;
 const LETTER: u8 = 2;
 const NUMBER: u8 = 3;
 
-static KINDS: LazyLock<CharTable> =
-    LazyLock::new(|| CharTable::new([(r"\s", SPACE), (r"\p{L}", LETTER), (r"\p{N}", NUMBER)]));
+static KINDS: LazyLock<Kinds> = LazyLock::new(Kinds::new);
+
+/// The kind of every character, ASCII apart for speed.
+struct Kinds {
+    ascii: [u8; 128],
+    all: CharTable,
+}
+
+impl Kinds {
+    fn new() -> Self {
+        let all = CharTable::new([(r"\s", SPACE), (r"\p{L}", LETTER), (r"\p{N}", NUMBER)]);
+        Self { ascii: std::array::from_fn(|byte| all.get(char::from(byte as u8))), all }
+    }
+
+    #[inline]
+    fn get(&self, c: char) -> u8 {
+        self.ascii.get(c as usize).copied().unwrap_or_else(|| self.all.get(c))
+    }
+}
 
 /// Cut every piece into words and write it anew, a character for each byte.
 pub(super) fn run(spec: ByteLevelSpec, pieces: &mut Pieces) {
@@ -27,8 +44,7 @@ pub(super) fn run(spec: ByteLevelSpec, pieces: &mut Pieces) {
         });
     }
     if spec.use_regex {
-        let kinds = &*KINDS;
-        pieces.split(|text, emit| cut_words(kinds, text, emit));
+        pieces.split(|text, emit| cut(text, emit));
     }
     pieces.rewrite(|text, _, out| {
         for (at, c) in text.char_indices() {
@@ -40,7 +56,9 @@ pub(super) fn run(spec: ByteLevelSpec, pieces: &mut Pieces) {
     });
 }
 
-fn cut_words(kinds: &CharTable, text: &str, emit: &mut dyn FnMut(usize, usize)) {
+/// Give the span of every word by GPT-2's pattern.
+pub(super) fn cut(text: &str, mut emit: impl FnMut(usize, usize)) {
+    let kinds = &*KINDS;
     let mut start = 0;
     while start < text.len() {
         let end = start + word_len(kinds, &text[start..]);
@@ -50,7 +68,7 @@ fn cut_words(kinds: &CharTable, text: &str, emit: &mut dyn FnMut(usize, usize)) 
 }
 
 /// The length in bytes of the word that a text, not empty, begins with.
-fn word_len(kinds: &CharTable, text: &str) -> usize {
+fn word_len(kinds: &Kinds, text: &str) -> usize {
     if let Some(len) = contraction_len(text.as_bytes()) {
         return len;
     }
@@ -77,12 +95,18 @@ fn contraction_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-fn run_len(kinds: &CharTable, text: &str, kind: u8) -> usize {
-    text.char_indices().find(|&(_, c)| kinds.get(c) != kind).map_or(text.len(), |(at, _)| at)
+fn run_len(kinds: &Kinds, text: &str, kind: u8) -> usize {
+    let ascii = |byte: &u8| kinds.ascii.get(usize::from(*byte)).is_some_and(|&found| found == kind);
+    let at = text.bytes().take_while(ascii).count();
+    if text.as_bytes().get(at).is_none_or(u8::is_ascii) {
+        return at;
+    }
+    let rest = &text[at..];
+    at + rest.char_indices().find(|&(_, c)| kinds.get(c) != kind).map_or(rest.len(), |(at, _)| at)
 }
 
 /// `\s+(?!\S)|\s+`: all but the last of the spaces before something else, and at least one.
-fn spaces_len(kinds: &CharTable, text: &str) -> usize {
+fn spaces_len(kinds: &Kinds, text: &str) -> usize {
     let mut last = 0;
     for (at, c) in text.char_indices() {
         if kinds.get(c) != SPACE {
@@ -99,7 +123,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<&str> {
         let mut words = Vec::new();
-        cut_words(&KINDS, text, &mut |start, end| words.push(&text[start..end]));
+        cut(text, |start, end| words.push(&text[start..end]));
         words
     }
 

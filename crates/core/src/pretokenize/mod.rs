@@ -5,6 +5,7 @@ mod classes;
 mod custom;
 mod cut;
 mod metaspace;
+mod raw;
 mod scripts;
 mod simple;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use crate::spec::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, S
 use crate::text::{class_of, Class, Pattern, Pieces};
 use custom::Custom;
 use cut::{cut_at_chars, Cutter};
+pub use raw::write_printable;
 
 /// A compiled pre-tokenizer.
 #[derive(Clone, Debug)]

@@ -1,15 +1,10 @@
 //! Word counts: distinct words, how often each occurs and where each occurs first.
 //!
-//! `CountMap` gathers them (a hash table over one string arena, no allocation for a word that is known);
-//! `Counts` is the finished artefact, ordered by (first position, word). Merging adds counts and takes
-//! the smaller first position, so it is associative and commutative and shards may come in any order.
+//! `Counts` is the finished artefact, ordered by (first position, word); `CountMap` gathers it. Merging
+//! adds counts and takes the smaller first position, so it is associative and commutative and shards may
+//! come in any order.
 
-use std::cmp::Reverse;
-use std::hash::Hasher;
-
-use hashbrown::hash_table::{Entry, HashTable};
-use rustc_hash::FxHasher;
-
+use super::CountMap;
 use crate::error::{Error, ErrorKind};
 
 /// Distinct words with u64 counts and u64 first positions, ordered by (first, code points).
@@ -54,11 +49,11 @@ impl Counts {
                 return Err(argument(format!("words[{row}]"), format!("{word:?} again"), "distinct words"));
             }
         }
-        map.entries.iter_mut().for_each(|entry| entry.listed = entry.count > 0);
+        map.drop_zeros();
         if first.is_none() {
             map.rank_by_count();
         }
-        Ok(map.into_sorted())
+        Ok(map.into_sorted(|word, out| out.push_str(word)))
     }
 
     /// Add two sets of counts: counts are summed, first positions are the smaller of both.
@@ -70,6 +65,14 @@ impl Counts {
         };
         from.iter().for_each(|(word, count, first)| into.add_n(word, count, first));
         into.finish()
+    }
+
+    /// Append a word that comes after all others.
+    pub(super) fn push(&mut self, count: u64, first: u64, write: impl FnOnce(&mut String)) {
+        write(&mut self.text);
+        self.ends.push(self.text.len());
+        self.counts.push(count);
+        self.first.push(first);
     }
 
     /// How many distinct words there are.
@@ -107,190 +110,6 @@ impl Counts {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, u64, u64)> + '_ {
         (0..self.len()).map(|index| (self.word(index), self.counts[index], self.first[index]))
     }
-}
-
-/// Word counts while they are being gathered.
-///
-/// ```
-/// use piecework_core::train::CountMap;
-/// let mut map = CountMap::default();
-/// map.add("is", 5);
-/// map.add("This", 0);
-/// map.add("is", 2);
-/// let counts = map.finish()?;
-/// assert_eq!(counts.iter().collect::<Vec<_>>(), [("This", 1, 0), ("is", 2, 2)]);
-/// # Ok::<(), piecework_core::error::Error>(())
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct CountMap {
-    text: String,
-    entries: Vec<Tally>,
-    /// The upper half of each word's hash, which spares most looks into `text`, and its index.
-    table: HashTable<(u32, u32)>,
-    overflowed: Option<u32>,
-}
-
-#[derive(Clone, Debug)]
-struct Tally {
-    end: usize,
-    count: u64,
-    first: u64,
-    listed: bool,
-}
-
-impl CountMap {
-    /// Count one occurrence of `word` at position `first`; an empty word is not counted.
-    #[inline]
-    pub fn add(&mut self, word: &str, first: u64) {
-        self.add_n(word, 1, first);
-    }
-
-    /// Count `n` occurrences of `word`, the earliest at position `first`.
-    ///
-    /// A sum beyond u64 is remembered and reported by `finish` and `merge`.
-    #[inline]
-    pub fn add_n(&mut self, word: &str, n: u64, first: u64) {
-        if n == 0 || word.is_empty() {
-            return;
-        }
-        let (index, new) = self.slot(word);
-        let tally = &mut self.entries[index as usize];
-        if new {
-            *tally = Tally { count: n, first, ..*tally };
-            return;
-        }
-        let (count, overflowed) = tally.count.overflowing_add(n);
-        tally.count = count;
-        tally.first = tally.first.min(first);
-        if overflowed {
-            self.overflowed = Some(index);
-        }
-    }
-
-    /// How many distinct words were seen.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether nothing was counted yet.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
-    /// Add what another map counted; the order of merging does not change the result.
-    pub fn merge(self, other: Self) -> Result<Self, Error> {
-        self.check()?;
-        other.check()?;
-        let (mut into, from) = if self.len() >= other.len() { (self, other) } else { (other, self) };
-        for (index, tally) in from.entries.iter().enumerate() {
-            into.add_n(from.word(index), tally.count, tally.first);
-        }
-        into.check()?;
-        Ok(into)
-    }
-
-    /// Order the words by (first, code points).
-    pub fn finish(self) -> Result<Counts, Error> {
-        self.check()?;
-        Ok(self.into_sorted())
-    }
-
-    /// Find the index of `word`, adding it with a count of zero when it is new (second value).
-    #[inline]
-    fn slot(&mut self, word: &str) -> (u32, bool) {
-        let hash = hash_of(word);
-        let Self { text, entries, table, .. } = self;
-        let same = |&(half, index): &(u32, u32)| {
-            half == upper(hash) && word_at(text, entries, index as usize) == word
-        };
-        let rehash = |&(_, index): &(u32, u32)| hash_of(word_at(text, entries, index as usize));
-        match table.entry(hash, same, rehash) {
-            Entry::Occupied(found) => (found.get().1, false),
-            Entry::Vacant(free) => {
-                let index = u32::try_from(entries.len()).unwrap_or(u32::MAX);
-                free.insert((upper(hash), index));
-                text.push_str(word);
-                entries.push(Tally { end: text.len(), count: 0, first: 0, listed: true });
-                (index, true)
-            }
-        }
-    }
-
-    /// Add a word that must not be there yet; returns whether it was new.
-    fn insert_new(&mut self, word: &str, count: u64, first: u64) -> bool {
-        let (index, new) = self.slot(word);
-        if new {
-            let tally = &mut self.entries[index as usize];
-            (tally.count, tally.first) = (count, first);
-        }
-        new
-    }
-
-    fn word(&self, index: usize) -> &str {
-        word_at(&self.text, &self.entries, index)
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        let Some(index) = self.overflowed else { return Ok(()) };
-        let word = self.word(index as usize);
-        Err(Error::new(
-            ErrorKind::Training,
-            format!("count of {word:?}"),
-            "a sum beyond 64 bits",
-            "at most 2^64 - 1",
-        ))
-    }
-
-    /// Make each word's first position its rank by (count descending, code points).
-    fn rank_by_count(&mut self) {
-        let mut order: Vec<usize> = self.listed().collect();
-        order.sort_unstable_by_key(|&index| (Reverse(self.entries[index].count), self.word(index)));
-        for (rank, index) in order.into_iter().enumerate() {
-            self.entries[index].first = rank as u64;
-        }
-    }
-
-    fn listed(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(|&index| self.entries[index].listed)
-    }
-
-    fn into_sorted(self) -> Counts {
-        let mut order: Vec<usize> = self.listed().collect();
-        order.sort_unstable_by_key(|&index| (self.entries[index].first, self.word(index)));
-        let mut counts = Counts { text: String::with_capacity(self.text.len()), ..Counts::default() };
-        for index in order {
-            counts.text.push_str(self.word(index));
-            counts.ends.push(counts.text.len());
-            counts.counts.push(self.entries[index].count);
-            counts.first.push(self.entries[index].first);
-        }
-        counts
-    }
-}
-
-impl From<&Counts> for CountMap {
-    fn from(counts: &Counts) -> Self {
-        let mut map = Self::default();
-        counts.iter().for_each(|(word, count, first)| map.add_n(word, count, first));
-        map
-    }
-}
-
-fn word_at<'a>(text: &'a str, entries: &[Tally], index: usize) -> &'a str {
-    let start = if index == 0 { 0 } else { entries[index - 1].end };
-    &text[start..entries[index].end]
-}
-
-fn hash_of(word: &str) -> u64 {
-    let mut state = FxHasher::default();
-    state.write(word.as_bytes());
-    state.finish()
-}
-
-fn upper(hash: u64) -> u32 {
-    (hash >> 32) as u32
 }
 
 fn check_length(column: &str, found: usize, expected: usize) -> Result<(), Error> {

@@ -1,11 +1,25 @@
 //! Learning vocabularies: words and counts in, entries out.
 //!
 //! ```text
-//! counts      words, u64 counts and first positions: what learners read, and what shards merge
+//! count_map   words, u64 counts and first positions while they are gathered
+//! counts      the same, finished: what learners read, and what shards merge
+//! alphabet    which characters are entries, and where in words they stand
+//! entries     the vocabulary under construction: strings, lengths, who is already there
+//! progress    tells the caller how far a learner is, and lets it stop
+//! learned     what learners give, and what they all begin with
 //! wordpiece   likelihood, pmi, frequency and top-down
+//! bpe         byte-pair merges
 //! ```
 
+mod alphabet;
+pub mod bpe;
+mod count_map;
 pub mod counts;
+mod entries;
+mod learned;
+mod progress;
 pub mod wordpiece;
 
-pub use counts::{CountMap, Counts};
+pub use count_map::CountMap;
+pub use counts::Counts;
+pub use learned::{Join, Learned};

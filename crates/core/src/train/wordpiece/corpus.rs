@@ -10,11 +10,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::alphabet::Alphabet;
-use super::entries::Entries;
-use super::progress::Progress;
 use super::{Score, TrainSpec};
 use crate::error::{Error, ErrorKind};
+use crate::train::alphabet::Alphabet;
+use crate::train::entries::Entries;
+use crate::train::progress::Progress;
 use crate::train::Counts;
 
 /// A cell where no entry starts.

@@ -7,9 +7,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::joining::Joining;
-use super::progress::Progress;
-use super::Learned;
 use crate::error::Error;
+use crate::train::progress::Progress;
+use crate::train::Learned;
 
 /// Ordered by count, then by lower (left, right); the pair's number comes along.
 type Candidate = (u64, Reverse<(u32, u32)>, u32);

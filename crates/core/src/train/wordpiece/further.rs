@@ -8,13 +8,14 @@ use std::ops::ControlFlow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::corpus::Corpus;
-use super::entries::Entries;
 use super::joining::Joining;
-use super::progress::Progress;
-use super::{check_total, learn_by_joins, Learned, TrainSpec};
-use crate::error::{Error, ErrorKind};
+use super::{learn_by_joins, TrainSpec};
+use crate::error::Error;
 use crate::model::{Model, ModelScratch};
-use crate::train::Counts;
+use crate::train::entries::Entries;
+use crate::train::learned::check_counts;
+use crate::train::progress::Progress;
+use crate::train::{Counts, Learned};
 use crate::vocab::Vocab;
 
 /// What is there already.
@@ -39,11 +40,8 @@ pub fn learn_further(
     spec: &TrainSpec,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
-    if counts.is_empty() {
-        return Err(Error::new(ErrorKind::Corpus, "counts", "no words", "at least one word"));
-    }
     let mut progress = Progress::start(spec.vocab_size, progress)?;
-    check_total(counts, &mut progress)?;
+    check_counts(counts, &mut progress)?;
     let mut entries = Entries::new(&spec.continuing_subword_prefix);
     for (token, _) in present.vocab.iter() {
         entries.add(token);

@@ -15,9 +15,9 @@ use std::cmp::Ordering;
 use super::classes::{Classes, Ranked, UNCLASSED};
 use super::joining::Joining;
 use super::objective::{Facts, Objective};
-use super::progress::Progress;
-use super::Learned;
 use crate::error::Error;
+use crate::train::progress::Progress;
+use crate::train::Learned;
 
 /// How many pairs should reach the threshold of a round; few in tests, so that small corpora have rounds.
 const ROUND: usize = if cfg!(test) { 4 } else { 1024 };

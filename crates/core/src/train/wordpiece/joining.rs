@@ -3,14 +3,14 @@
 //! Counts are kept by difference: a join at one place takes the pairs that stood there away and adds those
 //! that stand there now, so a whole training costs about four table look-ups for each character joined.
 
-use super::alphabet::Alphabet;
 use super::corpus::Corpus;
-use super::entries::Entries;
 use super::pairs::Pairs;
-use super::progress::Progress;
-use super::{Join, Learned, Score, TrainSpec};
+use super::{Score, TrainSpec};
 use crate::error::Error;
-use crate::train::Counts;
+use crate::train::alphabet::Alphabet;
+use crate::train::entries::Entries;
+use crate::train::progress::Progress;
+use crate::train::{Counts, Join, Learned};
 
 /// Everything that a learner by joins looks at.
 pub(super) struct Joining<'a> {

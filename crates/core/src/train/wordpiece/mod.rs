@@ -1,8 +1,7 @@
 //! Learning a WordPiece vocabulary from word counts: special tokens, alphabet, then learned entries.
 //!
 //! ```text
-//! alphabet    which characters are entries, and in what order
-//! entries     the vocabulary under construction: strings, lengths, who is already there
+//! forms       the entries of single characters, and their order
 //! corpus      the distinct words as sequences of entries, in fixed coordinates
 //! pairs       adjacent pairs: counts and where they occur
 //! further     learning on from a vocabulary that is there
@@ -15,15 +14,13 @@
 //! likelihood  the gain of the unigram corpus log-likelihood
 //! top_down    substrings, longest first, under a searched threshold (TensorFlow Text's learner)
 //! substrings  the trie of frequent substrings that top_down works on
-//! progress    tells the caller how far it is, and lets it stop
 //! ```
 //!
 //! Each learner is deterministic; `tests` holds a naive twin that counts everything anew at each join.
 
-mod alphabet;
 mod classes;
 mod corpus;
-mod entries;
+mod forms;
 mod frequency;
 mod further;
 mod greedy;
@@ -32,7 +29,6 @@ mod likelihood;
 mod objective;
 mod pairs;
 mod pmi;
-mod progress;
 mod substrings;
 #[cfg(test)]
 mod tests;
@@ -40,13 +36,13 @@ mod top_down;
 
 use std::ops::ControlFlow;
 
-use crate::error::{Error, ErrorKind};
-use crate::train::Counts;
+use crate::error::Error;
+use crate::train::alphabet::Alphabet;
+use crate::train::learned::{check_counts, first_entries};
+use crate::train::progress::Progress;
+use crate::train::{Counts, Learned};
 
-use alphabet::Alphabet;
-use entries::Entries;
 use joining::Joining;
-use progress::Progress;
 
 pub use further::{learn_further, Present};
 
@@ -100,32 +96,6 @@ impl Default for TrainSpec {
     }
 }
 
-/// One join, in the order learned: ids are positions in `Learned::vocab`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Join {
-    /// The left part.
-    pub left: u32,
-    /// The right part.
-    pub right: u32,
-    /// Left and right as one entry; it may have been one already.
-    pub joined: u32,
-    /// How often the pair occurred.
-    pub count: u64,
-    /// The score that made it the best pair.
-    pub score: f64,
-}
-
-/// What a learner made.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Learned {
-    /// The entries in id order.
-    pub vocab: Vec<String>,
-    /// The joins that led there; empty for `Score::TopDown`.
-    pub joins: Vec<Join>,
-    /// Why there are fewer than `vocab_size` entries, if there are.
-    pub stopped_early: Option<String>,
-}
-
 /// Learn a WordPiece vocabulary from word counts.
 ///
 /// `progress(entries, vocab_size)` is called at least every 50 ms or so and stops the learner by
@@ -152,13 +122,15 @@ pub fn learn(
     _workers: usize,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
-    if counts.is_empty() {
-        return Err(Error::new(ErrorKind::Corpus, "counts", "no words", "at least one word"));
-    }
     let mut progress = Progress::start(spec.vocab_size, progress)?;
-    check_total(counts, &mut progress)?;
-    let alphabet = Alphabet::choose(counts, spec, &mut progress)?;
-    let entries = first_entries(&alphabet, spec)?;
+    check_counts(counts, &mut progress)?;
+    let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
+    let entries = first_entries(
+        &spec.continuing_subword_prefix,
+        &spec.special_tokens,
+        forms::of(&alphabet, spec),
+        spec.vocab_size,
+    )?;
     let learned = match spec.score {
         Score::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
         score => learn_by_joins(
@@ -184,43 +156,4 @@ fn learn_by_joins(
         }
         Score::Frequency | Score::TopDown => frequency::learn(joining, progress),
     }
-}
-
-/// Make sure that no sum of characters leaves 64 bits: all other counts are parts of this one.
-fn check_total(counts: &Counts, progress: &mut Progress<'_>) -> Result<(), Error> {
-    let mut total = 0_u64;
-    for (word, count, _) in counts.iter() {
-        progress.advance(word.len())?;
-        let chars = word.chars().count() as u64;
-        total = count.checked_mul(chars).and_then(|sum| total.checked_add(sum)).ok_or_else(|| {
-            Error::new(
-                ErrorKind::Training,
-                "counts",
-                "more than 2^64 - 1 characters in all",
-                "a sum within 64 bits",
-            )
-        })?;
-    }
-    Ok(())
-}
-
-/// Lay down special tokens and alphabet, which must leave within `vocab_size`.
-fn first_entries(alphabet: &Alphabet, spec: &TrainSpec) -> Result<Entries, Error> {
-    let mut entries = Entries::new(&spec.continuing_subword_prefix);
-    for token in &spec.special_tokens {
-        entries.add(token);
-    }
-    let specials = entries.len();
-    for form in alphabet.forms(spec) {
-        entries.add(&form);
-    }
-    let needed = entries.len();
-    if spec.vocab_size < needed {
-        let expected = format!(
-            "at least {needed} ({specials} special tokens and an alphabet of {})",
-            needed - specials
-        );
-        return Err(Error::new(ErrorKind::Training, "vocab_size", spec.vocab_size.to_string(), expected));
-    }
-    Ok(entries)
 }

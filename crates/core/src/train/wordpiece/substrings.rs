@@ -7,9 +7,10 @@
 //! starts at a position is then an ancestor of the position's deepest node, and counting all substrings
 //! that start at some positions is one addition for each of them and one pass over the nodes.
 
-use super::alphabet::Alphabet;
-use super::progress::Progress;
+use super::forms;
 use crate::error::{Error, ErrorKind};
+use crate::train::alphabet::Alphabet;
+use crate::train::progress::Progress;
 use crate::train::Counts;
 
 /// Root of the substrings that begin a word.
@@ -69,7 +70,7 @@ impl Text {
                 let end = text.chars.len() as u32;
                 text.chars.push(END);
                 text.word_of.resize(text.chars.len(), text.words.len() as u32);
-                let known_start = alphabet.marked_start(word, prefix).unwrap_or(1);
+                let known_start = forms::marked_start(alphabet, word, prefix).unwrap_or(1);
                 text.words.push(Word { start, end, count, known_start });
             }
             if text.chars.len() >= END as usize {

@@ -11,13 +11,13 @@
 
 use std::cmp::Reverse;
 
-use super::alphabet::Alphabet;
-use super::entries::Entries;
-use super::progress::Progress;
 use super::substrings::{Substrings, Text, MARKED, PLAIN};
-use super::{Learned, TrainSpec};
+use super::TrainSpec;
 use crate::error::Error;
-use crate::train::Counts;
+use crate::train::alphabet::Alphabet;
+use crate::train::entries::Entries;
+use crate::train::progress::Progress;
+use crate::train::{Counts, Learned};
 
 /// Longest entry in characters when the settings do not say.
 const MAX_CHARS: usize = 50;

@@ -7,9 +7,10 @@ mod twins;
 
 use std::ops::ControlFlow;
 
-use super::{learn, Learned, Score, TrainSpec};
+use super::{learn, Score, TrainSpec};
 use crate::error::Error;
 use crate::train::Counts;
+use crate::train::Learned;
 
 /// Counts of words that occur first in the order given.
 fn counts(words: &[(&str, u64)]) -> Counts {

@@ -1,0 +1,131 @@
+//! The alphabet: which characters are entries, and where in words each was seen.
+//!
+//! A character counts once for each of its occurrences, weighted by its word's count. `limit` keeps the
+//! best by (wanted in any case, count descending, code point).
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use super::progress::Progress;
+use super::Counts;
+use crate::error::Error;
+
+/// The characters kept, with where in words each was seen.
+pub(super) struct Alphabet {
+    kept: FxHashMap<char, Seen>,
+}
+
+/// How often and where a character was seen.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Seen {
+    count: u64,
+    /// By `Place`.
+    places: [bool; 4],
+    /// Whether the alphabet has it even when unseen.
+    pub(super) wanted: bool,
+}
+
+/// Where in a word a character stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) first: bool,
+    pub(super) last: bool,
+}
+
+impl Place {
+    pub(super) const ALL: [Self; 4] = [
+        Self { first: false, last: false },
+        Self { first: false, last: true },
+        Self { first: true, last: false },
+        Self { first: true, last: true },
+    ];
+
+    pub(super) fn index(self) -> usize {
+        2 * usize::from(self.first) + usize::from(self.last)
+    }
+}
+
+impl Seen {
+    /// Whether it was seen in this place.
+    pub(super) fn at(&self, place: Place) -> bool {
+        self.places[place.index()]
+    }
+
+    /// Whether a word begins with it.
+    pub(super) fn begins(&self) -> bool {
+        Place::ALL.iter().any(|&place| place.first && self.at(place))
+    }
+
+    /// Whether it was seen after another character.
+    pub(super) fn continues(&self) -> bool {
+        Place::ALL.iter().any(|&place| !place.first && self.at(place))
+    }
+}
+
+impl Alphabet {
+    /// Count the characters of all words and keep the best.
+    pub(super) fn choose(
+        counts: &Counts,
+        wanted: &[char],
+        limit: Option<usize>,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let mut kept: FxHashMap<char, Seen> = FxHashMap::default();
+        for (word, count, _) in counts.iter() {
+            progress.advance(word.len())?;
+            for (character, place) in places(word) {
+                let seen = kept.entry(character).or_default();
+                seen.count += count;
+                seen.places[place.index()] = true;
+            }
+        }
+        for &character in wanted {
+            kept.entry(character).or_default().wanted = true;
+        }
+        Ok(Self { kept: limited(kept, limit) })
+    }
+
+    /// Whether a character is an entry.
+    pub(super) fn contains(&self, character: char) -> bool {
+        self.kept.contains_key(&character)
+    }
+
+    /// Whether all characters of a word are entries.
+    pub(super) fn spells(&self, word: &str) -> bool {
+        word.chars().all(|character| self.contains(character))
+    }
+
+    /// Where a character was seen, if it was kept.
+    pub(super) fn get(&self, character: char) -> Option<&Seen> {
+        self.kept.get(&character)
+    }
+
+    /// The characters kept for which `wants` says so, in no order.
+    pub(super) fn select<'a>(
+        &'a self,
+        wants: impl Fn(&Seen) -> bool + 'a,
+    ) -> impl Iterator<Item = char> + 'a {
+        self.kept.iter().filter(move |(_, seen)| wants(seen)).map(|(&character, _)| character)
+    }
+}
+
+/// The characters of a word with their places.
+pub(super) fn places(word: &str) -> impl Iterator<Item = (char, Place)> + '_ {
+    word.char_indices().map(|(at, character)| {
+        (character, Place { first: at == 0, last: at + character.len_utf8() == word.len() })
+    })
+}
+
+fn limited(mut kept: FxHashMap<char, Seen>, limit: Option<usize>) -> FxHashMap<char, Seen> {
+    let Some(limit) = limit.filter(|&limit| limit < kept.len()) else { return kept };
+    let mut order: Vec<(Reverse<bool>, Reverse<u64>, char)> = kept
+        .iter()
+        .map(|(&character, seen)| (Reverse(seen.wanted), Reverse(seen.count), character))
+        .collect();
+    order.sort_unstable();
+    for (_, _, character) in &order[limit..] {
+        kept.remove(character);
+    }
+    kept
+}

@@ -1,0 +1,305 @@
+//! The most frequent pair first, in rounds.
+//!
+//! A round counts all pairs and follows those that occur at least a SPAN-th as often as the best: only
+//! they have a place in the table, a list of positions and an entry in the heap. A join makes new pairs,
+//! all of which are known when it is done; the frequent ones are followed, the others are not, and pairs
+//! only become rarer after that. When no followed pair reaches the threshold, the next round begins.
+//!
+//! Heap entries are upper bounds: the top is compared with the count of today and put back when it is out
+//! of date.
+//!
+//! A join may make an entry that is there already (`a bc` and `ab c`): then pairs that are not followed
+//! gain. `slack` bounds them: a pair that is not followed occurs at most as often as the slack of one of
+//! its entries says. When a gain could lift one to the threshold, a round with a lower threshold begins.
+
+use std::collections::BinaryHeap;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::neighbours::{Change, Neighbours, Side};
+use super::order::Order;
+use super::pairs::{key, Pairs};
+use super::words::Words;
+use super::TrainSpec;
+use crate::error::Error;
+use crate::train::entries::Entries;
+use crate::train::progress::Progress;
+use crate::train::{Join, Learned};
+
+/// How much rarer than the best pair a pair may be to be followed; little in tests, for many rounds.
+const SPAN: u64 = if cfg!(test) { 2 } else { 16 };
+/// How much the threshold falls when a gain forces a new round.
+const FORCED_STEP: u64 = 4;
+
+/// Ordered by count, then by the order of ties; the pair's number comes along.
+type Candidate<O> = (u64, <O as Order>::Key, u32);
+
+/// The state of learning.
+pub(super) struct Learner<'a, O: Order> {
+    spec: &'a TrainSpec,
+    entries: Entries,
+    /// By entry: its length in characters, prefix and suffix not counted.
+    lengths: Vec<usize>,
+    words: Words,
+    pairs: Pairs,
+    heap: BinaryHeap<Candidate<O>>,
+    /// Pairs that occur so often are followed.
+    threshold: u64,
+    slack: Vec<u64>,
+    neighbours: Neighbours,
+    joins: Vec<Join>,
+}
+
+/// What a join made, and whether it was no entry before.
+#[derive(Clone, Copy)]
+struct Joined {
+    entry: u32,
+    is_new: bool,
+}
+
+/// How often a pair occurs, and in how many places.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    count: u64,
+    places: usize,
+}
+
+impl<'a, O: Order> Learner<'a, O> {
+    pub(super) fn new(spec: &'a TrainSpec, entries: Entries, words: Words) -> Self {
+        Self {
+            spec,
+            lengths: entries.names().iter().map(|name| first_length(name, spec)).collect(),
+            slack: Vec::new(),
+            entries,
+            words,
+            pairs: Pairs::default(),
+            heap: BinaryHeap::new(),
+            threshold: u64::MAX,
+            neighbours: Neighbours::default(),
+            joins: Vec::new(),
+        }
+    }
+
+    /// Join the most frequent pair until the vocabulary is full or no pair is frequent enough.
+    pub(super) fn run(mut self, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+        while self.entries.len() < self.spec.vocab_size {
+            progress.advance(1)?;
+            match self.best() {
+                Some(pair) => self.join(pair, progress)?,
+                None if self.threshold <= self.min_frequency() => break,
+                None => self.begin_round(u64::MAX, progress)?,
+            }
+        }
+        Ok(self.finish())
+    }
+
+    fn finish(self) -> Learned {
+        let stopped_early = (self.entries.len() < self.spec.vocab_size).then(|| {
+            format!(
+                "no pair occurs {} times any more: {} of {} entries learned",
+                self.min_frequency(),
+                self.entries.len(),
+                self.spec.vocab_size
+            )
+        });
+        Learned { vocab: self.entries.into_names(), joins: self.joins, stopped_early }
+    }
+
+    fn min_frequency(&self) -> u64 {
+        self.spec.min_frequency.max(1)
+    }
+
+    /// Take the best pair of this round from the heap.
+    fn best(&mut self) -> Option<u32> {
+        while let Some((count, order, pair)) = self.heap.pop() {
+            let now = self.pairs.get(pair).count;
+            if now == count {
+                return (count >= self.min_frequency()).then_some(pair);
+            }
+            // One that gained since has a younger entry in the heap already.
+            if now < count && now >= self.threshold {
+                self.heap.push((now, order, pair));
+            }
+        }
+        None
+    }
+
+    // ---- rounds
+
+    /// Count all pairs and follow the frequent ones, with a threshold of at most `limit`.
+    fn begin_round(&mut self, limit: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
+        self.pairs = Pairs::default();
+        self.heap.clear();
+        let tallies = self.tallies(progress)?;
+        let best = tallies.values().map(|tally| tally.count).max().unwrap_or(0);
+        self.threshold = (best / SPAN).max(self.min_frequency()).min(limit);
+        self.slack.clear();
+        self.slack.resize(self.entries.len(), 0);
+        self.neighbours.grow(self.entries.len());
+        for (pair, tally) in tallies {
+            let (left, right) = ((pair >> 32) as u32, pair as u32);
+            if tally.count >= self.threshold {
+                self.follow(left, right, tally.count, tally.places);
+            } else {
+                for entry in [left, right] {
+                    let slack = &mut self.slack[entry as usize];
+                    *slack = tally.count.max(*slack);
+                }
+            }
+        }
+        self.note_places(progress)
+    }
+
+    /// Count the pairs that would not become too long.
+    fn tallies(&self, progress: &mut Progress<'_>) -> Result<HashMap<u64, Tally, FxBuildHasher>, Error> {
+        let mut tallies: HashMap<u64, Tally, FxBuildHasher> = HashMap::default();
+        self.words.visit_pairs(|left, right, _, count| {
+            if self.fits(left, right) {
+                let tally = tallies.entry(key(left, right)).or_default();
+                tally.count += count;
+                tally.places += 1;
+            }
+            progress.advance(1)
+        })?;
+        Ok(tallies)
+    }
+
+    fn note_places(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let Self { words, pairs, .. } = self;
+        words.visit_pairs(|left, right, position, _| {
+            if let Some(pair) = pairs.find(left, right) {
+                pairs.get_mut(pair).note(position);
+            }
+            progress.advance(1)
+        })
+    }
+
+    fn follow(&mut self, left: u32, right: u32, count: u64, places: usize) -> u32 {
+        let pair = self.pairs.follow(left, right, count, places);
+        self.heap.push((count, O::key(&self.entries, left, right), pair));
+        pair
+    }
+
+    fn fits(&self, left: u32, right: u32) -> bool {
+        let length = self.lengths[left as usize] + self.lengths[right as usize];
+        self.spec.max_token_length.is_none_or(|limit| length <= limit)
+    }
+
+    // ---- joins
+
+    /// Join a pair everywhere.
+    fn join(&mut self, pair: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let followed = self.pairs.get_mut(pair);
+        let (left, right) = (followed.left, followed.right);
+        let (places, count) = followed.take();
+        let (joined, is_new) = self.entries.add(&self.entries.spell_joined(left, right));
+        if is_new {
+            self.lengths.push(self.lengths[left as usize] + self.lengths[right as usize]);
+            self.slack.push(0);
+            self.neighbours.grow(self.entries.len());
+            progress.reach(self.entries.len());
+        }
+        self.joins.push(Join { left, right, joined, count, score: count as f64 });
+        for position in places {
+            progress.advance(2)?;
+            if self.words.starts_pair(position, left, right) {
+                self.join_at(position, (left, right), joined);
+            }
+        }
+        let forced = self.settle((left, right), Joined { entry: joined, is_new });
+        self.neighbours.clear();
+        if forced {
+            self.begin_round((self.threshold / FORCED_STEP).max(1), progress)?;
+        }
+        Ok(())
+    }
+
+    /// Join a pair in one place and note what that changes.
+    #[inline]
+    fn join_at(&mut self, position: u32, (left, right): (u32, u32), joined: u32) {
+        let count = self.words.count_at(position);
+        if let Some((before, start)) = self.words.before(position) {
+            if before == joined {
+                self.neighbours.lose_again(left, count);
+            } else {
+                self.neighbours.lose(Side::Left, before, count);
+            }
+            self.neighbours.gain(Side::Left, before, count, start);
+        }
+        if let Some(after) = self.words.join(position, joined) {
+            // A run of twins loses the pair that is being joined, which is counted no more.
+            if (right, after) != (left, right) {
+                self.neighbours.lose(Side::Right, after, count);
+            }
+            self.neighbours.gain(Side::Right, after, count, position);
+        }
+    }
+
+    /// Carry the changes of a join into the table; says whether a new round must begin.
+    fn settle(&mut self, (left, right): (u32, u32), joined: Joined) -> bool {
+        let mut forced = false;
+        let mut gaining: Vec<Option<u32>> = Vec::with_capacity(self.neighbours.len());
+        for number in 0..self.neighbours.len() {
+            let change = self.neighbours.change(number);
+            let (old, new) = match change.side {
+                Side::Left => ((change.neighbour, left), (change.neighbour, joined.entry)),
+                Side::Right => ((right, change.neighbour), (joined.entry, change.neighbour)),
+            };
+            if let Some(pair) = self.pairs.find(old.0, old.1).filter(|_| change.lost > 0) {
+                self.pairs.get_mut(pair).count -= change.lost;
+            }
+            gaining.push(self.gained_pair(new, &change, joined, &mut forced));
+        }
+        for &(number, position) in self.neighbours.gains() {
+            if let Some(pair) = gaining[number as usize] {
+                self.pairs.get_mut(pair).note(position);
+            }
+        }
+        forced
+    }
+
+    /// Find or begin to follow a pair that gained, if it is frequent.
+    fn gained_pair(
+        &mut self,
+        (left, right): (u32, u32),
+        change: &Change,
+        joined: Joined,
+        forced: &mut bool,
+    ) -> Option<u32> {
+        if let Some(pair) = self.pairs.find(left, right) {
+            let followed = self.pairs.get_mut(pair);
+            followed.count = followed.count + change.gained - change.lost_again;
+            let count = followed.count;
+            if change.gained > 0 && count >= self.threshold {
+                self.heap.push((count, O::key(&self.entries, left, right), pair));
+            }
+            return Some(pair);
+        }
+        let gained = change.gained.saturating_sub(change.lost_again);
+        if gained == 0 || !self.fits(left, right) {
+            return None;
+        }
+        // Pairs of a new entry are all known; one of an old entry may stand elsewhere too.
+        let elsewhere = match joined.is_new {
+            true => 0,
+            false => self.slack[left as usize].max(self.slack[right as usize]),
+        };
+        if gained + elsewhere < self.threshold {
+            let slack = &mut self.slack[joined.entry as usize];
+            *slack = (gained + elsewhere).max(*slack);
+            return None;
+        }
+        *forced |= !joined.is_new;
+        joined.is_new.then(|| self.follow(left, right, gained, change.places))
+    }
+}
+
+/// The length of a special token or, as one, of a character in any form.
+fn first_length(name: &str, spec: &TrainSpec) -> usize {
+    if spec.special_tokens.iter().any(|token| token == name) {
+        name.chars().count()
+    } else {
+        1
+    }
+}

@@ -1,0 +1,112 @@
+//! Learning byte-pair merges from word counts: special tokens, alphabet, then joined entries
+//! (Sennrich, Haddow, Birch 2016, section 3.2).
+//!
+//! ```text
+//! forms       the entries of single characters, and their order
+//! words       the distinct words as sequences of entries, four bytes a character
+//! pairs       the pairs worth following: counts and where they occur
+//! neighbours  what one join changes, gathered by the entry next to it
+//! order       which pair comes first among equals
+//! learner     the most frequent pair first, in rounds
+//! ```
+//!
+//! `tests` holds a naive twin that counts everything anew at each join.
+
+mod forms;
+mod learner;
+mod neighbours;
+mod order;
+mod pairs;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::ops::ControlFlow;
+
+use crate::error::Error;
+use crate::train::alphabet::Alphabet;
+use crate::train::learned::{check_counts, first_entries};
+use crate::train::progress::Progress;
+use crate::train::{Counts, Learned};
+
+use forms::Forms;
+use learner::Learner;
+use words::Words;
+
+/// Which of the pairs that occur most often is joined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// The one with the lower left id, then the lower right id, as in `tokenizers`.
+    #[default]
+    LowestIds,
+    /// The one with the greater left string, then the greater right string, as in subword-nmt.
+    GreatestStrings,
+}
+
+/// What to learn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrainSpec {
+    /// Entries wanted, special tokens and alphabet included.
+    pub vocab_size: usize,
+    /// Pairs that occur fewer times are never joined; 0 is taken as 1.
+    pub min_frequency: u64,
+    /// At most this many characters, the most frequent ones.
+    pub limit_alphabet: Option<usize>,
+    /// Characters that are in the alphabet even when unseen.
+    pub initial_alphabet: Vec<char>,
+    /// Entries that come first and are never joined.
+    pub special_tokens: Vec<String>,
+    /// What marks an entry that continues a word; often nothing.
+    pub continuing_subword_prefix: String,
+    /// What marks an entry that ends a word; often nothing.
+    pub end_of_word_suffix: String,
+    /// The longest entry in characters, prefix and suffix not counted.
+    pub max_token_length: Option<usize>,
+    /// Which pair is joined among equals.
+    pub ties: Ties,
+}
+
+/// Learn a byte-pair vocabulary and its merges from word counts.
+///
+/// The merges are the joins, in order; one may make an entry that is there already, so there can be more
+/// of them than new entries. `progress(entries, vocab_size)` is called at least every 50 ms or so and
+/// stops the learner by `ControlFlow::Break`.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use piecework_core::train::bpe::{learn, TrainSpec};
+/// use piecework_core::train::Counts;
+/// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
+/// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
+/// let spec = TrainSpec { vocab_size: 10, ..TrainSpec::default() };
+/// let learned = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(()))?;
+/// assert_eq!(learned.vocab, ["b", "g", "h", "n", "p", "s", "u", "ug", "un", "hug"]);
+/// # Ok::<(), piecework_core::error::Error>(())
+/// ```
+///
+/// Errors: `Corpus` without any word, `Training` when `vocab_size` cannot hold the special tokens and
+/// the alphabet or the corpus is beyond 64-bit counts, `Interrupted` when `progress` says so.
+pub fn learn(
+    counts: &Counts,
+    spec: &TrainSpec,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
+    let mut progress = Progress::start(spec.vocab_size, progress)?;
+    check_counts(counts, &mut progress)?;
+    let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
+    let entries = first_entries(
+        &spec.continuing_subword_prefix,
+        &spec.special_tokens,
+        forms::listed(&alphabet, spec),
+        spec.vocab_size,
+    )?;
+    let words = Words::new(counts, &mut Forms::new(&entries, &alphabet, spec), &mut progress)?;
+    let learned = match spec.ties {
+        Ties::LowestIds => Learner::<order::LowestIds>::new(spec, entries, words).run(&mut progress)?,
+        Ties::GreatestStrings => {
+            Learner::<order::GreatestStrings>::new(spec, entries, words).run(&mut progress)?
+        }
+    };
+    progress.finish(learned.vocab.len())?;
+    Ok(learned)
+}

@@ -1,0 +1,35 @@
+//! Which of two equally frequent pairs is joined first.
+
+use std::cmp::Reverse;
+
+use crate::train::entries::Entries;
+
+/// Gives each pair a key; of equally frequent pairs the one with the greatest key is joined.
+pub(super) trait Order {
+    type Key: Ord;
+
+    fn key(entries: &Entries, left: u32, right: u32) -> Self::Key;
+}
+
+/// `Ties::LowestIds`.
+pub(super) struct LowestIds;
+
+/// `Ties::GreatestStrings`.
+pub(super) struct GreatestStrings;
+
+impl Order for LowestIds {
+    type Key = Reverse<(u32, u32)>;
+
+    fn key(_entries: &Entries, left: u32, right: u32) -> Self::Key {
+        Reverse((left, right))
+    }
+}
+
+impl Order for GreatestStrings {
+    type Key = (String, String);
+
+    fn key(entries: &Entries, left: u32, right: u32) -> Self::Key {
+        let name = |entry: u32| entries.names()[entry as usize].clone();
+        (name(left), name(right))
+    }
+}

@@ -1,0 +1,187 @@
+//! The learner against a naive twin, and worked examples.
+
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+
+use super::{learn, Ties, TrainSpec};
+use crate::train::alphabet::{places, Alphabet};
+use crate::train::learned::first_entries;
+use crate::train::progress::Progress;
+use crate::train::{Counts, Learned};
+
+fn run(counts: &Counts, spec: &TrainSpec) -> Learned {
+    learn(counts, spec, &mut |_, _| ControlFlow::Continue(())).expect("a usable corpus")
+}
+
+/// Left, right, joined, count.
+type Joined = (u32, u32, u32, u64);
+
+fn joins(learned: &Learned) -> Vec<Joined> {
+    learned.joins.iter().map(|join| (join.left, join.right, join.joined, join.count)).collect()
+}
+
+/// Count all pairs anew for every join.
+fn run_naively(counts: &Counts, spec: &TrainSpec) -> (Vec<String>, Vec<Joined>) {
+    let call = &mut |_, _| ControlFlow::Continue(());
+    let mut progress = Progress::start(0, call).expect("a start");
+    let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)
+        .expect("an alphabet");
+    let first = super::forms::listed(&alphabet, spec);
+    let entries =
+        first_entries(&spec.continuing_subword_prefix, &spec.special_tokens, first, spec.vocab_size);
+    let mut vocab = entries.expect("room for the alphabet").into_names();
+    let mut words = split(counts, spec, &alphabet, &vocab);
+    let mut joins = Vec::new();
+    while vocab.len() < spec.vocab_size {
+        let Some((left, right, count)) = best_pair(&words, &vocab, spec) else { break };
+        let body = vocab[right as usize]
+            .strip_prefix(spec.continuing_subword_prefix.as_str())
+            .unwrap_or(&vocab[right as usize]);
+        let name = format!("{}{body}", vocab[left as usize]);
+        let joined = vocab.iter().position(|known| *known == name).unwrap_or_else(|| {
+            vocab.push(name);
+            vocab.len() - 1
+        }) as u32;
+        joins.push((left, right, joined, count));
+        words.iter_mut().for_each(|(word, _)| *word = apply(word, left, right, joined));
+    }
+    (vocab, joins)
+}
+
+/// An entry and how many characters it stands for.
+type Unit = (u32, usize);
+
+fn split(
+    counts: &Counts,
+    spec: &TrainSpec,
+    alphabet: &Alphabet,
+    vocab: &[String],
+) -> Vec<(Vec<Unit>, u64)> {
+    let unit = |(c, place): (char, crate::train::alphabet::Place)| {
+        let prefix = if place.first { "" } else { &spec.continuing_subword_prefix };
+        let suffix = if place.last { spec.end_of_word_suffix.as_str() } else { "" };
+        let name = format!("{prefix}{c}{suffix}");
+        let entry = vocab.iter().position(|known| *known == name).expect("a form in the vocabulary");
+        alphabet.contains(c).then_some((entry as u32, 1))
+    };
+    let kept = |word: &str| places(word).filter(|(c, _)| alphabet.contains(*c)).filter_map(unit).collect();
+    counts.iter().map(|(word, count, _)| (kept(word), count)).collect()
+}
+
+fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &TrainSpec) -> Option<(u32, u32, u64)> {
+    let mut counted: std::collections::BTreeMap<(u32, u32), u64> = std::collections::BTreeMap::new();
+    for (word, count) in words {
+        for pair in word.windows(2) {
+            if spec.max_token_length.is_none_or(|limit| pair[0].1 + pair[1].1 <= limit) {
+                *counted.entry((pair[0].0, pair[1].0)).or_default() += count;
+            }
+        }
+    }
+    let names = |&(left, right): &(u32, u32)| (&vocab[left as usize], &vocab[right as usize]);
+    let best = counted.iter().max_by(|one, two| {
+        one.1.cmp(two.1).then_with(|| match spec.ties {
+            Ties::LowestIds => two.0.cmp(one.0),
+            Ties::GreatestStrings => names(one.0).cmp(&names(two.0)),
+        })
+    });
+    best.filter(|(_, &count)| count >= spec.min_frequency.max(1))
+        .map(|(pair, &count)| (pair.0, pair.1, count))
+}
+
+fn apply(word: &[Unit], left: u32, right: u32, joined: u32) -> Vec<Unit> {
+    let (mut out, mut at) = (Vec::new(), 0);
+    while at < word.len() {
+        if at + 1 < word.len() && (word[at].0, word[at + 1].0) == (left, right) {
+            out.push((joined, word[at].1 + word[at + 1].1));
+            at += 2;
+        } else {
+            out.push(word[at]);
+            at += 1;
+        }
+    }
+    out
+}
+
+fn corpora() -> impl Strategy<Value = Counts> {
+    let word = prop_oneof![3 => "[ab]{1,9}", 3 => "[abc#<]{1,8}", 1 => "a{1,20}", 1 => "[a-eé]{1,12}"];
+    proptest::collection::btree_map(word, 1_u64..40, 1..14).prop_map(|rows| {
+        let (words, counts): (Vec<String>, Vec<u64>) = rows.into_iter().unzip();
+        Counts::from_parts(&words, &counts, None).expect("distinct words")
+    })
+}
+
+fn specs() -> impl Strategy<Value = TrainSpec> {
+    (
+        40_usize..120,
+        0_u64..6,
+        proptest::option::of(2_usize..6),
+        prop_oneof![3 => Just(""), 1 => Just("#"), 1 => Just("##")],
+        prop_oneof![3 => Just(""), 1 => Just("<"), 1 => Just("</w>")],
+        proptest::collection::vec(prop_oneof![Just("ab"), Just("abc"), Just("[UNK]"), Just("a")], 0..3),
+        prop_oneof![Just(Ties::LowestIds), Just(Ties::GreatestStrings)],
+    )
+        .prop_map(
+            |(vocab_size, min_frequency, limit_alphabet, prefix, suffix, special_tokens, ties)| TrainSpec {
+                vocab_size,
+                min_frequency,
+                limit_alphabet,
+                initial_alphabet: vec!['z'],
+                special_tokens: special_tokens.into_iter().map(String::from).collect(),
+                continuing_subword_prefix: prefix.to_owned(),
+                end_of_word_suffix: suffix.to_owned(),
+                max_token_length: None,
+                ties,
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+
+    #[test]
+    fn learns_what_counting_anew_learns(counts in corpora(), spec in specs()) {
+        let learned = run(&counts, &spec);
+        let (vocab, naive) = run_naively(&counts, &spec);
+        prop_assert_eq!(joins(&learned), naive);
+        prop_assert_eq!(&learned.vocab, &vocab);
+    }
+
+    #[test]
+    fn entries_are_never_longer_than_asked_for(
+        counts in corpora(),
+        spec in specs(),
+        limit in 1_usize..6,
+    ) {
+        // One string in two lengths, which marks can make, would be one entry of either length.
+        let spec = TrainSpec {
+            max_token_length: Some(limit),
+            continuing_subword_prefix: String::new(),
+            end_of_word_suffix: String::new(),
+            special_tokens: Vec::new(),
+            ..spec
+        };
+        let learned = run(&counts, &spec);
+        let (vocab, naive) = run_naively(&counts, &spec);
+        prop_assert_eq!(joins(&learned), naive);
+        prop_assert_eq!(&learned.vocab, &vocab);
+        prop_assert!(vocab.iter().all(|entry| entry.chars().count() <= limit));
+    }
+}
+
+#[test]
+fn twins_are_joined_from_the_left() {
+    let counts = Counts::from_parts(&["aaaaa", "aaaa"], &[3, 2], None).expect("distinct words");
+    let spec = TrainSpec { vocab_size: 3, ..TrainSpec::default() };
+    assert_eq!(joins(&run(&counts, &spec)), [(0, 0, 1, 18), (1, 1, 2, 5)]);
+}
+
+#[test]
+fn one_long_word_is_no_trouble() {
+    let words = ["ab".repeat(200_000), "a".repeat(300_000)];
+    let counts = Counts::from_parts(&words, &[1, 1], None).expect("distinct words");
+    let learned = run(&counts, &TrainSpec { vocab_size: 60, min_frequency: 2, ..TrainSpec::default() });
+    let longest = learned.vocab.iter().map(String::len).max();
+    assert!(learned.stopped_early.is_some());
+    assert_eq!(longest, Some(2 << 17));
+}

@@ -1,0 +1,58 @@
+"""Trainers: word counts in, a model with its vocabulary out; one frozen dataclass for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+from piecework.errors import ArgumentError
+from piecework.train import checks
+from piecework.train.trainers.bpe import BYTE_ALPHABET, TIES, BPETrainer, ByteBPETrainer
+from piecework.train.trainers.char import CharTrainer
+from piecework.train.trainers.common import Join, LearnedVocabulary
+from piecework.train.trainers.word import WordTrainer
+from piecework.train.trainers.wordpiece import SCORES, WordPieceTrainer
+
+__all__ = [
+    "BYTE_ALPHABET",
+    "SCORES",
+    "TIES",
+    "BPETrainer",
+    "ByteBPETrainer",
+    "CharTrainer",
+    "Join",
+    "LearnedVocabulary",
+    "Trainer",
+    "WordPieceTrainer",
+    "WordTrainer",
+    "trainer_for",
+]
+
+Trainer: TypeAlias = WordPieceTrainer | BPETrainer | ByteBPETrainer | WordTrainer | CharTrainer
+
+TRAINERS: dict[str, type[Trainer]] = {
+    "wordpiece": WordPieceTrainer,
+    "bpe": BPETrainer,
+    "byte-bpe": ByteBPETrainer,
+    "word": WordTrainer,
+    "char": CharTrainer,
+}
+
+
+def trainer_for(model: str, settings: Mapping[str, Any]) -> Trainer:
+    """Return the trainer of a model kind with the given settings.
+
+    >>> trainer_for("word", {"vocab_size": 100}).vocab_size
+    100
+
+    Raises `ArgumentError` for an unknown model, an unknown setting (listing those that there are) or
+    an unusable value.
+    """
+    checks.one_of("model", model, TRAINERS)
+    known = [field.name for field in fields(TRAINERS[model])]
+    for name in settings:
+        if name not in known:
+            expected = f"a setting of model {model!r}: {', '.join(known)}"
+            raise ArgumentError(name, "an unknown setting", expected)
+    return TRAINERS[model](**settings)
