@@ -14,7 +14,7 @@ import piecework as pw
 from piecework.errors import ArgumentError, TrainingError, TrainingWarning
 from piecework.reference import bpe as reference
 from piecework.spec import NFC, BPEDecoder, ByteLevelDecoder, Digits, SequencePreTokenizer
-from piecework.spec.named_patterns import NAMED_PATTERNS, byte_level_pre_tokenizer
+from piecework.spec.named_patterns import NAMED_PATTERNS, named_pre_tokenizer
 from piecework.train import BYTE_ALPHABET, PRESETS, BPETrainer, ByteBPETrainer, Pipeline
 
 CASES = tomllib.loads(
@@ -118,7 +118,7 @@ def test_presets_cut_numbers_as_their_models_do() -> None:
 
 @pytest.mark.parametrize("name", NAMED_PATTERNS)
 def test_every_named_pattern_compiles_and_loses_nothing(name: str) -> None:
-    pipeline = Pipeline(None, byte_level_pre_tokenizer(name))
+    pipeline = Pipeline(None, named_pre_tokenizer(name))
     text = "It's 12345 o'clock, M. DuPont;\n\n  日本語 déjà\tvu 🙂 "
     counts = pw.count_texts([text], pipeline=pipeline)
     assert sum(len(word) * count for word, count in counts) == len(text.encode())
@@ -126,7 +126,7 @@ def test_every_named_pattern_compiles_and_loses_nothing(name: str) -> None:
 
 def test_an_unknown_pattern_lists_those_there_are() -> None:
     with pytest.raises(ArgumentError, match="gpt2, r50k"):
-        byte_level_pre_tokenizer("gpt9")
+        named_pre_tokenizer("gpt9")
 
 
 @pytest.mark.parametrize("preset", ["gpt2", "cl100k", "o200k"])

@@ -39,7 +39,7 @@ CRATE_MAY_USE = {
     "formats": {"core"},
     "bindings": {"kernels", "core", "formats"},
 }
-FORMATS_MAY_USE_OF_CORE = {"spec", "error"}
+FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text"}
 
 
 def rust_files(crate: str) -> list[Path]:

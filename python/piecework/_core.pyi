@@ -115,6 +115,52 @@ class Core:
     def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
         """Normalize and split: words with their character spans in the original text."""
 
+def read_tiktoken(
+    data: bytes,
+    source: str,
+    pipeline: bytes,
+    special_tokens: Sequence[tuple[str, int]],
+) -> Core:
+    """Read `.tiktoken` ranks; `pipeline`: a JSON object with a `pre_tokenizer` as in `tokenizer.json`."""
+
+def read_tekken(data: bytes, source: str) -> Core:
+    """Read a `tekken.json`."""
+
+def read_clip(data: bytes, source: str) -> Core:
+    """Read CLIP's list of merges, decompressed."""
+
+def read_vocab_merges(
+    vocab: bytes,
+    merges: bytes,
+    sources: tuple[str, str],
+    pipeline: bytes | None,
+    special_tokens: Sequence[str] | None,
+) -> Core:
+    """Read `vocab.json` and `merges.txt`; `sources` name the two in errors, `pipeline` is as for ranks."""
+
+def write_tiktoken(core: Core) -> bytes:
+    """Write `.tiktoken` ranks; an error when the merges are not those that the ids stand for."""
+
+def write_vocab_merges(core: Core) -> tuple[bytes, bytes]:
+    """Write `vocab.json` and `merges.txt`; an error when they cannot hold the model."""
+
+def token_bytes(core: Core, id: int) -> bytes | None:
+    """Return the bytes that a token stands for."""
+
+def vocab_bytes(core: Core) -> list[tuple[int, bytes]]:
+    """Return the model's entries by id, as bytes."""
+
+def decode_bytes(core: Core, ids: Sequence[int]) -> bytes:
+    """Turn ids into bytes, special tokens included; an id of nothing is an `ArgumentError`."""
+
+def encode_word_of_bytes(core: Core, word: bytes) -> list[int]:
+    """Segment bytes, which need not be UTF-8, as one word of a byte-level model."""
+
+def find_special(
+    core: Core, texts: Sequence[str], special: Sequence[int] | None
+) -> tuple[int, int] | None:
+    """Find the first text that holds one of these special tokens (None: any): its row and the id."""
+
 class RawEncoding:
     """One encoded text; each attribute is built when it is read."""
 

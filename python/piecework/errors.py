@@ -2,7 +2,9 @@
 
     PieceworkError
     ├── ArgumentError       (ValueError)   an argument has an unusable value
-    │   └── InputTypeError  (TypeError)    an argument or a batch item has the wrong type
+    │   ├── InputTypeError  (TypeError)    an argument or a batch item has the wrong type
+    │   ├── SpecialTokenError              a text holds a special token that is not allowed there
+    │   └── UnknownNameError (KeyError)    a token or a name that is looked up is not known
     ├── FormatError         (ValueError)   a tokenizer file is malformed or contradicts itself
     │   └── VocabularyError                its vocabulary is: duplicates, no unknown token, ...
     ├── CorpusError         (ValueError)   the training text is empty or unreadable as text
@@ -45,6 +47,14 @@ class ArgumentError(PieceworkError, ValueError):
 
 class InputTypeError(ArgumentError, TypeError):
     """An argument, or an item of a batch, has the wrong type."""
+
+
+class SpecialTokenError(ArgumentError):
+    """A text holds a special token, which the tokenizer refuses unless it is told what to do with it."""
+
+
+class UnknownNameError(ArgumentError, KeyError):
+    """A token or a name that is looked up is not known."""
 
 
 class FormatError(PieceworkError, ValueError):

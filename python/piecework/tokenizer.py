@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from piecework._core import Core
+from piecework._core import Core, find_special, write_tiktoken, write_vocab_merges
 from piecework.arguments import (
     Ids,
     PathLike,
@@ -22,8 +22,9 @@ from piecework.arguments import (
     path_text,
 )
 from piecework.encoding import Batch, Encoding
-from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError
-from piecework.files import reason, whole_file
+from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
+from piecework.files import whole_file
+from piecework.formats import Hints, read_tokenizer
 from piecework.resizable import Resizable
 from piecework.sampling import Drawn, Sampling, resolved
 from piecework.spec import (
@@ -34,6 +35,7 @@ from piecework.spec import (
     Padding,
     PostProcessor,
     PreTokenizer,
+    SpecialInText,
     TokenizerSpec,
     Truncation,
 )
@@ -79,6 +81,7 @@ class Tokenizer(Trainable, Resizable):
         added_tokens: Sequence[AddedToken] = (),
         truncation: Truncation | None = None,
         padding: Padding | None = None,
+        special_in_text: SpecialInText = "parse",
     ) -> None:
         spec = TokenizerSpec(
             model=model,
@@ -91,26 +94,38 @@ class Tokenizer(Trainable, Resizable):
             padding=padding,
         )
         self._compile(*spec.to_core())
+        self._special_in_text: SpecialInText = checked_special_in_text(special_in_text)
 
     @classmethod
-    def load(cls, path: PathLike, *, lowercase: bool | None = None) -> Tokenizer:
-        """Read a `tokenizer.json` or a BERT `vocab.txt`, told apart by content.
+    def load(
+        cls,
+        path: PathLike,
+        *,
+        lowercase: bool | None = None,
+        merges: PathLike | None = None,
+        encoding: str | None = None,
+        pattern: str | tuple[str, ...] | None = None,
+        special_tokens: Mapping[str, int] | Collection[str] | None = None,
+    ) -> Tokenizer:
+        """Read a tokenizer file of any format, told by its content, gzip or not.
 
-        A `vocab.txt` does not say whether its text was lowercased: `lowercase=None` takes it to be
-        when no entry outside brackets has a capital ASCII letter. Raises `FileError`, `FormatError`
-        with the field or line, and `VocabularyError`.
+        - `tokenizer.json`, `tekken.json`, CLIP's `bpe_simple_vocab_16e6.txt`: say everything themselves.
+        - BERT's `vocab.txt`: `lowercase=None` takes its text to have been lowercased when no entry outside
+          brackets has a capital ASCII letter.
+        - `vocab.json` with `merges.txt` (or `encoder.json` with `vocab.bpe`): give the first and
+          `merges=`, or the directory that holds both. The entries tell the pipelines of GPT-2, GPT and CLIP
+          apart; another `pattern` (a name of `spec.NAMED_PATTERNS` or regular expressions) can be given, and
+          which entries are `special_tokens` if those in `<...>` that no merge makes are not the ones.
+        - `.tiktoken` ranks have neither pattern nor special tokens: name the `encoding`, a name of
+          `spec.ENCODINGS`, whose published SHA-256 the file must have; or give `pattern` and
+          `special_tokens` with their ids. They are never guessed.
+
+        Ranks make a tokenizer that refuses special tokens in text, as tiktoken does, and a tekken.json one
+        that takes them for text; see `parse_special` of `encode`. Raises `FileError`, `FormatError` with
+        the field or line, `VocabularyError`, and `ArgumentError` for what the format lacks or does not take.
         """
-        source = path_text(path)
-        try:
-            data = Path(source).read_bytes()
-        except OSError as error:
-            raise FileError(source, reason(error), "a tokenizer file") from error
-        if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-            if lowercase is not None:
-                expected = "None: a tokenizer.json says itself how it normalizes"
-                raise ArgumentError("lowercase", str(lowercase), expected)
-            return cls._of(Core.from_json(data.removeprefix(b"\xef\xbb\xbf"), source))
-        return cls._of(Core.from_vocab_txt(data, source, lowercase))
+        hints = Hints(lowercase, merges, encoding, pattern, special_tokens)
+        return cls._of(*read_tokenizer(path, hints))
 
     @classmethod
     def from_spec(cls, spec: TokenizerSpec) -> Tokenizer:
@@ -123,7 +138,9 @@ class Tokenizer(Trainable, Resizable):
         """
         if not isinstance(spec, TokenizerSpec):
             raise InputTypeError("spec", type(spec).__name__, "TokenizerSpec")
-        return cls._compiled(*spec.to_core())
+        tokenizer = cls._compiled(*spec.to_core())
+        tokenizer._special_in_text = checked_special_in_text(spec.special_in_text)
+        return tokenizer
 
     @classmethod
     def from_json(cls, text: str) -> Tokenizer:
@@ -144,7 +161,7 @@ class Tokenizer(Trainable, Resizable):
         *,
         add_special_tokens: bool = True,
         is_pretokenized: bool = False,
-        parse_special: bool | Collection[str] = True,
+        parse_special: bool | Collection[str] | None = None,
         sampling: Sampling | None = None,
     ) -> Encoding:
         """Encode one text, or a text and its pair, with every field.
@@ -155,7 +172,10 @@ class Tokenizer(Trainable, Resizable):
 
         `parse_special` says which special tokens are recognised when they are written in the text:
         all (True, as in `tokenizers`), none (False: the safe setting for text that others wrote), or
-        those named. `sampling` draws the segmentation at random; a BPE model that says `dropout` does
+        those named; the others are text. None leaves it to the tokenizer: most recognise all, those read
+        from ranks raise `SpecialTokenError` (see `spec.TokenizerSpec.special_in_text`).
+
+        `sampling` draws the segmentation at random; a BPE model that says `dropout` does
         so by itself, from fresh randomness, unless `Sampling(alpha=0)` is given.
         """
         return self._encoded(
@@ -163,7 +183,7 @@ class Tokenizer(Trainable, Resizable):
             pair,
             add_special_tokens=add_special_tokens,
             is_pretokenized=is_pretokenized,
-            parse_special=self._selected(parse_special),
+            parse_special=self._selected(parse_special, [text] if pair is None else [text, pair]),
             sampling=resolved(sampling, self._core.dropout),
         )
 
@@ -174,7 +194,7 @@ class Tokenizer(Trainable, Resizable):
         *,
         add_special_tokens: bool = True,
         is_pretokenized: bool = False,
-        parse_special: bool | Collection[str] = True,
+        parse_special: bool | Collection[str] | None = None,
         sampling: Sampling | None = None,
         workers: int | None = None,
     ) -> Batch:
@@ -191,7 +211,8 @@ class Tokenizer(Trainable, Resizable):
         """
         first = listed(texts)
         second = None if pairs is None else listed(pairs)
-        selected, drawn = self._selected(parse_special), resolved(sampling, self._core.dropout)
+        selected = self._selected(parse_special, first, second or ())
+        drawn = resolved(sampling, self._core.dropout)
         arrays = self._core.encode_batch(
             first,
             second,
@@ -220,7 +241,7 @@ class Tokenizer(Trainable, Resizable):
         text: str,
         *,
         add_special_tokens: bool = True,
-        parse_special: bool | Collection[str] = True,
+        parse_special: bool | Collection[str] | None = None,
         sampling: Sampling | None = None,
     ) -> int:
         """Count the tokens of a text: the length of its encoding, before any padding."""
@@ -239,15 +260,16 @@ class Tokenizer(Trainable, Resizable):
         texts: Sequence[str],
         *,
         add_special_tokens: bool = True,
-        parse_special: bool | Collection[str] = True,
+        parse_special: bool | Collection[str] | None = None,
         sampling: Sampling | None = None,
         workers: int | None = None,
     ) -> npt.NDArray[np.int64]:
         """Count the tokens of every text, int64 of shape (texts,), without keeping any id."""
+        rows = listed(texts)
         return self._core.count_batch(
-            listed(texts),
+            rows,
             add_special_tokens=add_special_tokens,
-            parse_special=self._selected(parse_special),
+            parse_special=self._selected(parse_special, rows),
             sampling=resolved(sampling, self._core.dropout),
             workers=workers,
         )
@@ -470,28 +492,64 @@ class Tokenizer(Trainable, Resizable):
         )
         return self._replaced(padding=padding)
 
+    def with_special_in_text(self, treatment: SpecialInText) -> Tokenizer:
+        """Return a tokenizer that by default parses, takes as text or refuses special tokens in text.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
+        >>> tok.with_special_in_text("text").count("[SEP]", add_special_tokens=False)
+        3
+        """
+        changed = self._of(self._core, checked_special_in_text(treatment))
+        changed._functions = self._functions
+        return changed
+
     # ---- specification and files
 
     @cached_property
     def spec(self) -> TokenizerSpec:
         """The whole tokenizer as data."""
-        return TokenizerSpec.from_json(self._core.to_json(False), self._functions)
+        spec = TokenizerSpec.from_json(self._core.to_json(False), self._functions)
+        return replace(spec, special_in_text=self._special_in_text)
 
     def to_json(self, *, pretty: bool = True) -> str:
-        """Return the text of a `tokenizer.json`; raises `StageError` for custom stages."""
+        """Return the text of a `tokenizer.json`; it cannot hold `special_in_text`.
+
+        Raises `StageError` for custom stages.
+        """
         refuse_custom_stages(self.spec.normalizer, self.spec.pre_tokenizer)
         return self._core.to_json(pretty)
 
-    def save(self, path: PathLike) -> None:
-        """Write a `vocab.txt` when the name ends in `.txt`, else a `tokenizer.json`; whole or not at all.
+    def save(self, path: PathLike, *, merges: PathLike | None = None) -> None:
+        """Write a tokenizer file, whole or not at all; the name decides the format.
 
-        A `vocab.txt` keeps the vocabulary only. Raises `FileError`, `VocabularyError`, and `StageError`
+        - `.txt`: a `vocab.txt`; the vocabulary only.
+        - `.tiktoken`: ranks, for byte-level BPE whose merges are those that the ids as ranks stand for;
+          pattern and special tokens are not in the file.
+        - any name with `merges`, or an existing directory: `vocab.json` and `merges.txt`, the model only.
+        - anything else: a `tokenizer.json`, which holds all but `special_in_text`.
+
+        Raises `FileError`, `VocabularyError` when the format cannot hold the vocabulary, and `StageError`
         for custom stages, which a `tokenizer.json` cannot hold.
         """
-        vocab_only = path_text(path).endswith(".txt")
-        data = self._core.to_vocab_txt() if vocab_only else self.to_json().encode()
-        with whole_file(path) as temporary:
-            temporary.write_bytes(data)
+        target = path_text(path)
+        if merges is None and Path(target).is_dir():
+            target, merges = str(Path(target, "vocab.json")), Path(target, "merges.txt")
+        if merges is not None:
+            vocab, data = write_vocab_merges(self._core)
+            with whole_file(target) as first, whole_file(merges) as second:
+                first.write_bytes(vocab)
+                second.write_bytes(data)
+            return
+        with whole_file(target) as temporary:
+            temporary.write_bytes(self._data_for(target))
+
+    def _data_for(self, target: str) -> bytes:
+        if target.endswith(".txt"):
+            return self._core.to_vocab_txt()
+        if target.endswith(".tiktoken"):
+            return write_tiktoken(self._core)
+        return self.to_json().encode()
 
     # ---- being a value
 
@@ -502,11 +560,11 @@ class Tokenizer(Trainable, Resizable):
 
     def __hash__(self) -> int:
         # Without the functions: not all can be hashed, and their names are in the text.
-        return hash(self._core.to_json(False))
+        return hash((self._core.to_json(False), self._special_in_text))
 
     def __reduce__(self) -> tuple[Any, ...]:
         if not self._functions:
-            return type(self).from_json, (self._core.to_json(False),)
+            return _restored, (type(self), self._core.to_json(False), self._special_in_text)
         # The stages pickle their functions, and say so where one cannot be.
         return type(self).from_spec, (self.spec,)
 
@@ -528,7 +586,7 @@ class Tokenizer(Trainable, Resizable):
 
     @property
     def _content(self) -> tuple[Any, ...]:
-        return self._core.to_json(False), self._functions
+        return self._core.to_json(False), self._functions, self._special_in_text
 
     def _compile(self, text: str, functions: Sequence[Callable[[str], Any]]) -> None:
         try:
@@ -541,13 +599,15 @@ class Tokenizer(Trainable, Resizable):
     @classmethod
     def _compiled(cls, text: str, functions: Sequence[Callable[[str], Any]]) -> Tokenizer:
         tokenizer = cls.__new__(cls)
+        tokenizer._special_in_text = "parse"
         tokenizer._compile(text, functions)
         return tokenizer
 
     @classmethod
-    def _of(cls, core: Core) -> Tokenizer:
+    def _of(cls, core: Core, special_in_text: SpecialInText = "parse") -> Tokenizer:
         tokenizer = cls.__new__(cls)
         tokenizer._core, tokenizer._functions = core, ()
+        tokenizer._special_in_text = special_in_text
         return tokenizer
 
     def _encoded(
@@ -570,8 +630,18 @@ class Tokenizer(Trainable, Resizable):
         )
         return Encoding(raw, (text,) if pair is None else (text, pair))
 
-    def _selected(self, parse_special: bool | Collection[str]) -> list[int] | None:
-        """Return the ids of the special tokens to recognise; None stands for all."""
+    def _selected(
+        self, parse_special: bool | Collection[str] | None, *texts: Iterable[Any]
+    ) -> list[int] | None:
+        """Return the ids of the special tokens to recognise; None stands for all.
+
+        Where the tokenizer refuses them, they are sought in the texts.
+        """
+        if parse_special is None:
+            if self._special_in_text == "refuse":
+                for rows in texts:
+                    self._refuse_special(rows)
+            parse_special = self._special_in_text == "parse"
         if parse_special is True:
             return None
         if parse_special is False:
@@ -585,5 +655,28 @@ class Tokenizer(Trainable, Resizable):
                 raise ArgumentError("parse_special", repr(token), "special tokens of the tokenizer")
         return [special[token] for token in parse_special]
 
+    def _refuse_special(self, rows: Iterable[Any]) -> None:
+        """Raise `SpecialTokenError` for a special token in a text, or in a word of a list of words."""
+        words = [
+            word for row in rows for word in (row if isinstance(row, (list, tuple)) else (row,))
+        ]
+        found = find_special(self._core, words, None)
+        if found is not None:
+            token = self.id_to_token(found[1])
+            expected = "parse_special=True, False or a set of tokens, to say what it is"
+            raise SpecialTokenError(
+                "parse_special", f"the special token {token!r} in text", expected
+            )
+
     def _replaced(self, **stages: Any) -> Tokenizer:
         return type(self).from_spec(replace(self.spec, **stages))
+
+
+def checked_special_in_text(treatment: SpecialInText) -> SpecialInText:
+    """Refuse what is no way to treat special tokens in text."""
+    check_choice("special_in_text", treatment, ("parse", "text", "refuse"))
+    return treatment
+
+
+def _restored(cls: type[Tokenizer], text: str, special_in_text: SpecialInText) -> Tokenizer:
+    return cls.from_json(text).with_special_in_text(special_in_text)

@@ -40,7 +40,7 @@ fn drawn(sampling: Drawn) -> Option<Sampling> {
 }
 
 /// Read and compile without the GIL; errors name the source.
-fn compile(
+pub(crate) fn compile(
     py: Python<'_>,
     source: &str,
     read: impl FnOnce() -> Result<TokenizerSpec, piecework_core::error::Error> + Send,

@@ -3,12 +3,14 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::needless_pass_by_value, reason = "arguments arrive by value from Python")]
 
+mod bytes;
 mod core;
 mod counting;
 mod custom;
 mod encoding;
 mod errors;
 mod extending;
+mod files;
 mod input;
 mod learning;
 mod stream;
@@ -21,6 +23,8 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
+    use crate::bytes::{decode_bytes, encode_word_of_bytes, find_special, token_bytes, vocab_bytes};
+    #[pymodule_export]
     use crate::core::Core;
     #[pymodule_export]
     use crate::counting::{RawCounts, WordCounter};
@@ -28,6 +32,10 @@ mod _core {
     use crate::encoding::RawEncoding;
     #[pymodule_export]
     use crate::extending::learn_further_entries;
+    #[pymodule_export]
+    use crate::files::{
+        read_clip, read_tekken, read_tiktoken, read_vocab_merges, write_tiktoken, write_vocab_merges,
+    };
     #[pymodule_export]
     use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};
     #[pymodule_export]

@@ -2,5 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+mod bytes;
+mod json;
+mod ranks;
+
+pub mod clip;
+pub mod tekken;
+pub mod tiktoken;
 pub mod tokenizer_json;
+pub mod vocab_merges;
 pub mod vocab_txt;

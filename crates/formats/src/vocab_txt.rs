@@ -9,6 +9,8 @@ use piecework_core::spec::{
     VocabSpec, WordPieceSpec,
 };
 
+use crate::json::utf8;
+
 /// BERT's special tokens; those that a file has become added tokens.
 const SPECIAL_TOKENS: [&str; 5] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
@@ -65,10 +67,7 @@ pub fn write(vocab: &VocabSpec) -> Result<Vec<u8>, Error> {
 }
 
 fn read_entries(bytes: &[u8]) -> Result<VocabSpec, Error> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let place = format!("byte {}", error.valid_up_to());
-        Error::new(ErrorKind::Format, place, "bytes that are not UTF-8", "UTF-8 text")
-    })?;
+    let text = utf8(bytes)?;
     let mut vocab = VocabSpec::new();
     let mut line_of: HashMap<&str, usize> = HashMap::new();
     let body = text.strip_suffix('\n').unwrap_or(text);

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 
 import piecework as pw
+from piecework.cli.convert import convert
 from piecework.cli.count import count
 from piecework.cli.decode import decode
 from piecework.cli.encode import encode
@@ -33,7 +34,7 @@ commands = click.Group(
     "piecework",
     help="Train subword tokenizers and use them.",
     epilog=_EXAMPLE,
-    commands=[train, count, encode, decode, inspect, explain, extend, prune],
+    commands=[train, count, encode, decode, inspect, explain, extend, prune, convert],
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -73,7 +73,7 @@ def encode(
             files or ["-"],
             outputs,
             add_special_tokens=not no_special_tokens,
-            parse_special=not no_parse_special,
+            parse_special=False if no_parse_special else None,
             progress=progress,
             **settings,
         )

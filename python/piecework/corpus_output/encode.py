@@ -57,7 +57,7 @@ def encode_files(
     keep_empty: bool = False,
     append_eod: str | None = None,
     add_special_tokens: bool = True,
-    parse_special: bool | Collection[str] = True,
+    parse_special: bool | Collection[str] | None = None,
     field: str = "text",
     errors: Utf8Errors = "replace",
     workers: int | None = None,

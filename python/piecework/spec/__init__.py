@@ -26,8 +26,10 @@ from piecework.spec.decoders import (
     StripDecoder,
     WordPieceDecoder,
 )
+from piecework.spec.encodings import ENCODINGS, NamedEncoding, named_encoding
 from piecework.spec.lengths import Padding, Truncation
 from piecework.spec.models import BPE, Char, Model, Unigram, Word, WordPiece
+from piecework.spec.named_patterns import NAMED_PATTERNS, named_pre_tokenizer, split_bytes
 from piecework.spec.normalizers import (
     NFC,
     NFD,
@@ -69,11 +71,13 @@ from piecework.spec.pre_tokenizers import (
     Whitespace,
     WhitespaceSplit,
 )
-from piecework.spec.tokenizer import TokenizerSpec
+from piecework.spec.tokenizer import SpecialInText, TokenizerSpec
 
 __all__ = [
     "BPE",
     "CTC",
+    "ENCODINGS",
+    "NAMED_PATTERNS",
     "NFC",
     "NFD",
     "NFKC",
@@ -101,6 +105,7 @@ __all__ = [
     "Metaspace",
     "MetaspaceDecoder",
     "Model",
+    "NamedEncoding",
     "Nmt",
     "Normalizer",
     "Padding",
@@ -118,6 +123,7 @@ __all__ = [
     "SequenceNormalizer",
     "SequencePreTokenizer",
     "SequenceProcessing",
+    "SpecialInText",
     "Split",
     "Strip",
     "StripAccents",
@@ -132,4 +138,7 @@ __all__ = [
     "Word",
     "WordPiece",
     "WordPieceDecoder",
+    "named_encoding",
+    "named_pre_tokenizer",
+    "split_bytes",
 ]

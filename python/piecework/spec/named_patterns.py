@@ -1,60 +1,91 @@
-"""The patterns that published byte-level tokenizers cut words by, under the names they are known by.
+r"""The split patterns of well-known byte-level models, by name.
 
-Each name stands for one or more regular expressions, applied one after the other, as in the
-`tokenizer.json` of the model; the byte level follows. Where a publication writes a pattern in two
-ways that cut alike, this is the one that `tokenizer.json` files have.
+Data alone: each name stands for the regular expressions that cut a text one after the other, in the
+syntax of `tokenizer.json`, as the models' owners publish them. Where two texts of the same pattern are
+in use, it is the one that means the same to every engine (no `$`, no possessive repetition).
+
+Sources: Radford et al. 2019 (GPT-2), reference code; the encodings of tiktoken (cl100k, o200k); the
+tokenizer files of Llama 3, Qwen 2 to 3, DeepSeek V3 and Mistral Nemo (tekken).
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
 
 from piecework.errors import ArgumentError
 from piecework.spec.patterns import Regex
 from piecework.spec.pre_tokenizers import ByteLevel, PreTokenizer, SequencePreTokenizer, Split
 
-_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-_SUFFIX = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+_CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
-_CL100K = rf"{_SUFFIX}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{_SPACES}"
-_UPPER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
-_LOWER = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
-_SYMBOLS = r" ?[^\s\p{L}\p{N}]+[\r\n/]*"
-_CAPITALIZED = rf"[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]*[{_LOWER}]+"
-_CAPITALS = rf"[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]+[{_LOWER}]*"
+_MARKS = r" ?[^\s\p{L}\p{N}]+[\r\n]*"
+_CL100K = _CONTRACTION + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|" + _MARKS + "|" + _SPACES
+_QWEN2 = _CL100K.replace("{1,3}", "")
+
+_UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
+_LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_MARKS_AND_SLASHES = r" ?[^\s\p{L}\p{N}]+[\r\n/]*"
+
+
+def _cased(ending: str, digits: str) -> str:
+    """Return the pattern of o200k and tekken, which keep capitals at the beginning of a word."""
+    before = r"[^\r\n\p{L}\p{N}]?"
+    words = (f"{before}{_UPPER}*{_LOWER}+{ending}", f"{before}{_UPPER}+{_LOWER}*{ending}")
+    return "|".join((*words, digits, _MARKS_AND_SLASHES, _SPACES))
+
+
 _DEEPSEEK_V3 = (
     r"\p{N}{1,3}",
-    "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+    "[一-龥぀-ゟ゠-ヿ]+",
     r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
-    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
-    r"|\s*[" + "\r\n" + r"]+|\s+(?!\S)|\s+",
+    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+"
+    r"|\s+(?!\S)|\s+",
 )
 
-NAMED_PATTERNS: dict[str, tuple[str, ...]] = {
-    "gpt2": (_GPT2,),
-    "r50k": (_GPT2,),
-    "p50k": (_GPT2,),
-    "cl100k": (_CL100K,),
-    "o200k": (
-        rf"{_CAPITALIZED}{_SUFFIX}?|{_CAPITALS}{_SUFFIX}?|\p{{N}}{{1,3}}|{_SYMBOLS}|{_SPACES}",
-    ),
-    "llama3": (_CL100K,),
-    "qwen2": (_CL100K.replace(r"\p{N}{1,3}", r"\p{N}"),),
-    "deepseek-v3": _DEEPSEEK_V3,
-    "tekken": (rf"{_CAPITALIZED}|{_CAPITALS}|\p{{N}}|{_SYMBOLS}|{_SPACES}",),
-}
+NAMED_PATTERNS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "gpt2": (_GPT2,),
+        "r50k": (_GPT2,),
+        "p50k": (_GPT2,),
+        "cl100k": (_CL100K,),
+        "llama3": (_CL100K,),
+        "o200k": (_cased(_CONTRACTION + "?", r"\p{N}{1,3}"),),
+        "tekken": (_cased("", r"\p{N}"),),
+        "qwen2": (_QWEN2,),
+        "qwen2.5": (_QWEN2,),
+        "qwen3": (_QWEN2,),
+        "deepseek-v3": _DEEPSEEK_V3,
+    }
+)
 
 
-def byte_level_pre_tokenizer(name: str) -> PreTokenizer:
-    """Return the pre-tokenizer that cuts by a named pattern and writes bytes as printable characters.
+def named_pre_tokenizer(name: str) -> PreTokenizer:
+    r"""Return the byte-level pre-tokenizer with the pattern of that name.
 
-    >>> byte_level_pre_tokenizer("gpt2").use_regex
-    True
+    >>> named_pre_tokenizer("gpt2")
+    ByteLevel(add_prefix_space=False, trim_offsets=True, use_regex=True)
+    >>> named_pre_tokenizer("cl100k").pretokenizers[1]
+    ByteLevel(add_prefix_space=False, trim_offsets=True, use_regex=False)
 
-    Raises `ArgumentError` for a name that is not among `NAMED_PATTERNS`.
+    Every name is one of `NAMED_PATTERNS`. Qwen's models normalize to NFC beforehand, which is no part
+    of the pattern. Raises `ArgumentError` for an unknown name.
     """
     if name not in NAMED_PATTERNS:
         raise ArgumentError("pattern", repr(name), f"one of {', '.join(NAMED_PATTERNS)}")
-    if NAMED_PATTERNS[name] == NAMED_PATTERNS["gpt2"]:
+    if NAMED_PATTERNS[name] == (_GPT2,):
         return ByteLevel(add_prefix_space=False)
-    splits = [Split(Regex(pattern), "isolated") for pattern in NAMED_PATTERNS[name]]
-    last = ByteLevel(add_prefix_space=False, use_regex=False)
-    return SequencePreTokenizer((*splits, last))
+    return split_bytes(NAMED_PATTERNS[name])
+
+
+def split_bytes(patterns: tuple[str, ...]) -> PreTokenizer:
+    r"""Return the pre-tokenizer that splits by these patterns in turn, then writes bytes as characters.
+
+    >>> len(split_bytes((r"\p{N}", r"\s+")).pretokenizers)
+    3
+    """
+    splits = [Split(Regex(pattern), "isolated") for pattern in patterns]
+    return SequencePreTokenizer((*splits, ByteLevel(add_prefix_space=False, use_regex=False)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from piecework.spec.added_tokens import AddedToken
 from piecework.spec.component import json_value, refuse_value
@@ -17,10 +17,17 @@ from piecework.spec.normalizers import Normalizer, normalizer_from_json
 from piecework.spec.post_processors import PostProcessor, post_processor_from_json
 from piecework.spec.pre_tokenizers import PreTokenizer, pre_tokenizer_from_json
 
+SpecialInText: TypeAlias = Literal["parse", "text", "refuse"]
+
 
 @dataclass(frozen=True)
 class TokenizerSpec:
-    """Describe a tokenizer completely; two tokenizers with equal specs give equal ids."""
+    """Describe a tokenizer completely; two tokenizers with equal specs give equal ids.
+
+    `special_in_text` says what special tokens written in a text are unless the caller says otherwise:
+    recognised ("parse", as in `tokenizers`), plain text ("text", as in Mistral's library) or an error
+    ("refuse", as in tiktoken). A `tokenizer.json` cannot hold it: read from there it is "parse".
+    """
 
     model: Model
     normalizer: Normalizer | None = None
@@ -30,9 +37,13 @@ class TokenizerSpec:
     added_tokens: tuple[AddedToken, ...] = ()
     truncation: Truncation | None = None
     padding: Padding | None = None
+    special_in_text: SpecialInText = "parse"
 
     def to_json(self) -> str:
-        """Return the `tokenizer.json` text; raises `StageError` for custom stages, which it cannot hold."""
+        """Return the `tokenizer.json` text, without `special_in_text`.
+
+        Raises `StageError` for custom stages, which it cannot hold.
+        """
         refuse_custom_stages(self.normalizer, self.pre_tokenizer)
         return self.to_core()[0]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from piecework.errors import ArgumentError
 from piecework.spec import NFC, BertNormalizer, BertPreTokenizer, WhitespaceSplit
-from piecework.spec.named_patterns import byte_level_pre_tokenizer
+from piecework.spec.named_patterns import named_pre_tokenizer
 from piecework.train.pipeline import Pipeline
 
 
@@ -32,10 +32,10 @@ PRESETS: dict[str, Preset] = {
         Preset("punctuation", Pipeline(None, BertPreTokenizer())),
         Preset("characters", Pipeline()),
         *(
-            Preset(name, Pipeline(None, byte_level_pre_tokenizer(name)))
+            Preset(name, Pipeline(None, named_pre_tokenizer(name)))
             for name in ("gpt2", "cl100k", "o200k", "llama3")
         ),
-        Preset("qwen2", Pipeline(NFC(), byte_level_pre_tokenizer("qwen2"))),
+        Preset("qwen2", Pipeline(NFC(), named_pre_tokenizer("qwen2"))),
     )
 }
 

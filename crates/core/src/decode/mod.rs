@@ -60,6 +60,12 @@ impl Decoder {
         self.spec.clone()
     }
 
+    /// Whether tokens are bytes written as printable characters, and nothing else is done to them.
+    #[must_use]
+    pub fn is_byte_level(&self) -> bool {
+        matches!(self.stages.as_slice(), [Stage::ByteLevel])
+    }
+
     /// Turn tokens into text; `clean_up` overrides the decoders' own settings.
     ///
     /// A regular expression that gives up is an error.

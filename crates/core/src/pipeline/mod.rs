@@ -1,5 +1,6 @@
 //! The compiled tokenizer: every stage in the order of the data. The only module that names them all.
 
+mod bytes;
 mod checks;
 mod input;
 mod words;
@@ -19,6 +20,7 @@ use crate::special::{Segment, SpecialTokens};
 use crate::text::{Aligned, CharIndex, Pieces};
 use crate::vocab::Vocab;
 
+use bytes::spelled_by;
 use checks::{
     check_added_tokens, check_padding, check_padding_id, check_post_processor, check_truncation, cut,
 };
@@ -83,8 +85,9 @@ impl WordNumber {
 /// The most tokens that padding may make of one text and its overflowing windows.
 const MAX_PADDED_IN_ALL: usize = 1 << 22;
 
-const MEMO_BITS: u32 = 16;
-/// How many entries are looked up beforehand; half of what the memo holds.
+/// 4 MB for each thread: about as many different words as some 10 MB of English have.
+const MEMO_BITS: u32 = 17;
+/// How many entries are looked up beforehand; a quarter of what the memo holds.
 const SEEDED_ENTRIES: usize = 1 << 15;
 
 impl Pipeline {
@@ -230,7 +233,8 @@ impl Pipeline {
     ) -> Result<(), Error> {
         let Scratch { memo, model, split, .. } = scratch;
         self.model.begin(options.sampling, index.into(), model)?;
-        let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out);
+        let spells_bytes = self.splitter.spells_bytes();
+        let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out, spells_bytes);
         for text in input.texts() {
             self.text_ids(text, options, split, &mut words)?;
         }
@@ -329,6 +333,9 @@ impl Pipeline {
         self.special.split_raw(text, options.parse_special, |segment| match segment {
             _ if result.is_err() => {}
             Segment::Token(id, ..) => words.push(id),
+            Segment::Text(start, end) if self.splitter.spells_bytes() => {
+                result = self.spelled_ids(&text[start..end], options, split, words);
+            }
             Segment::Text(start, end) if self.special.has_normalized() => {
                 result =
                     self.visit_pieces(&text[start..end], start as u32, options, split, |part| match part {
@@ -493,11 +500,17 @@ impl Pipeline {
         let mut memo = std::mem::replace(&mut self.seeded_memo, Memo::with_bits(1));
         let mut scratch = ModelScratch::default();
         let mut ids = Vec::new();
-        let mut words = WordIds::new(&self.model, &self.vocab, &mut memo, &mut scratch, &mut ids);
+        let spells_bytes = self.splitter.spells_bytes();
+        let mut words =
+            WordIds::new(&self.model, &self.vocab, &mut memo, &mut scratch, &mut ids, spells_bytes);
         let entries: Vec<&str> = self.vocab.iter().map(|(token, _)| token).collect();
         let likely = entries.into_iter().take(SEEDED_ENTRIES).rev();
         for word in likely.filter(|token| !token.is_empty()) {
-            words.word(word, 0);
+            if !spells_bytes {
+                words.word(word, 0);
+            } else if let Some(word) = spelled_by(word) {
+                words.word(&word, 0);
+            }
         }
         words.finish();
         self.seeded_memo = memo;

@@ -11,7 +11,7 @@ use crate::memo::{self, Key, Memo, MAX_KEY_BYTES};
 use crate::model::{Model, ModelScratch};
 use crate::normalize::Normalizer;
 use crate::pretokenize::PreTokenizer;
-use crate::text::{class_of, Class, Pieces};
+use crate::text::{class_of, printable_of, Class, Pieces};
 use crate::vocab::Vocab;
 
 /// Normalizer and pre-tokenizer together.
@@ -21,6 +21,8 @@ pub struct Splitter {
     pre_tokenizer: PreTokenizer,
     /// What they make of ASCII, where that is simple enough.
     ascii: Option<Box<AsciiRoles>>,
+    /// Words are stretches of the normalized text, spelled by their bytes.
+    spells_bytes: bool,
 }
 
 /// What the fast path knows of a normalizer and a pre-tokenizer.
@@ -33,7 +35,7 @@ struct AsciiRoles {
 /// Working memory of a splitter.
 #[derive(Clone, Debug, Default)]
 pub struct SplitScratch {
-    normalized: String,
+    pub(super) normalized: String,
     pub(super) pieces: Pieces,
 }
 
@@ -55,7 +57,8 @@ impl Splitter {
     #[must_use]
     pub fn new(normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Self {
         let ascii = AsciiRoles::of(&normalizer, &pre_tokenizer).map(Box::new);
-        Self { normalizer, pre_tokenizer, ascii }
+        let spells_bytes = pre_tokenizer.cuts_raw();
+        Self { normalizer, pre_tokenizer, ascii, spells_bytes }
     }
 
     /// The normalizer.
@@ -68,6 +71,12 @@ impl Splitter {
     #[must_use]
     pub fn pre_tokenizer(&self) -> &PreTokenizer {
         &self.pre_tokenizer
+    }
+
+    /// Whether words are stretches of the normalized text, spelled by their bytes.
+    #[must_use]
+    pub fn spells_bytes(&self) -> bool {
+        self.spells_bytes
     }
 
     /// Give every word of a stretch of text, which stands at byte `start` of the original, to `sink`.
@@ -99,7 +108,7 @@ impl Splitter {
     /// Whether `run_raw` gives the words of `run` but for `pretokenize::write_printable`.
     #[must_use]
     pub fn cuts_raw(&self) -> bool {
-        matches!(self.normalizer, Normalizer::Identity) && self.pre_tokenizer.cuts_raw()
+        matches!(self.normalizer, Normalizer::Identity) && self.spells_bytes
     }
 
     /// Give every word of a text as it stands there to `sink`; only where `cuts_raw`.
@@ -266,7 +275,8 @@ const WAITING: usize = 16;
 /// Words to ids, through the memo unless they are drawn at random.
 ///
 /// Short words are looked up a few words late: their line of the memo is asked for when they are found,
-/// and by the time it is read it has come.
+/// and by the time it is read it has come. Where words are spelled by their bytes, they come as they stand in
+/// the text and only those that are new are written as printable characters.
 pub(super) struct WordIds<'s> {
     model: &'s Model,
     vocab: &'s Vocab,
@@ -275,6 +285,8 @@ pub(super) struct WordIds<'s> {
     out: &'s mut Vec<u32>,
     waiting: [Key; WAITING],
     waiting_count: usize,
+    spells_bytes: bool,
+    spelled: String,
 }
 
 impl<'s> WordIds<'s> {
@@ -284,9 +296,11 @@ impl<'s> WordIds<'s> {
         memo: &'s mut Memo,
         scratch: &'s mut ModelScratch,
         out: &'s mut Vec<u32>,
+        spells_bytes: bool,
     ) -> Self {
         let waiting = [Key::from_low_bytes(0, 0); WAITING];
-        Self { model, vocab, memo, scratch, out, waiting, waiting_count: 0 }
+        let spelled = String::new();
+        Self { model, vocab, memo, scratch, out, waiting, waiting_count: 0, spells_bytes, spelled }
     }
 
     /// Append an id that is no word's.
@@ -315,7 +329,7 @@ impl<'s> WordIds<'s> {
         for i in 0..std::mem::take(&mut self.waiting_count) {
             let (bytes, len) = self.waiting[i].bytes();
             let Ok(word) = std::str::from_utf8(&bytes[..len]) else { continue };
-            self.model.run(word, self.vocab, self.scratch, self.out);
+            self.segment(word);
         }
     }
 
@@ -324,10 +338,21 @@ impl<'s> WordIds<'s> {
         let (bytes, len) = key.bytes();
         let Ok(word) = std::str::from_utf8(&bytes[..len]) else { return };
         let start = self.out.len();
-        self.model.run(word, self.vocab, self.scratch, self.out);
+        self.segment(word);
         if let Some(packed) = memo::pack(&self.out[start..]) {
             self.memo.insert(key, packed);
         }
+    }
+}
+
+impl WordIds<'_> {
+    fn segment(&mut self, word: &str) {
+        if !self.spells_bytes {
+            return self.model.run(word, self.vocab, self.scratch, self.out);
+        }
+        self.spelled.clear();
+        self.spelled.extend(word.bytes().map(printable_of));
+        self.model.run(&self.spelled, self.vocab, self.scratch, self.out);
     }
 }
 
@@ -338,7 +363,7 @@ impl WordSink for WordIds<'_> {
             Some(key) => self.short_word(key, at),
             None => {
                 self.finish();
-                self.model.run(word, self.vocab, self.scratch, self.out);
+                self.segment(word);
             }
         }
     }

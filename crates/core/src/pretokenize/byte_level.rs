@@ -44,7 +44,7 @@ pub(super) fn run(spec: ByteLevelSpec, pieces: &mut Pieces) {
         });
     }
     if spec.use_regex {
-        pieces.split(|text, emit| cut(text, emit));
+        pieces.split(cut);
     }
     pieces.rewrite(|text, _, out| {
         for (at, c) in text.char_indices() {
@@ -56,8 +56,8 @@ pub(super) fn run(spec: ByteLevelSpec, pieces: &mut Pieces) {
     });
 }
 
-/// Give the span of every word by GPT-2's pattern.
-pub(super) fn cut(text: &str, mut emit: impl FnMut(usize, usize)) {
+/// Cut a text into the words of the pattern.
+pub(super) fn cut(text: &str, emit: &mut dyn FnMut(usize, usize)) {
     let kinds = &*KINDS;
     let mut start = 0;
     while start < text.len() {
@@ -123,7 +123,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<&str> {
         let mut words = Vec::new();
-        cut(text, |start, end| words.push(&text[start..end]));
+        cut(text, &mut |start, end| words.push(&text[start..end]));
         words
     }
 

@@ -4,6 +4,8 @@ mod byte_level;
 mod classes;
 mod custom;
 mod cut;
+mod empty;
+mod known;
 mod metaspace;
 mod raw;
 mod scripts;
@@ -16,6 +18,8 @@ use crate::spec::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, S
 use crate::text::{class_of, Class, Pattern, Pieces};
 use custom::Custom;
 use cut::{cut_at_chars, Cutter};
+pub use empty::refuse_empty_matches;
+use known::Scanner;
 pub use raw::write_printable;
 
 /// A compiled pre-tokenizer.
@@ -43,14 +47,23 @@ pub struct Stages {
 
 #[derive(Clone, Debug)]
 enum Stage {
-    Classes { removed: Option<Class>, isolated: Option<Class> },
+    Classes {
+        removed: Option<Class>,
+        isolated: Option<Class>,
+    },
     Punctuation(SplitBehavior),
     Delimiter(char),
     Digits(SplitBehavior),
     FixedLength(usize),
     UnicodeScripts,
     Whitespace,
-    Split { pattern: Pattern, behavior: SplitBehavior, invert: bool },
+    /// The isolated matches of a pattern that has a scanner.
+    Known(Scanner),
+    Split {
+        pattern: Pattern,
+        behavior: SplitBehavior,
+        invert: bool,
+    },
     ByteLevel(ByteLevelSpec),
     Metaspace(MetaspaceSpec),
     Custom(Custom),
@@ -120,37 +133,45 @@ impl PreTokenizer {
 impl Stage {
     fn run(&self, pieces: &mut Pieces) -> Result<(), Error> {
         match self {
-            Self::Classes { removed, isolated } => {
-                pieces.split(|text, emit| classes::cut(text, *removed, *isolated, emit));
-            }
-            Self::Punctuation(behavior) => pieces.split(|text, emit| {
-                cut_at_chars(text, *behavior, emit, |c| class_of(c).has(Class::PUNCTUATION));
-            }),
-            Self::Delimiter(delimiter) => pieces.split(|text, emit| {
-                cut_at_chars(text, SplitBehavior::Removed, emit, |c| c == *delimiter);
-            }),
-            Self::Digits(behavior) => {
-                let numeric = simple::numeric();
-                pieces.split(|text, emit| cut_at_chars(text, *behavior, emit, |c| numeric.get(c) != 0));
-            }
-            Self::FixedLength(length) => {
-                pieces.split(|text, emit| simple::cut_lengths(text, *length, emit));
-            }
-            Self::UnicodeScripts => pieces.split(scripts::cut),
-            Self::Whitespace => pieces.split(simple::cut_whitespace),
-            Self::Split { pattern, behavior, invert } => {
-                return pieces.try_split(|text, emit| {
-                    let mut cutter = Cutter::new(*behavior, *invert, emit);
-                    pattern.for_each_match(text, |start, end| cutter.matched(start, end))?;
-                    cutter.finish(text.len());
-                    Ok(())
-                });
-            }
             Self::ByteLevel(spec) => byte_level::run(*spec, pieces),
             Self::Metaspace(spec) => metaspace::run(*spec, pieces),
-            Self::Custom(custom) => return pieces.try_split(|text, emit| custom.cut(text, emit)),
+            _ => return pieces.try_split(|text, emit| self.cut(text, emit)),
         }
         Ok(())
+    }
+
+    /// Cut a text; the stages that rewrite it leave it whole.
+    fn cut(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
+        match self {
+            Self::Classes { removed, isolated } => classes::cut(text, *removed, *isolated, emit),
+            Self::Punctuation(behavior) => {
+                cut_at_chars(text, *behavior, emit, |c| class_of(c).has(Class::PUNCTUATION));
+            }
+            Self::Delimiter(delimiter) => {
+                cut_at_chars(text, SplitBehavior::Removed, emit, |c| c == *delimiter);
+            }
+            Self::Digits(behavior) => {
+                let numeric = simple::numeric();
+                cut_at_chars(text, *behavior, emit, |c| numeric.get(c) != 0);
+            }
+            Self::FixedLength(length) => simple::cut_lengths(text, *length, emit),
+            Self::UnicodeScripts => scripts::cut(text, emit),
+            Self::Whitespace => simple::cut_whitespace(text, emit),
+            Self::Known(scanner) => scanner.cut(text, emit),
+            Self::Split { pattern, behavior, invert } => {
+                let mut cutter = Cutter::new(*behavior, *invert, emit);
+                pattern.for_each_match(text, |start, end| cutter.matched(start, end))?;
+                cutter.finish(text.len());
+            }
+            Self::ByteLevel(ByteLevelSpec { use_regex: true, .. }) => byte_level::cut(text, emit),
+            Self::Custom(custom) => custom.cut(text, emit)?,
+            Self::ByteLevel(_) | Self::Metaspace(_) => emit(0, text.len()),
+        }
+        Ok(())
+    }
+
+    fn rewrites(&self) -> bool {
+        matches!(self, Self::ByteLevel(_) | Self::Metaspace(_))
     }
 }
 
@@ -176,9 +197,14 @@ fn compile_into(spec: &PreTokenizerSpec, place: &str, stages: &mut Vec<Stage>) -
         PreTokenizerSpec::FixedLength { length } => Stage::FixedLength(*length),
         PreTokenizerSpec::UnicodeScripts => Stage::UnicodeScripts,
         PreTokenizerSpec::Whitespace => Stage::Whitespace,
-        PreTokenizerSpec::Split { pattern, behavior, invert } => {
-            Stage::Split { pattern: compile_pattern(pattern, place)?, behavior: *behavior, invert: *invert }
-        }
+        PreTokenizerSpec::Split { pattern, behavior, invert } => match known(pattern, *behavior, *invert) {
+            Some(scanner) => Stage::Known(scanner),
+            None => Stage::Split {
+                pattern: compile_pattern(pattern, place)?,
+                behavior: *behavior,
+                invert: *invert,
+            },
+        },
         PreTokenizerSpec::ByteLevel(spec) => Stage::ByteLevel(*spec),
         PreTokenizerSpec::Metaspace(spec) => Stage::Metaspace(*spec),
         PreTokenizerSpec::Custom(spec) => Stage::Custom(Custom::compile(spec, place)),
@@ -194,4 +220,11 @@ fn compile_into(spec: &PreTokenizerSpec, place: &str, stages: &mut Vec<Stage>) -
 
 fn compile_pattern(pattern: &PatternSpec, place: &str) -> Result<Pattern, Error> {
     Pattern::compile(pattern, &format!("{place}.pattern"))
+}
+
+fn known(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Option<Scanner> {
+    match pattern {
+        PatternSpec::Regex(source) if behavior == SplitBehavior::Isolated && !invert => Scanner::of(source),
+        _ => None,
+    }
 }

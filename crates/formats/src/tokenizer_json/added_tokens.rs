@@ -4,7 +4,7 @@ use piecework_core::error::Error;
 use piecework_core::spec::AddedToken;
 use serde_json::{json, Value};
 
-use super::field::Field;
+use crate::json::Field;
 
 pub(super) fn read(root: &Field) -> Result<Vec<AddedToken>, Error> {
     match root.member("added_tokens")? {

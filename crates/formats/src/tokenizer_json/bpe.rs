@@ -4,9 +4,9 @@ use piecework_core::error::Error;
 use piecework_core::spec::{BpeSpec, CharSpec, ModelSpec, VocabSpec};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::field::Field;
 use super::models::{read_vocab, WrittenVocab};
 use super::read::optional;
+use crate::json::Field;
 
 const FIELDS: [&str; 10] = [
     "type",

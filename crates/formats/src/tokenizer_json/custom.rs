@@ -7,7 +7,7 @@ use piecework_core::error::Error;
 use piecework_core::spec::{CustomSpec, TextFunction};
 use serde_json::{json, Value};
 
-use super::field::Field;
+use crate::json::Field;
 
 const KIND: &str = "Custom";
 

@@ -4,11 +4,11 @@ use piecework_core::error::Error;
 use piecework_core::spec::DecoderSpec;
 use serde_json::{json, Value};
 
-use super::field::Field;
 use super::shared::{
     bare, read_byte_level, read_metaspace, read_replace, sequence, write_byte_level, write_metaspace,
     write_replace,
 };
+use crate::json::Field;
 
 const KINDS: [&str; 10] = [
     "WordPiece",

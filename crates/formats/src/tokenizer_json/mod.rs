@@ -9,7 +9,6 @@ mod added_tokens;
 mod bpe;
 mod custom;
 mod decoders;
-mod field;
 mod lengths;
 mod models;
 mod normalizers;
@@ -17,7 +16,6 @@ mod post_processors;
 mod pre_tokenizers;
 mod read;
 mod shared;
-mod tree;
 mod version_2;
 mod write;
 

@@ -7,8 +7,8 @@ use piecework_core::spec::{
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::bpe::{self, read_bpe, WrittenBpe};
-use super::field::Field;
 use super::read::optional;
+use crate::json::Field;
 
 pub(super) const KINDS: [&str; 4] = ["BPE", "WordPiece", "WordLevel", "Unigram"];
 

@@ -7,9 +7,9 @@ use piecework_core::spec::{BertNormalizerSpec, NormalizerSpec};
 use serde_json::{json, Value};
 
 use super::custom::{read_custom, write_custom, Functions};
-use super::field::Field;
 use super::read::optional;
 use super::shared::{bare, read_replace, sequence, write_replace};
+use crate::json::Field;
 
 const KINDS: [&str; 14] = [
     "BertNormalizer",

@@ -6,8 +6,8 @@ use piecework_core::error::Error;
 use piecework_core::spec::{PostProcessorSpec, TemplatePiece, TemplateSpec, TemplateToken};
 use serde_json::{json, Value};
 
-use super::field::Field;
 use super::shared::{read_byte_level, sequence, write_byte_level};
+use crate::json::Field;
 
 const KINDS: [&str; 5] =
     ["BertProcessing", "RobertaProcessing", "ByteLevel", "TemplateProcessing", "Sequence"];

@@ -5,11 +5,11 @@ use piecework_core::spec::{PreTokenizerSpec, SplitBehavior};
 use serde_json::{json, Value};
 
 use super::custom::{read_custom, write_custom, Functions};
-use super::field::Field;
 use super::shared::{
     bare, read_behavior, read_byte_level, read_metaspace, read_pattern, sequence, write_behavior,
     write_byte_level, write_metaspace, write_pattern,
 };
+use crate::json::Field;
 
 const KINDS: [&str; 12] = [
     "BertPreTokenizer",

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use piecework_core::error::{Error, ErrorKind};
+use piecework_core::error::Error;
 use piecework_core::spec::{NormalizerSpec, PreTokenizerSpec, TextFunction, TokenizerSpec};
 
 use super::custom::Functions;
-use super::field::Field;
-use super::tree::Node;
 use super::{
     added_tokens, decoders, lengths, models, normalizers, post_processors, pre_tokenizers, version_2,
 };
+use crate::json::{parse, Field};
 
 /// What a document may hold.
 pub(super) const FIELDS: [&str; 9] = [
@@ -75,15 +74,4 @@ pub(super) fn optional<'a, T>(
     read: impl Fn(&Field<'a>) -> Result<T, Error>,
 ) -> Result<Option<T>, Error> {
     field.find(name)?.map(|found| read(&found)).transpose()
-}
-
-fn parse(bytes: &[u8]) -> Result<Node<'_>, Error> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let place = format!("byte {}", error.valid_up_to());
-        Error::new(ErrorKind::Format, place, "bytes that are not UTF-8", "UTF-8 text")
-    })?;
-    serde_json::from_str(text).map_err(|error| {
-        let place = format!("line {}, column {}", error.line(), error.column());
-        Error::new(ErrorKind::Format, place, error.to_string(), "JSON")
-    })
 }

@@ -4,7 +4,7 @@ use piecework_core::error::Error;
 use piecework_core::spec::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PrependScheme, SplitBehavior};
 use serde_json::{json, Value};
 
-use super::field::Field;
+use crate::json::Field;
 
 const BEHAVIORS: [(&str, SplitBehavior); 5] = [
     ("Removed", SplitBehavior::Removed),

@@ -15,9 +15,9 @@ use piecework_core::spec::{
 };
 
 use super::custom::Functions;
-use super::field::Field;
 use super::read::{optional, FIELDS};
 use super::{added_tokens, decoders, lengths, models, normalizers, pre_tokenizers};
+use crate::json::Field;
 
 const PRE_TOKENIZERS: [&str; 10] = [
     "BertPreTokenizer",

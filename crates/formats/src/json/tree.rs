@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 /// A value of a JSON text.
 #[derive(Debug)]
-pub(super) enum Node<'t> {
+pub(crate) enum Node<'t> {
     Null,
     Bool(bool),
     Unsigned(u64),

@@ -13,7 +13,7 @@ const MAX_SHOWN_CHARS: usize = 60;
 
 /// A value and where it stands.
 #[derive(Clone, Copy)]
-pub(super) struct Field<'a> {
+pub(crate) struct Field<'a> {
     node: &'a Node<'a>,
     place: Place<'a>,
 }
@@ -30,22 +30,22 @@ enum Place<'a> {
 }
 
 impl<'a> Field<'a> {
-    pub(super) fn root(node: &'a Node<'a>) -> Self {
+    pub(crate) fn root(node: &'a Node<'a>) -> Self {
         Self { node, place: Place::Root }
     }
 
     /// An error about this value.
-    pub(super) fn error(&self, expected: impl Into<String>) -> Error {
+    pub(crate) fn error(&self, expected: impl Into<String>) -> Error {
         self.contradiction(summary(self.node), expected)
     }
 
     /// An error about what this value says.
-    pub(super) fn contradiction(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
+    pub(crate) fn contradiction(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
         Error::new(ErrorKind::Format, self.place.path(), found, expected)
     }
 
     /// Refuse fields that are not among `known` and fields given twice.
-    pub(super) fn fields(&self, known: &[&str]) -> Result<(), Error> {
+    pub(crate) fn fields(&self, known: &[&str]) -> Result<(), Error> {
         let mut seen = vec![false; known.len()];
         for (name, node) in self.members()? {
             let at = |place: &Place| Error::new(ErrorKind::Format, place.path(), "", "");
@@ -63,7 +63,7 @@ impl<'a> Field<'a> {
     }
 
     /// A member that must be there and not be null.
-    pub(super) fn get(&'a self, name: &'a str) -> Result<Field<'a>, Error> {
+    pub(crate) fn get(&'a self, name: &'a str) -> Result<Field<'a>, Error> {
         match self.member(name)? {
             Some(field) if field.is_null() => Err(field.error("a value")),
             Some(field) => Ok(field),
@@ -75,23 +75,23 @@ impl<'a> Field<'a> {
     }
 
     /// A member that may be absent or null.
-    pub(super) fn find(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
+    pub(crate) fn find(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
         Ok(self.member(name)?.filter(|field| !field.is_null()))
     }
 
     /// A member that may be absent; null is a value like any other.
-    pub(super) fn member(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
+    pub(crate) fn member(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
         let found = self.members()?.iter().find(|(known, _)| known == name);
         Ok(found.map(|(_, node)| Field { node, place: Place::Member(&self.place, name) }))
     }
 
     /// Whether there is such a member, be it null.
-    pub(super) fn has(&self, name: &str) -> Result<bool, Error> {
+    pub(crate) fn has(&self, name: &str) -> Result<bool, Error> {
         Ok(self.members()?.iter().any(|(known, _)| known == name))
     }
 
     /// The entries of an object whose names are data; none may be there twice.
-    pub(super) fn entries(&'a self) -> Result<impl Iterator<Item = (&'a str, Field<'a>)>, Error> {
+    pub(crate) fn entries(&'a self) -> Result<impl Iterator<Item = (&'a str, Field<'a>)>, Error> {
         let members = self.members()?;
         let mut seen = HashSet::with_capacity(members.len());
         let field = |name: &'a str, node| Field { node, place: Place::Entry(&self.place, name) };
@@ -104,7 +104,7 @@ impl<'a> Field<'a> {
         Ok(members.iter().map(move |(name, node)| (&**name, field(name, node))))
     }
 
-    pub(super) fn items(&'a self) -> Result<impl ExactSizeIterator<Item = Field<'a>>, Error> {
+    pub(crate) fn items(&'a self) -> Result<impl ExactSizeIterator<Item = Field<'a>>, Error> {
         let Node::Array(items) = self.node else {
             return Err(self.error("an array"));
         };
@@ -113,7 +113,7 @@ impl<'a> Field<'a> {
     }
 
     /// An array of exactly two values.
-    pub(super) fn pair(&'a self, what: &str) -> Result<[Field<'a>; 2], Error> {
+    pub(crate) fn pair(&'a self, what: &str) -> Result<[Field<'a>; 2], Error> {
         let Node::Array(items) = self.node else {
             return Err(self.error(what));
         };
@@ -125,14 +125,14 @@ impl<'a> Field<'a> {
         Ok([item(0, first), item(1, second)])
     }
 
-    pub(super) fn text(&self) -> Result<&'a str, Error> {
+    pub(crate) fn text(&self) -> Result<&'a str, Error> {
         match self.node {
             Node::Text(text) => Ok(text),
             _ => Err(self.error("a string")),
         }
     }
 
-    pub(super) fn char(&self) -> Result<char, Error> {
+    pub(crate) fn char(&self) -> Result<char, Error> {
         let mut chars = self.text()?.chars();
         match (chars.next(), chars.next()) {
             (Some(c), None) => Ok(c),
@@ -140,24 +140,24 @@ impl<'a> Field<'a> {
         }
     }
 
-    pub(super) fn flag(&self) -> Result<bool, Error> {
+    pub(crate) fn flag(&self) -> Result<bool, Error> {
         match self.node {
             Node::Bool(flag) => Ok(*flag),
             _ => Err(self.error("true or false")),
         }
     }
 
-    pub(super) fn id(&self) -> Result<u32, Error> {
+    pub(crate) fn id(&self) -> Result<u32, Error> {
         let id = self.unsigned().and_then(|id| u32::try_from(id).ok());
         id.ok_or_else(|| self.error("an integer from 0 to 4294967295"))
     }
 
-    pub(super) fn size(&self) -> Result<usize, Error> {
+    pub(crate) fn size(&self) -> Result<usize, Error> {
         let size = self.unsigned().and_then(|size| usize::try_from(size).ok());
         size.ok_or_else(|| self.error("an integer from 0 on"))
     }
 
-    pub(super) fn number(&self) -> Result<f64, Error> {
+    pub(crate) fn number(&self) -> Result<f64, Error> {
         match *self.node {
             // An integer beyond 2^53 is rounded, as wherever JSON numbers are read as floats.
             Node::Unsigned(value) => Ok(value as f64),
@@ -167,19 +167,19 @@ impl<'a> Field<'a> {
         }
     }
 
-    pub(super) fn is_object(&self) -> bool {
+    pub(crate) fn is_object(&self) -> bool {
         matches!(self.node, Node::Object(_))
     }
 
-    pub(super) fn is_array(&self) -> bool {
+    pub(crate) fn is_array(&self) -> bool {
         matches!(self.node, Node::Array(_))
     }
 
-    pub(super) fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         matches!(self.node, Node::Text(own) if own == text)
     }
 
-    pub(super) fn is_text(&self) -> bool {
+    pub(crate) fn is_text(&self) -> bool {
         matches!(self.node, Node::Text(_))
     }
 
@@ -188,7 +188,7 @@ impl<'a> Field<'a> {
     }
 
     /// One of a few names, each with its value.
-    pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
+    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
         let text = self.text()?;
         let chosen = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
         let names = || choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
@@ -196,7 +196,7 @@ impl<'a> Field<'a> {
     }
 
     /// The `type` of a component, one of `known`.
-    pub(super) fn kind<'k>(&self, known: &[&'k str]) -> Result<&'k str, Error> {
+    pub(crate) fn kind<'k>(&self, known: &[&'k str]) -> Result<&'k str, Error> {
         let expected = || format!("one of {}", known.join(", "));
         let Some(kind) = self.member("type")? else {
             let place = Place::Member(&self.place, "type").path();

@@ -1,0 +1,62 @@
+//! Tokens as bytes, and the special tokens that texts hold.
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::core::Core;
+use crate::errors::raise;
+use crate::input::selector;
+use crate::text::{borrow_all, items};
+
+/// The bytes of a token, None for an id that is none.
+#[pyfunction]
+pub(crate) fn token_bytes<'py>(py: Python<'py>, core: &Core, id: u32) -> Option<Bound<'py, PyBytes>> {
+    let mut bytes = Vec::new();
+    core.encoder.pipeline().token_bytes_into(id, &mut bytes).then(|| PyBytes::new(py, &bytes))
+}
+
+/// Every entry of the model's vocabulary, as bytes, by id.
+#[pyfunction]
+pub(crate) fn vocab_bytes<'py>(py: Python<'py>, core: &Core) -> Vec<(u32, Bound<'py, PyBytes>)> {
+    let pipeline = core.encoder.pipeline();
+    let mut bytes = Vec::new();
+    let mut entry = |id| {
+        bytes.clear();
+        pipeline.token_bytes_into(id, &mut bytes);
+        (id, PyBytes::new(py, &bytes))
+    };
+    pipeline.vocab().iter().map(|(_, id)| entry(id)).collect()
+}
+
+/// Ids to bytes.
+#[pyfunction]
+pub(crate) fn decode_bytes<'py>(
+    py: Python<'py>,
+    core: &Core,
+    ids: Vec<u32>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = py.detach(|| core.encoder.pipeline().decode_bytes(&ids)).map_err(raise)?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// Bytes as one word.
+#[pyfunction]
+pub(crate) fn encode_word_of_bytes(py: Python<'_>, core: &Core, word: &[u8]) -> Vec<u32> {
+    py.detach(|| core.encoder.pipeline().encode_word_of_bytes(word))
+}
+
+/// The first text that holds one of these special tokens: its row and the id.
+#[pyfunction]
+pub(crate) fn find_special(
+    py: Python<'_>,
+    core: &Core,
+    texts: &Bound<'_, PyAny>,
+    special: Option<Vec<u32>>,
+) -> PyResult<Option<(usize, u32)>> {
+    let held = items(texts, "texts")?;
+    let texts = borrow_all(&held, "texts")?;
+    let selector = selector(special);
+    let pipeline = core.encoder.pipeline();
+    let find = |(row, text): (usize, &&str)| Some((row, pipeline.find_special(text, &selector)?.0));
+    Ok(py.detach(|| texts.iter().enumerate().find_map(find)))
+}

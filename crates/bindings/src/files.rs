@@ -1,0 +1,75 @@
+//! Files that need more than their bytes to be read, or give more than one.
+
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::pretokenize::refuse_empty_matches;
+use piecework_core::spec::{PreTokenizerSpec, TokenizerSpec};
+use piecework_formats::{clip, tekken, tiktoken, tokenizer_json, vocab_merges};
+use pyo3::prelude::*;
+
+use crate::core::{compile, Core};
+use crate::errors::raise;
+
+/// Read `.tiktoken` ranks; `pipeline` is an object with a `pre_tokenizer` as in `tokenizer.json`.
+#[pyfunction]
+pub(crate) fn read_tiktoken(
+    py: Python<'_>,
+    data: &[u8],
+    source: &str,
+    pipeline: &[u8],
+    special_tokens: Vec<(String, u32)>,
+) -> PyResult<Core> {
+    let pre_tokenizer = py.detach(|| pre_tokenizer(pipeline)).map_err(raise)?;
+    compile(py, source, || tiktoken::read(data, pre_tokenizer, &special_tokens))
+}
+
+/// Read a `tekken.json`.
+#[pyfunction]
+pub(crate) fn read_tekken(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
+    compile(py, source, || tekken::read(data).and_then(checked))
+}
+
+/// Read CLIP's list of merges.
+#[pyfunction]
+pub(crate) fn read_clip(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
+    compile(py, source, || clip::read(data))
+}
+
+/// Read a vocabulary and its merges; `sources` are their names.
+#[pyfunction]
+pub(crate) fn read_vocab_merges(
+    py: Python<'_>,
+    vocab: &[u8],
+    merges: &[u8],
+    sources: (String, String),
+    pipeline: Option<&[u8]>,
+    special_tokens: Option<Vec<String>>,
+) -> PyResult<Core> {
+    let pre_tokenizer = py.detach(|| pipeline.map(pre_tokenizer).transpose()).map_err(raise)?;
+    let settings = vocab_merges::Settings { pre_tokenizer, special_tokens };
+    compile(py, "", || vocab_merges::read(vocab, merges, (&sources.0, &sources.1), settings))
+}
+
+/// Write `.tiktoken` ranks.
+#[pyfunction]
+pub(crate) fn write_tiktoken(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
+    py.detach(|| tiktoken::write(&core.encoder.pipeline().spec())).map_err(raise)
+}
+
+/// Write a vocabulary and its merges.
+#[pyfunction]
+pub(crate) fn write_vocab_merges(py: Python<'_>, core: &Core) -> PyResult<(Vec<u8>, Vec<u8>)> {
+    py.detach(|| vocab_merges::write(&core.encoder.pipeline().spec())).map_err(raise)
+}
+
+fn pre_tokenizer(pipeline: &[u8]) -> Result<PreTokenizerSpec, Error> {
+    let (_, pre_tokenizer) = tokenizer_json::read_pipeline(pipeline, &[])?;
+    let pre_tokenizer = pre_tokenizer
+        .ok_or_else(|| Error::new(ErrorKind::Argument, "pattern", "nothing", "a pre-tokenizer"))?;
+    refuse_empty_matches(&pre_tokenizer)?;
+    Ok(pre_tokenizer)
+}
+
+fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
+    spec.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches)?;
+    Ok(spec)
+}

@@ -1,0 +1,110 @@
+//! Byte-level pipelines: words spelled by their bytes, tokens as the bytes that they stand for; and special
+//! tokens that a text holds.
+//!
+//! When only ids are asked for, words stay stretches of the text up to the model: no text is rewritten and
+//! nothing is aligned.
+
+use super::words::{SplitScratch, WordIds, WordSink};
+use super::{Options, Pipeline};
+use crate::error::{Error, ErrorKind};
+use crate::model::ModelScratch;
+use crate::normalize::Normalizer;
+use crate::special::{Segment, Selector};
+use crate::text::{byte_of_printable, printable_of};
+
+impl Pipeline {
+    /// Append the ids of a stretch of raw text whose words are spelled by their bytes.
+    pub(super) fn spelled_ids(
+        &self,
+        stretch: &str,
+        options: Options<'_>,
+        split: &mut SplitScratch,
+        words: &mut WordIds<'_>,
+    ) -> Result<(), Error> {
+        let normalized = &mut split.normalized;
+        let text = match self.splitter.normalizer() {
+            Normalizer::Identity => stretch,
+            normalizer => {
+                normalized.clear();
+                normalizer.run(stretch, 0, normalized)?;
+                normalized.as_str()
+            }
+        };
+        let mut result = Ok(());
+        self.special.split_normalized(text, options.parse_special, |segment| match segment {
+            _ if result.is_err() => {}
+            Segment::Token(id, ..) => words.push(id),
+            Segment::Text(start, end) => {
+                let text = &text[start..end];
+                let cut = self.splitter.pre_tokenizer();
+                result = cut.cut_raw(text, |from, to| words.word(&text[from..to], 0));
+            }
+        });
+        result
+    }
+
+    /// Append the bytes of a token; says whether the id is one.
+    ///
+    /// Entries of a byte-level vocabulary are read as bytes, everything else stands for its UTF-8.
+    pub fn token_bytes_into(&self, id: u32, out: &mut Vec<u8>) -> bool {
+        if let Some(content) = self.added.get(&id) {
+            out.extend_from_slice(content.as_bytes());
+            return true;
+        }
+        let Some(token) = self.vocab.token_of(id) else { return false };
+        let start = out.len();
+        let is_byte_level = self.decoder.is_byte_level();
+        for c in token.chars() {
+            match byte_of_printable(c).filter(|_| is_byte_level) {
+                Some(byte) => out.push(byte),
+                None => {
+                    out.truncate(start);
+                    out.extend_from_slice(token.as_bytes());
+                    break;
+                }
+            }
+        }
+        true
+    }
+
+    /// Turn ids into bytes; an id of nothing is an error.
+    pub fn decode_bytes(&self, ids: &[u32]) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::with_capacity(4 * ids.len());
+        for (at, &id) in ids.iter().enumerate() {
+            if !self.token_bytes_into(id, &mut bytes) {
+                let found = format!("{id}, which is the id of no token");
+                return Err(Error::new(ErrorKind::Argument, format!("ids[{at}]"), found, "ids of tokens"));
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Segment bytes as one word of a byte-level model, without any splitting.
+    #[must_use]
+    pub fn encode_word_of_bytes(&self, bytes: &[u8]) -> Vec<u32> {
+        let mut ids = Vec::new();
+        let word: String = bytes.iter().map(|&byte| printable_of(byte)).collect();
+        if !word.is_empty() {
+            self.model.run(&word, &self.vocab, &mut ModelScratch::default(), &mut ids);
+        }
+        ids
+    }
+
+    /// The first of these special tokens that a text holds: its id and the byte where it begins.
+    #[must_use]
+    pub fn find_special(&self, text: &str, selector: &Selector) -> Option<(u32, usize)> {
+        let mut first = None;
+        self.special.split_raw(text, selector, |segment| match segment {
+            Segment::Token(id, start, _) if first.is_none() && self.special.is_special(id) => {
+                first = Some((id, start));
+            }
+            _ => {}
+        });
+        first
+    }
+}
+
+/// The text whose bytes an entry spells, if it does and they are one.
+pub(super) fn spelled_by(entry: &str) -> Option<String> {
+    String::from_utf8(entry.chars().map(byte_of_printable).collect::<Option<_>>()?).ok()
+}

@@ -1,0 +1,83 @@
+//! CLIP's `bpe_simple_vocab_16e6.txt`: merges alone, from which the vocabulary is made up.
+//!
+//! The file holds far more merges than the model uses. Its entries are the 256 bytes, the same with `</w>`,
+//! what the merges make, and two special tokens: 49,408 in all (Radford et al. 2021, reference code).
+
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::spec::{
+    AddedToken, BpeSpec, NormalizerSpec, PatternSpec, PostProcessorSpec, SplitBehavior, TokenizerSpec,
+};
+use piecework_core::text::printable_of;
+
+use crate::bytes::{self, special_token, split_bytes};
+use crate::vocab_merges::read_merges;
+
+const MERGES: usize = 48_894;
+const START: &str = "<|startoftext|>";
+const END: &str = "<|endoftext|>";
+const PATTERN: &str =
+    r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
+
+/// Read the decompressed file.
+pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
+    let lines = read_merges(bytes)?;
+    if lines.len() < MERGES {
+        let found = format!("{} merges", lines.len());
+        let place = format!("line {}", lines.last().map_or(1, |last| last.0));
+        return Err(Error::new(ErrorKind::Format, place, found, format!("at least {MERGES}")));
+    }
+    let merges: Vec<(String, String)> =
+        lines[..MERGES].iter().map(|(_, left, right)| ((*left).to_owned(), (*right).to_owned())).collect();
+    let entries = entries_of(&merges);
+    let special_tokens =
+        [START, END].iter().zip(entries.len() - 2..).map(|(token, id)| special_token(token, id as u32));
+    let special_tokens = special_tokens.collect();
+    let model = BpeSpec {
+        vocab: entries.into_iter().zip(0..).collect(),
+        merges,
+        dropout: None,
+        unk_token: None,
+        continuing_subword_prefix: None,
+        end_of_word_suffix: Some("</w>".to_owned()),
+        fuse_unk: false,
+        byte_fallback: false,
+        ignore_merges: false,
+    };
+    Ok(tokenizer(model, special_tokens))
+}
+
+fn entries_of(merges: &[(String, String)]) -> Vec<String> {
+    let mut alphabet: Vec<char> = (0..=255).map(printable_of).collect();
+    // Bytes that are printable themselves come first; all others follow from U+0100 on.
+    alphabet.sort_unstable();
+    let plain = alphabet.iter().map(char::to_string);
+    let marked = alphabet.iter().map(|c| format!("{c}</w>"));
+    let made = merges.iter().map(|(left, right)| format!("{left}{right}"));
+    plain.chain(marked).chain(made).chain([START.to_owned(), END.to_owned()]).collect()
+}
+
+/// CLIP's pipeline: lower case, single spaces, words framed by the two special tokens.
+pub(crate) fn tokenizer(model: BpeSpec, special_tokens: Vec<AddedToken>) -> TokenizerSpec {
+    let id_of = |content: &str| special_tokens.iter().find(|token| token.content == content).map(|t| t.id);
+    let framing = id_of(END).zip(id_of(START)).map(|(end, start)| PostProcessorSpec::Roberta {
+        sep: (END.to_owned(), end),
+        cls: (START.to_owned(), start),
+        trim_offsets: false,
+        add_prefix_space: false,
+    });
+    let spaces =
+        NormalizerSpec::Replace { pattern: PatternSpec::Regex(r"\s+".to_owned()), content: " ".to_owned() };
+    TokenizerSpec {
+        normalizer: Some(NormalizerSpec::Sequence(vec![
+            NormalizerSpec::Nfc,
+            spaces,
+            NormalizerSpec::Lowercase,
+        ])),
+        post_processor: framing,
+        ..bytes::tokenizer(
+            model,
+            split_bytes(PATTERN.to_owned(), SplitBehavior::Removed, true),
+            special_tokens,
+        )
+    }
+}

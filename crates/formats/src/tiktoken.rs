@@ -1,0 +1,162 @@
+//! `.tiktoken`: one token a line, in base64, with its rank. Neither pattern nor special tokens are in the
+//! file: the caller gives them.
+
+use std::collections::HashSet;
+
+use base64::engine::general_purpose::STANDARD;
+use base64::Engine;
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::spec::{BpeSpec, ModelSpec, PreTokenizerSpec, TokenizerSpec};
+
+use crate::bytes::{special_token, tokenizer};
+use crate::ranks::{Entry, Ranks};
+
+/// How the file of Whisper writes the empty token.
+const EMPTY: &[u8] = b"=";
+
+/// Read ranks as a tokenizer with this pre-tokenizer and these special tokens.
+///
+/// Empty lines are passed over; errors name the line, counted from 1.
+pub fn read(
+    bytes: &[u8],
+    pre_tokenizer: PreTokenizerSpec,
+    special_tokens: &[(String, u32)],
+) -> Result<TokenizerSpec, Error> {
+    let lines =
+        (1..).zip(bytes.split(|&byte| byte == b'\n')).map(|(number, line)| (number, line.trim_ascii()));
+    let entries = lines.filter(|(_, line)| !line.is_empty()).map(|(number, line)| read_line(number, line));
+    let ranks = Ranks::new(entries.collect::<Result<_, _>>()?, place_of)?;
+    let special_tokens = special_tokens.iter().map(|(content, id)| special_token(content, *id)).collect();
+    Ok(tokenizer(ranks.into_model(0), pre_tokenizer, special_tokens))
+}
+
+fn place_of(number: usize) -> String {
+    format!("line {number}")
+}
+
+fn read_line(number: usize, line: &[u8]) -> Result<Entry, Error> {
+    let wrong = || {
+        let shown: String = String::from_utf8_lossy(line).chars().take(60).collect();
+        let expected = "a token in base64, a space and its rank";
+        Error::new(ErrorKind::Format, place_of(number), format!("{shown:?}"), expected)
+    };
+    let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let (Some(token), Some(rank), None) = (fields.next(), fields.next(), fields.next()) else {
+        return Err(wrong());
+    };
+    let rank = std::str::from_utf8(rank).ok().and_then(|rank| rank.parse().ok()).ok_or_else(wrong)?;
+    let token = if token == EMPTY { Vec::new() } else { STANDARD.decode(token).map_err(|_| wrong())? };
+    Ok(Entry { token, rank, number })
+}
+
+/// Write the ranks of a byte-level tokenizer, each id a rank; the added tokens are left out.
+///
+/// The merges must be those that the ranks stand for, or the file would encode otherwise.
+pub fn write(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
+    let ranks = ranks_of(spec)?;
+    let mut text = Vec::new();
+    for (token, rank) in ranks.iter() {
+        let token = if token.is_empty() { "=".to_owned() } else { STANDARD.encode(token) };
+        text.extend_from_slice(format!("{token} {rank}\n").as_bytes());
+    }
+    Ok(text)
+}
+
+/// The ranks that encode as a byte-level BPE model does.
+fn ranks_of(spec: &TokenizerSpec) -> Result<Ranks, Error> {
+    let ModelSpec::Bpe(model) = &spec.model else {
+        return Err(refused("model.type", "a model that is not BPE", "byte-level BPE"));
+    };
+    check_switches(model)?;
+    let added: HashSet<&str> = spec.added_tokens.iter().map(|token| token.content.as_str()).collect();
+    let entries = model.vocab.iter().map(|(token, id)| (token.as_str(), *id));
+    let ranks = Ranks::of_vocab(entries.filter(|(token, _)| !added.contains(token)))?;
+    check_merges(model, &ranks)?;
+    Ok(ranks)
+}
+
+fn check_switches(model: &BpeSpec) -> Result<(), Error> {
+    let is_set = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    for (name, set) in [
+        ("dropout", model.dropout.is_some()),
+        ("continuing_subword_prefix", is_set(&model.continuing_subword_prefix)),
+        ("end_of_word_suffix", is_set(&model.end_of_word_suffix)),
+        ("byte_fallback", model.byte_fallback),
+    ] {
+        if set {
+            return Err(refused(&format!("model.{name}"), "a value", "none: ranks cannot hold it"));
+        }
+    }
+    Ok(())
+}
+
+fn check_merges(model: &BpeSpec, ranks: &Ranks) -> Result<(), Error> {
+    if !model.ignore_merges {
+        if let Some((token, _)) = ranks.cuts().find(|(_, cut)| cut.is_none()) {
+            let found = format!("{:?}, which no merges make", String::from_utf8_lossy(token));
+            return Err(refused("model.vocab", &found, "entries that merges make, or ignore_merges"));
+        }
+    }
+    let expected = ranks.merges();
+    let differs = |&at: &usize| expected.get(at) != model.merges.get(at);
+    let Some(at) = (0..expected.len().max(model.merges.len())).find(differs) else { return Ok(()) };
+    let shown =
+        |merges: &[(String, String)]| merges.get(at).map_or("no merge".into(), |pair| format!("{pair:?}"));
+    let expected = format!("{}, which the ids as ranks stand for", shown(&expected));
+    Err(refused(&format!("model.merges[{at}]"), &shown(&model.merges), &expected))
+}
+
+fn refused(place: &str, found: &str, expected: &str) -> Error {
+    Error::new(ErrorKind::Vocabulary, place, found, expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::byte_level;
+
+    fn file(longer: &[&str]) -> String {
+        let bytes = (0..=255u8).map(|byte| vec![byte]);
+        let tokens = bytes.chain(longer.iter().map(|token| token.as_bytes().to_vec()));
+        let line = |(rank, token): (usize, Vec<u8>)| format!("{} {rank}\n", STANDARD.encode(token));
+        tokens.enumerate().map(line).collect()
+    }
+
+    fn read_all(text: &str) -> Result<TokenizerSpec, Error> {
+        read(text.as_bytes(), PreTokenizerSpec::ByteLevel(byte_level(true)), &[("<|end|>".into(), 300)])
+    }
+
+    #[test]
+    fn round_trips() {
+        let text = file(&["in", "ing"]) + "= 270\n";
+        let spec = read_all(&text).unwrap();
+        assert_eq!(spec.added_tokens[0].id, 300);
+        assert_eq!(write(&spec).unwrap(), text.as_bytes());
+    }
+
+    #[test]
+    fn names_the_line_at_fault() {
+        let error = |text: &str| read_all(text).unwrap_err().to_string();
+        let text = file(&["in"]);
+        assert!(
+            error(&(text.clone() + "aW5n")).starts_with("line 258: found \"aW5n\", expected a token in")
+        );
+        assert!(error(&(text.clone() + "aW5 300")).starts_with("line 258: found \"aW5 300\""));
+        assert!(error(&(text.clone() + "aW5n -1")).starts_with("line 258"));
+        assert!(error(&(text.clone() + "aW4= 300")).contains("the token \"in\", which line 257 has too"));
+        assert!(error(&(text.clone() + "aW5n 256")).contains("rank 256, which line 257 has too"));
+        let missing = text.replace("QQ== 65\n", "");
+        assert!(error(&missing).contains("no token for the byte 0x41 (written 'A')"));
+    }
+
+    #[test]
+    fn refuses_merges_that_ranks_cannot_hold() {
+        let mut spec = read_all(&file(&["bc", "ab", "abc"])).unwrap();
+        if let ModelSpec::Bpe(model) = &mut spec.model {
+            model.merges[2] = ("ab".into(), "c".into());
+        }
+        let error = write(&spec).unwrap_err();
+        assert_eq!(error.place, "model.merges[2]");
+        assert!(error.expected.contains(r#"("a", "bc")"#));
+    }
+}

@@ -1,0 +1,269 @@
+//! `vocab.json` with `merges.txt` (GPT-2 calls them `encoder.json` and `vocab.bpe`): entries with their ids,
+//! and one merge a line, the first joined first.
+//!
+//! The files hold the model alone. What the models that come in them do with text is told by the entries:
+//! entries for all 256 bytes are GPT-2's pipeline; with `</w>` at the end of words too, CLIP's; `</w>`
+//! without the bytes, that of the first GPT.
+
+use std::collections::{HashMap, HashSet};
+
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::spec::{
+    AddedToken, BertNormalizerSpec, BpeSpec, DecoderSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec,
+    TokenizerSpec, VocabSpec,
+};
+use serde_json::{Map, Value};
+
+use crate::bytes::{byte_level, check_alphabet, printable, special_token, tokenizer};
+use crate::json::{parse, utf8, Field};
+use crate::{clip, tiktoken};
+
+const END_OF_WORD: &str = "</w>";
+const HEADER: &str = "#version";
+const VERSION: &str = "#version: 0.2";
+
+/// What the caller may say about the tokenizer; what is `None` is told by the entries.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// How text is split into words.
+    pub pre_tokenizer: Option<PreTokenizerSpec>,
+    /// Entries that become special tokens: by default those in `<...>` that no merge makes.
+    pub special_tokens: Option<Vec<String>>,
+}
+
+/// Read the two files; errors name the one at fault by what `names` calls it.
+pub fn read(
+    vocab: &[u8],
+    merges: &[u8],
+    names: (&str, &str),
+    settings: Settings,
+) -> Result<TokenizerSpec, Error> {
+    let vocab = read_vocab(vocab).map_err(|error| error.within(names.0))?;
+    let ids: HashMap<&str, u32> = vocab.iter().map(|(token, id)| (token.as_str(), *id)).collect();
+    let merges = read_merges(merges)
+        .and_then(|lines| check_merges(lines, &ids))
+        .map_err(|error| error.within(names.1))?;
+    let special_tokens = special_tokens(&vocab, &ids, &merges, settings.special_tokens)?;
+    let kind = Kind::of(&vocab);
+    let needs_bytes = kind != Kind::Gpt1 && settings.pre_tokenizer.is_none();
+    if needs_bytes {
+        let has = |byte| ids.contains_key(printable(&[byte]).as_str());
+        check_alphabet("entries", has).map_err(|error| error.within(names.0))?;
+    }
+    let has_unknown = kind == Kind::Gpt1 && ids.contains_key("<unk>");
+    let model = BpeSpec {
+        dropout: None,
+        unk_token: has_unknown.then(|| "<unk>".to_owned()),
+        continuing_subword_prefix: None,
+        end_of_word_suffix: (kind != Kind::Gpt2).then(|| END_OF_WORD.to_owned()),
+        fuse_unk: false,
+        byte_fallback: false,
+        ignore_merges: false,
+        merges,
+        vocab,
+    };
+    let spec = kind.tokenizer(model, special_tokens);
+    let pre_tokenizer = settings.pre_tokenizer.or(spec.pre_tokenizer);
+    Ok(TokenizerSpec { pre_tokenizer, ..spec })
+}
+
+/// The three pipelines that come in these files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Gpt2,
+    Clip,
+    Gpt1,
+}
+
+impl Kind {
+    /// A quarter of the entries marked as ends of words cannot be chance.
+    fn of(vocab: &VocabSpec) -> Self {
+        let marked = vocab.iter().filter(|(token, _)| token.ends_with(END_OF_WORD)).count();
+        let is_byte = |token: &str| token.chars().eq([piecework_core::text::printable_of(0)]);
+        if marked * 4 < vocab.len() || vocab.is_empty() {
+            Self::Gpt2
+        } else if vocab.iter().any(|(token, _)| is_byte(token)) {
+            Self::Clip
+        } else {
+            Self::Gpt1
+        }
+    }
+
+    fn tokenizer(self, model: BpeSpec, special_tokens: Vec<AddedToken>) -> TokenizerSpec {
+        match self {
+            Self::Gpt2 => tokenizer(model, PreTokenizerSpec::ByteLevel(byte_level(true)), special_tokens),
+            Self::Clip => clip::tokenizer(model, special_tokens),
+            Self::Gpt1 => TokenizerSpec {
+                normalizer: Some(NormalizerSpec::Bert(BertNormalizerSpec {
+                    clean_text: true,
+                    handle_chinese_chars: true,
+                    strip_accents: None,
+                    lowercase: true,
+                })),
+                decoder: Some(DecoderSpec::Bpe { suffix: END_OF_WORD.to_owned() }),
+                ..tokenizer(model, PreTokenizerSpec::Bert, special_tokens)
+            },
+        }
+    }
+}
+
+fn read_vocab(bytes: &[u8]) -> Result<VocabSpec, Error> {
+    let tree = parse(bytes)?;
+    let root = Field::root(&tree);
+    let entries = root.entries()?.map(|(token, id)| Ok((token.to_owned(), id.id()?)));
+    entries.collect()
+}
+
+/// A merge with the number of its line, from 1.
+type Merge<'t> = (usize, &'t str, &'t str);
+
+/// Empty lines are passed over; a version line may stand first.
+pub(crate) fn read_merges(bytes: &[u8]) -> Result<Vec<Merge<'_>>, Error> {
+    let lines = (1..).zip(utf8(bytes)?.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
+    let is_header = |number, line: &str| number == 1 && line.contains(HEADER);
+    lines
+        .filter(|&(number, line)| !line.is_empty() && !is_header(number, line))
+        .map(|(number, line)| split_merge(number, line))
+        .collect()
+}
+
+fn split_merge(number: usize, line: &str) -> Result<Merge<'_>, Error> {
+    match line.split_once(' ') {
+        Some((left, right)) if !left.is_empty() && !right.is_empty() && !right.contains(' ') => {
+            Ok((number, left, right))
+        }
+        _ => {
+            let shown: String = line.chars().take(60).collect();
+            let expected = "two entries with one space between them";
+            Err(Error::new(ErrorKind::Format, line_of(number), format!("{shown:?}"), expected))
+        }
+    }
+}
+
+fn line_of(number: usize) -> String {
+    format!("line {number}")
+}
+
+/// Each merge must join two entries to an entry, and stand there once.
+fn check_merges(lines: Vec<Merge>, ids: &HashMap<&str, u32>) -> Result<Vec<(String, String)>, Error> {
+    let mut first_line = HashMap::with_capacity(lines.len());
+    let wrong = |number, found, expected: &str| {
+        Err(Error::new(ErrorKind::Vocabulary, line_of(number), found, expected))
+    };
+    for &(number, left, right) in &lines {
+        let joined = format!("{left}{right}");
+        if let Some(absent) = [left, right, &joined].into_iter().find(|token| !ids.contains_key(*token)) {
+            let found = format!("{absent:?}, which is not in the vocabulary");
+            return wrong(number, found, "two entries of the vocabulary that join to an entry");
+        }
+        if let Some(first) = first_line.insert((left, right), number) {
+            return wrong(number, format!("the merge of line {first} again"), "each merge once");
+        }
+    }
+    Ok(lines.into_iter().map(|(_, left, right)| (left.to_owned(), right.to_owned())).collect())
+}
+
+fn special_tokens(
+    vocab: &VocabSpec,
+    ids: &HashMap<&str, u32>,
+    merges: &[(String, String)],
+    wanted: Option<Vec<String>>,
+) -> Result<Vec<AddedToken>, Error> {
+    if let Some(wanted) = wanted {
+        let of_entry = |content: &String| match ids.get(content.as_str()) {
+            Some(&id) => Ok(special_token(content, id)),
+            None => {
+                let found = format!("{content:?}, which is not in the vocabulary");
+                Err(Error::new(ErrorKind::Argument, "special_tokens", found, "entries of the vocabulary"))
+            }
+        };
+        return wanted.iter().map(of_entry).collect();
+    }
+    let made: HashSet<String> = merges.iter().map(|(left, right)| format!("{left}{right}")).collect();
+    let is_special = |token: &str| {
+        token.len() > 2 && token.starts_with('<') && token.ends_with('>') && token != END_OF_WORD
+    };
+    let found = vocab.iter().filter(|(token, _)| is_special(token) && !made.contains(token));
+    Ok(found.map(|(token, id)| special_token(token, *id)).collect())
+}
+
+/// Write the model of a tokenizer, with its added tokens as entries; the rest of it is not kept.
+///
+/// What the files cannot hold is an error: other models, prefixes inside words, byte entries, and
+/// `ignore_merges` where it makes a difference.
+pub fn write(spec: &TokenizerSpec) -> Result<(Vec<u8>, Vec<u8>), Error> {
+    let refused = |place: &str, found: String, expected: &str| {
+        Err(Error::new(ErrorKind::Vocabulary, place, found, expected))
+    };
+    let ModelSpec::Bpe(model) = &spec.model else {
+        return refused("model.type", "a model that is not BPE".into(), "BPE");
+    };
+    if model.byte_fallback || model.continuing_subword_prefix.as_ref().is_some_and(|p| !p.is_empty()) {
+        return refused("model", "byte_fallback or a prefix inside words".into(), "neither");
+    }
+    if model.ignore_merges {
+        let without = BpeSpec { ignore_merges: false, ..model.clone() };
+        tiktoken::write(&TokenizerSpec { model: ModelSpec::Bpe(without), ..spec.clone() })?;
+    }
+    let mut text = format!("{VERSION}\n");
+    for (at, (left, right)) in model.merges.iter().enumerate() {
+        if [left, right].iter().any(|token| token.contains([' ', '\n', '\r'])) {
+            let found = format!("{left:?} and {right:?}");
+            return refused(&format!("model.merges[{at}]"), found, "entries without space and newline");
+        }
+        text.push_str(&format!("{left} {right}\n"));
+    }
+    Ok((vocab_json(model, &spec.added_tokens), text.into_bytes()))
+}
+
+fn vocab_json(model: &BpeSpec, added_tokens: &[AddedToken]) -> Vec<u8> {
+    let entries = model.vocab.iter().map(|(token, id)| (token, *id));
+    let mut by_id: Vec<(&String, u32)> =
+        entries.chain(added_tokens.iter().map(|token| (&token.content, token.id))).collect();
+    by_id.sort_by_key(|(_, id)| *id);
+    by_id.dedup();
+    let object: Map<String, Value> =
+        by_id.into_iter().map(|(token, id)| (token.clone(), id.into())).collect();
+    Value::Object(object).to_string().into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vocab(longer: &[&str]) -> String {
+        let bytes = (0..=255u8).map(|byte| printable(&[byte]));
+        let tokens = bytes.chain(longer.iter().map(|token| (*token).to_owned()));
+        let object: Map<String, Value> =
+            (0..).zip(tokens).map(|(id, token)| (token, Value::from(id))).collect();
+        Value::Object(object).to_string()
+    }
+
+    fn read_both(vocab: &str, merges: &str) -> Result<TokenizerSpec, Error> {
+        read(vocab.as_bytes(), merges.as_bytes(), ("vocab.json", "merges.txt"), Settings::default())
+    }
+
+    #[test]
+    fn round_trips_with_and_without_the_version_line() {
+        let vocab = vocab(&["in", "ing", "<|end|>"]);
+        let spec = read_both(&vocab, "i n\nin g\n").unwrap();
+        assert_eq!(spec, read_both(&vocab, "#version: 0.2\ni n\r\nin g").unwrap());
+        assert_eq!(spec.added_tokens, [special_token("<|end|>", 258)]);
+        let (entries, merges) = write(&spec).unwrap();
+        assert_eq!(read(&entries, &merges, ("", ""), Settings::default()).unwrap(), spec);
+    }
+
+    #[test]
+    fn names_file_and_line_at_fault() {
+        let vocab = vocab(&["in"]);
+        let error = |merges: &str| read_both(&vocab, merges).unwrap_err().to_string();
+        assert!(error("i n\nin g\n").starts_with("merges.txt: line 2: found \"ing\", which is not in the"));
+        assert!(
+            error("#version: 0.2\ni n\ni n").starts_with("merges.txt: line 3: found the merge of line 2")
+        );
+        assert!(error("i n g").starts_with("merges.txt: line 1: found \"i n g\", expected two entries"));
+        let missing = vocab.replace("\"A\":", "\"AA\":");
+        let error = read_both(&missing, "i n").unwrap_err().to_string();
+        assert!(error.starts_with("vocab.json: entries: found no token for the byte 0x41"));
+    }
+}

@@ -1,0 +1,165 @@
+"""`piecework convert`: one tokenizer file into another format, and proof that it is the same tokenizer."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+import piecework as pw
+from piecework.cli.streams import line_batches
+
+_EXAMPLE = """\b
+Example:
+  piecework convert cl100k_base.tiktoken tokenizer.json --encoding cl100k_base --verify corpus.txt
+  piecework convert tokenizer.json ranks.tiktoken
+  piecework convert vocab.json tokenizer.json --merges merges.txt
+"""
+
+_DIFFERS = 1
+
+
+@click.command(epilog=_EXAMPLE)
+@click.argument("source", metavar="SRC")
+@click.argument("target", metavar="DST")
+@click.option("--merges", help="Merges that belong to a vocab.json.")
+@click.option("--encoding", help=f"What ranks are: {', '.join(pw.spec.ENCODINGS)}.")
+@click.option(
+    "--pattern", help="How ranks, or a vocabulary with merges, split text: name or regex."
+)
+@click.option(
+    "--verify", "corpus", metavar="CORPUS", help="Encode this text with both, line by line."
+)
+@click.option("--force", is_flag=True, help="Write what DST can hold, and say what is lost.")
+def convert(
+    source: str,
+    target: str,
+    merges: str | None,
+    encoding: str | None,
+    pattern: str | None,
+    corpus: str | None,
+    force: bool,
+) -> None:
+    """Convert the tokenizer SRC to the format that the name of DST says.
+
+    .txt is a vocab.txt, .tiktoken ranks, a directory (or a name that ends in /) vocab.json with merges.txt,
+    anything else a tokenizer.json. What DST would lose is refused. Exit code 1: --verify found a difference.
+    """
+    loaded = pw.Tokenizer.load(source, merges=merges, encoding=encoding, pattern=pattern)
+    written = _written_and_read_again(loaded, target)
+    lost = _lost(loaded, written)
+    if lost and not force:
+        raise pw.errors.ArgumentError(
+            target,
+            f"a format that loses {', '.join(lost)}",
+            "another, such as tokenizer.json; or --force",
+        )
+    if lost:
+        click.echo(f"piecework: lost: {', '.join(lost)}", err=True)
+    if corpus is not None:
+        _verify(loaded, written, corpus)
+    if target.endswith("/"):
+        Path(target).mkdir(parents=True, exist_ok=True)
+    loaded.save(target)
+
+
+def _written_and_read_again(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
+    """Save as `target` would be, elsewhere, and load that with what the format does not hold."""
+    with tempfile.TemporaryDirectory() as folder:
+        if target.endswith("/") or Path(target).is_dir():
+            tokenizer.save(folder)
+            special = [token.content for token in tokenizer.added_tokens if token.special]
+            return pw.Tokenizer.load(folder, pattern=_pattern(tokenizer), special_tokens=special)
+        path = Path(folder, Path(target).name)
+        tokenizer.save(path)
+        if path.suffix != ".tiktoken":
+            return pw.Tokenizer.load(path)
+        pattern = _pattern(tokenizer)
+        if pattern is None:
+            found = type(tokenizer.spec.pre_tokenizer).__name__
+            raise pw.errors.ArgumentError("pre_tokenizer", found, "patterns, then bytes, for ranks")
+        ids = {token.content: token.id for token in tokenizer.added_tokens if token.special}
+        return pw.Tokenizer.load(path, pattern=pattern, special_tokens=ids)
+
+
+def _pattern(tokenizer: pw.Tokenizer) -> str | tuple[str, ...] | None:
+    """Return what `pattern=` must be to give the same pre-tokenizer; None if nothing does."""
+    stages = _stages(tokenizer)
+    if stages == (pw.spec.ByteLevel(add_prefix_space=False),):
+        return "gpt2"
+    regexes = tuple(
+        stage.pattern.pattern
+        for stage in stages
+        if isinstance(stage, pw.spec.Split) and isinstance(stage.pattern, pw.spec.Regex)
+    )
+    if _of_stages(pw.spec.split_bytes(regexes)) == stages:
+        return regexes
+    return None
+
+
+def _stages(tokenizer: pw.Tokenizer) -> tuple[Any, ...]:
+    return _of_stages(tokenizer.spec.pre_tokenizer)
+
+
+def _of_stages(pre_tokenizer: Any) -> tuple[Any, ...]:
+    """Return the members of a sequence, without the setting that says nothing there."""
+    members = getattr(pre_tokenizer, "pretokenizers", (pre_tokenizer,))
+    is_byte_level = [isinstance(member, pw.spec.ByteLevel) for member in members]
+    return tuple(
+        replace(member, trim_offsets=True) if byte_level else member
+        for member, byte_level in zip(members, is_byte_level, strict=True)
+    )
+
+
+def _lost(before: pw.Tokenizer, after: pw.Tokenizer) -> list[str]:
+    """Name what the two would do differently."""
+    old, new = before.spec, after.spec
+    same_model = type(old.model) is type(new.model) and (
+        old.model == new.model or isinstance(old.model, pw.spec.BPE)
+    )
+
+    def framing(tokenizer: pw.Tokenizer) -> list[list[int]]:
+        bare = tokenizer.with_truncation(None).with_padding(None)
+        return [bare.encode("").ids, bare.encode("", "").ids]
+
+    def added(tokenizer: pw.Tokenizer) -> dict[str, int]:
+        return {token.content: token.id for token in tokenizer.added_tokens}
+
+    checks = {
+        "model settings": same_model,
+        "the normalizer": (old.normalizer or None) == (new.normalizer or None),
+        "the pre-tokenizer": _stages(before) == _stages(after),
+        "the post-processor": framing(before) == framing(after),
+        "added tokens": added(before) == added(after),
+        "truncation": old.truncation == new.truncation,
+        "padding": old.padding == new.padding,
+    }
+    return [name for name, is_kept in checks.items() if not is_kept]
+
+
+def _verify(before: pw.Tokenizer, after: pw.Tokenizer, corpus: str) -> None:
+    """Encode every line with both; leave with exit code 1 at the first that differs."""
+    lines = tokens = 0
+    for batch in line_batches([corpus]):
+        texts = [line.data.decode("utf-8", "replace") for line in batch]
+        old = before.encode_batch(texts, parse_special=True).to_lists()
+        new = after.encode_batch(texts, parse_special=True).to_lists()
+        for line, mine, other in zip(batch, old, new, strict=True):
+            if mine != other:
+                _show_difference(line.place, (before, mine), (after, other))
+                raise click.exceptions.Exit(_DIFFERS)
+        lines, tokens = lines + len(batch), tokens + sum(map(len, old))
+    click.echo(f"piecework: {lines} lines, {tokens} tokens, all equal", err=True)
+
+
+def _show_difference(place: str, *sides: tuple[pw.Tokenizer, list[int]]) -> None:
+    (_, first), (_, second) = sides
+    pairs = enumerate(zip(first, second, strict=False))
+    at = next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
+    click.echo(f"piecework: {place}: token {at} differs", err=True)
+    for name, (tokenizer, ids) in zip(("SRC", "DST"), sides, strict=True):
+        shown = [(id, tokenizer.id_to_token(id)) for id in ids[max(0, at - 2) : at + 3]]
+        click.echo(f"  {name}: {shown}", err=True)

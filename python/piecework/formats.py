@@ -1,0 +1,186 @@
+"""Tokenizer files: which format a file has, by its content, and what else that format needs.
+
+A path and what the caller says about it go in, a compiled core comes out with the way in which the owner
+of the format treats special tokens in text.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TypeAlias
+
+from piecework._core import Core, read_clip, read_tekken, read_tiktoken, read_vocab_merges
+from piecework.arguments import PathLike, path_text
+from piecework.errors import ArgumentError, FileError, FormatError
+from piecework.files import reason
+from piecework.spec import (
+    NAMED_PATTERNS,
+    PreTokenizer,
+    SpecialInText,
+    named_encoding,
+    named_pre_tokenizer,
+    split_bytes,
+)
+
+Loaded: TypeAlias = tuple[Core, SpecialInText]
+
+_PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+_MAX_UNPACKED_BYTES = 1 << 30
+
+_RANK_LINE = re.compile(rb"\s*[A-Za-z0-9+/]+={0,2} \d+\s*(\n|$)")
+_FLAT_OBJECT = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\d')
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What the caller says about a file; every format takes some of it and refuses the rest."""
+
+    lowercase: bool | None = None
+    merges: PathLike | None = None
+    encoding: str | None = None
+    pattern: str | tuple[str, ...] | None = None
+    special_tokens: Mapping[str, int] | Collection[str] | None = None
+
+    def refuse_all_but(self, taken: tuple[str, ...], what: str) -> None:
+        """Refuse what a format has no use for: it says that itself, or cannot be told."""
+        for hint in fields(self):
+            value = getattr(self, hint.name)
+            if value is not None and hint.name not in taken:
+                raise ArgumentError(hint.name, _shown(value), f"None for {what}")
+
+
+def read_tokenizer(path: PathLike, hints: Hints) -> Loaded:
+    """Read a tokenizer from a file, or from a directory that holds one under its usual name."""
+    source = path_text(path)
+    if Path(source).is_dir():
+        source, hints = _in_directory(Path(source), hints)
+    data = _bytes_of(source)
+    if hints.merges is not None:
+        return _read_pair(data, source, hints)
+    if hints.encoding is not None or _RANK_LINE.match(data):
+        return _read_ranks(data, source, hints)
+    head = data.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head.startswith(b"{"):
+        return _read_json(data.removeprefix(b"\xef\xbb\xbf"), head, source, hints)
+    return _read_lines(data, source, hints)
+
+
+def _in_directory(folder: Path, hints: Hints) -> tuple[str, Hints]:
+    if (folder / "tokenizer.json").is_file():
+        return str(folder / "tokenizer.json"), hints
+    for vocab, merges in _PAIRS:
+        if (folder / vocab).is_file() and (folder / merges).is_file():
+            return str(folder / vocab), _with_merges(hints, folder / merges)
+    expected = "tokenizer.json, vocab.json with merges.txt, or encoder.json with vocab.bpe in it"
+    raise FileError(str(folder), "a directory", expected)
+
+
+def _with_merges(hints: Hints, merges: Path) -> Hints:
+    if hints.merges is not None:
+        raise ArgumentError("merges", _shown(hints.merges), "None for a directory that holds both")
+    return Hints(hints.lowercase, merges, hints.encoding, hints.pattern, hints.special_tokens)
+
+
+def _bytes_of(source: str) -> bytes:
+    """Read a file, unpacked if it is gzip."""
+    try:
+        data = Path(source).read_bytes()
+    except OSError as error:
+        raise FileError(source, reason(error), "a tokenizer file") from error
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    try:
+        with gzip.open(source) as stream:
+            unpacked = stream.read(_MAX_UNPACKED_BYTES + 1)
+    except (OSError, EOFError) as error:
+        raise FormatError(source, f"gzip that is damaged: {error}", "a whole file") from error
+    if len(unpacked) > _MAX_UNPACKED_BYTES:
+        raise FormatError(source, "over 1 GiB when unpacked", "a tokenizer file")
+    return unpacked
+
+
+# ---- one function a format
+
+
+def _read_json(data: bytes, head: bytes, source: str, hints: Hints) -> Loaded:
+    if _FLAT_OBJECT.match(head):
+        raise ArgumentError("merges", f"None for the vocabulary {source}", "the file of its merges")
+    if b'"token_bytes"' in data and b'"default_vocab_size"' in data:
+        hints.refuse_all_but((), "a tekken.json, which says it itself")
+        return read_tekken(data, source), "text"
+    hints.refuse_all_but((), "a tokenizer.json, which says it itself")
+    return Core.from_json(data, source), "parse"
+
+
+def _read_lines(data: bytes, source: str, hints: Hints) -> Loaded:
+    first = data[: data.find(b"\n") + 1]
+    if b"bpe_simple_vocab_16e6" in first:
+        hints.refuse_all_but((), "CLIP's list of merges")
+        return read_clip(data, source), "parse"
+    if first.startswith(b"#version"):
+        expected = "its vocabulary, with this file as merges="
+        raise FormatError(source, "a list of merges alone", expected)
+    hints.refuse_all_but(("lowercase",), "a vocab.txt")
+    return Core.from_vocab_txt(data, source, hints.lowercase), "parse"
+
+
+def _read_pair(vocab: bytes, source: str, hints: Hints) -> Loaded:
+    hints.refuse_all_but(("merges", "pattern", "special_tokens"), "a vocabulary with merges")
+    merges = path_text(hints.merges) if hints.merges is not None else ""
+    pipeline = None if hints.pattern is None else _pipeline_json(pre_tokenizer_for(hints.pattern))
+    special = None if hints.special_tokens is None else list(hints.special_tokens)
+    core = read_vocab_merges(vocab, _bytes_of(merges), (source, merges), pipeline, special)
+    return core, "parse"
+
+
+def _read_ranks(data: bytes, source: str, hints: Hints) -> Loaded:
+    if hints.encoding is not None:
+        return _read_named_ranks(data, source, hints)
+    hints.refuse_all_but(("pattern", "special_tokens"), "a file of ranks")
+    if hints.pattern is None:
+        expected = 'encoding="cl100k_base" or another name, or pattern= and special_tokens='
+        raise ArgumentError("encoding", f"None for {source}, which has ranks alone", expected)
+    special = hints.special_tokens or {}
+    if not isinstance(special, Mapping):
+        raise ArgumentError("special_tokens", _shown(special), "a mapping from tokens to ids")
+    pipeline = _pipeline_json(pre_tokenizer_for(hints.pattern))
+    return read_tiktoken(data, source, pipeline, list(special.items())), "refuse"
+
+
+def _read_named_ranks(data: bytes, source: str, hints: Hints) -> Loaded:
+    hints.refuse_all_but(("encoding",), "an encoding by name, which says it itself")
+    encoding = named_encoding(str(hints.encoding))
+    found = hashlib.sha256(data).hexdigest()
+    if found != encoding.sha256:
+        expected = f"{encoding.sha256}, that of {encoding.rank_file} as it is published"
+        raise FormatError(f"{source}: sha256", found, expected)
+    pipeline = _pipeline_json(named_pre_tokenizer(encoding.pattern))
+    special = list(encoding.special_tokens.items())
+    return read_tiktoken(data, source, pipeline, special), "refuse"
+
+
+def pre_tokenizer_for(pattern: str | tuple[str, ...]) -> PreTokenizer:
+    r"""Return the pre-tokenizer for the name of a pattern, a regular expression or several in turn.
+
+    >>> pre_tokenizer_for("qwen3") == pre_tokenizer_for(NAMED_PATTERNS["qwen3"])
+    True
+    """
+    if isinstance(pattern, str):
+        known = pattern in NAMED_PATTERNS
+        return named_pre_tokenizer(pattern) if known else split_bytes((pattern,))
+    return split_bytes(tuple(pattern))
+
+
+def _pipeline_json(pre_tokenizer: PreTokenizer) -> bytes:
+    return json.dumps({"pre_tokenizer": pre_tokenizer.to_json()}).encode()
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."

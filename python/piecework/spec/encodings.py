@@ -1,0 +1,117 @@
+"""The encodings of OpenAI's models by name: which rank file, pattern and special tokens each has.
+
+Facts as tiktoken 0.14 publishes them (`tiktoken_ext.openai_public`). The files themselves are not part
+of this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from piecework.errors import ArgumentError
+
+_HOME = "https://openaipublic.blob.core.windows.net/encodings/"
+
+
+@dataclass(frozen=True)
+class NamedEncoding:
+    """An encoding: its rank file by name and SHA-256, its pattern by name, its special tokens.
+
+    `n_vocab` is the number of ids where the publisher states it. `url` is where the file is published,
+    and what names it in the cache of tiktoken.
+    """
+
+    name: str
+    rank_file: str
+    sha256: str
+    pattern: str
+    special_tokens: Mapping[str, int] = field(repr=False)
+    n_vocab: int | None = None
+
+    @property
+    def url(self) -> str:
+        """Where the rank file is published."""
+        return _HOME + self.rank_file
+
+
+_END = "<|endoftext|>"
+_FILL = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+_END_OF_PROMPT = "<|endofprompt|>"
+
+_R50K = ("r50k_base.tiktoken", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930")
+_P50K = ("p50k_base.tiktoken", "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069")
+_CL100K = (
+    "cl100k_base.tiktoken",
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+)
+_O200K = ("o200k_base.tiktoken", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d")
+
+_HARMONY = {
+    "<|startoftext|>": 199998,
+    _END: 199999,
+    "<|return|>": 200002,
+    "<|constrain|>": 200003,
+    "<|channel|>": 200005,
+    "<|start|>": 200006,
+    "<|end|>": 200007,
+    "<|message|>": 200008,
+    "<|call|>": 200012,
+    _END_OF_PROMPT: 200018,
+}
+
+
+def _harmony_tokens() -> dict[str, int]:
+    """Return the special tokens of o200k_harmony; the ids in between are reserved ones.
+
+    An id has one name here: 200018 is the end of the prompt, and not also `<|reserved_200018|>`.
+    """
+    named = set(_HARMONY.values())
+    reserved = {f"<|reserved_{id}|>": id for id in range(200000, 201088) if id not in named}
+    return _HARMONY | reserved
+
+
+ENCODINGS: Final[Mapping[str, NamedEncoding]] = MappingProxyType(
+    {
+        encoding.name: encoding
+        for encoding in (
+            # gpt2 is published as encoder.json and vocab.bpe; its ranks are those of r50k_base.
+            NamedEncoding("gpt2", *_R50K, "gpt2", {_END: 50256}, 50257),
+            NamedEncoding("r50k_base", *_R50K, "r50k", {_END: 50256}, 50257),
+            NamedEncoding("p50k_base", *_P50K, "p50k", {_END: 50256}, 50281),
+            NamedEncoding(
+                "p50k_edit",
+                *_P50K,
+                "p50k",
+                {_END: 50256, **dict(zip(_FILL, range(50281, 50284), strict=True))},
+            ),
+            NamedEncoding(
+                "cl100k_base",
+                *_CL100K,
+                "cl100k",
+                {
+                    _END: 100257,
+                    **dict(zip(_FILL, range(100258, 100261), strict=True)),
+                    _END_OF_PROMPT: 100276,
+                },
+            ),
+            NamedEncoding("o200k_base", *_O200K, "o200k", {_END: 199999, _END_OF_PROMPT: 200018}),
+            NamedEncoding("o200k_harmony", *_O200K, "o200k", _harmony_tokens()),
+        )
+    }
+)
+
+
+def named_encoding(name: str) -> NamedEncoding:
+    """Return the encoding of that name.
+
+    >>> named_encoding("cl100k_base").pattern
+    'cl100k'
+
+    Raises `ArgumentError` for an unknown name.
+    """
+    if name not in ENCODINGS:
+        raise ArgumentError("encoding", repr(name), f"one of {', '.join(ENCODINGS)}")
+    return ENCODINGS[name]
