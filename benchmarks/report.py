@@ -32,7 +32,8 @@ def machine() -> dict[str, str | int | None]:
 
 
 def _rows(definition: Record, records: list[Record], smoke: bool) -> list[str]:
-    phases = ("cold", "steady") if definition["task"] == "encode" else ("count", "learn", "total")
+    encoding = ("cold", "steady", "decode")
+    phases = encoding if definition["task"] == "encode" else ("count", "learn", "total")
     if smoke and definition["task"] == "train":
         phases = ("total",)  # the number of entries is the same in every phase
     lines = []

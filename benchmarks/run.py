@@ -15,7 +15,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ sys.path.append(str(HERE))
 
 from corpora import corpus_file, head  # noqa: E402
 from report import machine, summary_table  # noqa: E402
-from vocabularies import tokenizer_file  # noqa: E402
+from vocabularies import MissingVocabularyError, tokenizer_file  # noqa: E402
 from worker import load_engine  # noqa: E402
 
 if sys.version_info >= (3, 11):
@@ -43,7 +42,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         corpus = corpus_file(options.corpus, Path(folder))
         for definition in read_definitions(options.definition):
-            found = run_definition(definition, corpus, Path(folder), options)
+            try:
+                found = run_definition(definition, corpus, Path(folder), options)
+            except MissingVocabularyError as error:
+                print(f"{definition['name']} left out: {error}", file=sys.stderr)
+                continue
             check_counts(definition, found)
             print(summary_table(definition, found, smoke=options.smoke))
             records += found
@@ -96,27 +99,29 @@ def jobs_of(definition: Record, sizes: Record, corpus: Path, folder: Path) -> li
     if definition["task"] == "encode":
         tokenizer = str(tokenizer_file(definition["vocabulary"], folder))
         shared |= {"corpus": str(corpus), "tokenizer": tokenizer}
-        return [{**shared, "engine": engine} for engine in definition["engines"]]
+        engines = [engine for engine in definition["engines"] if is_installed(engine, definition)]
+        return [{**shared, "engine": engine} for engine in engines]
     shared["corpus"] = str(head(corpus, sizes["corpus_bytes"], folder))
-    scores = {engine: scores_of(engine, definition) for engine in definition["engines"]}
+    engines = [engine for engine in definition["engines"] if is_installed(engine, definition)]
+    scores = {engine: load_engine(engine).SCORES for engine in engines}
     return [
         {**shared, "engine": engine, "score": score}
         for score in definition["scores"]
-        for engine in definition["engines"]
+        for engine in engines
         if score in scores[engine]
     ]
 
 
-def scores_of(engine: str, definition: Record) -> Sequence[str]:
-    """Return the scores an engine has; one that is not installed is left out, and that is said."""
+def is_installed(engine: str, definition: Record) -> bool:
+    """Leave out an engine that is not installed, and say so; ours and the reference must be."""
     try:
-        scores: Sequence[str] = load_engine(engine).SCORES
+        load_engine(engine)
     except ModuleNotFoundError as error:
         if engine in ("piecework", definition["reference"]):
             raise
         print(f"{engine} left out: {error}; pip install {engine}", file=sys.stderr)
-        return ()
-    return scores
+        return False
+    return True
 
 
 def measure(job: Record) -> Record:
@@ -131,18 +136,20 @@ def measure(job: Record) -> Record:
     )
     if done.returncode:
         raise SystemExit(f"{job['engine']} failed on {job['task']}; its message is above")
-    record: Record = json.loads(done.stdout)
+    # Engines may print as they like; the record is the last line.
+    record: Record = json.loads(done.stdout.splitlines()[-1])
     return record
 
 
 def check_counts(definition: Record, records: list[Record]) -> None:
     """End the run unless all engines and repetitions gave the same number of tokens or entries."""
-    measures = ("cold_tokens", "steady_tokens") if definition["task"] == "encode" else ("entries",)
+    encoding = ("cold_tokens", "steady_tokens", "decode_bytes")
+    measures = encoding if definition["task"] == "encode" else ("entries",)
     for score in {record.get("score") for record in records}:
         same = [record for record in records if record.get("score") == score]
         for name in measures:
-            found = {record["engine"]: record[name] for record in same}
-            if len({record[name] for record in same}) != 1:
+            found = {record["engine"]: record[name] for record in same if name in record}
+            if len({record[name] for record in same if name in record}) != 1:
                 raise SystemExit(f"{definition['name']}: {name} differ: {found}")
 
 

@@ -50,7 +50,23 @@ def measure_encoding(engine: Any, job: dict[str, Any]) -> dict[str, Any]:
         record[f"{phase}_s"] = perf_counter() - start
         record[f"{phase}_bytes"] = sum(len(text.encode()) for text in texts)
         record[f"{phase}_tokens"] = engine.count_tokens(result)
-    return record
+    return {**record, **measure_decoding(engine, tokenizer, result, record)}
+
+
+def measure_decoding(
+    engine: Any, tokenizer: Any, result: Any, record: dict[str, Any]
+) -> dict[str, Any]:
+    """Decode what the steady pass gave, where the engine can."""
+    if not hasattr(engine, "decode"):
+        return {}
+    rows = engine.ids(result)
+    start = perf_counter()
+    texts = engine.decode(tokenizer, rows)
+    return {
+        "decode_s": perf_counter() - start,
+        "decode_bytes": sum(len(text.encode()) for text in texts),
+        "decode_tokens": record["steady_tokens"],
+    }
 
 
 def split_documents(job: dict[str, Any]) -> tuple[list[str], list[str]]:

@@ -32,6 +32,16 @@ def count_tokens(result: Any) -> int:
     return len(result.ids)
 
 
+def ids(result: Any) -> Any:
+    """Return the ids as `decode` takes them."""
+    return result
+
+
+def decode(tokenizer: Any, rows: Any) -> list[str]:
+    """Decode every row."""
+    return tokenizer.decode_batch(rows)
+
+
 def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict[str, float]:
     """Learn from a file; return the entries learned and the seconds of each phase."""
     warnings.simplefilter("ignore", pw.errors.TrainingWarning)  # pmi's doubts are well known

@@ -31,6 +31,16 @@ def count_tokens(result: Any) -> int:
     return sum(len(encoding) for encoding in result)
 
 
+def ids(result: Any) -> Any:
+    """Return the ids as `decode` takes them."""
+    return [encoding.ids for encoding in result]
+
+
+def decode(tokenizer: Any, rows: Any) -> list[str]:
+    """Decode every row; threads are set by the environment."""
+    return tokenizer.decode_batch(rows)
+
+
 def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict[str, float]:
     """Learn from a file; return the entries learned and the seconds in all (it tells no phases)."""
     make = {"frequency": _wordpiece, "byte-bpe": _byte_bpe}[score]
