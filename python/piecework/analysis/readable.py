@@ -30,6 +30,16 @@ def text_of_bytes(token: str) -> str:
 
     Source: Radford et al. 2019 (GPT-2), reference code.
     """
+    data = bytes_of(token)
+    return token if data is None else data.decode(errors="backslashreplace")
+
+
+def bytes_of(token: str) -> bytes | None:
+    """Return the bytes that a byte-level token is written for, None if a character is for none.
+
+    >>> bytes_of("Ġcaf")
+    b' caf'
+    """
     if not all(character in _BYTE_OF for character in token):
-        return token
-    return bytes(_BYTE_OF[character] for character in token).decode(errors="backslashreplace")
+        return None
+    return bytes(_BYTE_OF[character] for character in token)

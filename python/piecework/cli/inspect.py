@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import click
 
 import piecework as pw
-from piecework.cli.reachability import unreachable_tokens
+from piecework.cli.visible import visible
 
 _EXAMPLE = """\b
 Example:
@@ -29,46 +30,43 @@ _STAGES = (
 @click.command(epilog=_EXAMPLE)
 @click.argument("tokenizer")
 @click.option("--show", default=10, show_default=True, help="Examples of each kind of token.")
-def inspect(tokenizer: str, show: int) -> None:
-    """Print the pipeline of TOKENIZER, its sizes, and its special, numeric and unreachable tokens.
+@click.option("--json", "as_json", is_flag=True, help="Print the kinds of tokens, whole, as JSON.")
+def inspect(tokenizer: str, show: int, as_json: bool) -> None:
+    """Print the pipeline of TOKENIZER, its sizes, and its tokens by kind.
 
-    Numeric: nothing but decimal digits. Unreachable: no text was found that gives the token.
+    Byte tokens stand for one byte each. Invalid UTF-8: no text alone. Numeric: nothing but decimal
+    digits. Unreachable: no text was found that gives the token. Duplicates stand for the same text.
     """
     loaded = pw.Tokenizer.load(tokenizer)
+    found = pw.analysis.inspect(loaded)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        return
     spec = loaded.spec
     for stage in _STAGES:
         _say(stage.replace("_", "-"), str(getattr(spec, stage) or "none"))
-    ids = loaded.get_vocab()
-    vocab = sorted(ids, key=ids.__getitem__)
-    prefix = continuation_prefix(spec)
-    inside = sum(_is_inside(token, prefix) for token in vocab)
-    _say("vocabulary", f"{len(vocab):,} tokens, {inside:,} of them inside words")
-    special = sorted(spec.added_tokens, key=lambda token: token.id)
-    _say("added tokens", ", ".join(f"{token.content} {token.id}" for token in special) or "none")
-    numeric = [token for token in vocab if _bare(token, prefix).strip().isdecimal()]
-    _say("numeric tokens", _some(numeric, show))
-    _say("unreachable", _some(unreachable_tokens(loaded, prefix), show))
-
-
-def continuation_prefix(spec: pw.spec.TokenizerSpec) -> str:
-    """Return what marks tokens inside words; empty for models that mark nothing."""
-    model = spec.model
-    return model.continuing_subword_prefix if isinstance(model, pw.spec.WordPiece) else ""
+    _say("family", found.family)
+    _say("vocabulary", f"{found.vocab_size:,} tokens, {found.inside_words:,} of them inside words")
+    _say("special tokens", _with_ids(loaded, found.special))
+    _say("added tokens", _with_ids(loaded, found.added))
+    _say("byte tokens", _some(found.byte_tokens, show))
+    _say("invalid UTF-8", _some(found.invalid_utf8, show))
+    _say("numeric tokens", _some(found.numeric, show))
+    _say("unreachable", _some(found.unreachable, show))
+    _say("duplicates", _some([" = ".join(tokens) for tokens in found.duplicates], show))
+    lengths = " ".join(f"{length}:{many:,}" for length, many in found.entry_lengths)
+    _say("characters", lengths or "none")
 
 
 def _say(name: str, value: str) -> None:
-    click.echo(f"{name:<16}{value}")
+    click.echo(f"{name:<16}{visible(value)}")
+
+
+def _with_ids(tokenizer: pw.Tokenizer, tokens: Sequence[str]) -> str:
+    return ", ".join(f"{token} {tokenizer.token_to_id(token)}" for token in tokens) or "none"
 
 
 def _some(tokens: Sequence[str], show: int) -> str:
     shown = " ".join(tokens[:show])
     more = " ..." if len(tokens) > show else ""
     return f"{len(tokens):,}" + (f"  ({shown}{more})" if shown else "")
-
-
-def _is_inside(token: str, prefix: str) -> bool:
-    return bool(prefix) and token.startswith(prefix) and token != prefix
-
-
-def _bare(token: str, prefix: str) -> str:
-    return token[len(prefix) :] if _is_inside(token, prefix) else token
