@@ -1,18 +1,46 @@
 """Looking into tokenizers: why a text becomes the tokens it does, and how vocabularies compare."""
 
+from piecework.analysis.compare import Comparison, Measures, compare, compare_files
 from piecework.analysis.explain import ExplainedToken, ExplainedWord, Explanation, explain
+from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_gold
 from piecework.analysis.merges import MergeStep
+from piecework.analysis.metrics import (
+    SequenceLengths,
+    frequency_at_95,
+    mean_rank,
+    renyi_efficiency,
+    tail_share,
+    used_share,
+)
 from piecework.analysis.readable import is_byte_level, text_of_bytes
+from piecework.analysis.tables import Table, headline, tables
 from piecework.analysis.vocabulary import Inspection, inspect
 
 __all__ = [
+    "BoundaryScores",
+    "Comparison",
     "ExplainedToken",
     "ExplainedWord",
     "Explanation",
+    "Gold",
     "Inspection",
+    "Measures",
     "MergeStep",
+    "SequenceLengths",
+    "Table",
+    "boundary_scores",
+    "compare",
+    "compare_files",
     "explain",
+    "frequency_at_95",
+    "headline",
     "inspect",
     "is_byte_level",
+    "mean_rank",
+    "read_gold",
+    "renyi_efficiency",
+    "tables",
+    "tail_share",
     "text_of_bytes",
+    "used_share",
 ]

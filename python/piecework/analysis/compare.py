@@ -1,0 +1,254 @@
+"""Tokenizers side by side on one corpus, each text read once, in constant memory.
+
+Texts come in batches; of each batch a tokenizer keeps only how often each id came out and how many
+tokens the texts have. These are sums, so neither the order of the texts nor their batches matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+from piecework.analysis.entries import family
+from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores
+from piecework.analysis.metrics import (
+    SequenceLengths,
+    frequency_at_95,
+    mean_rank,
+    rank_frequencies,
+    ratio,
+    renyi_efficiency,
+    sequence_lengths,
+    tail_share,
+    used_share,
+)
+from piecework.analysis.tally import Tally
+from piecework.analysis.texts import TextBatch, batch_of_piece, batches_of_texts
+from piecework.analysis.vocabulary import entry_lengths, is_numeric
+from piecework.errors import ArgumentError, CorpusError, InputTypeError
+from piecework.tokenizer import Tokenizer
+from piecework.train import Pipeline, Progress, count_texts
+from piecework.train.corpus import (
+    PathLike,
+    Utf8Errors,
+    corpus_bytes,
+    corpus_files,
+    read_corpus,
+)
+
+Lengths: TypeAlias = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Measures:
+    """One tokenizer on the corpus. docs/analysis.md defines every measure.
+
+    Shares are between 0 and 1. `token_lengths` and `entry_lengths` pair a length in characters with
+    the tokens of the corpus, or the entries of the vocabulary, that have it; `rank_frequencies` pair
+    a frequency rank with the share of the tokens that the entry of that rank is.
+    """
+
+    name: str
+    family: str
+    vocab_size: int
+    numeric_tokens: int
+    tokens: int
+    fertility: float
+    chars_per_token: float
+    bytes_per_token: float
+    unknown_tokens: int
+    unknown_rate: float
+    used_share: float
+    tail_share: float
+    frequency_at_95: int
+    mean_rank: float
+    renyi_efficiency: float
+    sequence: SequenceLengths
+    boundaries: BoundaryScores | None
+    entry_lengths: Lengths
+    token_lengths: Lengths
+    rank_frequencies: tuple[tuple[int, float], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as dicts, lists, strings and numbers."""
+        value = asdict(self)
+        if self.boundaries is not None:
+            value["boundaries"] |= {
+                name: getattr(self.boundaries, name) for name in ("precision", "recall", "f1")
+            }
+        pairs = ("entry_lengths", "token_lengths", "rank_frequencies")
+        return value | {name: [list(pair) for pair in value[name]] for name in pairs}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The corpus in figures, and what each tokenizer makes of it, in the order given.
+
+    `replacements` counts invalid sequences of UTF-8 that became U+FFFD.
+    """
+
+    texts: int
+    words: int
+    chars: int
+    bytes: int
+    replacements: int
+    gold_words: int | None
+    measures: tuple[Measures, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as dicts, lists, strings and numbers."""
+        return asdict(self) | {"measures": [one.to_dict() for one in self.measures]}
+
+
+def compare(
+    tokenizers: Mapping[str, Tokenizer],
+    texts: Iterable[str],
+    *,
+    gold: Gold | None = None,
+    words: Pipeline | str = "whitespace",
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Measure tokenizers, given by name, on texts that an iterator gives.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(
+    ...     pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}),
+    ...     pre_tokenizer=pw.spec.WhitespaceSplit(),
+    ... )
+    >>> [one] = compare({"wordpiece": tok}, ["hug hugs", "pugs hug"]).measures
+    >>> one.fertility, one.unknown_rate, one.used_share
+    (1.25, 0.2, 1.0)
+
+    Texts are encoded without special tokens, and those written in them are plain text; truncation,
+    padding and dropout are left out. Empty texts do not count. `words` says what a word is, for every
+    tokenizer alike: a preset's name or a `Pipeline`. `gold` adds boundary scores. `progress(done,
+    total)` is told texts, total 0 when unknown.
+
+    Raises `ArgumentError`, `CorpusError` when there is no text, and `InputTypeError`.
+    """
+    corpus = _Corpus(tokenizers, words, workers)
+    total = len(texts) if isinstance(texts, Sequence) else 0
+    done = 0
+    for batch in batches_of_texts(texts):
+        corpus.add(batch)
+        done += len(batch.texts)
+        if progress is not None:
+            progress(done, total)
+    return corpus.comparison(gold)
+
+
+def compare_files(
+    tokenizers: Mapping[str, Tokenizer],
+    paths: PathLike | Sequence[PathLike],
+    *,
+    gold: Gold | None = None,
+    words: Pipeline | str = "whitespace",
+    field: str = "text",
+    errors: Utf8Errors = "replace",
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Measure tokenizers on files: plain text, where a line is a text, or JSON lines.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import piecework as pw
+    >>> path = Path(tempfile.mkdtemp()) / "corpus.txt"
+    >>> _ = path.write_text("abba\\nabc\\n")
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = compare_files({"characters": tok}, path)
+    >>> found.texts, found.measures[0].sequence.mean
+    (2, 3.5)
+
+    Files, compression, directories, `field` and `errors` are as in `count_files`, the rest as in
+    `compare`. A line ends before its newline. `progress(done, total)` is told bytes of the files.
+
+    Raises `FileError` and `InvalidUtf8Error` besides.
+    """
+    corpus = _Corpus(tokenizers, words, workers)
+    files = corpus_files(paths)
+    total_bytes = corpus_bytes(files)
+    for piece in read_corpus(files, field=field, errors=errors):
+        corpus.add(batch_of_piece(piece, errors))
+        if progress is not None:
+            progress(piece.file_bytes_read, total_bytes)
+    return corpus.comparison(gold)
+
+
+class _Corpus:
+    """What all tokenizers are measured by, growing batch by batch."""
+
+    def __init__(
+        self, tokenizers: Mapping[str, Tokenizer], words: Pipeline | str, workers: int | None
+    ) -> None:
+        self._tallies = {name: Tally(one) for name, one in _checked(tokenizers).items()}
+        self._count_words = partial(count_texts, pipeline=words, workers=workers)
+        self._workers = workers
+        self._texts = self._words = self._chars = self._bytes = self._replacements = 0
+
+    def add(self, batch: TextBatch) -> None:
+        """Measure some more texts."""
+        texts = [text for text in batch.texts if text]
+        self._texts += len(texts)
+        self._words += self._count_words(texts).total
+        self._chars += sum(map(len, texts))
+        self._bytes += sum(len(text.encode()) for text in texts)
+        self._replacements += batch.replacements
+        for tally in self._tallies.values():
+            tally.add(texts, self._workers)
+
+    def comparison(self, gold: Gold | None) -> Comparison:
+        """Return the measures of all that was added."""
+        if not self._texts:
+            raise CorpusError("corpus", "no text", "at least one text that is not empty")
+        return Comparison(
+            texts=self._texts,
+            words=self._words,
+            chars=self._chars,
+            bytes=self._bytes,
+            replacements=self._replacements,
+            gold_words=None if gold is None else len(gold.boundaries),
+            measures=tuple(
+                self._measures(name, tally, gold) for name, tally in self._tallies.items()
+            ),
+        )
+
+    def _measures(self, name: str, tally: Tally, gold: Gold | None) -> Measures:
+        counts, size, tokens = tally.counts, len(tally.entries), tally.tokens
+        return Measures(
+            name=name,
+            family=family(tally.tokenizer.spec),
+            vocab_size=size,
+            numeric_tokens=sum(map(is_numeric, tally.entries)),
+            tokens=tokens,
+            fertility=ratio(tokens, self._words),
+            chars_per_token=ratio(self._chars, tokens),
+            bytes_per_token=ratio(self._bytes, tokens),
+            unknown_tokens=tally.unknown_tokens,
+            unknown_rate=ratio(tally.unknown_tokens, tokens),
+            used_share=used_share(counts, size),
+            tail_share=tail_share(counts, size),
+            frequency_at_95=frequency_at_95(counts, size),
+            mean_rank=mean_rank(counts, size),
+            renyi_efficiency=renyi_efficiency(counts, size),
+            sequence=sequence_lengths(tally.texts_by_length),
+            boundaries=None if gold is None else boundary_scores(tally.tokenizer, gold),
+            entry_lengths=entry_lengths(tally.entries),
+            token_lengths=tally.token_lengths(),
+            rank_frequencies=rank_frequencies(counts),
+        )
+
+
+def _checked(tokenizers: Any) -> Mapping[str, Tokenizer]:
+    if not isinstance(tokenizers, Mapping):
+        found = type(tokenizers).__name__
+        raise InputTypeError("tokenizers", found, "a mapping of names to tokenizers")
+    if not tokenizers:
+        raise ArgumentError("tokenizers", "none", "at least one tokenizer")
+    for name, one in tokenizers.items():
+        if not isinstance(one, Tokenizer):
+            raise InputTypeError(f"tokenizers[{name!r}]", type(one).__name__, "a Tokenizer")
+    return dict(tokenizers)

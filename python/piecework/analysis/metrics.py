@@ -1,0 +1,144 @@
+"""Measures of how a vocabulary is used, from the number of times each of its entries came out.
+
+`counts` is int64 of shape (ids,), one number an id; `size` is the number of entries, those that never
+came out included. All shares are between 0 and 1. The definitions are in docs/analysis.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, log
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Counts: TypeAlias = npt.NDArray[np.int64]
+
+RENYI_ORDER = 2.5
+TAIL_BELOW = 5
+_RANKS_PER_DECADE = 10
+
+
+def used_share(counts: Counts, size: int) -> float:
+    """Return the share of the vocabulary that came out at least once.
+
+    >>> used_share(np.array([3, 0, 1, 0]), 4)
+    0.5
+    """
+    return ratio(int(np.count_nonzero(counts)), size)
+
+
+def tail_share(counts: Counts, size: int, below: int = TAIL_BELOW) -> float:
+    """Return the share of the vocabulary that came out fewer than `below` times, or never.
+
+    >>> tail_share(np.array([9, 5, 4, 0]), 4)
+    0.5
+    """
+    return ratio(size - int(np.count_nonzero(counts >= below)), size)
+
+
+def frequency_at_95(counts: Counts, size: int) -> int:
+    """Return how often the rarest of the most frequent 95 % of the entries came out.
+
+    >>> frequency_at_95(np.arange(1, 21), 20)
+    2
+
+    Source: Gowda and May 2020, "Finding the Optimal Vocabulary Size for Neural Machine Translation",
+    the measure F95%.
+    """
+    ranked = _ranked(counts)
+    place = ceil(95 * size / 100) - 1  # whole numbers: 0.95 is not exact
+    return int(ranked[place]) if 0 <= place < len(ranked) else 0
+
+
+def mean_rank(counts: Counts, size: int) -> float:
+    """Return the mean frequency rank of a token of the text, as a share of the vocabulary.
+
+    >>> mean_rank(np.array([1, 3]), 2)
+    0.625
+
+    The most frequent entry has rank 1. Small means that the text is made of few entries.
+    """
+    ranked = _ranked(counts).astype(np.float64)
+    ranks = np.arange(1, len(ranked) + 1)
+    return ratio(float(ranks @ ranked), float(ranked.sum()) * size)
+
+
+def renyi_efficiency(counts: Counts, size: int, order: float = RENYI_ORDER) -> float:
+    """Return the Rényi entropy of the tokens' distribution over the largest there could be.
+
+    >>> renyi_efficiency(np.array([2, 2, 2, 2]), 4), renyi_efficiency(np.array([8, 0, 0, 0]), 4)
+    (1.0, 0.0)
+
+    1 when all entries come out equally often, 0 when one of them is all there is. Order 1 is
+    Shannon's entropy.
+
+    Source: Zouhar et al. 2023, "Tokenization and the Noiseless Channel"; the largest
+    entropy is that of the vocabulary, ln(size).
+    """
+    seen = counts[counts > 0]
+    if len(seen) < 2 or size < 2:
+        return 0.0
+    shares = np.sort(seen / seen.sum())
+    if order == 1:
+        entropy = -float(shares @ np.log(shares))
+    else:
+        entropy = log(float((shares**order).sum())) / (1 - order)
+    return min(1.0, entropy / log(size))
+
+
+def rank_frequencies(counts: Counts) -> tuple[tuple[int, float], ...]:
+    """Return ranks, about ten in each decade, and the share of the text that the entry there is.
+
+    >>> rank_frequencies(np.array([1, 0, 3]))
+    ((1, 0.75), (2, 0.25))
+    """
+    ranked = _ranked(counts)
+    ranked = ranked[: np.count_nonzero(ranked)]
+    if not len(ranked):
+        return ()
+    steps = ceil(np.log10(len(ranked)) * _RANKS_PER_DECADE) + 1
+    ranks = {min(round(10 ** (step / _RANKS_PER_DECADE)), len(ranked)) for step in range(steps)}
+    total = int(ranked.sum())
+    return tuple((rank, int(ranked[rank - 1]) / total) for rank in sorted(ranks))
+
+
+@dataclass(frozen=True)
+class SequenceLengths:
+    """Tokens a text: mean, median, the length that 95 % of the texts do not pass, and the longest."""
+
+    mean: float
+    median: int
+    p95: int
+    longest: int
+
+
+def sequence_lengths(texts_by_length: Mapping[int, int]) -> SequenceLengths:
+    """Return what a histogram of lengths says; the median is the lower one of two.
+
+    >>> sequence_lengths({2: 3, 10: 1})
+    SequenceLengths(mean=4.0, median=2, p95=10, longest=10)
+    """
+    lengths = np.array(sorted(texts_by_length), np.int64)
+    texts = np.cumsum([texts_by_length[length] for length in lengths.tolist()], dtype=np.int64)
+    total = int(texts[-1]) if len(texts) else 0
+    tokens = sum(length * many for length, many in texts_by_length.items())
+
+    def quantile(percent: int) -> int:
+        place = int(np.searchsorted(texts, ceil(percent * total / 100)))
+        return int(lengths[place]) if total else 0
+
+    return SequenceLengths(ratio(tokens, total), quantile(50), quantile(95), quantile(100))
+
+
+def ratio(part: float, whole: float) -> float:
+    """Return a quotient, 0 where there is nothing to divide by."""
+    return float(part) / whole if whole else 0.0
+
+
+def _ranked(counts: Counts) -> Counts:
+    return np.sort(counts)[::-1]

@@ -1,0 +1,129 @@
+"""A comparison as tables of text: measures in rows, tokenizers in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from piecework.analysis.compare import Comparison, Measures
+from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
+
+LONGEST = 15
+"""Token lengths above this share one row."""
+_RANKS = (1, 10, 100, 1_000, 10_000, 100_000)
+
+Cell = Callable[[Measures], str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of as many cells as the header has; the first cell of each says what the row is."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables(comparison: Comparison) -> list[Table]:
+    """Return the measures, the token lengths and the token frequencies, side by side.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = pw.analysis.compare({"characters": tok}, ["abba", "abc"])
+    >>> tables(found)[0].rows[:2]
+    (('family', 'character'), ('vocabulary', '3'))
+    """
+    rows = _WHAT_IT_IS + _ON_THE_TEXT + (_BOUNDARIES if comparison.gold_words is not None else ())
+    ranks = [rank for one in comparison.measures for rank, _ in one.rank_frequencies]
+    lengths = [(str(length), _of_length(length, length)) for length in range(1, LONGEST + 1)]
+    lengths.append((f"{LONGEST + 1}+", _of_length(LONGEST + 1, None)))
+    return [
+        _table("measures", comparison, rows),
+        _table(
+            "token lengths: % of the vocabulary | % of the tokens",
+            comparison,
+            tuple(lengths),
+        ),
+        _table(
+            "token frequencies: % of the tokens that the entry of each rank is",
+            comparison,
+            tuple((f"rank {rank:,}", _of_rank(rank)) for rank in _RANKS if rank in ranks),
+        ),
+    ]
+
+
+def headline(comparison: Comparison) -> str:
+    """Return what was measured on, in one line."""
+    parts = [
+        f"{comparison.texts:,} texts, {comparison.words:,} words, {comparison.chars:,} characters, "
+        f"{comparison.bytes:,} bytes"
+    ]
+    if comparison.gold_words is not None:
+        parts.append(f"{comparison.gold_words:,} words of the gold standard")
+    if comparison.replacements:
+        parts.append(f"{comparison.replacements:,} invalid UTF-8 sequences replaced")
+    return "; ".join(parts)
+
+
+def within(lengths: tuple[tuple[int, int], ...], low: int, high: int | None) -> float:
+    """Return the share of what is from `low` to `high` characters long; None is without end."""
+    total = sum(many for _, many in lengths)
+    inside = sum(many for length, many in lengths if low <= length <= (high or length))
+    return ratio(inside, total)
+
+
+_WHAT_IT_IS: tuple[tuple[str, Cell], ...] = (
+    ("family", lambda one: one.family),
+    ("vocabulary", lambda one: f"{one.vocab_size:,}"),
+    ("numeric tokens", lambda one: f"{one.numeric_tokens:,}"),
+)
+_ON_THE_TEXT: tuple[tuple[str, Cell], ...] = (
+    ("tokens", lambda one: f"{one.tokens:,}"),
+    ("fertility", lambda one: f"{one.fertility:.4f}"),
+    ("characters a token", lambda one: f"{one.chars_per_token:.3f}"),
+    ("bytes a token", lambda one: f"{one.bytes_per_token:.3f}"),
+    ("unknown %", lambda one: _percent(one.unknown_rate, 3)),
+    ("used %", lambda one: _percent(one.used_share)),
+    (f"tail (under {TAIL_BELOW}) %", lambda one: _percent(one.tail_share)),
+    ("F95", lambda one: f"{one.frequency_at_95:,}"),
+    ("mean rank %", lambda one: _percent(one.mean_rank, 2)),
+    (f"Rényi {RENYI_ORDER}", lambda one: f"{one.renyi_efficiency:.4f}"),
+    ("tokens a text, mean", lambda one: f"{one.sequence.mean:.2f}"),
+    ("... median", lambda one: f"{one.sequence.median:,}"),
+    ("... 95 % have at most", lambda one: f"{one.sequence.p95:,}"),
+    ("... longest", lambda one: f"{one.sequence.longest:,}"),
+)
+_BOUNDARIES: tuple[tuple[str, Cell], ...] = (
+    ("boundary precision %", lambda one: _boundary(one, "precision")),
+    ("boundary recall %", lambda one: _boundary(one, "recall")),
+    ("boundary F1 %", lambda one: _boundary(one, "f1")),
+)
+
+
+def _table(title: str, comparison: Comparison, rows: tuple[tuple[str, Cell], ...]) -> Table:
+    measures = comparison.measures
+    return Table(
+        title,
+        ("", *(one.name for one in measures)),
+        tuple((label, *(cell(one) for one in measures)) for label, cell in rows),
+    )
+
+
+def _of_length(low: int, high: int | None) -> Cell:
+    def cell(one: Measures) -> str:
+        entries = within(one.entry_lengths, low, high)
+        return f"{_percent(entries)} | {_percent(within(one.token_lengths, low, high))}"
+
+    return cell
+
+
+def _of_rank(rank: int) -> Cell:
+    return lambda one: _percent(dict(one.rank_frequencies).get(rank), 4)
+
+
+def _boundary(one: Measures, kind: str) -> str:
+    return _percent(getattr(one.boundaries, kind, None))
+
+
+def _percent(share: float | None, places: int = 1) -> str:
+    return "-" if share is None else f"{100 * share:.{places}f}"

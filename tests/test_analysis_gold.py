@@ -1,0 +1,155 @@
+"""Boundaries against a gold standard: by hand, against a naive twin, and on the shared task's words."""
+
+from __future__ import annotations
+
+import gzip
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import piecework as pw
+from piecework.analysis import BoundaryScores, Gold, boundary_scores, read_gold
+from tests.data import corpora_dir, data_dir
+
+PIECES = "[UNK] un ##hap ##py ##happy stride ##s strides h ##a p ##p ##y".split()
+TOK = pw.Tokenizer(
+    pw.spec.WordPiece({token: id for id, token in enumerate(PIECES)}),
+    normalizer=pw.spec.Lowercase(),
+    pre_tokenizer=pw.spec.WhitespaceSplit(),
+)
+
+
+def test_only_words_spelt_by_their_morphemes_have_boundaries() -> None:
+    gold = Gold.of({"strides": ["stride", "s"], "subneural": ["sub", "neuron", "al"], "a": ["a"]})
+    assert gold.boundaries == {"strides": (6,), "a": ()}
+    assert gold.total == 3
+
+
+def test_scores_are_over_all_boundaries_together() -> None:
+    gold = Gold.of(
+        {
+            "Unhappy": ["Un", "happy"],  # un ##happy: right
+            "strides": ["stride", "s"],  # whole: missed
+            "happy": ["happy"],  # h ##a ##p ##py: three wrong
+            "zoo": ["z", "oo"],  # unknown: missed
+        }
+    )
+    scores = boundary_scores(TOK, gold)
+    assert scores == BoundaryScores(words=4, correct=1, predicted=4, actual=3)
+    assert (scores.precision, scores.recall, scores.f1) == (1 / 4, 1 / 3, 2 / 7)
+
+
+def test_without_boundaries_the_scores_are_zero() -> None:
+    scores = boundary_scores(TOK, Gold.of({"strides": ["strides"]}))
+    assert (scores.precision, scores.recall, scores.f1) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("merges", "predicted"), [((), 1), ((("©", "s"),), 0)])
+def test_a_cut_inside_a_character_is_no_boundary(
+    merges: tuple[tuple[str, str], ...], predicted: int
+) -> None:
+    tok = pw.Tokenizer(
+        pw.spec.BPE({token: id for id, token in enumerate("Ġ Ã © s ©s".split())}, merges),
+        pre_tokenizer=pw.spec.ByteLevel(add_prefix_space=False),
+        decoder=pw.spec.ByteLevelDecoder(),
+    )
+    scores = boundary_scores(tok, Gold.of({"és": ["é", "s"]}))
+    assert scores == BoundaryScores(1, correct=predicted, predicted=predicted, actual=1)
+
+
+WORDS = st.dictionaries(
+    st.text(alphabet="unhapys", min_size=1, max_size=9), st.lists(st.integers(1, 8)), min_size=1
+)
+
+
+@given(WORDS)
+def test_scores_equal_their_naive_twin(cuts: dict[str, list[int]]) -> None:
+    morphemes = {}
+    for word, places in cuts.items():
+        inner = sorted({place for place in places if place < len(word)})
+        bounds = [0, *inner, len(word)]
+        morphemes[word] = [word[a:b] for a, b in pairwise(bounds)]
+    correct = predicted = actual = 0
+    for word, parts in morphemes.items():
+        tokens = TOK.encode(word).tokens
+        pieces = [word] if tokens == ["[UNK]"] else [token.removeprefix("##") for token in tokens]
+        guess = {len("".join(pieces[:n])) for n in range(1, len(pieces))}
+        truth = {len("".join(parts[:n])) for n in range(1, len(parts))}
+        correct, predicted = correct + len(guess & truth), predicted + len(guess)
+        actual += len(truth)
+    expected = BoundaryScores(len(morphemes), correct, predicted, actual)
+    assert boundary_scores(TOK, Gold.of(morphemes)) == expected
+    assert 0 <= expected.f1 <= 1
+
+
+# ---- files
+
+
+def test_the_first_of_repeated_words_counts(tmp_path: Path) -> None:
+    path = tmp_path / "gold.tsv"
+    path.write_bytes(b"strides\tstride @@s\t100\r\n\nstrides\tstrides\na\ta\n")
+    assert read_gold(path) == Gold({"strides": (6,), "a": ()}, 2)
+    packed = tmp_path / "gold.tsv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert read_gold(packed) == read_gold(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"a\ta\nstrides\n", "gold.tsv line 2: found 'strides', expected a word, a tab"),
+        (b"\tstride\n", "gold.tsv line 1: found"),
+        (b"strides\t\n", "gold.tsv line 1: found"),
+        (b"\n", "gold.tsv: found no words"),
+        (b"", "gold.tsv: found no words"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
+    path = tmp_path / "gold.tsv"
+    path.write_bytes(data)
+    with pytest.raises(pw.errors.CorpusError) as caught:
+        read_gold(path)
+    assert message in str(caught.value)
+
+
+def test_json_lines_are_no_gold(tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_text('{"text": "a"}\n')
+    with pytest.raises(pw.errors.CorpusError, match="JSON lines"):
+        read_gold(path)
+
+
+def shared_gold() -> Gold:
+    folder = corpora_dir()
+    path = folder / "sigmorphon2022" / "eng.word.dev.tsv.gz" if folder else None
+    if path is None or not path.is_file():
+        pytest.skip("no sigmorphon2022 among the test data")
+    return read_gold(path)
+
+
+def published(*parts: str) -> pw.Tokenizer:
+    folder = data_dir()
+    path = folder.joinpath("vocab", *parts) if folder else None
+    if path is None or not path.is_file():
+        pytest.skip(f"no {'/'.join(parts)} among the test data")
+    return pw.Tokenizer.from_json(gzip.decompress(path.read_bytes()).decode())
+
+
+def test_the_words_of_the_shared_task_that_have_boundaries() -> None:
+    gold = shared_gold()
+    assert gold.total == 57_371
+    assert len(gold.boundaries) == 40_107
+    assert gold.boundaries["strides"] == (6,)
+    assert "subneural" not in gold.boundaries
+
+
+def test_published_unigram_follows_morphemes_more_than_published_bpe() -> None:
+    gold = shared_gold()
+    unigram = boundary_scores(published("t5-small", "tokenizer.json.gz"), gold)
+    bpe = boundary_scores(published("gpt2", "tokenizer.json.gz"), gold)
+    assert unigram.words == bpe.words == len(gold.boundaries)
+    assert unigram.f1 == pytest.approx(0.454, abs=0.0005)
+    assert bpe.f1 == pytest.approx(0.263, abs=0.0005)

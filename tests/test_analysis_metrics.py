@@ -1,0 +1,163 @@
+"""Measures: figures worked out by hand, naive twins of every one, and what must hold of any counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from piecework.analysis.metrics import (
+    SequenceLengths,
+    frequency_at_95,
+    mean_rank,
+    rank_frequencies,
+    ratio,
+    renyi_efficiency,
+    sequence_lengths,
+    tail_share,
+    used_share,
+)
+
+COUNTS = st.lists(st.integers(0, 10**6), min_size=1, max_size=80)
+MEASURES: list[Callable[[np.ndarray, int], float]] = [
+    used_share,
+    tail_share,
+    frequency_at_95,
+    mean_rank,
+    renyi_efficiency,
+]
+
+
+def array(counts: Sequence[int]) -> np.ndarray:
+    return np.array(counts, np.int64)
+
+
+# ---- by hand
+
+
+def test_use_and_tail_of_eight_entries() -> None:
+    counts = array([10, 0, 4, 5, 1, 0, 0, 80])
+    assert used_share(counts, 8) == 5 / 8
+    assert tail_share(counts, 8) == 5 / 8
+    assert tail_share(counts, 8, below=1) == 3 / 8
+
+
+def test_f95_is_the_count_at_rank_19_of_20() -> None:
+    assert frequency_at_95(array([0, *range(1, 20)]), 20) == 1
+    assert frequency_at_95(array(range(1, 101)), 100) == 6
+    assert frequency_at_95(array([7]), 1) == 7
+
+
+def test_mean_rank_weighs_ranks_by_tokens() -> None:
+    # 6 tokens of rank 1, 3 of rank 2, 1 of rank 3: (6 + 6 + 3) / 10 = 1.5, of 5 entries
+    assert mean_rank(array([3, 0, 6, 1, 0]), 5) == pytest.approx(1.5 / 5)
+
+
+def test_renyi_of_order_two_is_the_collision_entropy() -> None:
+    # shares 1/2, 1/4, 1/4: sum of squares 3/8
+    counts = array([2, 1, 1, 0])
+    assert renyi_efficiency(counts, 4, order=2) == pytest.approx(-math.log(3 / 8) / math.log(4))
+    assert renyi_efficiency(counts, 4, order=1) == pytest.approx(1.5 * math.log(2) / math.log(4))
+    expected = math.log(0.5**2.5 + 2 * 0.25**2.5) / -1.5 / math.log(4)
+    assert renyi_efficiency(counts, 4) == pytest.approx(expected)
+
+
+def test_sequence_lengths_of_known_texts() -> None:
+    assert sequence_lengths({1: 10, 3: 9, 100: 1}) == SequenceLengths(6.85, 1, 3, 100)
+    assert sequence_lengths({5: 1}) == SequenceLengths(5.0, 5, 5, 5)
+    assert sequence_lengths({}) == SequenceLengths(0.0, 0, 0, 0)
+
+
+def test_rank_frequencies_have_the_decades_and_the_last_rank() -> None:
+    found = dict(rank_frequencies(array(range(2000))))
+    total = sum(range(2000))
+    assert {1, 2, 3, 10, 100, 1000, 1999} <= set(found)
+    assert len(found) < 40
+    assert found[1000] == 1000 / total
+    assert found[1999] == 1 / total
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_nothing_gives_zero_but_the_tail(measure: Callable[[np.ndarray, int], float]) -> None:
+    assert measure(array([0, 0]), 2) == (1 if measure is tail_share else 0)
+    assert measure(array([]), 0) == 0
+    assert rank_frequencies(array([0])) == ()
+    assert ratio(1, 0) == 0
+
+
+# ---- naive twins
+
+
+def naive_measures(counts: Sequence[int]) -> list[float]:
+    size, total = len(counts), sum(counts)
+    ranked = sorted(counts, reverse=True)
+    shares = [count / total for count in counts if count]
+    power = sum(share**2.5 for share in shares)
+    return [
+        sum(count > 0 for count in counts) / size,
+        sum(count < 5 for count in counts) / size,
+        ranked[-(-95 * size // 100) - 1],
+        sum(rank * count for rank, count in enumerate(ranked, 1)) / total / size if total else 0,
+        math.log(power) / -1.5 / math.log(size) if len(shares) > 1 else 0,
+    ]
+
+
+@given(COUNTS)
+def test_measures_equal_their_naive_twins(counts: list[int]) -> None:
+    found = [measure(array(counts), len(counts)) for measure in MEASURES]
+    assert found == pytest.approx(naive_measures(counts))
+
+
+@given(st.lists(st.integers(0, 50), min_size=1))
+def test_sequence_lengths_equal_their_naive_twin(lengths: list[int]) -> None:
+    ranked = sorted(lengths)
+    found = sequence_lengths({length: lengths.count(length) for length in set(lengths)})
+    assert found.mean == pytest.approx(sum(lengths) / len(lengths))
+    assert found.median == ranked[math.ceil(len(lengths) / 2) - 1]
+    assert found.p95 == ranked[-(-95 * len(lengths) // 100) - 1]
+    assert found.longest == ranked[-1]
+
+
+# ---- laws
+
+
+@given(COUNTS)
+def test_shares_lie_between_zero_and_one(counts: list[int]) -> None:
+    for measure in (used_share, tail_share, mean_rank, renyi_efficiency):
+        assert 0 <= measure(array(counts), len(counts)) <= 1
+
+
+@given(COUNTS, st.randoms())
+def test_the_order_of_the_entries_is_of_no_account(counts: list[int], random: object) -> None:
+    shuffled = counts[:]
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    for measure in MEASURES:
+        assert measure(array(shuffled), len(counts)) == measure(array(counts), len(counts))
+    assert rank_frequencies(array(shuffled)) == rank_frequencies(array(counts))
+
+
+@given(COUNTS, st.integers(2, 5))
+def test_repeating_a_text_changes_no_distribution(counts: list[int], times: int) -> None:
+    repeated = array(counts) * times
+    for measure in (used_share, mean_rank, renyi_efficiency):
+        assert measure(repeated, len(counts)) == pytest.approx(measure(array(counts), len(counts)))
+    assert frequency_at_95(repeated, len(counts)) == times * frequency_at_95(
+        array(counts), len(counts)
+    )
+
+
+@given(st.integers(2, 60), st.integers(1, 100))
+def test_equal_use_is_the_most_efficient(size: int, count: int) -> None:
+    assert renyi_efficiency(array([count] * size), size) == pytest.approx(1)
+    assert renyi_efficiency(array([count] * size), size + 1) < 1
+
+
+@given(COUNTS)
+def test_rank_frequencies_fall(counts: list[int]) -> None:
+    found = rank_frequencies(array(counts))
+    assert [rank for rank, _ in found] == sorted({rank for rank, _ in found})
+    assert [share for _, share in found] == sorted((share for _, share in found), reverse=True)
