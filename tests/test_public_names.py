@@ -36,6 +36,38 @@ PUBLIC_NAMES = {
     "__version__",
 }
 
+ANALYSIS_NAMES = {
+    "BoundaryScores",
+    "Comparison",
+    "ExplainedToken",
+    "ExplainedWord",
+    "Explanation",
+    "Gold",
+    "Inspection",
+    "Measures",
+    "MergeStep",
+    "SequenceLengths",
+    "Table",
+    "boundary_scores",
+    "check_plots",
+    "compare",
+    "compare_files",
+    "explain",
+    "frequency_at_95",
+    "headline",
+    "html_report",
+    "inspect",
+    "is_byte_level",
+    "mean_rank",
+    "read_gold",
+    "renyi_efficiency",
+    "save_plots",
+    "tables",
+    "tail_share",
+    "text_of_bytes",
+    "used_share",
+}
+
 TOKENIZER_NAMES = {
     "load",
     "from_spec",
@@ -107,7 +139,7 @@ def public_members(owner: object) -> dict[str, object]:
 def documented_things() -> list[tuple[str, object]]:
     """Every public class, function, method and property that a user can reach."""
     things: list[tuple[str, object]] = [("piecework", pw)]
-    for home in (pw, pw.spec, pw.errors):
+    for home in (pw, pw.spec, pw.analysis, pw.errors):
         for name, value in public_members(home).items():
             if not (inspect.isclass(value) or inspect.isfunction(value)):
                 continue
@@ -126,6 +158,10 @@ def documented_things() -> list[tuple[str, object]]:
 def test_all_lists_exactly_the_public_names() -> None:
     assert set(pw.__all__) == PUBLIC_NAMES
     assert len(pw.__all__) == len(PUBLIC_NAMES)
+
+
+def test_analysis_lists_exactly_its_public_names() -> None:
+    assert set(pw.analysis.__all__) == ANALYSIS_NAMES
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC_NAMES))

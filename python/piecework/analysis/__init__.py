@@ -12,7 +12,9 @@ from piecework.analysis.metrics import (
     tail_share,
     used_share,
 )
+from piecework.analysis.plots import check_plots, save_plots
 from piecework.analysis.readable import is_byte_level, text_of_bytes
+from piecework.analysis.report import html_report
 from piecework.analysis.tables import Table, headline, tables
 from piecework.analysis.vocabulary import Inspection, inspect
 
@@ -29,16 +31,19 @@ __all__ = [
     "SequenceLengths",
     "Table",
     "boundary_scores",
+    "check_plots",
     "compare",
     "compare_files",
     "explain",
     "frequency_at_95",
     "headline",
+    "html_report",
     "inspect",
     "is_byte_level",
     "mean_rank",
     "read_gold",
     "renyi_efficiency",
+    "save_plots",
     "tables",
     "tail_share",
     "text_of_bytes",

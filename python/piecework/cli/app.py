@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 
 import piecework as pw
+from piecework.cli.compare import compare
 from piecework.cli.convert import convert
 from piecework.cli.count import count
 from piecework.cli.decode import decode
@@ -34,7 +35,7 @@ commands = click.Group(
     "piecework",
     help="Train subword tokenizers and use them.",
     epilog=_EXAMPLE,
-    commands=[train, count, encode, decode, inspect, explain, extend, prune, convert],
+    commands=[train, count, encode, decode, inspect, explain, compare, extend, prune, convert],
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -1,0 +1,95 @@
+"""Charts as SVG text: grouped bars, and lines on logarithmic axes. Nothing outside is referred to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from math import log10
+
+COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5")
+
+_WIDTH, _HEIGHT, _MARGIN = 640, 220, 40
+
+Series = Mapping[str, Sequence[float]]
+Points = Mapping[str, Sequence[tuple[float, float]]]
+
+
+def bars(labels: Sequence[str], series: Series) -> str:
+    """Draw a group of bars for each label, one a series; values are not negative.
+
+    >>> bars(["1", "2"], {"a": [0.5, 1.0]}).count("<rect")
+    3
+    """
+    largest = max((value for values in series.values() for value in values), default=0) or 1
+    group = (_WIDTH - 2 * _MARGIN) / max(1, len(labels))
+    width = 0.8 * group / max(1, len(series))
+    marks = []
+    for number, (name, values) in enumerate(series.items()):
+        for place, value in enumerate(values):
+            left = _MARGIN + place * group + number * width
+            height = (_HEIGHT - 2 * _MARGIN) * value / largest
+            top = _HEIGHT - _MARGIN - height
+            marks.append(
+                f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" '
+                f'fill="{_colour(number)}"><title>{escape(name)}: {value:.4g}</title></rect>'
+            )
+    for place, label in enumerate(labels):
+        marks.append(_text(_MARGIN + (place + 0.4) * group, _HEIGHT - _MARGIN + 14, label))
+    marks.append(_text(_MARGIN, _MARGIN - 8, f"{largest:.3g}"))
+    return _svg(marks, list(series))
+
+
+def log_lines(points: Points) -> str:
+    """Draw one line a series through points (x, y) on logarithmic axes; values are positive.
+
+    >>> log_lines({"a": [(1, 0.5), (10, 0.05)]}).count("<polyline")
+    1
+    """
+    every = [(log10(x), log10(y)) for line in points.values() for x, y in line] or [(0.0, 0.0)]
+    left, right = min(x for x, _ in every), max(x for x, _ in every)
+    bottom, top = min(y for _, y in every), max(y for _, y in every)
+
+    def place(x: float, y: float) -> str:
+        across = (log10(x) - left) / (right - left or 1)
+        up = (log10(y) - bottom) / (top - bottom or 1)
+        return (
+            f"{_MARGIN + across * (_WIDTH - 2 * _MARGIN):.1f},"
+            f"{_HEIGHT - _MARGIN - up * (_HEIGHT - 2 * _MARGIN):.1f}"
+        )
+
+    marks = [
+        f'<polyline points="{" ".join(place(x, y) for x, y in line)}" fill="none" '
+        f'stroke="{_colour(number)}" stroke-width="2"/>'
+        for number, line in enumerate(points.values())
+    ]
+    marks.append(_text(_MARGIN, _HEIGHT - _MARGIN + 14, f"{10**left:,.0f}"))
+    marks.append(_text(_WIDTH - _MARGIN, _HEIGHT - _MARGIN + 14, f"{10**right:,.0f}"))
+    marks.append(_text(_MARGIN, _MARGIN - 8, f"{10**top:.3g}"))
+    marks.append(_text(_MARGIN, _HEIGHT - _MARGIN - 4, f"{10**bottom:.3g}"))
+    return _svg(marks, list(points))
+
+
+def _svg(marks: Sequence[str], names: Sequence[str]) -> str:
+    """Frame the marks, with a legend below and a base line."""
+    legend = []
+    for number, name in enumerate(names):
+        y = _HEIGHT + 6 + 16 * number
+        legend.append(
+            f'<rect x="{_MARGIN}" y="{y}" width="10" height="10" fill="{_colour(number)}"/>'
+            f'<text x="{_MARGIN + 16}" y="{y + 9}">{escape(name)}</text>'
+        )
+    base = _HEIGHT - _MARGIN
+    line = f'<path d="M{_MARGIN} {base}H{_WIDTH - _MARGIN}" stroke="currentColor"/>'
+    height = _HEIGHT + 16 * len(names) + 10
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" font-size="11" fill="currentColor">'
+        f"{''.join(marks)}{line}{''.join(legend)}</svg>"
+    )
+
+
+def _text(x: float, y: float, text: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{escape(text)}</text>'
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]

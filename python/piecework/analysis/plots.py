@@ -1,0 +1,122 @@
+"""Pictures of a comparison, by matplotlib: one file for each thing to see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from piecework.analysis.compare import Comparison, Measures
+from piecework.arguments import PathLike, path_text
+from piecework.errors import FileError, MissingExtraError
+from piecework.files import reason, whole_file
+
+
+def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
+    """Write pictures into a directory, which is made if need be, and return their paths.
+
+    `measures.png`, `entry_lengths.png`, `token_lengths.png`, `frequencies.png`, and `boundaries.png`
+    when there was a gold standard. Raises `MissingExtraError` without matplotlib, and `FileError`.
+    """
+    figure_class = _figure_class()
+    target = Path(path_text(directory))
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(str(target), reason(error), "a directory to write into") from error
+    return [
+        _save(figure_class, draw, comparison.measures, target / f"{name}.png")
+        for name, draw in _PLOTS.items()
+        if name != "boundaries" or comparison.gold_words is not None
+    ]
+
+
+def check_plots() -> None:
+    """Raise `MissingExtraError` now if there is no matplotlib to draw with later."""
+    _figure_class()
+
+
+def _save(
+    figure_class: Any,
+    draw: Callable[[Any, Sequence[Measures]], None],
+    measures: Sequence[Measures],
+    path: Path,
+) -> Path:
+    figure = figure_class(figsize=(8, 4.5), layout="constrained")
+    draw(figure, measures)
+    with whole_file(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")
+    return path
+
+
+def _draw_measures(figure: Any, measures: Sequence[Measures]) -> None:
+    names = [_plain(one.name) for one in measures]
+    values = {
+        "tokens a word": [one.fertility for one in measures],
+        "unknown %": [100 * one.unknown_rate for one in measures],
+        "used %": [100 * one.used_share for one in measures],
+        "Rényi efficiency": [one.renyi_efficiency for one in measures],
+    }
+    for axes, (title, heights) in zip(figure.subplots(2, 2).flat, values.items(), strict=True):
+        axes.barh(names, heights)
+        axes.invert_yaxis()
+        axes.set_title(title)
+
+
+def _draw_lengths(attribute: str, what: str) -> Callable[[Any, Sequence[Measures]], None]:
+    def draw(figure: Any, measures: Sequence[Measures]) -> None:
+        axes = figure.subplots()
+        for one in measures:
+            lengths, many = zip(*getattr(one, attribute) or [(0, 0)], strict=True)
+            total = sum(many) or 1
+            axes.plot(
+                lengths, [count / total for count in many], marker=".", label=_plain(one.name)
+            )
+        axes.set(xlabel="characters", ylabel=f"share of the {what}")
+        axes.legend()
+
+    return draw
+
+
+def _draw_frequencies(figure: Any, measures: Sequence[Measures]) -> None:
+    axes = figure.subplots()
+    for one in measures:
+        if one.rank_frequencies:
+            axes.loglog(*zip(*one.rank_frequencies, strict=True), label=_plain(one.name))
+    axes.set(xlabel="frequency rank of the entry", ylabel="share of the tokens")
+    axes.legend()
+
+
+def _draw_boundaries(figure: Any, measures: Sequence[Measures]) -> None:
+    axes = figure.subplots()
+    scored = [(_plain(one.name), one.boundaries) for one in measures if one.boundaries is not None]
+    for place, kind in enumerate(("precision", "recall", "f1")):
+        at = [row + 0.25 * (place - 1) for row in range(len(scored))]
+        axes.bar(at, [getattr(scores, kind) for _, scores in scored], width=0.25, label=kind)
+    axes.set_xticks(range(len(scored)), [name for name, _ in scored])
+    axes.set_ylabel("agreement with the gold boundaries")
+    axes.legend()
+
+
+_PLOTS: dict[str, Callable[[Any, Sequence[Measures]], None]] = {
+    "measures": _draw_measures,
+    "entry_lengths": _draw_lengths("entry_lengths", "vocabulary"),
+    "token_lengths": _draw_lengths("token_lengths", "tokens"),
+    "frequencies": _draw_frequencies,
+    "boundaries": _draw_boundaries,
+}
+
+
+def _plain(name: str) -> str:
+    """Return a name in which a dollar sign begins no formula."""
+    return name.replace("$", r"\$")
+
+
+def _figure_class() -> Any:
+    """Return matplotlib's figure, which needs no window and changes no global state."""
+    try:
+        return import_module("matplotlib.figure").Figure
+    except ImportError as error:
+        expected = "the extra that brings it: pip install 'piecework[plot]'"
+        raise MissingExtraError("plots", "no matplotlib", expected) from error

@@ -1,0 +1,135 @@
+"""`piecework compare`: tokenizers side by side on one corpus, as tables, JSON, a page or pictures."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+import piecework as pw
+from piecework.bars import progress_bar
+from piecework.cli.streams import check_output
+from piecework.cli.visible import visible
+from piecework.files import whole_stream
+
+_EXAMPLE = """\b
+Example:
+  piecework compare words.json characters.json wordpiece.json --corpus corpus.txt
+  piecework compare a.json b.json --corpus corpus.txt --gold eng.word.dev.tsv --html report.html
+"""
+
+
+@click.command(epilog=_EXAMPLE)
+@click.argument("tokenizers", nargs=-1, required=True, metavar="TOKENIZER...")
+@click.option(
+    "--corpus", multiple=True, required=True, help="Text to measure on; repeatable; - too."
+)
+@click.option("--gold", help="Segmented words, as in SIGMORPHON 2022, to score boundaries by.")
+@click.option(
+    "--words", default="whitespace", show_default=True, help="Preset whose words count as words."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@click.option("--html", "html_path", metavar="FILE", help="Write a page that needs nothing else.")
+@click.option("--plot", "plot_directory", metavar="DIR", help="Write pictures (extra: plot).")
+@click.option("--field", default="text", show_default=True, help="Text field of JSON lines.")
+@click.option(
+    "--errors",
+    type=click.Choice(["replace", "strict"]),
+    default="replace",
+    show_default=True,
+    help="What to do about invalid UTF-8.",
+)
+@click.option("--workers", type=click.IntRange(min=1), help="Threads  [default: all cores]")
+def compare(
+    tokenizers: tuple[str, ...],
+    corpus: tuple[str, ...],
+    gold: str | None,
+    words: str,
+    as_json: bool,
+    html_path: str | None,
+    plot_directory: str | None,
+    field: str,
+    errors: Literal["replace", "strict"],
+    workers: int | None,
+) -> None:
+    """Measure each TOKENIZER on a corpus and print the measures side by side.
+
+    Tokens a word (fertility), compression, unknown tokens, use of the vocabulary, lengths and
+    frequencies of tokens; docs/analysis.md defines them.
+    """
+    if html_path == "-" and as_json:
+        raise pw.errors.ArgumentError("html", "- beside --json", "one of them on stdout")
+    if html_path:
+        check_output(html_path)
+    if plot_directory:
+        pw.analysis.check_plots()
+    named = {name: pw.Tokenizer.load(path) for name, path in _names(tokenizers).items()}
+    standard = pw.analysis.read_gold(gold) if gold else None
+    with progress_bar("measuring") as progress:
+        found = pw.analysis.compare_files(
+            named,
+            list(corpus),
+            gold=standard,
+            words=words,
+            field=field,
+            errors=errors,
+            workers=workers,
+            progress=progress,
+        )
+    if html_path:
+        with whole_stream(html_path) as stream:
+            stream.write(pw.analysis.html_report(found).encode())
+    if plot_directory:
+        pw.analysis.save_plots(found, plot_directory)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    elif html_path != "-":
+        _print(found)
+
+
+def _names(paths: Sequence[str]) -> dict[str, str]:
+    """Return the paths by file name where that tells them apart, else by themselves."""
+    for path in paths:
+        if paths.count(path) > 1:
+            raise pw.errors.ArgumentError("TOKENIZER", f"{path} twice", "each tokenizer once")
+    files = [Path(path).name for path in paths]
+    names = files if len(set(files)) == len(files) else paths
+    return {
+        # File names may be no Unicode; what prints them needs it.
+        name.encode(errors="surrogateescape").decode(errors="replace"): path
+        for name, path in zip(names, paths, strict=True)
+    }
+
+
+def _print(found: pw.analysis.Comparison) -> None:
+    click.echo(pw.analysis.headline(found))
+    show = _print_drawn if sys.stdout.isatty() else _print_plain
+    for table in pw.analysis.tables(found):
+        show(table)
+
+
+def _print_plain(table: pw.analysis.Table) -> None:
+    """Print columns of text, two spaces apart, whatever the width."""
+    rows = [tuple(map(visible, table.header)), *table.rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    click.echo(f"\n{table.title}")
+    for label, *cells in rows:
+        padded = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
+        click.echo("  ".join([label.ljust(widths[0]), *padded]).rstrip())
+
+
+def _print_drawn(table: pw.analysis.Table) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=table.title, title_justify="left")
+    for place, name in enumerate(table.header):
+        drawn.add_column(Text(visible(name)), justify="right" if place else "left")
+    for row in table.rows:
+        drawn.add_row(*map(Text, row))
+    Console().print(drawn)
