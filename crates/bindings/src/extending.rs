@@ -36,5 +36,6 @@ pub(crate) fn learn_further_entries(
     };
     let pipeline = core.encoder.pipeline();
     let present = Present { model: pipeline.model(), vocab: pipeline.vocab(), barriers: &barriers };
-    watched(py, progress, |pulse| learn_further(&counts.counts, present, &spec, pulse))
+    let learned = watched(py, progress, |pulse| learn_further(&counts.counts, present, &spec, pulse))?;
+    Ok(LearnedEntries { learned })
 }

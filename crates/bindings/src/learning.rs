@@ -18,7 +18,7 @@ const PULSE: Duration = Duration::from_millis(100);
 /// What the learner made.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct LearnedEntries {
-    learned: Learned,
+    pub(crate) learned: Learned,
 }
 
 #[pymethods]
@@ -74,7 +74,8 @@ pub(crate) fn learn_wordpiece(
         max_token_length,
     };
     let workers = worker_count(workers)?;
-    watched(py, progress, |pulse| wordpiece::learn(&counts.counts, &spec, workers, pulse))
+    let learned = watched(py, progress, |pulse| wordpiece::learn(&counts.counts, &spec, workers, pulse))?;
+    Ok(LearnedEntries { learned })
 }
 
 /// Learn a byte-pair vocabulary and its merges.
@@ -109,18 +110,19 @@ pub(crate) fn learn_bpe(
         max_token_length,
         ties: ties_named(ties)?,
     };
-    watched(py, progress, |pulse| bpe::learn(&counts.counts, &spec, pulse))
+    let learned = watched(py, progress, |pulse| bpe::learn(&counts.counts, &spec, pulse))?;
+    Ok(LearnedEntries { learned })
 }
 
 /// What a learner calls to say how far it is.
-type Pulse<'p> = &'p mut dyn FnMut(usize, usize) -> ControlFlow<()>;
+pub(crate) type Pulse<'p> = &'p mut dyn FnMut(usize, usize) -> ControlFlow<()>;
 
 /// Run a learner without the GIL, looking for signals and reporting progress now and then.
-pub(crate) fn watched(
+pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
-    learn: impl FnOnce(Pulse<'_>) -> Result<Learned, Error> + Send,
-) -> PyResult<LearnedEntries> {
+    learn: impl FnOnce(Pulse<'_>) -> Result<T, Error> + Send,
+) -> PyResult<T> {
     let mut raised = None;
     let mut last = Instant::now();
     let learned = py.detach(|| {
@@ -140,7 +142,7 @@ pub(crate) fn watched(
     });
     match (raised, learned) {
         (Some(error), _) => Err(error),
-        (None, learned) => Ok(LearnedEntries { learned: learned.map_err(raise)? }),
+        (None, learned) => learned.map_err(raise),
     }
 }
 

@@ -13,6 +13,7 @@ mod extending;
 mod files;
 mod input;
 mod learning;
+mod learning_unigram;
 mod stream;
 mod text;
 
@@ -38,6 +39,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};
+    #[pymodule_export]
+    use crate::learning_unigram::{learn_unigram, LearnedPieces};
     #[pymodule_export]
     use crate::stream::RawDecodeStream;
 

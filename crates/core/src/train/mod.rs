@@ -9,6 +9,7 @@
 //! learned     what learners give, and what they all begin with
 //! wordpiece   likelihood, pmi, frequency and top-down
 //! bpe         byte-pair merges
+//! unigram     the likeliest pieces
 //! ```
 
 mod alphabet;
@@ -18,6 +19,7 @@ pub mod counts;
 mod entries;
 mod learned;
 mod progress;
+pub mod unigram;
 pub mod wordpiece;
 
 pub use count_map::CountMap;

@@ -1,0 +1,67 @@
+//! Learning a Unigram vocabulary.
+
+use piecework_core::train::unigram::{learn, LearnedUnigram, TrainSpec};
+use pyo3::prelude::*;
+
+use crate::core::worker_count;
+use crate::counting::RawCounts;
+use crate::learning::watched;
+
+/// What the learner made.
+#[pyclass(frozen, module = "piecework._core")]
+pub struct LearnedPieces {
+    learned: LearnedUnigram,
+}
+
+#[pymethods]
+impl LearnedPieces {
+    #[getter]
+    fn pieces(&self) -> Vec<(&str, f64)> {
+        self.learned.pieces.iter().map(|(piece, score)| (piece.as_str(), *score)).collect()
+    }
+
+    #[getter]
+    fn steps(&self) -> Vec<(usize, f64)> {
+        self.learned.steps.iter().map(|step| (step.pieces, step.log_likelihood)).collect()
+    }
+}
+
+/// Learn a Unigram vocabulary.
+#[pyfunction]
+#[pyo3(signature = (
+    counts, *, vocab_size, special_tokens, user_defined_symbols, byte_fallback, character_coverage,
+    initial_alphabet, seed_size, max_piece_length, shrinking_factor, num_sub_iterations, workers, progress
+))]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
+pub(crate) fn learn_unigram(
+    py: Python<'_>,
+    counts: &RawCounts,
+    vocab_size: usize,
+    special_tokens: Vec<String>,
+    user_defined_symbols: Vec<String>,
+    byte_fallback: bool,
+    character_coverage: f64,
+    initial_alphabet: Vec<char>,
+    seed_size: usize,
+    max_piece_length: usize,
+    shrinking_factor: f64,
+    num_sub_iterations: usize,
+    workers: Option<i64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<LearnedPieces> {
+    let spec = TrainSpec {
+        vocab_size,
+        special_tokens,
+        user_defined_symbols,
+        byte_fallback,
+        character_coverage,
+        initial_alphabet,
+        seed_size,
+        max_piece_length,
+        shrinking_factor,
+        num_sub_iterations,
+    };
+    let workers = worker_count(workers)?;
+    let learned = watched(py, progress, |pulse| learn(&counts.counts, &spec, workers, pulse))?;
+    Ok(LearnedPieces { learned })
+}

@@ -1,0 +1,117 @@
+//! The distinct words as one text, cut where no piece may cross: at characters outside the alphabet and
+//! around the symbols that the user defined.
+
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::alphabet::Alphabet;
+use crate::error::{Error, ErrorKind};
+use crate::train::progress::Progress;
+use crate::train::Counts;
+
+/// Stands after each segment; no byte of UTF-8.
+pub(super) const END: u8 = 0xFF;
+/// Sums of expected counts stay below this power of two, and so within integers and their signs.
+const MAX_BITS: u32 = 62;
+/// More fractional bits are of no use.
+const MAX_FRACTION_BITS: u32 = 40;
+
+/// The text of all segments.
+pub(super) struct Corpus {
+    pub(super) text: Vec<u8>,
+    pub(super) segments: Vec<Segment>,
+    /// How much 1 is where expected counts are integers.
+    pub(super) one: f64,
+}
+
+/// A part of a word that pieces cover, and how often it occurs.
+#[derive(Clone, Copy)]
+pub(super) struct Segment {
+    start: u32,
+    end: u32,
+    pub(super) count: u64,
+}
+
+impl Segment {
+    pub(super) fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+impl Corpus {
+    /// Lay out all words; errors when there are too many of them to be numbered.
+    pub(super) fn new(
+        counts: &Counts,
+        cutter: &Cutter,
+        alphabet: &Alphabet,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let mut corpus = Self { text: Vec::new(), segments: Vec::new(), one: 1.0 };
+        let mut chars = 0;
+        for (word, count, _) in counts.iter() {
+            progress.advance(word.len())?;
+            cutter.stretches(word, |stretch| {
+                for part in stretch.split(|c| !alphabet.contains(c)).filter(|part| !part.is_empty()) {
+                    chars += part.chars().count() as u64 * count;
+                    corpus.push(part, count);
+                }
+            });
+            if corpus.text.len() >= i32::MAX as usize {
+                let found = "2^31 bytes or more in distinct words";
+                return Err(Error::new(ErrorKind::Training, "counts", found, "fewer"));
+            }
+        }
+        corpus.one = f64::from(fraction_bits(chars)?).exp2();
+        Ok(corpus)
+    }
+
+    fn push(&mut self, part: &str, count: u64) {
+        let start = self.text.len() as u32;
+        self.text.extend_from_slice(part.as_bytes());
+        self.segments.push(Segment { start, end: self.text.len() as u32, count });
+        self.text.push(END);
+    }
+}
+
+fn fraction_bits(chars: u64) -> Result<u32, Error> {
+    let bits = MAX_BITS.checked_sub(u64::BITS - chars.leading_zeros());
+    let bits = bits.ok_or_else(|| {
+        let found = format!("{chars} characters in all");
+        Error::new(ErrorKind::Training, "counts", found, "fewer than 2^62")
+    })?;
+    Ok(bits.min(MAX_FRACTION_BITS))
+}
+
+/// Cuts words around symbols.
+pub(super) struct Cutter {
+    symbols: Option<AhoCorasick>,
+}
+
+impl Cutter {
+    pub(super) fn new(symbols: &[String]) -> Result<Self, Error> {
+        if symbols.is_empty() {
+            return Ok(Self { symbols: None });
+        }
+        let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(symbols);
+        built.map(|symbols| Self { symbols: Some(symbols) }).map_err(|error| {
+            Error::new(
+                ErrorKind::Argument,
+                "user_defined_symbols",
+                error.to_string(),
+                "fewer or shorter ones",
+            )
+        })
+    }
+
+    /// Give what stands between the symbols of a word; of symbols that overlap the first, then the longest
+    /// counts.
+    pub(super) fn stretches(&self, word: &str, mut give: impl FnMut(&str)) {
+        let mut start = 0;
+        for found in self.symbols.iter().flat_map(|symbols| symbols.find_iter(word)) {
+            give(&word[start..found.start()]);
+            start = found.end();
+        }
+        give(&word[start..]);
+    }
+}

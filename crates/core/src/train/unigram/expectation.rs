@@ -1,0 +1,137 @@
+//! Expectation and maximization: how often each piece is expected over all segmentations of all words, and
+//! the scores that follow from it.
+//!
+//! Maximization takes digammas instead of logarithms, a sparse prior in the sense of variational Bayes
+//! (Liang and Klein 2007; the choice of SentencePiece): what is rare gets less than its share.
+
+use super::corpus::Corpus;
+use super::lattice::{Scratch, Stretch};
+use super::pieces::{Link, Pieces};
+use super::shares::Workers;
+use crate::error::Error;
+
+/// A piece that is expected less often is dropped.
+const THRESHOLD: f64 = 0.5;
+
+/// Expected counts by piece, in units of `1 / Corpus::one`.
+pub(super) struct Expected {
+    pub(super) counts: Vec<u64>,
+    pub(super) one: f64,
+    pub(super) log_likelihood: f64,
+}
+
+/// What one thread has summed up.
+struct Sums {
+    scratch: Scratch,
+    counts: Vec<u64>,
+    /// By number of the part.
+    log_likelihoods: Vec<(usize, f64)>,
+}
+
+/// Sum over all segments; the order of adding integers does not matter, that of floats is fixed.
+pub(super) fn expect(
+    pieces: &Pieces,
+    corpus: &Corpus,
+    workers: &mut Workers<'_, '_>,
+) -> Result<Expected, Error> {
+    let probable = |link: &Link| Link { value: link.value.exp(), ..*link };
+    let links: Vec<Link> = pieces.links.iter().map(probable).collect();
+    let unknown = pieces.unknown_score().exp();
+    let fresh =
+        || Sums { scratch: Scratch::default(), counts: vec![0; pieces.len()], log_likelihoods: Vec::new() };
+    let sums = workers.run(&corpus.segments, fresh, |sums, part, segments| {
+        let mut log_likelihood = 0.0;
+        for segment in segments {
+            let stretch = Stretch::new(&corpus.text, pieces, &links, unknown, segment.range());
+            let weight = segment.count as f64 * corpus.one;
+            let logarithm = stretch.expect(weight, &mut sums.scratch, &mut sums.counts);
+            log_likelihood += segment.count as f64 * logarithm;
+        }
+        sums.log_likelihoods.push((part, log_likelihood));
+    })?;
+    Ok(combined(sums, corpus.one))
+}
+
+fn combined(sums: Vec<Sums>, one: f64) -> Expected {
+    let mut parts: Vec<(usize, f64)> =
+        sums.iter().flat_map(|sums| sums.log_likelihoods.iter().copied()).collect();
+    parts.sort_unstable_by_key(|&(part, _)| part);
+    let log_likelihood = parts.iter().map(|&(_, log_likelihood)| log_likelihood).sum();
+    let all = sums.into_iter().map(|sums| sums.counts);
+    let added = all.reduce(|mut counts, more| {
+        counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+        counts
+    });
+    Expected { counts: added.unwrap_or_default(), one, log_likelihood }
+}
+
+/// Drop the pieces that are hardly expected, but keep `wanted` of them, and score the others.
+pub(super) fn maximize(pieces: &mut Pieces, expected: &Expected, wanted: usize) {
+    let counts = &expected.counts;
+    let least = lowest_kept(counts, (THRESHOLD * expected.one).ceil() as u64, wanted);
+    let kept: Vec<bool> =
+        counts.iter().enumerate().map(|(piece, &count)| least.keeps(piece, count)).collect();
+    let of_kept = || counts.iter().zip(&kept).filter(|(_, &kept)| kept).map(|(&count, _)| count);
+    let total = of_kept().map(u128::from).sum::<u128>() as f64 / expected.one;
+    let log_total = digamma(total.max(THRESHOLD));
+    let scores = of_kept().map(|count| digamma((count as f64 / expected.one).max(THRESHOLD)) - log_total);
+    let scores: Vec<f64> = scores.collect();
+    if scores.len() < pieces.len() {
+        pieces.retain(|piece| kept[piece]);
+    }
+    pieces.links.iter_mut().zip(scores).for_each(|(link, score)| link.value = score);
+}
+
+/// What a piece needs to be kept: a greater count, or this one and a number below the limit.
+struct Least {
+    count: u64,
+    before: usize,
+}
+
+impl Least {
+    fn keeps(&self, piece: usize, count: u64) -> bool {
+        count > self.count || (count == self.count && piece < self.before)
+    }
+}
+
+/// The threshold, lowered where fewer than `wanted` pieces would be left; of equal pieces the first stay.
+fn lowest_kept(counts: &[u64], threshold: u64, wanted: usize) -> Least {
+    let enough = counts.iter().filter(|&&count| count >= threshold).count() >= wanted;
+    if enough || counts.len() <= wanted {
+        return Least { count: if enough { threshold } else { 0 }, before: usize::MAX };
+    }
+    let mut order: Vec<usize> = (0..counts.len()).collect();
+    let rank = |&piece: &usize| (std::cmp::Reverse(counts[piece]), piece);
+    let (_, &mut last, _) = order.select_nth_unstable_by_key(wanted - 1, rank);
+    Least { count: counts[last], before: last + 1 }
+}
+
+/// The derivative of the logarithm of the gamma function, for positive arguments (Bernardo 1976, AS 103).
+fn digamma(mut x: f64) -> f64 {
+    let mut result = 0.0;
+    while x < 10.0 {
+        result -= 1.0 / x;
+        x += 1.0;
+    }
+    let square = 1.0 / (x * x);
+    let series = square * (1.0 / 12.0 - square * (1.0 / 120.0 - square * (1.0 / 252.0 - square / 240.0)));
+    result + x.ln() - 0.5 / x - series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digamma_has_its_published_values() {
+        let euler = 0.577_215_664_901_532_9;
+        for (x, expected) in [
+            (1.0, -euler),
+            (0.5, -euler - 2.0 * std::f64::consts::LN_2),
+            (2.0, 1.0 - euler),
+            (100.0, 4.600_161_852_738_087),
+        ] {
+            assert!((digamma(x) - expected).abs() < 1e-11, "{x}: {} is not {expected}", digamma(x));
+        }
+    }
+}

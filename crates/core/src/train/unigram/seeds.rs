@@ -1,0 +1,237 @@
+//! Seeds: the characters, and the substrings that are worth being pieces, from a suffix array over the
+//! distinct words.
+//!
+//! A substring is a candidate when it occurs at least twice and is not always followed by one and the same
+//! character; the end of a word is no character, so every word that occurs twice is a candidate. Its
+//! weight is its count in the corpus times its length. What counts is how often words occur, not how many
+//! there are: a sweep over the sorted suffixes closes every candidate with its count (Kasai et al. 2001).
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::alphabet::Alphabet;
+use super::corpus::{Corpus, END};
+use super::pieces::{Link, Pieces, NONE};
+use super::vocabulary::Reserved;
+use super::TrainSpec;
+use crate::error::Error;
+use crate::train::progress::Progress;
+
+/// Rarer substrings are never pieces.
+const MIN_COUNT: u64 = 2;
+
+/// A substring that begins the suffixes `first..last` of the sorted ones.
+#[derive(Clone, Copy)]
+struct Candidate {
+    first: u32,
+    last: u32,
+    bytes: u32,
+    chars: u32,
+    count: u64,
+}
+
+impl Candidate {
+    /// The share of the corpus that it covers.
+    fn weight(&self) -> u128 {
+        u128::from(self.count) * u128::from(self.chars)
+    }
+
+    /// Where it stands among all by code points.
+    fn place(&self) -> (u32, u32) {
+        (self.first, self.bytes)
+    }
+}
+
+/// Find the characters and the best candidates, `seed_size` in all, scored by weight.
+pub(super) fn plant(
+    corpus: &Corpus,
+    alphabet: &Alphabet,
+    reserved: &Reserved,
+    spec: &TrainSpec,
+    progress: &mut Progress<'_>,
+) -> Result<Pieces, Error> {
+    let suffixes = Suffixes::new(corpus, spec.max_piece_length);
+    progress.advance(corpus.text.len())?;
+    let mut chosen = Vec::new();
+    let mut candidates = Vec::new();
+    suffixes.sweep(progress, |candidate| {
+        if candidate.chars == 1 || reserved.contains(suffixes.name(&candidate)) {
+            return;
+        }
+        candidates.push(candidate);
+    })?;
+    suffixes.characters(|character| {
+        if !reserved.contains(suffixes.name(&character)) {
+            chosen.push(character);
+        }
+    });
+    debug_assert!(chosen.len() <= alphabet.ranked().len());
+    let room = spec.seed_size.saturating_sub(chosen.len());
+    if room < candidates.len() {
+        if room > 0 {
+            let rank = |candidate: &Candidate| (Reverse(candidate.weight()), candidate.place());
+            candidates.select_nth_unstable_by_key(room - 1, rank);
+        }
+        candidates.truncate(room);
+    }
+    chosen.append(&mut candidates);
+    chosen.sort_unstable_by_key(Candidate::place);
+    Ok(suffixes.pieces(&chosen))
+}
+
+/// The suffixes of all segments in order.
+struct Suffixes<'c> {
+    corpus: &'c Corpus,
+    /// Where each begins.
+    order: Vec<u32>,
+    /// The segment of each place of the text.
+    segment_of: Vec<u32>,
+    /// How many characters of a suffix matter: one more than the longest piece has.
+    max_chars: usize,
+}
+
+/// A substring whose occurrences are being counted.
+struct Open {
+    bytes: usize,
+    first: usize,
+    count: u64,
+}
+
+impl<'c> Suffixes<'c> {
+    fn new(corpus: &'c Corpus, max_piece_length: usize) -> Self {
+        let mut sorted = vec![0; corpus.text.len()];
+        divsufsort::sort_in_place(&corpus.text, &mut sorted);
+        let begins = |&place: &u32| !matches!(corpus.text[place as usize], END | 0x80..0xC0);
+        let order = sorted.into_iter().map(|place| place as u32).filter(begins).collect();
+        let mut segment_of = vec![0; corpus.text.len()];
+        for (number, segment) in (0..).zip(&corpus.segments) {
+            segment_of[segment.range()].fill(number);
+        }
+        Self { corpus, order, segment_of, max_chars: max_piece_length + 1 }
+    }
+
+    /// Give all candidates with their counts, each when its last suffix has passed.
+    fn sweep(&self, progress: &mut Progress<'_>, mut give: impl FnMut(Candidate)) -> Result<(), Error> {
+        let mut open = vec![Open { bytes: 0, first: 0, count: 0 }];
+        let mut before: &[u8] = &[];
+        for (at, &place) in self.order.iter().enumerate() {
+            progress.advance(1)?;
+            let suffix = self.suffix(place as usize);
+            self.close(&mut open, at, shared(before, suffix), &mut give);
+            add(&mut open, suffix.len(), at, self.count_at(place as usize));
+            before = suffix;
+        }
+        self.close(&mut open, self.order.len(), 0, &mut give);
+        Ok(())
+    }
+
+    /// Close all that is longer than what the next suffix shares with the last.
+    fn close(&self, open: &mut Vec<Open>, at: usize, shared: usize, give: &mut impl FnMut(Candidate)) {
+        let (mut count, mut first) = (0, at);
+        while open.last().is_some_and(|top| top.bytes > shared) {
+            let Some(done) = open.pop() else { break };
+            count += done.count;
+            first = done.first;
+            let bytes = &self.corpus.text[self.order[first] as usize..][..done.bytes];
+            let chars = char_count(bytes);
+            if count >= MIN_COUNT && chars < self.max_chars {
+                give(candidate(first..at, done.bytes, chars, count));
+            }
+        }
+        if count > 0 {
+            add(open, shared, first, count);
+        }
+    }
+
+    /// Give the single characters.
+    fn characters(&self, mut give: impl FnMut(Candidate)) {
+        let width = |&place: &u32| shortest(&self.corpus.text[place as usize..]);
+        let same = |one: &u32, two: &u32| width(one) == width(two);
+        let mut first = 0;
+        for run in self.order.chunk_by(same) {
+            let count = run.iter().map(|&place| self.count_at(place as usize)).sum();
+            give(candidate(first..first + run.len(), width(&run[0]).len(), 1, count));
+            first += run.len();
+        }
+    }
+
+    /// Lay out chosen candidates, which are in order of code points.
+    fn pieces(&self, chosen: &[Candidate]) -> Pieces {
+        let total: u128 = chosen.iter().map(Candidate::weight).sum();
+        let log_total = (total as f64).ln();
+        let mut pieces = Pieces {
+            links: Vec::with_capacity(chosen.len()),
+            places: Vec::with_capacity(chosen.len()),
+            longest: vec![NONE; self.corpus.text.len()],
+            max_bytes: chosen.iter().map(|candidate| candidate.bytes as usize).max().unwrap_or(0),
+        };
+        let mut around: Vec<(u32, u32)> = Vec::new();
+        for (at, &place) in (0..).zip(&self.order) {
+            while around.last().is_some_and(|&(last, _)| last <= at) {
+                around.pop();
+            }
+            while let Some(next) = chosen.get(pieces.len()).filter(|next| next.first == at) {
+                let number = pieces.len() as u32;
+                let shorter = around.last().map_or(NONE, |&(_, piece)| piece);
+                let value = (next.weight() as f64).ln() - log_total;
+                pieces.links.push(Link { value, shorter, bytes: next.bytes });
+                pieces.places.push(place);
+                around.push((next.last, number));
+            }
+            pieces.longest[place as usize] = around.last().map_or(NONE, |&(_, piece)| piece);
+        }
+        pieces
+    }
+
+    fn name(&self, candidate: &Candidate) -> &'c [u8] {
+        &self.corpus.text[self.order[candidate.first as usize] as usize..][..candidate.bytes as usize]
+    }
+
+    fn count_at(&self, place: usize) -> u64 {
+        self.corpus.segments[self.segment_of[place] as usize].count
+    }
+
+    /// What matters of the suffix that begins at a place.
+    fn suffix(&self, place: usize) -> &'c [u8] {
+        let end = self.corpus.segments[self.segment_of[place] as usize].range().end;
+        let all = &self.corpus.text[place..end];
+        let starts = (0..all.len()).filter(|&at| all[at] & 0xC0 != 0x80);
+        let cut = starts.take(self.max_chars + 1).nth(self.max_chars);
+        &all[..cut.unwrap_or(all.len())]
+    }
+}
+
+fn candidate(suffixes: Range<usize>, bytes: usize, chars: usize, count: u64) -> Candidate {
+    Candidate {
+        first: suffixes.start as u32,
+        last: suffixes.end as u32,
+        bytes: bytes as u32,
+        chars: chars as u32,
+        count,
+    }
+}
+
+/// Count more occurrences of the substring of this length, which is the longest open one or longer.
+fn add(open: &mut Vec<Open>, bytes: usize, first: usize, count: u64) {
+    match open.last_mut().filter(|top| top.bytes == bytes) {
+        Some(top) => top.count += count,
+        None => open.push(Open { bytes, first, count }),
+    }
+}
+
+/// How many bytes two texts share at their start, in whole characters.
+fn shared(one: &[u8], two: &[u8]) -> usize {
+    let same = one.iter().zip(two).take_while(|(a, b)| a == b).count();
+    let whole = |&at: &usize| two.get(at).is_none_or(|byte| byte & 0xC0 != 0x80);
+    (0..=same).rev().find(whole).unwrap_or(0)
+}
+
+fn char_count(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&byte| byte & 0xC0 != 0x80).count()
+}
+
+/// The first character of a text.
+fn shortest(text: &[u8]) -> &[u8] {
+    let more = text[1..].iter().take_while(|&byte| byte & 0xC0 == 0x80).count();
+    &text[..=more]
+}

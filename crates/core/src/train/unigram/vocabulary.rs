@@ -1,0 +1,122 @@
+//! The entries that go before the pieces, what sizes are possible, and the final choice.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::alphabet::Alphabet;
+use super::corpus::Corpus;
+use super::pieces::Pieces;
+use super::TrainSpec;
+use crate::error::{Error, ErrorKind};
+
+/// Characters that no piece stands for are this much worse than the worst piece, and than each other.
+const RARE_CHARACTER_STEP: f64 = 0.0001;
+
+/// What is in the vocabulary whatever is learned.
+pub(super) struct Reserved {
+    vocab_size: usize,
+    /// Special tokens, user-defined symbols, bytes: each once, in this order.
+    entries: Vec<String>,
+    known: FxHashSet<String>,
+    /// The characters that must be entries and are not reserved, the most frequent first.
+    characters: Vec<String>,
+}
+
+/// Refuse settings that would make no sense.
+pub(super) fn check(spec: &TrainSpec) -> Result<(), Error> {
+    let refuse = |place: &str, found: String, expected: &str| {
+        Err(Error::new(ErrorKind::Argument, place, found, expected))
+    };
+    let TrainSpec { character_coverage, shrinking_factor, .. } = *spec;
+    if !(character_coverage > 0.0 && character_coverage <= 1.0) {
+        return refuse("character_coverage", character_coverage.to_string(), "above 0 and at most 1");
+    }
+    if !(shrinking_factor > 0.0 && shrinking_factor < 1.0) {
+        return refuse("shrinking_factor", shrinking_factor.to_string(), "above 0 and below 1");
+    }
+    if spec.num_sub_iterations == 0 {
+        return refuse("num_sub_iterations", "0".into(), "at least 1");
+    }
+    if !(1..=255).contains(&spec.max_piece_length) {
+        return refuse("max_piece_length", spec.max_piece_length.to_string(), "1 to 255");
+    }
+    match spec.user_defined_symbols.iter().position(String::is_empty) {
+        Some(at) => refuse(&format!("user_defined_symbols[{at}]"), "an empty string".into(), "a symbol"),
+        None => Ok(()),
+    }
+}
+
+impl Reserved {
+    /// List what must be there; an error when `vocab_size` cannot hold it.
+    pub(super) fn new(spec: &TrainSpec, alphabet: &Alphabet) -> Result<Self, Error> {
+        let bytes = (0..=u8::MAX).filter(|_| spec.byte_fallback).map(|byte| format!("<0x{byte:02X}>"));
+        let named = spec.special_tokens.iter().chain(&spec.user_defined_symbols).cloned();
+        let mut known = FxHashSet::default();
+        let entries: Vec<String> = named.chain(bytes).filter(|entry| known.insert(entry.clone())).collect();
+        let characters = alphabet.ranked().iter().map(|(character, _)| character.to_string());
+        let characters = characters.filter(|character| !known.contains(character)).collect();
+        let reserved = Self { vocab_size: spec.vocab_size, entries, known, characters };
+        reserved.check_room()?;
+        Ok(reserved)
+    }
+
+    /// Whether a string is reserved and cannot be a piece.
+    pub(super) fn contains(&self, name: &[u8]) -> bool {
+        std::str::from_utf8(name).is_ok_and(|name| self.known.contains(name))
+    }
+
+    /// How many entries are to be learned.
+    pub(super) fn learned(&self) -> usize {
+        self.vocab_size - self.entries.len()
+    }
+
+    fn check_room(&self) -> Result<(), Error> {
+        let (entries, characters) = (self.entries.len(), self.characters.len());
+        let needed = entries + characters;
+        if self.vocab_size >= needed {
+            return Ok(());
+        }
+        let expected =
+            format!("at least {needed} ({entries} reserved entries and an alphabet of {characters})");
+        Err(Error::new(ErrorKind::Training, "vocab_size", self.vocab_size.to_string(), expected))
+    }
+
+    /// Make sure that the seeds are enough to fill the vocabulary.
+    pub(super) fn check_supply(&self, corpus: &Corpus, seeds: &Pieces) -> Result<(), Error> {
+        let seen: FxHashSet<&[u8]> = (0..seeds.len()).map(|piece| seeds.name(corpus, piece)).collect();
+        let unseen =
+            self.characters.iter().filter(|character| !seen.contains(character.as_bytes())).count();
+        let most = self.entries.len() + seeds.len() + unseen;
+        if self.vocab_size <= most {
+            return Ok(());
+        }
+        let expected = format!("at most {most}: the corpus has no more substrings that occur twice");
+        Err(Error::new(ErrorKind::Training, "vocab_size", self.vocab_size.to_string(), expected))
+    }
+
+    /// Choose the characters and the best pieces; by (score descending, code points) after the reserved.
+    pub(super) fn choose(&self, corpus: &Corpus, pieces: &Pieces) -> Vec<(String, f64)> {
+        let name = |piece: usize| String::from_utf8_lossy(pieces.name(corpus, piece)).into_owned();
+        let mut scores: FxHashMap<String, f64> =
+            (0..pieces.len()).map(|piece| (name(piece), pieces.links[piece].value)).collect();
+        let mut lowest = pieces.min_score();
+        let mut chosen: Vec<(String, f64)> = Vec::with_capacity(self.learned());
+        for character in &self.characters {
+            let score = scores.remove(character).unwrap_or_else(|| {
+                lowest -= RARE_CHARACTER_STEP;
+                lowest
+            });
+            chosen.push((character.clone(), score));
+        }
+        let others = ranked(scores.into_iter().collect());
+        let room = self.learned() - chosen.len();
+        chosen.extend(others.into_iter().take(room));
+        let reserved = self.entries.iter().map(|entry| (entry.clone(), 0.0));
+        reserved.chain(ranked(chosen)).collect()
+    }
+}
+
+fn ranked(mut entries: Vec<(String, f64)>) -> Vec<(String, f64)> {
+    // Scores are finite: their bits, taken as `total_cmp` does, order them.
+    entries.sort_unstable_by(|one, two| two.1.total_cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
+    entries
+}

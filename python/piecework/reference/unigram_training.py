@@ -1,0 +1,300 @@
+"""Unigram training: word counts in, pieces with their log probabilities out.
+
+Many frequent substrings are the seeds. Expectation and maximization score them; those that the
+likelihood of the corpus needs least are dropped; and so on, until few enough are left (Kudo 2018,
+section 3.2). The constants, the digammas and the approximate loss are those of SentencePiece; the seeds
+are weighed by how often words occur, and a word that occurs twice is a seed itself.
+
+Expected counts are integers, in small units: so their sums do not depend on any order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from piecework.errors import TrainingError
+from piecework.reference.unigram import Lattice
+
+Words = Sequence[tuple[str, int]]
+Scores = Mapping[str, float]
+
+SURPLUS = 1.1
+THRESHOLD = 0.5
+RARE_CHARACTER_STEP = 0.0001
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Say what to learn; lengths are in characters."""
+
+    vocab_size: int = 8_000
+    special_tokens: Sequence[str] = ("<unk>", "<s>", "</s>")
+    user_defined_symbols: Sequence[str] = ()
+    byte_fallback: bool = False
+    character_coverage: float = 0.9995
+    initial_alphabet: Sequence[str] = ()
+    seed_size: int = 1_000_000
+    max_piece_length: int = 16
+    shrinking_factor: float = 0.75
+    num_sub_iterations: int = 2
+
+
+def learn(words: Words, settings: Settings) -> list[tuple[str, float]]:
+    """Return exactly `vocab_size` entries with their scores, 0 for those that are not learned.
+
+    >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
+    >>> [piece for piece, _ in learn(words, Settings(vocab_size=12))][3:6]
+    ['hug', 'pun', 'pug']
+
+    Raises `TrainingError` when that many cannot be had or cannot hold what must be there.
+    """
+    words = around_symbols(words, settings.user_defined_symbols)
+    reserved, required = reserved_entries(settings), alphabet(words, settings)
+    segments = within_alphabet(words, required)
+    required = [character for character in required if character not in reserved]
+    scores = seeds(segments, reserved, settings)
+    check_size(settings.vocab_size, len(reserved), required, scores)
+    wanted = settings.vocab_size - len(reserved)
+    target = int(settings.vocab_size * SURPLUS)
+    while True:
+        for _ in range(settings.num_sub_iterations):
+            scores = maximize(expect(segments, scores), unit(segments), wanted)
+        if len(scores) <= target:
+            return [(entry, 0.0) for entry in reserved] + choose(scores, required, wanted)
+        size = max(int(settings.shrinking_factor * len(scores)), target)
+        scores = prune(segments, scores, size, wanted)
+
+
+def check_size(size: int, reserved: int, required: Sequence[str], scores: Scores) -> None:
+    """Refuse a vocabulary that is too small for what must be there, or larger than the seeds."""
+    least, most = reserved + len(required), reserved + len({*required, *scores})
+    if size < least:
+        alphabet_size = len(required)
+        expected = f"at least {least} ({reserved} reserved entries and an alphabet of {alphabet_size})"
+        raise TrainingError("vocab_size", str(size), expected)
+    if size > most:
+        expected = f"at most {most}: the corpus has no more substrings that occur twice"
+        raise TrainingError("vocab_size", str(size), expected)
+
+
+# ---- words, alphabet, seeds
+
+
+def around_symbols(words: Words, symbols: Sequence[str]) -> Words:
+    """Cut words around symbols: the first, and of those the longest.
+
+    >>> around_symbols([("a<b>c", 2)], ["<b>"])
+    [('a', 2), ('c', 2)]
+    """
+    return [(part, count) for word, count in words for part in _between(word, symbols) if part]
+
+
+def _between(word: str, symbols: Sequence[str]) -> Iterator[str]:
+    start = at = 0
+    while at < len(word):
+        found = [symbol for symbol in symbols if word.startswith(symbol, at)]
+        if found:
+            yield word[start:at]
+            start = at = at + max(map(len, found))
+        else:
+            at += 1
+    yield word[start:]
+
+
+def reserved_entries(settings: Settings) -> list[str]:
+    """Return special tokens, symbols and bytes, each once."""
+    byte_entries = [f"<0x{byte:02X}>" for byte in range(256)] if settings.byte_fallback else []
+    entries = [*settings.special_tokens, *settings.user_defined_symbols, *byte_entries]
+    return list(dict.fromkeys(entries))
+
+
+def alphabet(words: Words, settings: Settings) -> list[str]:
+    """Return the characters that must be entries, the most frequent first.
+
+    >>> alphabet([("aab", 2), ("c", 1)], Settings(character_coverage=0.8))
+    ['a', 'b']
+    """
+    totals: Counter[str] = Counter()
+    for word, count in words:
+        for character in word:
+            totals[character] += count
+    ranked = sorted(totals, key=lambda c: (-totals[c], c))
+    kept, covered = set(settings.initial_alphabet), 0
+    for character in ranked:
+        if covered / totals.total() >= settings.character_coverage:
+            break
+        kept.add(character)
+        covered += totals[character]
+    return sorted(kept, key=lambda c: (-totals[c], c))
+
+
+def within_alphabet(words: Words, alphabet: Sequence[str]) -> Words:
+    """Cut words at all other characters."""
+    known = set(alphabet)
+    return [
+        ("".join(run), count)
+        for word, count in words
+        for inside, run in groupby(word, known.__contains__)
+        if inside
+    ]
+
+
+def seeds(segments: Words, reserved: Sequence[str], settings: Settings) -> dict[str, float]:
+    """Return the characters, and the substrings that cover most of the corpus, with first scores.
+
+    >>> list(seeds([("only", 3), ("one", 1)], [], Settings()))
+    ['e', 'l', 'ly', 'n', 'nly', 'o', 'on', 'only', 'y']
+
+    A substring is a seed when it occurs twice and not always before the same character.
+    """
+    counts = substring_counts(segments, settings.max_piece_length + 1)
+    extended = {(longer[:-1], count) for longer, count in counts.items()}
+    weights = {
+        piece: count * len(piece)
+        for piece, count in counts.items()
+        if piece not in reserved
+        and (len(piece) == 1 or (count >= 2 and (piece, count) not in extended))
+        and len(piece) <= settings.max_piece_length
+    }
+    ranked = sorted(weights, key=lambda piece: (len(piece) > 1, -weights[piece], piece))
+    characters = sum(len(piece) == 1 for piece in ranked)
+    chosen = ranked[: max(settings.seed_size, characters)]
+    total = sum(weights[piece] for piece in chosen)
+    return {piece: math.log(weights[piece]) - math.log(total) for piece in sorted(chosen)}
+
+
+def substring_counts(segments: Words, max_length: int) -> Counter[str]:
+    """Count all substrings, overlapping ones too."""
+    counts: Counter[str] = Counter()
+    for segment, count in segments:
+        for start in range(len(segment)):
+            for end in range(start + 1, min(len(segment), start + max_length) + 1):
+                counts[segment[start:end]] += count
+    return counts
+
+
+# ---- expectation and maximization
+
+
+def unit(segments: Words) -> float:
+    """Return how much 1 is where expected counts are integers: a power of two."""
+    characters = sum(count * len(segment) for segment, count in segments)
+    return 2.0 ** min(62 - characters.bit_length(), 40)
+
+
+def expect(segments: Words, scores: Scores) -> dict[str, int]:
+    """Return how often each piece is expected over all segmentations of all segments."""
+    one, expected = unit(segments), dict.fromkeys(scores, 0)
+    for segment, count in segments:
+        for piece, times in Lattice(segment, scores).expected(count * one):
+            expected[piece] += int(times)
+    return expected
+
+
+def log_likelihood(segments: Words, scores: Scores) -> float:
+    """Return the log probability of the corpus, summed over all segmentations."""
+    return sum(count * math.log(Lattice(word, scores).probability()) for word, count in segments)
+
+
+def maximize(expected: Mapping[str, int], one: float, wanted: int) -> dict[str, float]:
+    """Return new scores, without the pieces that are hardly expected but with `wanted` ones at least.
+
+    Digammas instead of logarithms give rare pieces less than their share, a sparse prior (Liang and
+    Klein 2007).
+    """
+    kept = [piece for piece, count in expected.items() if count >= math.ceil(THRESHOLD * one)]
+    if len(kept) < wanted:
+        kept = sorted(sorted(expected, key=lambda piece: (-expected[piece], piece))[:wanted])
+    total = sum(expected[piece] for piece in kept) / one
+    log_total = digamma(max(total, THRESHOLD))
+    return {piece: digamma(max(expected[piece] / one, THRESHOLD)) - log_total for piece in kept}
+
+
+def digamma(x: float) -> float:
+    """Return the derivative of the logarithm of the gamma function (Bernardo 1976, AS 103).
+
+    >>> round(digamma(1.0), 6)
+    -0.577216
+    """
+    result = 0.0
+    while x < 10.0:
+        result -= 1.0 / x
+        x += 1.0
+    square = 1.0 / (x * x)
+    inner = 1.0 / 12.0 - square * (1.0 / 120.0 - square * (1.0 / 252.0 - square / 240.0))
+    return result + math.log(x) - 0.5 / x - square * inner
+
+
+# ---- pruning and the final choice
+
+
+def prune(segments: Words, scores: Scores, size: int, wanted: int) -> dict[str, float]:
+    """Keep the pieces without which the likelihood would lose most: about `size` of them."""
+    counts: Counter[str] = Counter()
+    for segment, count in segments:
+        for piece in Lattice(segment, scores).best().pieces:
+            counts[piece] += count if piece in scores else 0
+    losses = {piece: loss(piece, scores, counts) for piece in scores}
+    ranked = sorted(scores, key=lambda piece: (-losses[piece], _useless(piece, losses, scores)))
+    useful = sum(found > -math.inf for found in losses.values())
+    needed = sum(found == math.inf for found in losses.values())
+    kept = set(ranked[: max(min(useful, size), needed, wanted)])
+    return {piece: score for piece, score in scores.items() if piece in kept}
+
+
+def _useless(piece: str, losses: Scores, scores: Scores) -> tuple[float, str]:
+    return (-scores[piece] if losses[piece] == -math.inf else 0.0, piece)
+
+
+def loss(piece: str, scores: Scores, counts: Counter[str]) -> float:
+    """Return what the likelihood loses without a piece, approximately.
+
+    Wherever it stood in the best segmentations would stand the best segmentation of its own text
+    without it. Infinite for characters, minus infinite for what is not used or not the best itself.
+    """
+    if not counts[piece]:
+        return -math.inf
+    if len(piece) == 1:
+        return math.inf
+    others = _Without(scores, piece)
+    parts, without = Lattice(piece, others).best()
+    if without > scores[piece]:
+        return -math.inf
+    total, count = counts.total(), counts[piece]
+    log_total_after = math.log(total + count * (len(parts) - 1.0))
+    after = 0.0
+    for part in parts:
+        after += math.log(counts[part] + count) - log_total_after
+    return count * (math.log(count) - math.log(total) - after)
+
+
+class _Without(dict[str, float]):
+    """All scores, but one piece cannot be found."""
+
+    def __init__(self, scores: Scores, piece: str) -> None:
+        super().__init__(scores)
+        self.piece = piece
+
+    def __contains__(self, piece: object) -> bool:
+        return piece != self.piece and super().__contains__(piece)
+
+
+def choose(scores: Scores, required: Sequence[str], wanted: int) -> list[tuple[str, float]]:
+    """Return the required characters and the best pieces, `wanted` in all, the best first."""
+    lowest, chosen = min([0.0, *scores.values()]), {}
+    for character in required:
+        if character not in scores:
+            lowest -= RARE_CHARACTER_STEP
+        chosen[character] = scores.get(character, lowest)
+    others = [piece for piece in ranked(scores) if piece not in chosen]
+    chosen |= {piece: scores[piece] for piece in others[: wanted - len(chosen)]}
+    return [(piece, chosen[piece]) for piece in ranked(chosen)]
+
+
+def ranked(scores: Scores) -> list[str]:
+    """Return the pieces by score, then code points."""
+    return sorted(scores, key=lambda piece: (-scores[piece], piece))
