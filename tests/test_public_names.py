@@ -16,6 +16,7 @@ PUBLIC_NAMES = {
     "WordPieceTrainer",
     "BPETrainer",
     "ByteBPETrainer",
+    "UnigramTrainer",
     "WordTrainer",
     "CharTrainer",
     "Tokenizer",

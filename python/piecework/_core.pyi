@@ -283,3 +283,28 @@ def learn_bpe(
     progress: Callable[[int, int], None] | None,
 ) -> LearnedEntries:
     """Learn a byte-pair vocabulary; `ties` is lowest-ids or greatest-strings; the joins are the merges."""
+
+class LearnedPieces:
+    """What the Unigram learner made: entries in id order with their scores, and its steps."""
+
+    pieces: list[tuple[str, float]]
+    steps: list[tuple[int, float]]
+    """(number of pieces, log-likelihood of the corpus) for each estimate."""
+
+def learn_unigram(
+    counts: RawCounts,
+    *,
+    vocab_size: int,
+    special_tokens: Sequence[str],
+    user_defined_symbols: Sequence[str],
+    byte_fallback: bool,
+    character_coverage: float,
+    initial_alphabet: Sequence[str],
+    seed_size: int,
+    max_piece_length: int,
+    shrinking_factor: float,
+    num_sub_iterations: int,
+    workers: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> LearnedPieces:
+    """Learn a Unigram vocabulary of exactly `vocab_size` entries; progress as in the other learners."""

@@ -55,15 +55,16 @@ class Trainable:
     ) -> Self:
         """Learn a tokenizer from files: plain text or JSONL, plain, gzip or zstd; directories; `-`.
 
-        `model` is "wordpiece", "bpe", "byte-bpe", "word" or "char"; `preset` names the pipeline around
-        it (`piecework.train.PRESETS`: "bert-uncased", "whitespace", "gpt2", ...) or
-        is a `Preset` of your own; `field` is the text field of JSONL lines. The settings are those of
-        the model's trainer: `vocab_size`, `min_frequency`, ... The result does not depend on `workers`.
-        `show_progress` draws bars on a terminal.
+        `model` is "wordpiece", "bpe", "byte-bpe", "unigram", "word" or "char"; `preset` names the pipeline
+        around it (`piecework.train.PRESETS`: "bert-uncased", "gpt2", "t5", ...) or is a `Preset` of your
+        own; `field` is the text field of JSONL lines. The settings are those of the model's trainer:
+        `vocab_size`, `min_frequency`, ... The result does not depend on `workers`. `show_progress`
+        draws bars on a terminal.
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
         """
-        trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
+        chosen = preset_for(model, preset)
+        trainer = trainer_for(model, settings, chosen)
         with progress_bar("counting", shown=show_progress) as progress:
             counts = count_files(
                 files,
@@ -93,7 +94,8 @@ class Trainable:
         >>> tok.get_vocab_size()
         5
         """
-        trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
+        chosen = preset_for(model, preset)
+        trainer = trainer_for(model, settings, chosen)
         with progress_bar("counting", shown=show_progress) as progress:
             counts = count_texts(
                 texts, pipeline=chosen.pipeline, workers=workers, progress=progress
@@ -112,7 +114,8 @@ class Trainable:
         **settings: Unpack[TrainSettings],
     ) -> Self:
         """Learn a tokenizer from word counts, wherever they were made."""
-        trainer, chosen = trainer_for(model, settings), preset_for(model, preset)
+        chosen = preset_for(model, preset)
+        trainer = trainer_for(model, settings, chosen)
         return cls._learned(counts, trainer, chosen, workers, show_progress)
 
     def train_new_from_iterator(

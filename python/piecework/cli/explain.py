@@ -46,7 +46,7 @@ def explain(
     """
     if training:
         chosen = pw.train.preset_for(model, preset)
-        trainer = trainer_of(model, settings)
+        trainer = trainer_of(model, settings, chosen)
         counts = counts_of(arguments, chosen, field, errors, workers)
         explain_training(counts, trainer, steps)
         return

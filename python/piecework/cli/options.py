@@ -46,7 +46,7 @@ def training_options(command: Command) -> Command:
     options = (
         click.option(
             "--model",
-            type=click.Choice(["wordpiece", "bpe", "byte-bpe", "word", "char"]),
+            type=click.Choice(["wordpiece", "bpe", "byte-bpe", "unigram", "word", "char"]),
             default="wordpiece",
             show_default=True,
             help="Kind of model.",
@@ -57,7 +57,9 @@ def training_options(command: Command) -> Command:
             help="How WordPiece chooses pairs. pmi is the textbook formula and makes poor "
             "vocabularies of real text unless --min-frequency is high.  [default: likelihood]",
         ),
-        click.option("--vocab-size", type=int, help="Entries in all.  [default: 30000]"),
+        click.option(
+            "--vocab-size", type=int, help="Entries in all.  [default: 30000; unigram: 8000]"
+        ),
         click.option("--min-frequency", type=int, help="Leave out rarer pairs.  [default: 2]"),
         click.option("--limit-alphabet", type=int, help="Keep this many characters."),
         click.option("--initial-alphabet", help="Characters to have in any case, as one string."),
@@ -68,6 +70,7 @@ def training_options(command: Command) -> Command:
             help="Repeatable, in id order.  [default: [PAD] [UNK] [CLS] [SEP] [MASK]]",
         ),
         click.option("--max-token-length", type=int, help="In characters, without ##."),
+        *unigram_options(),
         click.option("--end-of-word-suffix", help="What ends a word's last piece (bpe only)."),
         click.option(
             "--ties",
@@ -78,10 +81,42 @@ def training_options(command: Command) -> Command:
     return _with(options, command)
 
 
-def trainer_of(model: str, options: dict[str, Any]) -> pw.train.Trainer:
-    """Make the trainer from the training options that were given."""
+def unigram_options() -> tuple[Callable[[Command], Command], ...]:
+    """Return the settings that only Unigram has."""
+    return (
+        click.option(
+            "--user-defined-symbol",
+            "user_defined_symbols",
+            multiple=True,
+            help="Repeatable; always a token of its own (unigram).",
+        ),
+        click.option(
+            "--byte-fallback",
+            is_flag=True,
+            default=None,
+            help="Spell the unknown in bytes (unigram).",
+        ),
+        click.option(
+            "--character-coverage",
+            type=float,
+            help="Share of the text that the alphabet makes up (unigram).  [default: 0.9995]",
+        ),
+        click.option(
+            "--seed-size", type=int, help="Pieces to begin with (unigram).  [default: 1000000]"
+        ),
+        click.option(
+            "--max-piece-length", type=int, help="In characters (unigram).  [default: 16]"
+        ),
+        click.option(
+            "--shrinking-factor", type=float, help="What a round keeps (unigram).  [default: 0.75]"
+        ),
+    )
+
+
+def trainer_of(model: str, options: dict[str, Any], preset: pw.train.Preset) -> pw.train.Trainer:
+    """Make the trainer from the training options that were given, and what is usual with the preset."""
     given = {name: value for name, value in options.items() if value is not None and value != ()}
-    return pw.train.trainer_for(model, given)
+    return pw.train.trainer_for(model, given, preset)
 
 
 def counts_of(

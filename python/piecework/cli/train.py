@@ -40,7 +40,7 @@ def train(
     counts that `piecework count` made (.parquet, .tsv).
     """
     chosen = pw.train.preset_for(model, preset)
-    trainer = trainer_of(model, settings)
+    trainer = trainer_of(model, settings, chosen)
     check_output(path)
     counts = counts_of(corpus, chosen, field, errors, workers)
     with progress_bar("learning") as progress:

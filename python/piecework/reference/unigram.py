@@ -115,7 +115,9 @@ class Lattice:
         for end in range(1, len(self.word) + 1):
             for edge in self.edges_to(end):
                 share = forward[edge.start] * math.exp(edge.score) / forward[end]
-                entropies[end] += share * (entropies[edge.start] - math.log(share)) if share else 0.0
+                entropies[end] += (
+                    share * (entropies[edge.start] - math.log(share)) if share else 0.0
+                )
         return entropies[-1]
 
     def sample(self, random: random.Random, alpha: float = 1.0) -> list[str]:

@@ -74,7 +74,9 @@ def check_size(size: int, reserved: int, required: Sequence[str], scores: Scores
     least, most = reserved + len(required), reserved + len({*required, *scores})
     if size < least:
         alphabet_size = len(required)
-        expected = f"at least {least} ({reserved} reserved entries and an alphabet of {alphabet_size})"
+        expected = (
+            f"at least {least} ({reserved} reserved entries and an alphabet of {alphabet_size})"
+        )
         raise TrainingError("vocab_size", str(size), expected)
     if size > most:
         expected = f"at most {most}: the corpus has no more substrings that occur twice"

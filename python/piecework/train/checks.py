@@ -29,6 +29,15 @@ def optional_number(name: str, value: object, at_least: int) -> int | None:
     return None if value is None else whole_number(name, value, at_least)
 
 
+def share(name: str, value: object, *, may_be_all: bool) -> None:
+    """Refuse anything but a number above 0 and below 1, or 1 itself where all may be meant."""
+    expected = "a number above 0 and " + ("at most 1" if may_be_all else "below 1")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ArgumentError(name, repr(value), expected)
+    if not (0 < value < 1 or (may_be_all and value == 1)):
+        raise ArgumentError(name, repr(value), expected)
+
+
 def one_of(name: str, value: object, known: Collection[str]) -> None:
     """Refuse a value that is not among the known names."""
     if value not in known:

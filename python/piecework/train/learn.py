@@ -12,16 +12,21 @@ from piecework.spec import (
     AddedToken,
     BertProcessing,
     BPEDecoder,
+    ByteFallback,
     ByteLevelDecoder,
     ByteLevelProcessing,
     Char,
     CharDecoder,
     Decoder,
+    Metaspace,
+    MetaspaceDecoder,
     Model,
     Padding,
     PostProcessor,
+    SequenceDecoder,
     Template,
     TokenizerSpec,
+    Unigram,
     Word,
     WordPiece,
     WordPieceDecoder,
@@ -30,11 +35,18 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset, preset_for
-from piecework.train.trainers import BYTE_ALPHABET, ByteBPETrainer, Trainer, trainer_for
+from piecework.train.trainers import (
+    BYTE_ALPHABET,
+    ByteBPETrainer,
+    Trainer,
+    UnigramTrainer,
+    trainer_for,
+)
 
 _KINDS: dict[type[Model], str] = {
     WordPiece: "wordpiece",
     BPE: "bpe",
+    Unigram: "unigram",
     Word: "word",
     Char: "char",
 }
@@ -55,8 +67,8 @@ def learn_spec(
     >>> learn_spec(counts, WordTrainer(), "whitespace").model.vocab
     {'[UNK]': 0, 'hug': 1, 'pug': 2}
 
-    The special tokens become added tokens. A framed preset gets BERT's template when `[CLS]` and
-    `[SEP]` are among them. Raises `ArgumentError` when another pipeline made the counts.
+    The special tokens and symbols become added tokens. The preset's template frames sequences when
+    all its tokens are among them. Raises `ArgumentError` when another pipeline made the counts.
     """
     chosen = preset if isinstance(preset, Preset) else preset_for(name=preset)
     _refuse_other_pipeline(counts, chosen.pipeline, f"preset {chosen.name!r}")
@@ -68,9 +80,7 @@ def learn_spec(
         pre_tokenizer=chosen.pipeline.pre_tokenizer,
         post_processor=_post_processor(model, chosen),
         decoder=_decoder(model, chosen.pipeline),
-        added_tokens=tuple(
-            AddedToken(content=token, id=model.vocab[token]) for token in trainer.special_tokens
-        ),
+        added_tokens=_added_tokens(trainer, model.vocab),
     )
 
 
@@ -90,14 +100,11 @@ def relearn_spec(
     """
     _refuse_other_pipeline(counts, pipeline_of(spec), "the tokenizer")
     if type(spec.model) not in _KINDS:
-        expected = "WordPiece, BPE, Word or Char, which can be trained"
+        expected = "WordPiece, BPE, Unigram, Word or Char, which can be trained"
         raise ArgumentError("model", type(spec.model).__name__, expected)
     trainer = _trainer_after(spec, vocab_size, settings or {})
     learned = trainer.learn(counts, progress, workers)
-    learned_fields: dict[str, Any] = {"vocab": learned.vocab}
-    if isinstance(learned, BPE):
-        learned_fields["merges"] = learned.merges
-    model = replace(spec.model, **learned_fields)
+    model = _relearned(spec.model, learned)
     return replace(
         spec,
         model=model,
@@ -128,16 +135,25 @@ def _refuse_characters(trainer: Trainer, pipeline: Pipeline) -> None:
 # ---- a new specification
 
 
+def _added_tokens(trainer: Trainer, vocab: Mapping[str, int]) -> tuple[AddedToken, ...]:
+    special = [AddedToken(token, vocab[token]) for token in trainer.special_tokens]
+    symbols = trainer.user_defined_symbols if isinstance(trainer, UnigramTrainer) else ()
+    return (*special, *(AddedToken(token, vocab[token], special=False) for token in symbols))
+
+
 def _post_processor(model: Model, preset: Preset) -> PostProcessor | None:
-    if preset.framed:
-        return _frame(model)
+    if preset.single:
+        return _frame(model, preset)
     return ByteLevelProcessing(trim_offsets=False) if preset.pipeline.is_byte_level else None
 
 
-def _frame(model: Model) -> Template | None:
-    if "[CLS]" not in model.vocab or "[SEP]" not in model.vocab:
+def _frame(model: Model, preset: Preset) -> Template | None:
+    tokens = {item.rpartition(":")[0] for item in preset.pair} - {"$A", "$B"}
+    if not tokens <= model.vocab.keys():
         return None
-    return Template.bert(cls_id=model.vocab["[CLS]"], sep_id=model.vocab["[SEP]"])
+    return Template(
+        preset.single, preset.pair, {token: (model.vocab[token],) for token in sorted(tokens)}
+    )
 
 
 def _decoder(model: Model, pipeline: Pipeline) -> Decoder | None:
@@ -147,15 +163,33 @@ def _decoder(model: Model, pipeline: Pipeline) -> Decoder | None:
         return ByteLevelDecoder()
     if isinstance(model, BPE) and model.end_of_word_suffix:
         return BPEDecoder(suffix=model.end_of_word_suffix)
+    if pipeline.metaspace:
+        return _spaced_decoder(model, pipeline.metaspace)
     return CharDecoder() if isinstance(model, Char) else None
+
+
+def _spaced_decoder(model: Model, marks: Metaspace) -> Decoder:
+    spaces = MetaspaceDecoder(marks.replacement, marks.prepend_scheme, marks.split)
+    has_bytes = isinstance(model, Unigram) and model.byte_fallback
+    return SequenceDecoder((ByteFallback(), spaces)) if has_bytes else spaces
 
 
 # ---- a specification after an old one
 
 
+def _relearned(old: Model, learned: Model) -> Model:
+    """Put what was learned into the old model, whose other options stay."""
+    if isinstance(learned, Unigram):
+        return learned
+    fields: dict[str, Any] = {"vocab": learned.vocab}
+    if isinstance(learned, BPE):
+        fields["merges"] = learned.merges
+    return replace(old, **fields)
+
+
 def _trainer_after(spec: TokenizerSpec, vocab_size: int, settings: Mapping[str, Any]) -> Trainer:
     tokens = [token.content for token in sorted(spec.added_tokens, key=lambda token: token.id)]
-    unk_token = spec.model.unk_token
+    unk_token = _unk_token(spec.model)
     if unk_token is not None and unk_token not in tokens:
         tokens.insert(0, unk_token)
     inherited: dict[str, Any] = {
@@ -167,10 +201,18 @@ def _trainer_after(spec: TokenizerSpec, vocab_size: int, settings: Mapping[str, 
         inherited["continuing_subword_prefix"] = spec.model.continuing_subword_prefix
     if isinstance(spec.model, BPE):
         inherited |= _inherited_bpe(spec, spec.model)
+    if isinstance(spec.model, Unigram):
+        inherited["byte_fallback"] = spec.model.byte_fallback
     for name in settings:
         if name in inherited and name != "special_tokens":
             raise ArgumentError(name, "a setting that comes from the tokenizer", "it left out")
     return trainer_for(_KINDS[type(spec.model)], {**inherited, **settings})
+
+
+def _unk_token(model: Model) -> str | None:
+    if isinstance(model, Unigram):
+        return None if model.unk_id is None else model.pieces[model.unk_id][0]
+    return model.unk_token
 
 
 def _inherited_bpe(spec: TokenizerSpec, model: BPE) -> dict[str, Any]:

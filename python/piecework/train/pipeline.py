@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from piecework.spec import ByteLevel, Normalizer, PreTokenizer, SequencePreTokenizer
+from piecework.spec import ByteLevel, Metaspace, Normalizer, PreTokenizer, SequencePreTokenizer
 from piecework.spec.custom import (
     MissingFunction,
     custom_stages_of,
@@ -37,9 +37,22 @@ class Pipeline:
         >>> Pipeline(None, ByteLevel()).is_byte_level
         True
         """
+        return any(isinstance(member, ByteLevel) for member in self._pre_tokenizers)
+
+    @property
+    def metaspace(self) -> Metaspace | None:
+        """The stage that marks spaces, if there is one.
+
+        >>> Pipeline(None, Metaspace(replacement="_")).metaspace.replacement
+        '_'
+        """
+        marking = (member for member in self._pre_tokenizers if isinstance(member, Metaspace))
+        return next(marking, None)
+
+    @property
+    def _pre_tokenizers(self) -> tuple[PreTokenizer | None, ...]:
         stage = self.pre_tokenizer
-        members = stage.pretokenizers if isinstance(stage, SequencePreTokenizer) else (stage,)
-        return any(isinstance(member, ByteLevel) for member in members)
+        return stage.pretokenizers if isinstance(stage, SequencePreTokenizer) else (stage,)
 
     def to_json(self) -> str:
         """Return both stages as the `tokenizer.json` objects, in one JSON object.

@@ -1,32 +1,103 @@
-"""Presets: named pipelines around a model, from BERT's and GPT's to the simple ones for teaching."""
+"""Presets: named pipelines around a model, from BERT's and T5's to the simple ones for teaching."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 from piecework.errors import ArgumentError
-from piecework.spec import NFC, BertNormalizer, BertPreTokenizer, WhitespaceSplit
+from piecework.spec import (
+    NFC,
+    NFKC,
+    NFKD,
+    BertNormalizer,
+    BertPreTokenizer,
+    Lowercase,
+    Metaspace,
+    Nmt,
+    Normalizer,
+    Regex,
+    Replace,
+    SequenceNormalizer,
+    Strip,
+    StripAccents,
+    WhitespaceSplit,
+)
 from piecework.spec.named_patterns import named_pre_tokenizer
 from piecework.train.pipeline import Pipeline
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A pipeline, and whether sequences are framed by `[CLS]` and `[SEP]` as BERT's are."""
+    """A pipeline, the special tokens that are usual with it, and how they frame sequences.
+
+    `single` and `pair` are items as those of `Template`; where one is no special token of the
+    vocabulary, there is no frame. Without `special_tokens`, those of the trainer are usual.
+    """
 
     name: str
     pipeline: Pipeline
-    framed: bool = False
+    single: tuple[str, ...] = ()
+    pair: tuple[str, ...] = ()
+    special_tokens: tuple[str, ...] = ()
+    unk_token: str = "<unk>"
+
+    def tokens_for(self, settings: Collection[str]) -> dict[str, Any]:
+        """Return the usual tokens under those of the names that are among `settings`."""
+        names = ("special_tokens", "unk_token") if self.special_tokens else ()
+        return {name: getattr(self, name) for name in names if name in settings}
+
+
+_XLNET_TOKENS = ("<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>")
+_QUOTES = (Replace("``", '"'), Replace("''", '"'))
+_UNACCENTED = (NFKD(), StripAccents())
+
+
+def _spaced(*normalizers: Normalizer) -> Pipeline:
+    """Return SentencePiece's way with spaces after some normalizers: one at a time, marked."""
+    single_spaces = (Strip(), Replace(Regex(" {2,}"), " "))
+    return Pipeline(SequenceNormalizer((Nmt(), *normalizers, *single_spaces)), Metaspace())
+
+
+def _framed_as_bert(
+    name: str, pipeline: Pipeline, special_tokens: tuple[str, ...] = ()
+) -> Preset:
+    return Preset(
+        name,
+        pipeline,
+        single=("[CLS]:0", "$A:0", "[SEP]:0"),
+        pair=("[CLS]:0", "$A:0", "[SEP]:0", "$B:1", "[SEP]:1"),
+        special_tokens=special_tokens,
+    )
 
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
-        Preset("bert-uncased", Pipeline(BertNormalizer(), BertPreTokenizer()), framed=True),
+        _framed_as_bert("bert-uncased", Pipeline(BertNormalizer(), BertPreTokenizer())),
+        _framed_as_bert(
+            "bert-cased", Pipeline(BertNormalizer(lowercase=False), BertPreTokenizer())
+        ),
+        Preset("sentencepiece", _spaced(NFKC())),
         Preset(
-            "bert-cased",
-            Pipeline(BertNormalizer(lowercase=False), BertPreTokenizer()),
-            framed=True,
+            "t5",
+            _spaced(NFKC()),
+            single=("$A:0", "</s>:0"),
+            pair=("$A:0", "</s>:0", "$B:0", "</s>:0"),
+            special_tokens=("<pad>", "</s>", "<unk>"),
+        ),
+        _framed_as_bert(
+            "albert",
+            _spaced(*_QUOTES, *_UNACCENTED, Lowercase()),
+            ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"),
+        ),
+        Preset(
+            "xlnet",
+            _spaced(*_QUOTES, *_UNACCENTED),
+            single=("$A:0", "<sep>:0", "<cls>:2"),
+            pair=("$A:0", "<sep>:0", "$B:1", "<sep>:1", "<cls>:2"),
+            special_tokens=_XLNET_TOKENS,
         ),
         Preset("whitespace", Pipeline(None, WhitespaceSplit())),
         Preset("punctuation", Pipeline(None, BertPreTokenizer())),
@@ -43,6 +114,7 @@ _DEFAULT_PRESETS = {
     "wordpiece": "bert-uncased",
     "bpe": "whitespace",
     "byte-bpe": "gpt2",
+    "unigram": "sentencepiece",
     "word": "punctuation",
     "char": "characters",
 }

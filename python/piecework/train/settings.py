@@ -18,6 +18,13 @@ class RetrainSettings(TypedDict, total=False):
     end_of_word_suffix: str
     ties: Literal["lowest-ids", "greatest-strings"]
     max_token_length: int | None
+    user_defined_symbols: Sequence[str]
+    byte_fallback: bool
+    character_coverage: float
+    seed_size: int
+    max_piece_length: int
+    shrinking_factor: float
+    num_sub_iterations: int
     unk_token: str | None
 
 

@@ -8,9 +8,11 @@ from typing import Any, TypeAlias
 
 from piecework.errors import ArgumentError
 from piecework.train import checks
+from piecework.train.presets import Preset
 from piecework.train.trainers.bpe import BYTE_ALPHABET, TIES, BPETrainer, ByteBPETrainer
 from piecework.train.trainers.char import CharTrainer
 from piecework.train.trainers.common import Join, LearnedVocabulary
+from piecework.train.trainers.unigram import LearnedPieces, LearningStep, UnigramTrainer
 from piecework.train.trainers.word import WordTrainer
 from piecework.train.trainers.wordpiece import SCORES, WordPieceTrainer
 
@@ -22,26 +24,32 @@ __all__ = [
     "ByteBPETrainer",
     "CharTrainer",
     "Join",
+    "LearnedPieces",
     "LearnedVocabulary",
+    "LearningStep",
     "Trainer",
+    "UnigramTrainer",
     "WordPieceTrainer",
     "WordTrainer",
     "trainer_for",
 ]
 
-Trainer: TypeAlias = WordPieceTrainer | BPETrainer | ByteBPETrainer | WordTrainer | CharTrainer
+Trainer: TypeAlias = (
+    WordPieceTrainer | BPETrainer | ByteBPETrainer | UnigramTrainer | WordTrainer | CharTrainer
+)
 
 TRAINERS: dict[str, type[Trainer]] = {
     "wordpiece": WordPieceTrainer,
     "bpe": BPETrainer,
     "byte-bpe": ByteBPETrainer,
+    "unigram": UnigramTrainer,
     "word": WordTrainer,
     "char": CharTrainer,
 }
 
 
-def trainer_for(model: str, settings: Mapping[str, Any]) -> Trainer:
-    """Return the trainer of a model kind with the given settings.
+def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None = None) -> Trainer:
+    """Return the trainer of a model kind with the given settings, or else with those of the preset.
 
     >>> trainer_for("word", {"vocab_size": 100}).vocab_size
     100
@@ -55,4 +63,5 @@ def trainer_for(model: str, settings: Mapping[str, Any]) -> Trainer:
         if name not in known:
             expected = f"a setting of model {model!r}: {', '.join(known)}"
             raise ArgumentError(name, "an unknown setting", expected)
-    return TRAINERS[model](**settings)
+    usual = preset.tokens_for(known) if preset else {}
+    return TRAINERS[model](**{**usual, **settings})
