@@ -41,8 +41,8 @@ class Lattice:
     >>> scores |= {letter: math.log(0.1) for letter in "hug"}
     >>> for pieces, score in Lattice("hugs", scores).n_best(3):
     ...     print(*pieces, round(math.exp(score), 6))
+    hug s 0.02
     h ug s 0.006
-    hug s 0.002
     h u g s 0.0002
 
     A character that is no piece scores 10 less than the worst piece.

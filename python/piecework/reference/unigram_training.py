@@ -47,8 +47,8 @@ def learn(words: Words, settings: Settings) -> list[tuple[str, float]]:
     """Return exactly `vocab_size` entries with their scores, 0 for those that are not learned.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
-    >>> [piece for piece, _ in learn(words, Settings(vocab_size=12))][3:6]
-    ['hug', 'pun', 'pug']
+    >>> [piece for piece, _ in learn(words, Settings(vocab_size=14))][3:7]
+    ['pun', 'hug', 'hugs', 'pug']
 
     Raises `TrainingError` when that many cannot be had or cannot hold what must be there.
     """

@@ -60,9 +60,7 @@ def _spaced(*normalizers: Normalizer) -> Pipeline:
     return Pipeline(SequenceNormalizer((Nmt(), *normalizers, *single_spaces)), Metaspace())
 
 
-def _framed_as_bert(
-    name: str, pipeline: Pipeline, special_tokens: tuple[str, ...] = ()
-) -> Preset:
+def _framed_as_bert(name: str, pipeline: Pipeline, special_tokens: tuple[str, ...] = ()) -> Preset:
     return Preset(
         name,
         pipeline,

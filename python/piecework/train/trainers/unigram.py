@@ -34,9 +34,9 @@ class UnigramTrainer:
 
     >>> from piecework.train import Counts
     >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
-    >>> model = UnigramTrainer(vocab_size=10, special_tokens=("<unk>",)).learn(counts)
-    >>> list(model.vocab)
-    ['<unk>', 'hug', 'pun', 'pug', 'un', 's', 'u', 'p', 'b', 'n']
+    >>> model = UnigramTrainer(vocab_size=12, special_tokens=("<unk>",)).learn(counts)
+    >>> [(piece, round(score, 2)) for piece, score in model.pieces[:5]]
+    [('<unk>', 0.0), ('pun', -1.13), ('hug', -1.32), ('hugs', -2.06), ('pug', -2.07)]
 
     `vocab_size` is met exactly; it counts `special_tokens`, `user_defined_symbols` (always tokens of
     their own), with `byte_fallback` the 256 bytes, and the alphabet: the most frequent characters that
