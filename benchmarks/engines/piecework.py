@@ -9,7 +9,8 @@ from typing import Any
 
 import piecework as pw
 
-SCORES = ("frequency", "likelihood", "pmi", "top-down", "byte-bpe")
+SCORES = ("frequency", "likelihood", "pmi", "top-down", "byte-bpe", "unigram")
+_PIPELINES = {"byte-bpe": "gpt2", "unigram": "sentencepiece"}
 
 
 def version() -> str:
@@ -46,15 +47,10 @@ def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict
     """Learn from a file; return the entries learned and the seconds of each phase."""
     warnings.simplefilter("ignore", pw.errors.TrainingWarning)  # pmi's doubts are well known
     start = perf_counter()
-    byte_level = score == "byte-bpe"
-    counts = pw.count_files([corpus], pipeline="gpt2" if byte_level else "bert-uncased")
+    counts = pw.count_files([corpus], pipeline=_PIPELINES.get(score, "bert-uncased"))
     counted = perf_counter()
-    settings = {"vocab_size": vocab_size, "min_frequency": min_frequency}
-    if byte_level:
-        settings |= {"model": "byte-bpe", "special_tokens": ()}
-    else:
-        settings |= {"score": score}
-    tokenizer = pw.Tokenizer.train_from_counts(counts, **settings)
+    settings = _settings(score, min_frequency)
+    tokenizer = pw.Tokenizer.train_from_counts(counts, vocab_size=vocab_size, **settings)
     learned = perf_counter()
     return {
         "entries": tokenizer.get_vocab_size(),
@@ -62,3 +58,11 @@ def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict
         "learn_s": learned - counted,
         "total_s": learned - start,
     }
+
+
+def _settings(score: str, min_frequency: int) -> dict[str, Any]:
+    if score == "unigram":
+        return {"model": "unigram"}
+    if score == "byte-bpe":
+        return {"model": "byte-bpe", "special_tokens": (), "min_frequency": min_frequency}
+    return {"score": score, "min_frequency": min_frequency}

@@ -8,7 +8,7 @@ from typing import Any
 
 import tokenizers as peer
 
-SCORES = ("frequency", "byte-bpe")
+SCORES = ("frequency", "byte-bpe", "unigram")
 
 
 def version() -> str:
@@ -43,7 +43,7 @@ def decode(tokenizer: Any, rows: Any) -> list[str]:
 
 def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict[str, float]:
     """Learn from a file; return the entries learned and the seconds in all (it tells no phases)."""
-    make = {"frequency": _wordpiece, "byte-bpe": _byte_bpe}[score]
+    make = {"frequency": _wordpiece, "byte-bpe": _byte_bpe, "unigram": _unigram}[score]
     tokenizer, trainer = make(
         vocab_size=vocab_size, min_frequency=min_frequency, show_progress=False
     )
@@ -65,3 +65,20 @@ def _byte_bpe(**settings: Any) -> tuple[Any, Any]:
     tokenizer.pre_tokenizer = peer.pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = peer.pre_tokenizers.ByteLevel.alphabet()
     return tokenizer, peer.trainers.BpeTrainer(initial_alphabet=alphabet, **settings)
+
+
+def _unigram(*, vocab_size: int, min_frequency: int, show_progress: bool) -> tuple[Any, Any]:
+    """Take the pipeline of `SentencePieceUnigramTokenizer`; `min_frequency` is no setting of it."""
+    tokenizer = peer.Tokenizer(peer.models.Unigram())
+    normalizers = peer.normalizers
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(peer.Regex(" {2,}"), " ")]
+    )
+    tokenizer.pre_tokenizer = peer.pre_tokenizers.Metaspace()
+    special_tokens = ["<unk>", "<s>", "</s>"]
+    return tokenizer, peer.trainers.UnigramTrainer(
+        vocab_size=vocab_size,
+        special_tokens=special_tokens,
+        unk_token="<unk>",
+        show_progress=show_progress,
+    )

@@ -1,0 +1,133 @@
+"""The Unigram learner learns what the reference learns, scores to the last bit, whatever the settings."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import piecework as pw
+from piecework.errors import TrainingError
+from piecework.reference import unigram_training as reference
+from piecework.reference.unigram import Lattice
+from piecework.train import UnigramTrainer
+from tests.laws.strategies import Words, word_counts
+
+specials = st.sampled_from([("<unk>",), ("<unk>", "ab", "a"), ("<unk>", "abc", "é")])
+
+train_settings = st.fixed_dictionaries(
+    {
+        "vocab_size": st.integers(4, 40),
+        "special_tokens": specials,
+        "user_defined_symbols": st.sampled_from([(), (), ("ab",), ("b", "bc", "aa")]),
+        "character_coverage": st.sampled_from([1.0, 1.0, 0.9, 0.6]),
+        "initial_alphabet": st.sampled_from([(), ("z", "a")]),
+        "seed_size": st.sampled_from([1_000_000, 12]),
+        "max_piece_length": st.sampled_from([16, 16, 5, 3, 2, 1]),
+        "shrinking_factor": st.sampled_from([0.75, 0.5, 0.9]),
+        "num_sub_iterations": st.integers(1, 3),
+    }
+)
+thoroughly = settings(
+    deadline=None,
+    max_examples=500,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+def counts_of(words: Words) -> pw.Counts:
+    return pw.Counts([word for word, _ in words], [count for _, count in words])
+
+
+def learned_by_core(words: Words, how: dict[str, Any], workers: int = 1) -> Any:
+    try:
+        learned = UnigramTrainer(**how).learn_pieces(counts_of(words), workers=workers)
+    except TrainingError as error:
+        return str(error)
+    return list(learned.pieces)
+
+
+def learned_by_reference(words: Words, how: dict[str, Any]) -> Any:
+    try:
+        return reference.learn(words, reference.Settings(**how))
+    except TrainingError as error:
+        return str(error)
+
+
+@given(words=word_counts(), how=train_settings)
+@thoroughly
+def test_the_core_learns_what_the_reference_learns(words: Words, how: dict[str, Any]) -> None:
+    expected = learned_by_reference(words, how)
+    if isinstance(expected, str) and "at most" in expected:  # ask for what there is instead
+        how = how | {"vocab_size": int(expected.partition("at most ")[2].partition(":")[0])}
+        expected = learned_by_reference(words, how)
+        assert len(expected) == how["vocab_size"]
+    assert learned_by_core(words, how) == expected
+
+
+@given(words=word_counts(), how=train_settings, workers=st.integers(2, 5))
+@settings(deadline=None, max_examples=100)
+def test_the_number_of_workers_changes_nothing(
+    words: Words, how: dict[str, Any], workers: int
+) -> None:
+    assert learned_by_core(words, how, workers) == learned_by_core(words, how)
+
+
+@given(words=word_counts(), how=train_settings, cut=st.integers(0, 15))
+@settings(deadline=None, max_examples=100)
+def test_merged_shards_give_the_same(words: Words, how: dict[str, Any], cut: int) -> None:
+    shards = [shard for shard in (words[cut:], words[:cut], words[-1:]) if shard]
+    whole: Counter[str] = sum((Counter(dict(shard)) for shard in shards), Counter())
+    merged = counts_of(shards[0])
+    for shard in shards[1:]:
+        merged = merged.merge(counts_of(shard))
+    trainer = UnigramTrainer(**how | {"vocab_size": 12})
+    try:
+        expected = trainer.learn(counts_of(list(whole.items())))
+    except TrainingError:
+        assume(False)  # pragma: no cover - it leaves the function
+    assert trainer.learn(merged) == expected
+
+
+@given(words=word_counts(), how=train_settings)
+@settings(deadline=None, max_examples=100)
+def test_steps_report_the_likelihood_of_the_reference(words: Words, how: dict[str, Any]) -> None:
+    how |= {"character_coverage": 1.0, "user_defined_symbols": (), "special_tokens": ("<unk>",)}
+    try:
+        first = UnigramTrainer(**how).learn_pieces(counts_of(words)).steps[0]
+    except TrainingError:
+        assume(False)
+    seeds = reference.seeds(words, ["<unk>"], reference.Settings(**how))
+    assert first.pieces == len(seeds)
+    expected = reference.log_likelihood(words, seeds)
+    assert math.isclose(first.log_likelihood, expected, rel_tol=1e-12, abs_tol=1e-9)
+
+
+@given(words=word_counts())
+@settings(deadline=None, max_examples=100)
+def test_relative_expected_counts_never_lower_the_likelihood(words: Words) -> None:
+    scores = reference.seeds(words, [], reference.Settings())
+    before = reference.log_likelihood(words, scores)
+    for _ in range(3):
+        expected = reference.expect(words, scores)
+        total = sum(expected.values())
+        scores = {piece: math.log(n / total) for piece, n in expected.items() if n}
+        after = reference.log_likelihood(words, scores)
+        assert after >= before - 1e-6 * abs(before)
+        before = after
+
+
+@given(words=word_counts(), how=train_settings)
+@settings(deadline=None, max_examples=100)
+def test_encoding_takes_the_best_segmentation(words: Words, how: dict[str, Any]) -> None:
+    how |= {"character_coverage": 1.0, "user_defined_symbols": (), "special_tokens": ("<unk>",)}
+    try:
+        model = UnigramTrainer(**how).learn(counts_of(words))
+    except TrainingError:
+        assume(False)
+    tokenizer = pw.Tokenizer.from_spec(pw.TokenizerSpec(model))
+    for word, _ in words:
+        assert tokenizer.encode(word).tokens == Lattice(word, dict(model.pieces)).best().pieces
