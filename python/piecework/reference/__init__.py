@@ -14,10 +14,12 @@ short enough to read in one sitting; together, in the order of the data:
         scripts              where the script changes
     words                the tokenizers every course begins with: spaces, punctuation, characters
     bpe                  word counts -> merges, and a word -> pieces by them
+    unigram              a word -> pieces: the likeliest, the n best, one drawn at random
     wordpiece            a word -> pieces: greedy longest match, and the fewest pieces
     post_processors      tokens of one sequence or two -> one row with special tokens
     decoders             tokens -> text
     tokenizer            the stages put together: text -> ids -> text
     wordpiece_training   word counts -> vocabulary by joining pairs: pmi, likelihood, frequency
     wordpiece_top_down   word counts -> vocabulary by keeping frequent substrings
+    unigram_training     word counts -> pieces by dropping what the likelihood needs least
 """
