@@ -417,6 +417,21 @@ def test_explain_training_shows_merges(cli: Run, corpus: str, model: str) -> Non
         assert f"{title} (" in out
 
 
+def test_explain_training_shows_estimates(cli: Run, corpus: str) -> None:
+    size = ("--model", "unigram", "--vocab-size", "45")
+    code, out, _ = cli("explain", "--training", corpus, *size, "--steps", "2")
+    assert code == 0
+    assert "pieces  log-likelihood -" in out
+    assert "scores (42)" in out
+    assert "vocabulary (45)" in out
+
+
+def test_train_names_the_largest_vocabulary_that_can_be(cli: Run, corpus: str) -> None:
+    code, _, err = cli("train", corpus, "--model", "unigram", "-o", "-")
+    assert code != 0
+    assert "vocab_size: found 8000, expected at most " in err
+
+
 @pytest.mark.parametrize("options", [["--score", "top-down"], ["--model", "word"]])
 def test_explain_training_knows_learners_without_joins(
     cli: Run, corpus: str, options: list[str]

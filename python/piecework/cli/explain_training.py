@@ -33,10 +33,28 @@ def explain_training(counts: pw.Counts, trainer: pw.train.Trainer, steps: int) -
         if learned.stopped_early:
             click.echo(f"stopped early: {learned.stopped_early}")
         entries: Sequence[str] = learned.entries
+    elif isinstance(trainer, pw.UnigramTrainer):
+        entries = _explain_unigram(counts, trainer, steps)
     else:
         entries = list(trainer.learn(counts).vocab)
     click.echo(f"vocabulary ({len(entries):,})")
     click.echo("  " + " ".join(entries))
+
+
+def _explain_unigram(counts: pw.Counts, trainer: pw.UnigramTrainer, steps: int) -> list[str]:
+    """Print the estimates and the best pieces; return all entries."""
+    learned = trainer.learn_pieces(counts)
+    estimates = [
+        f"{step.pieces:,} pieces  log-likelihood {step.log_likelihood:.6g}"
+        for step in learned.steps
+    ]
+    _say("estimates", estimates, steps)
+    reserved = {*trainer.special_tokens, *trainer.user_defined_symbols}
+    scored = [
+        f"{piece}  {_score(score)}" for piece, score in learned.pieces if piece not in reserved
+    ]
+    _say("scores", scored, steps)
+    return [piece for piece, _ in learned.pieces]
 
 
 def _explain_start(

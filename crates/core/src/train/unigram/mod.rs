@@ -138,7 +138,7 @@ pub fn learn(
     let alphabet = Alphabet::choose(counts, &cutter, spec, &mut progress)?;
     let reserved = Reserved::new(spec, &alphabet)?;
     let corpus = Corpus::new(counts, &cutter, &alphabet, &mut progress)?;
-    let pieces = seeds::plant(&corpus, &alphabet, &reserved, spec, &mut progress)?;
+    let pieces = seeds::plant(&corpus, &reserved, spec, &mut progress)?;
     reserved.check_supply(&corpus, &pieces)?;
     let mut learner =
         Learner { spec, corpus: &corpus, workers, wanted: reserved.learned(), steps: Vec::new() };

@@ -9,7 +9,6 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::alphabet::Alphabet;
 use super::corpus::{Corpus, END};
 use super::pieces::{Link, Pieces, NONE};
 use super::vocabulary::Reserved;
@@ -45,7 +44,6 @@ impl Candidate {
 /// Find the characters and the best candidates, `seed_size` in all, scored by weight.
 pub(super) fn plant(
     corpus: &Corpus,
-    alphabet: &Alphabet,
     reserved: &Reserved,
     spec: &TrainSpec,
     progress: &mut Progress<'_>,
@@ -65,7 +63,6 @@ pub(super) fn plant(
             chosen.push(character);
         }
     });
-    debug_assert!(chosen.len() <= alphabet.ranked().len());
     let room = spec.seed_size.saturating_sub(chosen.len());
     if room < candidates.len() {
         if room > 0 {

@@ -116,7 +116,6 @@ impl Reserved {
 }
 
 fn ranked(mut entries: Vec<(String, f64)>) -> Vec<(String, f64)> {
-    // Scores are finite: their bits, taken as `total_cmp` does, order them.
     entries.sort_unstable_by(|one, two| two.1.total_cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
     entries
 }

@@ -21,7 +21,7 @@ pub(super) fn planted(words: &[(String, u64)], spec: &TrainSpec) -> (Corpus, Pie
     let alphabet = Alphabet::choose(&counts, &cutter, spec, &mut progress).expect("nobody stops");
     let corpus = Corpus::new(&counts, &cutter, &alphabet, &mut progress).expect("small");
     let reserved = Reserved::new(spec, &alphabet).expect("large enough");
-    let pieces = seeds::plant(&corpus, &alphabet, &reserved, spec, &mut progress).expect("nobody stops");
+    let pieces = seeds::plant(&corpus, &reserved, spec, &mut progress).expect("nobody stops");
     (corpus, pieces)
 }
 
