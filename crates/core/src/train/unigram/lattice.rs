@@ -165,7 +165,7 @@ fn raise(sums: &mut [f64], max_bytes: usize) {
 }
 
 /// How long a character is, by its first byte.
-fn char_bytes(first: u8) -> usize {
+pub(super) fn char_bytes(first: u8) -> usize {
     match first {
         0..0xC0 => 1,
         0xC0..0xE0 => 2,

@@ -4,7 +4,7 @@
 //! piece stood there would stand the best segmentation of its own text without it.
 
 use super::corpus::Corpus;
-use super::lattice::{Scratch, Stretch};
+use super::lattice::{char_bytes, Scratch, Stretch};
 use super::pieces::{Pieces, NONE};
 use super::shares::Workers;
 use crate::error::Error;
@@ -119,7 +119,7 @@ impl Judge<'_> {
             return Fate::Useless;
         }
         let name = self.pieces.name(self.corpus, piece);
-        if std::str::from_utf8(name).is_ok_and(|name| name.chars().nth(1).is_none()) {
+        if name.len() == char_bytes(name[0]) {
             return Fate::Needed;
         }
         let start = self.pieces.places[piece] as usize;
