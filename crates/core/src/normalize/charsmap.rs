@@ -8,6 +8,9 @@
 
 use crate::error::{Error, ErrorKind};
 
+/// How long a rule may be to match by the longest match: it bounds the work for each character.
+pub(super) const MAX_SOURCE_BYTES: usize = 256;
+
 /// The checked rules.
 #[derive(Clone, Debug)]
 pub(super) struct Charsmap {
@@ -40,19 +43,49 @@ impl Charsmap {
 
     /// The replacement of the shortest beginning of `key` that has one.
     pub(super) fn shortest_match(&self, key: &[u8]) -> Option<&str> {
-        let mut base = offset(*self.units.first()?);
+        let mut base = self.root();
         for &byte in key.iter().take_while(|&&byte| byte != 0) {
-            let at = base ^ usize::from(byte);
-            let unit = *self.units.get(at).filter(|&&unit| label(unit) == u32::from(byte))?;
-            base = at ^ offset(unit);
-            if has_value(unit) {
-                return self.replacement(value(*self.units.get(base)?));
+            let (below, value) = self.child(base, byte)?;
+            if let Some(value) = value {
+                return self.replacement(value);
             }
+            base = below;
         }
         None
     }
 
-    fn replacement(&self, from: usize) -> Option<&str> {
+    /// The length of the longest rule that begins `text`, and its replacement.
+    ///
+    /// A rule that ends within a character, or is longer than `MAX_SOURCE_BYTES`, never matches.
+    pub(super) fn longest_match<'a>(&'a self, text: &str) -> Option<(usize, &'a str)> {
+        let mut base = self.root();
+        let mut longest = None;
+        for (len, byte) in text.bytes().take(MAX_SOURCE_BYTES).take_while(|&byte| byte != 0).enumerate() {
+            let Some((below, value)) = self.child(base, byte) else { break };
+            base = below;
+            if let Some(value) = value.filter(|_| text.is_char_boundary(len + 1)) {
+                longest = Some((len + 1, value));
+            }
+        }
+        longest.and_then(|(len, value)| Some((len, self.replacement(value)?)))
+    }
+
+    /// Where the children of the root begin.
+    pub(super) fn root(&self) -> usize {
+        self.units.first().map_or(0, |&root| offset(root))
+    }
+
+    /// Where the children of the child by `byte` begin, and its value if it ends a rule.
+    pub(super) fn child(&self, base: usize, byte: u8) -> Option<(usize, Option<usize>)> {
+        let at = base ^ usize::from(byte);
+        let unit = *self.units.get(at).filter(|&&unit| label(unit) == u32::from(byte))?;
+        let below = at ^ offset(unit);
+        let value = if has_value(unit) { Some(value(*self.units.get(below)?)) } else { None };
+        Some((below, value))
+    }
+
+    /// The replacement that stands at byte `from`.
+    pub(super) fn replacement(&self, from: usize) -> Option<&str> {
         self.replacements.get(from..)?.split('\0').next()
     }
 

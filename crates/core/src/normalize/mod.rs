@@ -15,6 +15,7 @@ mod nmt;
 mod precompiled;
 mod prepend;
 mod replace;
+mod rules;
 mod sequence;
 mod strip;
 mod strip_accents;
@@ -25,6 +26,7 @@ pub use bert::BertNormalizer;
 pub use custom::Custom;
 pub use precompiled::Precompiled;
 pub use replace::Replace;
+pub use rules::{RuleError, Rules, RULE_NAMES};
 pub use sequence::Sequence;
 
 use crate::error::Error;

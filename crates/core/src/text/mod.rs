@@ -7,6 +7,9 @@ mod char_table;
 mod pattern;
 mod pieces;
 mod printable;
+mod recent;
+#[rustfmt::skip]
+mod recent_tables;
 mod unicode;
 #[rustfmt::skip]
 mod unicode_tables;
@@ -18,6 +21,7 @@ pub use char_table::{char_class, CharTable};
 pub use pattern::Pattern;
 pub use pieces::{Pieces, Rewriter, Traced};
 pub use printable::{byte_of_printable, printable_of};
+pub use recent::{compose_recent, decompose_recent, fold_case};
 pub use unicode::{
     class_of, combining_class, compose, decompose, decompose_for, lowercase, Class, FormTraits, NormalForm,
     UNICODE_VERSION,

@@ -1,0 +1,120 @@
+//! Pairs of texts into a `precompiled_charsmap`: checks, then the replacements one after the other, then
+//! the minimal trie of the sources laid out as a double array. O(bytes of the sources), but for sorting.
+
+use rustc_hash::FxHashMap;
+
+use super::super::charsmap::MAX_SOURCE_BYTES;
+use super::minimal_trie::MinimalTrie;
+use super::{double_array, MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES};
+
+/// Sentencepiece looks at so many rules that begin at one place, and refuses a set that has more.
+const MAX_NESTED: usize = 31;
+
+/// What is wrong with a set of rules, and with which of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    /// The position of the rule in the list, None if it is all of them together.
+    pub rule: Option<usize>,
+    /// What it has.
+    pub found: String,
+    /// What it should have.
+    pub expected: String,
+}
+
+impl RuleError {
+    /// An error of one rule.
+    fn at(rule: usize, found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self { rule: Some(rule), found: found.into(), expected: expected.into() }
+    }
+
+    /// An error of all rules together.
+    pub(super) fn of_all(found: &str, expected: &str) -> Self {
+        Self { rule: None, found: found.to_owned(), expected: expected.to_owned() }
+    }
+}
+
+type Pair = (String, String);
+
+/// Compile rules; none give no bytes.
+pub(super) fn compile(rules: &[Pair]) -> Result<Vec<u8>, RuleError> {
+    if rules.is_empty() {
+        return Ok(Vec::new());
+    }
+    check_each(rules)?;
+    check_sizes(rules)?;
+    let mut order: Vec<usize> = (0..rules.len()).collect();
+    order.sort_by(|&a, &b| rules[a].0.cmp(&rules[b].0));
+    check_neighbours(rules, &order)?;
+    let (replacements, starts) = pool(order.iter().map(|&rule| rules[rule].1.as_str()));
+    let keys = order.iter().map(|&rule| rules[rule].0.as_bytes()).zip(starts);
+    let units = double_array::lay_out(&MinimalTrie::build(keys))?;
+    let mut blob = ((units.len() * 4) as u32).to_le_bytes().to_vec();
+    blob.extend(units.into_iter().flat_map(u32::to_le_bytes));
+    blob.extend_from_slice(&replacements);
+    Ok(blob)
+}
+
+fn check_each(rules: &[Pair]) -> Result<(), RuleError> {
+    for (at, (source, replacement)) in rules.iter().enumerate() {
+        if source.is_empty() {
+            return Err(RuleError::at(at, "an empty source", "the characters to replace"));
+        }
+        if source.contains('\0') || replacement.contains('\0') {
+            return Err(RuleError::at(at, "NUL", "other characters: NUL ends a text in the compiled form"));
+        }
+        if source.len() > MAX_SOURCE_BYTES {
+            let found = format!("a source of {} bytes", source.len());
+            return Err(RuleError::at(at, found, format!("at most {MAX_SOURCE_BYTES} bytes of UTF-8")));
+        }
+    }
+    Ok(())
+}
+
+fn check_sizes(rules: &[Pair]) -> Result<(), RuleError> {
+    let check = |bytes: usize, max: usize, what: &str| {
+        let found = format!("{bytes} bytes of {what}");
+        let error = || RuleError::of_all(&found, &format!("at most {max}"));
+        (bytes <= max).then_some(()).ok_or_else(error)
+    };
+    check(rules.iter().map(|rule| rule.0.len()).sum(), MAX_ALL_SOURCES_BYTES, "sources")?;
+    check(rules.iter().map(|rule| rule.1.len()).sum(), MAX_ALL_REPLACEMENTS_BYTES, "replacements")
+}
+
+/// Look at the rules in the order of their sources, where equal ones and beginnings are neighbours.
+fn check_neighbours(rules: &[Pair], order: &[usize]) -> Result<(), RuleError> {
+    let mut nested: Vec<&str> = Vec::new();
+    for (place, &rule) in order.iter().enumerate() {
+        let source = rules[rule].0.as_str();
+        if let Some(&before) = place.checked_sub(1).and_then(|place| order.get(place)) {
+            if rules[before].0 == source {
+                let found = format!("the source {source:?} again");
+                return Err(RuleError::at(rule, found, "each source once"));
+            }
+        }
+        while nested.last().is_some_and(|outer| !source.starts_with(outer)) {
+            nested.pop();
+        }
+        nested.push(source);
+        if nested.len() > MAX_NESTED {
+            let found = format!("{} sources that are beginnings of one another", nested.len());
+            return Err(RuleError::at(rule, found, format!("at most {MAX_NESTED}")));
+        }
+    }
+    Ok(())
+}
+
+/// Every replacement once, each ending with NUL, and where that of each rule begins.
+fn pool<'r>(replacements: impl Iterator<Item = &'r str>) -> (Vec<u8>, Vec<u32>) {
+    let mut pool = Vec::new();
+    let mut seen: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut start_of = |replacement| {
+        *seen.entry(replacement).or_insert_with(|| {
+            let start = pool.len() as u32;
+            pool.extend_from_slice(str::as_bytes(replacement));
+            pool.push(0);
+            start
+        })
+    };
+    let starts = replacements.map(&mut start_of).collect();
+    (pool, starts)
+}

@@ -1,0 +1,94 @@
+//! A `precompiled_charsmap` back into pairs of texts, by walking through its trie.
+//!
+//! A trie of somebody else's may share its nodes, so that few of them stand for any number of rules, or lead
+//! back to themselves: what is read is bounded by what could have been compiled.
+
+use rustc_hash::FxHashMap;
+
+use super::super::charsmap::{Charsmap, MAX_SOURCE_BYTES};
+use super::{MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES};
+use crate::error::{Error, ErrorKind};
+
+/// Give the rules, ordered by source.
+pub(super) fn pairs(charsmap: &Charsmap) -> Result<Vec<(String, String)>, Error> {
+    let mut pairs = Vec::new();
+    let mut source = Vec::new();
+    let mut budget = Budget { nodes: MAX_ALL_SOURCES_BYTES, bytes: MAX_ALL_REPLACEMENTS_BYTES };
+    let mut nodes = Nodes { charsmap, known: FxHashMap::default() };
+    let mut waiting = Vec::new();
+    nodes.add_children(charsmap.root(), 0, &mut waiting);
+    while let Some((depth, child)) = waiting.pop() {
+        budget.take_node(depth)?;
+        source.truncate(depth);
+        source.push(child.byte);
+        if let Some(new) = child.value.and_then(|value| charsmap.replacement(value)) {
+            budget.take_bytes(new.len())?;
+            pairs.push((text_of(&source)?, new.to_owned()));
+        }
+        nodes.add_children(child.base, depth + 1, &mut waiting);
+    }
+    Ok(pairs)
+}
+
+/// A way down from a node.
+#[derive(Clone, Copy)]
+struct Child {
+    byte: u8,
+    base: usize,
+    value: Option<usize>,
+}
+
+/// The children of the nodes met so far: each node is looked through once, however often it is shared.
+struct Nodes<'c> {
+    charsmap: &'c Charsmap,
+    known: FxHashMap<usize, Vec<Child>>,
+}
+
+impl Nodes<'_> {
+    /// Add the children of a node, the last one first, and how deep it is.
+    fn add_children(&mut self, base: usize, depth: usize, waiting: &mut Vec<(usize, Child)>) {
+        let children = self.known.entry(base).or_insert_with(|| {
+            let child = |byte| {
+                let (base, value) = self.charsmap.child(base, byte)?;
+                Some(Child { byte, base, value })
+            };
+            (1..=255).rev().filter_map(child).collect()
+        });
+        waiting.extend(children.iter().map(|&child| (depth, child)));
+    }
+}
+
+fn text_of(source: &[u8]) -> Result<String, Error> {
+    let error = |_| fault(format!("a rule for {source:02X?}"), "sources in UTF-8");
+    String::from_utf8(source.to_vec()).map_err(error)
+}
+
+/// What may still be visited and written.
+struct Budget {
+    nodes: usize,
+    bytes: usize,
+}
+
+impl Budget {
+    fn take_node(&mut self, depth: usize) -> Result<(), Error> {
+        self.nodes = self.nodes.checked_sub(1).filter(|_| depth < MAX_SOURCE_BYTES).ok_or_else(|| {
+            let expected = format!(
+                "sources of at most {MAX_SOURCE_BYTES} bytes each and {MAX_ALL_SOURCES_BYTES} in all"
+            );
+            fault("longer or more rules", expected)
+        })?;
+        Ok(())
+    }
+
+    fn take_bytes(&mut self, len: usize) -> Result<(), Error> {
+        self.bytes = self.bytes.checked_sub(len).ok_or_else(|| {
+            let expected = format!("at most {MAX_ALL_REPLACEMENTS_BYTES} bytes of replacements");
+            fault("more", expected)
+        })?;
+        Ok(())
+    }
+}
+
+fn fault(found: impl Into<String>, expected: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Format, "precompiled_charsmap", found, expected)
+}

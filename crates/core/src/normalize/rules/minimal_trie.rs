@@ -1,0 +1,65 @@
+//! The smallest automaton that knows a sorted list of keys and their values: a trie whose equal subtrees
+//! are one (Daciuk, Mihov, Watson and Watson 2000, algorithm 1). O(bytes of the keys).
+
+use rustc_hash::FxHashMap;
+
+/// A node: its value if a key ends here, and its children by byte, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Node {
+    pub(super) value: Option<u32>,
+    pub(super) children: Vec<(u8, u32)>,
+}
+
+/// The nodes, each after its children; the last one is the root.
+pub(super) struct MinimalTrie {
+    pub(super) nodes: Vec<Node>,
+}
+
+impl MinimalTrie {
+    /// Build from different keys in ascending order.
+    pub(super) fn build<'k>(keys: impl Iterator<Item = (&'k [u8], u32)>) -> Self {
+        let mut builder = Builder { path: vec![Node::default()], ..Builder::default() };
+        let mut last: &[u8] = &[];
+        for (key, value) in keys {
+            let shared = key.iter().zip(last).take_while(|(a, b)| a == b).count();
+            builder.finish_below(shared, last);
+            builder.path.resize(key.len() + 1, Node::default());
+            builder.path[key.len()].value = Some(value);
+            last = key;
+        }
+        builder.finish_below(0, last);
+        let root = builder.path.pop().unwrap_or_default();
+        builder.id_of(root);
+        Self { nodes: builder.nodes }
+    }
+}
+
+#[derive(Default)]
+struct Builder {
+    nodes: Vec<Node>,
+    ids: FxHashMap<Node, u32>,
+    /// The nodes along the last key that may still change.
+    path: Vec<Node>,
+}
+
+impl Builder {
+    /// Give the nodes of `key` that are deeper than `depth` to their parents, the deepest first.
+    fn finish_below(&mut self, depth: usize, key: &[u8]) {
+        while self.path.len() > depth + 1 {
+            let node = self.path.pop().unwrap_or_default();
+            let id = self.id_of(node);
+            let parent = self.path.len() - 1;
+            self.path[parent].children.push((key[parent], id));
+        }
+    }
+
+    fn id_of(&mut self, node: Node) -> u32 {
+        if let Some(&id) = self.ids.get(&node) {
+            return id;
+        }
+        let id = self.nodes.len() as u32;
+        self.nodes.push(node.clone());
+        self.ids.insert(node, id);
+        id
+    }
+}

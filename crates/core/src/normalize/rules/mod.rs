@@ -1,0 +1,105 @@
+//! Normalization rules as SentencePiece applies them: at each place of the text the longest rule that
+//! begins there is applied, and the text goes on behind it; what no rule begins stays.
+//!
+//! Rules come by name, as pairs of texts, or compiled (a `precompiled_charsmap`), and are compiled and
+//! decompiled without loss. Applying them is O(bytes) times the length of the longest rule.
+
+mod compile;
+mod decompile;
+mod double_array;
+mod minimal_trie;
+mod named;
+#[cfg(test)]
+mod tests;
+
+use super::charsmap::Charsmap;
+use super::growth::Growth;
+use crate::error::Error;
+use crate::text::NormalizedSink;
+
+pub use compile::RuleError;
+pub use named::RULE_NAMES;
+
+/// Sources and replacements of all rules together: what fits is compiled and decompiled within a second.
+const MAX_ALL_SOURCES_BYTES: usize = 1 << 22;
+const MAX_ALL_REPLACEMENTS_BYTES: usize = 1 << 26;
+
+/// Compiled rules.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    blob: Vec<u8>,
+    /// None if there is no rule.
+    charsmap: Option<Charsmap>,
+    /// Which bytes begin a rule.
+    begins: [bool; 256],
+}
+
+impl Rules {
+    /// Build the rules of a name, one of [`RULE_NAMES`]; about a quarter of a second.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let rules: Vec<(String, String)> = named::rules(name)?.into_iter().collect();
+        Self::compile(&rules).ok()
+    }
+
+    /// Compile pairs of a source and its replacement, in any order.
+    pub fn compile(rules: &[(String, String)]) -> Result<Self, RuleError> {
+        let blob = compile::compile(rules)?;
+        Self::parse(&blob, "rules").map_err(|error| RuleError::of_all(&error.found, &error.expected))
+    }
+
+    /// Read compiled rules that stand at `place` in their file; none at all are the identity.
+    pub fn parse(blob: &[u8], place: &str) -> Result<Self, Error> {
+        let charsmap = if blob.is_empty() { None } else { Some(Charsmap::parse(blob, place)?) };
+        let begins = |charsmap: &Charsmap, byte| charsmap.child(charsmap.root(), byte).is_some();
+        let begins = std::array::from_fn(|byte| {
+            byte != 0 && charsmap.as_ref().is_some_and(|charsmap| begins(charsmap, byte as u8))
+        });
+        Ok(Self { blob: blob.to_vec(), charsmap, begins })
+    }
+
+    /// The compiled form; empty if there is no rule.
+    #[must_use]
+    pub fn blob(&self) -> &[u8] {
+        &self.blob
+    }
+
+    /// Give back the pairs, ordered by source.
+    pub fn pairs(&self) -> Result<Vec<(String, String)>, Error> {
+        self.charsmap.as_ref().map_or(Ok(Vec::new()), decompile::pairs)
+    }
+
+    /// Apply to `text`, which stands at byte `start` of the original; each character of a replacement comes
+    /// from the whole of what was replaced.
+    ///
+    /// Fails only where rules make the text many times longer.
+    pub fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) -> Result<(), Error> {
+        let Some(charsmap) = &self.charsmap else {
+            out.push_unchanged(text, start);
+            return Ok(());
+        };
+        let mut growth = Growth::of(text.len());
+        let (mut done, mut at) = (0, 0);
+        while let Some(from) = self.next_beginning(text, at) {
+            let Some((len, new)) = charsmap.longest_match(&text[from..]) else {
+                at = from + text[from..].chars().next().map_or(1, char::len_utf8);
+                continue;
+            };
+            out.push_unchanged(&text[done..from], start + done as u32);
+            growth.take(new.len())?;
+            at = from + len;
+            let source = (start + from as u32, start + at as u32);
+            new.chars().for_each(|c| out.push_from(c, source));
+            done = at;
+        }
+        out.push_unchanged(&text[done..], start + done as u32);
+        Ok(())
+    }
+
+    /// The first character at or after byte `at` that may begin a rule.
+    fn next_beginning(&self, text: &str, at: usize) -> Option<usize> {
+        let begins =
+            |(len, &byte): (usize, &u8)| self.begins[usize::from(byte)] && text.is_char_boundary(at + len);
+        text.as_bytes()[at..].iter().enumerate().position(begins).map(|len| at + len)
+    }
+}
