@@ -184,6 +184,38 @@ class RawDecodeStream:
     def finish(self) -> list[str | None]:
         """Give what still waits."""
 
+class RawRules:
+    """Normalization rules of SentencePiece, compiled; applied by the longest match at each place."""
+
+    @staticmethod
+    def named(name: str) -> RawRules:
+        """Build nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf or identity."""
+
+    @staticmethod
+    def from_pairs(sources: Sequence[str], replacements: Sequence[str]) -> RawRules:
+        """Compile rules, each a source and the replacement at the same position."""
+
+    @staticmethod
+    def from_tsv(data: bytes, source: str) -> RawRules:
+        """Read and compile a rule file; `source` names it in errors."""
+
+    @staticmethod
+    def from_charsmap(charsmap: bytes) -> RawRules:
+        """Check compiled rules; none at all are the identity."""
+
+    def charsmap(self) -> bytes:
+        """Return the compiled form, empty if there is no rule."""
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Decompile, ordered by source."""
+
+    def to_tsv(self) -> bytes:
+        """Write a rule file."""
+
+    def normalize(self, text: str) -> str: ...
+    def normalize_with_offsets(self, text: str) -> tuple[str, list[tuple[int, int]]]:
+        """Normalize; give the character span of the original behind each character too."""
+
 class WordCounter:
     """Counts pre-tokenized words of a corpus, in parallel, remembering where each came first."""
 

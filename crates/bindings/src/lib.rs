@@ -14,6 +14,7 @@ mod files;
 mod input;
 mod learning;
 mod learning_unigram;
+mod rules;
 mod stream;
 mod text;
 
@@ -41,6 +42,8 @@ mod _core {
     use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};
     #[pymodule_export]
     use crate::learning_unigram::{learn_unigram, LearnedPieces};
+    #[pymodule_export]
+    use crate::rules::RawRules;
     #[pymodule_export]
     use crate::stream::RawDecodeStream;
 

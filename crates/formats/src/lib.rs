@@ -7,6 +7,7 @@ mod json;
 mod ranks;
 
 pub mod clip;
+pub mod rules_tsv;
 pub mod tekken;
 pub mod tiktoken;
 pub mod tokenizer_json;
