@@ -22,6 +22,7 @@ PUBLIC_NAMES = {
     "Tokenizer",
     "TokenizerSpec",
     "spec",
+    "NormalizationRules",
     "Sampling",
     "Encoding",
     "Batch",

@@ -18,6 +18,7 @@ from piecework import analysis, corpus_output, errors, spec, train
 from piecework.corpus_output import EncodedFiles, encode_files
 from piecework.encoding import Batch, Encoding
 from piecework.errors import PieceworkError
+from piecework.normalization import NormalizationRules
 from piecework.sampling import Sampling
 from piecework.spec import TokenizerSpec
 from piecework.tokenizer import Tokenizer
@@ -44,6 +45,7 @@ __all__ = [
     "EncodedFiles",
     "Encoding",
     "IdMap",
+    "NormalizationRules",
     "PieceworkError",
     "Sampling",
     "Tokenizer",

@@ -18,6 +18,7 @@ from piecework.cli.encode import encode
 from piecework.cli.explain import explain
 from piecework.cli.extend import extend
 from piecework.cli.inspect import inspect
+from piecework.cli.normalize import normalize
 from piecework.cli.prune import prune
 from piecework.cli.train import train
 
@@ -35,7 +36,19 @@ commands = click.Group(
     "piecework",
     help="Train subword tokenizers and use them.",
     epilog=_EXAMPLE,
-    commands=[train, count, encode, decode, inspect, explain, compare, extend, prune, convert],
+    commands=[
+        train,
+        count,
+        encode,
+        decode,
+        inspect,
+        explain,
+        compare,
+        extend,
+        prune,
+        convert,
+        normalize,
+    ],
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -1,0 +1,57 @@
+"""`piecework normalize`: lines of text in, normalized lines out."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+import piecework as pw
+from piecework.cli.streams import line_batches, text_of
+from piecework.files import whole_stream
+
+_EXAMPLE = """\b
+Example:
+  piecework normalize --rules nmt_nfkc corpus.txt
+  printf '49 27 6D\\t49 20 61 6D\\n' > rules.tsv
+  echo "I'm here" | piecework normalize --rules rules.tsv --json
+"""
+
+
+@click.command(epilog=_EXAMPLE)
+@click.argument("files", nargs=-1, metavar="[FILE|-]...")
+@click.option(
+    "--rules",
+    required=True,
+    metavar="NAME|TSV",
+    help=f"{', '.join(pw.NormalizationRules.NAMES)}; or a file of rules, on each line source, tab, "
+    "replacement, in hexadecimal code points.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write text and offsets as JSON lines.")
+@click.option(
+    "--errors",
+    type=click.Choice(["replace", "strict"]),
+    default="replace",
+    show_default=True,
+    help="What to do about invalid UTF-8.",
+)
+@click.option("-o", "--output", "path", default="-", help="Output file  [default: stdout]")
+def normalize(files: tuple[str, ...], rules: str, as_json: bool, errors: str, path: str) -> None:
+    """Normalize each line of the FILEs (stdin without any, or for -) by rules as SentencePiece has them."""
+    loaded = _rules_of(rules)
+    write = _json_of if as_json else pw.NormalizationRules.normalize
+    with whole_stream(path) as stream:
+        for lines in line_batches(files or ("-",)):
+            texts = (write(loaded, text_of(line, errors)) for line in lines)
+            stream.writelines(f"{text}\n".encode() for text in texts)
+
+
+def _rules_of(name: str) -> pw.NormalizationRules:
+    if name in pw.NormalizationRules.NAMES:
+        return pw.NormalizationRules.named(name)
+    return pw.NormalizationRules.from_tsv(name)
+
+
+def _json_of(rules: pw.NormalizationRules, text: str) -> str:
+    normalized, offsets = rules.normalize_with_offsets(text)
+    return json.dumps({"text": normalized, "offsets": offsets}, ensure_ascii=False)
