@@ -35,7 +35,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Build the rules of a name, one of [`RULE_NAMES`]; about a quarter of a second.
+    /// Build the rules of a name, one of [`RULE_NAMES`]; about half a second.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let rules: Vec<(String, String)> = named::rules(name)?.into_iter().collect();
