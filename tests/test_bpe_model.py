@@ -142,7 +142,7 @@ def test_segmentations_are_as_frequent_as_in_tokenizers() -> None:
         assert abs(counted[outcome] - count) < 6 * (2 * count) ** 0.5 + 1
 
 
-def test_only_bpe_can_be_sampled() -> None:
+def test_a_model_with_one_segmentation_cannot_be_sampled() -> None:
     word = pw.Tokenizer.train_from_iterator(["to be"], model="word")
     for call in (word.encode, word.count):
         with pytest.raises(pw.errors.ArgumentError, match="sampling"):
@@ -155,7 +155,7 @@ def test_only_bpe_can_be_sampled() -> None:
 @pytest.mark.parametrize(
     ("settings", "name"),
     [
-        ({"alpha": 1.1}, "alpha"),
+        ({"alpha": float("inf")}, "alpha"),
         ({"alpha": -0.1}, "alpha"),
         ({"alpha": float("nan")}, "alpha"),
         ({"alpha": "0.1"}, "alpha"),
@@ -163,6 +163,8 @@ def test_only_bpe_can_be_sampled() -> None:
         ({"seed": -1}, "seed"),
         ({"seed": 2**64}, "seed"),
         ({"seed": 0.5}, "seed"),
+        ({"nbest_size": 1025}, "nbest_size"),
+        ({"nbest_size": 2.0}, "nbest_size"),
     ],
 )
 def test_settings_out_of_range_are_named(settings: dict[str, object], name: str) -> None:

@@ -20,6 +20,7 @@ from piecework.encoding import Batch, Encoding
 from piecework.errors import PieceworkError
 from piecework.normalization import NormalizationRules
 from piecework.sampling import Sampling
+from piecework.segmentable import Segmentation
 from piecework.spec import TokenizerSpec
 from piecework.tokenizer import Tokenizer
 from piecework.train import (
@@ -48,6 +49,7 @@ __all__ = [
     "NormalizationRules",
     "PieceworkError",
     "Sampling",
+    "Segmentation",
     "Tokenizer",
     "TokenizerSpec",
     "UnigramTrainer",

@@ -44,12 +44,13 @@ class Core:
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Sequence[int] | None,
-        sampling: tuple[float, int, int] | None,
+        sampling: tuple[float, int | None, int, int] | None,
     ) -> RawEncoding:
         """Encode one text or pair with every field; offsets count characters of the original.
 
         `parse_special`: the ids of the special tokens recognised in the text, None for all.
-        `sampling`: alpha, seed and the number of the text, for segmentations drawn at random.
+        `sampling`: alpha, how many of the best to choose from (None: all there are), seed and the number
+        of the text, for segmentations drawn at random.
         """
 
     def encode_batch(
@@ -60,7 +61,7 @@ class Core:
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Sequence[int] | None,
-        sampling: tuple[float, int, int] | None,
+        sampling: tuple[float, int | None, int, int] | None,
         workers: int | None,
     ) -> tuple[
         npt.NDArray[np.uint32],
@@ -76,7 +77,7 @@ class Core:
         *,
         add_special_tokens: bool,
         parse_special: Sequence[int] | None,
-        sampling: tuple[float, int, int] | None,
+        sampling: tuple[float, int | None, int, int] | None,
         workers: int | None,
     ) -> npt.NDArray[np.int64]:
         """Count the tokens of each text without keeping their ids."""
@@ -104,6 +105,10 @@ class Core:
     @property
     def dropout(self) -> float | None:
         """The share of merges that the model says to leave out."""
+
+    @property
+    def scores_segmentations(self) -> bool:
+        """Whether segmentations have scores, by which they are drawn (Unigram)."""
 
     def token_to_id(self, token: str) -> int | None: ...
     def id_to_token(self, id: int) -> str | None: ...
@@ -215,6 +220,30 @@ class RawRules:
     def normalize(self, text: str) -> str: ...
     def normalize_with_offsets(self, text: str) -> tuple[str, list[tuple[int, int]]]:
         """Normalize; give the character span of the original behind each character too."""
+
+def segmentations(
+    core: Core,
+    text: str,
+    n: int,
+    *,
+    sampling: tuple[float, int | None, int, int] | None,
+    replacement: bool,
+    include_best: bool,
+    add_special_tokens: bool,
+    parse_special: Sequence[int] | None,
+) -> list[tuple[RawEncoding, float, float, float | None]]:
+    """List up to `n` segmentations of a text: the best, or with `sampling` some that are drawn.
+
+    Each with its score, ln of its share of all segmentations (at alpha 1, or that of `sampling`), and
+    without `replacement` ln of the probability that it is drawn. With `replacement` they are those that
+    `n` rows of a batch would get.
+    """
+
+def entropy(core: Core, text: str, *, alpha: float, parse_special: Sequence[int] | None) -> float:
+    """Return the entropy of the segmentations of a text, in nats."""
+
+def scores(core: Core, ids: Sequence[int]) -> list[float | None]:
+    """Return what each id adds to the score of a segmentation, None where the model has no such entry."""
 
 class WordCounter:
     """Counts pre-tokenized words of a corpus, in parallel, remembering where each came first."""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from dataclasses import dataclass
 
 from piecework.errors import ArgumentError, InputTypeError
 
-Drawn = tuple[float, int, int]
-"""What the core takes: alpha, seed, and the number of the text within its batch."""
+Drawn = tuple[float, int | None, int, int]
+"""What the core takes: alpha, how many best to choose from, seed, and the number of the text in its batch."""
 
 _DEFAULT_ALPHA = 0.1
 _SEEDS = 2**64
+_MAX_SEGMENTATIONS = 1024
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to draw segmentations: how random, and from which seed.
+    """How to draw segmentations: how random, from which seed, and from how many.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "hu": 2}, (("h", "u"),)))
@@ -28,42 +30,85 @@ class Sampling:
     >>> a == b
     True
 
-    For BPE `alpha` is the probability with which each merge that could be made is left out at each
-    step: 0 leaves out none, 1 gives characters (or bytes). None takes the model's own `dropout`, or
-    0.1 where it has none. The same `seed`, a whole number from 0 to 2**64 - 1, gives the same
-    segmentation of the same text at the same place of a batch, whatever the number of workers; None
-    takes fresh randomness. Every text of a batch is drawn by itself, so n samples of a text are
-    `encode_batch([text] * n, sampling=...)`.
+    What `alpha` means is the model's affair, and the two meanings run in opposite directions:
 
-    Source: Provilkov et al. 2020, "BPE-Dropout", algorithm 1.
+    - BPE: the probability, 0 to 1, with which each merge that could be made is left out at each step.
+      0 leaves out none, 1 gives characters (or bytes).
+    - Unigram: what the scores are multiplied by, 0 or more, so that a segmentation is drawn with
+      probability proportional to exp(alpha * score): its own probability at 1; 0 makes all alike, and
+      the greater alpha is, the more often it is the best. It is an inverse temperature.
+
+    None takes the model's own `dropout`, or 0.1 where it has none.
+
+    `nbest_size` is for Unigram: None, or any negative number, draws from all segmentations; 2 to 1024
+    draws from so many of the best of the whole text. With 0 or 1 nothing is drawn, for BPE too: that is
+    how to evaluate a model that draws by itself.
+
+    The same `seed`, a whole number from 0 to 2**64 - 1, gives the same segmentation of the same text at
+    the same place of a batch, whatever the number of workers; None takes fresh randomness. Every text of
+    a batch is drawn by itself, so n samples of a text are `encode_batch([text] * n, sampling=...)`.
+
+    Sources: Provilkov et al. 2020, "BPE-Dropout", algorithm 1; Kudo 2018, "Subword Regularization",
+    section 3.1.
     """
 
     alpha: float | None = None
     seed: int | None = None
+    nbest_size: int | None = None
 
     def __post_init__(self) -> None:
         if self.alpha is not None:
-            _check_number("alpha", self.alpha, (int, float), "a number")
-            if not 0 <= self.alpha <= 1:
-                raise ArgumentError("alpha", str(self.alpha), "a number from 0 to 1")
+            check_alpha(self.alpha)
         if self.seed is not None:
             _check_number("seed", self.seed, (int,), "int or None")
             if not 0 <= self.seed < _SEEDS:
                 raise ArgumentError("seed", str(self.seed), "a number from 0 to 2**64 - 1")
+        if self.nbest_size is not None:
+            _check_number("nbest_size", self.nbest_size, (int,), "int or None")
+            if self.nbest_size > _MAX_SEGMENTATIONS:
+                expected = f"at most {_MAX_SEGMENTATIONS}, or None for all"
+                raise ArgumentError("nbest_size", str(self.nbest_size), expected)
 
 
-def resolved(sampling: Sampling | None, dropout: float | None) -> Drawn | None:
-    """Say what to draw with, None for the one segmentation; a model with `dropout` draws by itself."""
+def resolved(sampling: Sampling | None, dropout: float | None, by_score: bool) -> Drawn | None:
+    """Say what to draw with, None for the one segmentation.
+
+    A model with `dropout` draws by itself; one that draws `by_score` does so only when told.
+    """
     if sampling is None:
-        sampling = Sampling(alpha=dropout or 0.0)
+        sampling = Sampling(alpha=dropout, nbest_size=None if dropout else 1)
     if not isinstance(sampling, Sampling):
         raise InputTypeError("sampling", type(sampling).__name__, "Sampling or None")
+    nbest_size = sampling.nbest_size
+    if nbest_size in (0, 1):
+        return None
     alpha = sampling.alpha
     if alpha is None:
         alpha = _DEFAULT_ALPHA if dropout is None else dropout
-    if alpha == 0:
+    if alpha == 0 and not by_score:
         return None
-    return float(alpha), secrets.randbits(64) if sampling.seed is None else sampling.seed, 0
+    seed = secrets.randbits(64) if sampling.seed is None else sampling.seed
+    return float(alpha), nbest_size if nbest_size and nbest_size > 0 else None, seed, 0
+
+
+def check_alpha(alpha: object) -> None:
+    """Refuse what is no alpha of any model; BPE has a narrower range."""
+    _check_number("alpha", alpha, (int, float), "a number")
+    try:
+        is_finite = math.isfinite(float(alpha))  # type: ignore[arg-type]
+    except OverflowError:
+        is_finite = False
+    if not is_finite or alpha < 0:  # type: ignore[operator]
+        expected = "a finite number, at least 0 (and for BPE at most 1)"
+        raise ArgumentError("alpha", str(alpha), expected)
+
+
+def check_segmentations(name: str, value: object) -> None:
+    """Refuse what is no number of segmentations to list."""
+    _check_number(name, value, (int,), "int")
+    if not 1 <= value <= _MAX_SEGMENTATIONS:  # type: ignore[operator]
+        expected = f"a number of segmentations from 1 to {_MAX_SEGMENTATIONS}"
+        raise ArgumentError(name, str(value), expected)
 
 
 def _check_number(name: str, value: object, kinds: tuple[type, ...], expected: str) -> None:

@@ -27,6 +27,7 @@ from piecework.files import whole_file
 from piecework.formats import Hints, read_tokenizer
 from piecework.resizable import Resizable
 from piecework.sampling import Drawn, Sampling, resolved
+from piecework.segmentable import Segmentable
 from piecework.spec import (
     AddedToken,
     Decoder,
@@ -56,7 +57,7 @@ _ROLES = {
 }
 
 
-class Tokenizer(Trainable, Resizable):
+class Tokenizer(Trainable, Resizable, Segmentable):
     """Turn text into subword ids and back.
 
     >>> import piecework as pw
@@ -175,8 +176,8 @@ class Tokenizer(Trainable, Resizable):
         those named; the others are text. None leaves it to the tokenizer: most recognise all, those read
         from ranks raise `SpecialTokenError` (see `spec.TokenizerSpec.special_in_text`).
 
-        `sampling` draws the segmentation at random; a BPE model that says `dropout` does
-        so by itself, from fresh randomness, unless `Sampling(alpha=0)` is given.
+        `sampling` draws the segmentation of a BPE or Unigram model at random; a BPE model that says
+        `dropout` does so by itself, from fresh randomness, unless `Sampling(alpha=0)` is given.
         """
         return self._encoded(
             text,
@@ -184,7 +185,7 @@ class Tokenizer(Trainable, Resizable):
             add_special_tokens=add_special_tokens,
             is_pretokenized=is_pretokenized,
             parse_special=self._selected(parse_special, [text] if pair is None else [text, pair]),
-            sampling=resolved(sampling, self._core.dropout),
+            sampling=self._drawn(sampling),
         )
 
     def encode_batch(
@@ -212,7 +213,7 @@ class Tokenizer(Trainable, Resizable):
         first = listed(texts)
         second = None if pairs is None else listed(pairs)
         selected = self._selected(parse_special, first, second or ())
-        drawn = resolved(sampling, self._core.dropout)
+        drawn = self._drawn(sampling)
         arrays = self._core.encode_batch(
             first,
             second,
@@ -231,7 +232,7 @@ class Tokenizer(Trainable, Resizable):
                 is_pretokenized=is_pretokenized,
                 parse_special=selected,
                 # A row that is looked at again is drawn again as it was.
-                sampling=drawn and (*drawn[:2], row),
+                sampling=drawn and (*drawn[:3], row),
             )
 
         return Batch(*arrays, encode_row)
@@ -270,7 +271,7 @@ class Tokenizer(Trainable, Resizable):
             rows,
             add_special_tokens=add_special_tokens,
             parse_special=self._selected(parse_special, rows),
-            sampling=resolved(sampling, self._core.dropout),
+            sampling=self._drawn(sampling),
             workers=workers,
         )
 
@@ -629,6 +630,10 @@ class Tokenizer(Trainable, Resizable):
             sampling=sampling,
         )
         return Encoding(raw, (text,) if pair is None else (text, pair))
+
+    def _drawn(self, sampling: Sampling | None) -> Drawn | None:
+        """Say what to draw segmentations with, None for the one segmentation."""
+        return resolved(sampling, self._core.dropout, self._core.scores_segmentations)
 
     def _selected(
         self, parse_special: bool | Collection[str] | None, *texts: Iterable[Any]

@@ -32,11 +32,11 @@ type IdArrays<'py> = (
     Option<Bound<'py, PyArray1<u8>>>,
 );
 
-/// How segmentations are drawn: alpha, seed, and the number of the (first) text.
-type Drawn = Option<(f64, u64, u64)>;
+/// How segmentations are drawn: alpha, from how many of the best, seed, and the number of the (first) text.
+pub(crate) type Drawn = Option<(f64, Option<usize>, u64, u64)>;
 
-fn drawn(sampling: Drawn) -> Option<Sampling> {
-    sampling.map(|(alpha, seed, row)| Sampling { alpha, seed, row })
+pub(crate) fn drawn(sampling: Drawn) -> Option<Sampling> {
+    sampling.map(|(alpha, nbest, seed, row)| Sampling { alpha, nbest, seed, row })
 }
 
 /// Read and compile without the GIL; errors name the source.
@@ -220,6 +220,11 @@ impl Core {
     #[getter]
     fn dropout(&self) -> Option<f64> {
         self.encoder.pipeline().dropout()
+    }
+
+    #[getter]
+    fn scores_segmentations(&self) -> bool {
+        self.encoder.pipeline().model().scores_segmentations()
     }
 
     fn token_to_id(&self, token: &str) -> Option<u32> {

@@ -15,6 +15,7 @@ mod input;
 mod learning;
 mod learning_unigram;
 mod rules;
+mod segmentations;
 mod stream;
 mod text;
 
@@ -44,6 +45,8 @@ mod _core {
     use crate::learning_unigram::{learn_unigram, LearnedPieces};
     #[pymodule_export]
     use crate::rules::RawRules;
+    #[pymodule_export]
+    use crate::segmentations::{entropy, scores, segmentations};
     #[pymodule_export]
     use crate::stream::RawDecodeStream;
 

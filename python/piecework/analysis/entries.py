@@ -32,7 +32,7 @@ from piecework.tokenizer import Tokenizer
 PLAINLY: dict[str, Any] = {
     "add_special_tokens": False,
     "parse_special": False,
-    "sampling": Sampling(alpha=0),  # also where a model has dropout of its own
+    "sampling": Sampling(nbest_size=1),  # also where a model has dropout of its own
 }
 """How texts are encoded to be measured: as plain text, the same each time."""
 

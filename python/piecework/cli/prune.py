@@ -72,7 +72,7 @@ def _token_counts(
         batch = tokenizer.encode_batch(
             [text_of(line, "replace") for line in lines],
             add_special_tokens=False,
-            sampling=pw.Sampling(alpha=0),
+            sampling=pw.Sampling(nbest_size=1),
             workers=workers,
         )
         counts += np.bincount(batch.ids, minlength=size)

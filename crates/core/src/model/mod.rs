@@ -12,7 +12,7 @@ mod wordpiece;
 pub use self::char::CharModel;
 pub use bpe::Bpe;
 pub use sampling::Sampling;
-pub use unigram::Unigram;
+pub use unigram::{Found, Path, Segmentations, Unigram, MAX_SEGMENTATIONS};
 pub use word::WordModel;
 pub use wordpiece::WordPiece;
 
@@ -87,11 +87,15 @@ impl ModelScratch {
     /// Say whether a word since the last call could not be segmented; such a word has no pieces.
     pub fn check(&mut self) -> Result<(), Error> {
         if std::mem::take(&mut self.lacks_unknown) {
-            let found = "null, and a character that is not in the vocabulary";
-            return Err(Error::new(ErrorKind::Vocabulary, "model.unk_id", found, "an entry for it"));
+            return Err(lacks_unknown());
         }
         Ok(())
     }
+}
+
+fn lacks_unknown() -> Error {
+    let found = "null, and a character that is not in the vocabulary";
+    Error::new(ErrorKind::Vocabulary, "model.unk_id", found, "an entry for it")
 }
 
 /// A compiled model.
@@ -129,12 +133,57 @@ impl Model {
         scratch: &mut ModelScratch,
     ) -> Result<(), Error> {
         scratch.draws = sampling.map(|sampling| sampling.draws(sequence));
+        let refused = |place: &str, found: String, expected: &str| {
+            Err(Error::new(ErrorKind::Argument, place, found, expected))
+        };
         match (self, sampling) {
-            (Self::Bpe(_), _) | (_, None) => Ok(()),
-            (_, Some(_)) => {
-                let found = "a model that always gives the same segmentation";
-                Err(Error::new(ErrorKind::Argument, "sampling", found, "a BPE model"))
+            (Self::Bpe(_), Some(Sampling { nbest: Some(n), .. })) => {
+                let expected = "None: a BPE model leaves merges out, and its segmentations have no order";
+                refused("sampling.nbest_size", n.to_string(), expected)
             }
+            (Self::Bpe(_), Some(Sampling { alpha, .. })) if alpha > 1.0 => {
+                refused("sampling.alpha", alpha.to_string(), "a share from 0 to 1 of a BPE model's merges")
+            }
+            (_, None) | (Self::Bpe(_) | Self::Unigram(_), _) => Ok(()),
+            _ => {
+                let found = "a model that always gives the same segmentation";
+                refused("sampling", found.into(), "a BPE or Unigram model")
+            }
+        }
+    }
+
+    /// Whether the segmentations of a text have scores, by which they are drawn.
+    #[must_use]
+    pub fn scores_segmentations(&self) -> bool {
+        matches!(self, Self::Unigram(_))
+    }
+
+    /// All segmentations of the words of a text, for a model that has more than one.
+    pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Result<Box<dyn Segmentations + 'w>, Error> {
+        let Self::Unigram(model) = self else {
+            let found = "a model that does not score segmentations";
+            return Err(Error::new(ErrorKind::Argument, "model", found, "a Unigram model"));
+        };
+        match model.segmentations(words) {
+            Some(text) => Ok(Box::new(text)),
+            None => Err(lacks_unknown()),
+        }
+    }
+
+    /// What an entry adds to the score of a segmentation, for a model that scores them.
+    #[must_use]
+    pub fn score_of(&self, id: u32) -> Option<f64> {
+        match self {
+            Self::Unigram(model) => model.score_of(id),
+            _ => None,
+        }
+    }
+
+    /// Append the tokens of the pieces of a word as [`Segmentations`] give them.
+    pub fn write(&self, word: &str, pieces: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
+        match self {
+            Self::Unigram(model) => model.write(word, pieces, vocab, out),
+            _ => pieces.iter().for_each(|&piece| out.push(piece)),
         }
     }
 

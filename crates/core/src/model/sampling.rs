@@ -9,8 +9,11 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 /// How segmentations are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// How random: for BPE the share of merges left out, 0 to 1.
+    /// How random: for BPE the share of merges left out, 0 to 1; for Unigram what scores are multiplied by,
+    /// 0 for segmentations that are all alike.
     pub alpha: f64,
+    /// Choose from so many of the best segmentations, not from all; for Unigram alone.
+    pub nbest: Option<usize>,
     /// What the random numbers begin with.
     pub seed: u64,
     /// The number of the text in its batch.
@@ -22,6 +25,20 @@ impl Sampling {
     #[must_use]
     pub fn at_row(self, row: usize) -> Self {
         Self { row: row as u64, ..self }
+    }
+
+    /// Choose an item with a probability proportional to exp(alpha * score), for the first (0) or second (1)
+    /// sequence; the scores are never more than the first.
+    pub(crate) fn choose(self, sequence: u64, scores: impl Iterator<Item = f64>) -> usize {
+        let scores: Vec<f64> = scores.collect();
+        let weight = |score: &f64| (self.alpha * (score - scores[0])).exp();
+        let total: f64 = scores.iter().map(weight).sum();
+        let mut left = self.draws(sequence).unit() * total;
+        let chosen = scores.iter().position(|score| {
+            left -= weight(score);
+            left <= 0.0
+        });
+        chosen.unwrap_or(0)
     }
 
     /// The random numbers of the first (0) or second (1) sequence.
@@ -48,9 +65,19 @@ impl Draws {
         (self.unit().ln() / self.alpha.ln()) as usize
     }
 
+    /// What scores are multiplied by.
+    pub(crate) fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
     /// Uniform over (0, 1].
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Uniform over (0, 1), without either end.
+    pub(crate) fn open_unit(&mut self) -> f64 {
+        ((self.next() >> 12) as f64 + 0.5) / (1u64 << 52) as f64
     }
 
     fn next(&mut self) -> u64 {
@@ -71,7 +98,7 @@ mod tests {
     use super::*;
 
     fn draws(alpha: f64, seed: u64, row: usize, sequence: u64) -> Vec<usize> {
-        let sampling = Sampling { alpha, seed, row: 0 };
+        let sampling = Sampling { alpha, nbest: None, seed, row: 0 };
         let mut draws = sampling.at_row(row).draws(sequence);
         (0..1000).map(|_| draws.dropped()).collect()
     }

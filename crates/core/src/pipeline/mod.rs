@@ -3,6 +3,8 @@
 mod bytes;
 mod checks;
 mod input;
+mod segmentations;
+mod tokens;
 mod words;
 
 use rustc_hash::FxHashMap;
@@ -17,7 +19,7 @@ use crate::postprocess::PostProcessor;
 use crate::pretokenize::PreTokenizer;
 use crate::spec::{AddedToken, ModelSpec, Padding, TokenizerSpec, Truncation};
 use crate::special::{Segment, SpecialTokens};
-use crate::text::{Aligned, CharIndex, Pieces};
+use crate::text::Pieces;
 use crate::vocab::Vocab;
 
 use bytes::spelled_by;
@@ -25,6 +27,8 @@ use checks::{
     check_added_tokens, check_padding, check_padding_id, check_post_processor, check_truncation, cut,
 };
 pub use input::{Input, Options};
+pub use segmentations::{Choice, Segmentation};
+use tokens::Part;
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
 
@@ -56,30 +60,6 @@ pub struct Scratch {
     pieces: Vec<Piece>,
     /// Added tokens that swallowed whitespace, by sequence and first character: their text with it.
     swallowed: FxHashMap<(u32, u32), String>,
-}
-
-/// A stretch of normalized text: a token found in it, or pieces for the model.
-enum Part<'p> {
-    Token(u32, (u32, u32)),
-    Pieces(&'p Pieces),
-}
-
-/// The number of a word: counted on, or that of the word given.
-enum WordNumber {
-    Next(u32),
-    Fixed(u32),
-}
-
-impl WordNumber {
-    fn take(&mut self) -> u32 {
-        match self {
-            Self::Fixed(number) => *number,
-            Self::Next(number) => {
-                *number += 1;
-                *number - 1
-            }
-        }
-    }
 }
 
 /// The most tokens that padding may make of one text and its overflowing windows.
@@ -231,6 +211,11 @@ impl Pipeline {
         scratch: &mut Scratch,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
+        if options.sampling.is_some_and(|sampling| sampling.nbest.is_some()) {
+            let tokens = self.sequence(input, index, options, scratch)?.tokens;
+            out.extend(tokens.iter().map(|token| token.id));
+            return Ok(());
+        }
         let Scratch { memo, model, split, .. } = scratch;
         self.model.begin(options.sampling, index.into(), model)?;
         let spells_bytes = self.splitter.spells_bytes();
@@ -286,8 +271,18 @@ impl Pipeline {
         if let Some(pair) = pair {
             sequences.push(self.sequence(pair, 1, options, scratch)?);
         }
+        self.finished(sequences, options, scratch)
+    }
+
+    /// Truncate one or two sequences, frame them and fill them up.
+    fn finished(
+        &self,
+        mut sequences: Vec<Encoding>,
+        options: Options<'_>,
+        scratch: &Scratch,
+    ) -> Result<Encoding, Error> {
         if let Some(truncation) = &self.truncation {
-            let reserved = self.reserved(pair.is_some(), options.add_special_tokens);
+            let reserved = self.reserved(sequences.len() > 1, options.add_special_tokens);
             let (first, rest) = sequences.split_at_mut(1);
             encoding::truncate(&mut first[0], rest.first_mut(), truncation, reserved)?;
         }
@@ -350,122 +345,6 @@ impl Pipeline {
             }
         });
         result
-    }
-
-    /// One input as tokens with character spans, before truncation and template.
-    ///
-    /// The spans of pre-tokenized words count from the beginning of each word.
-    fn sequence(
-        &self,
-        input: Input<'_>,
-        index: u32,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-    ) -> Result<Encoding, Error> {
-        let mut tokens = Vec::new();
-        self.model.begin(options.sampling, index.into(), &mut scratch.model)?;
-        for (number, text) in input.texts().enumerate() {
-            let word = match input {
-                Input::Text(_) => WordNumber::Next(0),
-                Input::Words(_) => WordNumber::Fixed(number as u32),
-            };
-            self.text_tokens(text, index, word, options, scratch, &mut tokens)?;
-        }
-        scratch.model.check()?;
-        Ok(Encoding::new(tokens))
-    }
-
-    fn text_tokens(
-        &self,
-        text: &str,
-        index: u32,
-        mut word: WordNumber,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        tokens: &mut Vec<Token>,
-    ) -> Result<(), Error> {
-        let chars = CharIndex::new(text);
-        let mut push = |id: u32, source: (u32, u32), word: u32| {
-            tokens.push(Token {
-                id,
-                type_id: index,
-                start: chars.chars_before(source.0),
-                end: chars.chars_before(source.1),
-                word,
-                sequence: index,
-                special: false,
-                attention: true,
-            });
-        };
-        let Scratch { model, split, pieces, swallowed, .. } = scratch;
-        let mut push_added =
-            |id: u32, source: (u32, u32), word: u32, push: &mut dyn FnMut(u32, (u32, u32), u32)| {
-                let span = source.0 as usize..source.1 as usize;
-                if self.added.get(&id).is_some_and(|content| content.len() != span.len()) {
-                    swallowed.insert((index, chars.chars_before(source.0)), text[span].to_owned());
-                }
-                push(id, source, word);
-            };
-        let mut result = Ok(());
-        self.special.split_raw(text, options.parse_special, |segment| match segment {
-            _ if result.is_err() => {}
-            Segment::Token(id, start, end) => {
-                push_added(id, (start as u32, end as u32), word.take(), &mut push);
-            }
-            Segment::Text(start, end) => {
-                result =
-                    self.visit_pieces(&text[start..end], start as u32, options, split, |part| match part {
-                        Part::Token(id, source) => push_added(id, source, word.take(), &mut push),
-                        Part::Pieces(Pieces { text, spans }) => {
-                            for &(from, to) in spans {
-                                let number = word.take();
-                                pieces.clear();
-                                self.model.run(&text.text()[from..to], &self.vocab, model, pieces);
-                                for piece in pieces.iter() {
-                                    let span = (from + piece.start as usize, from + piece.end as usize);
-                                    push(piece.id, text.source_of(span.0, span.1), number);
-                                }
-                            }
-                        }
-                    });
-            }
-        });
-        result
-    }
-
-    /// Normalize and cut a stretch of raw text, which stands at byte `start` of the original; tokens
-    /// that are sought in normalized text come between the pieces.
-    fn visit_pieces(
-        &self,
-        stretch: &str,
-        start: u32,
-        options: Options<'_>,
-        split: &mut SplitScratch,
-        mut visit: impl FnMut(Part<'_>),
-    ) -> Result<(), Error> {
-        if !self.special.has_normalized() {
-            self.splitter.pieces_into(stretch, start, &mut split.pieces)?;
-            visit(Part::Pieces(&split.pieces));
-            return Ok(());
-        }
-        let mut normalized = Aligned::default();
-        self.splitter.normalizer().run(stretch, start, &mut normalized)?;
-        let mut segments = Vec::new();
-        self.special
-            .split_normalized(normalized.text(), options.parse_special, |segment| segments.push(segment));
-        for segment in segments {
-            match segment {
-                Segment::Token(id, from, to) => visit(Part::Token(id, normalized.source_of(from, to))),
-                Segment::Text(from, to) => {
-                    split.pieces.clear();
-                    split.pieces.text.push_part(&normalized, from, to);
-                    split.pieces.set_whole();
-                    self.splitter.pre_tokenizer().run_pieces(&mut split.pieces)?;
-                    visit(Part::Pieces(&split.pieces));
-                }
-            }
-        }
-        Ok(())
     }
 
     fn truncate_ids(

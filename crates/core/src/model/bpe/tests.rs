@@ -157,7 +157,7 @@ fn a_megabyte_of_one_letter_is_joined_to_the_end() {
 fn a_megabyte_of_one_letter_comes_to_an_end_however_many_merges_are_dropped() {
     let (model, symbols) = spelled(&doubling(), &"a".repeat(1 << 20));
     for alpha in [0.5, 0.99, 0.999_999] {
-        let pieces = drawn(&model, &symbols, Sampling { alpha, seed: 1, row: 0 });
+        let pieces = drawn(&model, &symbols, Sampling { alpha, nbest: None, seed: 1, row: 0 });
         assert_eq!(pieces.iter().map(|piece| piece.end - piece.start).sum::<u32>(), 1 << 20);
     }
 }
@@ -232,7 +232,7 @@ fn dropout_draws_each_outcome_as_often_as_its_probability_says() {
         outcomes(&model, &symbols, alpha, 1.0, &mut expected);
         const DRAWS: u64 = 100_000;
         for row in 0..DRAWS {
-            let outcome = drawn(&model, &symbols, Sampling { alpha, seed: 5, row });
+            let outcome = drawn(&model, &symbols, Sampling { alpha, nbest: None, seed: 5, row });
             *seen.entry(plain(&outcome)).or_insert(0.0) += 1.0;
         }
         assert!(seen.keys().all(|outcome| expected.contains_key(outcome)));
@@ -251,7 +251,7 @@ fn dropout_begins_with_characters_even_where_whole_words_need_no_merges() {
     spec.ignore_merges = true;
     let vocab = Vocab::compile(&spec.vocab).unwrap();
     let model = Bpe::compile(&spec, &vocab).unwrap();
-    let draws = Some(Sampling { alpha: 0.1, seed: 1, row: 0 }.draws(0));
+    let draws = Some(Sampling { alpha: 0.1, nbest: None, seed: 1, row: 0 }.draws(0));
     let mut out: Vec<u32> = Vec::new();
     model.run("ab", &vocab, &mut ModelScratch { draws, ..ModelScratch::default() }, &mut out);
     assert_eq!(out, [0, 1]);
@@ -296,7 +296,7 @@ proptest! {
         seed: u64,
     ) {
         let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
-        let of = |alpha| plain(&drawn(&model, &symbols, Sampling { alpha, seed, row: 0 }));
+        let of = |alpha| plain(&drawn(&model, &symbols, Sampling { alpha, nbest: None, seed, row: 0 }));
         prop_assert_eq!(of(0.0), plain(&naive(&model, symbols.clone())));
         prop_assert_eq!(of(1.0), plain(&symbols));
     }

@@ -4,10 +4,18 @@
 //! pieces, longest first, so the time is linear in the word and in the pieces found. Of equal sums the longer
 //! last piece wins. Kudo 2018, "Subword Regularization", section 3.1.
 
+mod lattice;
+mod nbest;
 mod pieces;
+mod sample;
+mod segmentations;
 
+use self::lattice::{log_sums, Arc, UnigramLattice};
 use self::pieces::Pieces;
+use self::segmentations::TextLattice;
+pub use self::segmentations::{Found, Path, Segmentations, MAX_SEGMENTATIONS};
 use super::bytes::ByteEntries;
+use super::sampling::Draws;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::UnigramSpec;
@@ -39,6 +47,9 @@ pub(crate) struct Lattice {
     /// By byte; only ends of characters are meant.
     reached: Vec<Reached>,
     path: Vec<Piece>,
+    /// By byte, for segmentations that are drawn.
+    states: Vec<u32>,
+    sums: Vec<f64>,
 }
 
 impl Unigram {
@@ -57,12 +68,75 @@ impl Unigram {
     /// Segment one non-empty word. Without `unk_id`, a word with an unknown character has no pieces, and
     /// `scratch` remembers it.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        let Lattice { reached, path } = &mut scratch.lattice;
-        if self.reach_all(word, reached).is_none() {
-            scratch.lacks_unknown = true;
-            return;
+        let found = match &mut scratch.draws {
+            None => self.find_best(word, &mut scratch.lattice),
+            Some(draws) => self.draw(word, draws, &mut scratch.lattice),
+        };
+        match found {
+            Some(()) => self.write(word, &scratch.lattice.path, vocab, out),
+            None => scratch.lacks_unknown = true,
         }
-        trace(word.len(), reached, path);
+    }
+
+    /// All segmentations of a text; `None` if a character must be unknown but cannot.
+    pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Option<impl Segmentations + 'w> {
+        let mut text = TextLattice { words: Vec::new(), reached: Vec::new() };
+        for &word in words {
+            let mut reached = Vec::new();
+            self.reach_all(word, &mut reached)?;
+            text.words.push(self.lattice(word, Vec::new()));
+            text.reached.push(reached);
+        }
+        Some(text)
+    }
+
+    /// What an entry adds to the score of a segmentation; for the unknown one, an unknown character.
+    #[must_use]
+    pub fn score_of(&self, id: u32) -> Option<f64> {
+        match self.unk_id == Some(id) {
+            true => Some(self.unknown_score),
+            false => self.pieces.score_of(id),
+        }
+    }
+
+    /// Find the best path.
+    fn find_best(&self, word: &str, memory: &mut Lattice) -> Option<()> {
+        self.reach_all(word, &mut memory.reached)?;
+        trace(word.len(), &memory.reached, &mut memory.path);
+        Some(())
+    }
+
+    /// Draw a path.
+    fn draw(&self, word: &str, draws: &mut Draws, memory: &mut Lattice) -> Option<()> {
+        let Lattice { reached, path, states, sums } = memory;
+        if self.unk_id.is_none() {
+            self.reach_all(word, reached)?;
+        }
+        let lattice = self.lattice(word, std::mem::take(states));
+        log_sums(&lattice, draws.alpha(), sums);
+        path.clear();
+        sample::draw(&lattice, sums, draws, |Arc { id, start, .. }, end| {
+            path.push(Piece { id, start, end });
+        });
+        path.reverse();
+        *states = lattice.states;
+        Some(())
+    }
+
+    /// The lattice of a word, in memory that is used again.
+    fn lattice<'w>(&'w self, word: &'w str, mut states: Vec<u32>) -> UnigramLattice<'w> {
+        states.clear();
+        states.push(self.pieces.start());
+        let mut state = self.pieces.start();
+        states.extend(word.bytes().map(|byte| {
+            state = self.pieces.step(state, byte);
+            state
+        }));
+        UnigramLattice { model: self, word, states }
+    }
+
+    /// Append the tokens of a path through a word.
+    pub fn write(&self, word: &str, path: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
         let mut at = 0;
         while let Some(&piece) = path.get(at) {
             at += 1;
@@ -162,5 +236,7 @@ fn check(spec: &UnigramSpec) -> Result<(), Error> {
     }
 }
 
+#[cfg(test)]
+mod segmentation_tests;
 #[cfg(test)]
 mod tests;

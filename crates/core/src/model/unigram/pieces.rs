@@ -79,6 +79,11 @@ impl Pieces {
         }
     }
 
+    /// The score of a piece.
+    pub(super) fn score_of(&self, id: u32) -> Option<f64> {
+        self.pieces.get(id as usize).map(|piece| piece.score)
+    }
+
     /// The pieces that end here with their ids, longest first.
     #[inline]
     pub(super) fn ending_at(&self, state: u32) -> impl Iterator<Item = (u32, &ScoredPiece)> {

@@ -1,0 +1,87 @@
+//! The segmentations of a text: the best, some drawn, their scores.
+
+use std::sync::Arc;
+
+use piecework_core::error::Error;
+use piecework_core::pipeline::{Choice, Input, Options, Pipeline, Scratch, Segmentation};
+use pyo3::prelude::*;
+
+use crate::core::{drawn, Core, Drawn};
+use crate::encoding::RawEncoding;
+use crate::errors::raise;
+use crate::input::selector;
+use crate::text::borrow;
+
+/// An encoding, its score, ln of its share of all, and ln of the probability that it was drawn.
+type Scored = (RawEncoding, f64, f64, Option<f64>);
+
+/// The best segmentations of a text or, with `sampling`, some that are drawn.
+#[pyfunction]
+#[pyo3(signature = (
+    core, text, n, *, sampling, replacement, include_best, add_special_tokens, parse_special
+))]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
+pub(crate) fn segmentations(
+    py: Python<'_>,
+    core: &Core,
+    text: &Bound<'_, PyAny>,
+    n: usize,
+    sampling: Drawn,
+    replacement: bool,
+    include_best: bool,
+    add_special_tokens: bool,
+    parse_special: Option<Vec<u32>>,
+) -> PyResult<Vec<Scored>> {
+    let choice = match drawn(sampling) {
+        None => Choice::Best,
+        Some(sampling) if replacement => Choice::Drawn(sampling),
+        Some(sampling) => Choice::Apart { sampling, include_best },
+    };
+    let found =
+        compute(py, core, text, add_special_tokens, parse_special, |pipeline, input, options, scratch| {
+            pipeline.segmentations(input, n, choice, options, scratch)
+        })?;
+    let scored = |Segmentation { encoding, score, log_probability, log_inclusion }| {
+        let encoding = RawEncoding { encoding, encoder: Arc::clone(&core.encoder) };
+        (encoding, score, log_probability, log_inclusion)
+    };
+    Ok(found.into_iter().map(scored).collect())
+}
+
+/// The entropy of the segmentations of a text, in nats.
+#[pyfunction]
+#[pyo3(signature = (core, text, *, alpha, parse_special))]
+pub(crate) fn entropy(
+    py: Python<'_>,
+    core: &Core,
+    text: &Bound<'_, PyAny>,
+    alpha: f64,
+    parse_special: Option<Vec<u32>>,
+) -> PyResult<f64> {
+    compute(py, core, text, false, parse_special, |pipeline, input, options, scratch| {
+        pipeline.entropy(input, alpha, options, scratch)
+    })
+}
+
+/// What each id adds to the score of a segmentation; `None` for what the model has no score for.
+#[pyfunction]
+pub(crate) fn scores(core: &Core, ids: Vec<u32>) -> Vec<Option<f64>> {
+    let model = core.encoder.pipeline().model();
+    ids.into_iter().map(|id| model.score_of(id)).collect()
+}
+
+/// Borrow a text and work on it without the GIL.
+fn compute<R: Send>(
+    py: Python<'_>,
+    core: &Core,
+    text: &Bound<'_, PyAny>,
+    add_special_tokens: bool,
+    parse_special: Option<Vec<u32>>,
+    work: impl Fn(&Pipeline, Input<'_>, Options<'_>, &mut Scratch) -> Result<R, Error> + Sync,
+) -> PyResult<R> {
+    let input = Input::Text(borrow(text, || "text".into())?);
+    let parse_special = &selector(parse_special);
+    let options = Options { add_special_tokens, parse_special, sampling: None };
+    let with = |scratch: &mut Scratch| work(core.encoder.pipeline(), input, options, scratch);
+    py.detach(|| core.encoder.with_scratch(with)).map_err(raise)
+}

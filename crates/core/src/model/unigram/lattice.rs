@@ -1,0 +1,119 @@
+//! All segmentations of a word, as paths of arcs from its first byte to its last, and sums over them.
+//!
+//! An arc is a piece, or an unknown character. Sums take a path with probability proportional to
+//! exp(alpha * the sum of its scores): the forward pass of Baum and Petrie 1966, in time and memory linear in
+//! the word and in the arcs, which are found anew whenever they are asked for and never kept.
+
+use super::Unigram;
+
+/// A step of a path, known by where it ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Arc {
+    /// Vocabulary id.
+    pub(crate) id: u32,
+    /// First byte.
+    pub(crate) start: u32,
+    /// What it adds to the path's score.
+    pub(crate) score: f64,
+}
+
+/// The lattice of one word. Every end of a character is the end of an arc.
+pub(crate) trait WordLattice {
+    /// The last byte's successor.
+    fn end(&self) -> u32;
+    /// The arcs that end at a byte; none unless a character ends there.
+    fn ending_at(&self, end: u32) -> impl Iterator<Item = Arc>;
+}
+
+/// The lattice that a Unigram model makes of a word.
+#[derive(Clone, Debug)]
+pub(super) struct UnigramLattice<'w> {
+    pub(super) model: &'w Unigram,
+    pub(super) word: &'w str,
+    /// The automaton's state after each byte.
+    pub(super) states: Vec<u32>,
+}
+
+impl WordLattice for UnigramLattice<'_> {
+    fn end(&self) -> u32 {
+        self.word.len() as u32
+    }
+
+    #[inline]
+    fn ending_at(&self, end: u32) -> impl Iterator<Item = Arc> {
+        let mut unknown = self.unknown_at(end);
+        let mut pieces = self.model.pieces.ending_at(self.states[end as usize]);
+        std::iter::from_fn(move || {
+            let Some((id, piece)) = pieces.next() else { return unknown.take() };
+            let start = end - piece.byte_len;
+            // A character that is an entry is not unknown.
+            unknown = unknown.filter(|arc| arc.start != start);
+            Some(Arc { id, start, score: piece.score })
+        })
+    }
+}
+
+impl UnigramLattice<'_> {
+    /// The character that ends at a byte, taken for unknown.
+    fn unknown_at(&self, end: u32) -> Option<Arc> {
+        let id = self.model.unk_id?;
+        let before = self.word.get(..end as usize)?;
+        let c = before.chars().next_back()?;
+        Some(Arc { id, start: end - c.len_utf8() as u32, score: self.model.unknown_score })
+    }
+}
+
+/// By byte: the logarithm of the sum of exp(alpha * score) over all paths that end there.
+pub(super) fn log_sums(word: &impl WordLattice, alpha: f64, sums: &mut Vec<f64>) {
+    sums.clear();
+    sums.push(0.0);
+    for end in 1..=word.end() {
+        let terms = word.ending_at(end).map(|arc| sums[arc.start as usize] + alpha * arc.score);
+        let sum = log_sum(terms);
+        sums.push(sum);
+    }
+}
+
+/// The sums in memory of their own.
+pub(super) fn sums_of(word: &impl WordLattice, alpha: f64) -> Vec<f64> {
+    let mut sums = Vec::new();
+    log_sums(word, alpha, &mut sums);
+    sums
+}
+
+/// The logarithm of an arc's share of all paths that end where it ends.
+#[inline]
+pub(super) fn log_share(arc: &Arc, end: u32, alpha: f64, sums: &[f64]) -> f64 {
+    sums[arc.start as usize] + alpha * arc.score - sums[end as usize]
+}
+
+/// The entropy of the paths in nats: that of the last arc, and of the paths before it.
+pub(super) fn entropy(word: &impl WordLattice, alpha: f64) -> f64 {
+    let sums = sums_of(word, alpha);
+    let mut entropies = vec![0.0; sums.len()];
+    for end in 1..=word.end() {
+        let of_arc = |arc: Arc| {
+            let log_share = log_share(&arc, end, alpha, &sums);
+            match log_share.exp() {
+                share if share > 0.0 => share * (entropies[arc.start as usize] - log_share),
+                _ => 0.0,
+            }
+        };
+        entropies[end as usize] = word.ending_at(end).map(of_arc).sum();
+    }
+    entropies[word.end() as usize]
+}
+
+/// ln of the sum of exp, of which none overflows: what is summed is relative to the greatest so far.
+fn log_sum(terms: impl Iterator<Item = f64>) -> f64 {
+    let (mut greatest, mut sum) = (f64::NEG_INFINITY, 0.0);
+    for term in terms.filter(|&term| term > f64::NEG_INFINITY) {
+        if term <= greatest {
+            sum += (term - greatest).exp();
+        } else {
+            sum = sum * (greatest - term).exp() + 1.0;
+            greatest = term;
+        }
+    }
+    greatest + f64::ln(sum)
+}

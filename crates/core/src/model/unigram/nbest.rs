@@ -1,0 +1,223 @@
+//! The best paths through the lattices of several words, one after the other: best-first search from the
+//! right, as in Nagata 1994, "A stochastic Japanese morphological analyzer using a forward-DP backward-A*
+//! n-best search algorithm".
+//!
+//! The forward pass has found what the best beginning of every unfinished path is worth, so what is taken
+//! from the agenda is always part of one of the n best. Every unfinished path leads to a whole one of its
+//! rank: an agenda of more than n can forget the others. Time is n log n in the length of the paths and
+//! linear in the arcs on the way, memory n times the length.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::lattice::{Arc, WordLattice};
+use super::{Path, Reached};
+use crate::model::Piece;
+
+const NONE: u32 = u32::MAX;
+
+/// How many more than are wanted the agenda may hold: it is cut when it has twice as many.
+const SLACK: usize = 64;
+
+/// Paths from right to left, in the order of their ranks.
+pub(super) struct Search<'l, W> {
+    words: &'l [W],
+    agenda: BinaryHeap<Hypothesis>,
+    links: Vec<Link>,
+    children: Vec<Child>,
+    wanted: usize,
+    pushed: u64,
+}
+
+/// An unfinished path.
+#[derive(Clone, Copy, Debug)]
+struct Hypothesis {
+    rank: f64,
+    weight: f64,
+    /// Of equal ranks the newest goes on: it is nearest to its end.
+    number: u64,
+    /// Where it is to go on: a word, and a byte within it.
+    word: u32,
+    end: u32,
+    /// The arc that it begins with, and the rest.
+    link: Link,
+}
+
+/// An arc of a path and the link of the arc after it.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    piece: Piece,
+    score: f64,
+    next: u32,
+}
+
+/// An unfinished path that is to be made longer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parent {
+    /// The word where it goes on.
+    pub(super) word: usize,
+    /// The byte of the word where its next arc ends.
+    pub(super) end: u32,
+    /// What it has, as given by the one before it.
+    pub(super) rank: f64,
+    /// The same.
+    pub(super) weight: f64,
+}
+
+/// A way to make a path longer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Child {
+    pub(super) arc: Arc,
+    /// The rank of the best whole path that has this end; no greater than the parent's.
+    pub(super) rank: f64,
+    /// Whatever else the caller must know of it.
+    pub(super) weight: f64,
+}
+
+/// A whole path that was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    link: u32,
+    pub(super) rank: f64,
+    pub(super) weight: f64,
+}
+
+impl<'l, W: WordLattice> Search<'l, W> {
+    /// Begin after the last word; at most `wanted` paths will be asked for.
+    pub(super) fn new(words: &'l [W], rank: f64, wanted: usize) -> Self {
+        let nothing = Link { piece: Piece { id: 0, start: 0, end: 0 }, score: 0.0, next: NONE };
+        let (word, end) = before_word(words, words.len());
+        let first = Hypothesis { rank, weight: 0.0, number: 0, word, end, link: nothing };
+        let agenda = BinaryHeap::from([first]);
+        Self { words, agenda, links: Vec::new(), children: Vec::new(), wanted, pushed: 0 }
+    }
+
+    /// The path with the next lower rank; `expand` says how a path can be made longer.
+    pub(super) fn next(&mut self, mut expand: impl FnMut(Parent, &mut Vec<Child>)) -> Option<End> {
+        while let Some(Hypothesis { rank, weight, word, end, link, .. }) = self.agenda.pop() {
+            let link = self.kept(link);
+            if end == 0 {
+                return Some(End { link, rank, weight });
+            }
+            let mut children = std::mem::take(&mut self.children);
+            expand(Parent { word: word as usize, end, rank, weight }, &mut children);
+            for child in children.drain(..) {
+                self.push(child, word, end, link);
+            }
+            self.children = children;
+            self.forget_hopeless();
+        }
+        None
+    }
+
+    /// The pieces of a path from left to right, and the sum of their scores.
+    pub(super) fn path(&self, end: &End) -> Path {
+        let mut path = Path::default();
+        let mut at = end.link;
+        while let Some(link) = self.links.get(at as usize) {
+            path.pieces.push(link.piece);
+            path.score += link.score;
+            at = link.next;
+        }
+        path
+    }
+
+    /// Keep the arc of a path that goes on; the first path has none.
+    fn kept(&mut self, link: Link) -> u32 {
+        if link.piece.end == 0 {
+            return NONE;
+        }
+        self.links.push(link);
+        self.links.len() as u32 - 1
+    }
+
+    fn push(&mut self, child: Child, word: u32, end: u32, next: u32) {
+        let Child { arc, rank, weight } = child;
+        let piece = Piece { id: arc.id, start: arc.start, end };
+        let link = Link { piece, score: arc.score, next };
+        let (word, end) = match arc.start {
+            0 => before_word(self.words, word as usize),
+            start => (word, start),
+        };
+        self.pushed += 1;
+        self.agenda.push(Hypothesis { rank, weight, number: self.pushed, word, end, link });
+    }
+
+    fn forget_hopeless(&mut self) {
+        if self.agenda.len() > 2 * self.wanted + SLACK {
+            let mut all = std::mem::take(&mut self.agenda).into_vec();
+            all.select_nth_unstable_by(self.wanted, |a, b| b.cmp(a));
+            all.truncate(self.wanted);
+            self.agenda = all.into();
+        }
+    }
+}
+
+/// Where a path goes on that has all words from `word` on: at the end of the one before; (0, 0) is the end.
+fn before_word(words: &[impl WordLattice], word: usize) -> (u32, u32) {
+    match word.checked_sub(1) {
+        Some(before) => (before as u32, words[before].end()),
+        None => (0, 0),
+    }
+}
+
+/// The `n` paths whose scores sum to the most, the best first; fewer where there are no more.
+///
+/// `reached` says of each byte of each word what is the model's own choice: it begins the first path.
+pub(super) fn nbest<W: WordLattice>(words: &[W], reached: &[Vec<Reached>], n: usize) -> Vec<Path> {
+    let mut search = Search::new(words, 0.0, n);
+    let mut paths = Vec::new();
+    while paths.len() < n {
+        let Some(end) = search.next(|parent, children| expand(parent, words, reached, children)) else {
+            break;
+        };
+        paths.push(search.path(&end));
+    }
+    // Ranks are rounded in another order than the sums that are given.
+    if let Some((_, others)) = paths.split_first_mut() {
+        others.sort_by(|a, b| b.score.total_cmp(&a.score));
+    }
+    paths
+}
+
+/// A rank is what the path's best completion lacks to the best path.
+fn expand<W: WordLattice>(
+    Parent { word, end, rank, .. }: Parent,
+    words: &[W],
+    reached: &[Vec<Reached>],
+    children: &mut Vec<Child>,
+) {
+    let reached = &reached[word];
+    let best = reached[end as usize];
+    let mut chosen = None;
+    for arc in words[word].ending_at(end) {
+        let lacks = best.score - (reached[arc.start as usize].score + arc.score);
+        if (arc.id, arc.start) == (best.id, best.start) {
+            chosen = Some(Child { arc, rank, weight: 0.0 });
+        } else {
+            children.push(Child { arc, rank: rank - lacks.max(0.0), weight: 0.0 });
+        }
+    }
+    // Last, so that it goes on first among equals.
+    children.extend(chosen);
+}
+
+impl Ord for Hypothesis {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank.total_cmp(&other.rank).then(self.number.cmp(&other.number))
+    }
+}
+
+impl PartialOrd for Hypothesis {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Hypothesis {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Hypothesis {}

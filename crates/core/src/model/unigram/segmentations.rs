@@ -1,0 +1,104 @@
+//! All segmentations of a text of several words: the best, some drawn, and how sure the model is.
+//!
+//! No piece crosses the end of a word, so the segmentations of the text are those of its words combined:
+//! sums and entropies add up, and drawing word by word draws from the whole.
+
+use super::lattice::{entropy, sums_of, WordLattice};
+use super::nbest::nbest;
+use super::sample::{draw_apart, draw_through};
+use super::Reached;
+use crate::error::{Error, ErrorKind};
+use crate::model::{Piece, Sampling};
+
+/// The most segmentations that are listed at once, as in SentencePiece.
+pub const MAX_SEGMENTATIONS: usize = 1024;
+
+/// The most bytes of text that all segmentations listed at once may cover together.
+const MAX_BYTES: usize = 1 << 23;
+
+/// One way through the words of a text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Path {
+    /// Pieces and unknown characters from left to right, with their bytes within their word; a word is over
+    /// with the piece that reaches its end.
+    pub pieces: Vec<Piece>,
+    /// The sum of their scores.
+    pub score: f64,
+}
+
+/// A path that was drawn without replacement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The path.
+    pub path: Path,
+    /// ln of the probability that it is drawn, given what decided on the others.
+    pub log_inclusion: f64,
+}
+
+/// The segmentations of a text, whatever the model whose pieces they are made of.
+pub trait Segmentations {
+    /// The `n` whose scores sum to the most, the best first.
+    fn best(&self, n: usize) -> Result<Vec<Path>, Error>;
+    /// Draw one for each of `n` texts from the one of `sampling` on.
+    fn draw(&self, n: usize, sampling: Sampling) -> Result<Vec<Path>, Error>;
+    /// Draw up to `n` different ones, one after the other; with `include_best` the best is always the first.
+    fn draw_apart(&self, n: usize, sampling: Sampling, include_best: bool) -> Result<Vec<Found>, Error>;
+    /// ln of the sum of exp(alpha * score).
+    fn log_sum(&self, alpha: f64) -> f64;
+    /// Their entropy in nats, with probabilities proportional to exp(alpha * score).
+    fn entropy(&self, alpha: f64) -> f64;
+}
+
+/// The lattices of the words of a text.
+pub(super) struct TextLattice<W> {
+    pub(super) words: Vec<W>,
+    /// For each byte of each word the best way there.
+    pub(super) reached: Vec<Vec<Reached>>,
+}
+
+impl<W: WordLattice> Segmentations for TextLattice<W> {
+    fn best(&self, n: usize) -> Result<Vec<Path>, Error> {
+        self.check_size(n)?;
+        Ok(nbest(&self.words, &self.reached, n))
+    }
+
+    fn draw(&self, n: usize, sampling: Sampling) -> Result<Vec<Path>, Error> {
+        self.check_size(n)?;
+        let sums: Vec<Vec<f64>> = self.words.iter().map(|word| sums_of(word, sampling.alpha)).collect();
+        let draws_of = |row: u64| Sampling { row: sampling.row + row, ..sampling }.draws(0);
+        Ok((0..n as u64).map(|row| draw_through(&self.words, &sums, &mut draws_of(row))).collect())
+    }
+
+    fn draw_apart(&self, n: usize, sampling: Sampling, include_best: bool) -> Result<Vec<Found>, Error> {
+        self.check_size(n)?;
+        let best = if include_best { nbest(&self.words, &self.reached, 1).pop() } else { None };
+        Ok(draw_apart(&self.words, n, best, &mut sampling.draws(0)))
+    }
+
+    fn log_sum(&self, alpha: f64) -> f64 {
+        self.words.iter().map(|word| sums_of(word, alpha)[word.end() as usize]).sum()
+    }
+
+    fn entropy(&self, alpha: f64) -> f64 {
+        self.words.iter().map(|word| entropy(word, alpha)).sum()
+    }
+}
+
+impl<W: WordLattice> TextLattice<W> {
+    /// Refuse to list more than memory holds.
+    fn check_size(&self, n: usize) -> Result<(), Error> {
+        let bytes: usize = self.words.iter().map(|word| word.end() as usize).sum();
+        if n > MAX_SEGMENTATIONS {
+            return Err(too_many(n.to_string(), format!("at most {MAX_SEGMENTATIONS}")));
+        }
+        if n > 1 && n.saturating_mul(bytes) > MAX_BYTES {
+            let expected = format!("at most {} for this text", (MAX_BYTES / bytes).max(1));
+            return Err(too_many(format!("{n}, of a text of {bytes} bytes"), expected));
+        }
+        Ok(())
+    }
+}
+
+fn too_many(found: String, expected: String) -> Error {
+    Error::new(ErrorKind::Argument, "n", found, expected)
+}

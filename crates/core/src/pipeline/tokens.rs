@@ -1,0 +1,193 @@
+//! One input as tokens with character spans.
+
+use rustc_hash::FxHashMap;
+
+use super::{Input, Options, Pipeline, Scratch, SplitScratch};
+use crate::encoding::{Encoding, Token};
+use crate::error::Error;
+use crate::model::Piece;
+use crate::special::Segment;
+use crate::text::{Aligned, CharIndex, Pieces};
+
+/// A stretch of text: a token found in it, with its bytes in the original, or pieces for the model.
+pub(super) enum Part<'p> {
+    Token(u32, (u32, u32)),
+    Pieces(&'p Pieces),
+}
+
+/// The number of a word: counted on, or that of the word given.
+enum WordNumber {
+    Next(u32),
+    Fixed(u32),
+}
+
+impl WordNumber {
+    /// For the text with a number among those of its input.
+    fn of(input: Input<'_>, number: usize) -> Self {
+        match input {
+            Input::Text(_) => Self::Next(0),
+            Input::Words(_) => Self::Fixed(number as u32),
+        }
+    }
+
+    fn take(&mut self) -> u32 {
+        match self {
+            Self::Fixed(number) => *number,
+            Self::Next(number) => {
+                *number += 1;
+                *number - 1
+            }
+        }
+    }
+}
+
+/// Added tokens that swallowed whitespace, by sequence and first character: their text with it.
+pub(super) type Swallowed = FxHashMap<(u32, u32), String>;
+
+/// Writes the tokens of one text.
+pub(super) struct TokenWriter<'w> {
+    pipeline: &'w Pipeline,
+    text: &'w str,
+    chars: CharIndex<'w>,
+    sequence: u32,
+    number: WordNumber,
+    tokens: &'w mut Vec<Token>,
+    swallowed: &'w mut Swallowed,
+}
+
+impl<'w> TokenWriter<'w> {
+    /// For the text with a number among those of its input, the first (0) or second (1) of its row.
+    pub(super) fn new(
+        pipeline: &'w Pipeline,
+        (input, number, text): (Input<'_>, usize, &'w str),
+        sequence: u32,
+        tokens: &'w mut Vec<Token>,
+        swallowed: &'w mut Swallowed,
+    ) -> Self {
+        let (chars, number) = (CharIndex::new(text), WordNumber::of(input, number));
+        Self { pipeline, text, chars, sequence, number, tokens, swallowed }
+    }
+
+    /// Write a token that was found whole.
+    pub(super) fn added(&mut self, id: u32, source: (u32, u32)) {
+        let span = source.0 as usize..source.1 as usize;
+        if self.pipeline.added.get(&id).is_some_and(|content| content.len() != span.len()) {
+            let place = (self.sequence, self.chars.chars_before(source.0));
+            self.swallowed.insert(place, self.text[span].to_owned());
+        }
+        let word = self.number.take();
+        self.push(id, source, word);
+    }
+
+    /// Write the tokens of a word that stands at byte `from` of a normalized text.
+    pub(super) fn word(&mut self, text: &Aligned, from: usize, pieces: &[Piece]) {
+        let word = self.number.take();
+        for piece in pieces {
+            let span = (from + piece.start as usize, from + piece.end as usize);
+            self.push(piece.id, text.source_of(span.0, span.1), word);
+        }
+    }
+
+    fn push(&mut self, id: u32, source: (u32, u32), word: u32) {
+        self.tokens.push(Token {
+            id,
+            type_id: self.sequence,
+            start: self.chars.chars_before(source.0),
+            end: self.chars.chars_before(source.1),
+            word,
+            sequence: self.sequence,
+            special: false,
+            attention: true,
+        });
+    }
+}
+
+impl Pipeline {
+    /// One input as tokens, before truncation and template.
+    ///
+    /// The spans of pre-tokenized words count from the beginning of each word.
+    pub(super) fn sequence(
+        &self,
+        input: Input<'_>,
+        index: u32,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoding, Error> {
+        self.model.begin(options.sampling, index.into(), &mut scratch.model)?;
+        if let Some((sampling, n)) = options.sampling.and_then(|sampling| Some((sampling, sampling.nbest?)))
+        {
+            return self.drawn_from_best(input, index, options, (sampling, n), scratch);
+        }
+        let mut tokens = Vec::new();
+        let Scratch { model, split, pieces, swallowed, .. } = scratch;
+        for (number, text) in input.texts().enumerate() {
+            let mut writer = TokenWriter::new(self, (input, number, text), index, &mut tokens, swallowed);
+            self.visit_text(text, options, split, |part| match part {
+                Part::Token(id, source) => writer.added(id, source),
+                Part::Pieces(Pieces { text, spans }) => {
+                    for &(from, to) in spans {
+                        pieces.clear();
+                        self.model.run(&text.text()[from..to], &self.vocab, model, pieces);
+                        writer.word(text, from, pieces);
+                    }
+                }
+            })?;
+        }
+        scratch.model.check()?;
+        Ok(Encoding::new(tokens))
+    }
+
+    /// Give the tokens that are found whole in a text, and the pieces between them.
+    pub(super) fn visit_text(
+        &self,
+        text: &str,
+        options: Options<'_>,
+        split: &mut SplitScratch,
+        mut visit: impl FnMut(Part<'_>),
+    ) -> Result<(), Error> {
+        let mut result = Ok(());
+        self.special.split_raw(text, options.parse_special, |segment| match segment {
+            _ if result.is_err() => {}
+            Segment::Token(id, start, end) => visit(Part::Token(id, (start as u32, end as u32))),
+            Segment::Text(start, end) => {
+                result = self.visit_pieces(&text[start..end], start as u32, options, split, &mut visit);
+            }
+        });
+        result
+    }
+
+    /// Normalize and cut a stretch of raw text, which stands at byte `start` of the original; tokens
+    /// that are sought in normalized text come between the pieces.
+    pub(super) fn visit_pieces(
+        &self,
+        stretch: &str,
+        start: u32,
+        options: Options<'_>,
+        split: &mut SplitScratch,
+        mut visit: impl FnMut(Part<'_>),
+    ) -> Result<(), Error> {
+        if !self.special.has_normalized() {
+            self.splitter.pieces_into(stretch, start, &mut split.pieces)?;
+            visit(Part::Pieces(&split.pieces));
+            return Ok(());
+        }
+        let mut normalized = Aligned::default();
+        self.splitter.normalizer().run(stretch, start, &mut normalized)?;
+        let mut segments = Vec::new();
+        self.special
+            .split_normalized(normalized.text(), options.parse_special, |segment| segments.push(segment));
+        for segment in segments {
+            match segment {
+                Segment::Token(id, from, to) => visit(Part::Token(id, normalized.source_of(from, to))),
+                Segment::Text(from, to) => {
+                    split.pieces.clear();
+                    split.pieces.text.push_part(&normalized, from, to);
+                    split.pieces.set_whole();
+                    self.splitter.pre_tokenizer().run_pieces(&mut split.pieces)?;
+                    visit(Part::Pieces(&split.pieces));
+                }
+            }
+        }
+        Ok(())
+    }
+}
