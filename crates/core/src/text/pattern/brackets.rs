@@ -1,10 +1,14 @@
 //! Reads sets in brackets: members, ranges, sets within sets, `&&`, POSIX names and properties.
 
-use regex_syntax::hir::ClassUnicode;
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
+use super::ast::Node;
 use super::class;
+use super::literal::sequences_of;
 use super::oniguruma::{Fault, Options, Reader, MAX_DEPTH};
-use super::write::{sequences_of, write_set};
+
+/// Ranges of brackets that may wait to be put in order.
+const MAX_LOOSE_RANGES: usize = 1 << 18;
 
 impl Reader {
     /// `{name}` after `\p`.
@@ -16,27 +20,25 @@ impl Reader {
         let start = self.at;
         while self.next().is_some_and(|c| c != '}') {}
         let name: String = self.chars[start..self.at.saturating_sub(1).max(start)].iter().collect();
-        match class::property(&name) {
+        match self.sets.named(&name, || class::property(&name)) {
             Some(set) => Ok(class::negated(set, negate)),
             None => Err(self.unsupported(&format!("the property {name:?}"))),
         }
     }
 
     /// The rest of brackets, as one unit.
-    pub(super) fn brackets(&mut self, options: Options) -> Result<String, Fault> {
+    pub(super) fn brackets(&mut self, options: Options) -> Result<Node, Fault> {
         let (mut set, negate) = self.set()?;
-        let mut sequences = Vec::new();
+        let mut branches = Vec::new();
         if options.ignore_case {
             if !negate {
-                sequences = sequences_of(&set);
+                branches = sequences_of(&set, &mut self.sets);
             }
             set.case_fold_simple();
         }
-        let set = write_set(&class::negated(set, negate));
-        if sequences.is_empty() {
-            return Ok(set);
-        }
-        Ok(format!("(?:{set}|{})", sequences.join("|")))
+        let set = class::negated(set, negate);
+        branches.insert(0, Node::Set(self.sets.id(&set)));
+        Ok(Node::alternate(branches))
     }
 
     /// The rest of brackets: the set, and whether it is to be negated.
@@ -47,12 +49,11 @@ impl Reader {
         }
         let negate = self.eat("^");
         let mut whole: Option<ClassUnicode> = None;
-        let mut part = ClassUnicode::empty();
+        let mut part = Vec::new();
         let mut is_first = true;
         loop {
             if self.eat("&&") {
-                intersect(&mut whole, &part);
-                part = ClassUnicode::empty();
+                intersect(&mut whole, std::mem::take(&mut part));
                 is_first = false;
                 continue;
             }
@@ -65,22 +66,22 @@ impl Reader {
         }
         self.at += 1;
         self.depth -= 1;
-        intersect(&mut whole, &part);
-        Ok((whole.unwrap_or(part), negate))
+        intersect(&mut whole, part);
+        Ok((whole.unwrap_or_else(ClassUnicode::empty), negate))
     }
 
     /// One member of brackets, or a range.
-    fn member(&mut self, part: &mut ClassUnicode) -> Result<(), Fault> {
+    fn member(&mut self, part: &mut Vec<ClassUnicodeRange>) -> Result<(), Fault> {
         let first = match self.member_start()? {
             Ok(c) => c,
             Err(set) => {
-                part.union(&set);
+                add(part, &set);
                 // A hyphen after a set is itself.
                 if self.eat("-") {
                     if self.peek() != Some(']') && self.peek().is_some_and(|c| c != '&') {
                         return Err(self.unsupported("a hyphen after a set"));
                     }
-                    part.union(&class::single('-'));
+                    add(part, &class::single('-'));
                 }
                 return Ok(());
             }
@@ -89,7 +90,7 @@ impl Reader {
             && self.chars.get(self.at + 1).is_some_and(|&c| c != ']')
             && self.chars.get(self.at + 1..self.at + 3) != Some(&['&', '&']);
         if !is_range {
-            part.union(&class::single(first));
+            add(part, &class::single(first));
             return Ok(());
         }
         self.at += 1;
@@ -99,7 +100,7 @@ impl Reader {
         if first > last {
             return Err(self.malformed("a range that ends before it begins"));
         }
-        part.union(&class::range(first, last));
+        add(part, &class::range(first, last));
         Ok(())
     }
 
@@ -119,7 +120,7 @@ impl Reader {
             return Ok(Ok(c));
         }
         let Some(c) = self.peek() else { return Err(self.malformed("a backslash at the end")) };
-        if let Some(set) = class::escape(c, true) {
+        if let Some(set) = self.letter_set(c, true) {
             self.at += 1;
             return Ok(Err(set));
         }
@@ -151,16 +152,25 @@ impl Reader {
             self.at = start;
             return Ok(None);
         }
-        match class::posix(&name) {
+        match self.sets.named(&format!("[:{name}:]"), || class::posix(&name)) {
             Some(set) => Ok(Some(class::negated(set, negate))),
             None => Err(self.unsupported(&format!("the class {name:?}"))),
         }
     }
 }
 
-fn intersect(whole: &mut Option<ClassUnicode>, part: &ClassUnicode) {
+fn intersect(whole: &mut Option<ClassUnicode>, part: Vec<ClassUnicodeRange>) {
+    let part = ClassUnicode::new(part);
     match whole {
-        Some(whole) => whole.intersect(part),
-        None => *whole = Some(part.clone()),
+        Some(whole) => whole.intersect(&part),
+        None => *whole = Some(part),
+    }
+}
+
+/// Ranges are put in order once, or when there are many.
+fn add(part: &mut Vec<ClassUnicodeRange>, set: &ClassUnicode) {
+    part.extend_from_slice(set.ranges());
+    if part.len() > MAX_LOOSE_RANGES {
+        *part = ClassUnicode::new(part.drain(..)).ranges().to_vec();
     }
 }

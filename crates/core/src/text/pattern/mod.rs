@@ -1,24 +1,47 @@
 //! Searching: a fixed text, or a regular expression as Oniguruma reads it.
 //!
-//! Regular expressions in tokenizer files are written for Oniguruma. `oniguruma` translates them for
-//! fancy-regex, construct by construct; what it does not know is an error, never a guess. Every search has a
-//! limit of backtracking steps, and so has a whole text in proportion to its length. Not counted is what
-//! fancy-regex gives to a finite automaton: a look-ahead that reads to the end of the text from everywhere,
-//! as `(?=a+b)a` does on `aaa...`, is quadratic in the length of such a stretch.
+//! Regular expressions in tokenizer files are written for Oniguruma. `oniguruma` reads one into a tree
+//! (`ast`), `compile` makes a program of it and `machine` runs that: back-tracking, with a stack of its own and
+//! every step counted. A text has steps in proportion to its length; where a search takes many, `memo`
+//! remembers what has failed, so that only patterns that refer to groups, and very few others, ever run out.
 
+mod anchors;
+mod ast;
 mod brackets;
+mod char_set;
 mod class;
+mod compile;
+mod compile_group;
+mod compile_repeat;
+mod escapes;
+mod first;
 mod fold;
+mod groups;
+#[cfg(test)]
+mod laws;
+mod literal;
+mod look_behind;
+mod machine;
+mod measure;
+mod memo;
+#[cfg(test)]
+mod naive;
 mod oniguruma;
+mod program;
+mod recall;
+mod repeats;
+mod runs;
+mod sets;
+mod sound;
 #[cfg(test)]
 mod tests;
-mod write;
+mod utf8;
+mod ways;
 
-use std::sync::OnceLock;
-
-use fancy_regex::{Regex, RegexBuilder};
 use memchr::memmem::Finder;
 
+use self::machine::Machine;
+use self::program::Program;
 use crate::error::{Error, ErrorKind};
 use crate::spec::PatternSpec;
 
@@ -34,27 +57,13 @@ pub enum Pattern {
 /// A compiled regular expression.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    /// The same expression with ever more steps allowed, see `STEPS`; all but the first compiled at need.
-    tiers: [OnceLock<Regex>; STEPS.len()],
+    program: Program,
     place: String,
     source: String,
-    translated: String,
 }
 
-/// Steps of backtracking that one search may take: few at first, then again with more.
-///
-/// A step takes 13 to 25 ns, so that the largest search ends within 25 ms. Words and runs of spaces of real
-/// text need a handful; only repeated attempts with more are charged to the text.
-const STEPS: [usize; 3] = [1_000, 30_000, 1_000_000];
-
-/// Steps that all the charged searches of one text may take together: a quarter of a second, and 100 more
-/// for each byte.
-const STEPS_OF_TEXT: usize = 10_000_000;
-const STEPS_OF_BYTE: usize = 100;
-
-/// Most instructions and bytes that a compiled expression may have: hundreds of times what real ones need.
-const MAX_INSTRUCTIONS: usize = 100_000;
-const MAX_BYTES: usize = 10 << 20;
+/// Steps that all searches of one text may take together: so many, and so many for each byte.
+const STEPS: (usize, usize) = (10_000_000, 30);
 
 impl Pattern {
     /// Compile a pattern that stands at `place` in its file.
@@ -86,43 +95,26 @@ impl Pattern {
 
 impl Expression {
     fn compile(source: &str, place: &str) -> Result<Self, Error> {
-        let translated = oniguruma::translate(source).map_err(|fault| {
+        let parsed = oniguruma::read(source).map_err(|fault| {
             let found = format!("{source:?}: {}", fault.what);
             Error::new(ErrorKind::Format, place, found, fault.expected)
         })?;
-        let expression = Self {
-            tiers: [const { OnceLock::new() }; STEPS.len()],
-            place: place.to_owned(),
-            source: source.to_owned(),
-            translated,
-        };
-        expression.tier(0).map_err(|error| {
-            let found = format!("{source:?}: {error}");
+        let program = compile::compile(parsed).map_err(|compile::TooLarge| {
+            let found = format!("{source:?}, which repeats too much");
             Error::new(ErrorKind::Format, place, found, "a regular expression that can be compiled")
         })?;
-        Ok(expression)
-    }
-
-    fn tier(&self, tier: usize) -> Result<&Regex, fancy_regex::Error> {
-        if let Some(regex) = self.tiers[tier].get() {
-            return Ok(regex);
-        }
-        let regex = RegexBuilder::new(&self.translated)
-            .backtrack_limit(STEPS[tier])
-            .max_prog_size(MAX_INSTRUCTIONS)
-            .delegate_size_limit(MAX_BYTES)
-            .build()?;
-        Ok(self.tiers[tier].get_or_init(|| regex))
+        Ok(Self { program, place: place.to_owned(), source: source.to_owned() })
     }
 
     /// An empty match right after a match does not count; the search goes on one character later.
     fn for_each_match(&self, text: &str, mut emit: impl FnMut(usize, usize)) -> Result<(), Error> {
-        let mut steps_left = STEPS_OF_TEXT + STEPS_OF_BYTE * text.len();
+        let mut machine = Machine::new(&self.program, text, STEPS.0 + STEPS.1 * text.len());
         let (mut from, mut last_end) = (0, None);
         while from <= text.len() {
-            let Some((start, end)) = self.find(text, from, &mut steps_left)? else { break };
+            let found = machine.find(from).map_err(|machine::Exhausted| self.exhausted(text))?;
+            let Some((start, end)) = found else { break };
             if start == end && last_end == Some(end) {
-                from += text[from..].chars().next().map_or(1, char::len_utf8);
+                from = utf8::after(text.as_bytes(), from);
                 continue;
             }
             emit(start, end);
@@ -131,24 +123,10 @@ impl Expression {
         Ok(())
     }
 
-    fn find(
-        &self,
-        text: &str,
-        from: usize,
-        steps_left: &mut usize,
-    ) -> Result<Option<(usize, usize)>, Error> {
-        for tier in 0..STEPS.len() {
-            match self.tier(tier).and_then(|regex| regex.find_from_pos(text, from)) {
-                Ok(found) => return Ok(found.map(|found| (found.start(), found.end()))),
-                Err(_) => match steps_left.checked_sub(STEPS[(tier + 1).min(STEPS.len() - 1)]) {
-                    Some(left) => *steps_left = left,
-                    None => break,
-                },
-            }
-        }
+    fn exhausted(&self, text: &str) -> Error {
         let found =
             format!("{:?}, which backtracks too much on a text of {} bytes", self.source, text.len());
-        let expected = format!("a match within {} steps", STEPS[STEPS.len() - 1]);
-        Err(Error::new(ErrorKind::Argument, self.place.clone(), found, expected))
+        let expected = format!("a regular expression that takes at most {} steps a byte", STEPS.1);
+        Error::new(ErrorKind::Argument, self.place.clone(), found, expected)
     }
 }

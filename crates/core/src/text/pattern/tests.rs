@@ -28,6 +28,7 @@ fn repetitions_are_those_of_oniguruma() {
     assert_eq!(matches(r"\d{2}?x", "x12x"), ["x", "12x"]);
     assert_eq!(matches("a{,2}b", "aaab"), ["aab"]);
     assert_eq!(matches("a{b", "a{b"), ["a{b"]);
+    assert_eq!(matches("a{2,1}?b", "b aab ab"), ["b", "aab", "ab"]);
     assert_eq!(matches("a++a", "aaa"), [""; 0]);
     assert_eq!(matches("a??b", "ab"), ["ab"]);
 }
@@ -66,6 +67,14 @@ fn empty_matches_come_between_others() {
 }
 
 #[test]
+fn any_number_of_alternatives_is_tried_in_order() {
+    let words: Vec<String> = (1000..3000).map(|n| format!(r"w{n}\.|w{n}")).collect();
+    let found = matches(&words.join("|"), "w1000 w1063. w1064 w2999. w3000");
+    assert_eq!(found, ["w1000", "w1063.", "w1064", "w2999."]);
+    assert_eq!(matches(&format!("(?<={})x", words.join("|")), "w1077x w2999.x wx"), ["x", "x"]);
+}
+
+#[test]
 fn groups_can_be_referred_to() {
     assert_eq!(matches(r"(.)\1", "abbccd"), ["bb", "cc"]);
     assert_eq!(matches(r"(?<x>.)(.)\k<x>", "abab"), ["aba"]);
@@ -91,18 +100,47 @@ fn what_cannot_be_done_is_an_error_at_its_place() {
         assert_eq!(refused(source).place, "here", "{source}");
     }
     assert!(refused(&"(".repeat(10_000)).found.len() < 60_000);
-    assert_eq!(refused("(?:a{1000}){1000}{1000}").kind, ErrorKind::Format);
+    assert_eq!(refused("(?:(?:ab){1000}){1000}").kind, ErrorKind::Format);
+    assert_eq!(refused(&format!("(?:{}){{1000}}", "ab".repeat(1000))).kind, ErrorKind::Format);
 }
 
 #[test]
-fn catastrophes_end() {
-    for (source, text) in [
-        (r"(a|aa)+$(?!x)", "a".repeat(60) + "b"),
-        (r"(x+x+)+\1y", "x".repeat(5000)),
-        (r"(\w+\s?)*(?<=x)y", "ab ".repeat(50)),
+fn catastrophes_are_answered() {
+    let text = "a".repeat(200_000);
+    for source in [
+        "(?=(a+)+b)a",
+        "(?=a+b)a",
+        "(a|a)*b",
+        "(a*)*b",
+        "(?:a|aa)+$(?!x)b",
+        "(?<=a+b)a",
+        "(?<!b.*)b",
+        "(?:(?:aa)*)*c",
+        ".*?b",
+        "(?>a*)b",
     ] {
+        assert_eq!(matches(source, &text), [""; 0], "{source}");
+    }
+    assert_eq!(matches(r"\s+(?!\S)", &(" ".repeat(200_000) + "x")), [" ".repeat(199_999)]);
+    assert_eq!(matches(r"\d{1,3}(?=(\d{3})+(?!\d))", &"1".repeat(200_000)).len(), 66_666);
+}
+
+#[test]
+fn what_cannot_be_answered_ends_with_an_error() {
+    let long = "a".repeat(50_000) + "b";
+    for source in [r"(a+a+)+\1y", "a{1,1000}b", "(?:a?){50}a{50}b", r"(.+)\1b", "(?<=(?>a*)b)a", &long] {
         let pattern = Pattern::compile(&PatternSpec::Regex(source.to_owned()), "here").unwrap();
-        let error = pattern.for_each_match(&text, |_, _| {}).unwrap_err();
-        assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Argument, "here"));
+        let error = pattern.for_each_match(&"a".repeat(300_000), |_, _| {}).unwrap_err();
+        assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Argument, "here"), "{source}");
+    }
+}
+
+#[test]
+fn look_behind_is_that_of_oniguruma() {
+    assert_eq!(matches("(?<=a+b)c", "aabc bc"), ["c"]);
+    assert_eq!(matches("(?<=a|bc)d", "ad bcd cd"), ["d", "d"]);
+    assert_eq!(matches("(?i)(?<=ß)x", "ßx ssx"), ["x"]);
+    for source in ["(?<=a(?=b))", "(?<!(a))", r"(?<=\z)", "(?<=(?<!a)b)", "(?:^|a)*", "(?=a)*"] {
+        assert_eq!(refused(source).kind, ErrorKind::Format, "{source}");
     }
 }

@@ -1,0 +1,49 @@
+//! What is asked of a place without reading on, and references to groups.
+
+use super::ast::Anchor;
+use super::machine::{Machine, Step, NOWHERE};
+use super::utf8;
+
+impl Machine<'_> {
+    /// The start of the character before a place, if it is in a set.
+    #[inline]
+    pub(super) fn before_in(&self, set: u32, at: usize) -> Option<usize> {
+        let start = utf8::before(self.bytes, at)?;
+        self.program.sets[set as usize].len_at(self.bytes, start).map(|_| start)
+    }
+
+    pub(super) fn holds(&self, anchor: Anchor, at: usize) -> bool {
+        let next = self.text.get(at);
+        match anchor {
+            Anchor::TextStart => at == 0,
+            Anchor::TextEnd => next.is_none(),
+            Anchor::TextEndOrLastLine => next.is_none() || self.text.get(at..) == Some(b"\n"),
+            Anchor::LineStart => at == 0 || (next.is_some() && self.text.get(at - 1) == Some(&b'\n')),
+            Anchor::LineEnd => next.is_none_or(|&byte| byte == b'\n'),
+            Anchor::SearchStart => at == self.search_start,
+            Anchor::WordBoundary => self.is_word_boundary(at),
+            Anchor::NotWordBoundary => !self.is_word_boundary(at),
+        }
+    }
+
+    fn is_word_boundary(&self, at: usize) -> bool {
+        let word = &self.program.word;
+        let before = utf8::before(self.text, at).and_then(|start| word.len_at(self.text, start));
+        before.is_some() != word.len_at(self.text, at).is_some()
+    }
+
+    /// The text of a group again; a group that has not matched matches nowhere.
+    pub(super) fn reference(&mut self, register: u32, at: usize) -> Step {
+        let register = register as usize;
+        let (start, end) = (self.registers[register], self.registers[register + 1]);
+        if start == NOWHERE || end == NOWHERE {
+            return Step::Fail;
+        }
+        let Some(group) = self.bytes.get(start..end) else { return Step::Fail };
+        self.steps += group.len() / 8;
+        match self.bytes.get(at..at + group.len()) == Some(group) {
+            true => Step::Next(at + group.len()),
+            false => Step::Fail,
+        }
+    }
+}

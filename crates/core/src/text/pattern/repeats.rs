@@ -1,0 +1,191 @@
+//! Reads repetitions: `*`, `+`, `?`, `{n,m}`, lazy and possessive, and repetitions of repetitions.
+
+use super::ast::{Node, Repeat};
+use super::oniguruma::{Fault, Options, Reader};
+
+/// Largest number in a repetition, as in Oniguruma.
+const MAX_REPEAT: u32 = 100_000;
+
+/// Repetitions around one atom, at most.
+const MAX_CHAIN: usize = 10;
+
+/// A repetition without what is repeated.
+pub(super) struct Quantifier {
+    min: u32,
+    max: Option<u32>,
+    greedy: bool,
+    possessive: bool,
+}
+
+impl Reader {
+    /// A node with all repetitions that follow.
+    pub(super) fn repeated(&mut self, mut node: Node, options: Options) -> Result<Node, Fault> {
+        for _ in 0..MAX_CHAIN {
+            self.skip_nothing(options);
+            let Some(quantifier) = self.quantifier()? else { return Ok(node) };
+            if !is_repeatable(&node) {
+                return Err(self.malformed("a repeated assertion"));
+            }
+            node = self.repeat(node, &quantifier)?;
+        }
+        Err(self.unsupported("so many repetitions of one thing"))
+    }
+
+    pub(super) fn is_repeat_next(&mut self, options: Options) -> bool {
+        let start = self.at;
+        self.skip_nothing(options);
+        let found = !matches!(self.quantifier(), Ok(None));
+        self.at = start;
+        found
+    }
+
+    /// A repetition, if one is next; else nothing is read.
+    pub(super) fn quantifier(&mut self) -> Result<Option<Quantifier>, Fault> {
+        let start = self.at;
+        let (min, max) = match self.next() {
+            Some('*') => (0, None),
+            Some('+') => (1, None),
+            Some('?') => (0, Some(1)),
+            Some('{') => match self.interval()? {
+                Some(quantifier) => return Ok(Some(quantifier)),
+                None => {
+                    self.at = start;
+                    return Ok(None);
+                }
+            },
+            _ => {
+                self.at = start;
+                return Ok(None);
+            }
+        };
+        let lazy = self.eat("?");
+        let possessive = !lazy && self.eat("+");
+        Ok(Some(Quantifier { min, max, greedy: !lazy, possessive }))
+    }
+
+    /// The rest of `{n}`, `{n,}`, `{,m}` or `{n,m}`; anything else is literal text.
+    fn interval(&mut self) -> Result<Option<Quantifier>, Fault> {
+        let low = self.number();
+        let has_comma = self.eat(",");
+        let high = if has_comma { self.number() } else { low };
+        if !self.eat("}") || (low.is_none() && high.is_none()) {
+            return Ok(None);
+        }
+        if low.max(high).is_some_and(|n| n > MAX_REPEAT) {
+            return Err(self.malformed("a repetition of more than 100,000"));
+        }
+        let low = low.unwrap_or(0);
+        // Bounds the wrong way round mean a possessive repetition.
+        if let Some(high) = high.filter(|&high| high < low) {
+            return Ok(Some(Quantifier { min: high, max: Some(low), greedy: true, possessive: true }));
+        }
+        // After `{n,m}` a plus is a repetition again, and so is a question mark after `{n}` or `{m,n}`.
+        let lazy = has_comma && self.eat("?");
+        Ok(Some(Quantifier { min: low, max: high, greedy: !lazy, possessive: false }))
+    }
+
+    pub(super) fn number(&mut self) -> Option<u32> {
+        let start = self.at;
+        while self.peek().is_some_and(|c| c.is_ascii_digit()) {
+            self.at += 1;
+        }
+        let digits: String = self.chars[start..self.at].iter().collect();
+        (!digits.is_empty()).then(|| digits.parse().unwrap_or(u32::MAX))
+    }
+
+    /// Comments, and the white space of extended expressions.
+    fn skip_nothing(&mut self, options: Options) {
+        if !options.extended {
+            return;
+        }
+        loop {
+            match self.peek() {
+                Some(' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}') => self.at += 1,
+                Some('#') => while self.next().is_some_and(|c| c != '\n') {},
+                _ => return,
+            }
+        }
+    }
+
+    fn repeat(&self, node: Node, quantifier: &Quantifier) -> Result<Node, Fault> {
+        let Quantifier { min, mut max, greedy, possessive } = *quantifier;
+        let atomic = |node| if possessive { Node::Atomic(Box::new(node)) } else { node };
+        if (min, max) == (1, Some(1)) {
+            return Ok(node);
+        }
+        let Node::Repeat(mut inner) = node else {
+            return Ok(atomic(Node::Repeat(Box::new(Repeat { body: node, min, max, greedy }))));
+        };
+        match (kind(inner.min, inner.max, inner.greedy), kind(min, max, greedy)) {
+            (Some(inside), Some(outside)) => {
+                return Ok(atomic(reduced(*inner, inside, outside)));
+            }
+            (Some(Kind::Star | Kind::Plus), None) if greedy && max.is_some_and(|max| max > 1) => {
+                max = Some(min.max(1));
+            }
+            (_, _) if Some(min) == max && Some(inner.min) == inner.max => {
+                let count = min.checked_mul(inner.min).filter(|&n| n <= i32::MAX as u32);
+                let Some(count) = count else { return Err(self.malformed("too large a repetition")) };
+                (inner.min, inner.max, inner.greedy) = (count, Some(count), greedy);
+                return Ok(atomic(Node::Repeat(inner)));
+            }
+            _ => {}
+        }
+        Ok(atomic(Node::Repeat(Box::new(Repeat { body: Node::Repeat(inner), min, max, greedy }))))
+    }
+}
+
+/// What Oniguruma does not let a repetition follow: an assertion, alone or as an alternative.
+fn is_repeatable(node: &Node) -> bool {
+    match node {
+        Node::Anchor(_) | Node::Look(_) => false,
+        Node::Alternate(nodes) => nodes.iter().all(is_repeatable),
+        _ => true,
+    }
+}
+
+/// The repetitions that have a character of their own.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Optional,
+    Star,
+    Plus,
+    LazyOptional,
+    LazyStar,
+    LazyPlus,
+}
+
+fn kind(min: u32, max: Option<u32>, greedy: bool) -> Option<Kind> {
+    Some(match (min, max, greedy) {
+        (0, Some(1), true) => Kind::Optional,
+        (0, None, true) => Kind::Star,
+        (1, None, true) => Kind::Plus,
+        (0, Some(1), false) => Kind::LazyOptional,
+        (0, None, false) => Kind::LazyStar,
+        (1, None, false) => Kind::LazyPlus,
+        _ => return None,
+    })
+}
+
+/// A repetition of a repetition; Oniguruma makes one of two, not always one that matches alike.
+fn reduced(inner: Repeat, inside: Kind, outside: Kind) -> Node {
+    use Kind::{LazyOptional, LazyPlus, LazyStar, Optional, Plus, Star};
+    let make = |body, min, max, greedy| Node::Repeat(Box::new(Repeat { body, min, max, greedy }));
+    match (inside, outside) {
+        (Optional, LazyPlus) => make(Node::Repeat(Box::new(inner)), 1, None, false),
+        (Plus, LazyOptional) => make(Node::Repeat(Box::new(inner)), 0, Some(1), false),
+        (LazyPlus, Optional) => make(Node::Repeat(Box::new(inner)), 0, Some(1), true),
+        (Star, LazyOptional | LazyStar) | (Plus, LazyStar) => {
+            make(make(inner.body, 1, None, true), 0, Some(1), false)
+        }
+        (Optional, Star | Plus) | (Plus, Optional | Star) | (LazyPlus, Star) => {
+            make(inner.body, 0, None, true)
+        }
+        (LazyPlus, Plus) => make(inner.body, 1, None, true),
+        (Optional, LazyOptional) => make(inner.body, 0, Some(1), false),
+        (Optional, LazyStar)
+        | (LazyOptional, Star | Plus | LazyStar | LazyPlus)
+        | (LazyPlus, LazyOptional | LazyStar) => make(inner.body, 0, None, false),
+        _ => Node::Repeat(Box::new(inner)),
+    }
+}
