@@ -97,7 +97,7 @@ impl<'a> Stretch<'a> {
                 }
             });
             backward[start] = sum;
-            if sum < TINY {
+            if is_tiny(sum) {
                 raise(&mut backward[start..], self.max_bytes);
                 excess -= 1;
             }
@@ -112,7 +112,7 @@ impl<'a> Stretch<'a> {
         forward.resize(self.text.len() + 1, 0.0);
         forward[0] = 1.0;
         for start in (0..self.text.len()).filter(|&start| self.begins_char(start)) {
-            if forward[start] < TINY {
+            if is_tiny(forward[start]) {
                 raise(&mut forward[start..], self.max_bytes);
                 raised.push(start);
             }
@@ -156,6 +156,11 @@ impl<'a> Stretch<'a> {
     fn begins_char(&self, place: usize) -> bool {
         self.text[place] & 0xC0 != 0x80
     }
+}
+
+/// Whether a sum is to be raised; one of nothing at all would stay nothing, and its neighbours grow.
+fn is_tiny(sum: f64) -> bool {
+    sum > 0.0 && sum < TINY
 }
 
 /// Multiply the sums that are in use: no piece goes beyond `max_bytes`, nor does a character beyond 4.
