@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from piecework.spec import Decoder, Normalizer, PostProcessor, PreTokenizer
+from piecework.spec.custom import CustomStage
 from piecework.spec.decoders import decoder_from_json
 from piecework.spec.normalizers import normalizer_from_json
 from piecework.spec.post_processors import post_processor_from_json
@@ -25,7 +26,7 @@ Json = dict[str, Any]
 
 
 class Stage(NamedTuple):
-    """A stage of the pipeline: its folder of cases, and the components that it can be, by kind."""
+    """A stage of the pipeline: its folder of cases, and the components of files that it can be, by kind."""
 
     folder: str
     kinds: dict[str, type[Any]]
@@ -43,7 +44,8 @@ class Example(NamedTuple):
 
 
 def _stage(folder: str, union: Any, from_json: Callable[[Json], Any]) -> Stage:
-    return Stage(folder, {kind.KIND: kind for kind in get_args(union)}, from_json)
+    kinds = {kind.KIND: kind for kind in get_args(union) if not issubclass(kind, CustomStage)}
+    return Stage(folder, kinds, from_json)
 
 
 STAGES = {
