@@ -14,7 +14,7 @@ try:
 except ModuleNotFoundError as error:  # pragma: no cover - only in a broken checkout
     raise ImportError("piecework's extension module is missing: run `make build`") from error
 
-from piecework import analysis, corpus_output, errors, spec, train
+from piecework import analysis, corpus_output, errors, spec, train, vocabulary
 from piecework.corpus_output import EncodedFiles, encode_files
 from piecework.encoding import Batch, Encoding
 from piecework.errors import PieceworkError
@@ -64,4 +64,5 @@ __all__ = [
     "errors",
     "spec",
     "train",
+    "vocabulary",
 ]

@@ -117,6 +117,9 @@ class Core:
     def normalize(self, text: str) -> str:
         """Apply the normalizer alone."""
 
+    def pieces(self, text: str) -> list[tuple[int, str, tuple[int, int]]]:
+        """Segment a text without added tokens: ids, the normalized text of each, character spans."""
+
     def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
         """Normalize and split: words with their character spans in the original text."""
 
@@ -130,6 +133,21 @@ def read_tiktoken(
 
 def read_tekken(data: bytes, source: str) -> Core:
     """Read a `tekken.json`."""
+
+def is_sentencepiece(data: bytes) -> bool:
+    """Tell whether a file begins as a `.model` of SentencePiece does."""
+
+def read_sentencepiece(data: bytes, source: str) -> Core:
+    """Read a `.model` of SentencePiece; errors name the file and the field."""
+
+def write_sentencepiece(core: Core) -> bytes:
+    """Write a `.model`; normalizer, model and decoder must be SentencePiece's, with nothing else."""
+
+def write_sentencepiece_vocab(core: Core) -> bytes:
+    """Write one piece and its score a line."""
+
+def read_sentencepiece_vocab(data: bytes, source: str) -> list[tuple[str, float]]:
+    """Read one piece and its score or count a line; a line without a number has 1."""
 
 def read_clip(data: bytes, source: str) -> Core:
     """Read CLIP's list of merges, decompressed."""

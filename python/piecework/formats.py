@@ -15,7 +15,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypeAlias
 
-from piecework._core import Core, read_clip, read_tekken, read_tiktoken, read_vocab_merges
+from piecework._core import (
+    Core,
+    is_sentencepiece,
+    read_clip,
+    read_sentencepiece,
+    read_tekken,
+    read_tiktoken,
+    read_vocab_merges,
+)
 from piecework.arguments import PathLike, path_text
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.files import reason
@@ -65,6 +73,9 @@ def read_tokenizer(path: PathLike, hints: Hints) -> Loaded:
         return _read_pair(data, source, hints)
     if hints.encoding is not None or _RANK_LINE.match(data):
         return _read_ranks(data, source, hints)
+    if is_sentencepiece(data):
+        hints.refuse_all_but((), "a SentencePiece model, which says it itself")
+        return read_sentencepiece(data, source), "parse"
     head = data.lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"{"):
         return _read_json(data.removeprefix(b"\xef\xbb\xbf"), head, source, hints)

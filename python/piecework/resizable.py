@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from piecework.arguments import check_size
+from piecework._core import read_sentencepiece_vocab
+from piecework.arguments import PathLike, check_size, listed, path_text
 from piecework.bars import progress_bar
-from piecework.errors import InputTypeError
+from piecework.errors import FileError, InputTypeError
+from piecework.files import reason
 from piecework.train import Counts, count_texts, pipeline_of
-from piecework.vocabulary import IdMap, extended, pruned, shrunk
+from piecework.vocabulary import IdMap, extended, pruned, restricted, shrunk
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -121,6 +125,42 @@ class Resizable:
         spec, id_map = shrunk(self.spec, size)
         return self.from_spec(spec), id_map
 
+    def with_vocabulary(
+        self,
+        vocabulary: PathLike | Collection[str] | Mapping[str, float] | None,
+        *,
+        threshold: float = 1,
+    ) -> Self:
+        """Return a SentencePiece tokenizer that gives out only these pieces, and single characters.
+
+        >>> import piecework as pw
+        >>> scored = {"<unk>": 0.0, "▁": -4.0, "h": -4.0, "i": -4.0, "▁hi": -2.0}
+        >>> types = {"<unk>": "unknown"}
+        >>> model = pw.spec.SentencePiece(
+        ...     tuple(
+        ...         pw.spec.ScoredPiece(text, score, types.get(text, "normal"))
+        ...         for text, score in scored.items()
+        ...     )
+        ... )
+        >>> tok = pw.Tokenizer(model, normalizer=pw.spec.SentencePieceNormalizer())
+        >>> tok.encode("hi").tokens, tok.with_vocabulary([]).encode("hi").tokens
+        (['▁hi'], ['▁', 'h', 'i'])
+
+        `vocabulary` is a collection of pieces; or pieces with counts, or a file of these (a piece, a tab and
+        its count a line), of which those count that have at least `threshold`. None: all pieces again.
+        No id changes. Raises `ArgumentError` for other models than SentencePiece's Unigram and BPE.
+        """
+        kept: Collection[str] | None
+        if vocabulary is None:
+            kept = None
+        elif isinstance(vocabulary, str | os.PathLike):
+            kept = {text for text, count in _pieces_in(vocabulary) if count >= threshold}
+        elif isinstance(vocabulary, Mapping):
+            kept = {text for text, count in vocabulary.items() if count >= threshold}
+        else:
+            kept = listed(list(vocabulary), "vocabulary", "str")
+        return self.from_spec(restricted(self.spec, kept))
+
     def _counted(
         self, corpus: Iterable[str] | Counts, workers: int | None, show_progress: bool
     ) -> Counts:
@@ -132,3 +172,12 @@ class Resizable:
             return count_texts(
                 corpus, pipeline=pipeline_of(self.spec), workers=workers, progress=progress
             )
+
+
+def _pieces_in(path: PathLike) -> list[tuple[str, float]]:
+    source = path_text(path)
+    try:
+        data = Path(source).read_bytes()
+    except OSError as error:
+        raise FileError(source, reason(error), "pieces and counts") from error
+    return read_sentencepiece_vocab(data, source)

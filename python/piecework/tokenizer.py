@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from piecework._core import Core, find_special, write_tiktoken, write_vocab_merges
+from piecework._core import (
+    Core,
+    find_special,
+    write_sentencepiece,
+    write_sentencepiece_vocab,
+    write_tiktoken,
+    write_vocab_merges,
+)
 from piecework.arguments import (
     Ids,
     PathLike,
@@ -43,6 +50,7 @@ from piecework.spec import (
 from piecework.spec.custom import CustomStage, refuse_custom_stages
 from piecework.streams import DecodeStream, DecodeStreams
 from piecework.trainable import Trainable
+from piecework.vocabulary import extras
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -111,6 +119,7 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         """Read a tokenizer file of any format, told by its content, gzip or not.
 
         - `tokenizer.json`, `tekken.json`, CLIP's `bpe_simple_vocab_16e6.txt`: say everything themselves.
+        - SentencePiece's `.model`, of all four kinds: likewise.
         - BERT's `vocab.txt`: `lowercase=None` takes its text to have been lowercased when no entry outside
           brackets has a capital ASCII letter.
         - `vocab.json` with `merges.txt` (or `encoder.json` with `vocab.bpe`): give the first and
@@ -439,6 +448,21 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         check_stage("pre_tokenizer", pre_tokenizer, PreTokenizer)
         return self._replaced(pre_tokenizer=pre_tokenizer)
 
+    def with_extras(self, *, bos: bool = False, eos: bool = False) -> Tokenizer:
+        """Return a SentencePiece tokenizer that puts its pieces of these roles around every text.
+
+        >>> import piecework as pw
+        >>> pieces = (("<unk>", 0.0, "unknown"), ("</s>", 0.0, "control"), ("▁", -1.0, "normal"))
+        >>> model = pw.spec.SentencePiece(tuple(pw.spec.ScoredPiece(*piece) for piece in pieces))
+        >>> tok = pw.Tokenizer(model, normalizer=pw.spec.SentencePieceNormalizer())
+        >>> tok.with_extras(eos=True).encode("x").ids
+        [2, 0, 1]
+
+        `add_special_tokens=False` leaves them out. A pair is two texts with theirs. Raises
+        `ArgumentError` for a piece that the model does not have, and for other models.
+        """
+        return self._replaced(post_processor=extras(self.spec.model, bos=bos, eos=eos))
+
     def with_truncation(
         self,
         max_length: int | None,
@@ -527,6 +551,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         - `.txt`: a `vocab.txt`; the vocabulary only.
         - `.tiktoken`: ranks, for byte-level BPE whose merges are those that the ids as ranks stand for;
           pattern and special tokens are not in the file.
+        - `.model`: SentencePiece's, for a tokenizer made of its stages alone; `.vocab`: its pieces with
+          their scores.
         - any name with `merges`, or an existing directory: `vocab.json` and `merges.txt`, the model only.
         - anything else: a `tokenizer.json`, which holds all but `special_in_text`.
 
@@ -550,6 +576,10 @@ class Tokenizer(Trainable, Resizable, Segmentable):
             return self._core.to_vocab_txt()
         if target.endswith(".tiktoken"):
             return write_tiktoken(self._core)
+        if target.endswith(".model"):
+            return write_sentencepiece(self._core)
+        if target.endswith(".vocab"):
+            return write_sentencepiece_vocab(self._core)
         return self.to_json().encode()
 
     # ---- being a value

@@ -3,7 +3,7 @@
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::pretokenize::refuse_empty_matches;
 use piecework_core::spec::{PreTokenizerSpec, TokenizerSpec};
-use piecework_formats::{clip, tekken, tiktoken, tokenizer_json, vocab_merges};
+use piecework_formats::{clip, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges};
 use pyo3::prelude::*;
 
 use crate::core::{compile, Core};
@@ -72,4 +72,34 @@ fn pre_tokenizer(pipeline: &[u8]) -> Result<PreTokenizerSpec, Error> {
 fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
     spec.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches)?;
     Ok(spec)
+}
+
+/// Whether a file is a `.model` of SentencePiece.
+#[pyfunction]
+pub(crate) fn is_sentencepiece(data: &[u8]) -> bool {
+    sentencepiece::is_model(data)
+}
+
+/// Read a `.model` of SentencePiece.
+#[pyfunction]
+pub(crate) fn read_sentencepiece(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
+    compile(py, source, || sentencepiece::read(data))
+}
+
+/// Write a `.model` of SentencePiece.
+#[pyfunction]
+pub(crate) fn write_sentencepiece(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
+    py.detach(|| sentencepiece::write(&core.encoder.pipeline().spec())).map_err(raise)
+}
+
+/// Write the pieces of a model of SentencePiece with their scores.
+#[pyfunction]
+pub(crate) fn write_sentencepiece_vocab(core: &Core) -> PyResult<Vec<u8>> {
+    sentencepiece::write_vocab(&core.encoder.pipeline().spec()).map_err(raise)
+}
+
+/// Read pieces with scores or counts.
+#[pyfunction]
+pub(crate) fn read_sentencepiece_vocab(data: &[u8], source: &str) -> PyResult<Vec<(String, f64)>> {
+    sentencepiece::read_vocab(data).map_err(|error| raise(error.within(source)))
 }

@@ -80,6 +80,26 @@ pub fn pack(ids: &[u32]) -> Option<PackedIds> {
     Some(packed)
 }
 
+const GRADE_SHIFT: u32 = 28;
+
+/// Pack 1 to 4 ids with a grade from 0 to 3.
+#[inline]
+#[must_use]
+pub fn pack_graded(ids: &[u32], grade: u32) -> Option<PackedIds> {
+    let mut packed = pack(ids)?;
+    packed[0] |= grade << GRADE_SHIFT;
+    Some(packed)
+}
+
+/// Take the grade out of packed ids.
+#[inline]
+#[must_use]
+pub fn take_grade(mut packed: PackedIds) -> (PackedIds, u32) {
+    let grade = packed[0] >> GRADE_SHIFT & 3;
+    packed[0] &= !(3 << GRADE_SHIFT);
+    (packed, grade)
+}
+
 /// Append packed ids.
 #[inline]
 pub fn append(packed: PackedIds, out: &mut Vec<u32>) {
@@ -163,6 +183,13 @@ mod tests {
             append(memo.get(key).unwrap(), &mut out);
             assert_eq!(out, ids);
         }
+    }
+
+    #[test]
+    fn keeps_a_grade_beside_the_ids() {
+        let ids = [(1 << 28) - 1, 7];
+        let (packed, grade) = take_grade(pack_graded(&ids, 3).unwrap());
+        assert_eq!((packed, grade), (pack(&ids).unwrap(), 3));
     }
 
     #[test]

@@ -41,8 +41,14 @@ impl Vocab {
 
     /// Compile the entries of a model; errors name the place in its specification.
     pub fn of_model(spec: &ModelSpec) -> Result<Self, Error> {
-        if let ModelSpec::Unigram(spec) = spec {
-            check_list(&spec.vocab)?;
+        match spec {
+            ModelSpec::Unigram(spec) => {
+                check_list(spec.vocab.iter().map(|(token, _)| token.as_str()), "model.vocab")?;
+            }
+            ModelSpec::SentencePiece(spec) => {
+                check_list(spec.pieces.iter().map(|piece| piece.text.as_str()), "model.pieces")?;
+            }
+            _ => {}
         }
         Self::compile(&spec.vocab()).map_err(|error| Error { place: "model.vocab".into(), ..error })
     }
@@ -110,11 +116,11 @@ impl Vocab {
 }
 
 /// Check that no two entries of a list are equal: `token_to_id` would have two answers.
-fn check_list(entries: &[(String, f64)]) -> Result<(), Error> {
+fn check_list<'t>(entries: impl ExactSizeIterator<Item = &'t str>, place: &str) -> Result<(), Error> {
     let mut first_at = FxHashMap::with_capacity_and_hasher(entries.len(), FxBuildHasher);
-    for (at, (token, _)) in entries.iter().enumerate() {
+    for (at, token) in entries.enumerate() {
         if let Some(first) = first_at.insert(token, at) {
-            let (place, found) = (format!("model.vocab[{at}]"), format!("{token:?} as in [{first}]"));
+            let (place, found) = (format!("{place}[{at}]"), format!("{token:?} as in [{first}]"));
             return Err(Error::new(ErrorKind::Vocabulary, place, found, "each token once"));
         }
     }

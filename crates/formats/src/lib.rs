@@ -8,6 +8,7 @@ mod ranks;
 
 pub mod clip;
 pub mod rules_tsv;
+pub mod sentencepiece;
 pub mod tekken;
 pub mod tiktoken;
 pub mod tokenizer_json;

@@ -17,6 +17,7 @@ Example:
   piecework convert cl100k_base.tiktoken tokenizer.json --encoding cl100k_base --verify corpus.txt
   piecework convert tokenizer.json ranks.tiktoken
   piecework convert vocab.json tokenizer.json --merges merges.txt
+  piecework convert spiece.model tokenizer.json --verify corpus.txt
 """
 
 _DIFFERS = 1
@@ -45,10 +46,12 @@ def convert(
 ) -> None:
     """Convert the tokenizer SRC to the format that the name of DST says.
 
-    .txt is a vocab.txt, .tiktoken ranks, a directory (or a name that ends in /) vocab.json with merges.txt,
-    anything else a tokenizer.json. What DST would lose is refused. Exit code 1: --verify found a difference.
+    .txt is a vocab.txt, .tiktoken ranks, .model SentencePiece's, a directory (or a name that ends in /)
+    vocab.json with merges.txt, anything else a tokenizer.json. What DST would lose is refused. Exit code 1:
+    --verify found a difference.
     """
-    loaded = pw.Tokenizer.load(source, merges=merges, encoding=encoding, pattern=pattern)
+    original = pw.Tokenizer.load(source, merges=merges, encoding=encoding, pattern=pattern)
+    loaded = _with_stages_for(original, target)
     written = _written_and_read_again(loaded, target)
     lost = _lost(loaded, written)
     if lost and not force:
@@ -60,10 +63,22 @@ def convert(
     if lost:
         click.echo(f"piecework: lost: {', '.join(lost)}", err=True)
     if corpus is not None:
-        _verify(loaded, written, corpus)
+        _verify(original, written, corpus)
     if target.endswith("/"):
         Path(target).mkdir(parents=True, exist_ok=True)
     loaded.save(target)
+
+
+def _with_stages_for(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
+    """Put SentencePiece together as readers of the target know it."""
+    is_native = isinstance(tokenizer.spec.model, pw.spec.SentencePiece)
+    if target.endswith(".model"):
+        if is_native:
+            return tokenizer
+        return pw.Tokenizer.from_spec(pw.vocabulary.as_sentencepiece(tokenizer.spec))
+    if is_native and target.endswith(".json"):
+        return pw.Tokenizer.from_spec(pw.vocabulary.as_components(tokenizer.spec))
+    return tokenizer
 
 
 def _written_and_read_again(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:

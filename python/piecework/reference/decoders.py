@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from piecework.reference import sentencepiece
 from piecework.reference.patterns import matches
 from piecework.reference.printable import BYTES
 from piecework.spec import (
@@ -21,6 +22,7 @@ from piecework.spec import (
     MetaspaceDecoder,
     Pattern,
     ReplaceDecoder,
+    SentencePieceDecoder,
     SequenceDecoder,
     StripDecoder,
     WordPieceDecoder,
@@ -76,6 +78,8 @@ def decode_tokens(tokens: list[str], spec: Decoder, clean_up: bool | None = None
         return [replace(token, spec.pattern, spec.content) for token in tokens]
     if isinstance(spec, StripDecoder):
         return [strip(token, spec) for token in tokens]
+    if isinstance(spec, SentencePieceDecoder):
+        return [sentencepiece.decode(tokens, spec)]
     return undo_marks(tokens, spec)
 
 

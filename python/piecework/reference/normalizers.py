@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 
 from piecework.errors import StageError
-from piecework.reference import bert
+from piecework.reference import bert, sentencepiece
 from piecework.reference.aligned import Aligned, Span, as_text, map_characters
 from piecework.reference.charsmap import apply_charsmap
 from piecework.reference.patterns import is_whitespace, matches
@@ -30,6 +30,7 @@ from piecework.spec import (
     Precompiled,
     Prepend,
     Replace,
+    SentencePieceNormalizer,
     SequenceNormalizer,
     Strip,
     StripAccents,
@@ -73,6 +74,8 @@ def normalize_after(before: Span, text: Aligned, spec: Normalizer) -> Aligned:
         return strip(text, spec.left, spec.right)
     if isinstance(spec, Precompiled):
         return apply_charsmap(text, spec.charsmap)
+    if isinstance(spec, SentencePieceNormalizer):
+        return sentencepiece.normalize(text, spec)
     if isinstance(spec, CustomNormalizer):
         raise StageError("normalizer", repr(spec), "a stage that the reference describes")
     return map_characters(text, lambda c: map_character(c, spec))

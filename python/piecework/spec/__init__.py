@@ -71,6 +71,14 @@ from piecework.spec.pre_tokenizers import (
     Whitespace,
     WhitespaceSplit,
 )
+from piecework.spec.sentencepiece import (
+    PieceType,
+    ScoredPiece,
+    SentencePiece,
+    SentencePieceDecoder,
+    SentencePieceKind,
+    SentencePieceNormalizer,
+)
 from piecework.spec.tokenizer import SpecialInText, TokenizerSpec
 
 __all__ = [
@@ -110,6 +118,7 @@ __all__ = [
     "Normalizer",
     "Padding",
     "Pattern",
+    "PieceType",
     "PostProcessor",
     "PreTokenizer",
     "Precompiled",
@@ -119,6 +128,11 @@ __all__ = [
     "Replace",
     "ReplaceDecoder",
     "RobertaProcessing",
+    "ScoredPiece",
+    "SentencePiece",
+    "SentencePieceDecoder",
+    "SentencePieceKind",
+    "SentencePieceNormalizer",
     "SequenceDecoder",
     "SequenceNormalizer",
     "SequencePreTokenizer",

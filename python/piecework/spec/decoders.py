@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from piecework.spec.component import Component, component_from_json, json_value
 from piecework.spec.patterns import Pattern, PrependScheme, pattern_from_json, replace_to_json
+from piecework.spec.sentencepiece import SentencePieceDecoder
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,7 @@ Decoder: TypeAlias = (
     | ReplaceDecoder
     | Fuse
     | StripDecoder
+    | SentencePieceDecoder
     | SequenceDecoder
 )
 
@@ -160,6 +162,7 @@ _KINDS: dict[str, type[Decoder]] = {
         ReplaceDecoder,
         Fuse,
         StripDecoder,
+        SentencePieceDecoder,
         SequenceDecoder,
     )
 }

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from piecework.errors import InputTypeError
 from piecework.spec.component import Component, component_from_json
+from piecework.spec.sentencepiece import SentencePiece
 
 
 def entries(vocab: Mapping[str, int]) -> dict[str, int]:
@@ -178,10 +179,10 @@ class Unigram(Component):
         return cls(pieces, value["unk_id"], value["byte_fallback"])
 
 
-Model: TypeAlias = WordPiece | Word | Char | BPE | Unigram
+Model: TypeAlias = WordPiece | Word | Char | BPE | Unigram | SentencePiece
 
-_KINDS: dict[str, type[WordPiece | Word | BPE | Unigram]] = {
-    kind.KIND: kind for kind in (WordPiece, Word, BPE, Unigram)
+_KINDS: dict[str, type[WordPiece | Word | BPE | Unigram | SentencePiece]] = {
+    kind.KIND: kind for kind in (WordPiece, Word, BPE, Unigram, SentencePiece)
 }
 
 

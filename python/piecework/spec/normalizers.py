@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 from piecework.spec.component import Component, component_from_json, json_value
 from piecework.spec.custom import CustomNormalizer
 from piecework.spec.patterns import Pattern, pattern_from_json, replace_to_json
+from piecework.spec.sentencepiece import SentencePieceNormalizer
 
 
 @dataclass(frozen=True)
@@ -201,6 +202,7 @@ Normalizer: TypeAlias = (
     | Nmt
     | Precompiled
     | ByteLevelNormalizer
+    | SentencePieceNormalizer
     | CustomNormalizer
     | SequenceNormalizer
 )
@@ -221,6 +223,7 @@ _KINDS: dict[str, type[Normalizer]] = {
         Nmt,
         Precompiled,
         ByteLevelNormalizer,
+        SentencePieceNormalizer,
         CustomNormalizer,
         SequenceNormalizer,
     )

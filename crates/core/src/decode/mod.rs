@@ -11,6 +11,7 @@ mod fuse;
 mod metaspace;
 mod pieces;
 mod replace;
+mod sentencepiece;
 mod stream;
 mod strip;
 mod tidy;
@@ -21,6 +22,7 @@ use crate::spec::{DecoderSpec, PrependScheme};
 use crate::text::Pattern;
 
 use pieces::TextPieces;
+use sentencepiece::SentencePiece;
 pub use stream::DecodeStream;
 
 /// A compiled decoder: its stages in order, sequences within sequences laid flat.
@@ -38,6 +40,7 @@ enum Stage {
     ByteFallback,
     Bpe { suffix: String },
     Metaspace { replacement: char, strips_first: bool },
+    SentencePiece(Box<SentencePiece>),
     Ctc { pad_token: String, word_delimiter_token: String, clean_up: bool },
     Replace { pattern: Box<Pattern>, content: String },
     Fuse,
@@ -106,6 +109,7 @@ impl Stage {
             Self::Metaspace { replacement, strips_first } => {
                 metaspace::run(tokens, *replacement, *strips_first, out);
             }
+            Self::SentencePiece(decoder) => decoder.run(tokens, out),
             Self::Ctc { pad_token, word_delimiter_token, clean_up: own } => {
                 ctc::run(tokens, pad_token, word_delimiter_token, clean_up.unwrap_or(*own), out);
             }
@@ -127,6 +131,7 @@ fn compile_into(spec: &DecoderSpec, place: &str, stages: &mut Vec<Stage>) -> Res
             replacement: spec.replacement,
             strips_first: spec.prepend_scheme != PrependScheme::Never,
         },
+        DecoderSpec::SentencePiece(spec) => Stage::SentencePiece(Box::new(SentencePiece::compile(&spec))),
         DecoderSpec::Ctc { pad_token, word_delimiter_token, cleanup } => {
             Stage::Ctc { pad_token, word_delimiter_token, clean_up: cleanup }
         }

@@ -4,6 +4,7 @@ mod bpe;
 mod bytes;
 mod char;
 mod sampling;
+mod sentencepiece;
 mod trie;
 mod unigram;
 mod word;
@@ -12,6 +13,7 @@ mod wordpiece;
 pub use self::char::CharModel;
 pub use bpe::Bpe;
 pub use sampling::Sampling;
+pub use sentencepiece::{Cut, Grade, SentencePiece};
 pub use unigram::{Found, Path, Segmentations, Unigram, MAX_SEGMENTATIONS};
 pub use word::WordModel;
 pub use wordpiece::WordPiece;
@@ -77,6 +79,7 @@ pub struct ModelScratch {
     pub(crate) best: Vec<wordpiece::BestSuffix>,
     pub(crate) symbols: bpe::Symbols,
     pub(crate) lattice: unigram::Lattice,
+    pub(crate) sentencepiece: sentencepiece::Scratch,
     /// What segmentations are drawn with, where they are.
     pub(crate) draws: Option<sampling::Draws>,
     /// A word had an unknown character and the model has no entry for it.
@@ -111,6 +114,8 @@ pub enum Model {
     Bpe(Bpe),
     /// The likeliest segmentation.
     Unigram(Unigram),
+    /// One of the four of SentencePiece.
+    SentencePiece(SentencePiece),
 }
 
 impl Model {
@@ -122,6 +127,7 @@ impl Model {
             ModelSpec::Char(spec) => Self::Char(CharModel::compile(spec, vocab)?),
             ModelSpec::Bpe(spec) => Self::Bpe(Bpe::compile(spec, vocab)?),
             ModelSpec::Unigram(spec) => Self::Unigram(Unigram::compile(spec, vocab)?),
+            ModelSpec::SentencePiece(spec) => Self::SentencePiece(SentencePiece::compile(spec, vocab)?),
         })
     }
 
@@ -195,6 +201,7 @@ impl Model {
             Self::Char(model) => model.run(word, vocab, out),
             Self::Bpe(model) => model.run(word, vocab, scratch, out),
             Self::Unigram(model) => model.run(word, vocab, scratch, out),
+            Self::SentencePiece(model) => model.run(word, vocab, scratch, out),
         }
     }
 }

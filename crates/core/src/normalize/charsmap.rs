@@ -54,6 +54,12 @@ impl Charsmap {
         None
     }
 
+    /// Whether a rule is, or begins with, this byte alone or before another ASCII character.
+    pub(super) fn touches_ascii(&self, byte: u8) -> bool {
+        let Some((below, value)) = self.child(self.root(), byte) else { return false };
+        value.is_some() || (1..=0x7F).any(|next| self.child(below, next).is_some())
+    }
+
     /// The length of the longest rule that begins `text`, and its replacement.
     ///
     /// A rule that ends within a character, or is longer than `MAX_SOURCE_BYTES`, never matches.

@@ -16,6 +16,7 @@ mod precompiled;
 mod prepend;
 mod replace;
 mod rules;
+mod sentencepiece;
 mod sequence;
 mod strip;
 mod strip_accents;
@@ -27,6 +28,7 @@ pub use custom::Custom;
 pub use precompiled::Precompiled;
 pub use replace::Replace;
 pub use rules::{RuleError, Rules, RULE_NAMES};
+pub use sentencepiece::SentencePiece;
 pub use sequence::Sequence;
 
 use crate::error::Error;
@@ -62,6 +64,8 @@ pub enum Normalizer {
     Nmt,
     /// The compiled rules of a SentencePiece model.
     Precompiled(Box<Precompiled>),
+    /// All that SentencePiece does.
+    SentencePiece(Box<SentencePiece>),
     /// Bytes as printable characters.
     ByteLevel,
     /// A function of somebody else's.
@@ -95,6 +99,9 @@ impl Normalizer {
             NormalizerSpec::Precompiled { charsmap } => {
                 let place = format!("{place}.precompiled_charsmap");
                 Self::Precompiled(Box::new(Precompiled::compile(charsmap, &place)?))
+            }
+            NormalizerSpec::SentencePiece(spec) => {
+                Self::SentencePiece(Box::new(SentencePiece::compile(spec, place)?))
             }
             NormalizerSpec::ByteLevel => Self::ByteLevel,
             NormalizerSpec::Custom(spec) => Self::Custom(Custom::compile(spec, place)),
@@ -132,6 +139,7 @@ impl Normalizer {
             Self::Prepend(prepend) => prepend::run(prepend, text, start, out),
             Self::Nmt => nmt::run(text, start, out),
             Self::Precompiled(rules) => rules.run(text, start, growth, out)?,
+            Self::SentencePiece(rules) => rules.run(text, start, growth, out)?,
             Self::ByteLevel => byte_level::run(text, start, out),
             Self::Custom(custom) => custom.run(text, start, growth, out)?,
         }
@@ -155,6 +163,7 @@ impl Normalizer {
             Self::Prepend(prepend) => NormalizerSpec::Prepend { prepend: prepend.clone() },
             Self::Nmt => NormalizerSpec::Nmt,
             Self::Precompiled(rules) => rules.spec(),
+            Self::SentencePiece(rules) => NormalizerSpec::SentencePiece(rules.spec().clone()),
             Self::ByteLevel => NormalizerSpec::ByteLevel,
             Self::Custom(custom) => NormalizerSpec::Custom(custom.spec().clone()),
             Self::Sequence(sequence) => sequence.spec(),

@@ -4,6 +4,7 @@ mod bytes;
 mod checks;
 mod input;
 mod segmentations;
+mod sentences;
 mod tokens;
 mod words;
 
@@ -17,7 +18,7 @@ use crate::model::{Model, ModelScratch, Piece};
 use crate::normalize::Normalizer;
 use crate::postprocess::PostProcessor;
 use crate::pretokenize::PreTokenizer;
-use crate::spec::{AddedToken, ModelSpec, Padding, TokenizerSpec, Truncation};
+use crate::spec::{AddedToken, DecoderSpec, ModelSpec, NormalizerSpec, Padding, TokenizerSpec, Truncation};
 use crate::special::{Segment, SpecialTokens};
 use crate::text::Pieces;
 use crate::vocab::Vocab;
@@ -28,6 +29,7 @@ use checks::{
 };
 pub use input::{Input, Options};
 pub use segmentations::{Choice, Segmentation};
+use sentences::Sentences;
 use tokens::Part;
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
@@ -42,6 +44,8 @@ pub struct Pipeline {
     vocab: Vocab,
     post_processor: PostProcessor,
     decoder: Decoder,
+    /// What the decoder says is done to its text.
+    denormalizer: Normalizer,
     added: FxHashMap<u32, String>,
     added_ids: FxHashMap<String, u32>,
     truncation: Option<Truncation>,
@@ -98,6 +102,7 @@ impl Pipeline {
             vocab,
             post_processor,
             decoder: Decoder::compile(spec.decoder.as_ref())?,
+            denormalizer: denormalizer(spec.decoder.as_ref())?,
             truncation: spec.truncation.clone(),
             padding: spec.padding.clone(),
             seeded_memo: Memo::with_bits(MEMO_BITS),
@@ -216,8 +221,14 @@ impl Pipeline {
             out.extend(tokens.iter().map(|token| token.id));
             return Ok(());
         }
+        self.model.begin(options.sampling, index.into(), &mut scratch.model)?;
+        if let Some(sentences) = self.sentences() {
+            for text in input.texts() {
+                sentences.append(text, options.parse_special, scratch, out)?;
+            }
+            return scratch.model.check();
+        }
         let Scratch { memo, model, split, .. } = scratch;
-        self.model.begin(options.sampling, index.into(), model)?;
         let spells_bytes = self.splitter.spells_bytes();
         let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out, spells_bytes);
         for text in input.texts() {
@@ -313,7 +324,36 @@ impl Pipeline {
     ) -> Result<String, Error> {
         let kept = ids.iter().filter(|&&id| !(skip_special_tokens && self.special.is_special(id)));
         let text_of = |&id: &u32| self.special.normalized_form(id).or_else(|| self.token_of(id));
-        self.decoder.run(kept.filter_map(text_of), clean_up)
+        let text = self.decoder.run(kept.filter_map(text_of), clean_up)?;
+        if matches!(self.denormalizer, Normalizer::Identity) {
+            return Ok(text);
+        }
+        let mut denormalized = String::new();
+        self.denormalizer.run(&text, 0, &mut denormalized).map(|()| denormalized)
+    }
+
+    /// Segment a text as one, without regard to added tokens: each piece's id, the normalized text that it
+    /// covers, and the byte span of the text behind that.
+    pub fn pieces(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<(u32, String, (u32, u32))>, Error> {
+        let Scratch { model, split, pieces, .. } = scratch;
+        self.splitter.pieces_into(text, 0, &mut split.pieces)?;
+        self.model.begin(None, 0, model)?;
+        let Pieces { text, spans } = &split.pieces;
+        let mut found = Vec::new();
+        for &(from, to) in spans {
+            pieces.clear();
+            self.model.run(&text.text()[from..to], &self.vocab, model, pieces);
+            found.extend(pieces.iter().map(|piece| {
+                let (start, end) = (from + piece.start as usize, from + piece.end as usize);
+                (piece.id, text.text()[start..end].to_owned(), text.source_of(start, end))
+            }));
+        }
+        model.check()?;
+        Ok(found)
     }
 
     /// Append the ids of one text.
@@ -374,17 +414,27 @@ impl Pipeline {
         }
     }
 
+    /// The fast path of SentencePiece, where the stages are its own.
+    fn sentences(&self) -> Option<Sentences<'_>> {
+        Sentences::of(&self.special, &self.splitter, &self.model, &self.vocab)
+    }
+
     /// Segment every entry that can be a whole word, most frequent (lowest id) last so that it stays.
     fn seed_memo(&mut self) {
         let mut memo = std::mem::replace(&mut self.seeded_memo, Memo::with_bits(1));
         let mut scratch = ModelScratch::default();
         let mut ids = Vec::new();
+        let entries: Vec<&str> = self.vocab.iter().map(|(token, _)| token).collect();
+        let likely = entries.into_iter().take(SEEDED_ENTRIES).rev().filter(|token| !token.is_empty());
+        if let Some(sentences) = self.sentences() {
+            sentences.seed(likely, &mut memo, &mut scratch);
+            self.seeded_memo = memo;
+            return;
+        }
         let spells_bytes = self.splitter.spells_bytes();
         let mut words =
             WordIds::new(&self.model, &self.vocab, &mut memo, &mut scratch, &mut ids, spells_bytes);
-        let entries: Vec<&str> = self.vocab.iter().map(|(token, _)| token).collect();
-        let likely = entries.into_iter().take(SEEDED_ENTRIES).rev();
-        for word in likely.filter(|token| !token.is_empty()) {
+        for word in likely {
             if !spells_bytes {
                 words.word(word, 0);
             } else if let Some(word) = spelled_by(word) {
@@ -394,4 +444,14 @@ impl Pipeline {
         words.finish();
         self.seeded_memo = memo;
     }
+}
+
+/// The normalizer that a decoder asks for.
+fn denormalizer(decoder: Option<&DecoderSpec>) -> Result<Normalizer, Error> {
+    let spec = match decoder {
+        Some(DecoderSpec::SentencePiece(spec)) => spec.denormalizer.clone(),
+        _ => None,
+    };
+    let compiled = Normalizer::compile(spec.map(NormalizerSpec::SentencePiece).as_ref());
+    compiled.map_err(|error| error.within("decoder.denormalizer"))
 }

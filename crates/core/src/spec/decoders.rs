@@ -1,6 +1,6 @@
 //! Decoders.
 
-use super::{ByteLevelSpec, MetaspaceSpec, PatternSpec};
+use super::{ByteLevelSpec, MetaspaceSpec, PatternSpec, SentencePieceDecoderSpec};
 
 /// Decoders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub enum DecoderSpec {
     },
     /// Space marks back to spaces.
     Metaspace(MetaspaceSpec),
+    /// Pieces of SentencePiece to the text that they were made of.
+    SentencePiece(SentencePieceDecoderSpec),
     /// Repetitions and blanks of a connectionist temporal classification removed.
     Ctc {
         /// The blank.

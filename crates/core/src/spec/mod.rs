@@ -7,6 +7,7 @@ mod normalizers;
 mod patterns;
 mod post_processors;
 mod pre_tokenizers;
+mod sentencepiece;
 
 pub use custom::{CharSpan, CustomSpec, Rewritten, TextFunction, Words};
 pub use decoders::DecoderSpec;
@@ -18,6 +19,10 @@ pub use normalizers::{BertNormalizerSpec, NormalizerSpec};
 pub use patterns::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PrependScheme, SplitBehavior};
 pub use post_processors::{PostProcessorSpec, TemplatePiece, TemplateSpec, TemplateToken};
 pub use pre_tokenizers::PreTokenizerSpec;
+pub use sentencepiece::{
+    PieceType, ScoredPiece, SentencePieceDecoderSpec, SentencePieceKind, SentencePieceNormalizerSpec,
+    SentencePieceSpec,
+};
 
 /// A whole tokenizer. Stages that are `None` pass their input on.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::SentencePieceSpec;
+
 /// A vocabulary as (token, id) in file order.
 pub type VocabSpec = Vec<(String, u32)>;
 
@@ -18,6 +20,8 @@ pub enum ModelSpec {
     Bpe(BpeSpec),
     /// The likeliest segmentation.
     Unigram(UnigramSpec),
+    /// One of the four models of SentencePiece, over a whole text.
+    SentencePiece(SentencePieceSpec),
 }
 
 /// Settings of a BPE model.
@@ -120,6 +124,10 @@ impl ModelSpec {
             Self::Bpe(spec) => Cow::Borrowed(&spec.vocab),
             Self::Unigram(spec) => {
                 let numbered = spec.vocab.iter().zip(0..).map(|((token, _), id)| (token.clone(), id));
+                Cow::Owned(numbered.collect())
+            }
+            Self::SentencePiece(spec) => {
+                let numbered = spec.pieces.iter().zip(0..).map(|(piece, id)| (piece.text.clone(), id));
                 Cow::Owned(numbered.collect())
             }
         }

@@ -1,6 +1,6 @@
 //! Normalizers.
 
-use super::{CustomSpec, PatternSpec};
+use super::{CustomSpec, PatternSpec, SentencePieceNormalizerSpec};
 
 /// Normalizers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub enum NormalizerSpec {
         /// The charsmap: a double-array trie and the replacements it points to.
         charsmap: Vec<u8>,
     },
+    /// All that SentencePiece does to a text before it segments it.
+    SentencePiece(SentencePieceNormalizerSpec),
     /// Write every byte as a printable character (GPT-2's mapping).
     ByteLevel,
     /// A function of somebody else's.

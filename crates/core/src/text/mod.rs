@@ -6,6 +6,7 @@ mod char_spans;
 mod char_table;
 mod pattern;
 mod pieces;
+mod prefixes;
 mod printable;
 mod recent;
 #[rustfmt::skip]
@@ -20,6 +21,7 @@ pub use char_spans::CharSpans;
 pub use char_table::{char_class, CharTable};
 pub use pattern::Pattern;
 pub use pieces::{Pieces, Rewriter, Traced};
+pub use prefixes::Prefixes;
 pub use printable::{byte_of_printable, printable_of};
 pub use recent::{compose_recent, decompose_recent, fold_case};
 pub use unicode::{

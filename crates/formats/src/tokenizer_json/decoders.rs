@@ -4,13 +4,14 @@ use piecework_core::error::Error;
 use piecework_core::spec::DecoderSpec;
 use serde_json::{json, Value};
 
+use super::sentencepiece::{read_decoder, write_decoder};
 use super::shared::{
     bare, read_byte_level, read_metaspace, read_replace, sequence, write_byte_level, write_metaspace,
     write_replace,
 };
 use crate::json::Field;
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "WordPiece",
     "ByteLevel",
     "ByteFallback",
@@ -20,6 +21,7 @@ const KINDS: [&str; 10] = [
     "Replace",
     "Fuse",
     "Strip",
+    "SentencePiece",
     "Sequence",
 ];
 
@@ -43,6 +45,7 @@ pub(super) fn read(field: &Field) -> Result<DecoderSpec, Error> {
         }
         "Fuse" => bare(field, DecoderSpec::Fuse),
         "Strip" => read_strip(field),
+        "SentencePiece" => read_decoder(field).map(DecoderSpec::SentencePiece),
         _ => sequence(field, "decoders", read).map(DecoderSpec::Sequence),
     }
 }
@@ -85,6 +88,7 @@ pub(super) fn write(decoder: &DecoderSpec) -> Value {
         DecoderSpec::Strip { content, start, stop } => {
             json!({ "type": "Strip", "content": content, "start": start, "stop": stop })
         }
+        DecoderSpec::SentencePiece(spec) => write_decoder(spec),
         DecoderSpec::Sequence(members) => {
             let decoders: Vec<Value> = members.iter().map(write).collect();
             json!({ "type": "Sequence", "decoders": decoders })

@@ -15,6 +15,7 @@ mod normalizers;
 mod post_processors;
 mod pre_tokenizers;
 mod read;
+mod sentencepiece;
 mod shared;
 mod version_2;
 mod write;

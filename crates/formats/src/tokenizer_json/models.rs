@@ -8,9 +8,10 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::bpe::{self, read_bpe, WrittenBpe};
 use super::read::optional;
+use super::sentencepiece::{read_model, WrittenModel};
 use crate::json::Field;
 
-pub(super) const KINDS: [&str; 4] = ["BPE", "WordPiece", "WordLevel", "Unigram"];
+pub(super) const KINDS: [&str; 5] = ["BPE", "WordPiece", "WordLevel", "Unigram", "SentencePiece"];
 
 pub(super) fn read(field: &Field) -> Result<ModelSpec, Error> {
     let kind = if field.has("type")? { field.kind(&KINDS)? } else { kind_by_fields(field)? };
@@ -23,6 +24,7 @@ pub(super) fn read_kind(field: &Field, kind: &str, extra: &[&str]) -> Result<Mod
         "BPE" => read_bpe(field, extra).map(bpe::without_merges_as_char),
         "WordPiece" => read_wordpiece(field).map(ModelSpec::WordPiece),
         "WordLevel" => read_word(field).map(ModelSpec::Word),
+        "SentencePiece" => read_model(field).map(ModelSpec::SentencePiece),
         _ => read_unigram(field).map(ModelSpec::Unigram),
     }
 }
@@ -112,6 +114,7 @@ impl Serialize for Written<'_> {
                 WrittenBpe::of_char(vocab, unk_token).serialize(serializer)
             }
             ModelSpec::Bpe(spec) => WrittenBpe::of(spec).serialize(serializer),
+            ModelSpec::SentencePiece(spec) => WrittenModel(spec).serialize(serializer),
             ModelSpec::Unigram(spec) => {
                 let mut fields = serializer.serialize_map(None)?;
                 fields.serialize_entry("type", "Unigram")?;

@@ -1,17 +1,17 @@
 //! `normalizer`.
 
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, Engine, GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::Engine;
 use piecework_core::error::Error;
 use piecework_core::spec::{BertNormalizerSpec, NormalizerSpec};
 use serde_json::{json, Value};
 
 use super::custom::{read_custom, write_custom, Functions};
 use super::read::optional;
-use super::shared::{bare, read_replace, sequence, write_replace};
+use super::sentencepiece::{read_normalizer, write_normalizer};
+use super::shared::{bare, read_replace, sequence, write_replace, BASE64};
 use crate::json::Field;
 
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 15] = [
     "BertNormalizer",
     "NFC",
     "NFD",
@@ -25,14 +25,9 @@ const KINDS: [&str; 14] = [
     "Nmt",
     "Precompiled",
     "ByteLevel",
+    "SentencePiece",
     "Sequence",
 ];
-
-/// Padding is written; files without it are read.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 pub(super) fn read(field: &Field, functions: &Functions<'_>) -> Result<NormalizerSpec, Error> {
     if let Some(custom) = read_custom(field, functions)? {
@@ -57,6 +52,7 @@ pub(super) fn read(field: &Field, functions: &Functions<'_>) -> Result<Normalize
         "Nmt" => bare(field, NormalizerSpec::Nmt),
         "Precompiled" => read_precompiled(field),
         "ByteLevel" => bare(field, NormalizerSpec::ByteLevel),
+        "SentencePiece" => read_normalizer(field).map(NormalizerSpec::SentencePiece),
         _ => {
             let read = |member: &Field| read(member, functions);
             sequence(field, "normalizers", read).map(NormalizerSpec::Sequence)
@@ -110,6 +106,7 @@ pub(super) fn write(normalizer: &NormalizerSpec) -> Value {
             json!({ "type": "Precompiled", "precompiled_charsmap": BASE64.encode(charsmap) })
         }
         NormalizerSpec::ByteLevel => json!({ "type": "ByteLevel" }),
+        NormalizerSpec::SentencePiece(spec) => write_normalizer(spec),
         NormalizerSpec::Custom(custom) => write_custom(custom),
         NormalizerSpec::Sequence(members) => {
             let normalizers: Vec<Value> = members.iter().map(write).collect();

@@ -1,10 +1,18 @@
 //! Parts that several stages write alike.
 
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use piecework_core::error::Error;
 use piecework_core::spec::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PrependScheme, SplitBehavior};
 use serde_json::{json, Value};
 
 use crate::json::Field;
+
+/// Padding is written; files without it are read.
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 const BEHAVIORS: [(&str, SplitBehavior); 5] = [
     ("Removed", SplitBehavior::Removed),

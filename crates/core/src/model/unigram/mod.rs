@@ -6,7 +6,7 @@
 
 mod lattice;
 mod nbest;
-mod pieces;
+pub(super) mod pieces;
 mod sample;
 mod segmentations;
 
@@ -56,9 +56,11 @@ impl Unigram {
     /// Build the automaton; scores must be finite and `unk_id` an entry.
     pub fn compile(spec: &UnigramSpec, vocab: &Vocab) -> Result<Self, Error> {
         check(spec)?;
+        let scored: Vec<(&str, f64)> =
+            spec.vocab.iter().map(|(token, score)| (token.as_str(), *score)).collect();
         let lowest = spec.vocab.iter().fold(f64::INFINITY, |low, &(_, score)| low.min(score));
         Ok(Self {
-            pieces: Pieces::build(&spec.vocab)?,
+            pieces: Pieces::build(&scored)?,
             unknown_score: lowest - UNKNOWN_PENALTY,
             unk_id: spec.unk_id.map(|id| id as u32),
             bytes: spec.byte_fallback.then(|| ByteEntries::collect(vocab)),

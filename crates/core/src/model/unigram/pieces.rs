@@ -8,7 +8,7 @@ const NONE: u32 = u32::MAX;
 
 /// The automaton of all pieces.
 #[derive(Clone, Debug)]
-pub(super) struct Pieces {
+pub(in crate::model) struct Pieces {
     trie: Trie,
     links: Vec<Link>,
     /// By id.
@@ -26,19 +26,19 @@ struct Link {
 
 /// A piece in the automaton.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ScoredPiece {
-    pub(super) score: f64,
-    pub(super) byte_len: u32,
+pub(in crate::model) struct ScoredPiece {
+    pub(in crate::model) score: f64,
+    pub(in crate::model) byte_len: u32,
     /// The longest other piece that this one ends with.
     shorter: u32,
 }
 
 impl Pieces {
     /// Build from pieces by id; empty ones are never found.
-    pub(super) fn build(vocab: &[(String, f64)]) -> Result<Self, Error> {
+    pub(in crate::model) fn build(vocab: &[(&str, f64)]) -> Result<Self, Error> {
         let keys = (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
         let (trie, order) = Trie::build([keys])?;
-        let scored = |(token, score): &(String, f64)| ScoredPiece {
+        let scored = |(token, score): &(&str, f64)| ScoredPiece {
             score: *score,
             byte_len: token.len() as u32,
             shorter: NONE,
@@ -61,13 +61,13 @@ impl Pieces {
     }
 
     /// The state before any byte.
-    pub(super) fn start(&self) -> u32 {
+    pub(in crate::model) fn start(&self) -> u32 {
         ROOT
     }
 
     /// The state after one more byte; amortized constant time.
     #[inline]
-    pub(super) fn step(&self, mut state: u32, byte: u8) -> u32 {
+    pub(in crate::model) fn step(&self, mut state: u32, byte: u8) -> u32 {
         loop {
             if let Some(next) = self.trie.child(state, byte) {
                 return next;
@@ -86,7 +86,7 @@ impl Pieces {
 
     /// The pieces that end here with their ids, longest first.
     #[inline]
-    pub(super) fn ending_at(&self, state: u32) -> impl Iterator<Item = (u32, &ScoredPiece)> {
+    pub(in crate::model) fn ending_at(&self, state: u32) -> impl Iterator<Item = (u32, &ScoredPiece)> {
         let mut next = self.links[state as usize].longest;
         std::iter::from_fn(move || {
             let id = next;

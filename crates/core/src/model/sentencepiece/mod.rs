@@ -1,0 +1,202 @@
+//! The four models of SentencePiece: a whole normalized text in, pieces out.
+//!
+//! Unknown characters are one token with their unknown neighbours, or their bytes where the model has
+//! these. A text may be segmented in parts (see [`cuts`]), which gives what it gives as a whole.
+//!
+//! Kudo and Richardson 2018, "SentencePiece"; checked against `sentencepiece` 0.2.
+
+mod bpe;
+mod checks;
+mod cuts;
+mod emit;
+#[cfg(test)]
+mod tests;
+mod unigram;
+
+pub use cuts::Cut;
+
+use self::bpe::Bpe;
+use self::emit::Emitter;
+use self::unigram::Unigram;
+use super::bytes::ByteEntries;
+use super::{ModelScratch, PieceSink};
+use crate::error::Error;
+use crate::spec::{PieceType, SentencePieceKind, SentencePieceSpec};
+use crate::text::Prefixes;
+use crate::vocab::Vocab;
+
+/// A compiled model.
+#[derive(Clone, Debug)]
+pub struct SentencePiece {
+    engine: Engine,
+    unk_id: u32,
+    /// By id.
+    kinds: Vec<PieceType>,
+    bytes: Option<ByteEntries>,
+    /// User-defined pieces, which characters are never taken out of.
+    symbols: Option<Prefixes>,
+    cut: Option<Cut>,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Unigram(Box<Unigram>),
+    Bpe(Bpe),
+    Word,
+    Char,
+}
+
+/// Memory for one text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    lattice: unigram::Lattice,
+    symbols: bpe::Symbols,
+    /// The score of the text so far, where it is segmented in parts.
+    score: f32,
+}
+
+/// How much a text may score, by size, for a part of it to be segmented as it is alone: see [`unigram`].
+pub type Grade = u32;
+
+impl SentencePiece {
+    /// Check the pieces and build the tables.
+    pub fn compile(spec: &SentencePieceSpec, vocab: &Vocab) -> Result<Self, Error> {
+        let unk_id = checks::check(spec)?;
+        let user_defined = spec.pieces.iter().filter(|piece| piece.kind == PieceType::UserDefined);
+        Ok(Self {
+            engine: match spec.kind {
+                SentencePieceKind::Unigram => Engine::Unigram(Box::new(Unigram::compile(spec, unk_id)?)),
+                SentencePieceKind::Bpe => Engine::Bpe(Bpe::compile(spec)),
+                SentencePieceKind::Word => Engine::Word,
+                SentencePieceKind::Char => Engine::Char,
+            },
+            unk_id,
+            kinds: spec.pieces.iter().map(|piece| piece.kind).collect(),
+            bytes: spec.byte_fallback.then(|| ByteEntries::collect(vocab)),
+            symbols: Prefixes::build(user_defined.map(|piece| piece.text.as_str())),
+            cut: cuts::cut_of(spec),
+        })
+    }
+
+    /// Where texts may be taken apart.
+    #[must_use]
+    pub fn cut(&self) -> Option<Cut> {
+        self.cut
+    }
+
+    /// Segment a whole text.
+    pub fn run(&self, text: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+        self.begin(scratch);
+        self.run_next(text, vocab, scratch, out);
+    }
+
+    /// Begin a text that is segmented in parts.
+    pub fn begin(&self, scratch: &mut ModelScratch) {
+        scratch.sentencepiece.score = 0.0;
+    }
+
+    /// Segment the next part of a text; says what its segmentation is worth elsewhere, if anything.
+    pub fn run_part(
+        &self,
+        part: &str,
+        vocab: &Vocab,
+        scratch: &mut ModelScratch,
+        out: &mut Vec<u32>,
+    ) -> Option<Grade> {
+        let Engine::Unigram(unigram) = &self.engine else {
+            self.run_next(part, vocab, scratch, out);
+            return Some(unigram::MAX_GRADE);
+        };
+        let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
+        let graded = unigram.graded(part, lattice);
+        match graded.filter(|(grade, _)| unigram.holds(*grade, *score)) {
+            Some((grade, ids)) => {
+                out.extend_from_slice(ids);
+                *score = unigram.score_after(*score, ids);
+                Some(grade)
+            }
+            None => {
+                self.run_next(part, vocab, scratch, out);
+                None
+            }
+        }
+    }
+
+    /// Take the segmentation of an earlier part for the next one, unless the text has become too long.
+    #[inline]
+    pub fn repeat(&self, grade: Grade, ids: &[u32], scratch: &mut ModelScratch) -> bool {
+        let Engine::Unigram(unigram) = &self.engine else { return true };
+        let score = &mut scratch.sentencepiece.score;
+        let holds = unigram.holds(grade, *score);
+        if holds {
+            *score = unigram.score_after(*score, ids);
+        }
+        holds
+    }
+
+    /// Segment the next part of a text, whatever it costs.
+    pub fn run_next(
+        &self,
+        text: &str,
+        vocab: &Vocab,
+        scratch: &mut ModelScratch,
+        out: &mut impl PieceSink,
+    ) {
+        let Scratch { lattice, symbols, score } = &mut scratch.sentencepiece;
+        let mut emitter = Emitter::new(text, self.unk_id, self.bytes.as_ref(), out);
+        match &self.engine {
+            Engine::Unigram(unigram) => *score = unigram.run(text, *score, lattice, &mut emitter),
+            Engine::Bpe(bpe) => bpe.run(text, self, vocab, symbols, &mut emitter),
+            Engine::Word => self.each_word(text, |start, end| {
+                emitter.push(self.id_of(&text[start..end], vocab), start, end);
+            }),
+            Engine::Char => self.each_symbol(text, |start, end, _| {
+                emitter.push(self.id_of(&text[start..end], vocab), start, end);
+            }),
+        }
+        emitter.finish();
+    }
+
+    /// Give every character, or user-defined piece, of a text, and whether it is the latter.
+    fn each_symbol(&self, text: &str, mut visit: impl FnMut(usize, usize, bool)) {
+        let mut at = 0;
+        while let Some(c) = text[at..].chars().next() {
+            let symbol = self.symbols.as_ref().and_then(|symbols| symbols.end_at(text, at));
+            let end = symbol.unwrap_or(at + c.len_utf8());
+            visit(at, end, symbol.is_some());
+            at = end;
+        }
+    }
+
+    /// Give every word of a text; each begins with its space.
+    fn each_word(&self, text: &str, mut visit: impl FnMut(usize, usize)) {
+        let mut start = 0;
+        for (at, _) in text.match_indices(cuts::MARK).filter(|&(at, _)| at > 0) {
+            visit(start, at);
+            start = at;
+        }
+        if start < text.len() {
+            visit(start, text.len());
+        }
+    }
+
+    /// The piece that a stretch of text is given out as; one that is never found in text is unknown.
+    fn id_of(&self, text: &str, vocab: &Vocab) -> u32 {
+        let id = vocab.id_of(text).unwrap_or(self.unk_id);
+        match self.kinds[id as usize] {
+            PieceType::Control => self.unk_id,
+            _ => id,
+        }
+    }
+
+    /// The piece that two neighbours may be joined to.
+    fn joined(&self, text: &str, vocab: &Vocab) -> Option<u32> {
+        let is_found =
+            |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined | PieceType::Unused);
+        vocab.id_of(text).filter(|&id| is_found(self.kinds[id as usize]))
+    }
+
+    fn is_unused(&self, id: u32) -> bool {
+        self.kinds[id as usize] == PieceType::Unused
+    }
+}

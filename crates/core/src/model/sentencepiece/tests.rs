@@ -1,0 +1,243 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::memo::{self, Key, Memo};
+use crate::model::Piece;
+use crate::spec::{ModelSpec, ScoredPiece};
+
+const SPACE: &str = "\u{2581}";
+
+fn spec(kind: SentencePieceKind, pieces: &[(&str, f32, PieceType)]) -> SentencePieceSpec {
+    let unknown = ("<unk>", 0.0, PieceType::Unknown);
+    let all = std::iter::once(&unknown).chain(pieces);
+    SentencePieceSpec {
+        kind,
+        pieces: all.map(|&(text, score, kind)| ScoredPiece { text: text.into(), score, kind }).collect(),
+        ..SentencePieceSpec::default()
+    }
+}
+
+fn compiled(spec: &SentencePieceSpec) -> (SentencePiece, Vocab) {
+    let vocab = Vocab::of_model(&ModelSpec::SentencePiece(spec.clone())).unwrap();
+    (SentencePiece::compile(spec, &vocab).unwrap(), vocab)
+}
+
+fn pieces(spec: &SentencePieceSpec, text: &str) -> Vec<(String, u32)> {
+    let (model, vocab) = compiled(spec);
+    let mut out: Vec<Piece> = Vec::new();
+    model.run(text, &vocab, &mut ModelScratch::default(), &mut out);
+    let text_of = |piece: &Piece| text[piece.start as usize..piece.end as usize].to_owned();
+    out.iter().map(|piece| (text_of(piece), piece.id)).collect()
+}
+
+fn texts(spec: &SentencePieceSpec, text: &str) -> Vec<String> {
+    pieces(spec, text).into_iter().map(|(text, _)| text).collect()
+}
+
+const NORMAL: PieceType = PieceType::Normal;
+
+#[test]
+fn unigram_takes_the_likeliest_and_joins_unknown_neighbours() {
+    let spec =
+        spec(SentencePieceKind::Unigram, &[("ab", -1.0, NORMAL), ("a", -1.5, NORMAL), ("b", -1.5, NORMAL)]);
+    assert_eq!(texts(&spec, "abxyb"), ["ab", "xy", "b"]);
+}
+
+#[test]
+fn unigram_prefers_the_longer_piece_of_equal_sums() {
+    let spec = spec(SentencePieceKind::Unigram, &[("a", -1.0, NORMAL), ("aa", -2.0, NORMAL)]);
+    assert_eq!(texts(&spec, "aaa"), ["a", "aa"]);
+}
+
+#[test]
+fn user_defined_pieces_are_never_split() {
+    for kind in [SentencePieceKind::Unigram, SentencePieceKind::Bpe, SentencePieceKind::Char] {
+        let pieces = [("<a>", 0.0, PieceType::UserDefined), ("<", -1.0, NORMAL), ("<a", -0.5, NORMAL)];
+        assert_eq!(texts(&spec(kind, &pieces), "<a>"), ["<a>"]);
+    }
+}
+
+#[test]
+fn bpe_joins_by_score_and_takes_unused_pieces_apart() {
+    let mut spec = spec(
+        SentencePieceKind::Bpe,
+        &[
+            ("a", -9.0, NORMAL),
+            ("b", -9.0, NORMAL),
+            ("c", -9.0, NORMAL),
+            ("ab", -0.0, NORMAL),
+            ("abc", -1.0, NORMAL),
+        ],
+    );
+    assert_eq!(texts(&spec, "abcc"), ["abc", "c"]);
+    spec.pieces[5].kind = PieceType::Unused;
+    assert_eq!(texts(&spec, "abcc"), ["ab", "c", "c"]);
+}
+
+#[test]
+fn words_begin_with_their_space() {
+    let spec = spec(SentencePieceKind::Word, &[("\u{2581}a", -1.0, NORMAL), (SPACE, -1.0, NORMAL)]);
+    assert_eq!(texts(&spec, "\u{2581}a\u{2581}\u{2581}b"), ["\u{2581}a", SPACE, "\u{2581}b"]);
+}
+
+#[test]
+fn bytes_spell_the_unknown_and_the_last_one_covers_it() {
+    let names: Vec<String> = (0..=255).map(|byte| format!("<0x{byte:02X}>")).collect();
+    let mut spec = spec(SentencePieceKind::Unigram, &[("a", -1.0, NORMAL)]);
+    spec.byte_fallback = true;
+    let byte = |name: &String| ScoredPiece { text: name.clone(), score: 0.0, kind: PieceType::Byte };
+    spec.pieces.extend(names.iter().map(byte));
+    let found = pieces(&spec, "\u{e9}a");
+    assert_eq!(found, [(String::new(), 2 + 0xC3), ("\u{e9}".into(), 2 + 0xA9), ("a".into(), 1)]);
+}
+
+#[test]
+fn refuses_what_no_text_can_be_segmented_by() {
+    let refused = |edit: fn(&mut SentencePieceSpec)| {
+        let mut spec = spec(SentencePieceKind::Unigram, &[("a", -1.0, NORMAL)]);
+        edit(&mut spec);
+        checks::check(&spec).unwrap_err().to_string()
+    };
+    assert!(refused(|spec| spec.pieces[1].score = f32::NAN).starts_with("model.pieces[1]: found score NaN"));
+    assert!(
+        refused(|spec| spec.pieces[1].text.clear()).starts_with("model.pieces[1]: found an empty piece")
+    );
+    assert!(refused(|spec| drop(spec.pieces.remove(0))).starts_with("model.pieces: found no unknown piece"));
+    assert!(refused(|spec| spec.byte_fallback = true).contains("no byte piece <0x00>"));
+    assert!(refused(|spec| spec.pieces[1].kind = PieceType::Byte).contains("no byte_fallback"));
+    assert!(refused(|spec| spec.pieces[1].kind = PieceType::Unknown).contains("as [0] is"));
+}
+
+#[test]
+fn a_megabyte_without_a_space_keeps_little_memory() {
+    let spec = spec(SentencePieceKind::Unigram, &[("a", -1.0, NORMAL), ("aab", -1.0, NORMAL)]);
+    let (model, vocab) = compiled(&spec);
+    let (mut scratch, mut out) = (ModelScratch::default(), Vec::<u32>::new());
+    model.run(&"aab".repeat(1 << 19), &vocab, &mut scratch, &mut out);
+    assert_eq!(out.len(), 1 << 19);
+    assert!(scratch.sentencepiece.lattice.capacity() < 1 << 16);
+}
+
+#[test]
+fn paths_that_never_meet_are_kept_to_the_end() {
+    let spec = spec(SentencePieceKind::Unigram, &[("a", -1.0, NORMAL), ("aaa", -2.0, NORMAL)]);
+    let text = "a".repeat(100_001);
+    assert_eq!(pieces(&spec, &text).len(), 100_001usize.div_ceil(3) + 1);
+}
+
+/// Pieces of letters and spaces, with scores that make ties and near ties.
+fn any_pieces() -> impl Strategy<Value = Vec<(String, f32, bool)>> {
+    let text = prop::collection::vec(prop::sample::select(vec!["a", "b", "\u{e9}"]), 1..4)
+        .prop_map(|parts| parts.concat());
+    let score = prop_oneof![
+        (-40i32..1).prop_map(|quarter| quarter as f32 / 4.0),
+        (-1000f32..0.0),
+        (-1.001f32..-1.0),
+    ];
+    prop::collection::vec((text, score, any::<bool>()), 1..12)
+}
+
+fn random_spec(kind: SentencePieceKind, pieces: Vec<(String, f32, bool)>) -> SentencePieceSpec {
+    let mut all = spec(kind, &[(SPACE, -2.0, NORMAL)]);
+    for (text, score, follows_space) in pieces {
+        let text = if follows_space { format!("{SPACE}{text}") } else { text };
+        if all.pieces.iter().all(|piece| piece.text != text) {
+            all.pieces.push(ScoredPiece { text, score, kind: NORMAL });
+        }
+    }
+    all
+}
+
+/// The plain definition: every place, every piece that ends there, by the rules of 32-bit sums.
+fn naive_unigram(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
+    let low = spec.pieces.iter().filter(|piece| piece.kind == NORMAL).map(|piece| piece.score);
+    let unknown_score = low.fold(f32::MAX, f32::min) - 10.0;
+    let mut best: Vec<Option<(f32, u32, usize)>> = vec![None; text.len() + 1];
+    best[0] = Some((0.0, 0, 0));
+    for (start, c) in text.char_indices() {
+        let before = best[start].unwrap().0;
+        let mut is_covered = false;
+        let mut take = |end: usize, id: u32, sum: f32| {
+            if best[end].is_none_or(|(score, ..)| sum > score) {
+                best[end] = Some((sum, id, start));
+            }
+        };
+        let mut found: Vec<(u32, &ScoredPiece)> = (0..).zip(&spec.pieces).collect();
+        found.retain(|(_, piece)| piece.kind == NORMAL && text[start..].starts_with(&piece.text));
+        found.sort_by_key(|(_, piece)| piece.text.len());
+        for (id, piece) in found {
+            is_covered |= piece.text.len() == c.len_utf8();
+            take(start + piece.text.len(), id, piece.score + before);
+        }
+        if !is_covered {
+            take(start + c.len_utf8(), 0, unknown_score + before);
+        }
+    }
+    let (mut ids, mut end) = (Vec::new(), text.len());
+    while end > 0 {
+        let (_, id, start) = best[end].unwrap();
+        ids.push(id);
+        end = start;
+    }
+    ids.reverse();
+    ids.dedup_by(|one, other| *one == 0 && *other == 0);
+    ids
+}
+
+/// The way of the pipeline: part by part, through a memo.
+fn in_parts(model: &SentencePiece, vocab: &Vocab, memo: &mut Memo, text: &str) -> Vec<u32> {
+    let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
+    let Some(cut) = model.cut() else { panic!("no cuts") };
+    model.begin(&mut scratch);
+    let mut start = 0;
+    while start < text.len() {
+        let end = cut.next(text, start);
+        let (part, from) = (&text[start..end], out.len());
+        start = end;
+        let known = Key::of(part.as_bytes()).and_then(|key| memo.get(key)).map(memo::take_grade);
+        if let Some((packed, grade)) = known {
+            memo::append(packed, &mut out);
+            if model.repeat(grade, &out[from..], &mut scratch) {
+                continue;
+            }
+            out.truncate(from);
+        }
+        let grade = model.run_part(part, vocab, &mut scratch, &mut out);
+        let packed = grade.and_then(|grade| memo::pack_graded(&out[from..], grade));
+        if let Some((key, packed)) = Key::of(part.as_bytes()).zip(packed) {
+            memo.insert(key, packed);
+        }
+    }
+    out
+}
+
+proptest! {
+    #[test]
+    fn the_lattice_gives_what_its_definition_gives(
+        pieces in any_pieces(),
+        text in "[ab\u{e9}x\u{2581}]{0,40}",
+    ) {
+        let spec = random_spec(SentencePieceKind::Unigram, pieces);
+        let (model, vocab) = compiled(&spec);
+        let mut out: Vec<u32> = Vec::new();
+        model.run(&text, &vocab, &mut ModelScratch::default(), &mut out);
+        prop_assert_eq!(out, naive_unigram(&spec, &text));
+    }
+
+    #[test]
+    fn parts_give_what_the_whole_gives(
+        pieces in any_pieces(),
+        is_bpe in any::<bool>(),
+        texts in prop::collection::vec("([ab\u{e9}x]{0,4}\u{2581}){0,300}[ab]{0,20}", 1..4),
+    ) {
+        let kind = if is_bpe { SentencePieceKind::Bpe } else { SentencePieceKind::Unigram };
+        let spec = random_spec(kind, pieces);
+        let (model, vocab) = compiled(&spec);
+        let mut memo = Memo::with_bits(8);
+        for text in texts {
+            let mut whole: Vec<u32> = Vec::new();
+            model.run(&text, &vocab, &mut ModelScratch::default(), &mut whole);
+            prop_assert_eq!(in_parts(&model, &vocab, &mut memo, &text), whole);
+        }
+    }
+}

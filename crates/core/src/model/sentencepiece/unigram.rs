@@ -1,0 +1,341 @@
+//! Unigram as SentencePiece computes it: scores are 32-bit floats, summed from the beginning of the text.
+//!
+//! For every end of a character the pieces that end there are tried, longest first; of equal sums the
+//! first is taken. Where a sum has grown beyond 100,000 it counts as 0 from there on, and what has already
+//! been reached beyond that place loses as much. (That is `sentencepiece` 0.2.3; up to 0.2.1 sums grew without
+//! bound and were compared before they were rounded, which decides other ties in long texts.) Rounding makes the segmentation
+//! of a word depend on all the text before it. [`Unigram::graded`] says how near the
+//! decisions within a word are: with `u` half the distance of two neighbouring 32-bit floats, every sum in a
+//! word of 15 bytes is off by at most 15 u, so a lead of more than 31 u decides as exact numbers would.
+//!
+//! O(n) and the pieces found; memory is bounded but for texts whose best paths stay apart.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::super::unigram::pieces::Pieces;
+use super::super::{Piece, PieceSink};
+use super::emit::Emitter;
+use super::Grade;
+use crate::error::Error;
+use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
+
+/// How much worse than the worst piece an unknown character is.
+const UNKNOWN_PENALTY: f32 = 10.0;
+/// How much better a user-defined piece is by every byte after the first.
+const USER_DEFINED_BONUS: f64 = 0.1;
+
+/// A larger sum is taken off.
+const MAX_SCORE: f32 = 100_000.0;
+
+/// The longest word, in bytes, that is graded.
+const MAX_GRADED: usize = 15;
+/// Grade `g` is a lead of at least `4^(g - 2)`.
+pub(super) const MAX_GRADE: Grade = 3;
+
+/// How many places are kept before the beginning of the path is given out.
+const KEPT: usize = 1 << 14;
+
+/// The pieces with what they add to a sum.
+#[derive(Clone, Debug)]
+pub(super) struct Unigram {
+    pieces: Pieces,
+    /// By id.
+    scores: Vec<f64>,
+    unknown_score: f32,
+    unk_id: u32,
+    longest: usize,
+    /// By grade: the text may score so much before the word, by size.
+    limits: [f32; MAX_GRADE as usize + 1],
+}
+
+/// The best way to reach a byte: its score, and the last piece.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reached {
+    score: f32,
+    id: u32,
+    start: u32,
+}
+
+/// Memory for one text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lattice {
+    /// By byte, from the one that the path has been given out to.
+    reached: Vec<Reached>,
+    path: Vec<Piece>,
+    ids: Vec<u32>,
+    /// Places where a sum was taken off, and the sum; those that a piece can still cross.
+    taken_off: Vec<(usize, f32)>,
+}
+
+impl Lattice {
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.reached.capacity()
+    }
+}
+
+impl Unigram {
+    pub(super) fn compile(spec: &SentencePieceSpec, unk_id: u32) -> Result<Self, Error> {
+        let low = spec.lowest_score.unwrap_or_else(|| lowest(&spec.pieces));
+        let score = |piece: &ScoredPiece| match piece.kind {
+            PieceType::UserDefined => user_defined_score(&piece.text),
+            _ => f64::from(piece.score),
+        };
+        let is_found =
+            |piece: &ScoredPiece| matches!(piece.kind, PieceType::Normal | PieceType::UserDefined);
+        let scores: Vec<f64> = spec.pieces.iter().map(score).collect();
+        let found: Vec<(&str, f64)> = spec
+            .pieces
+            .iter()
+            .zip(&scores)
+            .map(|(piece, &score)| (if is_found(piece) { piece.text.as_str() } else { "" }, score))
+            .collect();
+        let unknown_score = low - UNKNOWN_PENALTY;
+        let worst =
+            found.iter().fold(f64::from(unknown_score).abs(), |worst, found| worst.max(found.1.abs()));
+        Ok(Self {
+            pieces: Pieces::build(&found)?,
+            longest: found.iter().map(|(text, _)| text.len()).max().unwrap_or(0).max(4),
+            scores,
+            unknown_score,
+            unk_id,
+            limits: std::array::from_fn(|grade| limit(grade, worst)),
+        })
+    }
+
+    /// Segment what follows a text that scores `score`; gives the score with it.
+    pub(super) fn run(
+        &self,
+        text: &str,
+        score: f32,
+        lattice: &mut Lattice,
+        emitter: &mut Emitter<'_, impl PieceSink>,
+    ) -> f32 {
+        let Lattice { reached, path, taken_off, .. } = lattice;
+        reached.clear();
+        taken_off.clear();
+        reached.push(Reached { score, ..Reached::default() });
+        take_off(&mut reached[0], 0, taken_off);
+        let (mut base, mut kept) = (0, KEPT.max(4 * self.longest));
+        let (mut state, mut start) = (self.pieces.start(), 0);
+        for (at, &byte) in text.as_bytes().iter().enumerate() {
+            state = self.pieces.step(state, byte);
+            let end = at + 1;
+            if !text.is_char_boundary(end) {
+                reached.push(Reached::default());
+                continue;
+            }
+            let mut best = self.reach(state, start..end, base, reached, taken_off);
+            if end < text.len() {
+                taken_off.retain(|(place, _)| place + self.longest > end);
+                take_off(&mut best, end, taken_off);
+            }
+            reached.push(best);
+            start = end;
+            if reached.len() > kept {
+                let settled = self.settled(text, base, end, reached);
+                emit(base, settled, reached, path, emitter);
+                reached.drain(..settled - base);
+                base = settled;
+                kept = kept.max(2 * reached.len());
+            }
+        }
+        emit(base, text.len(), reached, path, emitter);
+        reached.last().map_or(score, |last| last.score)
+    }
+
+    /// The best piece that ends where the last character, at `last`, does.
+    #[inline]
+    fn reach(
+        &self,
+        state: u32,
+        last: Range<usize>,
+        base: usize,
+        reached: &[Reached],
+        taken_off: &[(usize, f32)],
+    ) -> Reached {
+        let mut best = Best { found: None, taken_off };
+        let mut shortest = last.end;
+        for (id, piece) in self.pieces.ending_at(state) {
+            shortest = last.end - piece.byte_len as usize;
+            best.consider(id, shortest, plus(reached[shortest - base].score, piece.score));
+        }
+        if shortest != last.start {
+            let score = self.unknown_score + reached[last.start - base].score;
+            best.consider(self.unk_id, last.start, score);
+        }
+        best.found.unwrap_or_default()
+    }
+
+    /// The last place up to which the path is the same whatever comes after `end`.
+    ///
+    /// A later piece begins at `end` or less than the longest piece before it, so all paths go through
+    /// one of these places; going back from the last of them, again and again, leads to where they meet.
+    fn settled(&self, text: &str, base: usize, end: usize, reached: &[Reached]) -> usize {
+        let first = end.saturating_sub(self.longest).max(base);
+        let mut places: BTreeSet<usize> = (first..=end).filter(|&at| text.is_char_boundary(at)).collect();
+        while let Some(last) = places.pop_last() {
+            if places.is_empty() || last == base {
+                return last;
+            }
+            places.insert(reached[last - base].start as usize);
+        }
+        base
+    }
+
+    /// Segment a short word by exact numbers; gives its ids and how clear they are. `None` for a word that
+    /// is too long, unclear, or has an unknown character.
+    pub(super) fn graded<'l>(&self, word: &str, lattice: &'l mut Lattice) -> Option<(Grade, &'l [u32])> {
+        if word.len() > MAX_GRADED {
+            return None;
+        }
+        let mut places = [Place::default(); MAX_GRADED + 1];
+        let (mut state, mut start) = (self.pieces.start(), 0);
+        for (at, &byte) in word.as_bytes().iter().enumerate() {
+            state = self.pieces.step(state, byte);
+            if word.is_char_boundary(at + 1) {
+                places[at + 1] = self.place(state, start, at + 1, &places);
+                start = at + 1;
+            }
+        }
+        let Lattice { ids, .. } = lattice;
+        ids.clear();
+        let (mut lead, mut end) = (f64::INFINITY, word.len());
+        while end > 0 {
+            let place = places[end];
+            lead = lead.min(place.lead);
+            ids.push(place.id);
+            end = place.start;
+        }
+        ids.reverse();
+        let grade = (0..=MAX_GRADE).rev().find(|&grade| lead >= lead_of(grade));
+        grade.filter(|_| !ids.contains(&self.unk_id)).map(|grade| (grade, ids.as_slice()))
+    }
+
+    fn place(&self, state: u32, start: usize, end: usize, places: &[Place]) -> Place {
+        let mut best = Place { score: f64::NEG_INFINITY, lead: f64::INFINITY, ..Place::default() };
+        let mut shortest = end;
+        let mut consider = |id: u32, from: usize, score: f64| {
+            let score = score + places[from].score;
+            let lead = (score - best.score).abs();
+            if score > best.score {
+                best = Place { score, lead, id, start: from };
+            } else {
+                best.lead = best.lead.min(lead);
+            }
+        };
+        for (id, piece) in self.pieces.ending_at(state) {
+            shortest = end - piece.byte_len as usize;
+            consider(id, shortest, piece.score);
+        }
+        if shortest != start {
+            consider(self.unk_id, start, f64::from(self.unknown_score));
+        }
+        best
+    }
+
+    /// Whether a word of this grade is segmented alike after a text that scores `score`.
+    #[inline]
+    pub(super) fn holds(&self, grade: Grade, score: f32) -> bool {
+        score.abs() < self.limits[grade as usize]
+    }
+
+    /// The score of a text that scores `score` and goes on with these pieces.
+    #[inline]
+    pub(super) fn score_after(&self, score: f32, ids: &[u32]) -> f32 {
+        ids.iter().fold(score, |sum, &id| plus(sum, self.scores[id as usize]))
+    }
+}
+
+/// The best piece so far of those that end at one place.
+struct Best<'a> {
+    found: Option<Reached>,
+    /// What is still to be taken off, by place.
+    taken_off: &'a [(usize, f32)],
+}
+
+impl Best<'_> {
+    /// Take a piece if it is better; pieces come by where they begin, the first place first.
+    #[inline]
+    fn consider(&mut self, id: u32, start: usize, score: f32) {
+        while let Some(((place, sum), rest)) = self.taken_off.split_first() {
+            if *place > start {
+                break;
+            }
+            if let Some(found) = &mut self.found {
+                found.score -= sum;
+            }
+            self.taken_off = rest;
+        }
+        if self.found.is_none_or(|found| score > found.score) {
+            self.found = Some(Reached { score, id, start: start as u32 });
+        }
+    }
+}
+
+/// The best way to a byte of a short word, in exact numbers, and by how much it leads the next best.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    score: f64,
+    lead: f64,
+    id: u32,
+    start: usize,
+}
+
+/// The lowest score of the normal pieces.
+fn lowest(pieces: &[ScoredPiece]) -> f32 {
+    let normal = pieces.iter().filter(|piece| piece.kind == PieceType::Normal);
+    normal.fold(f32::MAX, |lowest, piece| lowest.min(piece.score))
+}
+
+/// Count a sum that has become too large as 0.
+fn take_off(reached: &mut Reached, place: usize, taken_off: &mut Vec<(usize, f32)>) {
+    if reached.score.abs() > MAX_SCORE {
+        taken_off.push((place, reached.score));
+        reached.score = 0.0;
+    }
+}
+
+/// The sum of two 32-bit floats, one of them kept in 64 bits; rounded once, as if both were in 32.
+#[inline]
+fn plus(sum: f32, score: f64) -> f32 {
+    (f64::from(sum) + score) as f32
+}
+
+/// User-defined pieces score above all others, more by every further byte.
+fn user_defined_score(piece: &str) -> f64 {
+    let score = USER_DEFINED_BONUS * (piece.len() as f64 - 1.0);
+    f64::from(score as f32)
+}
+
+fn lead_of(grade: Grade) -> f64 {
+    4f64.powi(grade as i32 - 2)
+}
+
+/// Below 2^(m + 19) floats are at most 2^(m - 5) apart, and 2^m is more than 31 halves of that; the sums of
+/// a word stay within its bytes times the worst score, and none of them may be taken off.
+fn limit(grade: usize, worst: f64) -> f32 {
+    let largest = (lead_of(grade as Grade) * f64::from(1 << 19)).min(MAX_SCORE.into());
+    ((largest - worst * (MAX_GRADED + 1) as f64) as f32).max(0.0)
+}
+
+/// Give out the path between two places, `base` the first of those kept.
+fn emit(
+    base: usize,
+    end: usize,
+    reached: &[Reached],
+    path: &mut Vec<Piece>,
+    emitter: &mut Emitter<'_, impl PieceSink>,
+) {
+    path.clear();
+    let mut at = end;
+    while at > base {
+        let Reached { id, start, .. } = reached[at - base];
+        path.push(Piece { id, start, end: at as u32 });
+        at = start as usize;
+    }
+    for piece in path.iter().rev() {
+        emitter.push(piece.id, piece.start as usize, piece.end as usize);
+    }
+}

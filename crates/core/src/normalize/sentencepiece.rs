@@ -1,0 +1,247 @@
+//! SentencePiece's normalizer: compiled rules, the longest match first, then its treatment of spaces.
+//!
+//! Where the text stands: a user-defined symbol is taken as it is, else the longest rule that matches is
+//! applied, else one character is taken. Spaces at the ends and repeated ones may go, a space may come
+//! before or after the text, and every space may become `▁`. A character comes from what stands between
+//! the beginning of what it was made of and the beginning of what the next one was made of. O(n) times the
+//! longest rule; ASCII that no rule touches is copied.
+//!
+//! Kudo and Richardson 2018, "SentencePiece", section 3; checked against `sentencepiece` 0.2.
+
+use super::charsmap::Charsmap;
+use super::growth::Growth;
+use crate::error::Error;
+use crate::spec::SentencePieceNormalizerSpec;
+use crate::text::{NormalizedSink, Prefixes};
+
+/// What a space becomes.
+const MARK: char = '\u{2581}';
+
+/// The compiled normalizer.
+#[derive(Clone, Debug)]
+pub struct SentencePiece {
+    spec: SentencePieceNormalizerSpec,
+    rules: Option<Charsmap>,
+    symbols: Option<Prefixes>,
+    /// By byte, for ASCII that is followed by ASCII or nothing.
+    roles: [Role; 256],
+}
+
+/// What a byte is to the fast path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Stays as it is.
+    Kept,
+    /// A space that no rule touches.
+    Space,
+    /// Needs the rules.
+    Other,
+}
+
+impl SentencePiece {
+    /// Compile the settings, which stand at `place` in their file.
+    pub(super) fn compile(spec: &SentencePieceNormalizerSpec, place: &str) -> Result<Self, Error> {
+        let rules = match spec.charsmap.as_slice() {
+            [] => None,
+            charsmap => Some(Charsmap::parse(charsmap, &format!("{place}.precompiled_charsmap"))?),
+        };
+        let symbols = Prefixes::build(spec.user_defined_symbols.iter().map(String::as_str));
+        let roles = std::array::from_fn(|byte| role_of(byte as u8, rules.as_ref(), symbols.as_ref()));
+        Ok(Self { spec: spec.clone(), rules, symbols, roles })
+    }
+
+    /// The settings.
+    pub(super) fn spec(&self) -> &SentencePieceNormalizerSpec {
+        &self.spec
+    }
+
+    /// Normalize `text`, which stands at byte `start` of the original.
+    pub(super) fn run(
+        &self,
+        text: &str,
+        start: u32,
+        growth: Growth,
+        out: &mut impl NormalizedSink,
+    ) -> Result<(), Error> {
+        let mut at = self.first_kept(text);
+        if at == text.len() {
+            return Ok(());
+        }
+        let mut writer = Writer::new(&self.spec, start, growth, out);
+        if self.spec.add_dummy_prefix && !self.spec.treat_whitespace_as_suffix {
+            writer.push(writer.space, at);
+        }
+        while at < text.len() {
+            at = match self.role_at(text.as_bytes(), at) {
+                Role::Kept => {
+                    let end = self.kept_end(text.as_bytes(), at);
+                    writer.keep(&text[at..end], at);
+                    end
+                }
+                Role::Space => {
+                    writer.push_space(at);
+                    at + 1
+                }
+                Role::Other => {
+                    let (new, end) = self.prefix(text, at);
+                    writer.rewrite(new, at)?;
+                    end
+                }
+            };
+        }
+        writer.finish(at, self.spec.add_dummy_prefix && self.spec.treat_whitespace_as_suffix);
+        Ok(())
+    }
+
+    /// Where the spaces at the beginning end, if they go.
+    fn first_kept(&self, text: &str) -> usize {
+        let mut at = 0;
+        while self.spec.remove_extra_whitespaces && at < text.len() {
+            let (new, end) = self.prefix(text, at);
+            if new != " " {
+                break;
+            }
+            at = end;
+        }
+        at
+    }
+
+    /// What becomes of the text at `at`, and where that ends.
+    fn prefix<'t>(&'t self, text: &'t str, at: usize) -> (&'t str, usize) {
+        if let Some(end) = self.symbols.as_ref().and_then(|symbols| symbols.end_at(text, at)) {
+            return (&text[at..end], end);
+        }
+        let matched = self.rules.as_ref().and_then(|rules| rules.longest_match(&text[at..]));
+        match matched {
+            Some((len, new)) => (new, at + len),
+            None => {
+                let len = text[at..].chars().next().map_or(0, char::len_utf8);
+                (&text[at..at + len], at + len)
+            }
+        }
+    }
+
+    #[inline]
+    fn role_at(&self, text: &[u8], at: usize) -> Role {
+        match text.get(at + 1) {
+            Some(next) if !next.is_ascii() => Role::Other,
+            _ => self.roles[usize::from(text[at])],
+        }
+    }
+
+    /// The end of the characters from `at` on that stay, of which there is one at least.
+    #[inline]
+    fn kept_end(&self, text: &[u8], at: usize) -> usize {
+        let is_kept = |&byte: &u8| self.roles[usize::from(byte)] == Role::Kept;
+        let end = text[at..].iter().position(|byte| !is_kept(byte)).map_or(text.len(), |len| at + len);
+        // The last one may be the beginning of a rule.
+        end - usize::from(text.get(end).is_some_and(|byte| !byte.is_ascii()))
+    }
+}
+
+fn role_of(byte: u8, rules: Option<&Charsmap>, symbols: Option<&Prefixes>) -> Role {
+    let is_touched = !byte.is_ascii()
+        || rules.is_some_and(|rules| rules.touches_ascii(byte))
+        || symbols.is_some_and(|symbols| symbols.begin_with(byte));
+    match byte {
+        _ if is_touched => Role::Other,
+        b' ' => Role::Space,
+        _ => Role::Kept,
+    }
+}
+
+/// Writes characters once it is known where the next one begins, and spaces once it is known that they stay.
+struct Writer<'a, S> {
+    start: u32,
+    space: char,
+    escapes: bool,
+    trims: bool,
+    after_space: bool,
+    last: Option<(char, u32)>,
+    /// Beginnings of spaces after `last`, where spaces at the end go.
+    spaces: Vec<u32>,
+    growth: Growth,
+    out: &'a mut S,
+}
+
+impl<'a, S: NormalizedSink> Writer<'a, S> {
+    fn new(spec: &SentencePieceNormalizerSpec, start: u32, growth: Growth, out: &'a mut S) -> Self {
+        Self {
+            start,
+            space: if spec.escape_whitespaces { MARK } else { ' ' },
+            escapes: spec.escape_whitespaces,
+            trims: spec.remove_extra_whitespaces,
+            after_space: spec.remove_extra_whitespaces,
+            last: None,
+            spaces: Vec::new(),
+            growth,
+            out,
+        }
+    }
+
+    /// Write characters that nothing changes and that are no spaces, ASCII, from byte `at` of the text.
+    #[inline]
+    fn keep(&mut self, run: &str, at: usize) {
+        let from = self.start + at as u32;
+        self.settle(from);
+        let (rest, last) = run.split_at(run.len() - 1);
+        self.out.push_unchanged(rest, from);
+        self.last = last.chars().next().map(|last| (last, from + rest.len() as u32));
+        self.after_space = false;
+    }
+
+    /// Write a space of the text.
+    #[inline]
+    fn push_space(&mut self, at: usize) {
+        if !self.after_space {
+            self.push(self.space, at);
+            self.after_space = self.trims;
+        }
+    }
+
+    /// Write what was made of the text at byte `at`.
+    fn rewrite(&mut self, new: &str, at: usize) -> Result<(), Error> {
+        self.growth.take(new.len())?;
+        let kept = if self.after_space { new.trim_start_matches(' ') } else { new };
+        for c in kept.chars() {
+            self.push(if c == ' ' && self.escapes { MARK } else { c }, at);
+        }
+        if !kept.is_empty() {
+            self.after_space = self.trims && kept.ends_with(' ');
+        }
+        Ok(())
+    }
+
+    /// Write a character that was made of the text at byte `at`.
+    fn push(&mut self, c: char, at: usize) {
+        let from = self.start + at as u32;
+        if self.trims && c == self.space {
+            return self.spaces.push(from);
+        }
+        self.settle(from);
+        self.last = Some((c, from));
+    }
+
+    /// Write all that waits, now that the next character is known to begin at `end`.
+    #[inline]
+    fn settle(&mut self, end: u32) {
+        if let Some((c, from)) = self.last.take() {
+            self.out.push_from(c, (from, self.spaces.first().copied().unwrap_or(end)));
+        }
+        for at in 0..self.spaces.len() {
+            let to = self.spaces.get(at + 1).copied().unwrap_or(end);
+            self.out.push_from(self.space, (self.spaces[at], to));
+        }
+        self.spaces.clear();
+    }
+
+    /// Write the end of the text, which is at byte `at`.
+    fn finish(&mut self, at: usize, adds_suffix: bool) {
+        let end = self.spaces.first().copied().unwrap_or(self.start + at as u32);
+        self.spaces.clear();
+        self.settle(end);
+        if adds_suffix {
+            self.out.push_from(self.space, (end, end));
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! A protobuf message as a list of numbered values, whatever it means; nothing in it is lost.
+//!
+//! Source: the wire format of protocol buffers, of which this reads and writes all but groups (which no
+//! version of the schema has). Nested messages are bytes until somebody reads them, so a file takes memory in
+//! proportion to its size.
+
+use std::borrow::Cow;
+
+use piecework_core::error::{Error, ErrorKind};
+
+/// The most bytes of a varint.
+const MAX_VARINT: usize = 10;
+
+/// The fields in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Message<'a> {
+    /// Where the message stands, for errors.
+    place: String,
+    fields: Vec<(u32, Value<'a>)>,
+}
+
+/// A value by its wire type.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value<'a> {
+    Varint(u64),
+    Fixed64([u8; 8]),
+    Bytes(Cow<'a, [u8]>),
+    Fixed32([u8; 4]),
+}
+
+/// A field by its number and its name, the latter for errors.
+pub(super) type Field = (u32, &'static str);
+
+impl<'a> Message<'a> {
+    /// Read the bytes of a message.
+    pub(super) fn parse(bytes: &'a [u8], place: &str) -> Result<Self, Error> {
+        let mut message = Self { place: place.to_owned(), fields: Vec::new() };
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let at = bytes.len() - rest.len();
+            let field = take_field(&mut rest).ok_or_else(|| {
+                let place = message.at(&format!("byte {at}"));
+                let found = "a field that is cut off or malformed";
+                Error::new(ErrorKind::Format, place, found, "a protobuf")
+            })?;
+            message.fields.push(field);
+        }
+        Ok(message)
+    }
+
+    /// Append the bytes of the message.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        self.fields.iter().for_each(|(number, value)| put_field(*number, value, out));
+    }
+
+    /// Its bytes.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.write(&mut out);
+        out
+    }
+
+    /// All values of a field.
+    pub(super) fn all(&self, number: u32) -> impl Iterator<Item = &Value<'a>> {
+        self.fields.iter().filter(move |(known, _)| *known == number).map(|(_, value)| value)
+    }
+
+    /// Whether the field is there.
+    pub(super) fn has(&self, (number, _): Field) -> bool {
+        self.all(number).next().is_some()
+    }
+
+    /// A flag or a number that is not negative; the last one counts.
+    pub(super) fn number(&self, field: Field, default: u64) -> Result<u64, Error> {
+        match self.all(field.0).last() {
+            None => Ok(default),
+            Some(Value::Varint(number)) => Ok(*number),
+            Some(other) => Err(self.wrong(field, other, "an integer")),
+        }
+    }
+
+    /// A flag.
+    pub(super) fn flag(&self, field: Field, default: bool) -> Result<bool, Error> {
+        Ok(self.number(field, default.into())? != 0)
+    }
+
+    /// A 32-bit float, 0 if it is not there.
+    pub(super) fn float(&self, field: Field) -> Result<f32, Error> {
+        match self.all(field.0).last() {
+            None => Ok(0.0),
+            Some(Value::Fixed32(bytes)) => Ok(f32::from_le_bytes(*bytes)),
+            Some(other) => Err(self.wrong(field, other, "a 32-bit float")),
+        }
+    }
+
+    /// A text.
+    pub(super) fn text(&self, field: Field, default: &str) -> Result<String, Error> {
+        let Some(value) = self.all(field.0).last() else { return Ok(default.to_owned()) };
+        let Value::Bytes(bytes) = value else { return Err(self.wrong(field, value, "a text")) };
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let found = format!("bytes that are not UTF-8 at {}", error.valid_up_to());
+            Error::new(ErrorKind::Format, self.at(field.1), found, "a text")
+        })?;
+        Ok(text.to_owned())
+    }
+
+    /// The bytes of a field; those of a message that is there several times are one message.
+    pub(super) fn merged(&self, field: Field) -> Result<Vec<u8>, Error> {
+        let mut merged = Vec::new();
+        for value in self.all(field.0) {
+            let Value::Bytes(bytes) = value else { return Err(self.wrong(field, value, "bytes")) };
+            merged.extend_from_slice(bytes);
+        }
+        Ok(merged)
+    }
+
+    /// Take all values of a field away.
+    pub(super) fn remove(&mut self, (number, _): Field) {
+        self.fields.retain(|(known, _)| *known != number);
+    }
+
+    /// Give a field one value; a new field comes before those with a greater number.
+    pub(super) fn set(&mut self, field: Field, value: Value<'a>) {
+        let present = self.fields.iter().position(|(known, _)| *known == field.0);
+        let later = || self.fields.iter().position(|(known, _)| *known > field.0);
+        let at = present.or_else(later).unwrap_or(self.fields.len());
+        self.remove(field);
+        self.fields.insert(at, (field.0, value));
+    }
+
+    /// Where a field of the message stands.
+    pub(super) fn at(&self, name: &str) -> String {
+        if self.place.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}.{name}", self.place)
+        }
+    }
+
+    pub(super) fn wrong(&self, (_, name): Field, found: &Value<'_>, expected: &str) -> Error {
+        let found = match found {
+            Value::Varint(number) => format!("the integer {number}"),
+            Value::Fixed64(_) => "a 64-bit value".to_owned(),
+            Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
+            Value::Fixed32(_) => "a 32-bit value".to_owned(),
+        };
+        Error::new(ErrorKind::Format, self.at(name), found, expected)
+    }
+}
+
+/// Append one field.
+pub(super) fn put_field(number: u32, value: &Value<'_>, out: &mut Vec<u8>) {
+    let kind = match value {
+        Value::Varint(_) => 0,
+        Value::Fixed64(_) => 1,
+        Value::Bytes(_) => 2,
+        Value::Fixed32(_) => 5,
+    };
+    put_varint(u64::from(number) << 3 | kind, out);
+    match value {
+        Value::Varint(number) => put_varint(*number, out),
+        Value::Fixed64(bytes) => out.extend_from_slice(bytes),
+        Value::Bytes(bytes) => {
+            put_varint(bytes.len() as u64, out);
+            out.extend_from_slice(bytes);
+        }
+        Value::Fixed32(bytes) => out.extend_from_slice(bytes),
+    }
+}
+
+fn take_field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Value<'a>)> {
+    let key = take_varint(rest)?;
+    let number = u32::try_from(key >> 3).ok().filter(|&number| number > 0)?;
+    let value = match key & 7 {
+        0 => Value::Varint(take_varint(rest)?),
+        1 => Value::Fixed64(take(rest, 8)?.try_into().ok()?),
+        2 => {
+            let len = usize::try_from(take_varint(rest)?).ok()?;
+            Value::Bytes(Cow::Borrowed(take(rest, len)?))
+        }
+        5 => Value::Fixed32(take(rest, 4)?.try_into().ok()?),
+        _ => return None,
+    };
+    Some((number, value))
+}
+
+fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let (taken, after) = rest.split_at_checked(len)?;
+    *rest = after;
+    Some(taken)
+}
+
+/// Read seven bits a byte, the lowest first.
+pub(super) fn take_varint(rest: &mut &[u8]) -> Option<u64> {
+    let len = rest.iter().take(MAX_VARINT).position(|byte| byte & 0x80 == 0)? + 1;
+    let bytes = take(rest, len)?;
+    Some(bytes.iter().rev().fold(0, |number, byte| number << 7 | u64::from(byte & 0x7F)))
+}
+
+fn put_varint(mut number: u64, out: &mut Vec<u8>) {
+    while number > 0x7F {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}

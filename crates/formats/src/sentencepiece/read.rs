@@ -1,0 +1,164 @@
+//! A `.model` to a specification.
+
+use piecework_core::error::Error;
+use piecework_core::spec::{
+    DecoderSpec, ModelSpec, NormalizerSpec, PieceType, ScoredPiece, SentencePieceDecoderSpec,
+    SentencePieceNormalizerSpec, SentencePieceSpec, TokenizerSpec,
+};
+
+use super::message::{take_varint, Field, Message, Value};
+use super::schema::{
+    ADD_DUMMY_PREFIX, BOS_PIECE, BYTE_FALLBACK, CHARSMAP, DEFAULT_BOS, DEFAULT_EOS, DEFAULT_PAD,
+    DEFAULT_UNK_SURFACE, DENORMALIZER, EOS_PIECE, ESCAPE_WHITESPACES, EXPECTED, INPUT, KINDS, MODEL_TYPE,
+    NORMALIZER, PAD_PIECE, PIECE, PIECES, REMOVE_EXTRA_WHITESPACES, SAMPLES, SCORE, SELF_TEST, TRAINER,
+    TYPE, TYPES, UNK_SURFACE, WHITESPACE_AS_SUFFIX,
+};
+
+/// Whether a file is such a model: it begins with a message that begins with a text.
+///
+/// A `vocab.txt` whose first lines are empty may begin alike, but its bytes are no lengths that fit.
+#[must_use]
+pub fn is_model(bytes: &[u8]) -> bool {
+    let begins = || {
+        let mut rest = bytes.strip_prefix(b"\n")?;
+        let len = usize::try_from(take_varint(&mut rest)?).ok()?;
+        let mut rest = rest.get(..len)?.strip_prefix(b"\n")?;
+        let len = usize::try_from(take_varint(&mut rest)?).ok()?;
+        // After the text a score, a type or nothing.
+        Some(rest.get(len..)?.first().is_none_or(|byte| [0x15, 0x18].contains(byte)))
+    };
+    begins().unwrap_or(false)
+}
+
+/// Read a `.model`. Errors name the field; a piece at fault is `pieces[7]`.
+pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
+    let file = Message::parse(bytes, "")?;
+    let trainer_bytes = file.merged(TRAINER)?;
+    let trainer = Message::parse(&trainer_bytes, TRAINER.1)?;
+    let pieces = read_pieces(&file)?;
+    let normalizer = read_normalizer(&file, NORMALIZER, &trainer, &pieces)?;
+    let decoder = read_decoder(&file, &trainer, &normalizer, &pieces)?;
+    let model = read_model(&file, &trainer, pieces)?;
+    Ok(TokenizerSpec {
+        truncation: None,
+        padding: None,
+        added_tokens: Vec::new(),
+        normalizer: Some(NormalizerSpec::SentencePiece(normalizer)),
+        pre_tokenizer: None,
+        post_processor: None,
+        decoder: Some(DecoderSpec::SentencePiece(decoder)),
+        model: ModelSpec::SentencePiece(model),
+    })
+}
+
+fn read_pieces(file: &Message<'_>) -> Result<Vec<ScoredPiece>, Error> {
+    let read = |(at, value): (usize, &Value<'_>)| {
+        let Value::Bytes(bytes) = value else { return Err(file.wrong(PIECES, value, "a piece")) };
+        let piece = Message::parse(bytes, &format!("pieces[{at}]"))?;
+        Ok(ScoredPiece {
+            text: piece.text(PIECE, "")?,
+            score: piece.float(SCORE)?,
+            kind: choice(&piece, TYPE, 1, &TYPES)?,
+        })
+    };
+    file.all(PIECES.0).enumerate().map(read).collect()
+}
+
+fn read_model(
+    file: &Message<'_>,
+    trainer: &Message<'_>,
+    pieces: Vec<ScoredPiece>,
+) -> Result<SentencePieceSpec, Error> {
+    let mut rest = file.clone();
+    rest.remove(PIECES);
+    rest.remove(SELF_TEST);
+    // The rules are the normalizer's; here they would be there twice.
+    for field in [NORMALIZER, DENORMALIZER] {
+        if file.has(field) {
+            let bytes = file.merged(field)?;
+            let mut spec = Message::parse(&bytes, field.1)?;
+            if spec.has(CHARSMAP) {
+                spec.set(CHARSMAP, Value::Bytes(Vec::new().into()));
+            }
+            rest.set(field, Value::Bytes(spec.bytes().into()));
+        }
+    }
+    Ok(SentencePieceSpec {
+        kind: choice(trainer, MODEL_TYPE, 1, &KINDS)?,
+        pieces,
+        byte_fallback: trainer.flag(BYTE_FALLBACK, false)?,
+        bos_piece: name(trainer, BOS_PIECE, DEFAULT_BOS)?,
+        eos_piece: name(trainer, EOS_PIECE, DEFAULT_EOS)?,
+        pad_piece: name(trainer, PAD_PIECE, DEFAULT_PAD)?,
+        lowest_score: None,
+        self_test: read_self_test(file)?,
+        rest: rest.bytes(),
+    })
+}
+
+fn read_normalizer(
+    file: &Message<'_>,
+    field: Field,
+    trainer: &Message<'_>,
+    pieces: &[ScoredPiece],
+) -> Result<SentencePieceNormalizerSpec, Error> {
+    let bytes = file.merged(field)?;
+    let spec = Message::parse(&bytes, field.1)?;
+    let user_defined = pieces.iter().filter(|piece| piece.kind == PieceType::UserDefined);
+    Ok(SentencePieceNormalizerSpec {
+        charsmap: spec.merged(CHARSMAP)?,
+        add_dummy_prefix: spec.flag(ADD_DUMMY_PREFIX, true)?,
+        remove_extra_whitespaces: spec.flag(REMOVE_EXTRA_WHITESPACES, true)?,
+        escape_whitespaces: spec.flag(ESCAPE_WHITESPACES, true)?,
+        treat_whitespace_as_suffix: trainer.flag(WHITESPACE_AS_SUFFIX, false)?,
+        user_defined_symbols: user_defined.map(|piece| piece.text.clone()).collect(),
+    })
+}
+
+fn read_decoder(
+    file: &Message<'_>,
+    trainer: &Message<'_>,
+    normalizer: &SentencePieceNormalizerSpec,
+    pieces: &[ScoredPiece],
+) -> Result<SentencePieceDecoderSpec, Error> {
+    let of_kind = |kind| pieces.iter().filter(move |piece| piece.kind == kind).map(|piece| &piece.text);
+    let denormalizer = read_normalizer(file, DENORMALIZER, &Message::default(), &[])?;
+    Ok(SentencePieceDecoderSpec {
+        add_dummy_prefix: normalizer.add_dummy_prefix,
+        remove_extra_whitespaces: normalizer.remove_extra_whitespaces,
+        unk_piece: of_kind(PieceType::Unknown).next().cloned().unwrap_or_default(),
+        unk_surface: trainer.text(UNK_SURFACE, DEFAULT_UNK_SURFACE)?,
+        control_symbols: of_kind(PieceType::Control).cloned().collect(),
+        byte_fallback: trainer.flag(BYTE_FALLBACK, false)?,
+        denormalizer: Some(denormalizer).filter(|spec| !spec.charsmap.is_empty()),
+    })
+}
+
+fn read_self_test(file: &Message<'_>) -> Result<Vec<(String, String)>, Error> {
+    let bytes = file.merged(SELF_TEST)?;
+    let test = Message::parse(&bytes, SELF_TEST.1)?;
+    let read = |(at, value): (usize, &Value<'_>)| {
+        let Value::Bytes(bytes) = value else { return Err(test.wrong(SAMPLES, value, "a sample")) };
+        let sample = Message::parse(bytes, &format!("{}.samples[{at}]", SELF_TEST.1))?;
+        Ok((sample.text(INPUT, "")?, sample.text(EXPECTED, "")?))
+    };
+    test.all(SAMPLES.0).enumerate().map(read).collect()
+}
+
+/// A name of a special piece; an empty one stands for the usual one.
+fn name(trainer: &Message<'_>, field: Field, default: &str) -> Result<String, Error> {
+    let name = trainer.text(field, default)?;
+    Ok(if name.is_empty() { default.to_owned() } else { name })
+}
+
+fn choice<T: Copy>(
+    message: &Message<'_>,
+    field: Field,
+    default: u64,
+    known: &[(u64, T)],
+) -> Result<T, Error> {
+    let number = message.number(field, default)?;
+    let found = known.iter().find(|(known, _)| *known == number).map(|(_, value)| *value);
+    let expected = || format!("1 to {}", known.len());
+    found.ok_or_else(|| message.wrong(field, &Value::Varint(number), &expected()))
+}

@@ -1,0 +1,86 @@
+//! `.vocab`: a piece and its score a line, between them a tab; for people, and for other tools.
+
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::spec::{ModelSpec, ScoredPiece, TokenizerSpec};
+
+/// Write the pieces, scores as C++ streams write floats: six digits.
+pub fn write_vocab(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
+    let ModelSpec::SentencePiece(model) = &spec.model else {
+        let found = "another model than SentencePiece's";
+        return Err(Error::new(ErrorKind::Argument, "model", found, "pieces with scores"));
+    };
+    Ok(written(&model.pieces).into_bytes())
+}
+
+fn written(pieces: &[ScoredPiece]) -> String {
+    let line = |piece: &ScoredPiece| format!("{}\t{}\n", piece.text, six_digits(piece.score));
+    pieces.iter().map(line).collect()
+}
+
+/// Read texts and numbers: scores, or counts as `spm_encode --generate_vocabulary` writes them. A line without
+/// a number has 1.
+pub fn read_vocab(bytes: &[u8]) -> Result<Vec<(String, f64)>, Error> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let place = format!("byte {}", error.valid_up_to());
+        Error::new(ErrorKind::Format, place, "bytes that are not UTF-8", "UTF-8 text")
+    })?;
+    let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
+    lines.enumerate().filter(|_| !text.is_empty()).map(|(at, line)| read_line(at + 1, line)).collect()
+}
+
+fn read_line(number: usize, line: &str) -> Result<(String, f64), Error> {
+    let wrong = |found: String, expected| {
+        Err(Error::new(ErrorKind::Format, format!("line {number}"), found, expected))
+    };
+    let mut fields = line.split('\t');
+    let piece = fields.next().unwrap_or_default();
+    if piece.is_empty() {
+        return wrong("no piece".into(), "a piece, a tab and a number");
+    }
+    match fields.next().map(|score| (score, score.parse::<f64>())) {
+        None => Ok((piece.to_owned(), 1.0)),
+        Some((_, Ok(score))) if score.is_finite() => Ok((piece.to_owned(), score)),
+        Some((score, _)) => wrong(format!("{score:?}"), "a finite number after the tab"),
+    }
+}
+
+/// A number as `%g` writes it: six significant digits, without zeros at the end.
+fn six_digits(value: f32) -> String {
+    let scientific = format!("{:.5e}", f64::from(value));
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let trimmed = |number: &str| match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => number.to_owned(),
+    };
+    if (-4..6).contains(&exponent) {
+        return trimmed(&format!("{:.*}", (5 - exponent).max(0) as usize, f64::from(value)));
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{}e{sign}{:02}", trimmed(digits), exponent.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use piecework_core::spec::PieceType;
+
+    #[test]
+    fn writes_six_digits_as_c_does() {
+        let cases = [(0.0, "0"), (-3.46572, "-3.46572"), (-0.1, "-0.1"), (-1234567.0, "-1.23457e+06")];
+        for (value, expected) in cases.into_iter().chain([(1e-7, "1e-07"), (-31738.0, "-31738")]) {
+            assert_eq!(six_digits(value), expected);
+        }
+    }
+
+    #[test]
+    fn reads_what_it_writes_and_names_lines() {
+        let piece = ScoredPiece { text: "▁a".into(), score: -2.5, kind: PieceType::Normal };
+        let text = written(&[piece]);
+        assert_eq!(text, "▁a\t-2.5\n");
+        assert_eq!(read_vocab(text.as_bytes()).unwrap(), [("▁a".to_owned(), -2.5)]);
+        assert_eq!(read_vocab(b"").unwrap(), []);
+        let error = read_vocab(b"a\t1\nb\tx\n").unwrap_err();
+        assert_eq!(error.to_string(), r#"line 2: found "x", expected a finite number after the tab"#);
+    }
+}

@@ -1,0 +1,151 @@
+//! A specification to a `.model`.
+
+use std::borrow::Cow;
+
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::spec::{
+    DecoderSpec, ModelSpec, NormalizerSpec, PieceType, ScoredPiece, SentencePieceDecoderSpec,
+    SentencePieceNormalizerSpec, SentencePieceSpec, TokenizerSpec,
+};
+
+use super::message::{put_field, Field, Message, Value};
+use super::schema::{
+    ADD_DUMMY_PREFIX, BOS_PIECE, BYTE_FALLBACK, CHARSMAP, DEFAULT_BOS, DEFAULT_EOS, DEFAULT_PAD,
+    DEFAULT_UNK, DEFAULT_UNK_SURFACE, DENORMALIZER, EOS_PIECE, ESCAPE_WHITESPACES, EXPECTED, INPUT, KINDS,
+    MODEL_TYPE, NORMALIZER, PAD_PIECE, PIECE, PIECES, REMOVE_EXTRA_WHITESPACES, SAMPLES, SCORE, SELF_TEST,
+    TRAINER, TYPE, TYPES, UNK_PIECE, UNK_SURFACE, VOCAB_SIZE, WHITESPACE_AS_SUFFIX,
+};
+
+/// Write a `.model`; the normalizer, the model and the decoder must be SentencePiece's, and nothing else there.
+pub fn write(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
+    let (normalizer, model, decoder) = parts(spec)?;
+    let rest = Message::parse(&model.rest, "model.rest")?;
+    let trainer = trainer(&rest, normalizer, model, decoder)?;
+    let mut file = rest.clone();
+    file.set(TRAINER, Value::Bytes(trainer.into()));
+    file.set(NORMALIZER, Value::Bytes(normalizer_message(&rest, NORMALIZER, normalizer)?.into()));
+    if let Some(denormalizer) = &decoder.denormalizer {
+        let message = normalizer_message(&rest, DENORMALIZER, denormalizer)?;
+        file.set(DENORMALIZER, Value::Bytes(message.into()));
+    }
+    if !model.self_test.is_empty() {
+        file.set(SELF_TEST, Value::Bytes(self_test(&model.self_test).into()));
+    }
+    let mut out = Vec::new();
+    for piece in &model.pieces {
+        put_field(PIECES.0, &Value::Bytes(written_piece(piece).into()), &mut out);
+    }
+    file.write(&mut out);
+    Ok(out)
+}
+
+type Parts<'s> = (&'s SentencePieceNormalizerSpec, &'s SentencePieceSpec, &'s SentencePieceDecoderSpec);
+
+fn parts(spec: &TokenizerSpec) -> Result<Parts<'_>, Error> {
+    let refused = |place: &str, found: &str| {
+        let expected = "what SentencePiece has: write a tokenizer.json, or convert to its stages";
+        Err(Error::new(ErrorKind::Argument, place, found, expected))
+    };
+    let Some(NormalizerSpec::SentencePiece(normalizer)) = &spec.normalizer else {
+        return refused("normalizer", "another normalizer than SentencePiece's");
+    };
+    let ModelSpec::SentencePiece(model) = &spec.model else {
+        return refused("model", "another model than SentencePiece's");
+    };
+    let Some(DecoderSpec::SentencePiece(decoder)) = &spec.decoder else {
+        return refused("decoder", "another decoder than SentencePiece's");
+    };
+    if !spec.added_tokens.is_empty() {
+        return refused("added_tokens", "tokens that are not pieces");
+    }
+    if spec.pre_tokenizer.is_some() {
+        return refused("pre_tokenizer", "a pre-tokenizer");
+    }
+    Ok((normalizer, model, decoder))
+}
+
+fn trainer(
+    rest: &Message<'_>,
+    normalizer: &SentencePieceNormalizerSpec,
+    model: &SentencePieceSpec,
+    decoder: &SentencePieceDecoderSpec,
+) -> Result<Vec<u8>, Error> {
+    let bytes = rest.merged(TRAINER)?;
+    let mut trainer = Message::parse(&bytes, TRAINER.1)?;
+    let is_new = bytes.is_empty();
+    let kind = KINDS.iter().find(|(_, kind)| *kind == model.kind).map_or(1, |(number, _)| *number);
+    set_number(&mut trainer, MODEL_TYPE, kind, 1)?;
+    if is_new {
+        trainer.set(VOCAB_SIZE, Value::Varint(model.pieces.len() as u64));
+        set_text(&mut trainer, UNK_PIECE, &decoder.unk_piece, DEFAULT_UNK)?;
+    }
+    set_flag(&mut trainer, WHITESPACE_AS_SUFFIX, normalizer.treat_whitespace_as_suffix, false)?;
+    set_flag(&mut trainer, BYTE_FALLBACK, model.byte_fallback, false)?;
+    set_text(&mut trainer, UNK_SURFACE, &decoder.unk_surface, DEFAULT_UNK_SURFACE)?;
+    set_text(&mut trainer, BOS_PIECE, &model.bos_piece, DEFAULT_BOS)?;
+    set_text(&mut trainer, EOS_PIECE, &model.eos_piece, DEFAULT_EOS)?;
+    set_text(&mut trainer, PAD_PIECE, &model.pad_piece, DEFAULT_PAD)?;
+    Ok(trainer.bytes())
+}
+
+fn normalizer_message(
+    rest: &Message<'_>,
+    field: Field,
+    spec: &SentencePieceNormalizerSpec,
+) -> Result<Vec<u8>, Error> {
+    let bytes = rest.merged(field)?;
+    let mut message = Message::parse(&bytes, field.1)?;
+    if !spec.charsmap.is_empty() || message.has(CHARSMAP) {
+        message.set(CHARSMAP, Value::Bytes(Cow::Borrowed(&spec.charsmap)));
+    }
+    set_flag(&mut message, ADD_DUMMY_PREFIX, spec.add_dummy_prefix, true)?;
+    set_flag(&mut message, REMOVE_EXTRA_WHITESPACES, spec.remove_extra_whitespaces, true)?;
+    set_flag(&mut message, ESCAPE_WHITESPACES, spec.escape_whitespaces, true)?;
+    Ok(message.bytes())
+}
+
+fn written_piece(piece: &ScoredPiece) -> Vec<u8> {
+    let mut out = Vec::with_capacity(piece.text.len() + 9);
+    put_field(PIECE.0, &Value::Bytes(piece.text.as_bytes().into()), &mut out);
+    put_field(SCORE.0, &Value::Fixed32(piece.score.to_le_bytes()), &mut out);
+    if piece.kind != PieceType::Normal {
+        let number = TYPES.iter().find(|(_, kind)| *kind == piece.kind).map_or(1, |(number, _)| *number);
+        put_field(TYPE.0, &Value::Varint(number), &mut out);
+    }
+    out
+}
+
+fn self_test(samples: &[(String, String)]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (input, expected) in samples {
+        let mut sample = Vec::new();
+        put_field(INPUT.0, &Value::Bytes(input.as_bytes().into()), &mut sample);
+        put_field(EXPECTED.0, &Value::Bytes(expected.as_bytes().into()), &mut sample);
+        put_field(SAMPLES.0, &Value::Bytes(sample.into()), &mut out);
+    }
+    out
+}
+
+/// Set a field unless the message says so already.
+fn set_number(message: &mut Message<'_>, field: Field, value: u64, default: u64) -> Result<(), Error> {
+    if message.number(field, default)? != value {
+        message.set(field, Value::Varint(value));
+    }
+    Ok(())
+}
+
+fn set_flag(message: &mut Message<'_>, field: Field, value: bool, default: bool) -> Result<(), Error> {
+    set_number(message, field, value.into(), default.into())
+}
+
+fn set_text<'a>(
+    message: &mut Message<'a>,
+    field: Field,
+    value: &'a str,
+    default: &str,
+) -> Result<(), Error> {
+    if message.text(field, default)? != value {
+        message.set(field, Value::Bytes(value.as_bytes().into()));
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+"""SentencePiece made of the components that every reader of `tokenizer.json` knows, and back.
+
+The components are those that `transformers` makes of a `.model`. They do not do quite what SentencePiece
+does: see docs/conformance.md. Whoever converts compares (`piecework convert --verify`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from piecework.errors import ArgumentError
+from piecework.spec import (
+    BPE,
+    AddedToken,
+    ByteFallback,
+    Fuse,
+    Metaspace,
+    MetaspaceDecoder,
+    Precompiled,
+    Prepend,
+    Regex,
+    Replace,
+    ReplaceDecoder,
+    ScoredPiece,
+    SentencePiece,
+    SentencePieceDecoder,
+    SentencePieceNormalizer,
+    SequenceDecoder,
+    SequenceNormalizer,
+    Strip,
+    StripDecoder,
+    TokenizerSpec,
+    Unigram,
+)
+from piecework.spec.patterns import PrependScheme
+from piecework.vocabulary.pieces import pieces_of
+
+_MARK = "▁"
+_TRIMMING = (Strip(left=False, right=True), Replace(Regex(" {2,}"), _MARK))
+
+
+def as_components(spec: TokenizerSpec) -> TokenizerSpec:
+    """Return SentencePiece's Unigram or BPE as components that other libraries have.
+
+    >>> pieces = (ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("▁hug", -3.5))
+    >>> normalizer = SentencePieceNormalizer()
+    >>> as_components(TokenizerSpec(SentencePiece(pieces), normalizer)).model.vocab
+    {'<unk>': 0, '▁hug': 1}
+
+    Control and unknown pieces become special tokens, user-defined ones added tokens. Raises
+    `ArgumentError` for models of words and characters, and for spaces as suffixes.
+    """
+    model, normalizer = pieces_of(spec), spec.normalizer
+    if not isinstance(normalizer, SentencePieceNormalizer) or normalizer.treat_whitespace_as_suffix:
+        raise ArgumentError("normalizer", repr(normalizer), "SentencePiece's, spaces as prefixes")
+    if model.kind == "unigram":
+        changed = _unigram(spec, model, normalizer)
+    elif model.kind == "bpe":
+        changed = _bpe(spec, model, normalizer)
+    else:
+        raise ArgumentError("model", f"a model of kind {model.kind!r}", "'unigram' or 'bpe'")
+    return replace(changed, added_tokens=(*_added_tokens(model), *spec.added_tokens))
+
+
+def as_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
+    """Return a Unigram model with the components above as SentencePiece's own stages.
+
+    Special tokens become control pieces, other added tokens user-defined ones. Raises `ArgumentError`
+    naming the stage that SentencePiece has nothing like.
+    """
+    model = spec.model
+    if not isinstance(model, Unigram):
+        raise ArgumentError("model", type(model).__name__, "a Unigram model")
+    special = {token.content for token in spec.added_tokens if token.special}
+    added = {token.content for token in spec.added_tokens if not token.special}
+
+    def piece(id: int, text: str, score: float) -> ScoredPiece:
+        if id == model.unk_id:
+            return ScoredPiece(text, score, "unknown")
+        if text in special:
+            return ScoredPiece(text, score, "control")
+        if text in added:
+            return ScoredPiece(text, score, "user_defined")
+        is_byte = model.byte_fallback and len(text) == 6 and text.startswith("<0x")
+        return ScoredPiece(text, score, "byte" if is_byte else "normal")
+
+    pieces = tuple(piece(id, text, score) for id, (text, score) in enumerate(model.pieces))
+    _check_added(spec, model)
+    normalizer = _merged_normalizer(spec, tuple(p.text for p in pieces if p.type == "user_defined"))
+    return TokenizerSpec(
+        SentencePiece(pieces, byte_fallback=model.byte_fallback),
+        normalizer,
+        decoder=SentencePieceDecoder(
+            add_dummy_prefix=normalizer.add_dummy_prefix,
+            remove_extra_whitespaces=normalizer.remove_extra_whitespaces,
+            unk_piece=model.unk_token or "<unk>",
+            control_symbols=tuple(p.text for p in pieces if p.type == "control"),
+            byte_fallback=model.byte_fallback,
+        ),
+        post_processor=spec.post_processor,
+        truncation=spec.truncation,
+        padding=spec.padding,
+    )
+
+
+def _unigram(
+    spec: TokenizerSpec, model: SentencePiece, normalizer: SentencePieceNormalizer
+) -> TokenizerSpec:
+    entries = tuple((piece.text, piece.score) for piece in model.pieces)
+    unk_id = model.vocab.get(model.unk_token or "")
+    stages: tuple[Any, ...] = (Precompiled(normalizer.charsmap),) if normalizer.charsmap else ()
+    if normalizer.remove_extra_whitespaces:
+        stages += _TRIMMING
+    scheme: PrependScheme = "always" if normalizer.add_dummy_prefix else "never"
+    return replace(
+        spec,
+        model=Unigram(entries, unk_id, model.byte_fallback),
+        normalizer=SequenceNormalizer(stages) if stages else None,
+        pre_tokenizer=Metaspace(_MARK, scheme),
+        decoder=_with_bytes(MetaspaceDecoder(_MARK, scheme), model.byte_fallback),
+    )
+
+
+def _bpe(
+    spec: TokenizerSpec, model: SentencePiece, normalizer: SentencePieceNormalizer
+) -> TokenizerSpec:
+    prefix: tuple[Any, ...] = (Prepend(_MARK),) if normalizer.add_dummy_prefix else ()
+    rules: tuple[Any, ...] = (Precompiled(normalizer.charsmap),) if normalizer.charsmap else ()
+    if normalizer.remove_extra_whitespaces:
+        rules += _TRIMMING
+    stripped = (StripDecoder(" ", start=1),) if normalizer.add_dummy_prefix else ()
+    return replace(
+        spec,
+        model=BPE(
+            model.vocab,
+            _merges(model),
+            unk_token=model.unk_token,
+            fuse_unk=True,
+            byte_fallback=model.byte_fallback,
+        ),
+        normalizer=SequenceNormalizer((*rules, *prefix, Replace(" ", _MARK))),
+        decoder=SequenceDecoder((ReplaceDecoder(_MARK, " "), ByteFallback(), Fuse(), *stripped)),
+    )
+
+
+def _merges(model: SentencePiece) -> tuple[tuple[str, str], ...]:
+    """Every way to join a piece of two, the best score first, then the parts that come first."""
+    scored = {piece.text: piece.score for piece in model.pieces if piece.type == "normal"}
+    vocab = model.vocab
+    merges = [
+        (-score, vocab[text[:at]], vocab[text[at:]], text[:at], text[at:])
+        for text, score in scored.items()
+        for at in range(1, len(text))
+        if text[:at] in scored and text[at:] in scored
+    ]
+    return tuple((left, right) for *_, left, right in sorted(merges))
+
+
+def _with_bytes(decoder: MetaspaceDecoder, byte_fallback: bool) -> Any:
+    return SequenceDecoder((ByteFallback(), decoder)) if byte_fallback else decoder
+
+
+def _added_tokens(model: SentencePiece) -> list[AddedToken]:
+    special = {"unknown": True, "control": True, "user_defined": False}
+    return [
+        AddedToken(piece.text, id, normalized=False, special=special[piece.type])
+        for id, piece in enumerate(model.pieces)
+        if piece.type in special
+    ]
+
+
+def _check_added(spec: TokenizerSpec, model: Unigram) -> None:
+    for token in spec.added_tokens:
+        if token.content not in model.vocab:
+            found = f"{token.content!r}, which the model does not have"
+            raise ArgumentError("added_tokens", found, "tokens that are pieces")
+
+
+def _merged_normalizer(spec: TokenizerSpec, symbols: tuple[str, ...]) -> SentencePieceNormalizer:
+    given = spec.normalizer
+    stages: list[Any] = (
+        list(given.normalizers) if isinstance(given, SequenceNormalizer) else [given]
+    )
+    charsmap = stages[0].charsmap if isinstance(stages[0], Precompiled) else b""
+    stages = stages[1:] if charsmap else stages
+    trims = tuple(stages) == _TRIMMING
+    if not trims and stages not in ([], [None]):
+        raise ArgumentError("normalizer", repr(given), "Precompiled, then the trimming of spaces")
+    metaspace = spec.pre_tokenizer
+    if not isinstance(metaspace, Metaspace) or metaspace.replacement != _MARK:
+        raise ArgumentError("pre_tokenizer", repr(metaspace), "Metaspace")
+    return SentencePieceNormalizer(
+        charsmap=charsmap,
+        add_dummy_prefix=metaspace.prepend_scheme != "never",
+        remove_extra_whitespaces=trims,
+        user_defined_symbols=symbols,
+    )
