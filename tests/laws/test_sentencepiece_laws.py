@@ -46,7 +46,9 @@ def test_texts_are_normalized_alike(text: str, normalizer: pw.spec.SentencePiece
 @settings(max_examples=300)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=40), model=models())
 def test_texts_are_segmented_alike(texts: list[str], model: pw.spec.SentencePiece) -> None:
-    tok = pw.Tokenizer(model, normalizer=pw.spec.SentencePieceNormalizer(user_defined_symbols=("<x>",)))
+    tok = pw.Tokenizer(
+        model, normalizer=pw.spec.SentencePieceNormalizer(user_defined_symbols=("<x>",))
+    )
     batch = tok.encode_batch([*texts, "".join(texts)], workers=1).to_lists()
     for text, ids in zip([*texts, "".join(texts)], batch, strict=True):
         assert ids == reference.unigram(tok.normalize(text), model)
@@ -54,13 +56,18 @@ def test_texts_are_segmented_alike(texts: list[str], model: pw.spec.SentencePiec
 
 
 @given(
-    pieces=st.lists(st.sampled_from(["▁", "▁a", "b", "▁▁", "<unk>", "<s>", "<0xE6>", "<0xBC>", "<0xA2>"])),
+    pieces=st.lists(
+        st.sampled_from(["▁", "▁a", "b", "▁▁", "<unk>", "<s>", "<0xE6>", "<0xBC>", "<0xA2>"])
+    ),
     flags=st.tuples(FLAG, FLAG),
 )
 def test_pieces_are_decoded_alike(pieces: list[str], flags: tuple[bool, bool]) -> None:
     bytes_ = [pw.spec.ScoredPiece(f"<0x{byte:02X}>", 0.0, "byte") for byte in range(256)]
     others = [pw.spec.ScoredPiece(text, -1.0) for text in ("▁", "▁a", "b", "▁▁")]
-    special = [pw.spec.ScoredPiece("<unk>", 0.0, "unknown"), pw.spec.ScoredPiece("<s>", 0.0, "control")]
+    special = [
+        pw.spec.ScoredPiece("<unk>", 0.0, "unknown"),
+        pw.spec.ScoredPiece("<s>", 0.0, "control"),
+    ]
     model = pw.spec.SentencePiece((*special, *bytes_, *others), byte_fallback=True)
     decoder = pw.spec.SentencePieceDecoder(*flags, control_symbols=("<s>",), byte_fallback=True)
     tok = pw.Tokenizer(model, decoder=decoder)

@@ -21,6 +21,8 @@ from piecework.spec import (
     MetaspaceDecoder,
     Model,
     ReplaceDecoder,
+    SentencePiece,
+    SentencePieceDecoder,
     SequenceDecoder,
     TokenizerSpec,
     Unigram,
@@ -43,6 +45,7 @@ _FAMILIES: dict[type[Model], str] = {
     Unigram: "Unigram",
     Word: "word",
     Char: "character",
+    SentencePiece: "SentencePiece",
 }
 
 
@@ -141,6 +144,8 @@ def _space_mark(decoder: Decoder | None) -> str | None:
     for part in _parts(decoder):
         if isinstance(part, MetaspaceDecoder):
             return part.replacement
+        if isinstance(part, SentencePieceDecoder):
+            return "▁"
         if isinstance(part, ReplaceDecoder) and part.content == " " and type(part.pattern) is str:
             return part.pattern
     return None

@@ -34,6 +34,9 @@ use tokens::Part;
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
 
+/// A piece's id, the normalized text that it covers, and the byte span of the text behind that.
+pub type SpannedPiece = (u32, String, (u32, u32));
+
 /// A compiled tokenizer: immutable, shared by all threads.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
@@ -334,11 +337,7 @@ impl Pipeline {
 
     /// Segment a text as one, without regard to added tokens: each piece's id, the normalized text that it
     /// covers, and the byte span of the text behind that.
-    pub fn pieces(
-        &self,
-        text: &str,
-        scratch: &mut Scratch,
-    ) -> Result<Vec<(u32, String, (u32, u32))>, Error> {
+    pub fn pieces(&self, text: &str, scratch: &mut Scratch) -> Result<Vec<SpannedPiece>, Error> {
         let Scratch { model, split, pieces, .. } = scratch;
         self.splitter.pieces_into(text, 0, &mut split.pieces)?;
         self.model.begin(None, 0, model)?;

@@ -178,7 +178,7 @@ impl Serialize for WrittenModel<'_> {
         let pieces: Vec<WrittenPiece<'_>> = spec.pieces.iter().map(WrittenPiece).collect();
         let mut fields = serializer.serialize_map(None)?;
         fields.serialize_entry("type", KIND)?;
-        fields.serialize_entry("kind", name_of(spec.kind, &KINDS))?;
+        fields.serialize_entry("kind", name_of(&spec.kind, &KINDS))?;
         fields.serialize_entry("byte_fallback", &spec.byte_fallback)?;
         fields.serialize_entry("bos_piece", &spec.bos_piece)?;
         fields.serialize_entry("eos_piece", &spec.eos_piece)?;
@@ -201,12 +201,12 @@ impl Serialize for WrittenPiece<'_> {
         items.serialize_element(text)?;
         items.serialize_element(&f64::from(*score))?;
         if !is_normal {
-            items.serialize_element(name_of(*kind, &TYPES))?;
+            items.serialize_element(name_of(kind, &TYPES))?;
         }
         items.end()
     }
 }
 
-fn name_of<T: PartialEq>(value: T, names: &[(&'static str, T)]) -> &'static str {
-    names.iter().find(|(_, known)| *known == value).map_or("", |(name, _)| name)
+fn name_of<T: PartialEq>(value: &T, names: &[(&'static str, T)]) -> &'static str {
+    names.iter().find(|(_, known)| known == value).map_or("", |(name, _)| name)
 }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::*;
-use crate::memo::{self, Key, Memo};
 use crate::model::Piece;
 use crate::spec::{ModelSpec, ScoredPiece};
 
@@ -184,8 +184,11 @@ fn naive_unigram(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
     ids
 }
 
-/// The way of the pipeline: part by part, through a memo.
-fn in_parts(model: &SentencePiece, vocab: &Vocab, memo: &mut Memo, text: &str) -> Vec<u32> {
+/// What was remembered of parts: how near their decisions were, and their ids.
+type Remembered = FxHashMap<String, (Grade, Vec<u32>)>;
+
+/// The way of the pipeline: part by part, each remembered.
+fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: &str) -> Vec<u32> {
     let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
     let Some(cut) = model.cut() else { panic!("no cuts") };
     model.begin(&mut scratch);
@@ -194,18 +197,14 @@ fn in_parts(model: &SentencePiece, vocab: &Vocab, memo: &mut Memo, text: &str) -
         let end = cut.next(text, start);
         let (part, from) = (&text[start..end], out.len());
         start = end;
-        let known = Key::of(part.as_bytes()).and_then(|key| memo.get(key)).map(memo::take_grade);
-        if let Some((packed, grade)) = known {
-            memo::append(packed, &mut out);
-            if model.repeat(grade, &out[from..], &mut scratch) {
+        if let Some((grade, ids)) = known.get(part) {
+            if model.repeat(*grade, ids, &mut scratch) {
+                out.extend_from_slice(ids);
                 continue;
             }
-            out.truncate(from);
         }
-        let grade = model.run_part(part, vocab, &mut scratch, &mut out);
-        let packed = grade.and_then(|grade| memo::pack_graded(&out[from..], grade));
-        if let Some((key, packed)) = Key::of(part.as_bytes()).zip(packed) {
-            memo.insert(key, packed);
+        if let Some(grade) = model.run_part(part, vocab, &mut scratch, &mut out) {
+            known.insert(part.to_owned(), (grade, out[from..].to_vec()));
         }
     }
     out
@@ -233,11 +232,11 @@ proptest! {
         let kind = if is_bpe { SentencePieceKind::Bpe } else { SentencePieceKind::Unigram };
         let spec = random_spec(kind, pieces);
         let (model, vocab) = compiled(&spec);
-        let mut memo = Memo::with_bits(8);
+        let mut known = Remembered::default();
         for text in texts {
             let mut whole: Vec<u32> = Vec::new();
             model.run(&text, &vocab, &mut ModelScratch::default(), &mut whole);
-            prop_assert_eq!(in_parts(&model, &vocab, &mut memo, &text), whole);
+            prop_assert_eq!(in_parts(&model, &vocab, &mut known, &text), whole);
         }
     }
 }
