@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -72,12 +73,25 @@ def random_texts(ours: pw.Tokenizer, count: int) -> list[str]:
     return texts
 
 
+def without_dropped_bytes(ours: pw.Tokenizer, texts: Sequence[str]) -> list[str]:
+    """Leave out texts with bytes that a byte-level vocabulary lacks: they shift what follows there."""
+    if not isinstance(ours.spec.decoder, pw.spec.ByteLevelDecoder):
+        return list(texts)
+    symbols = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    vocab = ours.get_vocab()
+
+    def is_spelled(text: str) -> bool:
+        return all(set(word) <= vocab.keys() for word, _ in symbols.pre_tokenize_str(text))
+
+    return list(filter(is_spelled, texts))
+
+
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_corpora_give_the_same_fields(path: Path) -> None:
     ours, theirs = both(path)
     documents = sample_documents()
     peer.assert_same_ids(ours, theirs, documents)
-    peer.assert_same_fields(ours, theirs, documents[::4])
+    peer.assert_same_fields(ours, theirs, without_dropped_bytes(ours, documents[::4]))
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
