@@ -87,10 +87,20 @@ def run_definition(
     repetitions = 1 if options.smoke else options.repetitions or definition["repetitions"]
     jobs = list(jobs_of(definition, sizes, corpus, folder))
     return [
-        {"definition": definition["name"], "repetition": number, **job, **measure(job)}
+        {
+            "definition": definition["name"],
+            "repetition": number,
+            **without_paths(job),
+            **measure(job),
+        }
         for number in range(repetitions)
         for job in jobs
     ]
+
+
+def without_paths(job: Record) -> Record:
+    """Leave out where files lay: that says nothing elsewhere."""
+    return {name: value for name, value in job.items() if name not in ("corpus", "tokenizer")}
 
 
 def jobs_of(definition: Record, sizes: Record, corpus: Path, folder: Path) -> list[Record]:
