@@ -56,16 +56,3 @@ pub(crate) fn split_bytes(pattern: String, behavior: SplitBehavior, invert: bool
     let split = PreTokenizerSpec::Split { pattern: PatternSpec::Regex(pattern), behavior, invert };
     PreTokenizerSpec::Sequence(vec![split, PreTokenizerSpec::ByteLevel(byte_level(false))])
 }
-
-/// A special token, sought in the text as it was given.
-pub(crate) fn special_token(content: &str, id: u32) -> AddedToken {
-    AddedToken {
-        id,
-        content: content.to_owned(),
-        single_word: false,
-        lstrip: false,
-        rstrip: false,
-        normalized: false,
-        special: true,
-    }
-}

@@ -9,7 +9,7 @@ use piecework_core::spec::{
 };
 use piecework_core::text::printable_of;
 
-use crate::bytes::{self, special_token, split_bytes};
+use crate::bytes::{self, split_bytes};
 use crate::vocab_merges::read_merges;
 
 const MERGES: usize = 48_894;
@@ -29,8 +29,10 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     let merges: Vec<(String, String)> =
         lines[..MERGES].iter().map(|(_, left, right)| ((*left).to_owned(), (*right).to_owned())).collect();
     let entries = entries_of(&merges);
-    let special_tokens =
-        [START, END].iter().zip(entries.len() - 2..).map(|(token, id)| special_token(token, id as u32));
+    let special_tokens = [START, END]
+        .iter()
+        .zip(entries.len() - 2..)
+        .map(|(token, id)| AddedToken::special(token, id as u32));
     let special_tokens = special_tokens.collect();
     let model = BpeSpec {
         vocab: entries.into_iter().zip(0..).collect(),

@@ -8,7 +8,7 @@ use base64::Engine;
 use piecework_core::error::Error;
 use piecework_core::spec::{AddedToken, SplitBehavior, TokenizerSpec};
 
-use crate::bytes::{special_token, split_bytes, tokenizer};
+use crate::bytes::{split_bytes, tokenizer};
 use crate::json::{parse, Field};
 use crate::ranks::{Entry, Ranks};
 
@@ -100,14 +100,15 @@ fn read_special_tokens(root: &Field, config: &Field, count: usize) -> Result<Vec
             .get("default_num_special_tokens")?
             .contradiction(format!("{count}"), format!("at least the {found} of the file")));
     }
-    tokens.extend((tokens.len()..count).map(|id| special_token(&format!("<SPECIAL_{id}>"), id as u32)));
+    tokens
+        .extend((tokens.len()..count).map(|id| AddedToken::special(&format!("<SPECIAL_{id}>"), id as u32)));
     Ok(tokens)
 }
 
 fn read_special_token(field: &Field) -> Result<AddedToken, Error> {
     field.fields(&["rank", "token_str", "is_control"])?;
     let is_control = field.find("is_control")?.map_or(Ok(true), |value| value.flag())?;
-    let token = special_token(field.get("token_str")?.text()?, field.get("rank")?.id()?);
+    let token = AddedToken::special(field.get("token_str")?.text()?, field.get("rank")?.id()?);
     Ok(AddedToken { special: is_control, ..token })
 }
 
@@ -119,7 +120,7 @@ fn implied(config: &Field) -> Result<Vec<AddedToken>, Error> {
         let expected = format!("special_tokens in the file, or a version up to v{LAST_VERSION_IMPLYING}");
         return Err(version.error(expected));
     }
-    Ok((0..).zip(IMPLIED).map(|(id, content)| special_token(content, id)).collect())
+    Ok((0..).zip(IMPLIED).map(|(id, content)| AddedToken::special(content, id)).collect())
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use base64::engine::general_purpose::STANDARD;
 use base64::Engine;
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::spec::{BpeSpec, ModelSpec, PreTokenizerSpec, TokenizerSpec};
+use piecework_core::spec::{AddedToken, BpeSpec, ModelSpec, PreTokenizerSpec, TokenizerSpec};
 
-use crate::bytes::{special_token, tokenizer};
+use crate::bytes::tokenizer;
 use crate::ranks::{Entry, Ranks};
 
 /// How the file of Whisper writes the empty token.
@@ -26,7 +26,8 @@ pub fn read(
         (1..).zip(bytes.split(|&byte| byte == b'\n')).map(|(number, line)| (number, line.trim_ascii()));
     let entries = lines.filter(|(_, line)| !line.is_empty()).map(|(number, line)| read_line(number, line));
     let ranks = Ranks::new(entries.collect::<Result<_, _>>()?, place_of)?;
-    let special_tokens = special_tokens.iter().map(|(content, id)| special_token(content, *id)).collect();
+    let special_tokens =
+        special_tokens.iter().map(|(content, id)| AddedToken::special(content, *id)).collect();
     Ok(tokenizer(ranks.into_model(0), pre_tokenizer, special_tokens))
 }
 

@@ -14,7 +14,7 @@ use piecework_core::spec::{
 };
 use serde_json::{Map, Value};
 
-use crate::bytes::{byte_level, check_alphabet, printable, special_token, tokenizer};
+use crate::bytes::{byte_level, check_alphabet, printable, tokenizer};
 use crate::json::{parse, utf8, Field};
 use crate::{clip, tiktoken};
 
@@ -171,7 +171,7 @@ fn special_tokens(
 ) -> Result<Vec<AddedToken>, Error> {
     if let Some(wanted) = wanted {
         let of_entry = |content: &String| match ids.get(content.as_str()) {
-            Some(&id) => Ok(special_token(content, id)),
+            Some(&id) => Ok(AddedToken::special(content, id)),
             None => {
                 let found = format!("{content:?}, which is not in the vocabulary");
                 Err(Error::new(ErrorKind::Argument, "special_tokens", found, "entries of the vocabulary"))
@@ -184,7 +184,7 @@ fn special_tokens(
         token.len() > 2 && token.starts_with('<') && token.ends_with('>') && token != END_OF_WORD
     };
     let found = vocab.iter().filter(|(token, _)| is_special(token) && !made.contains(token));
-    Ok(found.map(|(token, id)| special_token(token, *id)).collect())
+    Ok(found.map(|(token, id)| AddedToken::special(token, *id)).collect())
 }
 
 /// Write the model of a tokenizer, with its added tokens as entries; the rest of it is not kept.
@@ -248,7 +248,7 @@ mod tests {
         let vocab = vocab(&["in", "ing", "<|end|>"]);
         let spec = read_both(&vocab, "i n\nin g\n").unwrap();
         assert_eq!(spec, read_both(&vocab, "#version: 0.2\ni n\r\nin g").unwrap());
-        assert_eq!(spec.added_tokens, [special_token("<|end|>", 258)]);
+        assert_eq!(spec.added_tokens, [AddedToken::special("<|end|>", 258)]);
         let (entries, merges) = write(&spec).unwrap();
         assert_eq!(read(&entries, &merges, ("", ""), Settings::default()).unwrap(), spec);
     }

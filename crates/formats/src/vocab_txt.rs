@@ -27,7 +27,7 @@ pub fn read(bytes: &[u8], lowercase: Option<bool>) -> Result<TokenizerSpec, Erro
     Ok(TokenizerSpec {
         truncation: None,
         padding: None,
-        added_tokens: specials.map(|(token, id)| special_token(token, id)).collect(),
+        added_tokens: specials.map(|(token, id)| AddedToken::special(token, id)).collect(),
         normalizer: Some(NormalizerSpec::Bert(BertNormalizerSpec {
             clean_text: true,
             handle_chinese_chars: true,
@@ -90,18 +90,6 @@ fn is_cased(vocab: &VocabSpec) -> bool {
     vocab
         .iter()
         .any(|(token, _)| token.bytes().any(|byte| byte.is_ascii_uppercase()) && !in_brackets(token))
-}
-
-fn special_token(content: &str, id: u32) -> AddedToken {
-    AddedToken {
-        id,
-        content: content.to_owned(),
-        single_word: false,
-        lstrip: false,
-        rstrip: false,
-        normalized: false,
-        special: true,
-    }
 }
 
 fn bert_template(cls: u32, sep: u32) -> PostProcessorSpec {

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::pieces::TextPieces;
 use crate::spec::SentencePieceDecoderSpec;
+use crate::text::byte_of_entry;
 
 /// The mark of a space.
 const MARK: char = '\u{2581}';
@@ -56,10 +57,7 @@ impl SentencePiece {
     }
 
     fn byte_of(&self, piece: &str) -> Option<u8> {
-        let digits = piece.strip_prefix("<0x")?.strip_suffix('>')?;
-        let is_byte = self.spec.byte_fallback && digits.len() == 2;
-        let is_digit = |digit: u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(&digit);
-        u8::from_str_radix(digits, 16).ok().filter(|_| is_byte && digits.bytes().all(is_digit))
+        byte_of_entry(piece).filter(|_| self.spec.byte_fallback)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Entries that stand for single bytes: `<0x00>` to `<0xFF>`.
 
+use crate::text::byte_entry;
 use crate::vocab::Vocab;
 
 const NONE: u32 = u32::MAX;
@@ -12,7 +13,7 @@ pub(super) struct ByteEntries {
 
 impl ByteEntries {
     pub(super) fn collect(vocab: &Vocab) -> Self {
-        let entry = |byte| vocab.id_of(&format!("<0x{byte:02X}>")).unwrap_or(NONE);
+        let entry = |byte| vocab.id_of(&byte_entry(byte)).unwrap_or(NONE);
         Self { ids: (0..=u8::MAX).map(entry).collect() }
     }
 

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::model::ModelScratch;
 use crate::normalize::Normalizer;
 use crate::special::{Segment, Selector};
-use crate::text::{byte_of_printable, printable_of};
+use crate::text::{byte_of_printable, printable_of, push_bytes_of_printable};
 
 impl Pipeline {
     /// Append the ids of a stretch of raw text whose words are spelled by their bytes.
@@ -52,17 +52,10 @@ impl Pipeline {
             return true;
         }
         let Some(token) = self.vocab.token_of(id) else { return false };
-        let start = out.len();
-        let is_byte_level = self.decoder.is_byte_level();
-        for c in token.chars() {
-            match byte_of_printable(c).filter(|_| is_byte_level) {
-                Some(byte) => out.push(byte),
-                None => {
-                    out.truncate(start);
-                    out.extend_from_slice(token.as_bytes());
-                    break;
-                }
-            }
+        if self.decoder.is_byte_level() {
+            push_bytes_of_printable(token, out);
+        } else {
+            out.extend_from_slice(token.as_bytes());
         }
         true
     }

@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::memo::{self, Key, Memo, MAX_KEY_BYTES};
 use crate::model::{Model, ModelScratch};
 use crate::normalize::Normalizer;
-use crate::pretokenize::PreTokenizer;
-use crate::text::{class_of, printable_of, Class, Pieces};
+use crate::pretokenize::{write_printable, PreTokenizer};
+use crate::text::{class_of, Class, Pieces};
 use crate::vocab::Vocab;
 
 /// Normalizer and pre-tokenizer together.
@@ -351,7 +351,7 @@ impl WordIds<'_> {
             return self.model.run(word, self.vocab, self.scratch, self.out);
         }
         self.spelled.clear();
-        self.spelled.extend(word.bytes().map(printable_of));
+        write_printable(word, &mut self.spelled);
         self.model.run(&self.spelled, self.vocab, self.scratch, self.out);
     }
 }

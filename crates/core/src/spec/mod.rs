@@ -113,3 +113,19 @@ pub struct AddedToken {
     /// Skipped by decoding unless asked for.
     pub special: bool,
 }
+
+impl AddedToken {
+    /// A special token, sought in the text as it was given.
+    #[must_use]
+    pub fn special(content: &str, id: u32) -> Self {
+        Self {
+            id,
+            content: content.to_owned(),
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+            normalized: false,
+            special: true,
+        }
+    }
+}

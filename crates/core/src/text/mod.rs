@@ -2,6 +2,7 @@
 
 mod align;
 mod aligned;
+mod byte_entry;
 mod char_spans;
 mod char_table;
 mod pattern;
@@ -17,12 +18,13 @@ mod unicode_tables;
 
 pub use align::{align, Run};
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
+pub use byte_entry::{byte_entry, byte_of_entry};
 pub use char_spans::CharSpans;
 pub use char_table::{char_class, CharTable};
 pub use pattern::Pattern;
 pub use pieces::{Pieces, Rewriter, Traced};
 pub use prefixes::Prefixes;
-pub use printable::{byte_of_printable, printable_of};
+pub use printable::{byte_of_printable, printable_of, push_bytes_of_printable};
 pub use recent::{compose_recent, decompose_recent, fold_case};
 pub use unicode::{
     class_of, combining_class, compose, decompose, decompose_for, lowercase, Class, FormTraits, NormalForm,

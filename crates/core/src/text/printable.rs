@@ -42,6 +42,20 @@ pub fn byte_of_printable(c: char) -> Option<u8> {
     }
 }
 
+/// Append the bytes that a token of printable characters stands for; one with any other character stands
+/// for itself.
+pub fn push_bytes_of_printable(token: &str, bytes: &mut Vec<u8>) {
+    let start = bytes.len();
+    for c in token.chars() {
+        let Some(byte) = byte_of_printable(c) else {
+            bytes.truncate(start);
+            bytes.extend_from_slice(token.as_bytes());
+            return;
+        };
+        bytes.push(byte);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

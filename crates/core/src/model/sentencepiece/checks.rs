@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
+use crate::text::{byte_entry, byte_of_entry};
 
 /// Check the pieces; gives the id of the unknown one.
 pub(super) fn check(spec: &SentencePieceSpec) -> Result<u32, Error> {
@@ -30,7 +31,7 @@ fn check_piece(at: usize, piece: &ScoredPiece, byte_fallback: bool) -> Result<()
             let found = format!("the byte piece {:?}, but no byte_fallback", piece.text);
             Err(bad(place(), found, "byte_fallback, or no byte pieces"))
         }
-        PieceType::Byte if byte_of(&piece.text).is_none() => {
+        PieceType::Byte if byte_of_entry(&piece.text).is_none() => {
             Err(bad(place(), format!("the byte piece {:?}", piece.text), "<0x00> to <0xFF>"))
         }
         _ => Ok(()),
@@ -40,10 +41,12 @@ fn check_piece(at: usize, piece: &ScoredPiece, byte_fallback: bool) -> Result<()
 fn check_bytes(pieces: &[ScoredPiece]) -> Result<(), Error> {
     let mut is_there = [false; 256];
     let bytes = pieces.iter().filter(|piece| piece.kind == PieceType::Byte);
-    bytes.filter_map(|piece| byte_of(&piece.text)).for_each(|byte| is_there[usize::from(byte)] = true);
+    bytes
+        .filter_map(|piece| byte_of_entry(&piece.text))
+        .for_each(|byte| is_there[usize::from(byte)] = true);
     match is_there.iter().position(|is_there| !is_there) {
         Some(byte) => {
-            let found = format!("byte_fallback, but no byte piece <0x{byte:02X}>");
+            let found = format!("byte_fallback, but no byte piece {}", byte_entry(byte as u8));
             Err(bad("model.pieces".into(), found, "byte pieces <0x00> to <0xFF>"))
         }
         None => Ok(()),
@@ -62,11 +65,6 @@ fn unknown(pieces: &[ScoredPiece]) -> Result<u32, Error> {
         }
         None => Ok(id),
     }
-}
-
-fn byte_of(piece: &str) -> Option<u8> {
-    let byte = u8::from_str_radix(piece.strip_prefix("<0x")?.strip_suffix('>')?, 16).ok()?;
-    Some(byte).filter(|byte| piece == format!("<0x{byte:02X}>"))
 }
 
 fn bad(place: String, found: String, expected: &str) -> Error {

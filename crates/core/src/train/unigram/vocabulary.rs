@@ -7,6 +7,7 @@ use super::corpus::Corpus;
 use super::pieces::Pieces;
 use super::TrainSpec;
 use crate::error::{Error, ErrorKind};
+use crate::text::byte_entry;
 
 /// Characters that no piece stands for are this much worse than the worst piece, and than each other.
 const RARE_CHARACTER_STEP: f64 = 0.0001;
@@ -48,7 +49,7 @@ pub(super) fn check(spec: &TrainSpec) -> Result<(), Error> {
 impl Reserved {
     /// List what must be there; an error when `vocab_size` cannot hold it.
     pub(super) fn new(spec: &TrainSpec, alphabet: &Alphabet) -> Result<Self, Error> {
-        let bytes = (0..=u8::MAX).filter(|_| spec.byte_fallback).map(|byte| format!("<0x{byte:02X}>"));
+        let bytes = (0..=u8::MAX).filter(|_| spec.byte_fallback).map(byte_entry);
         let named = spec.special_tokens.iter().chain(&spec.user_defined_symbols).cloned();
         let mut known = FxHashSet::default();
         let entries: Vec<String> = named.chain(bytes).filter(|entry| known.insert(entry.clone())).collect();
