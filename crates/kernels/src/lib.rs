@@ -2,4 +2,6 @@
 //! routine has a scalar twin that defines it and is always compiled.
 
 pub mod ascii;
+pub mod classes;
+pub mod level;
 pub mod prefetch;

@@ -1,0 +1,106 @@
+//! Which instructions the kernels use: the best that the processor has, unless told otherwise.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// A set of instructions that has routines of its own and that this processor has: there is no other way
+/// to come by a level. All levels give the same answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level(Set);
+
+/// From the least to the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Set {
+    /// The definitions; what every machine can do.
+    Scalar = 1,
+    /// 16 bytes at a time, on every 64-bit ARM.
+    Neon = 2,
+    /// 32 bytes at a time, on most x86-64 since 2013.
+    Avx2 = 3,
+    /// 64 bytes at a time, with permutations of bytes.
+    Avx512 = 4,
+}
+
+const ALL: [Set; 4] = [Set::Scalar, Set::Neon, Set::Avx2, Set::Avx512];
+const UNKNOWN: u8 = 0;
+static ACTIVE: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+impl Level {
+    /// The levels of this processor, the best last.
+    #[must_use]
+    pub fn supported() -> Vec<Self> {
+        ALL.into_iter().filter(|set| set.is_supported()).map(Self).collect()
+    }
+
+    /// The level in use: the best, or the one that was activated.
+    #[inline]
+    #[must_use]
+    pub fn active() -> Self {
+        match ACTIVE.load(Ordering::Relaxed) {
+            UNKNOWN => Self::detect(),
+            active => Self(ALL[usize::from(active) - 1]),
+        }
+    }
+
+    /// Use this level from now on, in every thread.
+    pub fn activate(self) {
+        ACTIVE.store(self.0 as u8, Ordering::Relaxed);
+    }
+
+    /// The name: `scalar`, `neon`, `avx2` or `avx512`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Set::Scalar => "scalar",
+            Set::Neon => "neon",
+            Set::Avx2 => "avx2",
+            Set::Avx512 => "avx512",
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set(self) -> Set {
+        self.0
+    }
+
+    #[cold]
+    fn detect() -> Self {
+        let best = Self::supported().pop().unwrap_or(Self(Set::Scalar));
+        best.activate();
+        best
+    }
+}
+
+impl Set {
+    fn is_supported(self) -> bool {
+        match self {
+            Self::Scalar => true,
+            Self::Neon => cfg!(target_arch = "aarch64"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vbmi")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx2 | Self::Avx512 => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_activated_is_active() {
+        let supported = Level::supported();
+        assert_eq!(supported[0].name(), "scalar");
+        for level in supported {
+            level.activate();
+            assert_eq!(Level::active(), level);
+        }
+    }
+}
