@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from piecework.cli.app import run
+
 ROOT = Path(__file__).parent.parent
+Run = Callable[..., tuple[int, str, str]]
 
 # A law is no stopwatch: on a busy machine any single example may be slow. What decides whether a change
 # lands is the same each time; new examples are sought by everybody's own runs.
@@ -27,3 +31,15 @@ def english_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     script = ROOT / "tools" / "quickstart_corpus.py"
     subprocess.run([sys.executable, str(script), str(path)], check=True, capture_output=True)
     return path
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process: exit code, stdout, stderr."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = run(arguments)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call

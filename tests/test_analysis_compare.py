@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import Comparison, Measures, compare, compare_files
-from piecework.analysis import texts as texts_module
+from piecework.train import texts as texts_module
 
 HUGS = pw.Tokenizer(
     pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2, "pug": 3, "12": 4}),

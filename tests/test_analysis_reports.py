@@ -15,7 +15,6 @@ import pytest
 import piecework as pw
 from piecework.analysis import Comparison, compare, html_report, save_plots, tables
 from piecework.analysis.charts import bars, log_lines
-from piecework.cli.app import run
 
 TEXTS = ["hug hugs pug", "pun bun hugs hug zé"]
 HOSTILE = '<img src="http://example.org/x">&$a$'
@@ -41,18 +40,6 @@ def paths(tmp_path: Path) -> dict[str, str]:
     Path(paths["corpus"]).write_text("\n".join(TEXTS), encoding="utf-8")
     Path(paths["gold"]).write_text("hugs\thug @@s\t100\n")
     return paths
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in this process: exit code, stdout, stderr."""
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        code = run(arguments)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 # ---- tables

@@ -48,18 +48,6 @@ def tokenizer(corpus: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 Run = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in this process: exit code, stdout, stderr."""
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        code = run(arguments)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
-
-
 def start(*arguments: str, **options: object) -> subprocess.Popen[bytes]:
     """Start a command as a process of its own, with pipes."""
     command: Sequence[str] = [sys.executable, "-m", "piecework", *arguments]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
+import pytest
 import tokenizers
 from tokenizers import processors
 
@@ -83,3 +86,19 @@ def corpora(folder: Path) -> Iterator[tuple[str, str]]:
             raw = path.read_bytes()
             raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
             yield path.name, raw.decode("utf-8", errors="replace")
+
+
+@cache
+def all_corpora() -> tuple[tuple[str, str], ...]:
+    """Every corpus, or skip the test where there is none."""
+    folder = data.corpora_dir()
+    if folder is None:
+        pytest.skip("no corpora here: they are read from ../shared/data or PIECEWORK_DATA")
+    return tuple(corpora(folder))
+
+
+@cache
+def sample_documents(step: int) -> tuple[str, ...]:
+    """Every `step`-th document of each corpus; all when everything is asked for."""
+    step = 1 if os.environ.get("PIECEWORK_FULL") else step
+    return tuple(document for _, text in all_corpora() for document in documents(text)[::step])

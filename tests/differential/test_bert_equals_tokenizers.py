@@ -12,7 +12,6 @@ import pytest
 import tokenizers
 
 import piecework as pw
-from tests import data
 from tests.differential import peer
 
 # A full run compares all of the corpora at every cut; the usual one a tenth of them.
@@ -29,18 +28,10 @@ def both(name: str) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
     return pair
 
 
-@cache
-def all_corpora() -> tuple[tuple[str, str], ...]:
-    folder = data.corpora_dir()
-    if folder is None:
-        pytest.skip("no corpora here: they are read from ../shared/data or PIECEWORK_DATA")
-    return tuple(peer.corpora(folder))
-
-
 @pytest.mark.parametrize("name", peer.MODELS)
 def test_corpora_give_the_same_fields(name: str) -> None:
     ours, theirs = both(name)
-    for _, text in all_corpora():
+    for _, text in peer.all_corpora():
         documents = peer.documents(text)
         peer.assert_same_ids(ours, theirs, documents)
         peer.assert_same_fields(ours, theirs, documents if FULL else documents[::10])
@@ -50,7 +41,7 @@ def test_corpora_give_the_same_fields(name: str) -> None:
 def test_corpora_cut_at_seventy_places_give_the_same_fields(name: str) -> None:
     ours, theirs = both(name)
     for cut in range(CUTS):
-        for _, text in all_corpora():
+        for _, text in peer.all_corpora():
             raw = text.encode()
             shifted = raw[cut:].decode("utf-8", errors="replace")
             documents = peer.documents(shifted)

@@ -40,18 +40,6 @@ def both(path: Path) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
     return pw.Tokenizer.from_json(text), tokenizers.Tokenizer.from_str(text)
 
 
-@cache
-def sample_documents() -> tuple[str, ...]:
-    folder = data.corpora_dir()
-    if folder is None:
-        pytest.skip("no corpora here: they are read from ../shared/data or PIECEWORK_DATA")
-    return tuple(
-        document
-        for _, text in peer.corpora(folder)
-        for document in peer.documents(text)[:: 1 if FULL else 40]
-    )
-
-
 def random_texts(ours: pw.Tokenizer, count: int) -> list[str]:
     rng = random.Random(count)
     alphabets = [
@@ -89,7 +77,7 @@ def without_dropped_bytes(ours: pw.Tokenizer, texts: Sequence[str]) -> list[str]
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_corpora_give_the_same_fields(path: Path) -> None:
     ours, theirs = both(path)
-    documents = sample_documents()
+    documents = peer.sample_documents(40)
     peer.assert_same_ids(ours, theirs, documents)
     peer.assert_same_fields(ours, theirs, without_dropped_bytes(ours, documents[::4]))
 
@@ -116,7 +104,7 @@ def test_decoding_gives_the_same_text(path: Path) -> None:
     rng = random.Random(5)
     size = ours.get_vocab_size()
     rows = [[rng.randrange(size) for _ in range(rng.randint(0, 12))] for _ in range(3000)]
-    rows += ours.encode_batch(sample_documents()[:200]).to_lists()
+    rows += ours.encode_batch(peer.sample_documents(40)[:200]).to_lists()
     for skip in (True, False):
         expected = [theirs.decode(row, skip_special_tokens=skip) for row in rows]
         assert ours.decode_batch(rows, skip_special_tokens=skip) == expected

@@ -62,18 +62,6 @@ MODELS = published_models()
 STATES_DEFAULTS = {"mistral", "sentencepiece-tests", "tensorflow-text"}
 
 
-@cache
-def sample_documents() -> tuple[str, ...]:
-    folder = data.corpora_dir()
-    if folder is None:
-        pytest.skip("no corpora here: they are read from ../shared/data or PIECEWORK_DATA")
-    return tuple(
-        document
-        for _, text in peer.corpora(folder)
-        for document in peer.documents(text)[:: 1 if FULL else 60]
-    )
-
-
 def code_point_texts() -> Iterator[str]:
     step = 1 if FULL else 29
     for at in range(0, len(CODE_POINTS), 40 * step):
@@ -124,7 +112,7 @@ def assert_same(ours: pw.Tokenizer, theirs: Any, texts: list[str], seed: int) ->
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: f"{path.parent.name}-{path.name}")
 class TestPublishedModels:
     def test_gives_the_same_ids_pieces_spans_and_text(self, path: Path) -> None:
-        texts = [*sample_documents(), *HARD_TEXTS, *code_point_texts()]
+        texts = [*peer.sample_documents(60), *HARD_TEXTS, *code_point_texts()]
         assert_same(*both(path), texts, seed=1)
 
     def test_is_written_as_it_was_read(self, path: Path, tmp_path: Path) -> None:

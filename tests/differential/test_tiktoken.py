@@ -19,25 +19,12 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.integrations import tiktoken as shaped
-from tests import data
 from tests.differential import peer
 from tests.differential.ranks import NAMES, assert_same, ours, rank_file, theirs, tiny
 
 FULL = bool(os.environ.get("PIECEWORK_FULL"))
 CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 FAMILIES = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
-
-
-@cache
-def corpora() -> list[str]:
-    folder = data.corpora_dir()
-    if folder is None:
-        pytest.skip("no corpora here: they are read from ../shared/data or PIECEWORK_DATA")
-    return [
-        document
-        for _, text in peer.corpora(folder)
-        for document in peer.documents(text)[:: 1 if FULL else 40]
-    ]
 
 
 @cache
@@ -54,7 +41,7 @@ def code() -> list[str]:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_corpora_give_the_same_tokens(name: str) -> None:
-    assert assert_same(ours(name), theirs(name), corpora()) > 50_000
+    assert assert_same(ours(name), theirs(name), peer.sample_documents(40)) > 50_000
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -73,7 +60,7 @@ def test_every_code_point_gives_the_same_tokens(name: str) -> None:
 def test_other_cuts_of_the_same_text_give_the_same_tokens(name: str) -> None:
     rng = random.Random(3)
     texts = []
-    for document in corpora()[:: 1 if FULL else 10]:
+    for document in peer.sample_documents(40)[:: 1 if FULL else 10]:
         cuts = sorted(rng.randrange(len(document) + 1) for _ in range(8))
         texts += [document[start:end] for start, end in itertools.pairwise(cuts)]
     assert_same(ours(name), theirs(name), texts)
@@ -173,7 +160,7 @@ def test_decoding_gives_the_same_bytes_text_and_offsets(name: str) -> None:
         assert mine.decode_batch(rows, errors=errors) == other.decode_batch(rows, errors=errors)
     for row in rows[:200]:
         assert mine.decode_tokens_bytes(row) == other.decode_tokens_bytes(row)
-    for text in corpora()[:20]:
+    for text in peer.sample_documents(40)[:20]:
         ids = other.encode_ordinary(text)
         assert mine.decode(ids) == text
         assert mine.decode_with_offsets(ids) == other.decode_with_offsets(ids)

@@ -25,7 +25,7 @@ from piecework.analysis.metrics import (
     used_share,
 )
 from piecework.analysis.tally import Tally
-from piecework.analysis.texts import TextBatch, batch_of_piece, batches_of_texts
+from piecework.analysis.texts import batch_of_piece
 from piecework.analysis.vocabulary import entry_lengths, is_numeric
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.tokenizer import Tokenizer
@@ -37,6 +37,7 @@ from piecework.train.corpus import (
     corpus_files,
     read_corpus,
 )
+from piecework.train.texts import TextBatch, batches_of_texts
 
 Lengths: TypeAlias = tuple[tuple[int, int], ...]
 

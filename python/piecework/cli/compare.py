@@ -12,6 +12,7 @@ import click
 
 import piecework as pw
 from piecework.bars import progress_bar
+from piecework.cli.options import reading_options
 from piecework.cli.streams import check_output
 from piecework.cli.visible import visible
 from piecework.files import whole_stream
@@ -35,15 +36,7 @@ Example:
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.option("--html", "html_path", metavar="FILE", help="Write a page that needs nothing else.")
 @click.option("--plot", "plot_directory", metavar="DIR", help="Write pictures (extra: plot).")
-@click.option("--field", default="text", show_default=True, help="Text field of JSON lines.")
-@click.option(
-    "--errors",
-    type=click.Choice(["replace", "strict"]),
-    default="replace",
-    show_default=True,
-    help="What to do about invalid UTF-8.",
-)
-@click.option("--workers", type=click.IntRange(min=1), help="Threads  [default: all cores]")
+@reading_options
 def compare(
     tokenizers: tuple[str, ...],
     corpus: tuple[str, ...],

@@ -9,6 +9,7 @@ import click
 
 import piecework as pw
 from piecework.bars import progress_bar
+from piecework.cli.options import reading_options
 
 _EXAMPLE = """\b
 Example:
@@ -35,15 +36,7 @@ Example:
 @click.option(
     "--no-parse-special", is_flag=True, help="Take special tokens written in the text as text."
 )
-@click.option("--field", default="text", show_default=True, help="Text field of JSON lines.")
-@click.option(
-    "--errors",
-    type=click.Choice(["replace", "strict"]),
-    default="replace",
-    show_default=True,
-    help="What to do about invalid UTF-8.",
-)
-@click.option("--workers", type=click.IntRange(min=1), help="Threads  [default: all cores]")
+@reading_options
 @click.option(
     "-o",
     "--output",

@@ -9,6 +9,7 @@ from itertools import cycle
 import click
 
 import piecework as pw
+from piecework.cli.visible import visible
 
 _SIGNS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 _STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")
@@ -98,4 +99,4 @@ def _shown_bytes(token: str) -> str:
 
 def _visible(text: str) -> str:
     """Show white space by signs, and what a terminal would obey by its code."""
-    return "".join(_SIGNS.get(c) or (c if c.isprintable() else ascii(c)[1:-1]) for c in text)
+    return "".join(_SIGNS.get(c) or visible(c) for c in text)

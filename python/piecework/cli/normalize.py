@@ -7,6 +7,7 @@ import json
 import click
 
 import piecework as pw
+from piecework.cli.options import errors_option
 from piecework.cli.streams import line_batches, text_of
 from piecework.files import whole_stream
 
@@ -28,13 +29,7 @@ Example:
     "replacement, in hexadecimal code points.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write text and offsets as JSON lines.")
-@click.option(
-    "--errors",
-    type=click.Choice(["replace", "strict"]),
-    default="replace",
-    show_default=True,
-    help="What to do about invalid UTF-8.",
-)
+@errors_option
 @click.option("-o", "--output", "path", default="-", help="Output file  [default: stdout]")
 def normalize(files: tuple[str, ...], rules: str, as_json: bool, errors: str, path: str) -> None:
     """Normalize each line of the FILEs (stdin without any, or for -) by rules as SentencePiece has them."""

@@ -25,20 +25,30 @@ def corpus_options(command: Command) -> Command:
 
 def reading_options(command: Command) -> Command:
     """Add how to read a corpus."""
-    options = (
-        click.option(
-            "--field", default="text", show_default=True, help="Text field of JSON lines."
-        ),
-        click.option(
-            "--errors",
-            type=click.Choice(["replace", "strict"]),
-            default="replace",
-            show_default=True,
-            help="What to do about invalid UTF-8.",
-        ),
-        click.option("--workers", type=click.IntRange(min=1), help="Threads  [default: all cores]"),
+    field = click.option(
+        "--field", default="text", show_default=True, help="Text field of JSON lines."
     )
-    return _with(options, command)
+    return _with((field, errors_option, workers_option), command)
+
+
+def errors_option(command: Command) -> Command:
+    """Add what to do about invalid UTF-8."""
+    option = click.option(
+        "--errors",
+        type=click.Choice(["replace", "strict"]),
+        default="replace",
+        show_default=True,
+        help="What to do about invalid UTF-8.",
+    )
+    return option(command)
+
+
+def workers_option(command: Command) -> Command:
+    """Add the number of threads."""
+    option = click.option(
+        "--workers", type=click.IntRange(min=1), help="Threads  [default: all cores]"
+    )
+    return option(command)
 
 
 def training_options(command: Command) -> Command:

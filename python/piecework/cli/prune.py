@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 import piecework as pw
+from piecework.cli.options import workers_option
 from piecework.cli.resizing import check_outputs, map_option, save_resized
 from piecework.cli.streams import line_batches, text_of
 
@@ -29,7 +30,7 @@ Example:
     "--corpus", multiple=True, metavar="FILE", help="Lines of text, - for stdin; repeatable."
 )
 @click.option("--drop-alphabet", is_flag=True, help="Let single characters and bytes go too.")
-@click.option("--workers", type=click.IntRange(min=1), help="Threads  [default: all cores]")
+@workers_option
 @map_option
 @click.option("-o", "--output", "path", required=True, help="tokenizer.json, *.txt or -.")
 def prune(

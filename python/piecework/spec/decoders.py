@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from piecework.spec.component import Component, component_from_json, json_value
-from piecework.spec.patterns import Pattern, PrependScheme, pattern_from_json, replace_to_json
+from piecework.spec.patterns import PrependScheme, Replacing
 from piecework.spec.sentencepiece import SentencePieceDecoder
 
 
@@ -74,22 +74,8 @@ class CTC(Component):
 
 
 @dataclass(frozen=True)
-class ReplaceDecoder(Component):
+class ReplaceDecoder(Replacing):
     """Replace every match of a text or a `Regex` in every token by `content`."""
-
-    KIND: ClassVar[str] = "Replace"
-
-    pattern: Pattern
-    content: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return replace_to_json(self.pattern, self.content)
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> ReplaceDecoder:
-        """Read the `tokenizer.json` object."""
-        return cls(pattern_from_json(value["pattern"]), value["content"])
 
 
 @dataclass(frozen=True)

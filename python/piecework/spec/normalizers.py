@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from piecework.spec.component import Component, component_from_json, json_value
 from piecework.spec.custom import CustomNormalizer
-from piecework.spec.patterns import Pattern, pattern_from_json, replace_to_json
+from piecework.spec.patterns import Replacing
 from piecework.spec.sentencepiece import SentencePieceNormalizer
 
 
@@ -98,26 +98,12 @@ class StripAccents(Component):
 
 
 @dataclass(frozen=True)
-class Replace(Component):
+class Replace(Replacing):
     """Replace every match of a text or a `Regex` by `content`.
 
     >>> Replace(" ", "▁").to_json()["pattern"]
     {'String': ' '}
     """
-
-    KIND: ClassVar[str] = "Replace"
-
-    pattern: Pattern
-    content: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return replace_to_json(self.pattern, self.content)
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Replace:
-        """Read the `tokenizer.json` object."""
-        return cls(pattern_from_json(value["pattern"]), value["content"])
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast
+
+from piecework.spec.component import Component
+
+Self = TypeVar("Self", bound="Replacing")
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,24 @@ def behavior_from_json(name: str) -> Behavior:
     return cast(Behavior, snake.lstrip("_"))
 
 
-def replace_to_json(pattern: Pattern, content: str) -> dict[str, Any]:
-    """Return the object of a Replace component."""
-    return {"type": "Replace", "pattern": pattern_to_json(pattern), "content": content}
+@dataclass(frozen=True)
+class Replacing(Component):
+    """What replaces every match of a text or a `Regex` by `content`, in texts or in tokens."""
+
+    KIND: ClassVar[str] = "Replace"
+
+    pattern: Pattern
+    content: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object."""
+        return {
+            "type": "Replace",
+            "pattern": pattern_to_json(self.pattern),
+            "content": self.content,
+        }
+
+    @classmethod
+    def from_json(cls: type[Self], value: Mapping[str, Any]) -> Self:
+        """Read the `tokenizer.json` object."""
+        return cls(pattern_from_json(value["pattern"]), value["content"])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from piecework._core import WordCounter
-from piecework.errors import InputTypeError, TrainingWarning
+from piecework.errors import TrainingWarning
 from piecework.train.corpus import (
     PathLike,
     TextBlock,
@@ -19,12 +19,9 @@ from piecework.train.corpus import (
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import preset_for
-from piecework.train.unicode import mend
+from piecework.train.texts import batches_of_texts
 
 Progress: TypeAlias = Callable[[int, int], None]
-
-_BATCH_CHARS = 4 << 20
-_BATCH_TEXTS = 100_000
 
 
 def count_files(
@@ -85,10 +82,10 @@ def count_texts(
     counter = _counter(resolved, workers, keep_line_ends=False)
     total = len(texts) if isinstance(texts, Sequence) else 0
     done = replacements = 0
-    for batch, mended in _batches(texts):
-        counter.add_texts(batch, source)
-        done += len(batch)
-        replacements += mended
+    for batch in batches_of_texts(texts):
+        counter.add_texts(batch.texts, source)
+        done += len(batch.texts)
+        replacements += batch.replacements
         if progress is not None:
             progress(done, total)
     _warn_of(replacements)
@@ -98,25 +95,6 @@ def count_texts(
 def _counter(pipeline: Pipeline, workers: int | None, *, keep_line_ends: bool) -> WordCounter:
     text, functions = pipeline.to_core()
     return WordCounter(text, workers, functions, keep_line_ends=keep_line_ends)
-
-
-def _batches(texts: Iterable[str]) -> Iterator[tuple[list[str], int]]:
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise InputTypeError("texts", type(texts).__name__, "an iterable of str, such as a list")
-    batch: list[str] = []
-    chars = replacements = 0
-    for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
-        mended, bad_chars = mend(text, f"texts[{index}]")
-        batch.append(mended)
-        chars += len(mended)
-        replacements += bad_chars
-        if chars >= _BATCH_CHARS or len(batch) >= _BATCH_TEXTS:
-            yield batch, replacements
-            batch, chars, replacements = [], 0, 0
-    if batch:
-        yield batch, replacements
 
 
 def _resolve(pipeline: Pipeline | str) -> Pipeline:
