@@ -9,32 +9,76 @@ text is encoded into `Encoding` and `Batch`, and decoded again.
 [[15], [17]]
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 try:
     from piecework._core import UNICODE_VERSION, __version__
 except ModuleNotFoundError as error:  # pragma: no cover - only in a broken checkout
     raise ImportError("piecework's extension module is missing: run `make build`") from error
 
-from piecework import analysis, corpus_output, errors, spec, train, vocabulary
-from piecework.corpus_output import EncodedFiles, encode_files
 from piecework.encoding import Batch, Encoding
 from piecework.errors import PieceworkError
-from piecework.normalization import NormalizationRules
-from piecework.sampling import Sampling
-from piecework.segmentable import Segmentation
-from piecework.spec import TokenizerSpec
 from piecework.tokenizer import Tokenizer
-from piecework.train import (
-    BPETrainer,
-    ByteBPETrainer,
-    CharTrainer,
-    Counts,
-    UnigramTrainer,
-    WordPieceTrainer,
-    WordTrainer,
-    count_files,
-    count_texts,
-)
-from piecework.vocabulary import IdMap
+
+if TYPE_CHECKING:
+    from piecework import analysis, corpus_output, errors, spec, train, vocabulary
+    from piecework.corpus_output import EncodedFiles, encode_files
+    from piecework.normalization import NormalizationRules
+    from piecework.sampling import Sampling
+    from piecework.segmentation import Segmentation
+    from piecework.spec import TokenizerSpec
+    from piecework.train import (
+        BPETrainer,
+        ByteBPETrainer,
+        CharTrainer,
+        Counts,
+        UnigramTrainer,
+        WordPieceTrainer,
+        WordTrainer,
+        count_files,
+        count_texts,
+    )
+    from piecework.vocabulary import IdMap
+
+# Where the other names live. They are imported when first asked for, so that a program that loads a
+# tokenizer and encodes does not wait for what learns, compares and draws.
+_MODULES = ("analysis", "corpus_output", "spec", "train", "vocabulary")
+_HOMES = {
+    "corpus_output": ("EncodedFiles", "encode_files"),
+    "normalization": ("NormalizationRules",),
+    "sampling": ("Sampling",),
+    "segmentation": ("Segmentation",),
+    "spec": ("TokenizerSpec",),
+    "train": (
+        "BPETrainer",
+        "ByteBPETrainer",
+        "CharTrainer",
+        "Counts",
+        "UnigramTrainer",
+        "WordPieceTrainer",
+        "WordTrainer",
+        "count_files",
+        "count_texts",
+    ),
+    "vocabulary": ("IdMap",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"piecework.{name}")
+    if name in _HOME_OF:
+        value = getattr(import_module(f"piecework.{_HOME_OF[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'piecework' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "UNICODE_VERSION",

@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-import numpy as np
-
+from piecework.arrays import np
 from piecework.errors import ArgumentError, InputTypeError
 
 if TYPE_CHECKING:

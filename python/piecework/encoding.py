@@ -11,8 +11,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from piecework.arrays import np
 from piecework.errors import ArgumentError
 
 if TYPE_CHECKING:

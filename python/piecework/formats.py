@@ -6,14 +6,10 @@ of the format treats special tokens in text.
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from piecework._core import (
     Core,
@@ -27,16 +23,12 @@ from piecework._core import (
 from piecework.arguments import PathLike, path_text
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.files import reason
-from piecework.spec import (
-    NAMED_PATTERNS,
-    PreTokenizer,
-    SpecialInText,
-    named_encoding,
-    named_pre_tokenizer,
-    split_bytes,
-)
 
-Loaded: TypeAlias = tuple[Core, SpecialInText]
+# Specifications are imported for the formats that lack a pipeline: the others are read without any.
+if TYPE_CHECKING:
+    from piecework.spec import PreTokenizer, SpecialInText
+
+Loaded: TypeAlias = "tuple[Core, SpecialInText]"
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 _MAX_UNPACKED_BYTES = 1 << 30
@@ -45,8 +37,7 @@ _RANK_LINE = re.compile(rb"\s*[A-Za-z0-9+/]+={0,2} \d+\s*(\n|$)")
 _FLAT_OBJECT = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\d')
 
 
-@dataclass(frozen=True)
-class Hints:
+class Hints(NamedTuple):
     """What the caller says about a file; every format takes some of it and refuses the rest."""
 
     lowercase: bool | None = None
@@ -57,10 +48,9 @@ class Hints:
 
     def refuse_all_but(self, taken: tuple[str, ...], what: str) -> None:
         """Refuse what a format has no use for: it says that itself, or cannot be told."""
-        for hint in fields(self):
-            value = getattr(self, hint.name)
-            if value is not None and hint.name not in taken:
-                raise ArgumentError(hint.name, _shown(value), f"None for {what}")
+        for name, value in self._asdict().items():
+            if value is not None and name not in taken:
+                raise ArgumentError(name, _shown(value), f"None for {what}")
 
 
 def read_tokenizer(path: PathLike, hints: Hints) -> Loaded:
@@ -95,7 +85,7 @@ def _in_directory(folder: Path, hints: Hints) -> tuple[str, Hints]:
 def _with_merges(hints: Hints, merges: Path) -> Hints:
     if hints.merges is not None:
         raise ArgumentError("merges", _shown(hints.merges), "None for a directory that holds both")
-    return Hints(hints.lowercase, merges, hints.encoding, hints.pattern, hints.special_tokens)
+    return hints._replace(merges=merges)
 
 
 def _bytes_of(source: str) -> bytes:
@@ -106,6 +96,8 @@ def _bytes_of(source: str) -> bytes:
         raise FileError(source, reason(error), "a tokenizer file") from error
     if not data.startswith(b"\x1f\x8b"):
         return data
+    import gzip
+
     try:
         with gzip.open(source) as stream:
             unpacked = stream.read(_MAX_UNPACKED_BYTES + 1)
@@ -165,6 +157,10 @@ def _read_ranks(data: bytes, source: str, hints: Hints) -> Loaded:
 
 
 def _read_named_ranks(data: bytes, source: str, hints: Hints) -> Loaded:
+    import hashlib
+
+    from piecework.spec import named_encoding, named_pre_tokenizer
+
     hints.refuse_all_but(("encoding",), "an encoding by name, which says it itself")
     encoding = named_encoding(str(hints.encoding))
     found = hashlib.sha256(data).hexdigest()
@@ -179,9 +175,12 @@ def _read_named_ranks(data: bytes, source: str, hints: Hints) -> Loaded:
 def pre_tokenizer_for(pattern: str | tuple[str, ...]) -> PreTokenizer:
     r"""Return the pre-tokenizer for the name of a pattern, a regular expression or several in turn.
 
+    >>> from piecework.spec import NAMED_PATTERNS
     >>> pre_tokenizer_for("qwen3") == pre_tokenizer_for(NAMED_PATTERNS["qwen3"])
     True
     """
+    from piecework.spec import NAMED_PATTERNS, named_pre_tokenizer, split_bytes
+
     if isinstance(pattern, str):
         known = pattern in NAMED_PATTERNS
         return named_pre_tokenizer(pattern) if known else split_bytes((pattern,))
@@ -189,6 +188,8 @@ def pre_tokenizer_for(pattern: str | tuple[str, ...]) -> PreTokenizer:
 
 
 def _pipeline_json(pre_tokenizer: PreTokenizer) -> bytes:
+    import json
+
     return json.dumps({"pre_tokenizer": pre_tokenizer.to_json()}).encode()
 
 

@@ -12,14 +12,15 @@ from piecework.arguments import PathLike, check_size, listed, path_text
 from piecework.bars import progress_bar
 from piecework.errors import FileError, InputTypeError
 from piecework.files import reason
-from piecework.train import Counts, count_texts, pipeline_of
-from piecework.vocabulary import IdMap, extended, pruned, restricted, shrunk
 
+# What changes vocabularies is imported when one is changed: a tokenizer that is loaded has no need of it.
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from piecework._core import Core
     from piecework.spec import TokenizerSpec
+    from piecework.train import Counts
+    from piecework.vocabulary import IdMap
 
 
 class Resizable:
@@ -66,6 +67,8 @@ class Resizable:
         Warns with `TrainingWarning` when the corpus has not enough for `n`. Raises `ArgumentError` for
         Word and Unigram models, and `CorpusError` without any word.
         """
+        from piecework.vocabulary import extended
+
         check_size("n", n)
         check_size("min_frequency", min_frequency)
         counts = self._counted(corpus, workers, show_progress)
@@ -104,6 +107,8 @@ class Resizable:
         Text whose tokens all stay is encoded as before. Raises `ArgumentError` for tokens that are not
         there, and for Unigram models.
         """
+        from piecework.vocabulary import pruned
+
         spec, id_map = pruned(self.spec, keep, keep_alphabet)
         return self.from_spec(spec), id_map
 
@@ -121,6 +126,8 @@ class Resizable:
         entries with the highest ids. Alphabet, special tokens, and what template and padding use
         stay: `ArgumentError` when that is more than `size`.
         """
+        from piecework.vocabulary import shrunk
+
         check_size("size", size)
         spec, id_map = shrunk(self.spec, size)
         return self.from_spec(spec), id_map
@@ -150,6 +157,8 @@ class Resizable:
         its count a line), of which those count that have at least `threshold`. None: all pieces again.
         No id changes. Raises `ArgumentError` for other models than SentencePiece's Unigram and BPE.
         """
+        from piecework.vocabulary import restricted
+
         kept: Collection[str] | None
         if vocabulary is None:
             kept = None
@@ -164,6 +173,8 @@ class Resizable:
     def _counted(
         self, corpus: Iterable[str] | Counts, workers: int | None, show_progress: bool
     ) -> Counts:
+        from piecework.train import Counts, count_texts, pipeline_of
+
         if isinstance(corpus, Counts):
             return corpus
         if isinstance(corpus, str | bytes) or not isinstance(corpus, Iterable):

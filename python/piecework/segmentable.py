@@ -4,38 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from piecework._core import entropy, scores, segmentations
 from piecework.arguments import Ids, id_list
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.sampling import Drawn, Sampling, check_alpha, check_segmentations
 
 if TYPE_CHECKING:
     from piecework._core import Core
-
-
-@dataclass(frozen=True)
-class Segmentation:
-    """One segmentation of a text, with what the model thinks of it.
-
-    `score` is the sum of the scores, which are log-probabilities, of its pieces; a character that is not
-    in the vocabulary has the lowest score there is less 10. `log_probability` is the natural logarithm
-    of its share of all segmentations of the text, at the alpha it was drawn with, else at 1: at 1,
-    `score - log_probability` is the log-probability of the text itself. `log_inclusion`, when it was
-    drawn without replacement, is that of the probability to be drawn, given the noise that decided on
-    the others (`encode_samples`); else None.
-    """
-
-    encoding: Encoding
-    score: float
-    log_probability: float
-    log_inclusion: float | None = None
-
-    def __repr__(self) -> str:
-        return f"Segmentation({' '.join(self.encoding.tokens)}, score={self.score:.6g})"
+    from piecework.sampling import Drawn, Sampling
+    from piecework.segmentation import Segmentation
 
 
 class Segmentable:
@@ -79,6 +58,8 @@ class Segmentable:
 
         Raises `ArgumentError` for other models and for an `n` that is too large.
         """
+        from piecework.sampling import check_segmentations
+
         check_segmentations("n", n)
         return self._segmentations(text, n, None, add_special_tokens, parse_special)
 
@@ -113,6 +94,8 @@ class Segmentable:
         Beams and Where to Find Them". Raises `ArgumentError` for other models, for `nbest_size` (which
         `encode_batch` takes), and for `include_best` with replacement.
         """
+        from piecework.sampling import Sampling, check_segmentations
+
         check_segmentations("n", n)
         if include_best and replacement:
             raise ArgumentError("include_best", "True, with replacement", "replacement=False")
@@ -142,6 +125,8 @@ class Segmentable:
         draws. All segmentations count, in time linear in the text. Raises `ArgumentError` for other
         models.
         """
+        from piecework.sampling import check_alpha
+
         check_alpha(alpha)
         selected = self._selected(parse_special, [text])
         return entropy(self._core, text, alpha=float(alpha), parse_special=selected)
@@ -183,6 +168,8 @@ class Segmentable:
         replacement: bool = True,
         include_best: bool = False,
     ) -> list[Segmentation]:
+        from piecework.segmentation import Segmentation
+
         found = segmentations(
             self._core,
             text,

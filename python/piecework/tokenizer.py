@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
 
 from piecework._core import (
     Core,
@@ -28,32 +25,33 @@ from piecework.arguments import (
     listed,
     path_text,
 )
+from piecework.arrays import np
 from piecework.encoding import Batch, Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
 from piecework.files import whole_file
 from piecework.formats import Hints, read_tokenizer
 from piecework.resizable import Resizable
-from piecework.sampling import Drawn, Sampling, resolved
 from piecework.segmentable import Segmentable
-from piecework.spec import (
-    AddedToken,
-    Decoder,
-    Model,
-    Normalizer,
-    Padding,
-    PostProcessor,
-    PreTokenizer,
-    SpecialInText,
-    TokenizerSpec,
-    Truncation,
-)
-from piecework.spec.custom import CustomStage, refuse_custom_stages
 from piecework.streams import DecodeStream, DecodeStreams
 from piecework.trainable import Trainable
-from piecework.vocabulary import extras
 
+# Specifications are imported when one is asked for or given: a file is read without any.
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from piecework.sampling import Drawn, Sampling
+    from piecework.spec import (
+        AddedToken,
+        Decoder,
+        Model,
+        Normalizer,
+        PostProcessor,
+        PreTokenizer,
+        SpecialInText,
+        TokenizerSpec,
+    )
+    from piecework.spec import Padding as PaddingSpec
+    from piecework.spec import Truncation as TruncationSpec
 
 _ROLES = {
     "bos_token": ("<s>", "<|begin_of_text|>", "<bos>"),
@@ -88,10 +86,12 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         post_processor: PostProcessor | None = None,
         decoder: Decoder | None = None,
         added_tokens: Sequence[AddedToken] = (),
-        truncation: Truncation | None = None,
-        padding: Padding | None = None,
+        truncation: TruncationSpec | None = None,
+        padding: PaddingSpec | None = None,
         special_in_text: SpecialInText = "parse",
     ) -> None:
+        from piecework.spec import TokenizerSpec
+
         spec = TokenizerSpec(
             model=model,
             normalizer=normalizer,
@@ -146,6 +146,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         >>> pw.Tokenizer.from_spec(spec).encode("ab").ids
         [1, 0]
         """
+        from piecework.spec import TokenizerSpec
+
         if not isinstance(spec, TokenizerSpec):
             raise InputTypeError("spec", type(spec).__name__, "TokenizerSpec")
         tokenizer = cls._compiled(*spec.to_core())
@@ -404,6 +406,10 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         a special token, or an ordinary one that is sought in normalized text. An `AddedToken` gives
         every detail but the id.
         """
+        from dataclasses import replace
+
+        from piecework.spec import AddedToken
+
         added = {token.content: token for token in self.added_tokens}
         next_id = max([*self.get_vocab().values(), -1]) + 1
         for given in tokens:
@@ -440,11 +446,15 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         >>> tok.with_normalizer(pw.spec.CustomNormalizer(str.lower)).encode("A").ids
         [1]
         """
+        from piecework.spec import Normalizer
+
         check_stage("normalizer", normalizer, Normalizer)
         return self._replaced(normalizer=normalizer)
 
     def with_pre_tokenizer(self, pre_tokenizer: PreTokenizer | None) -> Tokenizer:
         """Return a tokenizer with another pre-tokenizer; None leaves text whole."""
+        from piecework.spec import PreTokenizer
+
         check_stage("pre_tokenizer", pre_tokenizer, PreTokenizer)
         return self._replaced(pre_tokenizer=pre_tokenizer)
 
@@ -461,6 +471,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         `add_special_tokens=False` leaves them out. A pair is two texts with theirs. Raises
         `ArgumentError` for a piece that the model does not have, and for other models.
         """
+        from piecework.vocabulary import extras
+
         return self._replaced(post_processor=extras(self.spec.model, bos=bos, eos=eos))
 
     def with_truncation(
@@ -476,6 +488,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         `encode` gives the further windows as `overflowing`, each with `stride` tokens of the window
         before it; a batch keeps the first window.
         """
+        from piecework.spec import Truncation
+
         if max_length is None:
             return self._replaced(truncation=None)
         check_size("max_length", max_length)
@@ -497,6 +511,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
 
         `length` is a number of tokens, or "longest" for the longest of each batch.
         """
+        from piecework.spec import Padding
+
         if length is None:
             return self._replaced(padding=None)
         if length != "longest":
@@ -534,6 +550,10 @@ class Tokenizer(Trainable, Resizable, Segmentable):
     @cached_property
     def spec(self) -> TokenizerSpec:
         """The whole tokenizer as data."""
+        from dataclasses import replace
+
+        from piecework.spec import TokenizerSpec
+
         spec = TokenizerSpec.from_json(self._core.to_json(False), self._functions)
         return replace(spec, special_in_text=self._special_in_text)
 
@@ -542,6 +562,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
 
         Raises `StageError` for custom stages.
         """
+        from piecework.spec.custom import refuse_custom_stages
+
         refuse_custom_stages(self.spec.normalizer, self.spec.pre_tokenizer)
         return self._core.to_json(pretty)
 
@@ -600,6 +622,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         return type(self).from_spec, (self.spec,)
 
     def __repr__(self) -> str:
+        from piecework.spec.custom import CustomStage
+
         spec = self.spec
         stages = (
             spec.normalizer,
@@ -663,6 +687,10 @@ class Tokenizer(Trainable, Resizable, Segmentable):
 
     def _drawn(self, sampling: Sampling | None) -> Drawn | None:
         """Say what to draw segmentations with, None for the one segmentation."""
+        if sampling is None and not self._core.dropout:
+            return None
+        from piecework.sampling import resolved
+
         return resolved(sampling, self._core.dropout, self._core.scores_segmentations)
 
     def _selected(
@@ -704,6 +732,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
             )
 
     def _replaced(self, **stages: Any) -> Tokenizer:
+        from dataclasses import replace
+
         return type(self).from_spec(replace(self.spec, **stages))
 
 

@@ -7,24 +7,13 @@ from typing import TYPE_CHECKING, Literal
 
 from piecework.arguments import PathLike
 from piecework.bars import progress_bar
-from piecework.spec import TokenizerSpec
-from piecework.train import (
-    Counts,
-    RetrainSettings,
-    TrainSettings,
-    count_files,
-    count_texts,
-    learn_spec,
-    pipeline_of,
-    preset_for,
-    relearn_spec,
-    trainer_for,
-)
 
+# What learns is imported when something is learned: a tokenizer that is loaded has no need of it.
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from piecework.train import Preset, Trainer
+    from piecework.spec import TokenizerSpec
+    from piecework.train import Counts, Preset, RetrainSettings, Trainer, TrainSettings
 
 
 class Trainable:
@@ -63,6 +52,8 @@ class Trainable:
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
         """
+        from piecework.train import count_files, preset_for, trainer_for
+
         chosen = preset_for(model, preset)
         trainer = trainer_for(model, settings, chosen)
         with progress_bar("counting", shown=show_progress) as progress:
@@ -94,6 +85,8 @@ class Trainable:
         >>> tok.get_vocab_size()
         5
         """
+        from piecework.train import count_texts, preset_for, trainer_for
+
         chosen = preset_for(model, preset)
         trainer = trainer_for(model, settings, chosen)
         with progress_bar("counting", shown=show_progress) as progress:
@@ -114,6 +107,8 @@ class Trainable:
         **settings: Unpack[TrainSettings],
     ) -> Self:
         """Learn a tokenizer from word counts, wherever they were made."""
+        from piecework.train import preset_for, trainer_for
+
         chosen = preset_for(model, preset)
         trainer = trainer_for(model, settings, chosen)
         return cls._learned(counts, trainer, chosen, workers, show_progress)
@@ -128,6 +123,8 @@ class Trainable:
         **settings: Unpack[RetrainSettings],
     ) -> Self:
         """Learn a new vocabulary for the same pipeline, model kind and special tokens."""
+        from piecework.train import count_texts, pipeline_of, relearn_spec
+
         pipeline = pipeline_of(self.spec)
         with progress_bar("counting", shown=show_progress) as progress:
             counts = count_texts(texts, pipeline=pipeline, workers=workers, progress=progress)
@@ -146,6 +143,8 @@ class Trainable:
         workers: int | None,
         show_progress: bool,
     ) -> Self:
+        from piecework.train import learn_spec
+
         with progress_bar("learning", shown=show_progress) as progress:
             spec = learn_spec(counts, trainer, preset, progress=progress, workers=workers)
         return cls.from_spec(spec)

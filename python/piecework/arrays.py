@@ -1,0 +1,22 @@
+"""numpy, imported when an array is first made: to load a tokenizer and encode a text needs none."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+
+    class _Numpy:
+        """Stands for the module until something of it is asked for; keeps what was."""
+
+        def __getattr__(self, name: str) -> Any:
+            found = getattr(import_module("numpy"), name)
+            setattr(self, name, found)
+            return found
+
+    np = _Numpy()
+
+__all__ = ["np"]

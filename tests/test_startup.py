@@ -1,0 +1,51 @@
+"""What a program waits for before its first token: nothing but what it uses is imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import piecework as pw
+
+LOAD_AND_ENCODE = """
+import sys, piecework as pw
+tok = pw.Tokenizer.load(sys.argv[1])
+assert tok.encode("hug").ids == [1], tok.encode("hug").ids
+print(*sorted(sys.modules))
+"""
+
+HEAVY = {
+    "numpy",
+    "dataclasses",
+    "json",
+    "gzip",
+    "hashlib",
+    "click",
+    "rich",
+    "piecework.spec",
+    "piecework.train",
+    "piecework.vocabulary",
+    "piecework.analysis",
+    "piecework.corpus_output",
+    "piecework.cli",
+}
+
+
+def test_loading_and_encoding_imports_nothing_heavy(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).save(path)
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD_AND_ENCODE, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not HEAVY & set(done.stdout.split())
+
+
+def test_every_public_name_is_there_when_asked_for() -> None:
+    code = "import piecework as pw; print(*(getattr(pw, name) and name for name in pw.__all__))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == pw.__all__
+    assert set(pw.__all__) <= set(dir(pw))
