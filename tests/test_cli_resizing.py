@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -64,6 +65,18 @@ def test_prune_keeps_what_a_corpus_uses(cli: Run) -> None:
     new_ids = np.load("map.npy")
     for line in OTHER.splitlines()[:2]:
         assert new.encode(line).ids == new_ids[old.encode(line).ids].tolist()
+
+
+def test_prune_reads_what_training_reads(cli: Run) -> None:
+    texts = [json.dumps({"body": line}) for line in OTHER.splitlines()]
+    Path("other.jsonl.gz").write_bytes(gzip.compress("\n".join(texts).encode()))
+    for corpus, options, output in (
+        ("other.txt", (), "plain.json"),
+        ("other.jsonl.gz", ("--field", "body"), "packed.json"),
+    ):
+        arguments = ("--min-count", "2", "--corpus", corpus, *options)
+        assert cli("prune", "tok.json", *arguments, "-o", output)[0] == 0
+    assert Path("plain.json").read_text() == Path("packed.json").read_text()
 
 
 def test_prune_keeps_the_tokens_of_a_file(cli: Run) -> None:

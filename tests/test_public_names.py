@@ -69,6 +69,7 @@ ANALYSIS_NAMES = {
     "tables",
     "tail_share",
     "text_of_bytes",
+    "token_counts",
     "used_share",
 }
 

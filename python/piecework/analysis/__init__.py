@@ -16,6 +16,7 @@ from piecework.analysis.plots import check_plots, save_plots
 from piecework.analysis.readable import is_byte_level, text_of_bytes
 from piecework.analysis.report import html_report
 from piecework.analysis.tables import Table, headline, tables
+from piecework.analysis.usage import token_counts
 from piecework.analysis.vocabulary import Inspection, inspect
 
 __all__ = [
@@ -47,5 +48,6 @@ __all__ = [
     "tables",
     "tail_share",
     "text_of_bytes",
+    "token_counts",
     "used_share",
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
-import numpy as np
-import numpy.typing as npt
 
 import piecework as pw
-from piecework.cli.options import workers_option
+from piecework.bars import progress_bar
+from piecework.cli.options import reading_options
 from piecework.cli.resizing import check_outputs, map_option, save_resized
 from piecework.cli.streams import line_batches, text_of
 
@@ -27,10 +28,10 @@ Example:
     help="Keep the tokens that occur so often in the corpus.",
 )
 @click.option(
-    "--corpus", multiple=True, metavar="FILE", help="Lines of text, - for stdin; repeatable."
+    "--corpus", multiple=True, metavar="FILE", help="Text or JSON lines, - for stdin; repeatable."
 )
 @click.option("--drop-alphabet", is_flag=True, help="Let single characters and bytes go too.")
-@workers_option
+@reading_options
 @map_option
 @click.option("-o", "--output", "path", required=True, help="tokenizer.json, *.txt or -.")
 def prune(
@@ -39,6 +40,8 @@ def prune(
     min_count: int | None,
     corpus: tuple[str, ...],
     drop_alphabet: bool,
+    field: str,
+    errors: Literal["replace", "strict"],
     workers: int | None,
     map_path: str | None,
     path: str,
@@ -58,23 +61,10 @@ def prune(
         lines = (line for batch in line_batches([keep_path]) for line in batch)
         keep += filter(None, (text_of(line, "strict") for line in lines))
     if min_count is not None:
-        keep += np.flatnonzero(_token_counts(loaded, corpus, workers) >= min_count).tolist()
+        with progress_bar("counting") as progress:
+            counts = pw.analysis.token_counts(
+                loaded, corpus, field=field, errors=errors, workers=workers, progress=progress
+            )
+        keep += (counts >= min_count).nonzero()[0].tolist()
     smaller, id_map = loaded.prune(keep, keep_alphabet=not drop_alphabet)
     save_resized(smaller, id_map, path, map_path)
-
-
-def _token_counts(
-    tokenizer: pw.Tokenizer, corpus: tuple[str, ...], workers: int | None
-) -> npt.NDArray[np.int64]:
-    """Count how often each id comes out of the lines of a corpus."""
-    size = max(tokenizer.get_vocab().values(), default=-1) + 1
-    counts = np.zeros(size, np.int64)
-    for lines in line_batches(corpus):
-        batch = tokenizer.encode_batch(
-            [text_of(line, "replace") for line in lines],
-            add_special_tokens=False,
-            sampling=pw.Sampling(nbest_size=1),
-            workers=workers,
-        )
-        counts += np.bincount(batch.ids, minlength=size)
-    return counts

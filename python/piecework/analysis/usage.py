@@ -1,0 +1,51 @@
+"""How often a corpus uses each token of a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from piecework.analysis.tally import Tally
+from piecework.analysis.texts import batch_of_piece
+from piecework.arguments import PathLike
+from piecework.tokenizer import Tokenizer
+from piecework.train import Progress
+from piecework.train.corpus import Utf8Errors, corpus_bytes, corpus_files, read_corpus
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+def token_counts(
+    tokenizer: Tokenizer,
+    paths: PathLike | Sequence[PathLike],
+    *,
+    field: str = "text",
+    errors: Utf8Errors = "replace",
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> npt.NDArray[np.int64]:
+    """Count how often each id comes out of files, int64 of shape (highest id + 1,).
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import piecework as pw
+    >>> path = Path(tempfile.mkdtemp()) / "corpus.txt"
+    >>> _ = path.write_text("abba\\nabc\\n")
+    >>> token_counts(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})), path)
+    array([1, 3, 3])
+
+    Texts are encoded as `compare` does it. Files, compression, directories, `field` and `errors` are as
+    in `count_files`; `progress(done, total)` is told bytes of the files.
+
+    Raises `FileError` and `InvalidUtf8Error`.
+    """
+    tally = Tally(tokenizer)
+    files = corpus_files(paths)
+    total_bytes = corpus_bytes(files)
+    for piece in read_corpus(files, field=field, errors=errors):
+        tally.add(batch_of_piece(piece, errors).texts, workers)
+        if progress is not None:
+            progress(piece.file_bytes_read, total_bytes)
+    return tally.counts
