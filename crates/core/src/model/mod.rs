@@ -3,6 +3,8 @@
 mod bpe;
 mod bytes;
 mod char;
+#[cfg(test)]
+mod chi_square;
 mod sampling;
 mod sentencepiece;
 mod trie;
@@ -142,38 +144,52 @@ impl Model {
         let refused = |place: &str, found: String, expected: &str| {
             Err(Error::new(ErrorKind::Argument, place, found, expected))
         };
-        match (self, sampling) {
-            (Self::Bpe(_), Some(Sampling { nbest: Some(n), .. })) => {
+        match sampling {
+            Some(Sampling { nbest: Some(n), .. }) if self.has_merges() => {
                 let expected = "None: a BPE model leaves merges out, and its segmentations have no order";
                 refused("sampling.nbest_size", n.to_string(), expected)
             }
-            (Self::Bpe(_), Some(Sampling { alpha, .. })) if alpha > 1.0 => {
+            Some(Sampling { alpha, .. }) if self.has_merges() && alpha > 1.0 => {
                 refused("sampling.alpha", alpha.to_string(), "a share from 0 to 1 of a BPE model's merges")
             }
-            (_, None) | (Self::Bpe(_) | Self::Unigram(_), _) => Ok(()),
-            _ => {
+            Some(_) if !self.has_merges() && !self.scores_segmentations() => {
                 let found = "a model that always gives the same segmentation";
                 refused("sampling", found.into(), "a BPE or Unigram model")
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether segmentations are made by joining.
+    fn has_merges(&self) -> bool {
+        match self {
+            Self::Bpe(_) => true,
+            Self::SentencePiece(model) => model.has_merges(),
+            _ => false,
         }
     }
 
     /// Whether the segmentations of a text have scores, by which they are drawn.
     #[must_use]
     pub fn scores_segmentations(&self) -> bool {
-        matches!(self, Self::Unigram(_))
+        match self {
+            Self::Unigram(_) => true,
+            Self::SentencePiece(model) => model.scores_segmentations(),
+            _ => false,
+        }
     }
 
     /// All segmentations of the words of a text, for a model that has more than one.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Result<Box<dyn Segmentations + 'w>, Error> {
-        let Self::Unigram(model) = self else {
+        let scoreless = || {
             let found = "a model that does not score segmentations";
-            return Err(Error::new(ErrorKind::Argument, "model", found, "a Unigram model"));
+            Error::new(ErrorKind::Argument, "model", found, "a Unigram model")
         };
-        match model.segmentations(words) {
-            Some(text) => Ok(Box::new(text)),
-            None => Err(lacks_unknown()),
-        }
+        Ok(match self {
+            Self::Unigram(model) => Box::new(model.segmentations(words).ok_or_else(lacks_unknown)?),
+            Self::SentencePiece(model) => Box::new(model.segmentations(words).ok_or_else(scoreless)?),
+            _ => return Err(scoreless()),
+        })
     }
 
     /// What an entry adds to the score of a segmentation, for a model that scores them.
@@ -181,6 +197,7 @@ impl Model {
     pub fn score_of(&self, id: u32) -> Option<f64> {
         match self {
             Self::Unigram(model) => model.score_of(id),
+            Self::SentencePiece(model) => model.score_of(id),
             _ => None,
         }
     }
@@ -189,6 +206,7 @@ impl Model {
     pub fn write(&self, word: &str, pieces: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
         match self {
             Self::Unigram(model) => model.write(word, pieces, vocab, out),
+            Self::SentencePiece(model) => model.write(word, pieces, out),
             _ => pieces.iter().for_each(|&piece| out.push(piece)),
         }
     }

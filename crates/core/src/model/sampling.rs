@@ -65,6 +65,11 @@ impl Draws {
         (self.unit().ln() / self.alpha.ln()) as usize
     }
 
+    /// Whether one candidate is dropped, with probability alpha.
+    pub(crate) fn drops(&mut self) -> bool {
+        self.unit() <= self.alpha
+    }
+
     /// What scores are multiplied by.
     pub(crate) fn alpha(&self) -> f64 {
         self.alpha

@@ -74,7 +74,8 @@ impl<'p> Sentences<'p> {
     }
 
     fn sentence(&self, text: &str, memo: &mut Memo, scratch: &mut ModelScratch, out: &mut Vec<u32>) {
-        let Some(cut) = self.model.cut() else {
+        // What is drawn is drawn for the whole, and not remembered.
+        let Some(cut) = self.model.cut().filter(|_| scratch.draws.is_none()) else {
             return self.model.run(text, self.vocab, scratch, out);
         };
         self.model.begin(scratch);

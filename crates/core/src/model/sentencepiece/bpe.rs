@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
+use super::super::sampling::Draws;
 use super::super::PieceSink;
 use super::emit::Emitter;
 use super::SentencePiece;
@@ -76,13 +77,14 @@ impl Bpe {
         }
     }
 
-    /// Segment a text.
+    /// Segment a text; with `draws` every join that comes up is left out for good with their probability.
     pub(super) fn run(
         &self,
         text: &str,
         model: &SentencePiece,
         vocab: &Vocab,
         memory: &mut Symbols,
+        mut draws: Option<&mut Draws>,
         emitter: &mut Emitter<'_, impl PieceSink>,
     ) {
         memory.fill(text, model);
@@ -91,7 +93,9 @@ impl Bpe {
             joiner.consider(right - 1, right, memory);
         }
         while let Some(join) = memory.queue.pop() {
-            joiner.join(&join, memory);
+            if memory.stands(&join) && !draws.as_mut().is_some_and(|draws| draws.drops()) {
+                joiner.join(&join, memory);
+            }
         }
         let mut at = if memory.symbols.is_empty() { NONE } else { 0 };
         while at != NONE {
@@ -115,6 +119,13 @@ impl Symbols {
         if let Some(last) = self.symbols.last_mut() {
             last.next = NONE;
         }
+    }
+
+    /// Whether neither of two neighbours has been joined since.
+    fn stands(&self, join: &Join) -> bool {
+        let (one, other) = (self.symbols[join.left], self.symbols[join.right]);
+        let is_gone = one.start == one.end || other.start == other.end;
+        !is_gone && (one.end - one.start) + (other.end - other.start) == join.byte_len
     }
 }
 
@@ -144,13 +155,9 @@ impl Joiner<'_> {
         }
     }
 
-    /// Join two neighbours, unless one of them has been joined since.
+    /// Join two neighbours.
     fn join(&mut self, join: &Join, memory: &mut Symbols) {
         let (one, other) = (memory.symbols[join.left], memory.symbols[join.right]);
-        let is_gone = one.start == one.end || other.start == other.end;
-        if is_gone || (one.end - one.start) + (other.end - other.start) != join.byte_len {
-            return;
-        }
         memory.symbols[join.left].end = other.end;
         memory.symbols[join.left].next = other.next;
         memory.symbols[join.right].end = other.start;

@@ -9,6 +9,10 @@ mod bpe;
 mod checks;
 mod cuts;
 mod emit;
+mod nbest;
+#[cfg(test)]
+mod segmentation_tests;
+mod segmentations;
 #[cfg(test)]
 mod tests;
 mod unigram;
@@ -19,6 +23,7 @@ use self::bpe::Bpe;
 use self::emit::Emitter;
 use self::unigram::Unigram;
 use super::bytes::ByteEntries;
+use super::unigram::Drawing;
 use super::{ModelScratch, PieceSink};
 use crate::error::Error;
 use crate::spec::{PieceType, SentencePieceKind, SentencePieceSpec};
@@ -53,6 +58,7 @@ pub(crate) struct Scratch {
     symbols: bpe::Symbols,
     /// The score of the text so far, where it is segmented in parts.
     score: f32,
+    drawing: Drawing,
 }
 
 /// How much a text may score, by size, for a part of it to be segmented as it is alone: see [`unigram`].
@@ -142,11 +148,14 @@ impl SentencePiece {
         scratch: &mut ModelScratch,
         out: &mut impl PieceSink,
     ) {
-        let Scratch { lattice, symbols, score } = &mut scratch.sentencepiece;
+        let Scratch { lattice, symbols, score, drawing } = &mut scratch.sentencepiece;
+        if let Some(draws) = &mut scratch.draws {
+            return self.draw(text, vocab, (draws, drawing, symbols), out);
+        }
         let mut emitter = Emitter::new(text, self.unk_id, self.bytes.as_ref(), out);
         match &self.engine {
             Engine::Unigram(unigram) => *score = unigram.run(text, *score, lattice, &mut emitter),
-            Engine::Bpe(bpe) => bpe.run(text, self, vocab, symbols, &mut emitter),
+            Engine::Bpe(bpe) => bpe.run(text, self, vocab, symbols, None, &mut emitter),
             Engine::Word => self.each_word(text, |start, end| {
                 emitter.push(self.id_of(&text[start..end], vocab), start, end);
             }),

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::super::unigram::pieces::Pieces;
+use super::super::unigram::{PieceLattice, Scored};
 use super::super::{Piece, PieceSink};
 use super::emit::Emitter;
 use super::Grade;
@@ -42,6 +43,8 @@ pub(super) struct Unigram {
     pieces: Pieces,
     /// By id.
     scores: Vec<f64>,
+    /// The same where all segmentations are considered; empty if they are.
+    rescored: Vec<f64>,
     unknown_score: f32,
     unk_id: u32,
     longest: usize,
@@ -78,13 +81,16 @@ impl Lattice {
 impl Unigram {
     pub(super) fn compile(spec: &SentencePieceSpec, unk_id: u32) -> Result<Self, Error> {
         let low = spec.lowest_score.unwrap_or_else(|| lowest(&spec.pieces));
-        let score = |piece: &ScoredPiece| match piece.kind {
-            PieceType::UserDefined => user_defined_score(&piece.text),
-            _ => f64::from(piece.score),
+        let scores_by = |length: fn(&str) -> usize| -> Vec<f64> {
+            let score = |piece: &ScoredPiece| match piece.kind {
+                PieceType::UserDefined => user_defined_score(length(&piece.text)),
+                _ => f64::from(piece.score),
+            };
+            spec.pieces.iter().map(score).collect()
         };
         let is_found =
             |piece: &ScoredPiece| matches!(piece.kind, PieceType::Normal | PieceType::UserDefined);
-        let scores: Vec<f64> = spec.pieces.iter().map(score).collect();
+        let (scores, rescored) = (scores_by(str::len), scores_by(|text| text.chars().count()));
         let found: Vec<(&str, f64)> = spec
             .pieces
             .iter()
@@ -97,11 +103,26 @@ impl Unigram {
         Ok(Self {
             pieces: Pieces::build(&found)?,
             longest: found.iter().map(|(text, _)| text.len()).max().unwrap_or(0).max(4),
+            rescored: if rescored == scores { Vec::new() } else { rescored },
             scores,
             unknown_score,
             unk_id,
             limits: std::array::from_fn(|grade| limit(grade, worst)),
         })
+    }
+
+    /// All segmentations of a text, in memory that may have been used before.
+    pub(super) fn lattice<'w>(&'w self, text: &'w str, states: Vec<u32>) -> PieceLattice<'w> {
+        let unknown = Some((self.unk_id, f64::from(self.unknown_score)));
+        PieceLattice::new(Scored { pieces: &self.pieces, rescored: &self.rescored, unknown }, text, states)
+    }
+
+    /// What a piece adds to the score of a segmentation.
+    pub(super) fn score_of(&self, id: u32) -> f64 {
+        match id == self.unk_id {
+            true => f64::from(self.unknown_score),
+            false => self.rescored.get(id as usize).copied().unwrap_or(self.scores[id as usize]),
+        }
     }
 
     /// Segment what follows a text that scores `score`; gives the score with it.
@@ -303,9 +324,10 @@ fn plus(sum: f32, score: f64) -> f32 {
     (f64::from(sum) + score) as f32
 }
 
-/// User-defined pieces score above all others, more by every further byte.
-fn user_defined_score(piece: &str) -> f64 {
-    let score = USER_DEFINED_BONUS * (piece.len() as f64 - 1.0);
+/// User-defined pieces score above all others, more by every further byte; in lists of segmentations and
+/// where these are drawn, by every further character.
+fn user_defined_score(length: usize) -> f64 {
+    let score = USER_DEFINED_BONUS * (length as f64 - 1.0);
     f64::from(score as f32)
 }
 

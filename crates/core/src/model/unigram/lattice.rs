@@ -4,37 +4,74 @@
 //! exp(alpha * the sum of its scores): the forward pass of Baum and Petrie 1966, in time and memory linear in
 //! the word and in the arcs, which are found anew whenever they are asked for and never kept.
 
-use super::Unigram;
+use super::pieces::Pieces;
 
 /// A step of a path, known by where it ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Arc {
+pub(in crate::model) struct Arc {
     /// Vocabulary id.
-    pub(crate) id: u32,
+    pub(in crate::model) id: u32,
     /// First byte.
-    pub(crate) start: u32,
+    pub(in crate::model) start: u32,
     /// What it adds to the path's score.
-    pub(crate) score: f64,
+    pub(in crate::model) score: f64,
 }
 
 /// The lattice of one word. Every end of a character is the end of an arc.
-pub(crate) trait WordLattice {
+pub(in crate::model) trait WordLattice {
     /// The last byte's successor.
     fn end(&self) -> u32;
     /// The arcs that end at a byte; none unless a character ends there.
     fn ending_at(&self, end: u32) -> impl Iterator<Item = Arc>;
 }
 
-/// The lattice that a Unigram model makes of a word.
+/// The lattice that scored pieces and unknown characters make of a word.
 #[derive(Clone, Debug)]
-pub(super) struct UnigramLattice<'w> {
-    pub(super) model: &'w Unigram,
-    pub(super) word: &'w str,
+pub(in crate::model) struct PieceLattice<'w> {
+    scored: Scored<'w>,
+    word: &'w str,
     /// The automaton's state after each byte.
-    pub(super) states: Vec<u32>,
+    states: Vec<u32>,
 }
 
-impl WordLattice for UnigramLattice<'_> {
+/// What the arcs of a lattice are made of.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::model) struct Scored<'w> {
+    pub(in crate::model) pieces: &'w Pieces,
+    /// Scores by id, where they are not those of the pieces; empty otherwise.
+    pub(in crate::model) rescored: &'w [f64],
+    /// The id and the score of an unknown character.
+    pub(in crate::model) unknown: Option<(u32, f64)>,
+}
+
+impl<'w> PieceLattice<'w> {
+    /// The lattice of a word, in memory that may have been used before.
+    pub(in crate::model) fn new(scored: Scored<'w>, word: &'w str, mut states: Vec<u32>) -> Self {
+        let mut state = scored.pieces.start();
+        states.clear();
+        states.push(state);
+        states.extend(word.bytes().map(|byte| {
+            state = scored.pieces.step(state, byte);
+            state
+        }));
+        Self { scored, word, states }
+    }
+
+    /// The memory of the lattice, to be used again.
+    pub(super) fn into_states(self) -> Vec<u32> {
+        self.states
+    }
+
+    /// The character that ends at a byte, taken for unknown.
+    fn unknown_at(&self, end: u32) -> Option<Arc> {
+        let (id, score) = self.scored.unknown?;
+        let before = self.word.get(..end as usize)?;
+        let c = before.chars().next_back()?;
+        Some(Arc { id, start: end - c.len_utf8() as u32, score })
+    }
+}
+
+impl WordLattice for PieceLattice<'_> {
     fn end(&self) -> u32 {
         self.word.len() as u32
     }
@@ -42,24 +79,15 @@ impl WordLattice for UnigramLattice<'_> {
     #[inline]
     fn ending_at(&self, end: u32) -> impl Iterator<Item = Arc> {
         let mut unknown = self.unknown_at(end);
-        let mut pieces = self.model.pieces.ending_at(self.states[end as usize]);
+        let Scored { pieces, rescored, .. } = self.scored;
+        let mut found = pieces.ending_at(self.states[end as usize]);
         std::iter::from_fn(move || {
-            let Some((id, piece)) = pieces.next() else { return unknown.take() };
+            let Some((id, piece)) = found.next() else { return unknown.take() };
             let start = end - piece.byte_len;
             // A character that is an entry is not unknown.
             unknown = unknown.filter(|arc| arc.start != start);
-            Some(Arc { id, start, score: piece.score })
+            Some(Arc { id, start, score: rescored.get(id as usize).copied().unwrap_or(piece.score) })
         })
-    }
-}
-
-impl UnigramLattice<'_> {
-    /// The character that ends at a byte, taken for unknown.
-    fn unknown_at(&self, end: u32) -> Option<Arc> {
-        let id = self.model.unk_id?;
-        let before = self.word.get(..end as usize)?;
-        let c = before.chars().next_back()?;
-        Some(Arc { id, start: end - c.len_utf8() as u32, score: self.model.unknown_score })
     }
 }
 

@@ -10,9 +10,11 @@ pub(super) mod pieces;
 mod sample;
 mod segmentations;
 
-use self::lattice::{log_sums, Arc, UnigramLattice};
+pub(super) use self::lattice::{PieceLattice, Scored, WordLattice};
+pub(super) use self::nbest::Choices;
 use self::pieces::Pieces;
-use self::segmentations::TextLattice;
+pub(super) use self::sample::Drawing;
+pub(super) use self::segmentations::{BestPaths, TextLattice};
 pub use self::segmentations::{Found, Path, Segmentations, MAX_SEGMENTATIONS};
 use super::bytes::ByteEntries;
 use super::sampling::Draws;
@@ -47,9 +49,7 @@ pub(crate) struct Lattice {
     /// By byte; only ends of characters are meant.
     reached: Vec<Reached>,
     path: Vec<Piece>,
-    /// By byte, for segmentations that are drawn.
-    states: Vec<u32>,
-    sums: Vec<f64>,
+    drawing: Drawing,
 }
 
 impl Unigram {
@@ -75,19 +75,19 @@ impl Unigram {
             Some(draws) => self.draw(word, draws, &mut scratch.lattice),
         };
         match found {
-            Some(()) => self.write(word, &scratch.lattice.path, vocab, out),
+            Some(path) => self.write(word, path, vocab, out),
             None => scratch.lacks_unknown = true,
         }
     }
 
     /// All segmentations of a text; `None` if a character must be unknown but cannot.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Option<impl Segmentations + 'w> {
-        let mut text = TextLattice { words: Vec::new(), reached: Vec::new() };
+        let mut text = TextLattice { words: Vec::new(), best: Choices(Vec::new()) };
         for &word in words {
             let mut reached = Vec::new();
             self.reach_all(word, &mut reached)?;
-            text.words.push(self.lattice(word, Vec::new()));
-            text.reached.push(reached);
+            text.words.push(PieceLattice::new(self.scored(), word, Vec::new()));
+            text.best.0.push(reached);
         }
         Some(text)
     }
@@ -102,39 +102,24 @@ impl Unigram {
     }
 
     /// Find the best path.
-    fn find_best(&self, word: &str, memory: &mut Lattice) -> Option<()> {
+    fn find_best<'m>(&self, word: &str, memory: &'m mut Lattice) -> Option<&'m [Piece]> {
         self.reach_all(word, &mut memory.reached)?;
         trace(word.len(), &memory.reached, &mut memory.path);
-        Some(())
+        Some(&memory.path)
     }
 
     /// Draw a path.
-    fn draw(&self, word: &str, draws: &mut Draws, memory: &mut Lattice) -> Option<()> {
-        let Lattice { reached, path, states, sums } = memory;
+    fn draw<'m>(&self, word: &str, draws: &mut Draws, memory: &'m mut Lattice) -> Option<&'m [Piece]> {
         if self.unk_id.is_none() {
-            self.reach_all(word, reached)?;
+            self.reach_all(word, &mut memory.reached)?;
         }
-        let lattice = self.lattice(word, std::mem::take(states));
-        log_sums(&lattice, draws.alpha(), sums);
-        path.clear();
-        sample::draw(&lattice, sums, draws, |Arc { id, start, .. }, end| {
-            path.push(Piece { id, start, end });
-        });
-        path.reverse();
-        *states = lattice.states;
-        Some(())
+        let lattice = |states| PieceLattice::new(self.scored(), word, states);
+        Some(memory.drawing.draw(draws, lattice))
     }
 
-    /// The lattice of a word, in memory that is used again.
-    fn lattice<'w>(&'w self, word: &'w str, mut states: Vec<u32>) -> UnigramLattice<'w> {
-        states.clear();
-        states.push(self.pieces.start());
-        let mut state = self.pieces.start();
-        states.extend(word.bytes().map(|byte| {
-            state = self.pieces.step(state, byte);
-            state
-        }));
-        UnigramLattice { model: self, word, states }
+    fn scored(&self) -> Scored<'_> {
+        let unknown = self.unk_id.map(|id| (id, self.unknown_score));
+        Scored { pieces: &self.pieces, rescored: &[], unknown }
     }
 
     /// Append the tokens of a path through a word.

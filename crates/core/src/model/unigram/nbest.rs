@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::lattice::{Arc, WordLattice};
-use super::{Path, Reached};
+use super::{BestPaths, Path, Reached};
 use crate::model::Piece;
 
 const NONE: u32 = u32::MAX;
@@ -161,23 +161,47 @@ fn before_word(words: &[impl WordLattice], word: usize) -> (u32, u32) {
     }
 }
 
-/// The `n` paths whose scores sum to the most, the best first; fewer where there are no more.
-///
-/// `reached` says of each byte of each word what is the model's own choice: it begins the first path.
-pub(super) fn nbest<W: WordLattice>(words: &[W], reached: &[Vec<Reached>], n: usize) -> Vec<Path> {
-    let mut search = Search::new(words, 0.0, n);
-    let mut paths = Vec::new();
-    while paths.len() < n {
-        let Some(end) = search.next(|parent, children| expand(parent, words, reached, children)) else {
-            break;
+/// For each byte of each word what is the model's own choice there: it begins the first path.
+pub(in crate::model) struct Choices(pub(super) Vec<Vec<Reached>>);
+
+impl Choices {
+    /// Of equal sums the arc that comes first.
+    pub(in crate::model) fn of<W: WordLattice>(words: &[W]) -> Self {
+        let of_word = |word: &W| {
+            let mut reached = vec![Reached::default()];
+            for end in 1..=word.end() {
+                let mut best = Reached { score: f64::NEG_INFINITY, ..Reached::default() };
+                for Arc { id, start, score } in word.ending_at(end) {
+                    let score = score + reached[start as usize].score;
+                    if score > best.score {
+                        best = Reached { score, id, start };
+                    }
+                }
+                reached.push(best);
+            }
+            reached
         };
-        paths.push(search.path(&end));
+        Self(words.iter().map(of_word).collect())
     }
-    // Ranks are rounded in another order than the sums that are given.
-    if let Some((_, others)) = paths.split_first_mut() {
-        others.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
+
+impl<W: WordLattice> BestPaths<W> for Choices {
+    /// Those whose scores sum to the most; fewer where there are no more.
+    fn best(&self, words: &[W], n: usize) -> Vec<Path> {
+        let mut search = Search::new(words, 0.0, n);
+        let mut paths = Vec::new();
+        while paths.len() < n {
+            let Some(end) = search.next(|parent, children| expand(parent, words, &self.0, children)) else {
+                break;
+            };
+            paths.push(search.path(&end));
+        }
+        // Ranks are rounded in another order than the sums that are given.
+        if let Some((_, others)) = paths.split_first_mut() {
+            others.sort_by(|a, b| b.score.total_cmp(&a.score));
+        }
+        paths
     }
-    paths
 }
 
 /// A rank is what the path's best completion lacks to the best path.

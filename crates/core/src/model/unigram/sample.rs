@@ -8,19 +8,41 @@
 //! for that but those taken: a path's beginning is not yet decided while others promise more, and what the
 //! greatest of all paths with the same rest has is drawn as one number.
 
-use super::lattice::{log_share, sums_of, Arc, WordLattice};
+use super::lattice::{log_share, log_sums, sums_of, Arc, PieceLattice, WordLattice};
 use super::nbest::{Child, Parent, Search};
 use super::{Found, Path};
 use crate::model::sampling::Draws;
 use crate::model::Piece;
 
+/// Memory for a path that is drawn.
+#[derive(Clone, Debug, Default)]
+pub(in crate::model) struct Drawing {
+    /// By byte, as the sums.
+    states: Vec<u32>,
+    sums: Vec<f64>,
+    path: Vec<Piece>,
+}
+
+impl Drawing {
+    /// Draw a path through a word; `lattice` makes the lattice of the word in the memory it is given.
+    pub(in crate::model) fn draw<'w>(
+        &mut self,
+        draws: &mut Draws,
+        lattice: impl FnOnce(Vec<u32>) -> PieceLattice<'w>,
+    ) -> &[Piece] {
+        let Self { states, sums, path } = self;
+        let lattice = lattice(std::mem::take(states));
+        log_sums(&lattice, draws.alpha(), sums);
+        path.clear();
+        draw(&lattice, sums, draws, |Arc { id, start, .. }, end| path.push(Piece { id, start, end }));
+        path.reverse();
+        *states = lattice.into_states();
+        path
+    }
+}
+
 /// Draw one path; its arcs from right to left, each with where it ends.
-pub(super) fn draw(
-    word: &impl WordLattice,
-    sums: &[f64],
-    draws: &mut Draws,
-    mut take: impl FnMut(Arc, u32),
-) {
+fn draw(word: &impl WordLattice, sums: &[f64], draws: &mut Draws, mut take: impl FnMut(Arc, u32)) {
     let mut end = word.end();
     while end > 0 {
         let Some(arc) = draw_arc(word, end, sums, draws) else { return };

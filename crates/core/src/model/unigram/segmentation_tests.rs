@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::model::chi_square::{agrees, counted};
 use crate::model::Sampling;
 use proptest::prelude::*;
 
@@ -115,8 +116,7 @@ proptest! {
         let mut memory = Lattice::default();
         let mut expected = Vec::new();
         for word in &words {
-            model.find_best(word, &mut memory).unwrap();
-            expected.extend_from_slice(&memory.path);
+            expected.extend_from_slice(model.find_best(word, &mut memory).unwrap());
         }
         prop_assert_eq!(best.pieces, expected);
     }
@@ -145,28 +145,6 @@ proptest! {
             prop_assert_eq!(&drawn[0].path.pieces, &best[0].pieces);
         }
     }
-}
-
-/// Whether counts are what probabilities say, by the chi-square test at one in a million (Wilson and
-/// Hilferty's approximation).
-fn agrees(counts: &BTreeMap<String, u32>, probabilities: &BTreeMap<String, f64>) -> bool {
-    let draws = f64::from(counts.values().sum::<u32>());
-    let square = |(outcome, probability): (&String, &f64)| {
-        let expected = probability * draws;
-        assert!(expected >= 5.0, "too rare to tell: {outcome}");
-        (f64::from(counts.get(outcome).copied().unwrap_or(0)) - expected).powi(2) / expected
-    };
-    let distance: f64 = probabilities.iter().map(square).sum();
-    let freedom = (probabilities.len() - 1) as f64;
-    let spread = 2.0 / (9.0 * freedom);
-    let normal = ((distance / freedom).cbrt() - (1.0 - spread)) / spread.sqrt();
-    counts.keys().all(|outcome| probabilities.contains_key(outcome)) && normal < 4.75
-}
-
-fn counted(outcomes: impl Iterator<Item = String>) -> BTreeMap<String, u32> {
-    let mut counts = BTreeMap::new();
-    outcomes.for_each(|outcome| *counts.entry(outcome).or_default() += 1);
-    counts
 }
 
 fn shares(model: &Unigram, words: &[&str], alpha: f64) -> Vec<(String, f64)> {
@@ -247,8 +225,7 @@ fn drawing_word_by_word_is_drawing_the_text() {
         let (mut memory, mut draws) = (Lattice::default(), sampling.at_row(row).draws(0));
         let mut expected = Vec::new();
         for word in ["abab", "ba"] {
-            model.draw(word, &mut draws, &mut memory).unwrap();
-            expected.extend_from_slice(&memory.path);
+            expected.extend_from_slice(model.draw(word, &mut draws, &mut memory).unwrap());
         }
         assert_eq!(path.pieces, expected);
     }

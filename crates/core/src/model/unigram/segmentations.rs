@@ -4,9 +4,7 @@
 //! sums and entropies add up, and drawing word by word draws from the whole.
 
 use super::lattice::{entropy, sums_of, WordLattice};
-use super::nbest::nbest;
 use super::sample::{draw_apart, draw_through};
-use super::Reached;
 use crate::error::{Error, ErrorKind};
 use crate::model::{Piece, Sampling};
 
@@ -49,17 +47,22 @@ pub trait Segmentations {
     fn entropy(&self, alpha: f64) -> f64;
 }
 
-/// The lattices of the words of a text.
-pub(super) struct TextLattice<W> {
-    pub(super) words: Vec<W>,
-    /// For each byte of each word the best way there.
-    pub(super) reached: Vec<Vec<Reached>>,
+/// Finds the best paths; how, and how sums are rounded, is the model's affair.
+pub(in crate::model) trait BestPaths<W> {
+    /// The `n` best paths through all words, the best first.
+    fn best(&self, words: &[W], n: usize) -> Vec<Path>;
 }
 
-impl<W: WordLattice> Segmentations for TextLattice<W> {
+/// The lattices of the words of a text.
+pub(in crate::model) struct TextLattice<W, B> {
+    pub(in crate::model) words: Vec<W>,
+    pub(in crate::model) best: B,
+}
+
+impl<W: WordLattice, B: BestPaths<W>> Segmentations for TextLattice<W, B> {
     fn best(&self, n: usize) -> Result<Vec<Path>, Error> {
         self.check_size(n)?;
-        Ok(nbest(&self.words, &self.reached, n))
+        Ok(self.best.best(&self.words, n))
     }
 
     fn draw(&self, n: usize, sampling: Sampling) -> Result<Vec<Path>, Error> {
@@ -71,7 +74,7 @@ impl<W: WordLattice> Segmentations for TextLattice<W> {
 
     fn draw_apart(&self, n: usize, sampling: Sampling, include_best: bool) -> Result<Vec<Found>, Error> {
         self.check_size(n)?;
-        let best = if include_best { nbest(&self.words, &self.reached, 1).pop() } else { None };
+        let best = if include_best { self.best.best(&self.words, 1).pop() } else { None };
         Ok(draw_apart(&self.words, n, best, &mut sampling.draws(0)))
     }
 
@@ -84,7 +87,7 @@ impl<W: WordLattice> Segmentations for TextLattice<W> {
     }
 }
 
-impl<W: WordLattice> TextLattice<W> {
+impl<W: WordLattice, B> TextLattice<W, B> {
     /// Refuse to list more than memory holds.
     fn check_size(&self, n: usize) -> Result<(), Error> {
         let bytes: usize = self.words.iter().map(|word| word.end() as usize).sum();

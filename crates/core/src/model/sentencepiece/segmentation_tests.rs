@@ -1,0 +1,297 @@
+//! Held against plain enumeration. That lists and the order of equals are those of `sentencepiece` is for
+//! tests/differential to say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::chi_square::{agrees, counted};
+use crate::model::unigram::{Choices, Path, PieceLattice};
+use crate::model::{Piece, Sampling, Segmentations};
+use crate::spec::{ModelSpec, ScoredPiece};
+
+type Enumerated = Vec<(Vec<Piece>, f64)>;
+
+const NORMAL: PieceType = PieceType::Normal;
+const DEFINED: PieceType = PieceType::UserDefined;
+const UNUSED: PieceType = PieceType::Unused;
+
+fn spec(kind: SentencePieceKind, pieces: &[(&str, f32, PieceType)]) -> SentencePieceSpec {
+    let unknown = ("<unk>", 0.0, PieceType::Unknown);
+    let piece =
+        |&(text, score, kind): &(&str, f32, PieceType)| ScoredPiece { text: text.into(), score, kind };
+    let pieces = std::iter::once(&unknown).chain(pieces).map(piece).collect();
+    SentencePieceSpec { kind, pieces, ..SentencePieceSpec::default() }
+}
+
+fn compiled(spec: &SentencePieceSpec) -> (SentencePiece, Vocab) {
+    let vocab = Vocab::of_model(&ModelSpec::SentencePiece(spec.clone())).unwrap();
+    (SentencePiece::compile(spec, &vocab).unwrap(), vocab)
+}
+
+fn small() -> SentencePieceSpec {
+    let pieces = [("a", -1.0), ("b", -1.5), ("ab", -1.25), ("ba", -2.0), ("aba", -2.5)];
+    let mut all: Vec<_> = pieces.iter().map(|&(text, score)| (text, score, NORMAL)).collect();
+    all.extend([("\u{e9}\u{e8}", 0.0, DEFINED), ("bab", 5.0, UNUSED)]);
+    spec(SentencePieceKind::Unigram, &all)
+}
+
+/// What pieces score when all segmentations are considered.
+fn score(piece: &ScoredPiece) -> f64 {
+    match piece.kind {
+        DEFINED => f64::from((0.1 * (piece.text.chars().count() as f64 - 1.0)) as f32),
+        _ => f64::from(piece.score),
+    }
+}
+
+/// Every path through a text from byte `start` on.
+fn enumerated(spec: &SentencePieceSpec, text: &str, start: usize) -> Enumerated {
+    let Some(c) = text[start..].chars().next() else { return vec![(Vec::new(), 0.0)] };
+    let normal = spec.pieces.iter().filter(|piece| piece.kind == NORMAL);
+    let lowest = normal.fold(f32::MAX, |low, piece| low.min(piece.score));
+    let mut steps: Vec<(u32, usize, f64)> = (0..)
+        .zip(&spec.pieces)
+        .filter(|(_, piece)| {
+            matches!(piece.kind, NORMAL | DEFINED) && text[start..].starts_with(&piece.text)
+        })
+        .map(|(id, piece)| (id, piece.text.len(), score(piece)))
+        .collect();
+    if steps.iter().all(|&(_, len, _)| len != c.len_utf8()) {
+        steps.push((0, c.len_utf8(), f64::from(lowest - 10.0)));
+    }
+    let mut paths = Vec::new();
+    for (id, len, score) in steps {
+        for (rest, of_rest) in enumerated(spec, text, start + len) {
+            let first = Piece { id, start: start as u32, end: (start + len) as u32 };
+            paths.push(([vec![first], rest].concat(), score + of_rest));
+        }
+    }
+    paths
+}
+
+fn name(pieces: &[Piece]) -> String {
+    format!("{pieces:?}")
+}
+
+fn sampling(alpha: f64, seed: u64) -> Sampling {
+    Sampling { alpha, nbest: None, seed, row: 0 }
+}
+
+fn near(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-5 * (1.0 + one.abs().max(other.abs()))
+}
+
+/// Pieces of all kinds, many with equal scores.
+fn any_spec() -> impl Strategy<Value = SentencePieceSpec> {
+    let kind = prop_oneof![4 => Just(NORMAL), 1 => Just(DEFINED), 1 => Just(UNUSED)];
+    prop::collection::btree_map("[ab\u{e9}]{1,3}", (-8i8..0, kind), 1..10).prop_map(|pieces| {
+        let given =
+            pieces.iter().map(|(text, (score, kind))| (text.as_str(), f32::from(*score) / 2.0, *kind));
+        let always = ("c", -3.0, NORMAL);
+        spec(SentencePieceKind::Unigram, &given.chain([always]).collect::<Vec<_>>())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #[test]
+    fn all_segmentations_are_those_of_enumeration(
+        spec in any_spec(),
+        text in "[abc\u{e9}\u{e8}]{1,8}",
+        n in 2usize..40,
+        alpha in 0.0..3.0,
+    ) {
+        let (model, _) = compiled(&spec);
+        let mut expected = enumerated(&spec, &text, 0);
+        expected.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let words = [text.as_str()];
+        let all = model.segmentations(&words).unwrap();
+
+        let found = all.best(n).unwrap();
+        prop_assert_eq!(found.len(), n.min(expected.len()));
+        let by_path: BTreeMap<String, f64> =
+            expected.iter().map(|(path, score)| (name(path), *score)).collect();
+        let distinct: BTreeSet<String> = found.iter().map(|path| name(&path.pieces)).collect();
+        prop_assert_eq!(distinct.len(), found.len());
+        for (path, (_, score)) in found.iter().zip(&expected) {
+            prop_assert!(near(path.score, *score), "{} for {}", path.score, score);
+            prop_assert!(near(by_path[&name(&path.pieces)], path.score));
+        }
+
+        let total: f64 = expected.iter().map(|&(_, score)| f64::exp(alpha * score)).sum();
+        prop_assert!((all.log_sum(alpha) - total.ln()).abs() < 1e-9);
+        let of_path = |score: f64| {
+            let log_share: f64 = alpha * score - total.ln();
+            -log_share.exp() * log_share
+        };
+        let entropy: f64 = expected.iter().map(|&(_, score)| of_path(score)).sum();
+        prop_assert!((all.entropy(alpha) - entropy).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_first_alone_is_what_the_model_gives(spec in any_spec(), text in "[abc\u{e9}\u{e8}]{1,12}") {
+        let (model, vocab) = compiled(&spec);
+        let (mut expected, mut written): (Vec<Piece>, Vec<Piece>) = Default::default();
+        model.run(&text, &vocab, &mut ModelScratch::default(), &mut expected);
+        let best = model.segmentations(&[&text]).unwrap().best(1).unwrap().swap_remove(0);
+        model.write(&text, &best.pieces, &mut written);
+        prop_assert_eq!(written, expected);
+        let by_ids: f64 = best.pieces.iter().filter_map(|piece| model.score_of(piece.id)).sum();
+        prop_assert!(near(by_ids, best.score));
+    }
+}
+
+fn counts_of(model: &SentencePiece, text: &str, alpha: f64) -> BTreeMap<String, u32> {
+    let all = model.segmentations(&[text]).unwrap();
+    let drawn = (0..100).flat_map(|block| {
+        let sampling = Sampling { row: block * 1000, ..sampling(alpha, 23) };
+        all.draw(1000, sampling).unwrap()
+    });
+    counted(drawn.map(|path| name(&path.pieces)))
+}
+
+#[test]
+fn drawn_segmentations_are_as_frequent_as_their_probabilities_say() {
+    let spec = small();
+    let (model, _) = compiled(&spec);
+    for (text, alpha) in [
+        ("ababa", 0.0),
+        ("ababa", 0.3),
+        ("aba", 2.0),
+        ("a\u{e9}\u{e8}b", 0.1),
+        ("xab\u{e9}", 0.5),
+        ("babab", 1.0),
+    ] {
+        let paths = enumerated(&spec, text, 0);
+        let total: f64 = paths.iter().map(|(_, score)| (alpha * score).exp()).sum();
+        let share = |(path, score): &(Vec<Piece>, f64)| (name(path), (alpha * score).exp() / total);
+        let expected: BTreeMap<String, f64> = paths.iter().map(share).collect();
+        let counts = counts_of(&model, text, alpha);
+        assert!(agrees(&counts, &expected), "{text:?} at {alpha}: {counts:?} for {expected:?}");
+        let mut wrong = expected;
+        *wrong.values_mut().next().unwrap() *= 1.2;
+        assert!(!agrees(&counts, &wrong));
+    }
+}
+
+#[test]
+fn without_replacement_each_is_drawn_from_those_left_over() {
+    let (spec, text, alpha) = (small(), "ab\u{e9}", 0.8);
+    let (model, _) = compiled(&spec);
+    let paths = enumerated(&spec, text, 0);
+    let total: f64 = paths.iter().map(|(_, score)| (alpha * score).exp()).sum();
+    let shares = paths.iter().map(|(path, score)| (name(path), (alpha * score).exp() / total));
+    let shares: Vec<(String, f64)> = shares.collect();
+    let mut expected = BTreeMap::new();
+    for (first, share) in &shares {
+        for (second, other) in shares.iter().filter(|(second, _)| second != first) {
+            expected.insert(format!("{first} {second}"), share * other / (1.0 - share));
+        }
+    }
+    let all = model.segmentations(&[text]).unwrap();
+    let drawn = (0..100_000).map(|row| {
+        let two = all.draw_apart(2, Sampling { row, ..sampling(alpha, 3) }, false).unwrap();
+        format!("{} {}", name(&two[0].path.pieces), name(&two[1].path.pieces))
+    });
+    assert!(agrees(&counted(drawn), &expected));
+}
+
+#[test]
+fn a_text_is_drawn_as_its_listed_segmentations_are() {
+    let (model, vocab) = compiled(&small());
+    let (text, sampling) = ("ababx\u{e9}\u{e8}a", sampling(0.2, 9));
+    let drawn = model.segmentations(&[text]).unwrap().draw(50, sampling).unwrap();
+    for (row, path) in drawn.into_iter().enumerate() {
+        let mut scratch = ModelScratch { draws: Some(sampling.at_row(row).draws(0)), ..Default::default() };
+        let (mut found, mut written): (Vec<Piece>, Vec<Piece>) = Default::default();
+        model.run(text, &vocab, &mut scratch, &mut found);
+        model.write(text, &path.pieces, &mut written);
+        assert_eq!(found, written);
+    }
+}
+
+#[test]
+fn unknown_characters_that_are_drawn_are_spelled_by_bytes() {
+    let mut spec = small();
+    spec.byte_fallback = true;
+    let byte = |byte| ScoredPiece { text: format!("<0x{byte:02X}>"), score: 0.0, kind: PieceType::Byte };
+    spec.pieces.extend((0..=255).map(byte));
+    let (model, vocab) = compiled(&spec);
+    let best = model.segmentations(&["x\u{e9}a"]).unwrap().best(9).unwrap();
+    assert_eq!(best.len(), 1);
+    let mut ids: Vec<u32> = Vec::new();
+    model.write("x\u{e9}a", &best[0].pieces, &mut ids);
+    let tokens: Vec<&str> = ids.iter().map(|&id| vocab.token_of(id).unwrap()).collect();
+    assert_eq!(tokens, ["<0x78>", "<0xC3>", "<0xA9>", "a"]);
+    let by_ids: f64 = ids.iter().filter_map(|&id| model.score_of(id)).sum();
+    assert_eq!(by_ids, best[0].score);
+}
+
+/// Long texts whose agenda is cut, and is given up.
+#[test]
+fn what_is_cut_is_not_wanted() {
+    let (model, _) = compiled(&small());
+    for (times, n) in [(60, 512), (600, 64), (2000, 512), (3, 1024)] {
+        let text = "abx".repeat(times);
+        let words = [text.as_str()];
+        let Engine::Unigram(unigram) = &model.engine else { panic!("a Unigram model") };
+        let lattices: Vec<PieceLattice<'_>> = vec![unigram.lattice(&text, Vec::new())];
+        let exact: Vec<Path> =
+            crate::model::unigram::BestPaths::best(&Choices::of(&lattices), &lattices, n);
+        let found = model.segmentations(&words).unwrap().best(n).unwrap();
+        assert_eq!(found.len(), exact.len());
+        let distinct: BTreeSet<String> = found.iter().map(|path| name(&path.pieces)).collect();
+        assert_eq!(distinct.len(), found.len());
+        for (one, other) in found.iter().zip(&exact) {
+            assert!(near(one.score, other.score), "{} for {}", one.score, other.score);
+        }
+    }
+}
+
+/// Every outcome of leaving joins out, with its probability.
+fn dropped(
+    spec: &SentencePieceSpec,
+    text: &str,
+    ends: &[usize],
+    gone: &BTreeSet<[usize; 3]>,
+    (alpha, share): (f64, f64),
+    outcomes: &mut BTreeMap<String, f64>,
+) {
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let pairs = starts.zip(ends.windows(2)).map(|(start, two)| [start, two[0], two[1]]);
+    let scored = pairs.filter(|pair| !gone.contains(pair)).filter_map(|pair| {
+        let found = spec.pieces.iter().find(|piece| piece.text == text[pair[0]..pair[2]])?;
+        Some((found.score, pair))
+    });
+    // The leftmost of the best.
+    let Some((_, pair)) = scored.reduce(|best, next| if next.0 > best.0 { next } else { best }) else {
+        *outcomes.entry(format!("{ends:?}")).or_default() += share;
+        return;
+    };
+    let joined: Vec<usize> = ends.iter().copied().filter(|&end| end != pair[1]).collect();
+    dropped(spec, text, &joined, gone, (alpha, share * (1.0 - alpha)), outcomes);
+    let without = gone.iter().copied().chain([pair]).collect();
+    dropped(spec, text, ends, &without, (alpha, share * alpha), outcomes);
+}
+
+#[test]
+fn joins_are_left_out_as_often_as_they_should() {
+    let pieces = [("a", -9.0), ("b", -9.0), ("ab", -1.0), ("ba", -2.0), ("abab", -3.0), ("aba", -0.5)];
+    let spec = spec(SentencePieceKind::Bpe, &pieces.map(|(text, score)| (text, score, NORMAL)));
+    let (model, vocab) = compiled(&spec);
+    let text = "ababa";
+    for alpha in [0.1, 0.4, 0.8] {
+        let mut expected = BTreeMap::new();
+        let ends: Vec<usize> = (1..=text.len()).collect();
+        dropped(&spec, text, &ends, &BTreeSet::new(), (alpha, 1.0), &mut expected);
+        let drawn = (0..100_000).map(|row| {
+            let draws = Some(sampling(alpha, 4).at_row(row).draws(0));
+            let (mut scratch, mut out) =
+                (ModelScratch { draws, ..Default::default() }, Vec::<Piece>::new());
+            model.run(text, &vocab, &mut scratch, &mut out);
+            format!("{:?}", out.iter().map(|piece| piece.end as usize).collect::<Vec<_>>())
+        });
+        assert!(agrees(&counted(drawn), &expected), "{expected:?}");
+    }
+}

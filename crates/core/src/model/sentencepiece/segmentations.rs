@@ -1,0 +1,110 @@
+//! All segmentations of a text by a Unigram model: listed, drawn, scored.
+
+use super::super::sampling::Draws;
+use super::super::unigram::{BestPaths, Drawing, Path, PieceLattice, Segmentations, TextLattice};
+use super::super::{Piece, PieceSink};
+use super::emit::Emitter;
+use super::nbest::nbest;
+use super::unigram::{Lattice, Unigram};
+use super::{Engine, SentencePiece};
+use crate::spec::PieceType;
+use crate::vocab::Vocab;
+
+/// An id that no piece has.
+const NO_ID: u32 = u32::MAX;
+
+/// The model's own choice, and the order of `sentencepiece` for more than one.
+struct InOrder<'w> {
+    unigram: &'w Unigram,
+    words: Vec<&'w str>,
+}
+
+impl<'w> BestPaths<PieceLattice<'w>> for InOrder<'w> {
+    fn best(&self, words: &[PieceLattice<'w>], n: usize) -> Vec<Path> {
+        match n {
+            1 => vec![self.chosen()],
+            _ => nbest(words, n),
+        }
+    }
+}
+
+impl InOrder<'_> {
+    /// What the model gives for the words, summed from the right as the sums of lists are.
+    fn chosen(&self) -> Path {
+        let (mut pieces, mut lattice): (Vec<Piece>, _) = (Vec::new(), Lattice::default());
+        for word in &self.words {
+            // Unknown characters stay apart.
+            self.unigram.run(word, 0.0, &mut lattice, &mut Emitter::new(word, NO_ID, None, &mut pieces));
+        }
+        let scores = pieces.iter().rev().map(|piece| self.unigram.score_of(piece.id) as f32);
+        let score = f64::from(scores.fold(0.0, |sum, score| score + sum));
+        Path { pieces, score }
+    }
+}
+
+impl SentencePiece {
+    /// Whether segmentations have scores.
+    #[must_use]
+    pub fn scores_segmentations(&self) -> bool {
+        matches!(self.engine, Engine::Unigram(_))
+    }
+
+    /// Whether joins can be left out.
+    #[must_use]
+    pub fn has_merges(&self) -> bool {
+        matches!(self.engine, Engine::Bpe(_))
+    }
+
+    /// All segmentations of the words of a text, if they have scores.
+    pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Option<impl Segmentations + 'w> {
+        let Engine::Unigram(unigram) = &self.engine else { return None };
+        let lattices = words.iter().map(|word| unigram.lattice(word, Vec::new())).collect();
+        Some(TextLattice { words: lattices, best: InOrder { unigram, words: words.to_vec() } })
+    }
+
+    /// What a piece adds to the score of a segmentation. The bytes of a character add together what it adds
+    /// as an unknown one.
+    #[must_use]
+    pub fn score_of(&self, id: u32) -> Option<f64> {
+        let Engine::Unigram(unigram) = &self.engine else { return None };
+        match self.kinds.get(id as usize)? {
+            PieceType::Control => None,
+            PieceType::Byte if self.is_continuation(id) => Some(0.0),
+            PieceType::Byte => Some(unigram.score_of(self.unk_id)),
+            _ => Some(unigram.score_of(id)),
+        }
+    }
+
+    /// Whether a byte piece never begins a character.
+    fn is_continuation(&self, id: u32) -> bool {
+        self.bytes.as_ref().is_some_and(|bytes| (0x80..0xC0).any(|byte| bytes.id(byte) == id))
+    }
+
+    /// Append the tokens of a path through a word.
+    pub fn write(&self, word: &str, path: &[Piece], out: &mut impl PieceSink) {
+        let mut emitter = Emitter::new(word, self.unk_id, self.bytes.as_ref(), out);
+        path.iter().for_each(|piece| emitter.push(piece.id, piece.start as usize, piece.end as usize));
+        emitter.finish();
+    }
+
+    /// Segment a text at random.
+    pub(super) fn draw(
+        &self,
+        text: &str,
+        vocab: &Vocab,
+        (draws, drawing, symbols): (&mut Draws, &mut Drawing, &mut super::bpe::Symbols),
+        out: &mut impl PieceSink,
+    ) {
+        let mut emitter = Emitter::new(text, self.unk_id, self.bytes.as_ref(), out);
+        match &self.engine {
+            Engine::Unigram(unigram) => {
+                let path = drawing.draw(draws, |states| unigram.lattice(text, states));
+                path.iter()
+                    .for_each(|piece| emitter.push(piece.id, piece.start as usize, piece.end as usize));
+            }
+            Engine::Bpe(bpe) => bpe.run(text, self, vocab, symbols, Some(draws), &mut emitter),
+            Engine::Word | Engine::Char => {}
+        }
+        emitter.finish();
+    }
+}
