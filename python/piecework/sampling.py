@@ -33,7 +33,8 @@ class Sampling:
     What `alpha` means is the model's affair, and the two meanings run in opposite directions:
 
     - BPE: the probability, 0 to 1, with which each merge that could be made is left out at each step.
-      0 leaves out none, 1 gives characters (or bytes).
+      0 leaves out none, 1 gives characters (or bytes). A native SentencePiece BPE model leaves out for
+      good, as `sentencepiece` does.
     - Unigram: what the scores are multiplied by, 0 or more, so that a segmentation is drawn with
       probability proportional to exp(alpha * score): its own probability at 1; 0 makes all alike, and
       the greater alpha is, the more often it is the best. It is an inverse temperature.

@@ -52,9 +52,10 @@ class Segmentable:
 
         Fewer where there are no more. `n` is at most 1,024, and less for texts above 8 KiB: all listed
         together cover at most 8 MiB. The first is the one of `encode`; others with the same score come
-        in an order that is not promised. Segmentations are of the whole text: where a pre-tokenizer
-        makes several words, those of the words are combined. A run of unknown characters is one token
-        and counts by characters.
+        in an order that is not promised. A native `.model` lists what `sentencepiece` lists, in its
+        order, by 32-bit sums, which may put an equal before the one of `encode`. Segmentations are of
+        the whole text: where a pre-tokenizer makes several words, those of the words are combined. A
+        run of unknown characters is one token and counts by characters.
 
         Raises `ArgumentError` for other models and for an `n` that is too large.
         """
