@@ -124,6 +124,7 @@ ERROR_TREE = {
     "InputTypeError": TypeError,
     "SpecialTokenError": ValueError,
     "UnknownNameError": KeyError,
+    "IdRangeError": IndexError,
     "FormatError": ValueError,
     "VocabularyError": ValueError,
     "CorpusError": ValueError,

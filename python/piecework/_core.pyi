@@ -117,9 +117,6 @@ class Core:
     def normalize(self, text: str) -> str:
         """Apply the normalizer alone."""
 
-    def pieces(self, text: str) -> list[tuple[int, str, tuple[int, int]]]:
-        """Segment a text without added tokens: ids, the normalized text of each, character spans."""
-
     def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
         """Normalize and split: words with their character spans in the original text."""
 
@@ -262,6 +259,25 @@ def entropy(core: Core, text: str, *, alpha: float, parse_special: Sequence[int]
 
 def scores(core: Core, ids: Sequence[int]) -> list[float | None]:
     """Return what each id adds to the score of a segmentation, None where the model has no such entry."""
+
+def pieces(
+    core: Core, text: str, *, sampling: tuple[float, int | None, int, int] | None
+) -> list[tuple[int, str, tuple[int, int]]]:
+    """Segment a text without added tokens: ids, the normalized text of each, character spans."""
+
+def piece_segmentations(
+    core: Core,
+    text: str,
+    n: int,
+    *,
+    sampling: tuple[float, int | None, int, int] | None,
+    replacement: bool,
+    include_best: bool,
+) -> list[tuple[list[tuple[int, str, tuple[int, int]]], float, float, float | None]]:
+    """List up to `n` segmentations as `segmentations` does, each as `pieces` gives them."""
+
+def normalize_with_offsets(core: Core, text: str) -> tuple[str, list[int]]:
+    """Normalize; give the character of the original at which each begins, and at which the last ends."""
 
 class WordCounter:
     """Counts pre-tokenized words of a corpus, in parallel, remembering where each came first."""

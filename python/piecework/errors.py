@@ -4,7 +4,8 @@
     ├── ArgumentError       (ValueError)   an argument has an unusable value
     │   ├── InputTypeError  (TypeError)    an argument or a batch item has the wrong type
     │   ├── SpecialTokenError              a text holds a special token that is not allowed there
-    │   └── UnknownNameError (KeyError)    a token or a name that is looked up is not known
+    │   ├── UnknownNameError (KeyError)    a token or a name that is looked up is not known
+    │   └── IdRangeError    (IndexError)   an id is not one of the vocabulary
     ├── FormatError         (ValueError)   a tokenizer file is malformed or contradicts itself
     │   └── VocabularyError                its vocabulary is: duplicates, no unknown token, ...
     ├── CorpusError         (ValueError)   the training text is empty or unreadable as text
@@ -55,6 +56,10 @@ class SpecialTokenError(ArgumentError):
 
 class UnknownNameError(ArgumentError, KeyError):
     """A token or a name that is looked up is not known."""
+
+
+class IdRangeError(ArgumentError, IndexError):
+    """An id is not one of the vocabulary."""
 
 
 class FormatError(PieceworkError, ValueError):

@@ -35,9 +35,6 @@ type IdArrays<'py> = (
 /// How segmentations are drawn: alpha, from how many of the best, seed, and the number of the (first) text.
 pub(crate) type Drawn = Option<(f64, Option<usize>, u64, u64)>;
 
-/// Id, normalized text and character span in the text as given.
-type SpannedPiece = (u32, String, (u32, u32));
-
 pub(crate) fn drawn(sampling: Drawn) -> Option<Sampling> {
     sampling.map(|(alpha, nbest, seed, row)| Sampling { alpha, nbest, seed, row })
 }
@@ -258,20 +255,6 @@ impl Core {
         let normalizer = self.encoder.pipeline().splitter().normalizer();
         normalizer.run(text, 0, &mut normalized).map_err(raise)?;
         Ok(normalized)
-    }
-
-    fn pieces(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<Vec<SpannedPiece>> {
-        let text = borrow(text, || "text".into())?;
-        let find = || {
-            let found =
-                self.encoder.with_scratch(|scratch| self.encoder.pipeline().pieces(text, scratch))?;
-            let chars = CharIndex::new(text);
-            let spanned = |(id, piece, (start, end))| {
-                (id, piece, (chars.chars_before(start), chars.chars_before(end)))
-            };
-            Ok(found.into_iter().map(spanned).collect())
-        };
-        py.detach(find).map_err(raise)
     }
 
     fn pre_tokenize(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, (u32, u32))>> {

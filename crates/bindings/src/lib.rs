@@ -14,6 +14,7 @@ mod files;
 mod input;
 mod learning;
 mod learning_unigram;
+mod pieces;
 mod rules;
 mod segmentations;
 mod stream;
@@ -45,6 +46,8 @@ mod _core {
     use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};
     #[pymodule_export]
     use crate::learning_unigram::{learn_unigram, LearnedPieces};
+    #[pymodule_export]
+    use crate::pieces::{normalize_with_offsets, piece_segmentations, pieces};
     #[pymodule_export]
     use crate::rules::RawRules;
     #[pymodule_export]

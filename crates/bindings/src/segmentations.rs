@@ -32,11 +32,7 @@ pub(crate) fn segmentations(
     add_special_tokens: bool,
     parse_special: Option<Vec<u32>>,
 ) -> PyResult<Vec<Scored>> {
-    let choice = match drawn(sampling) {
-        None => Choice::Best,
-        Some(sampling) if replacement => Choice::Drawn(sampling),
-        Some(sampling) => Choice::Apart { sampling, include_best },
-    };
+    let choice = choice(sampling, replacement, include_best);
     let found =
         compute(py, core, text, add_special_tokens, parse_special, |pipeline, input, options, scratch| {
             pipeline.segmentations(input, n, choice, options, scratch)
@@ -46,6 +42,15 @@ pub(crate) fn segmentations(
         (encoding, score, log_probability, log_inclusion)
     };
     Ok(found.into_iter().map(scored).collect())
+}
+
+/// What the arguments ask for.
+pub(crate) fn choice(sampling: Drawn, replacement: bool, include_best: bool) -> Choice {
+    match drawn(sampling) {
+        None => Choice::Best,
+        Some(sampling) if replacement => Choice::Drawn(sampling),
+        Some(sampling) => Choice::Apart { sampling, include_best },
+    }
 }
 
 /// The entropy of the segmentations of a text, in nats.

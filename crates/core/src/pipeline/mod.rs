@@ -3,6 +3,7 @@
 mod bytes;
 mod checks;
 mod input;
+mod pieces;
 mod segmentations;
 mod sentences;
 mod tokens;
@@ -28,14 +29,12 @@ use checks::{
     check_added_tokens, check_padding, check_padding_id, check_post_processor, check_truncation, cut,
 };
 pub use input::{Input, Options};
+pub use pieces::{PieceSegmentation, SpannedPiece};
 pub use segmentations::{Choice, Segmentation};
 use sentences::Sentences;
 use tokens::Part;
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
-
-/// A piece's id, the normalized text that it covers, and the byte span of the text behind that.
-pub type SpannedPiece = (u32, String, (u32, u32));
 
 /// A compiled tokenizer: immutable, shared by all threads.
 #[derive(Clone, Debug)]
@@ -333,26 +332,6 @@ impl Pipeline {
         }
         let mut denormalized = String::new();
         self.denormalizer.run(&text, 0, &mut denormalized).map(|()| denormalized)
-    }
-
-    /// Segment a text as one, without regard to added tokens: each piece's id, the normalized text that it
-    /// covers, and the byte span of the text behind that.
-    pub fn pieces(&self, text: &str, scratch: &mut Scratch) -> Result<Vec<SpannedPiece>, Error> {
-        let Scratch { model, split, pieces, .. } = scratch;
-        self.splitter.pieces_into(text, 0, &mut split.pieces)?;
-        self.model.begin(None, 0, model)?;
-        let Pieces { text, spans } = &split.pieces;
-        let mut found = Vec::new();
-        for &(from, to) in spans {
-            pieces.clear();
-            self.model.run(&text.text()[from..to], &self.vocab, model, pieces);
-            found.extend(pieces.iter().map(|piece| {
-                let (start, end) = (from + piece.start as usize, from + piece.end as usize);
-                (piece.id, text.text()[start..end].to_owned(), text.source_of(start, end))
-            }));
-        }
-        model.check()?;
-        Ok(found)
     }
 
     /// Append the ids of one text.

@@ -7,7 +7,7 @@ use super::tokens::{Part, Swallowed, TokenWriter};
 use super::{Input, Options, Pipeline, Scratch, SplitScratch};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
-use crate::model::{Path, Piece, Sampling};
+use crate::model::{Path, Piece, Sampling, Segmentations};
 use crate::text::Pieces;
 
 /// A segmentation with what the model thinks of it.
@@ -41,11 +41,27 @@ pub enum Choice {
 
 impl Choice {
     /// What scores are multiplied by.
-    fn alpha(self) -> f64 {
+    pub(super) fn alpha(self) -> f64 {
         match self {
             Self::Best => 1.0,
             Self::Drawn(sampling) | Self::Apart { sampling, .. } => sampling.alpha,
         }
+    }
+
+    /// The paths that are wanted of all; with ln of the probability to be drawn, without replacement.
+    pub(super) fn paths(
+        self,
+        all: &dyn Segmentations,
+        n: usize,
+    ) -> Result<Vec<(Path, Option<f64>)>, Error> {
+        Ok(match self {
+            Self::Best => all.best(n)?.into_iter().map(|path| (path, None)).collect(),
+            Self::Drawn(sampling) => all.draw(n, sampling)?.into_iter().map(|path| (path, None)).collect(),
+            Self::Apart { sampling, include_best } => {
+                let drawn = all.draw_apart(n, sampling, include_best)?.into_iter();
+                drawn.map(|found| (found.path, Some(found.log_inclusion))).collect()
+            }
+        })
     }
 }
 
@@ -89,16 +105,6 @@ impl Pipeline {
         let all = self.model.segmentations(&prepared.words())?;
         let alpha = choice.alpha();
         let log_sum = all.log_sum(alpha);
-        let paths = match choice {
-            Choice::Best => all.best(n)?.into_iter().map(|path| (path, None)).collect(),
-            Choice::Drawn(sampling) => {
-                all.draw(n, sampling)?.into_iter().map(|path| (path, None)).collect()
-            }
-            Choice::Apart { sampling, include_best } => {
-                let drawn = all.draw_apart(n, sampling, include_best)?.into_iter();
-                drawn.map(|found| (found.path, Some(found.log_inclusion))).collect::<Vec<_>>()
-            }
-        };
         let whole = |(path, log_inclusion): (Path, _)| {
             scratch.swallowed.clear();
             let sequence = self.rendered(&prepared, &path, 0, &mut scratch.swallowed);
@@ -106,7 +112,7 @@ impl Pipeline {
             let log_probability = alpha * path.score - log_sum;
             Ok(Segmentation { encoding, score: path.score, log_probability, log_inclusion })
         };
-        paths.into_iter().map(whole).collect()
+        choice.paths(&*all, n)?.into_iter().map(whole).collect()
     }
 
     /// The entropy of the segmentations of an input, in nats.
@@ -192,7 +198,7 @@ impl Pipeline {
 }
 
 /// Split off the pieces of the next word: those up to the one that ends it.
-fn take_word<'p>(rest: &mut &'p [Piece], bytes: usize) -> &'p [Piece] {
+pub(super) fn take_word<'p>(rest: &mut &'p [Piece], bytes: usize) -> &'p [Piece] {
     let last = rest.iter().position(|piece| piece.end as usize == bytes);
     let (word, others) = rest.split_at(last.map_or(rest.len(), |at| at + 1));
     *rest = others;
