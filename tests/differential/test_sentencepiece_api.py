@@ -6,6 +6,7 @@ What only earlier versions of theirs have is asked of the calls of 0.2.3 that sa
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import pickle
 import random
@@ -18,7 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piecework import PieceworkError
-from piecework.integrations.sentencepiece import SentencePieceProcessor
+from piecework.integrations.sentencepiece import (
+    SentencePieceProcessor,
+    set_random_generator_seed,
+)
 from tests.differential.test_sentencepiece import (
     COMBINATIONS,
     CORPUS,
@@ -366,3 +370,109 @@ def test_says_which_end_a_model_lacks() -> None:
         ours.encode("a", add_bos=True)
     with pytest.raises(PieceworkError, match="'bos' for a model without '<s>'"):
         ours.set_encode_extra_options("bos")
+
+
+# ---- several segmentations
+
+
+def test_lists_the_best_in_the_same_order(pair: tuple[SentencePieceProcessor, Any]) -> None:
+    for text in texts_for(pair[1]):
+        if len(text) > 500:
+            continue
+        for out_type in (int, str, bytes):
+            arguments = {"nbest_size": 7, "return_type": out_type}
+            assert_equal(pair, lambda sp, t=text, a=arguments: sp.nbest_encode(t, **a), text)
+
+        def protos(sp: Any, text: str = text) -> list[dict[str, Any]]:
+            data = sp.nbest_encode(text, nbest_size=5, return_type="serialized_proto")
+            return [text_proto(value) for _, value in fields(data)]
+
+        assert_equal(pair, protos, text)
+    assert_equal(pair, lambda sp: sp.nbest_encode(["a fox", "an ant"], nbest_size=3), "batch")
+    assert_equal(pair, lambda sp: sp.nbest_encode_as_ids("a fox", 3, add_bos=True), "bos")
+    assert_equal(pair, lambda sp: sp.nbest_encode_as_pieces("a fox", -1, reverse=True), "one")
+    assert_equal(
+        pair, lambda sp: [row.tolist() for row in sp.nbest_encode_as_numpy("a fox", 3)], "numpy"
+    )
+
+
+@pytest.mark.parametrize("nbest_size", [-1, 6])
+def test_draws_what_can_be_drawn(nbest_size: int) -> None:
+    ours, theirs = both(trained("unigram", "nmt_nfkc", 0))
+    text = "banana fox漢"
+    possible = {
+        tuple(row) for row in theirs.nbest_encode_as_ids(text, 512 if nbest_size < 0 else 6)
+    }
+    set_random_generator_seed(5)
+    drawn = [ours.sample_encode_as_ids(text, nbest_size, 0.2) for _ in range(50)]
+    set_random_generator_seed(5)
+    assert ours.encode([text], enable_sampling=True, nbest_size=nbest_size, alpha=0.2) == [drawn[0]]
+    assert len({tuple(row) for row in drawn}) > 1
+    assert {tuple(row) for row in drawn} <= possible
+    for row, pieces, proto in (
+        (
+            ours.sample_encode_as_ids(text, nbest_size, 0.2),
+            ours.sample_encode_as_pieces(text, nbest_size, 0.2),
+            ours.sample_encode_as_immutable_proto(text, nbest_size, 0.2),
+        )
+        for _ in range(20)
+    ):
+        assert "".join(pieces) == theirs.normalize(text)
+        assert tuple(ours.piece_to_id(pieces)) in possible
+        assert "".join(one.surface for one in proto.pieces) == text
+        assert ours.decode(row) == theirs.decode(row)
+
+
+def test_drops_merges_of_bpe() -> None:
+    ours, theirs = both(trained("bpe", "nmt_nfkc", 0))
+    assert ours.sample_encode_as_pieces("banana", -1, 1.5) == theirs.sample_encode_as_pieces(
+        "banana", -1, 1.5
+    )
+    assert ours.sample_encode_as_ids("banana", 5, 0.0) == theirs.encode("banana")
+    assert len({tuple(ours.sample_encode_as_ids("banana", -1, 0.5)) for _ in range(50)}) > 3
+
+
+@pytest.mark.parametrize("kind", ["bpe", "word", "char"])
+def test_lists_nothing_without_scores(kind: str) -> None:
+    ours, theirs = both(trained(kind, "nmt_nfkc", 0))
+    with pytest.raises(RuntimeError):
+        theirs.nbest_encode_as_ids("a", 3)
+    for call in (
+        lambda: ours.nbest_encode_as_ids("a", 3),
+        lambda: ours.sample_encode_and_score("a"),
+        lambda: ours.calculate_entropy("a"),
+    ):
+        with pytest.raises(PieceworkError, match="model"):
+            call()
+    if kind != "bpe":
+        with pytest.raises(RuntimeError):
+            theirs.sample_encode_as_ids("a", -1, 0.1)
+        with pytest.raises(PieceworkError, match="sampling"):
+            ours.sample_encode_as_ids("a", -1, 0.1)
+
+
+def test_scores_samples_by_their_share() -> None:
+    ours, theirs = both(trained("unigram", "nmt_nfkc", 0))
+    text = "an ant"
+    listed = theirs.nbest_encode(text, nbest_size=512, return_type="serialized_proto")
+    scores = {
+        tuple(piece[2] for piece in proto["pieces"]): proto["3"]
+        for proto in (text_proto(value) for _, value in fields(listed))
+    }
+    assert len(scores) < 512
+    total = math.log(sum(math.exp(0.5 * score) for score in scores.values()))
+    for ids, log_share in ours.sample_encode_and_score(text, num_samples=20, alpha=0.5):
+        assert log_share == pytest.approx(0.5 * scores[tuple(ids)] - total, abs=1e-3)
+    shares = [0.5 * score - total for score in scores.values()]
+    assert ours.calculate_entropy([text], 0.5) == pytest.approx(
+        [-sum(share * math.exp(share) for share in shares)], abs=1e-3
+    )
+    apart = ours.sample_encode_and_score(
+        text, num_samples=5, alpha=0.5, wor=True, include_best=True
+    )
+    assert apart[0][0] == theirs.encode(text)
+    assert len({tuple(ids) for ids, _ in apart}) == 5
+    assert all(log_inclusion <= 0 for _, log_inclusion in apart)
+    protos = ours.sample_encode_and_score_as_immutable_proto(text, num_samples=2)
+    assert [one.text for one in protos.nbests] == [text, text]
+    assert all(one.score < 0 for one in protos.nbests)

@@ -146,7 +146,7 @@ fn parts(blob: &[u8]) -> Result<(&[u8], &[u8]), Fault> {
     let short = || (format!("{} bytes", blob.len()), EXPECTED);
     let (len, rest) = blob.split_first_chunk::<4>().ok_or_else(short)?;
     let len = u32::from_le_bytes(*len) as usize;
-    if len > rest.len() || len % 4 != 0 {
+    if len > rest.len() || !len.is_multiple_of(4) {
         return Err((format!("a trie of {len} bytes in a blob of {}", blob.len()), EXPECTED));
     }
     Ok(rest.split_at(len))
