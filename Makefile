@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build test lint docs-check bench bench-smoke unicode-tables clean
+.PHONY: help quickstart build test lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -26,7 +26,9 @@ help:
 	@echo "make test         build if needed and run every test"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
 	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
-	@echo "make bench        compare encoding and training with tokenizers (slow; quiet machine)"
+	@echo "make bench        compare with other libraries, in ten minutes (quiet machine)"
+	@echo "make bench-full   the same to the last repetition, and keep the record"
+	@echo "make corpora      build the corpora that make bench measures on (300 MB of downloads)"
 	@echo "make clean        remove everything that was built"
 
 quickstart: build
@@ -50,7 +52,13 @@ lint: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
 
 bench: $(VENV)/.built $(VENV)/.test-tools
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py --minutes 10 -o build/benchmarks/last.json
+
+bench-full: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python benchmarks/run.py --record
+
+corpora: $(VENV)/.tools
+	$(BIN)/python benchmarks/build_corpora.py
 
 bench-smoke: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python benchmarks/run.py --smoke

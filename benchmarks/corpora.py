@@ -1,29 +1,39 @@
-"""Where the text of the benchmarks comes from, and how it is cut.
+"""Where the text of the benchmarks lies, and how it is cut into documents.
 
-A path given on the command line, else `PIECEWORK_BENCH_CORPUS`, else the English that came with
-Python (about 2 MB, so results on it are for a first look only).
+A corpus is `NAME.txt` in the folder that `build_corpora.py` fills: `build/benchmarks/corpora`, or the one
+that PIECEWORK_BENCH_CORPORA names. Where there is none, a small text that every machine can make stands
+in for it (`small_corpora.py`): enough to check answers, and for a first look at speed.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-ENVIRONMENT_NAME = "PIECEWORK_BENCH_CORPUS"
-MAKER = Path(__file__).parent.parent / "tools" / "quickstart_corpus.py"
+FOLDER_NAME = "PIECEWORK_BENCH_CORPORA"
+BUILT = Path(__file__).parent.parent / "build" / "benchmarks" / "corpora"
 
 
-def corpus_file(given: Path | None, folder: Path) -> Path:
-    """Return the corpus to use, making the fallback in `folder` when none is named."""
-    named = given or os.environ.get(ENVIRONMENT_NAME)
-    if named:
-        return Path(named)
-    path = folder / "python-english.txt"
-    subprocess.run([sys.executable, str(MAKER), str(path)], check=True, stdout=subprocess.DEVNULL)
-    return path
+def built_corpus(name: str) -> Path | None:
+    """Return the corpus of that name, None when it has not been built."""
+    path = Path(os.environ.get(FOLDER_NAME, BUILT)) / f"{name}.txt"
+    return path if path.is_file() else None
+
+
+def split_documents(job: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the warm-up documents and the rest, in the proportion of the sizes asked for."""
+    wanted = job["warm_up_bytes"] + job["steady_bytes"]
+    texts = documents(Path(job["files"]["corpus"]), job["document_bytes"], wanted)
+    cut = len(texts) * job["warm_up_bytes"] // wanted
+    return texts[:cut], texts[cut:]
+
+
+def documents(corpus: Path, document_bytes: int, total_bytes: int) -> list[str]:
+    """Return documents of about `document_bytes`, whole lines, at most `total_bytes` in all."""
+    with corpus.open(encoding="utf-8", errors="replace", newline="\n") as lines:
+        return list(_limited(grouped(lines, document_bytes), total_bytes))
 
 
 def head(corpus: Path, size_bytes: int, folder: Path) -> Path:
@@ -35,13 +45,8 @@ def head(corpus: Path, size_bytes: int, folder: Path) -> Path:
     return path
 
 
-def documents(corpus: Path, document_bytes: int, total_bytes: int) -> list[str]:
-    """Return documents of about `document_bytes`, whole lines, at most `total_bytes` in all."""
-    with corpus.open(encoding="utf-8", errors="replace", newline="\n") as lines:
-        return list(_limited(_grouped(lines, document_bytes), total_bytes))
-
-
-def _grouped(lines: Iterator[str], document_bytes: int) -> Iterator[str]:
+def grouped(lines: Iterator[str], document_bytes: int) -> Iterator[str]:
+    """Join lines until they have as many bytes as a document is to have."""
     document: list[str] = []
     size = 0
     for line in lines:

@@ -8,14 +8,13 @@ python benchmarks/english_docs.py docs english-docs.txt --megabytes 50
 from __future__ import annotations
 
 import argparse
-import gzip
-import html
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from extract import without_tags
+from packages import unzipped
+
 SUFFIXES = (".txt", ".rst", ".html", ".md", ".pod")
-TAG = re.compile(r"<[^>]{0,400}>")
 REPEATABLE_BYTES = 40
 
 
@@ -54,10 +53,9 @@ def lines_of(path: Path) -> list[bytes]:
     name = path.name.removesuffix(".gz")
     if path.is_symlink() or not path.is_file() or not name.endswith(SUFFIXES):
         return []
-    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    text = raw.decode("utf-8", errors="replace")
+    text = unzipped(path.read_bytes()).decode("utf-8", errors="replace")
     if name.endswith(".html"):
-        text = html.unescape(TAG.sub(" ", text))
+        text = without_tags(text)
     return text.encode("utf-8", errors="replace").splitlines(keepends=True)
 
 

@@ -1,75 +1,344 @@
-"""Turn the records of a definition into a table a person reads."""
+"""Print the tables of a recorded run.
+
+    python benchmarks/report.py benchmarks/record/2026-11-21-table.json
+    python benchmarks/report.py RECORD --details  # every engine and phase, with the spread
+
+Figures are medians over the repetitions; ratios are of medians of the same run. Peers whose answer is not
+exact have no part in "best peer"; they are listed below the tables.
+"""
 
 from __future__ import annotations
 
-import os
-import platform
+import argparse
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-Record = dict[str, Any]
+from cases import OURS, read_definitions
+from figures import Case, Record, cases, title
+from records import read_record
+
+BASELINE = "tokenizers"
+Row = list[str]
 
 
-def summary_table(definition: Record, records: list[Record], *, smoke: bool) -> str:
-    """Return the table: medians over repetitions, spread, and the ratio to the reference engine."""
-    rows = [
-        row
-        for score in dict.fromkeys(record.get("score") for record in records)
-        for row in _rows(definition, [r for r in records if r.get("score") == score], smoke)
-    ]
-    return "\n".join([f"\n## {definition['name']}\n", *rows])
+def main() -> None:
+    """Print the tables of the file named on the command line."""
+    parser = argparse.ArgumentParser(description="Print the tables of a recorded run.")
+    parser.add_argument("record", type=Path)
+    parser.add_argument("--details", action="store_true", help="every engine and phase")
+    options = parser.parse_args()
+    result = read_record(options.record)
+    print(details(result) if options.details else report(result))
 
 
-def machine() -> dict[str, str | int | None]:
-    """Return what a reader needs to judge absolute figures."""
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "system": platform.system(),
-        "python": platform.python_version(),
-    }
+def report(result: dict[str, Any]) -> str:
+    """Return all tables that the record has figures for, as Markdown."""
+    found = cases(result["records"])
+    tables = [table(title, header, rows(found)) for title, header, rows in TABLES]
+    parts = [headline(result), *filter(None, tables), remarks(found)]
+    return "\n\n".join(filter(None, parts))
 
 
-def _rows(definition: Record, records: list[Record], smoke: bool) -> list[str]:
-    encoding = ("cold", "steady", "decode")
-    phases = encoding if definition["task"] == "encode" else ("count", "learn", "total")
-    if smoke and definition["task"] == "train":
-        phases = ("total",)  # the number of entries is the same in every phase
+def details(result: dict[str, Any]) -> str:
+    """Return every engine and phase: the answer's size, and the times with their spread."""
     lines = []
-    for phase in phases:
-        timed = [record for record in records if f"{phase}_s" in record]
-        theirs = [r[f"{phase}_s"] for r in timed if r["engine"] == definition["reference"]]
-        for engine in dict.fromkeys(record["engine"] for record in timed):
-            same = [record for record in timed if record["engine"] == engine]
-            times = "" if smoke else _times(phase, same, theirs)
-            lines.append(f"{_label(phase, same[0])}{times}")
-    return lines
+    for case in cases(result["records"]):
+        lines.append(f"\n## {title(case)}\n")
+        pairs = [(engine, phase) for phase in case.phases for engine in case.engines]
+        lines += [line for pair in pairs for line in detail(case, *pair)]
+    return "\n".join(lines)
 
 
-def _label(phase: str, record: Record) -> str:
-    names = [f"{record['engine']} {record['engine_version']}", record.get("score"), phase]
-    if record["task"] == "encode":
-        amount = f"{record[f'{phase}_tokens']:>12,} tokens"
-    else:
-        amount = f"{record['entries']:>12,} entries"
-    return f"{', '.join(filter(None, names)):<40}{amount}"
+def answers(result: dict[str, Any]) -> str:
+    """Return a line a case: the sizes of its answers, and who gave them. Nothing of time."""
+    lines = []
+    for case in cases(result["records"]):
+        phases = case.of(OURS)[0]["phases"] if case.of(OURS) else {}
+        sizes = [f"{name} {_size(phase)}" for name, phase in phases.items() if _size(phase)]
+        exact = [one for one in case.engines if case.of(one) and is_exact_throughout(case, one)]
+        lines.append(f"{title(case)}: {', '.join(sizes) or 'ran'}; {', '.join(exact)}")
+    return "\n".join(filter(None, [*lines, remarks(cases(result["records"]))]))
 
 
-def _times(phase: str, same: list[Record], theirs: list[float]) -> str:
-    """Return megabytes a second, how many times the reference's speed, and the seconds."""
-    seconds = sorted(record[f"{phase}_s"] for record in same)
-    middle = median(seconds)
-    size = same[0].get(f"{phase}_bytes", same[0].get("corpus_bytes"))
-    ratio = f"{median(theirs) / middle:.2f}x" if theirs else "-"
-    spread = f"{middle:9.3f} s ({seconds[0]:.3f} to {seconds[-1]:.3f})"
-    return f"{size / middle / 1e6:10.1f} MB/s {ratio:>8} {spread}"
+def is_exact_throughout(case: Case, engine: str) -> bool:
+    """Tell whether an engine gave the right answer in every phase."""
+    return all(case.is_exact(engine, phase) for phase in case.phases)
 
 
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor())
+def headline(result: dict[str, Any]) -> str:
+    """Return what the figures were taken with."""
+    machine = result["machine"]
+    versions = {
+        one["engine"]: one["engine_version"] for one in result["records"] if "phases" in one
+    }
+    named = ", ".join(f"{engine} {version}" for engine, version in versions.items())
+    runs = 1 + max((one.get("repetition", 0) for one in result["records"]), default=0)
+    return (
+        f"{result['date']}: {machine['processor']}, {machine['cores']} cores "
+        f"({' '.join(machine['features'])}), Python {machine['python']}; "
+        f"medians of up to {runs} runs; {named}"
+    )
+
+
+def table(title: str, header: str, rows: Sequence[Row]) -> str:
+    """Return a table of Markdown; nothing without rows."""
+    if not rows:
+        return ""
+    lines = [f"**{title}**", "", header, "|".join(["", *("---" for _ in rows[0]), ""])]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+# ---- the tables
+
+
+def encoding_rows(found: Sequence[Case]) -> list[Row]:
+    """Encode and lists, on one thread: megabytes a second."""
+    return [
+        [
+            _class(case),
+            _corpus(case),
+            _number(case.speed(BASELINE, "steady")),
+            _best(case.best(lambda peer, case=case: case.speed(peer, "steady"))),
+            _best(case.best(lambda peer, case=case: case.speed(peer, "cold"))),
+            _number(case.speed(OURS, "steady")),
+            _number(case.speed(OURS, "cold")),
+            _ratio(case, "steady"),
+            _ratio(case, "cold"),
+            _goals(case, "steady", "cold"),
+        ]
+        for case in _of_tasks(found, "encode", "lists")
+        if case.about["definition"] != "threads"
+    ]
+
+
+def thread_rows(found: Sequence[Case]) -> list[Row]:
+    """One batch on one thread and on two: megabytes a second, and how many times one thread's."""
+    chosen = [case for case in found if case.about["definition"] == "threads"]
+    by_threads = {case.about["threads"]: case for case in chosen}
+    if set(by_threads) != {1, 2}:
+        return []
+    one, two = by_threads[1], by_threads[2]
+    return [
+        [
+            engine,
+            _number(one.speed(engine, "steady")),
+            _number(two.speed(engine, "steady")),
+            _quotient(two.speed(engine, "steady"), one.speed(engine, "steady")),
+            _goals(two, "two_threads", "speed_up") if engine == OURS else "",
+        ]
+        for engine in two.engines
+    ]
+
+
+def decoding_rows(found: Sequence[Case]) -> list[Row]:
+    """Decode to `str`: megabytes of text a second."""
+    return [
+        [
+            _class(case),
+            _corpus(case),
+            _number(case.speed(BASELINE, "decode")),
+            _best(case.best(lambda peer, case=case: case.speed(peer, "decode"))),
+            _number(case.speed(OURS, "decode")),
+            _ratio(case, "decode"),
+            _goals(case, "decode"),
+        ]
+        for case in _of_tasks(found, "encode")
+        if case.seconds(OURS, "decode") and case.about["definition"] != "threads"
+    ]
+
+
+def span_rows(found: Sequence[Case]) -> list[Row]:
+    """Offsets and word ids in hand: megabytes a second, and the share of ids alone."""
+    return [
+        [
+            case.about["vocabulary"],
+            engine,
+            _number(case.speed(engine, "ids")),
+            _number(case.speed(engine, "spans")),
+            _quotient(case.speed(engine, "spans"), case.speed(engine, "ids")),
+            _goals(case, "share") if engine == OURS else "",
+        ]
+        for case in _of_tasks(found, "spans")
+        for engine in case.engines
+    ]
+
+
+def time_rows(task: str, phase: str, unit: float) -> Callable[[Sequence[Case]], list[Row]]:
+    """Return what makes the rows of a task that is told in seconds, in the unit given."""
+
+    def rows(found: Sequence[Case]) -> list[Row]:
+        return [_time_row(case, phase, unit) for case in _of_tasks(found, task)]
+
+    return rows
+
+
+def hostile_rows(found: Sequence[Case]) -> list[Row]:
+    """Nanoseconds a byte, and how many times those of ordinary text, for the slowest text."""
+    return [
+        [case.about["vocabulary"], engine, *_hostile_cells(case, engine)]
+        for case in _of_tasks(found, "hostile")
+        for engine in case.engines
+        if case.of(engine)
+    ]
+
+
+TABLES: tuple[tuple[str, str, Callable[[Sequence[Case]], list[Row]]], ...] = (
+    (
+        "Encoding, one thread, MB/s",
+        "| class | corpus | tokenizers steady | best peer steady | best peer cold | ours steady "
+        "| ours cold | ratio steady | ratio cold | goal |",
+        encoding_rows,
+    ),
+    (
+        "One 56 MB batch, gpt2, MB/s",
+        "| engine | one thread | two threads | times one | goal |",
+        thread_rows,
+    ),
+    (
+        "Offsets and word ids, MB/s",
+        "| vocabulary | engine | ids | offsets and word ids | share | goal |",
+        span_rows,
+    ),
+    (
+        "Decoding, one thread, MB/s of text",
+        "| class | corpus | tokenizers | best peer | ours | ratio | goal |",
+        decoding_rows,
+    ),
+    (
+        "One short text, warm, microseconds",
+        "| vocabulary | tokenizers | best peer | ours | ratio | goal |",
+        time_rows("short", "warm", 1e6),
+    ),
+    (
+        "Import and load, milliseconds",
+        "| vocabulary | tokenizers | best peer | ours | ratio | goal |",
+        time_rows("start", "inside", 1e3),
+    ),
+    (
+        "Import and load, whole process, milliseconds",
+        "| vocabulary | tokenizers | best peer | ours | ratio | goal |",
+        time_rows("start", "process", 1e3),
+    ),
+    (
+        "Hostile texts, nanoseconds a byte",
+        "| vocabulary | engine | ordinary text | slowest text | times ordinary | goal |",
+        hostile_rows,
+    ),
+)
+
+
+def remarks(found: Sequence[Case]) -> str:
+    """Return who was not exact, and who failed, one line each."""
+    lines: dict[str, None] = {}
+    for case in found:
+        for record in case.records:
+            if "failed" in record:
+                lines[f"- {title(case)}: {record['engine']} failed: {record['failed']}"] = None
+            if wrong := record.get("not_exact"):
+                lines[f"- {title(case)}: {record['engine']} is not exact ({', '.join(wrong)})"] = (
+                    None
+                )
+    return "\n".join(["**Without a speed**", "", *lines]) if lines else ""
+
+
+def detail(case: Case, engine: str, phase: str) -> Iterable[str]:
+    """Give the line of an engine and a phase, if there is such a one."""
+    seconds = sorted(case.seconds(engine, phase))
+    if seconds:
+        one = case.of(engine)[0]
+        about = one["phases"][phase]
+        line = f"{engine} {one['engine_version']}, {phase}"
+        middle = seconds[len(seconds) // 2]
+        speed = f"{about['bytes'] / middle / 1e6:10.1f} MB/s" if "bytes" in about else " " * 15
+        spread = f"{middle:12.6f} s ({seconds[0]:.6f} to {seconds[-1]:.6f})"
+        wrong = "" if case.is_exact(engine, phase) else "  not exact"
+        yield f"{line:<40}{_size(about):>20}{speed}{spread}{wrong}"
+
+
+# ---- cells
+
+
+def _of_tasks(found: Sequence[Case], *tasks: str) -> list[Case]:
+    return [case for case in found if case.about["task"] in tasks]
+
+
+def _class(case: Case) -> str:
+    return str(_definition(case).get("class", case.about["definition"]))
+
+
+def _corpus(case: Case) -> str:
+    return f"{case.about['corpus']}{' (small text)' if case.about.get('is_small_text') else ''}"
+
+
+def _definition(case: Case) -> Record:
+    return read_definitions().get(case.about["definition"], {})
+
+
+def _goals(case: Case, *names: str) -> str:
+    goals = _definition(case).get("goals", {})
+    own = goals.get(case.about.get("corpus")) or goals.get(case.about.get("vocabulary")) or {}
+    return " / ".join(f"{own[name]:g}" for name in names if name in own)
+
+
+def _time_row(case: Case, phase: str, unit: float) -> Row:
+    best = case.best(lambda peer: _negative(case.median(peer, phase)))
+    ours = case.median(OURS, phase)
+    return [
+        case.about["vocabulary"],
+        _scaled(case.median(BASELINE, phase), unit),
+        f"{best[1]} {_scaled(-best[0], unit)}" if best else "-",
+        _scaled(ours, unit),
+        _quotient(-best[0] if best else None, ours),
+        _goals(case, phase),
+    ]
+
+
+def _hostile_cells(case: Case, engine: str) -> Row:
+    usual, *hostile = case.phases
+    a_byte = {
+        name: seconds / case.of(engine)[0]["phases"][name]["bytes"]
+        for name in (usual, *hostile)
+        if (seconds := case.median(engine, name)) is not None
+    }
+    slowest = max((name for name in hostile if name in a_byte), key=a_byte.__getitem__, default="")
+    return [
+        _scaled(a_byte.get(usual), 1e9),
+        f"{slowest} {_scaled(a_byte.get(slowest), 1e9)}",
+        _quotient(a_byte.get(slowest), a_byte.get(usual)),
+        _goals(case, "slowest") if engine == OURS else "",
+    ]
+
+
+def _size(phase: Record) -> str:
+    """Return how many tokens or entries a phase gave; nothing where it gives neither."""
+    return next((f"{phase[name]:,} {name}" for name in ("tokens", "entries") if name in phase), "")
+
+
+def _ratio(case: Case, phase: str) -> str:
+    best = case.best(lambda peer: case.speed(peer, phase))
+    return _quotient(case.speed(OURS, phase), best[0] if best else None)
+
+
+def _best(best: tuple[float, str] | None) -> str:
+    return f"{best[1]} {_number(best[0])}" if best else "-"
+
+
+def _quotient(above: float | None, below: float | None) -> str:
+    return f"{above / below:.2f}" if above and below else "-"
+
+
+def _scaled(seconds: float | None, unit: float) -> str:
+    return "-" if seconds is None else _number(seconds * unit)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else -value
+
+
+if __name__ == "__main__":
+    main()

@@ -1,166 +1,163 @@
 """Run the benchmarks: definitions x engines, in turns, each measurement in a fresh process.
 
-In: `definitions/*.toml`. Out: a table of medians, ratios and spreads, and a JSON record with `-o`.
-Engines that disagree on the number of tokens end the run: a wrong answer has no speed.
+    python benchmarks/run.py                               # the table, to the definitions' repetitions
+    python benchmarks/run.py --minutes 10 --record         # as often as ten minutes allow; keep the record
+    python benchmarks/run.py --definition wordpiece-train  # one that is not of the table
+    python benchmarks/run.py --smoke                       # tiny sizes, answers only
 
-    python benchmarks/run.py --corpus english.txt --definition wordpiece-encode -o results/NAME.json
-    python benchmarks/run.py --smoke            # tiny sizes, token counts only
+In: `definitions/*.toml`. Out: the table, and a record with `--record` or `-o`. A wrong answer of ours or
+of a reference ends the run; a peer's is marked.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
+import re
 import sys
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
-from typing import Any
+from time import monotonic
 
-HERE = Path(__file__).parent
-sys.path.append(str(HERE))
+from cases import OURS, Choice, Record, Say, jobs_of, read_definitions
+from exactness import WrongAnswerError, check_expected, keep_expected, mark
+from machine import machine
+from processes import FailedError, measure
+from records import write_record
+from report import answers, report
 
-from corpora import corpus_file, head  # noqa: E402
-from report import machine, summary_table  # noqa: E402
-from vocabularies import MissingVocabularyError, tokenizer_file  # noqa: E402
-from worker import load_engine  # noqa: E402
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-ONE_THREAD = {"TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
-Record = dict[str, Any]
+RECORDS = Path(__file__).parent / "record"
 
 
 def main() -> None:
-    """Run the definitions asked for, print their tables, write the record."""
+    """Run what is asked for, print its tables, write the record."""
     options = parse_options()
-    records = []
+    definitions = chosen(options)
     with tempfile.TemporaryDirectory() as folder:
-        corpus = corpus_file(options.corpus, Path(folder))
-        for definition in read_definitions(options.definition):
-            try:
-                found = run_definition(definition, corpus, Path(folder), options)
-            except MissingVocabularyError as error:
-                print(f"{definition['name']} left out: {error}", file=sys.stderr)
-                continue
-            check_counts(definition, found)
-            print(summary_table(definition, found, smoke=options.smoke))
-            records += found
-    if options.output:
-        result = {"machine": machine(), "corpus": corpus.name, "records": records}
-        options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        choice = Choice(
+            Path(folder), say_once(), options.corpus, tuple(options.engine), options.smoke
+        )
+        jobs = [job for definition in definitions for job in jobs_of(definition, choice)]
+        records = measure_all(definitions, jobs, options)
+    try:
+        check(definitions, records, options)
+    except WrongAnswerError as error:
+        raise SystemExit(f"benchmarks: {error}") from None
+    result = {"date": date.today().isoformat(), "machine": machine(), "records": records}
+    print(answers(result) if options.smoke else report(result))
+    for path in outputs(options):
+        write_record(path, result)
 
 
 def parse_options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Compare engines on the same text.")
-    parser.add_argument("--corpus", type=Path, help="UTF-8 text, a paragraph a line")
-    parser.add_argument("--definition", help="run this one only, by name")
-    parser.add_argument("--repetitions", type=int, help="instead of the definition's own")
-    parser.add_argument("--smoke", action="store_true", help="tiny sizes; check token counts only")
-    parser.add_argument("-o", "--output", type=Path, help="write all measurements as JSON")
+    parser.add_argument(
+        "--definition", action="append", default=[], help="run this one, by name; repeatable"
+    )
+    parser.add_argument(
+        "--engine", action="append", default=[], help="of the peers, run this one; repeatable"
+    )
+    parser.add_argument("--corpus", type=Path, help="UTF-8 text to use in place of every corpus")
+    parser.add_argument("--repetitions", type=int, help="at most this many")
+    parser.add_argument("--minutes", type=float, help="begin no repetition that would end later")
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes; check answers only")
+    parser.add_argument(
+        "--expect", action="store_true", help="keep the answers as the expected ones"
+    )
+    parser.add_argument("--record", action="store_true", help="write to record/, named by the date")
+    parser.add_argument("-o", "--output", type=Path, help="write the record here")
     return parser.parse_args()
 
 
-def read_definitions(wanted: str | None) -> list[Record]:
-    """Return the definitions in the order of their file names."""
-    found = [
-        tomllib.loads(path.read_text(encoding="utf-8"))
-        for path in sorted((HERE / "definitions").glob("*.toml"))
-    ]
-    chosen = [definition for definition in found if wanted in (None, definition["name"])]
-    if not chosen:
-        names = ", ".join(definition["name"] for definition in found)
-        raise SystemExit(f"--definition: found {wanted}, expected one of {names}")
-    return chosen
+def chosen(options: argparse.Namespace) -> list[Record]:
+    """Return the definitions named, else those of the table, or all of them for a smoke run."""
+    found = read_definitions()
+    for name in options.definition:
+        if name not in found:
+            raise SystemExit(f"--definition: found {name}, expected one of {', '.join(found)}")
+    if options.definition:
+        return [found[name] for name in options.definition]
+    return [one for one in found.values() if options.smoke or "class" in one]
 
 
-def run_definition(
-    definition: Record, corpus: Path, folder: Path, options: argparse.Namespace
+def measure_all(
+    definitions: Sequence[Record], jobs: Sequence[Record], options: argparse.Namespace
 ) -> list[Record]:
-    """Measure every job of a definition, the engines taking turns within each repetition."""
-    sizes = definition["smoke" if options.smoke else "sizes"]
-    repetitions = 1 if options.smoke else options.repetitions or definition["repetitions"]
-    jobs = list(jobs_of(definition, sizes, corpus, folder))
-    return [
-        {
-            "definition": definition["name"],
-            "repetition": number,
-            **without_paths(job),
-            **measure(job),
-        }
-        for number in range(repetitions)
-        for job in jobs
-    ]
+    """Measure every job once a repetition, so that a slow minute falls on no engine alone."""
+    wanted = {one["name"]: 1 if options.smoke else one["repetitions"] for one in definitions}
+    most = min(options.repetitions or 99, max(wanted.values(), default=0))
+    start = monotonic()
+    records: list[Record] = []
+    for number in range(most):
+        begun = monotonic()
+        due = [job for job in jobs if number < wanted[job["definition"]]]
+        records += turns(due, number, options)
+        took, spent = monotonic() - begun, monotonic() - start
+        if options.minutes and spent + took > 60 * options.minutes:
+            break
+    return records
 
 
-def without_paths(job: Record) -> Record:
-    """Leave out where files lay: that says nothing elsewhere."""
-    return {name: value for name, value in job.items() if name not in ("corpus", "tokenizer")}
+def turns(jobs: Sequence[Record], repetition: int, options: argparse.Namespace) -> list[Record]:
+    """Measure one after the other; where nothing is timed, as many at once as there are processors."""
+    with ThreadPoolExecutor((os.cpu_count() or 1) if options.smoke else 1) as pool:
+        return list(pool.map(lambda job: measured(job, repetition, options), jobs))
 
 
-def jobs_of(definition: Record, sizes: Record, corpus: Path, folder: Path) -> list[Record]:
-    """Return what is to be measured: one job an engine, or one an engine and score."""
-    shared = {"task": definition["task"], **sizes}
-    if definition["task"] == "encode":
-        tokenizer = str(tokenizer_file(definition["vocabulary"], folder))
-        shared |= {"corpus": str(corpus), "tokenizer": tokenizer}
-        engines = [engine for engine in definition["engines"] if is_installed(engine, definition)]
-        return [{**shared, "engine": engine} for engine in engines]
-    shared["corpus"] = str(head(corpus, sizes["corpus_bytes"], folder))
-    engines = [engine for engine in definition["engines"] if is_installed(engine, definition)]
-    scores = {engine: load_engine(engine).SCORES for engine in engines}
-    return [
-        {**shared, "engine": engine, "score": score}
-        for score in definition["scores"]
-        for engine in engines
-        if score in scores[engine]
-    ]
-
-
-def is_installed(engine: str, definition: Record) -> bool:
-    """Leave out an engine that is not installed, and say so; ours and the reference must be."""
+def measured(job: Record, repetition: int, options: argparse.Namespace) -> Record:
+    """Measure one job; a peer may fail, which is recorded."""
+    what = {name: value for name, value in job.items() if name != "files"}  # where files lay
+    record = {**what, "repetition": repetition}
+    if not options.smoke:
+        print(" ".join(str(value) for value in what.values()), file=sys.stderr)
     try:
-        load_engine(engine)
-    except ModuleNotFoundError as error:
-        if engine in ("piecework", definition["reference"]):
-            raise
-        print(f"{engine} left out: {error}; pip install {engine}", file=sys.stderr)
-        return False
-    return True
+        return {**record, **measure(job)}
+    except FailedError as error:
+        if job["engine"] in (OURS, *read_definitions()[job["definition"]]["references"]):
+            raise SystemExit(f"{job['engine']} failed on {job['definition']}: {error}") from None
+        return {**record, "failed": without_paths(str(error))}
 
 
-def measure(job: Record) -> Record:
-    """Run one job in a fresh process; encoding is held to one thread."""
-    environment = {**os.environ, **(ONE_THREAD if job["task"] == "encode" else {})}
-    done = subprocess.run(
-        [sys.executable, str(HERE / "worker.py"), json.dumps(job)],
-        env=environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise SystemExit(f"{job['engine']} failed on {job['task']}; its message is above")
-    # Engines may print as they like; the record is the last line.
-    record: Record = json.loads(done.stdout.splitlines()[-1])
-    return record
+def without_paths(message: str) -> str:
+    """Take the places of files out of a message."""
+    return re.sub(r"(?:/[^\s'\":/]+)+/", ".../", message)
 
 
-def check_counts(definition: Record, records: list[Record]) -> None:
-    """End the run unless all engines and repetitions gave the same number of tokens or entries."""
-    encoding = ("cold_tokens", "steady_tokens", "decode_bytes")
-    measures = encoding if definition["task"] == "encode" else ("entries",)
-    for score in {record.get("score") for record in records}:
-        same = [record for record in records if record.get("score") == score]
-        for name in measures:
-            found = {record["engine"]: record[name] for record in same if name in record}
-            if len({record[name] for record in same if name in record}) != 1:
-                raise SystemExit(f"{definition['name']}: {name} differ: {found}")
+def check(
+    definitions: Sequence[Record], records: Sequence[Record], options: argparse.Namespace
+) -> None:
+    """Compare the answers with each other and with those kept."""
+    for definition in definitions:
+        own = [record for record in records if record["definition"] == definition["name"]]
+        mark(definition, own)
+    if options.expect:
+        keep_expected(records)
+    unknown = check_expected(records)
+    if unknown:
+        print(f"no answer is kept for {len(unknown)} texts, as {unknown[0]}", file=sys.stderr)
+
+
+def outputs(options: argparse.Namespace) -> list[Path]:
+    """Return where to write the record."""
+    named = options.definition[0] if len(options.definition) == 1 else "table"
+    kept = RECORDS / f"{date.today().isoformat()}-{named}.json"
+    return [path for path in (kept if options.record else None, options.output) if path]
+
+
+def say_once() -> Say:
+    """Return a function that prints a note the first time it is given."""
+    said: set[str] = set()
+
+    def say(note: str) -> None:
+        if note not in said:
+            said.add(note)
+            print(note, file=sys.stderr)
+
+    return say
 
 
 if __name__ == "__main__":

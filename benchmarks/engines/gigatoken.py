@@ -10,6 +10,7 @@ from typing import Any
 import awkward
 import gigatoken as peer
 
+MODELS = ("byte-bpe", "sentencepiece-bpe")
 SCORES = ("byte-bpe",)
 
 
@@ -18,19 +19,34 @@ def version() -> str:
     return installed_version("gigatoken")
 
 
+def start(path: Path) -> str:
+    """Return the program that a user would write to import and load."""
+    return f"import gigatoken; gigatoken.Tokenizer.from_json(open({str(path)!r}, 'rb').read())"
+
+
 def load(path: Path) -> Any:
     """Load a `tokenizer.json`."""
     return peer.Tokenizer.from_json(path.read_bytes())
 
 
-def encode(tokenizer: Any, texts: list[str]) -> Any:
-    """Encode on one thread, into its own arrays."""
-    return tokenizer.encode_batch(texts, parallel=False)
+def encode(tokenizer: Any, texts: list[str], threads: int) -> Any:
+    """Encode into its own arrays."""
+    return tokenizer.encode_batch(texts, parallel=threads > 1)
 
 
-def count_tokens(result: Any) -> int:
-    """Return how many tokens `encode` made."""
-    return len(awkward.flatten(result))
+def flat_ids(result: Any) -> Any:
+    """Return the ids of all texts as one buffer of 32-bit integers."""
+    return awkward.to_numpy(awkward.flatten(result))
+
+
+def lists(tokenizer: Any, texts: list[str], threads: int) -> list[list[int]]:
+    """Encode into Python lists."""
+    return tokenizer.encode_batch_list(texts, parallel=threads > 1)
+
+
+def encode_one(tokenizer: Any, text: str) -> Any:
+    """Encode one text, to its ids as a numpy array."""
+    return tokenizer.encode(text)
 
 
 def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict[str, float]:

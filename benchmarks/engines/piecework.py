@@ -1,4 +1,4 @@
-"""piecework, through its public API, on as many threads as it is told."""
+"""piecework, through its public API."""
 
 from __future__ import annotations
 
@@ -18,29 +18,52 @@ def version() -> str:
     return pw.__version__
 
 
+def start(path: Path) -> str:
+    """Return the program that a user would write to import and load."""
+    model = path.with_suffix(".model")
+    return f"import piecework; piecework.Tokenizer.load({str(model if model.exists() else path)!r})"
+
+
 def load(path: Path) -> Any:
-    """Load a `tokenizer.json`."""
-    return pw.Tokenizer.load(path)
+    """Load the `.model` where there is one: the `tokenizer.json` is made of it."""
+    model = path.with_suffix(".model")
+    return pw.Tokenizer.load(model if model.exists() else path)
 
 
-def encode(tokenizer: Any, texts: list[str]) -> Any:
-    """Encode without special tokens, on one thread."""
-    return tokenizer.encode_batch(texts, add_special_tokens=False, workers=1)
+def encode(tokenizer: Any, texts: list[str], threads: int) -> Any:
+    """Encode without special tokens, into flat arrays."""
+    return tokenizer.encode_batch(texts, add_special_tokens=False, workers=threads)
 
 
-def count_tokens(result: Any) -> int:
-    """Return how many tokens `encode` made."""
-    return len(result.ids)
+def flat_ids(result: Any) -> Any:
+    """Return the ids of all texts as one buffer of 32-bit integers."""
+    return result.ids
 
 
-def ids(result: Any) -> Any:
+def lists(tokenizer: Any, texts: list[str], threads: int) -> list[list[int]]:
+    """Encode into Python lists."""
+    return encode(tokenizer, texts, threads).to_lists()
+
+
+def encode_one(tokenizer: Any, text: str) -> Any:
+    """Encode one text, to its ids."""
+    return tokenizer.encode(text, add_special_tokens=False).ids
+
+
+def spans(tokenizer: Any, texts: list[str]) -> list[tuple[Any, Any]]:
+    """Return the offsets in characters and the word ids of every text."""
+    encodings = [tokenizer.encode(text, add_special_tokens=False) for text in texts]
+    return [(encoding.offsets, encoding.word_ids) for encoding in encodings]
+
+
+def rows(result: Any) -> Any:
     """Return the ids as `decode` takes them."""
     return result
 
 
-def decode(tokenizer: Any, rows: Any) -> list[str]:
+def decode(tokenizer: Any, encoded: Any) -> list[str]:
     """Decode every row."""
-    return tokenizer.decode_batch(rows)
+    return tokenizer.decode_batch(encoded)
 
 
 def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict[str, float]:

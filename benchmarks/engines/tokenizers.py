@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,29 +18,50 @@ def version() -> str:
     return peer.__version__
 
 
+def start(path: Path) -> str:
+    """Return the program that a user would write to import and load."""
+    return f"import tokenizers; tokenizers.Tokenizer.from_file({str(path)!r})"
+
+
 def load(path: Path) -> Any:
     """Load a `tokenizer.json`."""
     return peer.Tokenizer.from_file(str(path))
 
 
-def encode(tokenizer: Any, texts: list[str]) -> Any:
+def encode(tokenizer: Any, texts: list[str], threads: int) -> Any:
     """Encode without special tokens; threads are set by the environment."""
     return tokenizer.encode_batch_fast(texts, add_special_tokens=False)
 
 
-def count_tokens(result: Any) -> int:
-    """Return how many tokens `encode` made."""
-    return sum(len(encoding) for encoding in result)
+def flat_ids(result: Any) -> Any:
+    """Return the ids of all texts as one buffer of 32-bit integers."""
+    return array("I", chain.from_iterable(encoding.ids for encoding in result))
 
 
-def ids(result: Any) -> Any:
+def lists(tokenizer: Any, texts: list[str], threads: int) -> list[list[int]]:
+    """Encode into Python lists."""
+    return rows(encode(tokenizer, texts, threads))
+
+
+def encode_one(tokenizer: Any, text: str) -> Any:
+    """Encode one text, to its ids."""
+    return tokenizer.encode(text, add_special_tokens=False).ids
+
+
+def spans(tokenizer: Any, texts: list[str]) -> list[tuple[Any, Any]]:
+    """Return the offsets in characters and the word ids of every text."""
+    encodings = tokenizer.encode_batch(texts, add_special_tokens=False)
+    return [(encoding.offsets, encoding.word_ids) for encoding in encodings]
+
+
+def rows(result: Any) -> Any:
     """Return the ids as `decode` takes them."""
     return [encoding.ids for encoding in result]
 
 
-def decode(tokenizer: Any, rows: Any) -> list[str]:
+def decode(tokenizer: Any, encoded: Any) -> list[str]:
     """Decode every row; threads are set by the environment."""
-    return tokenizer.decode_batch(rows)
+    return tokenizer.decode_batch(encoded)
 
 
 def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict[str, float]:

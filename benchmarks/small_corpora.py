@@ -1,0 +1,84 @@
+"""Small texts that every machine can make, for runs that check answers and for machines offline.
+
+english       the documentation that comes with Python: about 2 MB, the same for one version of it
+code          the standard library's sources, likewise
+multilingual  made-up words of many scripts, the same everywhere; it says nothing about speed
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+MAKER = Path(__file__).parent.parent / "tools" / "quickstart_corpus.py"
+CODE_BYTES = 8_000_000
+MADE_UP_LINES = 12_000
+WORDS_OF_A_SCRIPT = 2_000
+SEED = 1
+# First and last letter of ranges that hold hardly anything but letters, with what parts their words.
+SCRIPTS = (
+    ("a", "z", " "),
+    ("à", "ö", " "),
+    ("α", "ω", " "),
+    ("а", "я", " "),
+    ("א", "ת", " "),
+    ("ب", "غ", " "),
+    ("क", "ह", " "),
+    ("ก", "ฮ", ""),
+    ("ა", "ჰ", " "),
+    ("가", "힣", " "),
+    ("ぁ", "ん", ""),
+    ("ァ", "ヴ", ""),
+    ("一", "龥", ""),
+)
+
+
+def small_corpus(name: str, folder: Path) -> Path:
+    """Write the small text of that name to `folder` unless it is there; return its path."""
+    path = folder / f"small-{name}.txt"
+    if not path.exists():
+        _MAKERS[name](path)
+    return path
+
+
+def _english(path: Path) -> None:
+    subprocess.run([sys.executable, str(MAKER), str(path)], check=True, stdout=subprocess.DEVNULL)
+
+
+def _code(path: Path) -> None:
+    root = Path(sysconfig.get_path("stdlib"))
+    left = CODE_BYTES
+    with path.open("wb") as out:
+        for source in sorted(root.rglob("*.py")):
+            if "site-packages" not in source.parts and left > 0:
+                text = source.read_bytes().decode("utf-8", errors="replace").encode()
+                left -= len(text)
+                out.write(text)
+
+
+def _multilingual(path: Path) -> None:
+    chance = random.Random(SEED)
+    vocabularies = [(list(_made_up_words(chance, a, z)), gap) for a, z, gap in SCRIPTS]
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for _ in range(MADE_UP_LINES):
+            words, gap = vocabularies[int(chance.random() * len(vocabularies))]
+            out.write(gap.join(_frequent(chance, words) for _ in range(30)) + ".\n")
+
+
+def _made_up_words(chance: random.Random, first: str, last: str) -> Iterator[str]:
+    span = ord(last) - ord(first) + 1
+    for _ in range(WORDS_OF_A_SCRIPT):
+        length = 1 + int(chance.random() * 8)
+        yield "".join(chr(ord(first) + int(chance.random() * span)) for _ in range(length))
+
+
+def _frequent(chance: random.Random, words: list[str]) -> str:
+    """Draw a word, the first ones far more often, as languages do."""
+    return words[int(len(words) ** chance.random()) - 1]
+
+
+_MAKERS = {"english": _english, "code": _code, "multilingual": _multilingual}

@@ -1,0 +1,389 @@
+"""The benchmarks: definitions that hold together, answers that are compared, tables that count right."""
+
+from __future__ import annotations
+
+import ast
+import json
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import piecework as pw
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+sys.path.append(str(BENCHMARKS))
+
+import build_corpora  # noqa: E402
+import exactness  # noqa: E402
+import small_corpora  # noqa: E402
+import worker  # noqa: E402
+from cases import OURS, read_definitions  # noqa: E402
+from extract import text_of  # noqa: E402
+from machine import machine  # noqa: E402
+from measuring import ids_phase  # noqa: E402
+from records import read_record, write_record  # noqa: E402
+from report import answers, details, report  # noqa: E402
+from run import without_paths  # noqa: E402
+from tables import read_toml  # noqa: E402
+
+DEFINITIONS = read_definitions()
+# What a task calls; `flat_ids` reads the answer.
+FUNCTIONS = {
+    "encode": {"load", "encode", "flat_ids"},
+    "lists": {"load", "lists"},
+    "spans": {"load", "encode", "flat_ids", "spans"},
+    "short": {"load", "encode_one", "encode", "flat_ids"},
+    "start": {"start"},
+    "hostile": {"load", "encode", "flat_ids"},
+    "train": {"train"},
+}
+
+
+def functions_of(engine: str) -> set[str]:
+    """Return the functions of an engine, which need not be installed."""
+    tree = ast.parse((BENCHMARKS / "engines" / f"{engine}.py").read_text())
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def made_up(engine: str, seconds: float, answer: str = "right", **other: Any) -> dict[str, Any]:
+    """Return a record of a megabyte encoded."""
+    phase = {"s": seconds, "bytes": 1_000_000, "tokens": 9, "kind": "ids", "input": "text"}
+    return {
+        "definition": "gpt2-encode",
+        "task": "encode",
+        "vocabulary": "gpt2",
+        "corpus": "english",
+        "threads": 1,
+        "engine": engine,
+        "engine_version": "1.0",
+        "repetition": 0,
+        "phases": {"cold": {**phase, "answer": answer}, "steady": {**phase, "answer": answer}},
+        **other,
+    }
+
+
+def result_of(*records: dict[str, Any]) -> dict[str, Any]:
+    return {"date": "2026-01-02", "machine": machine(), "records": list(records)}
+
+
+def cells(text: str, first: str) -> list[str]:
+    """Return the cells of the row that begins so."""
+    [row] = [line for line in text.splitlines() if line.startswith(f"| {first}")]
+    return [cell.strip() for cell in row.strip("|").split("|")]
+
+
+# ---- definitions
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_a_definition_names_only_what_there_is(name: str) -> None:
+    definition = DEFINITIONS[name]
+    assert set(definition["references"]) <= set(definition["engines"])
+    assert definition["engines"][0] == OURS
+    assert (BENCHMARKS / "tasks" / f"{definition['task']}.py").is_file()
+    assert set(definition.get("corpora", ())) <= set(read_toml(BENCHMARKS / "corpora.toml"))
+    vocabularies = read_toml(BENCHMARKS / "vocabularies.toml")
+    assert set(definition.get("vocabularies", ())) <= set(vocabularies)
+    assert set(definition["sizes"]) == set(definition["smoke"])
+    for engine in definition["engines"]:
+        assert FUNCTIONS[definition["task"]] | {"version"} <= functions_of(engine), engine
+
+
+def test_every_small_corpus_stands_in_for_one_that_can_be_built() -> None:
+    assert set(small_corpora._MAKERS) == set(read_toml(BENCHMARKS / "corpora.toml"))
+
+
+# ---- answers
+
+
+def test_ours_must_answer_as_the_first_reference_does() -> None:
+    definition = {"references": ["tiktoken", "tokenizers"]}
+    records = [made_up(OURS, 1), made_up("tiktoken", 1, "other"), made_up("tokenizers", 1)]
+    with pytest.raises(exactness.WrongAnswerError, match=r"gpt2.*cold.*ours right, theirs other"):
+        exactness.mark(definition, records)
+
+
+def test_a_peer_with_an_answer_of_its_own_is_not_exact() -> None:
+    definition = {"references": ["tiktoken", "tokenizers"]}
+    ours, first, second, third = records = [
+        made_up(OURS, 1),
+        made_up("tiktoken", 1),
+        made_up("tokenizers", 1, "also right"),
+        made_up("iree_tokenizer", 1, "wrong"),
+    ]
+    exactness.mark(definition, records)
+    assert third["not_exact"] == ["cold", "steady"]
+    assert not any("not_exact" in record for record in (ours, first, second))
+
+
+def test_an_engine_must_repeat_its_answer() -> None:
+    records = [made_up("tiktoken", 1), made_up("tiktoken", 1, "another", repetition=1)]
+    with pytest.raises(exactness.WrongAnswerError, match="tiktoken changed its answer"):
+        exactness.mark({"references": []}, records)
+
+
+def test_answers_are_kept_and_must_come_out_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exactness, "EXPECTED", tmp_path / "expected.json")
+    records = [made_up(OURS, 1), made_up("tiktoken", 1, "not looked at")]
+    assert exactness.check_expected(records) == [
+        "gpt2-encode, gpt2, english, 1, cold",
+        "gpt2-encode, gpt2, english, 1, steady",
+    ]
+    exactness.keep_expected(records)
+    assert exactness.check_expected(records) == []
+    with pytest.raises(exactness.WrongAnswerError, match=r"found \[9, 'wrong'\], expected \[9, 'r"):
+        exactness.check_expected([made_up(OURS, 1, "wrong")])
+
+
+def test_the_answers_kept_are_of_vocabularies_that_there_are() -> None:
+    vocabularies = set(read_toml(BENCHMARKS / "vocabularies.toml"))
+    kept = exactness.read_expected()
+    assert kept
+    for key, (tokens, answer) in kept.items():
+        vocabulary, kind, text = key.split(", ")
+        assert vocabulary in vocabularies
+        assert kind in ("ids", "text", "spans")
+        assert len(text) == len(answer) == 16
+        assert tokens >= 0
+
+
+# ---- tables
+
+
+def test_the_table_compares_with_the_best_exact_peer() -> None:
+    found = report(
+        result_of(
+            made_up(OURS, 0.01),
+            made_up(OURS, 0.03, repetition=1),
+            made_up(OURS, 0.02, repetition=2),
+            made_up("tokenizers", 0.5),
+            made_up("gigatoken", 0.025),
+            made_up("iree_tokenizer", 0.001, not_exact=["cold", "steady"]),
+        )
+    )
+    row = cells(found, "byte-level BPE, gpt2")
+    assert row[1:] == [
+        "english",
+        "2",
+        "gigatoken 40",
+        "gigatoken 40",
+        "50",
+        "50",
+        "1.25",
+        "1.25",
+        "300 / 130",
+    ]
+    assert "iree_tokenizer is not exact (cold, steady)" in found
+
+
+def test_a_peer_that_failed_is_listed_with_what_it_said() -> None:
+    failed = made_up("tokie", 1, failed="no such file") | {"phases": {}}
+    del failed["phases"]
+    found = report(result_of(made_up(OURS, 0.01), failed))
+    assert "tokie failed: no such file" in found
+    assert cells(found, "byte-level")[3] == "-"
+
+
+def test_the_table_says_when_a_small_text_stands_in() -> None:
+    found = report(result_of(made_up(OURS, 0.01, is_small_text=True)))
+    assert cells(found, "byte-level")[1] == "english (small text)"
+
+
+def test_threads_are_told_as_times_one_thread() -> None:
+    records = [
+        made_up(OURS, 1 / threads, definition="threads", threads=threads) for threads in (1, 2)
+    ]
+    assert cells(report(result_of(*records)), OURS) == [OURS, "1", "2", "2.00", "500 / 1.8"]
+
+
+def test_short_times_are_told_in_their_units() -> None:
+    common = {"definition": "short", "task": "short", "vocabulary": "gpt2", "engine_version": "1"}
+    records = [
+        {**common, "engine": engine, "phases": {"warm": {"s": seconds}}}
+        for engine, seconds in ((OURS, 5e-7), ("gigatoken", 6e-7), ("tokenizers", 2e-5))
+    ]
+    row = cells(report(result_of(*records)), "gpt2")
+    assert row == ["gpt2", "20", "gigatoken 0.6", "0.5", "1.20", "0.5"]
+
+
+def test_hostile_texts_are_told_by_the_slowest() -> None:
+    times = {"english": 0.001, "letter": 0.002, "marks": 0.005}
+    phases = {name: {"s": seconds, "bytes": 1_000_000} for name, seconds in times.items()}
+    record = made_up(OURS, 1, definition="hostile", task="hostile") | {"phases": phases}
+    assert cells(report(result_of(record)), "gpt2")[2:] == ["1", "marks 5", "5.00", "10"]
+
+
+def test_details_have_a_line_an_engine_and_phase() -> None:
+    result = result_of(made_up(OURS, 0.01), made_up("tiktoken", 0.1))
+    lines = [line for line in details(result).splitlines() if " MB/s " in line]
+    assert [line.split(",")[0] for line in lines] == [f"{OURS} 1.0", "tiktoken 1.0"] * 2
+    assert answers(result) == (
+        "gpt2-encode, gpt2, english: cold 9 tokens, steady 9 tokens; piecework, tiktoken"
+    )
+
+
+def test_the_records_kept_can_be_told_as_tables() -> None:
+    for path in (BENCHMARKS / "record").glob("*.json"):
+        result = read_record(path)
+        assert report(result)
+        assert details(result)
+
+
+def test_a_record_is_written_and_read_as_it_was(tmp_path: Path) -> None:
+    result = result_of(made_up(OURS, 0.01), made_up("tiktoken", 0.1))
+    write_record(tmp_path / "new" / "record.json", result)
+    assert read_record(tmp_path / "new" / "record.json") == result
+
+
+def test_records_name_no_machine_and_no_path() -> None:
+    assert set(machine()) == {"processor", "cores", "features", "system", "python"}
+    assert platform.node() not in machine().values()
+    assert without_paths("cannot open '/home/me/a/x.model': no") == "cannot open '.../x.model': no"
+
+
+# ---- texts
+
+
+def test_hostile_texts_have_the_size_asked_for_and_are_always_the_same() -> None:
+    texts = worker.load("tasks", "hostile").hostile_texts(10_000)
+    assert set(texts) == {"letter", "spaces", "punctuation", "marks", "cjk", "random"}
+    assert all(9_990 < len(text.encode()) <= 10_000 for text in texts.values())
+    assert texts == worker.load("tasks", "hostile").hostile_texts(10_000)
+
+
+def test_the_made_up_text_is_the_same_everywhere(tmp_path: Path) -> None:
+    text = small_corpora.small_corpus("multilingual", tmp_path).read_text(encoding="utf-8")
+    assert text.count("\n") == small_corpora.MADE_UP_LINES
+    assert build_corpora.sha256(text.encode())[:16] == "9a70656383a9b1b0"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "text"),
+    [
+        ("a.html", "<p>caf&eacute;</p><script>x()</script>", " café  "),
+        ("a.1.gz", '.\\" nothing\n.B bold\n\\fIslanted\\fR \\-x\n', "bold\nslanted -x\n"),
+        ("a.py", "a < b > c  # &amp;\n", "a < b > c  # &amp;\n"),
+    ],
+)
+def test_markup_is_taken_from_text(name: str, data: str, text: str) -> None:
+    assert text_of(name, data.encode()) == text
+
+
+def test_long_lines_of_a_corpus_are_kept_once() -> None:
+    long = "word " * 20
+    seen: set[str] = set()
+    first = list(build_corpora.fresh_lines(f"{long}\nshort\n\n\n\nshort", seen))
+    assert first == [long.rstrip() + "\n", "short\n", "\n", "short\n"]
+    assert list(build_corpora.fresh_lines(long, seen)) == []
+
+
+def test_documents_are_shuffled_alike_and_cut_to_size() -> None:
+    documents = [bytes([97 + number]) * 1000 for number in range(20)]
+    kept = build_corpora.shuffled(documents, 0.005)
+    assert len(kept) == 5
+    assert kept == build_corpora.shuffled(documents, None)[:5] != documents[:5]
+
+
+# ---- measurements
+
+
+@pytest.fixture(scope="module")
+def job_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A tokenizer and a corpus, as jobs name them."""
+    folder = tmp_path_factory.mktemp("job")
+    lines = [f"Line {number} of a small text, isn't it?" for number in range(2_000)]
+    tokenizer = pw.Tokenizer.train_from_iterator(lines, vocab_size=90)
+    tokenizer.save(folder / "small.json")
+    (folder / "corpus.txt").write_text("\n".join(lines))
+    return {"tokenizer": str(folder / "small.json"), "corpus": str(folder / "corpus.txt")}
+
+
+def run_worker(**job: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(BENCHMARKS / "worker.py"), json.dumps(job)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def measured(**job: Any) -> dict[str, Any]:
+    done = run_worker(**job)
+    assert done.returncode == 0, done.stderr
+    record: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return record
+
+
+SIZES = {"document_bytes": 500, "warm_up_bytes": 10_000, "steady_bytes": 30_000, "threads": 1}
+
+
+@pytest.mark.parametrize(
+    ("task", "sizes", "phases"),
+    [
+        ("encode", SIZES, ["cold", "steady", "decode"]),
+        ("lists", SIZES, ["cold", "steady"]),
+        ("spans", SIZES, ["ids", "spans"]),
+        ("short", {"rounds": 1, "threads": 1}, ["first", "warm"]),
+        ("start", {"threads": 1}, ["inside", "process"]),
+        (
+            "hostile",
+            {"text_bytes": 1_000, "threads": 1, "corpus": "english"},
+            ["english", "letter", "spaces", "punctuation", "marks", "cjk", "random"],
+        ),
+    ],
+)
+def test_every_task_gives_its_phases_and_the_answer_of_tokenizers(
+    task: str, sizes: dict[str, Any], phases: list[str], job_files: dict[str, str]
+) -> None:
+    found = {
+        engine: measured(task=task, engine=engine, files=job_files, **sizes)["phases"]
+        for engine in (OURS, "tokenizers")
+    }
+    assert list(found[OURS]) == phases
+    for name in phases:
+        assert found[OURS][name]["s"] > 0
+        assert found[OURS][name].get("answer") == found["tokenizers"][name].get("answer")
+
+
+def test_a_measurement_counts_tokens_and_bytes(job_files: dict[str, str]) -> None:
+    found = measured(task="encode", engine=OURS, files=job_files, **SIZES)["phases"]["steady"]
+    tokenizer = pw.Tokenizer.load(job_files["tokenizer"])
+    texts = worker_documents(job_files)
+    ids = tokenizer.encode_batch(texts, add_special_tokens=False).ids
+    again = ids_phase(texts, found["s"], ids)
+    assert found == again
+    assert found["tokens"] == len(ids)
+    assert found["bytes"] == sum(len(text.encode()) for text in texts)
+
+
+def worker_documents(job_files: dict[str, str]) -> list[str]:
+    from corpora import split_documents
+
+    warm_up, steady = split_documents({**SIZES, "files": job_files})
+    assert not set(warm_up) & set(steady)
+    return steady
+
+
+def test_training_tells_entries_and_bytes(job_files: dict[str, str]) -> None:
+    found = measured(
+        task="train",
+        engine=OURS,
+        files=job_files,
+        corpus_bytes=20_000,
+        score="frequency",
+        vocab_size=60,
+        min_frequency=2,
+    )
+    assert found["peak_mb"] > 0
+    assert {phase["entries"] for phase in found["phases"].values()} == {60}
+
+
+def test_an_engine_that_is_not_installed_is_told_by_its_exit_code(
+    job_files: dict[str, str],
+) -> None:
+    # The stable line is installed, so the pre-release is not.
+    done = run_worker(engine="tokenizers_rc", task="encode", files=job_files, **SIZES)
+    assert done.returncode == worker.NOT_INSTALLED
+    assert "expected a release of 1.0" in done.stderr
