@@ -41,6 +41,7 @@ PUBLIC_NAMES = {
 }
 
 ANALYSIS_NAMES = {
+    "Benchmark",
     "BoundaryScores",
     "Comparison",
     "ExplainedToken",
@@ -50,8 +51,13 @@ ANALYSIS_NAMES = {
     "Inspection",
     "Measures",
     "MergeStep",
+    "Peer",
+    "PeerSpeeds",
     "SequenceLengths",
+    "Speed",
     "Table",
+    "bench",
+    "bench_files",
     "boundary_scores",
     "check_plots",
     "compare",
@@ -64,8 +70,10 @@ ANALYSIS_NAMES = {
     "is_byte_level",
     "mean_rank",
     "read_gold",
+    "read_peer",
     "renyi_efficiency",
     "save_plots",
+    "speed_table",
     "tables",
     "tail_share",
     "text_of_bytes",

@@ -1,5 +1,6 @@
-"""Looking into tokenizers: why a text becomes the tokens it does, and how vocabularies compare."""
+"""Looking into tokenizers: why a text becomes the tokens it does, how vocabularies compare, how fast."""
 
+from piecework.analysis.bench import bench, bench_files
 from piecework.analysis.compare import Comparison, Measures, compare, compare_files
 from piecework.analysis.explain import ExplainedToken, ExplainedWord, Explanation, explain
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_gold
@@ -12,14 +13,17 @@ from piecework.analysis.metrics import (
     tail_share,
     used_share,
 )
+from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.plots import check_plots, save_plots
 from piecework.analysis.readable import is_byte_level, text_of_bytes
 from piecework.analysis.report import html_report
+from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed, speed_table
 from piecework.analysis.tables import Table, headline, tables
 from piecework.analysis.usage import token_counts
 from piecework.analysis.vocabulary import Inspection, inspect
 
 __all__ = [
+    "Benchmark",
     "BoundaryScores",
     "Comparison",
     "ExplainedToken",
@@ -29,8 +33,13 @@ __all__ = [
     "Inspection",
     "Measures",
     "MergeStep",
+    "Peer",
+    "PeerSpeeds",
     "SequenceLengths",
+    "Speed",
     "Table",
+    "bench",
+    "bench_files",
     "boundary_scores",
     "check_plots",
     "compare",
@@ -43,8 +52,10 @@ __all__ = [
     "is_byte_level",
     "mean_rank",
     "read_gold",
+    "read_peer",
     "renyi_efficiency",
     "save_plots",
+    "speed_table",
     "tables",
     "tail_share",
     "text_of_bytes",

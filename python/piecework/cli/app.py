@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 
 import piecework as pw
+from piecework.cli.bench import bench
 from piecework.cli.compare import compare
 from piecework.cli.convert import convert
 from piecework.cli.count import count
@@ -44,6 +45,7 @@ commands = click.Group(
         inspect,
         explain,
         compare,
+        bench,
         extend,
         prune,
         convert,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -14,7 +13,7 @@ import piecework as pw
 from piecework.bars import progress_bar
 from piecework.cli.options import reading_options
 from piecework.cli.streams import check_output
-from piecework.cli.visible import visible
+from piecework.cli.tables import show_table
 from piecework.files import whole_stream
 
 _EXAMPLE = """\b
@@ -100,29 +99,5 @@ def _names(paths: Sequence[str]) -> dict[str, str]:
 
 def _print(found: pw.analysis.Comparison) -> None:
     click.echo(pw.analysis.headline(found))
-    show = _print_drawn if sys.stdout.isatty() else _print_plain
     for table in pw.analysis.tables(found):
-        show(table)
-
-
-def _print_plain(table: pw.analysis.Table) -> None:
-    """Print columns of text, two spaces apart, whatever the width."""
-    rows = [tuple(map(visible, table.header)), *table.rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    click.echo(f"\n{table.title}")
-    for label, *cells in rows:
-        padded = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
-        click.echo("  ".join([label.ljust(widths[0]), *padded]).rstrip())
-
-
-def _print_drawn(table: pw.analysis.Table) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = Table(title=table.title, title_justify="left")
-    for place, name in enumerate(table.header):
-        drawn.add_column(Text(visible(name)), justify="right" if place else "left")
-    for row in table.rows:
-        drawn.add_row(*map(Text, row))
-    Console().print(drawn)
+        show_table(table)

@@ -1,0 +1,290 @@
+"""How fast a tokenizer is on texts of one's own, and beside other libraries that read its file.
+
+Every repetition begins with a tokenizer that has seen nothing. The texts fall into three parts: the first
+quarter is encoded first ("cold"), then the next half ("steady": unseen texts, warm caches), which is
+decoded again; offsets and word ids are asked for on the last quarter. Peers do the same, in turns with
+ours. Times are medians; no part is a text that was seen before.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from statistics import median
+from time import perf_counter
+from typing import TypeAlias, TypeVar
+
+from piecework.analysis.peers import Peer, read_peer
+from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
+from piecework.analysis.texts import batch_of_piece
+from piecework.arguments import PathLike, listed
+from piecework.encoding import Batch
+from piecework.errors import ArgumentError, CorpusError, InputTypeError
+from piecework.spec import BPE, TokenizerSpec
+from piecework.tokenizer import Tokenizer
+from piecework.train import Progress
+from piecework.train.corpus import TextBlock, Utf8Errors, read_corpus
+
+_DOCUMENT_CHARS = 2_000
+_LEAST_TEXTS = 4
+
+Result = TypeVar("Result")
+_Key: TypeAlias = tuple[str, str, int]
+
+
+def bench(
+    tokenizer: Tokenizer,
+    texts: Sequence[str],
+    *,
+    peers: Iterable[Peer] = (),
+    repetitions: int = 3,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Benchmark:
+    """Measure encoding, decoding and offsets on texts, the more of them the better.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = bench(tok, ["abba", "ab", "b", "aa"] * 10, workers=2)
+    >>> [(speed.what, speed.threads, speed.tokens) for speed in found.speeds]
+    [('cold', 1, 24), ('steady', 1, 45), ('steady', 2, 45), ('offsets', 1, 21), ('decode', 1, 45)]
+
+    Texts are encoded without special tokens; truncation, padding and dropout are left out. `workers` is
+    the number of threads of the pass on several (None: one a processor; 1: no such pass). `peers` come from
+    `read_peer`. `progress(done, total)` is told repetitions.
+
+    Raises `ArgumentError`, `InputTypeError`, and `CorpusError` for fewer than four texts.
+    """
+    _check_positive("repetitions", repetitions)
+    rows = listed(texts)
+    if len(rows) < _LEAST_TEXTS:
+        raise CorpusError("texts", str(len(rows)), f"at least {_LEAST_TEXTS}")
+    for index, text in enumerate(rows):
+        if not isinstance(text, str):
+            raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
+    run = _Run(tokenizer, rows, list(peers), workers)
+    for done in range(repetitions):
+        if progress is not None:
+            progress(done, repetitions)
+        run.repeat()
+    return run.benchmark()
+
+
+def bench_files(
+    path: PathLike,
+    corpus: PathLike | Sequence[PathLike],
+    *,
+    against: Iterable[str] = (),
+    megabytes: float = 16,
+    field: str = "text",
+    errors: Utf8Errors = "replace",
+    repetitions: int = 3,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    tokenizer: Tokenizer | None = None,
+) -> Benchmark:
+    """Measure a tokenizer file on the first `megabytes` of a corpus, and the peers named on the same file.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import piecework as pw
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "corpus.txt").write_text("to be or not to be\\n" * 1000)
+    >>> tok = pw.Tokenizer.train(folder / "corpus.txt", vocab_size=17)
+    >>> tok.save(folder / "tokenizer.json")
+    >>> found = bench_files(folder / "tokenizer.json", folder / "corpus.txt")
+    >>> found.text_bytes
+    19000
+
+    Lines of plain text are gathered into texts of some 2,000 characters; JSON lines are texts as they are.
+    `against` names libraries: "tokenizers", "sentencepiece", "tiktoken". `tokenizer` is what the file
+    holds where it has been loaded already, as ranks must be, with their pattern.
+
+    Raises `FileError`, `FormatError` for a file that a peer does not read, `MissingExtraError` for one that
+    is not installed, `InvalidUtf8Error`, and what `bench` raises.
+    """
+    loaded = Tokenizer.load(path) if tokenizer is None else tokenizer
+    _check_positive("megabytes", megabytes)
+    peers = [read_peer(name, path, loaded) for name in against]
+    texts = list(_up_to(megabytes * 1e6, _documents(corpus, field, errors)))
+    return bench(
+        loaded, texts, peers=peers, repetitions=repetitions, workers=workers, progress=progress
+    )
+
+
+def _check_positive(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InputTypeError(name, type(value).__name__, "a number")
+    if not value > 0:
+        raise ArgumentError(name, str(value), "a number above 0")
+
+
+class _Run:
+    """The texts in three parts, and the seconds of everything that was measured on them so far.
+
+    Measurements are kept by engine ("" is ours), what was done, and threads.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, texts: list[str], peers: list[Peer], workers: int | None
+    ) -> None:
+        bare = tokenizer.with_truncation(None).with_padding(None)
+        self._spec = _without_dropout(bare.spec)
+        # Ranks refuse special tokens in text unless told what they are.
+        self._parse_special = False if bare.spec.special_in_text == "refuse" else None
+        quarter = len(texts) // 4
+        self._cold, self._steady = texts[:quarter], texts[quarter : 3 * quarter]
+        self._last = texts[3 * quarter :]
+        self._peers = peers
+        self._workers = _processors() if workers is None else workers
+        self._seconds: dict[_Key, list[float]] = {}
+        self._tokens: dict[_Key, int] = {}
+        self._ids: dict[str, list[list[int]]] = {}
+
+    def repeat(self) -> None:
+        """Measure everything once more, with tokenizers that have seen nothing."""
+        self._one_thread()
+        if self._workers != 1:
+            self._several_threads()
+        for peer in self._peers:
+            self._peer(peer)
+
+    def benchmark(self) -> Benchmark:
+        """Return the medians."""
+        texts = [*self._cold, *self._steady, *self._last]
+        return Benchmark(
+            texts=len(texts),
+            text_bytes=_text_bytes(texts),
+            repetitions=len(self._seconds["", "cold", 1]),
+            speeds=self._speeds(""),
+            peers=tuple(map(self._peer_speeds, self._peers)),
+        )
+
+    def _one_thread(self) -> None:
+        fresh = Tokenizer.from_spec(self._spec)
+        cold, batch = self._passes("", partial(self._encode, fresh, workers=1))
+        ids = self._timed(("", "offsets", 1), lambda: self._ask_for_offsets(fresh))
+        self._timed(("", "decode", 1), lambda: fresh.decode_batch(batch))
+        self._ids[""] = batch.to_lists()
+        self._tokens |= {
+            ("", "cold", 1): len(cold.ids),
+            ("", "steady", 1): len(batch.ids),
+            ("", "decode", 1): len(batch.ids),
+            ("", "offsets", 1): sum(map(len, ids)),
+        }
+
+    def _several_threads(self) -> None:
+        fresh = Tokenizer.from_spec(self._spec)
+        encode = partial(self._encode, fresh, workers=self._workers)
+        encode(self._cold)
+        key = ("", "steady", self._workers)
+        self._tokens[key] = len(self._timed(key, lambda: encode(self._steady)).ids)
+
+    def _peer(self, peer: Peer) -> None:
+        cold, steady = map(peer.rows, self._passes(peer.name, partial(peer.encode, peer.fresh())))
+        self._ids[peer.name] = steady
+        self._tokens[peer.name, "cold", 1] = sum(map(len, cold))
+        self._tokens[peer.name, "steady", 1] = sum(map(len, steady))
+
+    def _passes(self, engine: str, encode: Callable[[list[str]], Result]) -> tuple[Result, Result]:
+        cold = self._timed((engine, "cold", 1), lambda: encode(self._cold))
+        return cold, self._timed((engine, "steady", 1), lambda: encode(self._steady))
+
+    def _encode(self, tokenizer: Tokenizer, texts: list[str], *, workers: int) -> Batch:
+        special = self._parse_special
+        return tokenizer.encode_batch(
+            texts, add_special_tokens=False, parse_special=special, workers=workers
+        )
+
+    def _ask_for_offsets(self, tokenizer: Tokenizer) -> list[list[int | None]]:
+        """Make the offsets and word ids of every text; return the latter."""
+        special = self._parse_special
+        encodings = [
+            tokenizer.encode(text, add_special_tokens=False, parse_special=special)
+            for text in self._last
+        ]
+        both = [(one.offsets, one.word_ids) for one in encodings]
+        return [word_ids for _, word_ids in both]
+
+    def _timed(self, key: _Key, work: Callable[[], Result]) -> Result:
+        start = perf_counter()
+        result = work()
+        self._seconds.setdefault(key, []).append(perf_counter() - start)
+        return result
+
+    def _speeds(self, engine: str) -> tuple[Speed, ...]:
+        order = (
+            ("cold", 1),
+            ("steady", 1),
+            ("steady", self._workers),
+            ("offsets", 1),
+            ("decode", 1),
+        )
+        keys = [(engine, what, threads) for what, threads in dict.fromkeys(order)]
+        return tuple(self._speed(key) for key in keys if key in self._seconds)
+
+    def _speed(self, key: _Key) -> Speed:
+        _, what, threads = key
+        part = {"cold": self._cold, "offsets": self._last}.get(what, self._steady)
+        seconds = max(median(self._seconds[key]), 1e-9)  # a clock may stand still for that long
+        return Speed(what, threads, seconds, _text_bytes(part), self._tokens[key])
+
+    def _peer_speeds(self, peer: Peer) -> PeerSpeeds:
+        pairs = zip(self._ids[""], self._ids[peer.name], strict=True)
+        different = [row for row, (ours, theirs) in enumerate(pairs) if ours != theirs]
+        return PeerSpeeds(
+            name=peer.name,
+            version=peer.version,
+            speeds=self._speeds(peer.name),
+            texts_compared=len(self._ids[""]),
+            texts_different=len(different),
+            first_different=len(self._cold) + different[0] if different else None,
+        )
+
+
+def _without_dropout(spec: TokenizerSpec) -> TokenizerSpec:
+    if isinstance(spec.model, BPE) and spec.model.dropout is not None:
+        return replace(spec, model=replace(spec.model, dropout=None))
+    return spec
+
+
+def _documents(
+    corpus: PathLike | Sequence[PathLike], field: str, errors: Utf8Errors
+) -> Iterator[str]:
+    for piece in read_corpus(corpus, field=field, errors=errors):
+        texts = batch_of_piece(piece, errors).texts
+        yield from _gathered(texts) if isinstance(piece, TextBlock) else texts
+
+
+def _gathered(lines: list[str]) -> Iterator[str]:
+    """Join lines until they are as long as a document."""
+    document: list[str] = []
+    chars = 0
+    for line in lines:
+        document.append(line + "\n")
+        chars += len(line) + 1
+        if chars >= _DOCUMENT_CHARS:
+            yield "".join(document)
+            document, chars = [], 0
+    if document:
+        yield "".join(document)
+
+
+def _up_to(size: float, texts: Iterator[str]) -> Iterator[str]:
+    for text in texts:
+        size -= len(text.encode())
+        if size < 0:
+            return
+        yield text
+
+
+def _text_bytes(texts: Iterable[str]) -> int:
+    return sum(len(text.encode(errors="surrogatepass")) for text in texts)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

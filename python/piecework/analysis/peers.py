@@ -1,0 +1,147 @@
+"""Other libraries that read the same tokenizer file, to be measured beside ours on one thread.
+
+    tokenizers     any `tokenizer.json`
+    sentencepiece  any `.model`
+    tiktoken       ranks, with the pattern that ours was loaded with
+
+Each is imported when it is asked for, and none is needed otherwise.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from piecework.arguments import PathLike, check_choice, path_text
+from piecework.errors import FormatError, MissingExtraError
+from piecework.spec import NAMED_PATTERNS, ByteLevel, Regex, Split
+from piecework.tokenizer import Tokenizer
+
+_THREADS_OF_TOKENIZERS = "TOKENIZERS_PARALLELISM"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Another library: what makes a fresh tokenizer of it, encodes with one, and reads its ids.
+
+    `encode(tokenizer, texts)` gives what the library gives, and `rows` turns that into lists of ids.
+    """
+
+    name: str
+    version: str
+    fresh: Callable[[], Any]
+    encode: Callable[[Any, list[str]], Any]
+    rows: Callable[[Any], list[list[int]]]
+
+
+def read_peer(name: str, path: PathLike, tokenizer: Tokenizer) -> Peer:
+    """Return a library that reads the file `path`, of which `tokenizer` is our reading.
+
+    Raises `ArgumentError` for a name that is not in `PEERS`, `MissingExtraError` when the library is not
+    installed, and `FormatError` when it does not read the file.
+    """
+    check_choice("against", name, tuple(PEERS))
+    module = _imported(name)
+    source = path_text(path)
+    try:
+        peer = PEERS[name](module, source, tokenizer)
+        peer.fresh()
+    except FormatError:
+        raise
+    except Exception as error:  # whatever another library raises
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise FormatError(source, reason, f"a file that {name} reads") from error
+    return peer
+
+
+def _tokenizers(module: Any, source: str, tokenizer: Tokenizer) -> Peer:
+    def fresh() -> Any:
+        loaded = module.Tokenizer.from_file(source)
+        loaded.no_truncation()
+        loaded.no_padding()
+        return loaded
+
+    def encode(loaded: Any, texts: list[str]) -> Any:
+        with _environment(_THREADS_OF_TOKENIZERS, "false"):
+            return loaded.encode_batch_fast(texts, add_special_tokens=False)
+
+    def rows(encodings: Any) -> list[list[int]]:
+        return [encoding.ids for encoding in encodings]
+
+    return Peer("tokenizers", module.__version__, fresh, encode, rows)
+
+
+def _sentencepiece(module: Any, source: str, tokenizer: Tokenizer) -> Peer:
+    def fresh() -> Any:
+        return module.SentencePieceProcessor(model_file=source)
+
+    def encode(loaded: Any, texts: list[str]) -> Any:
+        return loaded.encode(texts, num_threads=1)
+
+    return Peer("sentencepiece", module.__version__, fresh, encode, lambda rows: rows)
+
+
+def _tiktoken(module: Any, source: str, tokenizer: Tokenizer) -> Peer:
+    pattern = _pattern_of(tokenizer, source)
+
+    def fresh() -> Any:
+        return module.Encoding(
+            Path(source).stem, pat_str=pattern, mergeable_ranks=_ranks(source), special_tokens={}
+        )
+
+    def encode(loaded: Any, texts: list[str]) -> Any:
+        return [loaded.encode_ordinary(text) for text in texts]
+
+    return Peer("tiktoken", module.__version__, fresh, encode, lambda rows: rows)
+
+
+PEERS: dict[str, Callable[[Any, str, Tokenizer], Peer]] = {
+    "tokenizers": _tokenizers,
+    "sentencepiece": _sentencepiece,
+    "tiktoken": _tiktoken,
+}
+"""The libraries that can be measured beside ours, by name."""
+
+
+def _imported(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        expected = "the extra that brings it: pip install 'piecework[bench]'"
+        raise MissingExtraError("against", f"no {name}", expected) from error
+
+
+def _ranks(source: str) -> dict[bytes, int]:
+    """Read ranks: tiktoken's own reader keeps a copy by the file's name, which may be of another file."""
+    pairs = (line.split() for line in Path(source).read_bytes().splitlines() if line)
+    return {base64.b64decode(token): int(rank) for token, rank in pairs}
+
+
+def _pattern_of(tokenizer: Tokenizer, source: str) -> str:
+    stages = tokenizer.spec.pre_tokenizer
+    for stage in getattr(stages, "pretokenizers", (stages,)):
+        if isinstance(stage, Split) and isinstance(stage.pattern, Regex):
+            return stage.pattern.pattern
+        if isinstance(stage, ByteLevel) and stage.use_regex:
+            return NAMED_PATTERNS["gpt2"][0]
+    raise FormatError(source, "no pattern", "ranks whose words one pattern tells")
+
+
+@contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    """Set a variable of the environment for a while."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
