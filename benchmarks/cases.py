@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ class Choice:
     is_smoke: bool = False
 
 
+@cache
 def read_definitions() -> dict[str, Record]:
     """Return all definitions by name, in the order of their file names."""
     found = [read_toml(path) for path in sorted((HERE / "definitions").glob("*.toml"))]

@@ -73,7 +73,7 @@ def _run(job: dict[str, Any]) -> subprocess.CompletedProcess[str]:
     interpreter = os.environ.get(f"PIECEWORK_BENCH_PYTHON_{job['engine'].upper()}", sys.executable)
     return subprocess.run(
         [interpreter, str(WORKER), json.dumps(job)],
-        env={**os.environ, **_threads(job.get("threads"))},
+        env={**os.environ, **_settings(job.get("threads"))},
         capture_output=True,
         text=True,
         timeout=LIMIT_SECONDS,
@@ -81,8 +81,13 @@ def _run(job: dict[str, Any]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _threads(threads: int | None) -> dict[str, str]:
+def _settings(threads: int | None) -> dict[str, str]:
+    """Return what engines are told by the environment; tiktoken, to keep no copies of rank files."""
     if threads is None:
-        return {}
+        return {"TIKTOKEN_CACHE_DIR": ""}
     parallel = "true" if threads > 1 else "false"
-    return {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": parallel}
+    return {
+        "TIKTOKEN_CACHE_DIR": "",
+        "RAYON_NUM_THREADS": str(threads),
+        "TOKENIZERS_PARALLELISM": parallel,
+    }

@@ -10,16 +10,14 @@ exact have no part in "best peer"; they are listed below the tables.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cases import OURS, read_definitions
+from cases import OURS
 from figures import Case, Record, cases, title
 from records import read_record
-
-BASELINE = "tokenizers"
-Row = list[str]
+from rows import TABLES, Row
 
 
 def main() -> None:
@@ -89,145 +87,6 @@ def table(title: str, header: str, rows: Sequence[Row]) -> str:
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
-# ---- the tables
-
-
-def encoding_rows(found: Sequence[Case]) -> list[Row]:
-    """Encode and lists, on one thread: megabytes a second."""
-    return [
-        [
-            _class(case),
-            _corpus(case),
-            _number(case.speed(BASELINE, "steady")),
-            _best(case.best(lambda peer, case=case: case.speed(peer, "steady"))),
-            _best(case.best(lambda peer, case=case: case.speed(peer, "cold"))),
-            _number(case.speed(OURS, "steady")),
-            _number(case.speed(OURS, "cold")),
-            _ratio(case, "steady"),
-            _ratio(case, "cold"),
-            _goals(case, "steady", "cold"),
-        ]
-        for case in _of_tasks(found, "encode", "lists")
-        if case.about["definition"] != "threads"
-    ]
-
-
-def thread_rows(found: Sequence[Case]) -> list[Row]:
-    """One batch on one thread and on two: megabytes a second, and how many times one thread's."""
-    chosen = [case for case in found if case.about["definition"] == "threads"]
-    by_threads = {case.about["threads"]: case for case in chosen}
-    if set(by_threads) != {1, 2}:
-        return []
-    one, two = by_threads[1], by_threads[2]
-    return [
-        [
-            engine,
-            _number(one.speed(engine, "steady")),
-            _number(two.speed(engine, "steady")),
-            _quotient(two.speed(engine, "steady"), one.speed(engine, "steady")),
-            _goals(two, "two_threads", "speed_up") if engine == OURS else "",
-        ]
-        for engine in two.engines
-    ]
-
-
-def decoding_rows(found: Sequence[Case]) -> list[Row]:
-    """Decode to `str`: megabytes of text a second."""
-    return [
-        [
-            _class(case),
-            _corpus(case),
-            _number(case.speed(BASELINE, "decode")),
-            _best(case.best(lambda peer, case=case: case.speed(peer, "decode"))),
-            _number(case.speed(OURS, "decode")),
-            _ratio(case, "decode"),
-            _goals(case, "decode"),
-        ]
-        for case in _of_tasks(found, "encode")
-        if case.seconds(OURS, "decode") and case.about["definition"] != "threads"
-    ]
-
-
-def span_rows(found: Sequence[Case]) -> list[Row]:
-    """Offsets and word ids in hand: megabytes a second, and the share of ids alone."""
-    return [
-        [
-            case.about["vocabulary"],
-            engine,
-            _number(case.speed(engine, "ids")),
-            _number(case.speed(engine, "spans")),
-            _quotient(case.speed(engine, "spans"), case.speed(engine, "ids")),
-            _goals(case, "share") if engine == OURS else "",
-        ]
-        for case in _of_tasks(found, "spans")
-        for engine in case.engines
-    ]
-
-
-def time_rows(task: str, phase: str, unit: float) -> Callable[[Sequence[Case]], list[Row]]:
-    """Return what makes the rows of a task that is told in seconds, in the unit given."""
-
-    def rows(found: Sequence[Case]) -> list[Row]:
-        return [_time_row(case, phase, unit) for case in _of_tasks(found, task)]
-
-    return rows
-
-
-def hostile_rows(found: Sequence[Case]) -> list[Row]:
-    """Nanoseconds a byte, and how many times those of ordinary text, for the slowest text."""
-    return [
-        [case.about["vocabulary"], engine, *_hostile_cells(case, engine)]
-        for case in _of_tasks(found, "hostile")
-        for engine in case.engines
-        if case.of(engine)
-    ]
-
-
-TABLES: tuple[tuple[str, str, Callable[[Sequence[Case]], list[Row]]], ...] = (
-    (
-        "Encoding, one thread, MB/s",
-        "| class | corpus | tokenizers steady | best peer steady | best peer cold | ours steady "
-        "| ours cold | ratio steady | ratio cold | goal |",
-        encoding_rows,
-    ),
-    (
-        "One 56 MB batch, gpt2, MB/s",
-        "| engine | one thread | two threads | times one | goal |",
-        thread_rows,
-    ),
-    (
-        "Offsets and word ids, MB/s",
-        "| vocabulary | engine | ids | offsets and word ids | share | goal |",
-        span_rows,
-    ),
-    (
-        "Decoding, one thread, MB/s of text",
-        "| class | corpus | tokenizers | best peer | ours | ratio | goal |",
-        decoding_rows,
-    ),
-    (
-        "One short text, warm, microseconds",
-        "| vocabulary | tokenizers | best peer | ours | ratio | goal |",
-        time_rows("short", "warm", 1e6),
-    ),
-    (
-        "Import and load, milliseconds",
-        "| vocabulary | tokenizers | best peer | ours | ratio | goal |",
-        time_rows("start", "inside", 1e3),
-    ),
-    (
-        "Import and load, whole process, milliseconds",
-        "| vocabulary | tokenizers | best peer | ours | ratio | goal |",
-        time_rows("start", "process", 1e3),
-    ),
-    (
-        "Hostile texts, nanoseconds a byte",
-        "| vocabulary | engine | ordinary text | slowest text | times ordinary | goal |",
-        hostile_rows,
-    ),
-)
-
-
 def remarks(found: Sequence[Case]) -> str:
     """Return who was not exact, and who failed, one line each."""
     lines: dict[str, None] = {}
@@ -256,88 +115,9 @@ def detail(case: Case, engine: str, phase: str) -> Iterable[str]:
         yield f"{line:<40}{_size(about):>20}{speed}{spread}{wrong}"
 
 
-# ---- cells
-
-
-def _of_tasks(found: Sequence[Case], *tasks: str) -> list[Case]:
-    return [case for case in found if case.about["task"] in tasks]
-
-
-def _class(case: Case) -> str:
-    return str(_definition(case).get("class", case.about["definition"]))
-
-
-def _corpus(case: Case) -> str:
-    return f"{case.about['corpus']}{' (small text)' if case.about.get('is_small_text') else ''}"
-
-
-def _definition(case: Case) -> Record:
-    return read_definitions().get(case.about["definition"], {})
-
-
-def _goals(case: Case, *names: str) -> str:
-    goals = _definition(case).get("goals", {})
-    own = goals.get(case.about.get("corpus")) or goals.get(case.about.get("vocabulary")) or {}
-    return " / ".join(f"{own[name]:g}" for name in names if name in own)
-
-
-def _time_row(case: Case, phase: str, unit: float) -> Row:
-    best = case.best(lambda peer: _negative(case.median(peer, phase)))
-    ours = case.median(OURS, phase)
-    return [
-        case.about["vocabulary"],
-        _scaled(case.median(BASELINE, phase), unit),
-        f"{best[1]} {_scaled(-best[0], unit)}" if best else "-",
-        _scaled(ours, unit),
-        _quotient(-best[0] if best else None, ours),
-        _goals(case, phase),
-    ]
-
-
-def _hostile_cells(case: Case, engine: str) -> Row:
-    usual, *hostile = case.phases
-    a_byte = {
-        name: seconds / case.of(engine)[0]["phases"][name]["bytes"]
-        for name in (usual, *hostile)
-        if (seconds := case.median(engine, name)) is not None
-    }
-    slowest = max((name for name in hostile if name in a_byte), key=a_byte.__getitem__, default="")
-    return [
-        _scaled(a_byte.get(usual), 1e9),
-        f"{slowest} {_scaled(a_byte.get(slowest), 1e9)}",
-        _quotient(a_byte.get(slowest), a_byte.get(usual)),
-        _goals(case, "slowest") if engine == OURS else "",
-    ]
-
-
 def _size(phase: Record) -> str:
     """Return how many tokens or entries a phase gave; nothing where it gives neither."""
     return next((f"{phase[name]:,} {name}" for name in ("tokens", "entries") if name in phase), "")
-
-
-def _ratio(case: Case, phase: str) -> str:
-    best = case.best(lambda peer: case.speed(peer, phase))
-    return _quotient(case.speed(OURS, phase), best[0] if best else None)
-
-
-def _best(best: tuple[float, str] | None) -> str:
-    return f"{best[1]} {_number(best[0])}" if best else "-"
-
-
-def _quotient(above: float | None, below: float | None) -> str:
-    return f"{above / below:.2f}" if above and below else "-"
-
-
-def _scaled(seconds: float | None, unit: float) -> str:
-    return "-" if seconds is None else _number(seconds * unit)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}" if value < 100 else f"{value:.0f}"
-
-
-def _negative(value: float | None) -> float | None:
-    return None if value is None else -value
 
 
 if __name__ == "__main__":

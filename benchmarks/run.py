@@ -29,6 +29,7 @@ from processes import FailedError, measure
 from records import write_record
 from report import answers, report
 
+ENGINES = Path(__file__).parent / "engines"
 RECORDS = Path(__file__).parent / "record"
 
 
@@ -59,7 +60,11 @@ def parse_options() -> argparse.Namespace:
         "--definition", action="append", default=[], help="run this one, by name; repeatable"
     )
     parser.add_argument(
-        "--engine", action="append", default=[], help="of the peers, run this one; repeatable"
+        "--engine",
+        action="append",
+        default=[],
+        choices=sorted(path.stem for path in ENGINES.glob("*.py")),
+        help="besides ours and the references, run this one alone; repeatable",
     )
     parser.add_argument("--corpus", type=Path, help="UTF-8 text to use in place of every corpus")
     parser.add_argument("--repetitions", type=int, help="at most this many")
