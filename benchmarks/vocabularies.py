@@ -32,33 +32,24 @@ def tokenizer_file(name: str, folder: Path) -> Path:
     return path
 
 
-def _file(name: str, source: dict[str, Any], member: str, digest: str) -> bytes:
-    """Return a file of the source, with `member` in place of its own, from where it is nearest."""
-    local = DATA / Path(source["data"]).parent / member
-    if local.is_file():
-        data = unzipped(local.read_bytes())
-    else:
-        inside = str(Path(source["member"]).parent / _packed_name(source, member))
-        try:
-            data = member_of_python_package(source["package"], inside)
-        except MissingPackageError as error:
-            raise MissingVocabularyError(str(error)) from error
-    if sha256(data) != digest:
-        raise MissingVocabularyError(f"{name}: {member} is not the file with SHA-256 {digest}")
+def _file(name: str, source: dict[str, Any], part: dict[str, Any]) -> bytes:
+    """Return a file of the source from where it is nearest; `part` says where it lies and its hash."""
+    local = DATA / part["data"]
+    try:
+        data = (
+            unzipped(local.read_bytes())
+            if local.is_file()
+            else member_of_python_package(source["package"], part["member"])
+        )
+    except MissingPackageError as error:
+        raise MissingVocabularyError(str(error)) from error
+    if sha256(data) != part["sha256"]:
+        raise MissingVocabularyError(f"{name}: {part['data']} has not the SHA-256 {part['sha256']}")
     return data
 
 
-def _packed_name(source: dict[str, Any], member: str) -> str:
-    is_main = member == Path(source["data"]).name
-    return Path(source["member"]).name if is_main else member
-
-
-def _main_file(name: str, source: dict[str, Any]) -> bytes:
-    return _file(name, source, Path(source["data"]).name, source["sha256"])
-
-
 def _write_tokenizer_json(name: str, source: dict[str, Any], path: Path) -> None:
-    tokenizer = pw.Tokenizer.from_json(_main_file(name, source).decode())
+    tokenizer = pw.Tokenizer.from_json(_file(name, source, source).decode())
     tokenizer = tokenizer.with_truncation(None).with_padding(None)
     tokenizer.save(path)
     tokenizer.save(path.with_suffix(".txt"))
@@ -66,8 +57,8 @@ def _write_tokenizer_json(name: str, source: dict[str, Any], path: Path) -> None
 
 def _write_vocab_merges(name: str, source: dict[str, Any], path: Path) -> None:
     vocab, merges = path.with_suffix(".vocab.json"), path.with_suffix(".merges.txt")
-    vocab.write_bytes(_main_file(name, source))
-    merges.write_bytes(_file(name, source, source["merges"], source["merges_sha256"]))
+    vocab.write_bytes(_file(name, source, source))
+    merges.write_bytes(_file(name, source, source["merges"]))
     ranks = path.with_suffix(".tiktoken")
     pw.Tokenizer.load(vocab, merges=merges).save(ranks)
     pw.Tokenizer.load(ranks, pattern=name, special_tokens={}).save(path)
@@ -75,13 +66,13 @@ def _write_vocab_merges(name: str, source: dict[str, Any], path: Path) -> None:
 
 def _write_ranks(name: str, source: dict[str, Any], path: Path) -> None:
     ranks = path.with_suffix(".tiktoken")
-    ranks.write_bytes(_main_file(name, source))
+    ranks.write_bytes(_file(name, source, source))
     pw.Tokenizer.load(ranks, pattern=name, special_tokens={}).save(path)
 
 
 def _write_sentencepiece(name: str, source: dict[str, Any], path: Path) -> None:
     model = path.with_suffix(".model")
-    model.write_bytes(_main_file(name, source))
+    model.write_bytes(_file(name, source, source))
     components = pw.vocabulary.as_components(pw.Tokenizer.load(model).spec)
     pw.Tokenizer.from_spec(components).save(path)
 

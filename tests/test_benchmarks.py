@@ -199,7 +199,7 @@ def test_threads_are_told_as_times_one_thread() -> None:
     records = [
         made_up(OURS, 1 / threads, definition="threads", threads=threads) for threads in (1, 2)
     ]
-    assert cells(report(result_of(*records)), OURS) == [OURS, "1", "2", "2.00", "500 / 1.8"]
+    assert cells(report(result_of(*records)), OURS) == [OURS, "1", "2", "2.00", "-", "500 / 1.8"]
 
 
 def test_short_times_are_told_in_their_units() -> None:
