@@ -8,13 +8,12 @@
 //! decisions within a word are: with `u` half the distance of two neighbouring 32-bit floats, every sum in a
 //! word of 15 bytes is off by at most 15 u, so a lead of more than 31 u decides as exact numbers would.
 //!
-//! O(n) and the pieces found; memory is bounded but for texts whose best paths stay apart.
+//! O(n) and the pieces found; how memory is bounded, [`Window`] says.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::super::unigram::pieces::Pieces;
-use super::super::unigram::{PieceLattice, Scored};
+use super::super::unigram::{PieceLattice, Places, Reached, Scored, Sums, Window};
 use super::super::{Piece, PieceSink};
 use super::emit::Emitter;
 use super::Grade;
@@ -34,9 +33,6 @@ const MAX_GRADED: usize = 15;
 /// Grade `g` is a lead of at least `4^(g - 2)`.
 pub(super) const MAX_GRADE: Grade = 3;
 
-/// How many places are kept before the beginning of the path is given out.
-const KEPT: usize = 1 << 14;
-
 /// The pieces with what they add to a sum.
 #[derive(Clone, Debug)]
 pub(super) struct Unigram {
@@ -52,29 +48,17 @@ pub(super) struct Unigram {
     limits: [f32; MAX_GRADE as usize + 1],
 }
 
-/// The best way to reach a byte: its score, and the last piece.
-#[derive(Clone, Copy, Debug, Default)]
-struct Reached {
-    score: f32,
-    id: u32,
-    start: u32,
-}
-
 /// Memory for one text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lattice {
-    /// By byte, from the one that the path has been given out to.
-    reached: Vec<Reached>,
-    path: Vec<Piece>,
+    window: Window<f32>,
     ids: Vec<u32>,
-    /// Places where a sum was taken off, and the sum; those that a piece can still cross.
-    taken_off: Vec<(usize, f32)>,
 }
 
 impl Lattice {
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
-        self.reached.capacity()
+        self.window.capacity()
     }
 }
 
@@ -133,76 +117,9 @@ impl Unigram {
         lattice: &mut Lattice,
         emitter: &mut Emitter<'_, impl PieceSink>,
     ) -> f32 {
-        let Lattice { reached, path, taken_off, .. } = lattice;
-        reached.clear();
-        taken_off.clear();
-        reached.push(Reached { score, ..Reached::default() });
-        take_off(&mut reached[0], 0, taken_off);
-        let (mut base, mut kept) = (0, KEPT.max(4 * self.longest));
-        let (mut state, mut start) = (self.pieces.start(), 0);
-        for (at, &byte) in text.as_bytes().iter().enumerate() {
-            state = self.pieces.step(state, byte);
-            let end = at + 1;
-            if !text.is_char_boundary(end) {
-                reached.push(Reached::default());
-                continue;
-            }
-            let mut best = self.reach(state, start..end, base, reached, taken_off);
-            if end < text.len() {
-                taken_off.retain(|(place, _)| place + self.longest > end);
-                take_off(&mut best, end, taken_off);
-            }
-            reached.push(best);
-            start = end;
-            if reached.len() > kept {
-                let settled = self.settled(text, base, end, reached);
-                emit(base, settled, reached, path, emitter);
-                reached.drain(..settled - base);
-                base = settled;
-                kept = kept.max(2 * reached.len());
-            }
-        }
-        emit(base, text.len(), reached, path, emitter);
-        reached.last().map_or(score, |last| last.score)
-    }
-
-    /// The best piece that ends where the last character, at `last`, does.
-    #[inline]
-    fn reach(
-        &self,
-        state: u32,
-        last: Range<usize>,
-        base: usize,
-        reached: &[Reached],
-        taken_off: &[(usize, f32)],
-    ) -> Reached {
-        let mut best = Best { found: None, taken_off };
-        let mut shortest = last.end;
-        for (id, piece) in self.pieces.ending_at(state) {
-            shortest = last.end - piece.byte_len as usize;
-            best.consider(id, shortest, plus(reached[shortest - base].score, piece.score));
-        }
-        if shortest != last.start {
-            let score = self.unknown_score + reached[last.start - base].score;
-            best.consider(self.unk_id, last.start, score);
-        }
-        best.found.unwrap_or_default()
-    }
-
-    /// The last place up to which the path is the same whatever comes after `end`.
-    ///
-    /// A later piece begins at `end` or less than the longest piece before it, so all paths go through
-    /// one of these places; going back from the last of them, again and again, leads to where they meet.
-    fn settled(&self, text: &str, base: usize, end: usize, reached: &[Reached]) -> usize {
-        let first = end.saturating_sub(self.longest).max(base);
-        let mut places: BTreeSet<usize> = (first..=end).filter(|&at| text.is_char_boundary(at)).collect();
-        while let Some(last) = places.pop_last() {
-            if places.is_empty() || last == base {
-                return last;
-            }
-            places.insert(reached[last - base].start as usize);
-        }
-        base
+        let out = |piece: Piece| emitter.push(piece.id, piece.start as usize, piece.end as usize);
+        // Every character is a piece or unknown.
+        lattice.window.run(&Text::of(self, text), text, begin(score), out).unwrap_or(score)
     }
 
     /// Segment a short word by exact numbers; gives its ids and how clear they are. `None` for a word that
@@ -269,9 +186,66 @@ impl Unigram {
     }
 }
 
+/// Places where a sum was taken off, and the sum; those that a piece can still cross.
+pub(super) type TakenOff = Vec<(usize, f32)>;
+
+/// A model at work on a text of some length.
+pub(super) struct Text<'a> {
+    model: &'a Unigram,
+    end: usize,
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn of(model: &'a Unigram, text: &str) -> Self {
+        Self { model, end: text.len() }
+    }
+}
+
+/// What a text that follows a score begins with.
+pub(super) fn begin(score: f32) -> (f32, TakenOff) {
+    let (mut first, mut taken_off) = (Reached { score, id: 0, start: 0 }, TakenOff::new());
+    take_off(&mut first, 0, &mut taken_off);
+    (first.score, taken_off)
+}
+
+impl Sums for Text<'_> {
+    type Score = f32;
+    type Memory = TakenOff;
+
+    fn pieces(&self) -> &Pieces {
+        &self.model.pieces
+    }
+
+    #[inline]
+    fn reach(
+        &self,
+        state: u32,
+        last: Range<usize>,
+        places: &Places<f32>,
+        taken_off: &mut TakenOff,
+    ) -> Option<Reached<f32>> {
+        let Unigram { pieces, longest, unk_id, unknown_score, .. } = self.model;
+        let mut best = Best { found: None, taken_off };
+        let mut shortest = last.end;
+        for (id, piece) in pieces.ending_at(state) {
+            shortest = last.end - piece.byte_len as usize;
+            best.consider(id, shortest, plus(places.at(shortest).score, piece.score));
+        }
+        if shortest != last.start {
+            best.consider(*unk_id, last.start, unknown_score + places.at(last.start).score);
+        }
+        let mut best = best.found?;
+        if last.end < self.end {
+            taken_off.retain(|(place, _)| place + longest > last.end);
+            take_off(&mut best, last.end, taken_off);
+        }
+        Some(best)
+    }
+}
+
 /// The best piece so far of those that end at one place.
 struct Best<'a> {
-    found: Option<Reached>,
+    found: Option<Reached<f32>>,
     /// What is still to be taken off, by place.
     taken_off: &'a [(usize, f32)],
 }
@@ -311,7 +285,7 @@ fn lowest(pieces: &[ScoredPiece]) -> f32 {
 }
 
 /// Count a sum that has become too large as 0.
-fn take_off(reached: &mut Reached, place: usize, taken_off: &mut Vec<(usize, f32)>) {
+fn take_off(reached: &mut Reached<f32>, place: usize, taken_off: &mut TakenOff) {
     if reached.score.abs() > MAX_SCORE {
         taken_off.push((place, reached.score));
         reached.score = 0.0;
@@ -340,24 +314,4 @@ fn lead_of(grade: Grade) -> f64 {
 fn limit(grade: usize, worst: f64) -> f32 {
     let largest = (lead_of(grade as Grade) * f64::from(1 << 19)).min(MAX_SCORE.into());
     ((largest - worst * (MAX_GRADED + 1) as f64) as f32).max(0.0)
-}
-
-/// Give out the path between two places, `base` the first of those kept.
-fn emit(
-    base: usize,
-    end: usize,
-    reached: &[Reached],
-    path: &mut Vec<Piece>,
-    emitter: &mut Emitter<'_, impl PieceSink>,
-) {
-    path.clear();
-    let mut at = end;
-    while at > base {
-        let Reached { id, start, .. } = reached[at - base];
-        path.push(Piece { id, start, end: at as u32 });
-        at = start as usize;
-    }
-    for piece in path.iter().rev() {
-        emitter.push(piece.id, piece.start as usize, piece.end as usize);
-    }
 }

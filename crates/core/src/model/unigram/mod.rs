@@ -9,6 +9,9 @@ mod nbest;
 pub(super) mod pieces;
 mod sample;
 mod segmentations;
+mod window;
+
+use std::ops::Range;
 
 pub(super) use self::lattice::{PieceLattice, Scored, WordLattice};
 pub(super) use self::nbest::Choices;
@@ -16,6 +19,7 @@ use self::pieces::Pieces;
 pub(super) use self::sample::Drawing;
 pub(super) use self::segmentations::{BestPaths, TextLattice};
 pub use self::segmentations::{Found, Path, Segmentations, MAX_SEGMENTATIONS};
+pub(super) use self::window::{Places, Reached, Sums, Window};
 use super::bytes::ByteEntries;
 use super::sampling::Draws;
 use super::{ModelScratch, Piece, PieceSink};
@@ -35,20 +39,16 @@ pub struct Unigram {
     bytes: Option<ByteEntries>,
 }
 
-/// The best way to reach a byte: its score, and the last piece.
-#[derive(Clone, Copy, Debug, Default)]
-struct Reached {
-    score: f64,
-    id: u32,
-    start: u32,
-}
+/// Longer words, in bytes, are not kept whole.
+const MAX_WHOLE: usize = 1 << 14;
 
 /// Memory for one word.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lattice {
     /// By byte; only ends of characters are meant.
-    reached: Vec<Reached>,
+    reached: Vec<Reached<f64>>,
     path: Vec<Piece>,
+    window: Window<f64>,
     drawing: Drawing,
 }
 
@@ -71,6 +71,10 @@ impl Unigram {
     /// `scratch` remembers it.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
         let found = match &mut scratch.draws {
+            None if word.len() > MAX_WHOLE => {
+                scratch.lacks_unknown |= !self.run_long(word, vocab, &mut scratch.lattice.window, out);
+                return;
+            }
             None => self.find_best(word, &mut scratch.lattice),
             Some(draws) => self.draw(word, draws, &mut scratch.lattice),
         };
@@ -78,6 +82,24 @@ impl Unigram {
             Some(path) => self.write(word, path, vocab, out),
             None => scratch.lacks_unknown = true,
         }
+    }
+
+    /// Segment a word without keeping it whole; says whether there is an entry for its unknown characters.
+    fn run_long(
+        &self,
+        word: &str,
+        vocab: &Vocab,
+        window: &mut Window<f64>,
+        out: &mut impl PieceSink,
+    ) -> bool {
+        let mark = out.mark();
+        let mut writer = Writer { model: self, word, vocab, unknown: None, out };
+        let found = window.run(self, word, (0.0, ()), |piece| writer.push(piece));
+        writer.finish();
+        if found.is_none() {
+            out.rollback(mark);
+        }
+        found.is_some()
     }
 
     /// All segmentations of a text; `None` if a character must be unknown but cannot.
@@ -124,22 +146,13 @@ impl Unigram {
 
     /// Append the tokens of a path through a word.
     pub fn write(&self, word: &str, path: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
-        let mut at = 0;
-        while let Some(&piece) = path.get(at) {
-            at += 1;
-            if Some(piece.id) != self.unk_id {
-                out.push(piece);
-                continue;
-            }
-            // Unknown neighbours are one token.
-            let more = path[at..].iter().take_while(|next| next.id == piece.id).count();
-            at += more;
-            self.push_unknown(word, Piece { end: path[at - 1].end, ..piece }, vocab, out);
-        }
+        let mut writer = Writer { model: self, word, vocab, unknown: None, out };
+        path.iter().for_each(|&piece| writer.push(piece));
+        writer.finish();
     }
 
     /// Find the best last piece for every end of a character; `None` if one must be unknown but cannot.
-    fn reach_all(&self, word: &str, reached: &mut Vec<Reached>) -> Option<()> {
+    fn reach_all(&self, word: &str, reached: &mut Vec<Reached<f64>>) -> Option<()> {
         if reached.len() <= word.len() {
             reached.resize(word.len() + 1, Reached::default());
         }
@@ -149,51 +162,107 @@ impl Unigram {
         for (at, &byte) in bytes.iter().enumerate() {
             state = self.pieces.step(state, byte);
             if word.is_char_boundary(at + 1) {
-                reached[at + 1] = self.reach(state, start, at as u32 + 1, reached)?;
-                start = at as u32 + 1;
+                reached[at + 1] = self.reach(state, start..at + 1, |place| reached[place].score)?;
+                start = at + 1;
             }
         }
         Some(())
     }
 
-    /// The best piece that ends at `end`, where the last character starts at `start`.
+    /// The best piece that ends where the last character does.
     #[inline]
-    fn reach(&self, state: u32, start: u32, end: u32, reached: &[Reached]) -> Option<Reached> {
-        let mut best: Option<Reached> = None;
-        let mut shortest = end;
+    fn reach(
+        &self,
+        state: u32,
+        last: Range<usize>,
+        score_at: impl Fn(usize) -> f64,
+    ) -> Option<Reached<f64>> {
+        let mut best: Option<Reached<f64>> = None;
+        let mut shortest = last.end;
         for (id, piece) in self.pieces.ending_at(state) {
-            shortest = end - piece.byte_len;
-            let score = piece.score + reached[shortest as usize].score;
+            shortest = last.end - piece.byte_len as usize;
+            let score = piece.score + score_at(shortest);
             if best.is_none_or(|best| score > best.score) {
-                best = Some(Reached { score, id, start: shortest });
+                best = Some(Reached { score, id, start: shortest as u32 });
             }
         }
-        if shortest != start {
-            let score = self.unknown_score + reached[start as usize].score;
+        if shortest != last.start {
+            let score = self.unknown_score + score_at(last.start);
             if best.is_none_or(|best| score > best.score) {
-                best = Some(Reached { score, id: self.unk_id?, start });
+                best = Some(Reached { score, id: self.unk_id?, start: last.start as u32 });
             }
         }
         best
     }
+}
 
-    /// Append a run of unknown characters: an entry after all, or its bytes, or the unknown one.
-    fn push_unknown(&self, word: &str, run: Piece, vocab: &Vocab, out: &mut impl PieceSink) {
-        let text = &word[run.start as usize..run.end as usize];
-        if let Some(id) = vocab.id_of(text) {
-            out.push(Piece { id, ..run });
-        } else if let Some(bytes) = self.bytes.as_ref().filter(|bytes| bytes.spell(text)) {
+impl Sums for Unigram {
+    type Score = f64;
+    type Memory = ();
+
+    fn pieces(&self) -> &Pieces {
+        &self.pieces
+    }
+
+    #[inline]
+    fn reach(
+        &self,
+        state: u32,
+        last: Range<usize>,
+        places: &Places<f64>,
+        (): &mut (),
+    ) -> Option<Reached<f64>> {
+        self.reach(state, last, |place| places.at(place).score)
+    }
+}
+
+/// Writes the tokens of a path; unknown neighbours are one.
+struct Writer<'w, S> {
+    model: &'w Unigram,
+    word: &'w str,
+    vocab: &'w Vocab,
+    unknown: Option<Piece>,
+    out: &'w mut S,
+}
+
+impl<S: PieceSink> Writer<'_, S> {
+    #[inline]
+    fn push(&mut self, piece: Piece) {
+        if Some(piece.id) == self.model.unk_id {
+            let start = self.unknown.map_or(piece.start, |before| before.start);
+            self.unknown = Some(Piece { start, ..piece });
+        } else {
+            self.finish();
+            self.out.push(piece);
+        }
+    }
+
+    /// Write what waits.
+    #[inline]
+    fn finish(&mut self) {
+        if let Some(run) = self.unknown.take() {
+            self.push_unknown(run);
+        }
+    }
+
+    /// Write a run of unknown characters: an entry after all, or its bytes, or the unknown one.
+    #[cold]
+    fn push_unknown(&mut self, run: Piece) {
+        let text = &self.word[run.start as usize..run.end as usize];
+        if let Some(id) = self.vocab.id_of(text) {
+            self.out.push(Piece { id, ..run });
+        } else if let Some(bytes) = self.model.bytes.as_ref().filter(|bytes| bytes.spell(text)) {
             for byte in text.bytes() {
-                out.push(Piece { id: bytes.id(byte), ..run });
+                self.out.push(Piece { id: bytes.id(byte), ..run });
             }
         } else {
-            out.push(run);
+            self.out.push(run);
         }
     }
 }
 
 /// List the pieces of the best path from left to right.
-fn trace(len: usize, reached: &[Reached], path: &mut Vec<Piece>) {
+fn trace(len: usize, reached: &[Reached<f64>], path: &mut Vec<Piece>) {
     path.clear();
     let mut end = len as u32;
     while end > 0 {

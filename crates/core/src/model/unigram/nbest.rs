@@ -162,7 +162,7 @@ fn before_word(words: &[impl WordLattice], word: usize) -> (u32, u32) {
 }
 
 /// For each byte of each word what is the model's own choice there: it begins the first path.
-pub(in crate::model) struct Choices(pub(super) Vec<Vec<Reached>>);
+pub(in crate::model) struct Choices(pub(super) Vec<Vec<Reached<f64>>>);
 
 impl Choices {
     /// Of equal sums the arc that comes first.
@@ -208,7 +208,7 @@ impl<W: WordLattice> BestPaths<W> for Choices {
 fn expand<W: WordLattice>(
     Parent { word, end, rank, .. }: Parent,
     words: &[W],
-    reached: &[Vec<Reached>],
+    reached: &[Vec<Reached<f64>>],
     children: &mut Vec<Child>,
 ) {
     let reached = &reached[word];

@@ -22,6 +22,8 @@ struct Link {
     failure: u32,
     /// The longest piece that this state ends with.
     longest: u32,
+    /// How many bytes lead here.
+    depth: u32,
 }
 
 /// A piece in the automaton.
@@ -43,7 +45,7 @@ impl Pieces {
             byte_len: token.len() as u32,
             shorter: NONE,
         };
-        let links = vec![Link { failure: ROOT, longest: NONE }; trie.slots()];
+        let links = vec![Link { failure: ROOT, longest: NONE, depth: 0 }; trie.slots()];
         let mut built = Self { trie, links, pieces: vocab.iter().map(scored).collect() };
         for step in order {
             let failure = match step.parent {
@@ -55,7 +57,7 @@ impl Pieces {
                 built.pieces[id as usize].shorter = longest;
                 longest = id;
             }
-            built.links[step.state as usize] = Link { failure, longest };
+            built.links[step.state as usize] = Link { failure, longest, depth: step.depth };
         }
         Ok(built)
     }
@@ -77,6 +79,12 @@ impl Pieces {
             }
             state = self.links[state as usize].failure;
         }
+    }
+
+    /// The bytes of what pieces begin with that end here, the longest first.
+    pub(super) fn depths(&self, state: u32) -> impl Iterator<Item = u32> + '_ {
+        let states = std::iter::successors(Some(state), |&state| Some(self.links[state as usize].failure));
+        states.take_while(|&state| state != ROOT).map(|state| self.links[state as usize].depth)
     }
 
     /// The score of a piece.
