@@ -1,10 +1,11 @@
-//! Damage: changes of the JSON tree that keep it JSON, and changes of bytes that need not.
+//! Damage: changes of a JSON tree, of protobuf fields or of lines that keep them what they are, and changes of
+//! bytes that need not.
 
 use fastrand::Rng;
 use serde_json::{json, Value};
 
-/// Damage a file in one to four ways.
-pub(crate) fn damaged(file: &[u8], random: &mut Rng) -> Vec<u8> {
+/// Damage a JSON file in one to four ways.
+pub(crate) fn json(file: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut bytes = file.to_vec();
     if random.u8(..4) != 0 {
         if let Ok(mut tree) = serde_json::from_slice::<Value>(&bytes) {
@@ -15,11 +16,92 @@ pub(crate) fn damaged(file: &[u8], random: &mut Rng) -> Vec<u8> {
         }
     }
     if random.u8(..3) == 0 {
-        for _ in 0..random.usize(1..4) {
-            damage_bytes(&mut bytes, random);
-        }
+        damage_some_bytes(&mut bytes, random);
     }
     bytes
+}
+
+/// Damage a protobuf file: fields are changed inside, left out, repeated or moved; lengths stay right.
+pub(crate) fn fields(file: &[u8], random: &mut Rng) -> Vec<u8> {
+    let mut fields = split_fields(file);
+    for _ in 0..random.usize(1..5) {
+        if fields.is_empty() {
+            break;
+        }
+        let (at, other) = (random.usize(..fields.len()), random.usize(..fields.len()));
+        match random.u8(..6) {
+            0 => drop(fields.remove(at)),
+            1 => fields.insert(other, fields[at].clone()),
+            2 => fields.swap(at, other),
+            3 => damage_float(&mut fields[at].1, random),
+            _ => damage_some_bytes(&mut fields[at].1, random),
+        }
+    }
+    let mut bytes: Vec<u8> = fields.iter().flat_map(|(tag, inner)| message(*tag, inner)).collect();
+    if random.u8(..4) == 0 {
+        damage_some_bytes(&mut bytes, random);
+    }
+    bytes
+}
+
+/// Damage a file of lines: they are left out, repeated, moved or changed.
+pub(crate) fn lines(file: &[u8], random: &mut Rng) -> Vec<u8> {
+    let mut lines: Vec<Vec<u8>> = file.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+    for _ in 0..random.usize(1..5) {
+        let (at, other) = (random.usize(..lines.len()), random.usize(..lines.len()));
+        match random.u8(..5) {
+            0 if lines.len() > 1 => drop(lines.remove(at)),
+            1 => lines.insert(other, lines[at].clone()),
+            2 => lines.swap(at, other),
+            3 => lines[at].extend_from_within(..),
+            _ => damage_some_bytes(&mut lines[at], random),
+        }
+    }
+    lines.join(&b'\n')
+}
+
+/// The fields of a message whose tag is one byte and that hold bytes, each of fewer than 2^14.
+fn split_fields(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
+    let mut fields = Vec::new();
+    while let [tag, first, rest @ ..] = bytes {
+        let (len, rest) = match (first, rest) {
+            (low, [high, rest @ ..]) if *low >= 0x80 => {
+                (usize::from(low & 0x7F) | usize::from(*high) << 7, rest)
+            }
+            _ => (usize::from(*first), rest),
+        };
+        let (inner, after) = rest.split_at(len.min(rest.len()));
+        fields.push((*tag, inner.to_vec()));
+        bytes = after;
+    }
+    fields
+}
+
+fn message(tag: u8, inner: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![tag];
+    let mut len = inner.len();
+    while len >= 0x80 {
+        bytes.push(len as u8 | 0x80);
+        len >>= 7;
+    }
+    bytes.push(len as u8);
+    [&bytes, inner].concat()
+}
+
+/// Write a score that is none, or a very large one, over four bytes.
+fn damage_float(bytes: &mut [u8], random: &mut Rng) {
+    let floats =
+        [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN, f32::MIN_POSITIVE, -0.0, 1e5];
+    if let Some(last) = bytes.len().checked_sub(4) {
+        let at = random.usize(..=last);
+        bytes[at..at + 4].copy_from_slice(&floats[random.usize(..floats.len())].to_le_bytes());
+    }
+}
+
+fn damage_some_bytes(bytes: &mut Vec<u8>, random: &mut Rng) {
+    for _ in 0..random.usize(1..4) {
+        damage_bytes(bytes, random);
+    }
 }
 
 /// Walk down to a random place and change what stands there.

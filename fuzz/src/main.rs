@@ -3,13 +3,14 @@
 //!     cargo run --release -p piecework-fuzz -- --seconds 600
 //!     cargo run --release -p piecework-fuzz -- --cases 20000 --seed 7
 //!
-//! Each case takes a file of `corpus/` or `regressions/`, damages its JSON tree, its bytes or both, reads
-//! it, compiles what was read and encodes and decodes with that. A panic, a case of over a second of processor
-//! time or one that holds more memory than a multiple of its size ends the run; the case is left as `fault.json`.
+//! Each case takes a file of `corpus/` or `regressions/`, damages its parts, its bytes or both, reads it, compiles what was read and encodes and decodes with that. A panic, a case of over a second of processor
+//! time or one that holds more memory than a multiple of its size ends the run; the case is left as `fault`, with
+//! the extension of its kind.
 
 #![forbid(unsafe_code)]
 
 mod damage;
+mod kinds;
 mod texts;
 
 use std::alloc::System;
@@ -19,8 +20,8 @@ use std::time::{Duration, Instant};
 
 use cap::Cap;
 use cpu_time::ProcessTime;
+use kinds::Kind;
 use piecework_core::pipeline::Pipeline;
-use piecework_formats::tokenizer_json;
 
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, 4 << 30);
@@ -36,15 +37,15 @@ fn main() {
     assert!(!seeds.is_empty(), "no files in fuzz/corpus");
     let started = Instant::now();
     let mut cases = 0;
-    for path in &seeds {
-        run_case(&fs::read(path).unwrap_or_default(), 0);
+    for (path, kind) in &seeds {
+        run_case(*kind, &fs::read(path).unwrap_or_default(), 0);
     }
     while cases < options.cases && started.elapsed() < options.time {
         let seed = options.seed + cases;
         let mut random = fastrand::Rng::with_seed(seed);
-        let path = &seeds[random.usize(..seeds.len())];
-        let bytes = damage::damaged(&fs::read(path).unwrap_or_default(), &mut random);
-        run_case(&bytes, seed);
+        let (path, kind) = &seeds[random.usize(..seeds.len())];
+        let bytes = kind.damaged(&fs::read(path).unwrap_or_default(), &mut random);
+        run_case(*kind, &bytes, seed);
         cases += 1;
     }
     println!("{cases} cases in {:.0} s, none at fault", started.elapsed().as_secs_f64());
@@ -77,20 +78,21 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-fn seed_files() -> Vec<PathBuf> {
+fn seed_files() -> Vec<(PathBuf, Kind)> {
     let files = ["corpus", "regressions"].into_iter().filter_map(|name| fs::read_dir(folder(name)).ok());
-    let mut paths: Vec<PathBuf> = files.flatten().flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    paths.sort();
-    paths
+    let paths = files.flatten().flatten().map(|entry| entry.path());
+    let with_kind = |path: PathBuf| Kind::of(&path).map(|kind| (path, kind));
+    let mut seeds: Vec<(PathBuf, Kind)> = paths.filter_map(with_kind).collect();
+    seeds.sort_by(|one, other| one.0.cmp(&other.0));
+    seeds
 }
 
 /// Run one case and end the process if it is at fault.
-fn run_case(bytes: &[u8], seed: u64) {
-    let kept = folder("fault.json");
+fn run_case(kind: Kind, bytes: &[u8], seed: u64) {
+    let kept = folder(kind.fault());
     fs::write(&kept, bytes).unwrap_or_default();
     let (started, before) = (ProcessTime::now(), MEMORY.allocated());
-    let tokenizer = read_and_use(bytes);
+    let tokenizer = read_and_use(kind, bytes);
     let (took, held) = (started.elapsed(), MEMORY.allocated().saturating_sub(before));
     drop(tokenizer);
     let bound = FIXED_BYTES + BYTES_PER_BYTE * bytes.len();
@@ -99,11 +101,8 @@ fn run_case(bytes: &[u8], seed: u64) {
     fs::remove_file(&kept).unwrap_or_default();
 }
 
-fn read_and_use(bytes: &[u8]) -> Option<Pipeline> {
-    let spec = tokenizer_json::read(bytes).ok()?;
-    let again = tokenizer_json::read(tokenizer_json::write(&spec, true).as_bytes());
-    assert!(again.is_ok(), "what was written cannot be read: {again:?}");
-    let pipeline = Pipeline::compile(&spec).ok()?;
+fn read_and_use(kind: Kind, bytes: &[u8]) -> Option<Pipeline> {
+    let pipeline = Pipeline::compile(&kind.read(bytes)?).ok()?;
     texts::encode_and_decode(&pipeline);
     Some(pipeline)
 }

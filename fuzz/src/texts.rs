@@ -1,7 +1,8 @@
 //! Texts that have given tokenizers trouble, encoded and decoded again.
 
 use piecework_core::encoding::Encoding;
-use piecework_core::pipeline::{Input, Options, Pipeline};
+use piecework_core::model::Sampling;
+use piecework_core::pipeline::{Choice, Input, Options, Pipeline, Scratch};
 use piecework_core::special::Selector;
 
 const TEXTS: [&str; 8] = [
@@ -25,6 +26,23 @@ pub(crate) fn encode_and_decode(pipeline: &Pipeline) {
                 pipeline.encode(Input::Text(text), pair.map(Input::Text), options, &mut scratch)
             {
                 check(pipeline, &encoding, text.chars().count() as u32);
+            }
+        }
+    }
+    list_and_draw(pipeline, options, &mut scratch);
+}
+
+/// List and draw segmentations, where the model has several.
+fn list_and_draw(pipeline: &Pipeline, options: Options<'_>, scratch: &mut Scratch) {
+    let sampling = Sampling { alpha: 0.3, nbest: None, seed: 1, row: 0 };
+    for text in TEXTS.map(Input::Text) {
+        let drawn = Options { sampling: Some(sampling), ..options };
+        let _ = pipeline.encode(text, None, drawn, scratch);
+        for choice in
+            [Choice::Best, Choice::Drawn(sampling), Choice::Apart { sampling, include_best: true }]
+        {
+            if let Ok(found) = pipeline.segmentations(text, 5, choice, options, scratch) {
+                assert!(found.len() <= 5, "more than were asked for");
             }
         }
     }

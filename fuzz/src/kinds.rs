@@ -1,0 +1,94 @@
+//! The kinds of files, each told by its extension: how it is damaged, read, and written again.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use fastrand::Rng;
+use piecework_core::error::Error;
+use piecework_core::spec::{ByteLevelSpec, PreTokenizerSpec, TokenizerSpec};
+use piecework_core::text::printable_of;
+use piecework_formats::vocab_merges::Settings;
+use piecework_formats::{sentencepiece, tiktoken, tokenizer_json, vocab_merges};
+
+use crate::damage;
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// tokenizer.json
+    Json,
+    /// A SentencePiece `.model`.
+    Model,
+    /// Ranks of tiktoken.
+    Ranks,
+    /// merges.txt; its vocabulary is what the merges need.
+    Merges,
+}
+
+impl Kind {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "json" => Some(Self::Json),
+            "model" => Some(Self::Model),
+            "tiktoken" => Some(Self::Ranks),
+            "merges" => Some(Self::Merges),
+            _ => None,
+        }
+    }
+
+    /// The file that a case at fault is left as.
+    pub(crate) fn fault(self) -> &'static str {
+        match self {
+            Self::Json => "fault.json",
+            Self::Model => "fault.model",
+            Self::Ranks => "fault.tiktoken",
+            Self::Merges => "fault.merges",
+        }
+    }
+
+    pub(crate) fn damaged(self, file: &[u8], random: &mut Rng) -> Vec<u8> {
+        match self {
+            Self::Json => damage::json(file, random),
+            Self::Model => damage::fields(file, random),
+            Self::Ranks | Self::Merges => damage::lines(file, random),
+        }
+    }
+
+    /// Read a file; what is read can be written, and that read again.
+    pub(crate) fn read(self, bytes: &[u8]) -> Option<TokenizerSpec> {
+        let spec = match self {
+            Self::Json => tokenizer_json::read(bytes),
+            Self::Model => sentencepiece::read(bytes),
+            Self::Ranks => tiktoken::read(bytes, byte_level(), &[]),
+            Self::Merges => merges(bytes),
+        }
+        .ok()?;
+        let again = match self {
+            Self::Model => sentencepiece::write(&spec).and_then(|bytes| sentencepiece::read(&bytes)),
+            _ => tokenizer_json::read(tokenizer_json::write(&spec, true).as_bytes()),
+        };
+        assert!(again.is_ok(), "what was written cannot be read: {again:?}");
+        Some(spec)
+    }
+}
+
+fn byte_level() -> PreTokenizerSpec {
+    PreTokenizerSpec::ByteLevel(ByteLevelSpec {
+        add_prefix_space: false,
+        trim_offsets: true,
+        use_regex: true,
+    })
+}
+
+/// Read merges with all bytes and what the merges join and make for entries.
+fn merges(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
+    let text = String::from_utf8_lossy(bytes);
+    let pairs = text.lines().filter_map(|line| line.split_once(' '));
+    let mut entries: BTreeSet<String> = (0..=255).map(|byte| printable_of(byte).to_string()).collect();
+    entries.extend(pairs.flat_map(|(left, right)| [left.into(), right.into(), format!("{left}{right}")]));
+    let vocab: serde_json::Map<_, _> =
+        (0u32..).zip(entries).map(|(id, entry)| (entry, id.into())).collect();
+    let vocab = serde_json::Value::Object(vocab).to_string();
+    let settings = Settings { pre_tokenizer: Some(byte_level()), special_tokens: None };
+    vocab_merges::read(vocab.as_bytes(), bytes, ("vocab", "merges"), settings)
+}
