@@ -56,39 +56,38 @@ def jobs_of(definition: Record, choice: Choice) -> Iterator[Record]:
     """Give the jobs of one repetition, engine after engine within each case."""
     engines = [engine for engine in definition["engines"] if _is_wanted(engine, definition, choice)]
     sizes = definition["smoke" if choice.is_smoke else "sizes"]
-    names = [
-        definition.get(key, [None]) for key in ("vocabularies", "corpora", "threads", "scores")
-    ]
-    for vocabulary, corpus, threads, score in product(*names):
+    for case in _cases_of(definition):
         try:
-            files = _files(vocabulary, corpus, choice)
+            files = _files(case, choice)
         except MissingVocabularyError as error:
-            choice.say(f"{definition['name']}, {vocabulary}: left out: {error}")
+            choice.say(f"{definition['name']}, {case['vocabulary']}: left out: {error}")
             continue
-        case = {"vocabulary": vocabulary, "corpus": corpus, "threads": threads, "score": score}
-        if definition["task"] != "train":
-            case |= {"threads": threads or 1, "decode": definition.get("decode")}
-        if "small-" in Path(files.get("corpus", "")).name:
-            case["is_small_text"] = True
         for engine in engines:
-            if _can(engine, vocabulary, score):
-                job = {
-                    "definition": definition["name"],
-                    "task": definition["task"],
-                    "engine": engine,
-                }
-                yield {
-                    **job,
-                    **{k: v for k, v in case.items() if v is not None},
-                    **sizes,
-                    "files": files,
-                }
+            if _can(engine, case):
+                yield {**case, "engine": engine, **sizes, **files}
 
 
-def _can(engine: str, vocabulary: str | None, score: str | None) -> bool:
-    if score is not None:
-        return score in installed(engine).scores
-    return vocabulary is None or installed(engine).reads(SOURCES[vocabulary]["model"])
+def _cases_of(definition: Record) -> Iterator[Record]:
+    """Give what tells the cases of a definition apart, without what it does not vary."""
+    keys = {
+        "vocabulary": "vocabularies",
+        "corpus": "corpora",
+        "threads": "threads",
+        "score": "scores",
+    }
+    # Training has all processors, everything else one unless it says otherwise.
+    usual = {} if definition["task"] == "train" else {"threads": [1]}
+    values = [definition.get(key, usual.get(key, [None])) for key in keys.values()]
+    shared = {name: definition[name] for name in ("task", "decode") if name in definition}
+    for chosen in product(*values):
+        case = {name: one for name, one in zip(keys, chosen, strict=True) if one is not None}
+        yield {"definition": definition["name"], **shared, **case}
+
+
+def _can(engine: str, case: Record) -> bool:
+    if "score" in case:
+        return case["score"] in installed(engine).scores
+    return installed(engine).reads(SOURCES[case["vocabulary"]]["model"])
 
 
 def _is_wanted(engine: str, definition: Record, choice: Choice) -> bool:
@@ -103,19 +102,17 @@ def _is_wanted(engine: str, definition: Record, choice: Choice) -> bool:
     return installed(engine).is_there
 
 
-def _files(vocabulary: str | None, corpus: str | None, choice: Choice) -> dict[str, str]:
-    files = {}
+def _files(case: Record, choice: Choice) -> Record:
+    """Return the files of a case, and whether a small text stands in for its corpus."""
+    files: dict[str, str] = {}
+    if "vocabulary" in case:
+        files["tokenizer"] = str(tokenizer_file(case["vocabulary"], choice.folder))
+    if "corpus" not in case:
+        return {"files": files}
+    corpus = choice.corpus or (None if choice.is_smoke else built_corpus(case["corpus"]))
     if corpus is not None:
-        files["corpus"] = str(_corpus(corpus, choice))
-    if vocabulary is not None:
-        files["tokenizer"] = str(tokenizer_file(vocabulary, choice.folder))
-    return files
-
-
-def _corpus(name: str, choice: Choice) -> Path:
-    if choice.corpus is not None:
-        return choice.corpus
-    built = None if choice.is_smoke else built_corpus(name)
-    if built is None and not choice.is_smoke:
-        choice.say(f"{name}: a small text stands in for it; `make corpora` builds the corpus")
-    return built or small_corpus(name, choice.folder)
+        return {"files": {**files, "corpus": str(corpus)}}
+    if not choice.is_smoke:
+        choice.say(f"{case['corpus']}: a small text stands in; `make corpora` builds the corpus")
+    files["corpus"] = str(small_corpus(case["corpus"], choice.folder))
+    return {"files": files, "is_small_text": True}

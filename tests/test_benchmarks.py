@@ -18,6 +18,7 @@ BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
 import build_corpora  # noqa: E402
+import cases  # noqa: E402
 import exactness  # noqa: E402
 import small_corpora  # noqa: E402
 import worker  # noqa: E402
@@ -25,10 +26,12 @@ from cases import OURS, read_definitions  # noqa: E402
 from extract import text_of  # noqa: E402
 from machine import machine  # noqa: E402
 from measuring import ids_phase  # noqa: E402
+from processes import Installed  # noqa: E402
 from records import read_record, write_record  # noqa: E402
 from report import answers, details, report  # noqa: E402
 from run import without_paths  # noqa: E402
 from tables import read_toml  # noqa: E402
+from vocabularies import MissingVocabularyError  # noqa: E402
 
 DEFINITIONS = read_definitions()
 # What a task calls; `flat_ids` reads the answer.
@@ -95,6 +98,80 @@ def test_a_definition_names_only_what_there_is(name: str) -> None:
 
 def test_every_small_corpus_stands_in_for_one_that_can_be_built() -> None:
     assert set(small_corpora._MAKERS) == set(read_toml(BENCHMARKS / "corpora.toml"))
+
+
+# ---- what is run
+
+
+@pytest.fixture
+def everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> cases.Choice:
+    """A choice of what to run on a machine where every engine is installed and no corpus is built."""
+    monkeypatch.setattr(cases, "installed", lambda engine: Installed(True, ("frequency",)))
+    monkeypatch.setattr(cases, "tokenizer_file", lambda name, folder: folder / f"{name}.json")
+    monkeypatch.setattr(cases, "small_corpus", lambda name, folder: folder / f"small-{name}.txt")
+    monkeypatch.setattr(cases, "built_corpus", lambda name: None)
+    notes: list[str] = []
+    return cases.Choice(tmp_path, notes.append)
+
+
+def test_jobs_are_every_case_times_every_engine(everything: cases.Choice) -> None:
+    definition = DEFINITIONS["threads"]
+    jobs = list(cases.jobs_of(definition, everything))
+    assert [(job["threads"], job["engine"]) for job in jobs] == [
+        (threads, engine) for threads in (1, 2) for engine in definition["engines"]
+    ]
+    assert {job["steady_bytes"] for job in jobs} == {56_000_000}
+    assert {job["decode"] for job in jobs} == {False}
+    [trained] = cases.jobs_of(DEFINITIONS["wordpiece-train"] | {"engines": [OURS]}, everything)
+    assert trained["score"] == "frequency"
+    assert "threads" not in trained
+
+
+def test_a_small_text_in_place_of_a_corpus_is_told(
+    everything: cases.Choice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = next(cases.jobs_of(DEFINITIONS["threads"], everything))
+    assert job["is_small_text"]
+    monkeypatch.setattr(cases, "built_corpus", lambda name: Path("built.txt"))
+    job = next(cases.jobs_of(DEFINITIONS["threads"], everything))
+    assert "is_small_text" not in job
+    assert job["files"]["corpus"] == "built.txt"
+
+
+def test_an_engine_runs_only_the_models_it_reads(
+    everything: cases.Choice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = {"tiktoken": ("byte-bpe",)}
+    monkeypatch.setattr(cases, "installed", lambda name: Installed(True, (), reads.get(name)))
+    jobs = list(cases.jobs_of(DEFINITIONS["short"], everything))
+    assert {job["vocabulary"] for job in jobs if job["engine"] == "tiktoken"} == {"gpt2"}
+
+
+def test_a_peer_may_be_missing_and_a_reference_may_not(
+    everything: cases.Choice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def all_but(missing: str) -> None:
+        without = {missing: Installed(False, note="no such module")}
+        monkeypatch.setattr(cases, "installed", lambda name: without.get(name, Installed(True)))
+
+    all_but("tokie")
+    assert "tokie" not in {job["engine"] for job in cases.jobs_of(DEFINITIONS["lists"], everything)}
+    all_but("tiktoken")
+    with pytest.raises(SystemExit, match="lists: tiktoken is needed: no such module"):
+        list(cases.jobs_of(DEFINITIONS["lists"], everything))
+
+
+def test_a_vocabulary_that_cannot_be_had_leaves_its_cases_out(
+    everything: cases.Choice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(name: str, folder: Path) -> Path:
+        if name == "gpt2":
+            raise MissingVocabularyError("offline")
+        return folder / name
+
+    monkeypatch.setattr(cases, "tokenizer_file", refuse)
+    vocabularies = {job["vocabulary"] for job in cases.jobs_of(DEFINITIONS["spans"], everything)}
+    assert vocabularies == {"bert-base-uncased"}
 
 
 # ---- answers
