@@ -24,7 +24,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(scope="module")
 def tokenizer() -> pw.Tokenizer:
-    return pw.Tokenizer.train_from_iterator(TEXTS, vocab_size=60)
+    return pw.Tokenizer.train_from_iterator(TEXTS, vocab_size=50)
 
 
 @pytest.fixture

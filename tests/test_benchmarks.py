@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import platform
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ sys.path.append(str(BENCHMARKS))
 import build_corpora  # noqa: E402
 import cases  # noqa: E402
 import exactness  # noqa: E402
+import run  # noqa: E402
 import small_corpora  # noqa: E402
 import worker  # noqa: E402
 from cases import OURS, read_definitions  # noqa: E402
@@ -29,7 +32,6 @@ from measuring import ids_phase  # noqa: E402
 from processes import Installed  # noqa: E402
 from records import read_record, write_record  # noqa: E402
 from report import answers, details, report  # noqa: E402
-from run import without_paths  # noqa: E402
 from tables import read_toml  # noqa: E402
 from vocabularies import MissingVocabularyError  # noqa: E402
 
@@ -172,6 +174,38 @@ def test_a_vocabulary_that_cannot_be_had_leaves_its_cases_out(
     monkeypatch.setattr(cases, "tokenizer_file", refuse)
     vocabularies = {job["vocabulary"] for job in cases.jobs_of(DEFINITIONS["spans"], everything)}
     assert vocabularies == {"bert-base-uncased"}
+
+
+def test_records_are_named_by_the_date_and_what_was_run() -> None:
+    def named(*definitions: str, record: bool) -> list[str]:
+        asked = argparse.Namespace(definition=definitions, record=record, output=Path("own.json"))
+        return [path.name for path in run.outputs(asked)]
+
+    today = date.today().isoformat()
+    assert named(record=True) == [f"{today}-table.json", "own.json"]
+    assert named("short", record=True)[0] == f"{today}-short.json"
+    assert named("short", record=False) == ["own.json"]
+
+
+def test_repetitions_end_where_the_minutes_or_the_definitions_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = iter(range(0, 10_000, 100))  # seconds, each time it is read
+    monkeypatch.setattr(run, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(run, "measured", lambda job, number, options: {**job, "number": number})
+    definitions = [{"name": "a", "repetitions": 9}, {"name": "b", "repetitions": 2}]
+    jobs = [{"definition": "a"}, {"definition": "b"}]
+
+    def numbers(name: str, **options: Any) -> list[int]:
+        given = {"smoke": False, "repetitions": None, "minutes": None, **options}
+        records = run.measure_all(definitions, jobs, argparse.Namespace(**given))
+        return [record["number"] for record in records if record["definition"] == name]
+
+    assert numbers("a") == list(range(9))
+    assert numbers("b") == [0, 1]
+    assert numbers("a", repetitions=3) == [0, 1, 2]
+    assert numbers("a", smoke=True) == [0]
+    assert 1 <= len(numbers("a", minutes=10)) < 4
 
 
 # ---- answers
@@ -321,7 +355,9 @@ def test_a_record_is_written_and_read_as_it_was(tmp_path: Path) -> None:
 def test_records_name_no_machine_and_no_path() -> None:
     assert set(machine()) == {"processor", "cores", "features", "system", "python"}
     assert platform.node() not in machine().values()
-    assert without_paths("cannot open '/home/me/a/x.model': no") == "cannot open '.../x.model': no"
+    assert (
+        run.without_paths("cannot open '/home/me/a/x.model': no") == "cannot open '.../x.model': no"
+    )
 
 
 # ---- texts
