@@ -17,6 +17,7 @@ PUBLIC_NAMES = {
     "BPETrainer",
     "ByteBPETrainer",
     "UnigramTrainer",
+    "SentencePieceTrainer",
     "WordTrainer",
     "CharTrainer",
     "Tokenizer",

@@ -189,8 +189,8 @@ def test_settings_out_of_range_are_named(settings: dict[str, Any], message: str)
 
 
 def test_too_long_pieces_are_refused() -> None:
-    with pytest.raises(ArgumentError, match="max_piece_length: found 256, expected 1 to 255"):
-        train(vocab_size=90, max_piece_length=256)
+    with pytest.raises(ArgumentError, match="max_piece_length: found 513, expected 1 to 512"):
+        train(vocab_size=90, max_piece_length=513)
 
 
 def test_an_empty_corpus_is_refused() -> None:

@@ -143,6 +143,12 @@ def write_sentencepiece(core: Core) -> bytes:
 def write_sentencepiece_vocab(core: Core) -> bytes:
     """Write one piece and its score a line."""
 
+def sentencepiece_settings(
+    trainer: Sequence[tuple[str, int | float | str | list[str]]],
+    normalizer: Sequence[tuple[str, int | float | str | list[str]]],
+) -> bytes:
+    """Write how a model was trained, by the names of the schema: the `rest` of `spec.SentencePiece`."""
+
 def read_sentencepiece_vocab(data: bytes, source: str) -> list[tuple[str, float]]:
     """Read one piece and its score or count a line; a line without a number has 1."""
 
@@ -289,11 +295,14 @@ class WordCounter:
         functions: Sequence[Callable[[str], Any]] = (),
         *,
         keep_line_ends: bool,
+        max_bytes: int | None = None,
+        reserved: str = "",
     ) -> None:
         """`pipeline_json`: an object with `normalizer` and `pre_tokenizer` as in `tokenizer.json`.
 
         `functions`: as in `Core.from_json`. `keep_line_ends` makes line ends part of the texts that
-        blocks are cut into.
+        blocks are cut into. Texts of more than `max_bytes` bytes of UTF-8 are left out, and those that
+        hold `reserved`.
         """
 
     def add_texts(self, texts: Sequence[str], source: int) -> None:
@@ -301,6 +310,9 @@ class WordCounter:
 
     def add_block(self, block: bytes, source: int, offset: int, strict: bool, name: str) -> int:
         """Count a block of UTF-8 that starts at byte `offset` of `source`; returns the replacements made."""
+
+    def too_long(self) -> int:
+        """How many texts were left out because of their length."""
 
     def finish(self) -> RawCounts:
         """Merge what all threads counted; the counter is empty afterwards."""
@@ -403,3 +415,17 @@ def learn_unigram(
     progress: Callable[[int, int], None] | None,
 ) -> LearnedPieces:
     """Learn a Unigram vocabulary of exactly `vocab_size` entries; progress as in the other learners."""
+
+def learn_sentencepiece(
+    counts: RawCounts,
+    trainer: Any,
+    *,
+    symbols: Sequence[str],
+    workers: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> LearnedPieces:
+    """Learn the pieces of a model of SentencePiece.
+
+    `trainer` has the attributes of `SentencePieceTrainer`; `symbols` are the pieces that are not
+    learned. Gives fewer than `vocab_size` where that is allowed.
+    """

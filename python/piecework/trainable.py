@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from piecework.arguments import PathLike
@@ -12,8 +13,9 @@ from piecework.bars import progress_bar
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from piecework.encoding import Encoding
     from piecework.spec import TokenizerSpec
-    from piecework.train import Counts, Preset, RetrainSettings, Trainer, TrainSettings
+    from piecework.train import Counts, Plan, Preset, RetrainSettings, Trainer, TrainSettings
 
 
 class Trainable:
@@ -25,6 +27,9 @@ class Trainable:
         def spec(self) -> TokenizerSpec:  # noqa: D102
             ...
 
+        def encode(self, text: str) -> Encoding:  # noqa: D102
+            ...
+
         @classmethod
         def from_spec(cls, spec: TokenizerSpec) -> Self:  # noqa: D102
             ...
@@ -33,8 +38,9 @@ class Trainable:
     def train(
         cls,
         files: PathLike | Sequence[PathLike],
+        trainer: Trainer | None = None,
         *,
-        model: str = "wordpiece",
+        model: str | None = None,
         preset: str | Preset | None = None,
         field: str = "text",
         errors: Literal["replace", "strict"] = "replace",
@@ -44,35 +50,40 @@ class Trainable:
     ) -> Self:
         """Learn a tokenizer from files: plain text or JSONL, plain, gzip or zstd; directories; `-`.
 
-        `model` is "wordpiece", "bpe", "byte-bpe", "unigram", "word" or "char"; `preset` names the pipeline
-        around it (`piecework.train.PRESETS`: "bert-uncased", "gpt2", "t5", ...) or is a `Preset` of your
-        own; `field` is the text field of JSONL lines. The settings are those of the model's trainer:
-        `vocab_size`, `min_frequency`, ... The result does not depend on `workers`. `show_progress`
-        draws bars on a terminal.
+        `model` is "wordpiece" (if nothing is said), "bpe", "byte-bpe", "unigram", "sentencepiece", "word"
+        or "char", the settings are those of its trainer: `vocab_size`, `min_frequency`, ...; or give the
+        trainer itself. `preset` names the pipeline around the model (`piecework.train.PRESETS`:
+        "bert-uncased", "gpt2", "t5", ...) or is a `Preset` of your own; SentencePiece has its own.
+        `field` is the text field of JSONL lines. The result does not depend on `workers`.
+        `show_progress` draws bars on a terminal.
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
         """
-        from piecework.train import count_files, preset_for, trainer_for
+        from piecework.train import Plan, count_files, read_corpus, sentences_of
 
-        chosen = preset_for(model, preset)
-        trainer = trainer_for(model, settings, chosen)
+        plan = Plan.of(trainer, model, preset, settings)
+        if plan.tests:
+            texts = sentences_of(read_corpus(files, field=field, errors=errors), errors)
+            return cls._trained(texts, plan, workers, show_progress)
         with progress_bar("counting", shown=show_progress) as progress:
             counts = count_files(
                 files,
-                pipeline=chosen.pipeline,
+                pipeline=plan.pipeline,
                 field=field,
                 errors=errors,
                 workers=workers,
                 progress=progress,
+                sentences=plan.sentences,
             )
-        return cls._learned(counts, trainer, chosen, workers, show_progress)
+        return cls._learned(counts, plan, workers, show_progress)
 
     @classmethod
     def train_from_iterator(
         cls,
         texts: Iterable[str],
+        trainer: Trainer | None = None,
         *,
-        model: str = "wordpiece",
+        model: str | None = None,
         preset: str | Preset | None = None,
         workers: int | None = None,
         show_progress: bool = False,
@@ -85,33 +96,29 @@ class Trainable:
         >>> tok.get_vocab_size()
         5
         """
-        from piecework.train import count_texts, preset_for, trainer_for
+        from piecework.train import Plan
 
-        chosen = preset_for(model, preset)
-        trainer = trainer_for(model, settings, chosen)
-        with progress_bar("counting", shown=show_progress) as progress:
-            counts = count_texts(
-                texts, pipeline=chosen.pipeline, workers=workers, progress=progress
-            )
-        return cls._learned(counts, trainer, chosen, workers, show_progress)
+        plan = Plan.of(trainer, model, preset, settings)
+        return cls._trained(texts, plan, workers, show_progress)
 
     @classmethod
     def train_from_counts(
         cls,
         counts: Counts,
+        trainer: Trainer | None = None,
         *,
-        model: str = "wordpiece",
+        model: str | None = None,
         preset: str | Preset | None = None,
         workers: int | None = None,
         show_progress: bool = False,
         **settings: Unpack[TrainSettings],
     ) -> Self:
         """Learn a tokenizer from word counts, wherever they were made."""
-        from piecework.train import preset_for, trainer_for
+        from piecework.train import Plan
 
-        chosen = preset_for(model, preset)
-        trainer = trainer_for(model, settings, chosen)
-        return cls._learned(counts, trainer, chosen, workers, show_progress)
+        return cls._learned(
+            counts, Plan.of(trainer, model, preset, settings), workers, show_progress
+        )
 
     def train_new_from_iterator(
         self,
@@ -135,16 +142,41 @@ class Trainable:
         return type(self).from_spec(spec)
 
     @classmethod
-    def _learned(
-        cls,
-        counts: Counts,
-        trainer: Trainer,
-        preset: Preset,
-        workers: int | None,
-        show_progress: bool,
+    def _trained(
+        cls, texts: Iterable[str], plan: Plan, workers: int | None, show_progress: bool
     ) -> Self:
+        from piecework.train import Reservoir, count_texts
+
+        samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
+        if plan.tests:
+            texts = samples.watching(texts, plan.sentences.keep)
+        with progress_bar("counting", shown=show_progress) as progress:
+            counts = count_texts(
+                texts,
+                pipeline=plan.pipeline,
+                workers=workers,
+                progress=progress,
+                sentences=plan.sentences,
+            )
+        learned = cls._learned(counts, plan, workers, show_progress)
+        return learned._with_self_test(samples.drawn) if plan.tests else learned
+
+    @classmethod
+    def _learned(cls, counts: Counts, plan: Plan, workers: int | None, show_progress: bool) -> Self:
         from piecework.train import learn_spec
 
         with progress_bar("learning", shown=show_progress) as progress:
-            spec = learn_spec(counts, trainer, preset, progress=progress, workers=workers)
+            spec = learn_spec(counts, plan.trainer, plan.preset, progress=progress, workers=workers)
         return cls.from_spec(spec)
+
+    def _with_self_test(self, samples: Sequence[str]) -> Self:
+        """Put samples with their pieces into a model of SentencePiece, but for those with unknown ones."""
+        from piecework.spec import SentencePiece
+
+        model = self.spec.model
+        assert isinstance(model, SentencePiece)
+        pieces = [(sample, self.encode(sample).tokens) for sample in samples]
+        known = [(sample, " ".join(of)) for sample, of in pieces if model.unk_token not in of]
+        return type(self).from_spec(
+            replace(self.spec, model=replace(model, self_test=tuple(known)))
+        )

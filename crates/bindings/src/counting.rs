@@ -22,6 +22,7 @@ pub struct WordCounter {
     counter: Mutex<batch::WordCounter>,
     splitter: Splitter,
     lines: batch::Lines,
+    left_out: batch::LeftOut,
     workers: usize,
 }
 
@@ -34,12 +35,16 @@ impl WordCounter {
 #[pymethods]
 impl WordCounter {
     #[new]
-    #[pyo3(signature = (pipeline_json, workers, functions=Vec::new(), *, keep_line_ends))]
+    #[pyo3(signature = (
+        pipeline_json, workers, functions=Vec::new(), *, keep_line_ends, max_bytes=None, reserved=String::new()
+    ))]
     fn new(
         pipeline_json: &str,
         workers: Option<i64>,
         functions: Vec<Py<PyAny>>,
         keep_line_ends: bool,
+        max_bytes: Option<usize>,
+        reserved: String,
     ) -> PyResult<Self> {
         let workers = worker_count(workers)?;
         let (normalizer, pre_tokenizer) =
@@ -50,8 +55,10 @@ impl WordCounter {
             PreTokenizer::compile(pre_tokenizer.as_ref()).map_err(raise)?,
         );
         let lines = if keep_line_ends { batch::Lines::WithEnds } else { batch::Lines::WithoutEnds };
-        let counter = Mutex::new(batch::WordCounter::new(splitter.clone(), lines, workers));
-        Ok(Self { counter, splitter, lines, workers })
+        let left_out = batch::LeftOut { over_bytes: max_bytes, with: reserved };
+        let counter = batch::WordCounter::new(splitter.clone(), lines, workers);
+        let counter = Mutex::new(counter.leaving_out(left_out.clone()));
+        Ok(Self { counter, splitter, lines, left_out, workers })
     }
 
     fn add_texts(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, source: u32) -> PyResult<()> {
@@ -73,8 +80,13 @@ impl WordCounter {
         added.map_err(|error| raise(error.within(name)))
     }
 
+    fn too_long(&self) -> u64 {
+        self.counter().too_long()
+    }
+
     fn finish(&self, py: Python<'_>) -> PyResult<RawCounts> {
         let fresh = batch::WordCounter::new(self.splitter.clone(), self.lines, self.workers);
+        let fresh = fresh.leaving_out(self.left_out.clone());
         let counts = py.detach(|| std::mem::replace(&mut *self.counter(), fresh).finish());
         Ok(RawCounts { counts: counts.map_err(raise)? })
     }

@@ -103,3 +103,35 @@ pub(crate) fn write_sentencepiece_vocab(core: &Core) -> PyResult<Vec<u8>> {
 pub(crate) fn read_sentencepiece_vocab(data: &[u8], source: &str) -> PyResult<Vec<(String, f64)>> {
     sentencepiece::read_vocab(data).map_err(|error| raise(error.within(source)))
 }
+
+/// A setting as Python gives it.
+#[derive(FromPyObject)]
+pub(crate) enum GivenSetting {
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    Texts(Vec<String>),
+}
+
+impl From<GivenSetting> for sentencepiece::Setting {
+    fn from(given: GivenSetting) -> Self {
+        match given {
+            GivenSetting::Integer(value) => Self::Integer(value),
+            GivenSetting::Float(value) => Self::Float(value as f32),
+            GivenSetting::Text(text) => Self::Text(text),
+            GivenSetting::Texts(texts) => Self::Texts(texts),
+        }
+    }
+}
+
+/// Write how a model of SentencePiece was trained.
+#[pyfunction]
+pub(crate) fn sentencepiece_settings(
+    trainer: Vec<(String, GivenSetting)>,
+    normalizer: Vec<(String, GivenSetting)>,
+) -> PyResult<Vec<u8>> {
+    let named = |given: Vec<(String, GivenSetting)>| {
+        given.into_iter().map(|(name, setting)| (name, setting.into())).collect::<Vec<_>>()
+    };
+    sentencepiece::settings(&named(trainer), &named(normalizer)).map_err(raise)
+}

@@ -109,6 +109,7 @@ pub(crate) fn learn_bpe(
         end_of_word_suffix,
         max_token_length,
         ties: ties_named(ties)?,
+        ..bpe::TrainSpec::default()
     };
     let learned = watched(py, progress, |pulse| bpe::learn(&counts.counts, &spec, pulse))?;
     Ok(LearnedEntries { learned })

@@ -1,6 +1,6 @@
 //! Learning a Unigram vocabulary.
 
-use piecework_core::train::unigram::{learn, LearnedUnigram, TrainSpec};
+use piecework_core::train::unigram::{learn, Step, TrainSpec};
 use pyo3::prelude::*;
 
 use crate::core::worker_count;
@@ -10,19 +10,20 @@ use crate::learning::watched;
 /// What the learner made.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct LearnedPieces {
-    learned: LearnedUnigram,
+    pub(crate) pieces: Vec<(String, f64)>,
+    pub(crate) steps: Vec<Step>,
 }
 
 #[pymethods]
 impl LearnedPieces {
     #[getter]
     fn pieces(&self) -> Vec<(&str, f64)> {
-        self.learned.pieces.iter().map(|(piece, score)| (piece.as_str(), *score)).collect()
+        self.pieces.iter().map(|(piece, score)| (piece.as_str(), *score)).collect()
     }
 
     #[getter]
     fn steps(&self) -> Vec<(usize, f64)> {
-        self.learned.steps.iter().map(|step| (step.pieces, step.log_likelihood)).collect()
+        self.steps.iter().map(|step| (step.pieces, step.log_likelihood)).collect()
     }
 }
 
@@ -60,8 +61,9 @@ pub(crate) fn learn_unigram(
         max_piece_length,
         shrinking_factor,
         num_sub_iterations,
+        ..TrainSpec::default()
     };
     let workers = worker_count(workers)?;
     let learned = watched(py, progress, |pulse| learn(&counts.counts, &spec, workers, pulse))?;
-    Ok(LearnedPieces { learned })
+    Ok(LearnedPieces { pieces: learned.pieces, steps: learned.steps })
 }

@@ -13,6 +13,7 @@ mod extending;
 mod files;
 mod input;
 mod learning;
+mod learning_sentencepiece;
 mod learning_unigram;
 mod pieces;
 mod rules;
@@ -39,11 +40,13 @@ mod _core {
     #[pymodule_export]
     use crate::files::{
         is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_vocab, read_tekken,
-        read_tiktoken, read_vocab_merges, write_sentencepiece, write_sentencepiece_vocab, write_tiktoken,
-        write_vocab_merges,
+        read_tiktoken, read_vocab_merges, sentencepiece_settings, write_sentencepiece,
+        write_sentencepiece_vocab, write_tiktoken, write_vocab_merges,
     };
     #[pymodule_export]
     use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};
+    #[pymodule_export]
+    use crate::learning_sentencepiece::learn_sentencepiece;
     #[pymodule_export]
     use crate::learning_unigram::{learn_unigram, LearnedPieces};
     #[pymodule_export]

@@ -9,7 +9,9 @@ from piecework.train.counting import Progress, count_files, count_texts
 from piecework.train.counts import Counts
 from piecework.train.learn import learn_spec, pipeline_of, relearn_spec
 from piecework.train.pipeline import Pipeline
+from piecework.train.plan import Plan
 from piecework.train.presets import PRESETS, Preset, preset_for
+from piecework.train.sentences import Reservoir, Sentences, sentences_of
 from piecework.train.settings import RetrainSettings, TrainSettings
 from piecework.train.trainers import (
     BYTE_ALPHABET,
@@ -22,10 +24,13 @@ from piecework.train.trainers import (
     LearnedPieces,
     LearnedVocabulary,
     LearningStep,
+    PlainTrainer,
+    SentencePieceTrainer,
     Trainer,
     UnigramTrainer,
     WordPieceTrainer,
     WordTrainer,
+    kind_of,
     trainer_for,
 )
 
@@ -43,9 +48,14 @@ __all__ = [
     "LearnedVocabulary",
     "LearningStep",
     "Pipeline",
+    "PlainTrainer",
+    "Plan",
     "Preset",
     "Progress",
+    "Reservoir",
     "RetrainSettings",
+    "SentencePieceTrainer",
+    "Sentences",
     "TrainSettings",
     "Trainer",
     "UnigramTrainer",
@@ -53,10 +63,12 @@ __all__ = [
     "WordTrainer",
     "count_files",
     "count_texts",
+    "kind_of",
     "learn_spec",
     "pipeline_of",
     "preset_for",
     "read_corpus",
     "relearn_spec",
+    "sentences_of",
     "trainer_for",
 ]

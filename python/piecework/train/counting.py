@@ -19,6 +19,7 @@ from piecework.train.corpus import (
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import preset_for
+from piecework.train.sentences import Sentences, sentences_of
 from piecework.train.texts import batches_of_texts
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -33,19 +34,24 @@ def count_files(
     workers: int | None = None,
     progress: Progress | None = None,
     first_source: int = 0,
+    sentences: Sentences | None = None,
 ) -> Counts:
     """Count the words of files, directories and `-` (stdin).
 
-    `pipeline` is a `Pipeline` or the name of a preset. Shards that are counted apart and merged later
-    take `first_source` so that their files are numbered in one row. `progress(done, total)` is told
-    bytes of the files as stored, total 0 when unknown.
+    `pipeline` is a `Pipeline` or the name of a preset; `sentences` says which lines or texts count.
+    Shards that are counted apart and merged later take `first_source` so that their files are numbered
+    in one row. `progress(done, total)` is told bytes of the files as stored, total 0 when unknown.
 
     Raises `FileError`, `CorpusError`, and `InvalidUtf8Error` with the byte position under
     `errors="strict"`; otherwise invalid UTF-8 becomes U+FFFD, counted and warned of.
     """
     resolved = _resolve(pipeline)
-    counter = _counter(resolved, workers, keep_line_ends=resolved.is_byte_level)
     files = corpus_files(paths)
+    if sentences is not None and sentences.size:
+        corpus = read_corpus(files, field=field, errors=errors, first_source=first_source)
+        texts = sentences_of(corpus, errors)
+        return count_texts(texts, pipeline=resolved, workers=workers, sentences=sentences)
+    counter = _counter(resolved, workers, sentences, keep_line_ends=resolved.is_byte_level)
     total_bytes = corpus_bytes(files)
     replacements = 0
     for piece in read_corpus(files, field=field, errors=errors, first_source=first_source):
@@ -59,6 +65,7 @@ def count_files(
         if progress is not None:
             progress(piece.file_bytes_read, total_bytes)
     _warn_of(replacements)
+    _warn_of_long(counter.too_long(), sentences)
     return Counts._of(counter.finish(), resolved, replacements)
 
 
@@ -69,17 +76,20 @@ def count_texts(
     workers: int | None = None,
     progress: Progress | None = None,
     source: int = 0,
+    sentences: Sentences | None = None,
 ) -> Counts:
     """Count the words of texts that an iterator gives.
 
     >>> count_texts(["hug pug", "Hug"]).most_common()
     [('hug', 2), ('pug', 1)]
 
-    The iterator is one source. `progress(done, total)` is told texts, total 0 when unknown. Raises
-    `InputTypeError` naming the index of an item that is not a string.
+    The iterator is one source, of which `sentences` says what is taken. `progress(done, total)` is told
+    texts, total 0 when unknown. Raises `InputTypeError` naming the index of an item that is not a string.
     """
     resolved = _resolve(pipeline)
-    counter = _counter(resolved, workers, keep_line_ends=False)
+    counter = _counter(resolved, workers, sentences, keep_line_ends=False)
+    if sentences is not None and sentences.size:
+        texts = sentences.drawn(text for batch in batches_of_texts(texts) for text in batch.texts)
     total = len(texts) if isinstance(texts, Sequence) else 0
     done = replacements = 0
     for batch in batches_of_texts(texts):
@@ -89,12 +99,23 @@ def count_texts(
         if progress is not None:
             progress(done, total)
     _warn_of(replacements)
+    _warn_of_long(counter.too_long(), sentences)
     return Counts._of(counter.finish(), resolved, replacements)
 
 
-def _counter(pipeline: Pipeline, workers: int | None, *, keep_line_ends: bool) -> WordCounter:
+def _counter(
+    pipeline: Pipeline, workers: int | None, sentences: Sentences | None, *, keep_line_ends: bool
+) -> WordCounter:
     text, functions = pipeline.to_core()
-    return WordCounter(text, workers, functions, keep_line_ends=keep_line_ends)
+    kept = sentences or Sentences()
+    return WordCounter(
+        text,
+        workers,
+        functions,
+        keep_line_ends=keep_line_ends,
+        max_bytes=kept.max_bytes,
+        reserved=kept.reserved,
+    )
 
 
 def _resolve(pipeline: Pipeline | str) -> Pipeline:
@@ -105,4 +126,11 @@ def _warn_of(replacements: int) -> None:
     if replacements:
         were = "sequence was" if replacements == 1 else "sequences were"
         message = f"{replacements} invalid UTF-8 {were} replaced by U+FFFD"
+        warnings.warn(message, TrainingWarning, stacklevel=3)
+
+
+def _warn_of_long(too_long: int, sentences: Sentences | None) -> None:
+    if too_long and sentences is not None:
+        were = "sentence was" if too_long == 1 else "sentences were"
+        message = f"{too_long} {were} left out: longer than {sentences.max_bytes} bytes"
         warnings.warn(message, TrainingWarning, stacklevel=3)

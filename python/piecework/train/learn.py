@@ -38,8 +38,11 @@ from piecework.train.presets import Preset, preset_for
 from piecework.train.trainers import (
     BYTE_ALPHABET,
     ByteBPETrainer,
+    PlainTrainer,
+    SentencePieceTrainer,
     Trainer,
     UnigramTrainer,
+    kind_of,
     trainer_for,
 )
 
@@ -55,7 +58,7 @@ _KINDS: dict[type[Model], str] = {
 def learn_spec(
     counts: Counts,
     trainer: Trainer,
-    preset: Preset | str,
+    preset: Preset | str | None = None,
     *,
     progress: Progress | None = None,
     workers: int | None = None,
@@ -68,9 +71,12 @@ def learn_spec(
     {'[UNK]': 0, 'hug': 1, 'pug': 2}
 
     The special tokens and symbols become added tokens. The preset's template frames sequences when
-    all its tokens are among them. Raises `ArgumentError` when another pipeline made the counts.
+    all its tokens are among them. A `SentencePieceTrainer` has a pipeline of its own and takes no preset.
+    Raises `ArgumentError` when another pipeline made the counts.
     """
-    chosen = preset if isinstance(preset, Preset) else preset_for(name=preset)
+    if isinstance(trainer, SentencePieceTrainer):
+        return _learn_sentencepiece(counts, trainer, preset, progress, workers)
+    chosen = preset_for(kind_of(trainer), preset)
     _refuse_other_pipeline(counts, chosen.pipeline, f"preset {chosen.name!r}")
     _refuse_characters(trainer, chosen.pipeline)
     model = trainer.learn(counts, progress, workers)
@@ -82,6 +88,20 @@ def learn_spec(
         decoder=_decoder(model, chosen.pipeline),
         added_tokens=_added_tokens(trainer, model.vocab),
     )
+
+
+def _learn_sentencepiece(
+    counts: Counts,
+    trainer: SentencePieceTrainer,
+    preset: Preset | str | None,
+    progress: Progress | None,
+    workers: int | None,
+) -> TokenizerSpec:
+    if preset is not None:
+        expected = "None: SentencePieceTrainer has settings for all of the pipeline"
+        raise ArgumentError("preset", repr(preset), expected)
+    _refuse_other_pipeline(counts, trainer.pipeline, "the trainer")
+    return trainer.specification(trainer.learn(counts, progress, workers))
 
 
 def relearn_spec(
@@ -135,7 +155,7 @@ def _refuse_characters(trainer: Trainer, pipeline: Pipeline) -> None:
 # ---- a new specification
 
 
-def _added_tokens(trainer: Trainer, vocab: Mapping[str, int]) -> tuple[AddedToken, ...]:
+def _added_tokens(trainer: PlainTrainer, vocab: Mapping[str, int]) -> tuple[AddedToken, ...]:
     special = [AddedToken(token, vocab[token]) for token in trainer.special_tokens]
     symbols = trainer.user_defined_symbols if isinstance(trainer, UnigramTrainer) else ()
     return (*special, *(AddedToken(token, vocab[token], special=False) for token in symbols))
@@ -187,7 +207,9 @@ def _relearned(old: Model, learned: Model) -> Model:
     return replace(old, **fields)
 
 
-def _trainer_after(spec: TokenizerSpec, vocab_size: int, settings: Mapping[str, Any]) -> Trainer:
+def _trainer_after(
+    spec: TokenizerSpec, vocab_size: int, settings: Mapping[str, Any]
+) -> PlainTrainer:
     tokens = [token.content for token in sorted(spec.added_tokens, key=lambda token: token.id)]
     unk_token = _unk_token(spec.model)
     if unk_token is not None and unk_token not in tokens:
@@ -206,7 +228,9 @@ def _trainer_after(spec: TokenizerSpec, vocab_size: int, settings: Mapping[str, 
     for name in settings:
         if name in inherited and name != "special_tokens":
             raise ArgumentError(name, "a setting that comes from the tokenizer", "it left out")
-    return trainer_for(_KINDS[type(spec.model)], {**inherited, **settings})
+    trainer = trainer_for(_KINDS[type(spec.model)], {**inherited, **settings})
+    assert not isinstance(trainer, SentencePieceTrainer)
+    return trainer
 
 
 def _unk_token(model: Model) -> str | None:
@@ -228,7 +252,7 @@ def _inherited_bpe(spec: TokenizerSpec, model: BPE) -> dict[str, Any]:
 
 
 def _renumbered_tokens(
-    spec: TokenizerSpec, trainer: Trainer, vocab: Mapping[str, int]
+    spec: TokenizerSpec, trainer: PlainTrainer, vocab: Mapping[str, int]
 ) -> tuple[AddedToken, ...]:
     """Keep how each old token is matched; a token that is new here is a plain special one."""
     old = {token.content: token for token in spec.added_tokens}

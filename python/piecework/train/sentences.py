@@ -6,9 +6,12 @@ A sentence is a line of plain text, or a whole text of JSON lines or of an itera
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from piecework.errors import InvalidUtf8Error
+from piecework.train.corpus import TextBlock, TextList, Utf8Errors
 
 Item = TypeVar("Item")
 
@@ -30,6 +33,45 @@ class Sentences:
     size: int = 0
     shuffle: bool = True
     seed: int = 0
+
+    def keep(self, sentence: str) -> bool:
+        """Tell whether a sentence can be among those that are taken.
+
+        >>> Sentences(max_bytes=3).keep("hugs")
+        False
+        """
+        is_short = self.max_bytes is None or len(sentence.encode()) <= self.max_bytes
+        return bool(sentence) and is_short and not any(c in sentence for c in self.reserved)
+
+    def drawn(self, sentences: Iterable[str]) -> list[str]:
+        """Return the sentences that are taken, `size` at most.
+
+        >>> Sentences(size=2, shuffle=False).drawn(["a", "b", "c"])
+        ['a', 'b']
+        """
+        kept = filter(self.keep, sentences)
+        if not self.shuffle:
+            return [sentence for sentence, _ in zip(kept, range(self.size), strict=False)]
+        reservoir: Reservoir[str] = Reservoir(self.size, self.seed)
+        reservoir.add_all(kept)
+        return reservoir.drawn
+
+
+def sentences_of(corpus: Iterable[TextBlock | TextList], errors: Utf8Errors) -> Iterator[str]:
+    """Give the lines of plain text and the texts of JSON lines one by one.
+
+    Invalid UTF-8 becomes U+FFFD, or raises `InvalidUtf8Error` with its byte under "strict".
+    """
+    for piece in corpus:
+        yield from piece.texts if isinstance(piece, TextList) else _lines(piece, errors)
+
+
+def _lines(block: TextBlock, errors: Utf8Errors) -> list[str]:
+    try:
+        return block.data.decode("utf-8", errors).replace("\r\n", "\n").split("\n")
+    except UnicodeDecodeError as error:
+        place = f"{block.name}: byte {block.byte_offset + error.start}"
+        raise InvalidUtf8Error(place, "bytes that are not UTF-8", "UTF-8") from error
 
 
 class Reservoir(Generic[Item]):
@@ -63,3 +105,10 @@ class Reservoir(Generic[Item]):
         """Consider the next items."""
         for item in items:
             self.add(item)
+
+    def watching(self, items: Iterable[Item], wanted: Callable[[Item], bool]) -> Iterator[Item]:
+        """Give the items on, considering those that are wanted."""
+        for item in items:
+            if wanted(item):
+                self.add(item)
+            yield item

@@ -22,6 +22,7 @@ pub struct WordCounter {
     lines: Lines,
     /// Words are counted as they stand in the text and written as printable bytes at the end.
     raw: bool,
+    left_out: LeftOut,
     tallies: Vec<Tally>,
     /// Bytes and texts that each source has given as texts so far.
     given: FxHashMap<u32, (u64, usize)>,
@@ -37,6 +38,15 @@ pub enum Lines {
     WithEnds,
 }
 
+/// Which texts are not counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Those of more bytes.
+    pub over_bytes: Option<usize>,
+    /// Those with this in them; empty for none.
+    pub with: String,
+}
+
 /// From this many bytes on a stretch may end within a line.
 const LONG_STRETCH: usize = if cfg!(test) { 8 } else { 4096 };
 
@@ -45,6 +55,7 @@ const LONG_STRETCH: usize = if cfg!(test) { 8 } else { 4096 };
 struct Tally {
     map: CountMap,
     scratch: SplitScratch,
+    too_long: u64,
 }
 
 /// A text and the position of its first byte.
@@ -56,7 +67,20 @@ impl WordCounter {
     pub fn new(splitter: Splitter, lines: Lines, workers: usize) -> Self {
         let tallies = (0..workers.max(1)).map(|_| Tally::default()).collect();
         let raw = splitter.cuts_raw();
-        Self { splitter, lines, raw, tallies, given: FxHashMap::default() }
+        let left_out = LeftOut::default();
+        Self { splitter, lines, raw, left_out, tallies, given: FxHashMap::default() }
+    }
+
+    /// The same counter, which leaves some texts out.
+    #[must_use]
+    pub fn leaving_out(self, left_out: LeftOut) -> Self {
+        Self { left_out, ..self }
+    }
+
+    /// How many texts were too long to be counted.
+    #[must_use]
+    pub fn too_long(&self) -> u64 {
+        self.tallies.iter().map(|tally| tally.too_long).sum()
     }
 
     /// Count texts that follow what `source` has given so far; each ends with one virtual byte.
@@ -125,13 +149,31 @@ impl WordCounter {
     fn add(&mut self, placed: &[Placed], name: impl Fn(usize) -> String + Sync) -> Result<(), Error> {
         let sizes: Vec<usize> = placed.iter().map(|(text, _)| text.len()).collect();
         let shares = shares(&sizes, self.tallies.len());
-        let (splitter, raw) = (&self.splitter, self.raw);
+        let (splitter, raw, left_out) = (&self.splitter, self.raw, &self.left_out);
         work_on(shares.into_iter().zip(&mut self.tallies), |(rows, tally), stop| {
             stop.rows(rows).try_for_each(|at| {
+                let text = placed[at].0;
+                if left_out.is_too_long(text) {
+                    tally.too_long += 1;
+                    return Ok(());
+                }
+                if left_out.is_reserved(text) {
+                    return Ok(());
+                }
                 tally.count(splitter, raw, placed[at]).map_err(|fault| fault.within(&name(at)))
             })
         })
         .map(drop)
+    }
+}
+
+impl LeftOut {
+    fn is_too_long(&self, text: &str) -> bool {
+        self.over_bytes.is_some_and(|most| text.len() > most)
+    }
+
+    fn is_reserved(&self, text: &str) -> bool {
+        !self.with.is_empty() && memchr::memmem::find(text.as_bytes(), self.with.as_bytes()).is_some()
     }
 }
 

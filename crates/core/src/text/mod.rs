@@ -12,6 +12,7 @@ mod printable;
 mod recent;
 #[rustfmt::skip]
 mod recent_tables;
+mod scripts;
 mod unicode;
 #[rustfmt::skip]
 mod unicode_tables;
@@ -26,6 +27,7 @@ pub use pieces::{Pieces, Rewriter, Traced};
 pub use prefixes::Prefixes;
 pub use printable::{byte_of_printable, printable_of, push_bytes_of_printable};
 pub use recent::{compose_recent, decompose_recent, fold_case};
+pub use scripts::{script_of, Script};
 pub use unicode::{
     class_of, combining_class, compose, decompose, decompose_for, lowercase, Class, FormTraits, NormalForm,
     UNICODE_VERSION,

@@ -6,22 +6,29 @@
 //! alphabet    which characters are entries, and where in words they stand
 //! entries     the vocabulary under construction: strings, lengths, who is already there
 //! progress    tells the caller how far a learner is, and lets it stop
+//! shape       what pieces may look like
+//! cutter      where no piece may go across
 //! learned     what learners give, and what they all begin with
 //! wordpiece   likelihood, pmi, frequency and top-down
 //! bpe         byte-pair merges
 //! unigram     the likeliest pieces
+//! sentencepiece  models of SentencePiece, with its rules
 //! ```
 
 mod alphabet;
 pub mod bpe;
 mod count_map;
 pub mod counts;
+mod cutter;
 mod entries;
 mod learned;
 mod progress;
+pub mod sentencepiece;
+mod shape;
 pub mod unigram;
 pub mod wordpiece;
 
 pub use count_map::CountMap;
 pub use counts::Counts;
 pub use learned::{Join, Learned};
+pub use shape::Shape;

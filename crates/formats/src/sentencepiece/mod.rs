@@ -7,6 +7,7 @@
 mod message;
 mod read;
 mod schema;
+mod settings;
 mod vocab;
 mod write;
 
@@ -14,5 +15,6 @@ mod write;
 mod tests;
 
 pub use read::{is_model, read};
+pub use settings::{settings, Setting};
 pub use vocab::{read_vocab, write_vocab};
 pub use write::write;

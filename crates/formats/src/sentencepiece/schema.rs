@@ -27,6 +27,8 @@ pub(super) const BOS_PIECE: Field = (46, "bos_piece");
 pub(super) const EOS_PIECE: Field = (47, "eos_piece");
 pub(super) const PAD_PIECE: Field = (48, "pad_piece");
 
+pub(super) const OUTPUT_PIECE_SCORE: Field = (32, "vocabulary_output_piece_score");
+
 /// Of a normalizer's settings.
 pub(super) const CHARSMAP: Field = (2, "precompiled_charsmap");
 pub(super) const ADD_DUMMY_PREFIX: Field = (3, "add_dummy_prefix");
@@ -37,6 +39,48 @@ pub(super) const ESCAPE_WHITESPACES: Field = (5, "escape_whitespaces");
 pub(super) const SAMPLES: Field = (1, "samples");
 pub(super) const INPUT: Field = (1, "input");
 pub(super) const EXPECTED: Field = (2, "expected");
+
+/// All settings of the trainer that are written; what the machine is told (files, threads) is not.
+pub(super) const TRAINER_SETTINGS: [Field; 35] = [
+    (3, "model_type"),
+    (4, "vocab_size"),
+    (5, "accept_language"),
+    (6, "self_test_sample_size"),
+    (10, "character_coverage"),
+    (11, "input_sentence_size"),
+    (14, "seed_sentencepiece_size"),
+    (15, "shrinking_factor"),
+    (17, "num_sub_iterations"),
+    (18, "max_sentence_length"),
+    (19, "shuffle_input_sentence"),
+    (20, "max_sentencepiece_length"),
+    (21, "split_by_unicode_script"),
+    (22, "split_by_whitespace"),
+    (23, "split_by_number"),
+    (24, "treat_whitespace_as_suffix"),
+    (25, "split_digits"),
+    (26, "allow_whitespace_only_pieces"),
+    (30, "control_symbols"),
+    (31, "user_defined_symbols"),
+    (32, "vocabulary_output_piece_score"),
+    (33, "hard_vocab_limit"),
+    (34, "use_all_vocab"),
+    (35, "byte_fallback"),
+    (36, "required_chars"),
+    (40, "unk_id"),
+    (41, "bos_id"),
+    (42, "eos_id"),
+    (43, "pad_id"),
+    (44, "unk_surface"),
+    (45, "unk_piece"),
+    (46, "bos_piece"),
+    (47, "eos_piece"),
+    (48, "pad_piece"),
+    (53, "pretokenization_delimiter"),
+];
+
+/// The settings of a normalizer beside those above.
+pub(super) const NORMALIZER_SETTINGS: [Field; 1] = [(1, "name")];
 
 pub(super) const DEFAULT_UNK_SURFACE: &str = " \u{2047} ";
 pub(super) const DEFAULT_BOS: &str = "<s>";

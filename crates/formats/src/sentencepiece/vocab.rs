@@ -3,18 +3,28 @@
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{ModelSpec, ScoredPiece, TokenizerSpec};
 
-/// Write the pieces, scores as C++ streams write floats: six digits.
+use super::message::Message;
+use super::schema::{OUTPUT_PIECE_SCORE, TRAINER};
+
+/// Write the pieces, scores as C++ streams write floats: six digits; or without scores, where the model says so.
 pub fn write_vocab(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
     let ModelSpec::SentencePiece(model) = &spec.model else {
         let found = "another model than SentencePiece's";
         return Err(Error::new(ErrorKind::Argument, "model", found, "pieces with scores"));
     };
-    Ok(written(&model.pieces).into_bytes())
+    let rest = Message::parse(&model.rest, "model.rest")?;
+    let trainer = rest.merged(TRAINER)?;
+    let scored = Message::parse(&trainer, TRAINER.1)?.flag(OUTPUT_PIECE_SCORE, true)?;
+    Ok(if scored { written(&model.pieces) } else { listed(&model.pieces) }.into_bytes())
 }
 
 fn written(pieces: &[ScoredPiece]) -> String {
     let line = |piece: &ScoredPiece| format!("{}\t{}\n", piece.text, six_digits(piece.score));
     pieces.iter().map(line).collect()
+}
+
+fn listed(pieces: &[ScoredPiece]) -> String {
+    pieces.iter().map(|piece| format!("{}\n", piece.text)).collect()
 }
 
 /// Read texts and numbers: scores, or counts as `spm_encode --generate_vocabulary` writes them. A line without

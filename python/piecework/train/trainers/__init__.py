@@ -12,6 +12,7 @@ from piecework.train.presets import Preset
 from piecework.train.trainers.bpe import BYTE_ALPHABET, TIES, BPETrainer, ByteBPETrainer
 from piecework.train.trainers.char import CharTrainer
 from piecework.train.trainers.common import Join, LearnedVocabulary
+from piecework.train.trainers.sentencepiece import SentencePieceTrainer
 from piecework.train.trainers.unigram import LearnedPieces, LearningStep, UnigramTrainer
 from piecework.train.trainers.word import WordTrainer
 from piecework.train.trainers.wordpiece import SCORES, WordPieceTrainer
@@ -27,22 +28,27 @@ __all__ = [
     "LearnedPieces",
     "LearnedVocabulary",
     "LearningStep",
+    "PlainTrainer",
+    "SentencePieceTrainer",
     "Trainer",
     "UnigramTrainer",
     "WordPieceTrainer",
     "WordTrainer",
+    "kind_of",
     "trainer_for",
 ]
 
-Trainer: TypeAlias = (
+PlainTrainer: TypeAlias = (
     WordPieceTrainer | BPETrainer | ByteBPETrainer | UnigramTrainer | WordTrainer | CharTrainer
 )
+Trainer: TypeAlias = PlainTrainer | SentencePieceTrainer
 
 TRAINERS: dict[str, type[Trainer]] = {
     "wordpiece": WordPieceTrainer,
     "bpe": BPETrainer,
     "byte-bpe": ByteBPETrainer,
     "unigram": UnigramTrainer,
+    "sentencepiece": SentencePieceTrainer,
     "word": WordTrainer,
     "char": CharTrainer,
 }
@@ -65,3 +71,15 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
             raise ArgumentError(name, "an unknown setting", expected)
     usual = preset.tokens_for(known) if preset else {}
     return TRAINERS[model](**{**usual, **settings})
+
+
+def kind_of(trainer: Trainer) -> str:
+    """Return the name of the model kind that a trainer learns.
+
+    >>> kind_of(WordTrainer())
+    'word'
+    """
+    for kind, trained in TRAINERS.items():
+        if type(trainer) is trained:
+            return kind
+    raise ArgumentError("trainer", type(trainer).__name__, "one of the trainers of this library")

@@ -87,7 +87,10 @@ def _roles(roles: Sequence[Role]) -> dict[int, ScoredPiece]:
             raise ArgumentError(f"{role.name}_piece", found, "a piece of its own")
         at[role.id] = role
     types: dict[str, PieceType] = {roles[0].piece: "unknown"}
-    return {id: ScoredPiece(role.piece, 0.0, types.get(role.piece, "control")) for id, role in at.items()}
+    return {
+        id: ScoredPiece(role.piece, 0.0, types.get(role.piece, "control"))
+        for id, role in at.items()
+    }
 
 
 def _symbols(symbols: Symbols) -> Iterator[tuple[str, str, PieceType]]:

@@ -2,46 +2,43 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
 
-from piecework.arguments import PathLike
-from piecework.errors import ArgumentError
+from piecework._core import learn_sentencepiece
 from piecework.normalization import NormalizationRules
 from piecework.spec import (
-    Metaspace,
+    Normalizer,
     PreTokenizer,
     Regex,
+    Replace,
     ScoredPiece,
+    SentencePiece,
     SentencePieceDecoder,
+    SentencePieceKind,
     SentencePieceNormalizer,
+    SequenceNormalizer,
     Split,
+    TokenizerSpec,
 )
-from piecework.train import checks
+from piecework.train.counting import Progress
+from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.sentences import Sentences
-from piecework.train.trainers.common import set_field
-from piecework.train.trainers.meta_pieces import Role, Symbols, placed
-
-ModelType: TypeAlias = Literal["unigram", "bpe", "word", "char"]
-Rules: TypeAlias = PathLike | NormalizationRules
-
-MODEL_TYPES = ("unigram", "bpe", "word", "char")
-
-_ROLES = ("unk", "bos", "eos", "pad")
-_RESERVED = "▅"
-_RANGES = (
-    ("vocab_size", 1, 2**31 - 1),
-    ("max_sentencepiece_length", 1, 512),
-    ("max_sentence_length", 1, None),
-    ("input_sentence_size", 0, None),
-    ("seed", 0, None),
-    ("self_test_sample_size", 0, 1000),
-    ("seed_sentencepiece_size", 1, 2**31 - 1),
-    ("num_sub_iterations", 1, 10),
+from piecework.train.trainers.common import refuse_empty
+from piecework.train.trainers.meta_pieces import Role, Symbols, merged, placed
+from piecework.train.trainers.sentencepiece_settings import (
+    ROLES,
+    Rules,
+    check_settings,
+    rules_given,
+    settings_as_bytes,
 )
+from piecework.train.trainers.unigram import LearnedPieces, LearningStep
+
+_RESERVED = "▅"
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,8 @@ class SentencePieceTrainer:
       error that says how many there could be; without, or for "char", what there is. `use_all_vocab`
       takes all words or characters there are (only "word" and "char").
     - *Text.* `normalization_rule_name` is one of `NormalizationRules.NAMES`; `normalization_rule_tsv`, a
-      file or `NormalizationRules`, takes its place, `denormalization_rule_tsv` is applied to decoded text. `add_dummy_prefix`, `remove_extra_whitespaces` and `treat_whitespace_as_suffix` are those
+      file or `NormalizationRules`, takes its place, `denormalization_rule_tsv` is applied to decoded text.
+      `add_dummy_prefix`, `remove_extra_whitespaces` and `treat_whitespace_as_suffix` are those
       of `spec.SentencePieceNormalizer`; `escape_whitespaces` must be set.
     - *Characters.* The most frequent ones are pieces until they make up `character_coverage` of the text,
       and `required_chars` in any case; the others are unknown.
@@ -83,7 +81,7 @@ class SentencePieceTrainer:
     Source: Kudo and Richardson 2018; `spm_train` of sentencepiece 0.2.3.
     """
 
-    model_type: ModelType = "unigram"
+    model_type: SentencePieceKind = "unigram"
     vocab_size: int = 8_000
     hard_vocab_limit: bool = True
     use_all_vocab: bool = False
@@ -134,15 +132,7 @@ class SentencePieceTrainer:
     accept_language: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        checks.one_of("model_type", self.model_type, MODEL_TYPES)
-        _check_kinds(self)
-        _check_numbers(self)
-        _check_contradictions(self)
-        meta = self.meta_pieces
-        needed = max(len(meta), max(meta) + 1) if self.model_type != "char" else len(meta)
-        if not self.use_all_vocab and self.vocab_size < needed:
-            expected = f"at least {needed}, for the pieces that are not learned"
-            raise ArgumentError("vocab_size", str(self.vocab_size), expected)
+        check_settings(self)
 
     # ---- what the settings come to
 
@@ -153,8 +143,11 @@ class SentencePieceTrainer:
         >>> SentencePieceTrainer(unk_id=1, bos_id=0, eos_id=-1).meta_pieces[1]
         ScoredPiece(text='<unk>', score=0.0, type='unknown')
         """
-        roles = [Role(name, self._of(name, "id"), self._of(name, "piece")) for name in _ROLES]
-        symbols = Symbols(self.control_symbols, self.user_defined_symbols, self.byte_fallback)
+        roles = [
+            Role(name, getattr(self, f"{name}_id"), getattr(self, f"{name}_piece"))
+            for name in ROLES
+        ]
+        symbols = Symbols(self.control_symbols, self._user_defined, self.byte_fallback)
         return placed(roles, symbols)
 
     @property
@@ -171,7 +164,7 @@ class SentencePieceTrainer:
     @property
     def decoder(self) -> SentencePieceDecoder:
         """What makes text of the pieces of the model."""
-        rules = _rules("denormalization_rule_tsv", self.denormalization_rule_tsv)
+        rules = rules_given("denormalization_rule_tsv", self.denormalization_rule_tsv)
         return SentencePieceDecoder(
             add_dummy_prefix=self.add_dummy_prefix,
             remove_extra_whitespaces=self.remove_extra_whitespaces,
@@ -194,7 +187,7 @@ class SentencePieceTrainer:
             remove_extra_whitespaces=self.remove_extra_whitespaces,
             treat_whitespace_as_suffix=self.treat_whitespace_as_suffix,
         )
-        return Pipeline(normalizer, self._pre_tokenizer)
+        return Pipeline(_replacing(self._texts_across_words, normalizer), self._pre_tokenizer)
 
     @property
     def sentences(self) -> Sentences:
@@ -207,11 +200,49 @@ class SentencePieceTrainer:
             seed=self.seed,
         )
 
+    # ---- learning
+
+    def learn(
+        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+    ) -> SentencePiece:
+        """Return the model of counts that `pipeline` made, with how it was trained.
+
+        Raises `TrainingError` when `vocab_size` cannot hold what must be there, or is more than the
+        corpus has pieces for (it names the largest possible), and `CorpusError` when there are no
+        words.
+        """
+        pieces = merged(self.meta_pieces, self.learn_pieces(counts, progress, workers).pieces)
+        return SentencePiece(
+            pieces,
+            kind=self.model_type,
+            byte_fallback=self.byte_fallback,
+            bos_piece=self.bos_piece,
+            eos_piece=self.eos_piece,
+            pad_piece=self.pad_piece,
+            rest=settings_as_bytes(self, len(pieces)),
+        )
+
+    def learn_pieces(
+        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+    ) -> LearnedPieces:
+        """Return the learned pieces alone, with the steps of Unigram; `workers` change nothing."""
+        refuse_empty(counts)
+        symbols = [piece.text for piece in self.meta_pieces.values()]
+        learned = learn_sentencepiece(
+            counts._raw, self, symbols=symbols, workers=workers, progress=progress
+        )
+        steps = tuple(LearningStep(*step) for step in learned.steps)
+        return LearnedPieces(tuple(learned.pieces), steps)
+
+    def specification(self, model: SentencePiece) -> TokenizerSpec:
+        """Put the normalizer and the decoder around a model that was learned."""
+        return TokenizerSpec(model, normalizer=self.normalizer, decoder=self.decoder)
+
     # ---- parts
 
     @cached_property
     def _rules(self) -> NormalizationRules:
-        own = _rules("normalization_rule_tsv", self.normalization_rule_tsv)
+        own = rules_given("normalization_rule_tsv", self.normalization_rule_tsv)
         return NormalizationRules.named(self.normalization_rule_name) if own is None else own
 
     @property
@@ -225,71 +256,26 @@ class SentencePieceTrainer:
         ends = self.treat_whitespace_as_suffix
         return Split(spaces, "merged_with_previous" if ends else "merged_with_next")
 
-    def _of(self, role: str, part: str) -> Any:
-        return getattr(self, f"{role}_{part}")
+    @property
+    def _user_defined(self) -> tuple[str, ...]:
+        """The user-defined symbols; as whole words they begin with ▁ too."""
+        if self.model_type != "word":
+            return self.user_defined_symbols
+        both = (
+            (text, "" if text.startswith("▁") else f"▁{text}") for text in self.user_defined_symbols
+        )
+        return tuple(text for pair in both for text in pair if text)
+
+    @property
+    def _texts_across_words(self) -> list[str]:
+        """All symbols, if one of them can be more than a word, or a word and what is before it."""
+        texts = [piece.text for piece in self.meta_pieces.values()]
+        least = 0 if self.model_type == "word" else 1
+        across = any("▁" in text[least:] for text in texts)
+        return sorted(texts, key=len, reverse=True) if across else []
 
     def _texts(self, type: str) -> tuple[str, ...]:
         return tuple(piece.text for piece in self.meta_pieces.values() if piece.type == type)
-
-
-# ---- checks
-
-
-def _check_kinds(trainer: SentencePieceTrainer) -> None:
-    """Check settings by the types of their defaults; lists of texts become tuples."""
-    for field in fields(trainer):
-        value = getattr(trainer, field.name)
-        if isinstance(field.default, bool):
-            if not isinstance(value, bool):
-                raise ArgumentError(field.name, repr(value), "True or False")
-        elif isinstance(field.default, str):
-            checks.text(field.name, value)
-        elif isinstance(field.default, tuple):
-            set_field(trainer, field.name, checks.distinct_tokens(field.name, value, None))
-    for role in _ROLES:
-        if not trainer._of(role, "piece"):
-            raise ArgumentError(f"{role}_piece", "an empty string", "at least one character")
-
-
-def _check_numbers(trainer: SentencePieceTrainer) -> None:
-    for name, least, most in _RANGES:
-        number = checks.whole_number(name, getattr(trainer, name), least)
-        if most is not None and number > most:
-            raise ArgumentError(name, str(number), f"an integer from {least} to {most}")
-        set_field(trainer, name, number)
-    for role in _ROLES:
-        id = trainer._of(role, "id")
-        if isinstance(id, bool) or not isinstance(id, int) or not -1 <= id < 2**31:
-            raise ArgumentError(f"{role}_id", repr(id), "an id, or -1 for none")
-    checks.share("character_coverage", trainer.character_coverage, may_be_all=True)
-    checks.share("shrinking_factor", trainer.shrinking_factor, may_be_all=False)
-
-
-def _check_contradictions(trainer: SentencePieceTrainer) -> None:
-    checks.one_of(
-        "normalization_rule_name", trainer.normalization_rule_name, NormalizationRules.NAMES
-    )
-    if not trainer.escape_whitespaces:
-        raise ArgumentError("escape_whitespaces", "False", "True: pieces are told by their ▁")
-    if trainer.unk_id < 0:
-        raise ArgumentError("unk_id", str(trainer.unk_id), "an id: there must be an unknown piece")
-    counts = trainer.model_type in ("word", "char")
-    if trainer.use_all_vocab and not counts:
-        expected = "False: only word and char models take all there is"
-        raise ArgumentError("use_all_vocab", "True", expected)
-    if trainer.pretokenization_delimiter and counts:
-        expected = "none: only unigram and bpe models have pieces that could go across"
-        raise ArgumentError(
-            "pretokenization_delimiter", repr(trainer.pretokenization_delimiter), expected
-        )
-
-
-def _rules(name: str, given: Rules | None) -> NormalizationRules | None:
-    if given is None or isinstance(given, NormalizationRules):
-        return given
-    if not isinstance(given, (str, os.PathLike)):
-        raise ArgumentError(name, type(given).__name__, "a path or NormalizationRules")
-    return NormalizationRules.from_tsv(given)
 
 
 def _denormalizer(rules: NormalizationRules | None) -> SentencePieceNormalizer | None:
@@ -301,3 +287,11 @@ def _denormalizer(rules: NormalizationRules | None) -> SentencePieceNormalizer |
         remove_extra_whitespaces=False,
         escape_whitespaces=False,
     )
+
+
+def _replacing(texts: Sequence[str], normalizer: SentencePieceNormalizer) -> Normalizer:
+    """Write a tab for each of the texts that is left by a normalizer; no piece has one."""
+    if not texts:
+        return normalizer
+    pattern = Regex("|".join(map(re.escape, texts)))
+    return SequenceNormalizer((normalizer, Replace(pattern, "\t")))

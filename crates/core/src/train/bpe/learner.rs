@@ -115,6 +115,10 @@ impl<'a, O: Order> Learner<'a, O> {
         while let Some((count, order, pair)) = self.heap.pop() {
             let now = self.pairs.get(pair).count;
             if now == count {
+                let followed = self.pairs.get(pair);
+                if self.is_repeat(followed.left, followed.right) {
+                    continue;
+                }
                 return (count >= self.min_frequency()).then_some(pair);
             }
             // One that gained since has a younger entry in the heap already.
@@ -151,17 +155,19 @@ impl<'a, O: Order> Learner<'a, O> {
         self.note_places(progress)
     }
 
-    /// Count the pairs that would not become too long.
+    /// Count the pairs that may be joined.
     fn tallies(&self, progress: &mut Progress<'_>) -> Result<HashMap<u64, Tally, FxBuildHasher>, Error> {
         let mut tallies: HashMap<u64, Tally, FxBuildHasher> = HashMap::default();
         self.words.visit_pairs(|left, right, _, count| {
-            if self.fits(left, right) {
-                let tally = tallies.entry(key(left, right)).or_default();
-                tally.count += count;
-                tally.places += 1;
-            }
+            let tally = tallies.entry(key(left, right)).or_default();
+            tally.count += count;
+            tally.places += 1;
             progress.advance(1)
         })?;
+        tallies.retain(|&pair, _| {
+            let (left, right) = ((pair >> 32) as u32, pair as u32);
+            self.fits(left, right) && !self.is_repeat(left, right)
+        });
         Ok(tallies)
     }
 
@@ -181,9 +187,18 @@ impl<'a, O: Order> Learner<'a, O> {
         pair
     }
 
+    /// Whether a pair makes an entry that is allowed.
     fn fits(&self, left: u32, right: u32) -> bool {
         let length = self.lengths[left as usize] + self.lengths[right as usize];
-        self.spec.max_token_length.is_none_or(|limit| length <= limit)
+        let Some(shape) = &self.spec.shape else {
+            return self.spec.max_token_length.is_none_or(|limit| length <= limit);
+        };
+        length <= shape.max_chars && shape.allows(&self.entries.spell_joined(left, right))
+    }
+
+    /// Whether a pair spells an entry that another pair has made, and must not be joined.
+    fn is_repeat(&self, left: u32, right: u32) -> bool {
+        self.spec.distinct && self.entries.find_joined(left, right).is_some()
     }
 
     // ---- joins

@@ -23,11 +23,15 @@ mod words;
 
 use std::ops::ControlFlow;
 
+use rustc_hash::FxHashMap;
+
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
+use crate::train::cutter::Cutter;
+use crate::train::entries::Entries;
 use crate::train::learned::{check_counts, first_entries};
 use crate::train::progress::Progress;
-use crate::train::{Counts, Learned};
+use crate::train::{unigram, Counts, Learned, Shape};
 
 use forms::Forms;
 use learner::Learner;
@@ -41,6 +45,8 @@ pub enum Ties {
     LowestIds,
     /// The one with the greater left string, then the greater right string, as in subword-nmt.
     GreatestStrings,
+    /// The one that makes the entry of fewer characters, then the lesser string, as in SentencePiece.
+    ShortestEntries,
 }
 
 /// What to learn.
@@ -64,6 +70,10 @@ pub struct TrainSpec {
     pub max_token_length: Option<usize>,
     /// Which pair is joined among equals.
     pub ties: Ties,
+    /// What entries may look like that are joined, if not anything.
+    pub shape: Option<Shape>,
+    /// Never join a pair that spells an entry which is there already.
+    pub distinct: bool,
 }
 
 /// Learn a byte-pair vocabulary and its merges from word counts.
@@ -101,12 +111,36 @@ pub fn learn(
         spec.vocab_size,
     )?;
     let words = Words::new(counts, &mut Forms::new(&entries, &alphabet, spec), &mut progress)?;
-    let learned = match spec.ties {
-        Ties::LowestIds => Learner::<order::LowestIds>::new(spec, entries, words).run(&mut progress)?,
-        Ties::GreatestStrings => {
-            Learner::<order::GreatestStrings>::new(spec, entries, words).run(&mut progress)?
-        }
-    };
+    let learned = joined(spec, entries, words, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
+}
+
+/// Learn from what a cutter leaves of words; the alphabet is the first entries, in its order.
+pub(super) fn learn_within(
+    counts: &Counts,
+    cutter: &Cutter,
+    alphabet: &unigram::Alphabet,
+    spec: &TrainSpec,
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
+    let mut entries = Entries::new("");
+    let ids: FxHashMap<char, u32> = (alphabet.ranked().iter())
+        .map(|&(character, _)| (character, entries.add(character.encode_utf8(&mut [0; 4])).0))
+        .collect();
+    let words = Words::of_parts(counts, cutter, &ids, progress)?;
+    joined(spec, entries, words, progress)
+}
+
+fn joined(
+    spec: &TrainSpec,
+    entries: Entries,
+    words: Words,
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
+    match spec.ties {
+        Ties::LowestIds => Learner::<order::LowestIds>::new(spec, entries, words).run(progress),
+        Ties::GreatestStrings => Learner::<order::GreatestStrings>::new(spec, entries, words).run(progress),
+        Ties::ShortestEntries => Learner::<order::ShortestEntries>::new(spec, entries, words).run(progress),
+    }
 }

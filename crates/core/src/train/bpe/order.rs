@@ -17,6 +17,9 @@ pub(super) struct LowestIds;
 /// `Ties::GreatestStrings`.
 pub(super) struct GreatestStrings;
 
+/// `Ties::ShortestEntries`.
+pub(super) struct ShortestEntries;
+
 impl Order for LowestIds {
     type Key = Reverse<(u32, u32)>;
 
@@ -31,5 +34,13 @@ impl Order for GreatestStrings {
     fn key(entries: &Entries, left: u32, right: u32) -> Self::Key {
         let name = |entry: u32| entries.names()[entry as usize].clone();
         (name(left), name(right))
+    }
+}
+
+impl Order for ShortestEntries {
+    type Key = Reverse<(usize, String)>;
+
+    fn key(entries: &Entries, left: u32, right: u32) -> Self::Key {
+        Reverse((entries.joined_chars(left, right), entries.spell_joined(left, right)))
     }
 }

@@ -1,5 +1,6 @@
 //! The learner against a naive twin, and worked examples.
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use super::{learn, Ties, TrainSpec};
 use crate::train::alphabet::{places, Alphabet};
 use crate::train::learned::first_entries;
 use crate::train::progress::Progress;
-use crate::train::{Counts, Learned};
+use crate::train::{Counts, Learned, Shape};
 
 fn run(counts: &Counts, spec: &TrainSpec) -> Learned {
     learn(counts, spec, &mut |_, _| ControlFlow::Continue(())).expect("a usable corpus")
@@ -79,10 +80,17 @@ fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &TrainSpec) -> 
         }
     }
     let names = |&(left, right): &(u32, u32)| (&vocab[left as usize], &vocab[right as usize]);
-    let best = counted.iter().max_by(|one, two| {
+    let both = |pair: &(u32, u32)| format!("{}{}", names(pair).0, names(pair).1);
+    let allowed = |pair: &(u32, u32)| {
+        let is_shaped = spec.shape.as_ref().is_none_or(|shape| shape.allows(&both(pair)));
+        is_shaped && !(spec.distinct && vocab.contains(&both(pair)))
+    };
+    let shortness = |pair: &(u32, u32)| Reverse((both(pair).chars().count(), both(pair)));
+    let best = counted.iter().filter(|(pair, _)| allowed(pair)).max_by(|one, two| {
         one.1.cmp(two.1).then_with(|| match spec.ties {
             Ties::LowestIds => two.0.cmp(one.0),
             Ties::GreatestStrings => names(one.0).cmp(&names(two.0)),
+            Ties::ShortestEntries => shortness(one.0).cmp(&shortness(two.0)),
         })
     });
     best.filter(|(_, &count)| count >= spec.min_frequency.max(1))
@@ -132,6 +140,7 @@ fn specs() -> impl Strategy<Value = TrainSpec> {
                 end_of_word_suffix: suffix.to_owned(),
                 max_token_length: None,
                 ties,
+                ..TrainSpec::default()
             },
         )
 }
@@ -166,6 +175,32 @@ proptest! {
         prop_assert_eq!(joins(&learned), naive);
         prop_assert_eq!(&learned.vocab, &vocab);
         prop_assert!(vocab.iter().all(|entry| entry.chars().count() <= limit));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+
+    #[test]
+    fn joins_of_sentencepiece_are_distinct_and_have_its_shapes(
+        counts in corpora(),
+        spec in specs(),
+        max_chars in 1_usize..6,
+        split_digits in proptest::bool::ANY,
+    ) {
+        let spec = TrainSpec {
+            continuing_subword_prefix: String::new(),
+            end_of_word_suffix: String::new(),
+            special_tokens: Vec::new(),
+            ties: Ties::ShortestEntries,
+            shape: Some(Shape { max_chars, split_digits, ..Shape::default() }),
+            distinct: true,
+            ..spec
+        };
+        let learned = run(&counts, &spec);
+        let (vocab, naive) = run_naively(&counts, &spec);
+        prop_assert_eq!(joins(&learned), naive);
+        prop_assert_eq!(&learned.vocab, &vocab);
     }
 }
 

@@ -8,9 +8,12 @@
 //! Entries only grow, so no pair ever comes back to a position that it left: what a list of places says
 //! is checked once by `starts_pair`, and a failed check is final.
 
+use rustc_hash::FxHashMap;
+
 use super::forms::Forms;
 use crate::error::{Error, ErrorKind};
 use crate::train::alphabet;
+use crate::train::cutter::Cutter;
 use crate::train::progress::Progress;
 use crate::train::Counts;
 
@@ -35,19 +38,44 @@ impl Words {
         forms: &mut Forms<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut words = Self { cells: vec![SEPARATOR], counts: Vec::new(), separators: Vec::new() };
+        let mut words = Self::none();
         for (word, count, _) in counts.iter() {
             progress.advance(word.len())?;
-            words.push(word, count, forms)?;
+            let entries = alphabet::places(word).filter_map(|(c, place)| forms.entry(c, place));
+            words.push(entries, count)?;
         }
-        words.cells.resize(words.cells.len().next_multiple_of(BLOCK), SEPARATOR);
-        words.number_blocks();
-        Ok(words)
+        Ok(words.numbered())
     }
 
-    fn push(&mut self, word: &str, count: u64, forms: &mut Forms<'_>) -> Result<(), Error> {
+    /// Segment the parts of words that are made of known characters, each as a word of its own.
+    pub(super) fn of_parts(
+        counts: &Counts,
+        cutter: &Cutter,
+        ids: &FxHashMap<char, u32>,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let mut words = Self::none();
+        for (word, count, _) in counts.iter() {
+            progress.advance(word.len())?;
+            let mut outcome = Ok(());
+            let known = |c| ids.contains_key(&c);
+            cutter.parts(word, known, |part| {
+                if outcome.is_ok() {
+                    outcome = words.push(part.chars().filter_map(|c| ids.get(&c).copied()), count);
+                }
+            });
+            outcome?;
+        }
+        Ok(words.numbered())
+    }
+
+    fn none() -> Self {
+        Self { cells: vec![SEPARATOR], counts: Vec::new(), separators: Vec::new() }
+    }
+
+    fn push(&mut self, entries: impl Iterator<Item = u32>, count: u64) -> Result<(), Error> {
         let before = self.cells.len();
-        self.cells.extend(alphabet::places(word).filter_map(|(c, place)| forms.entry(c, place)));
+        self.cells.extend(entries);
         if self.cells.len() == before {
             return Ok(());
         }
@@ -59,12 +87,15 @@ impl Words {
         Err(Error::new(ErrorKind::Training, "counts", "2^31 or more characters in distinct words", "fewer"))
     }
 
-    fn number_blocks(&mut self) {
+    /// Number the separators by block, once all words are there.
+    fn numbered(mut self) -> Self {
+        self.cells.resize(self.cells.len().next_multiple_of(BLOCK), SEPARATOR);
         let mut before = 0;
         for block in self.cells.chunks(BLOCK) {
             self.separators.push(before);
             before += block.iter().filter(|&&cell| cell == SEPARATOR).count() as u32;
         }
+        self
     }
 
     /// Visit each pair: left and right entry, position, and the count of the word.

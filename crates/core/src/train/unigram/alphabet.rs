@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::corpus::Cutter;
 use super::TrainSpec;
 use crate::error::Error;
+use crate::train::cutter::Cutter;
 use crate::train::progress::Progress;
 use crate::train::Counts;
 
 /// The characters that must be entries.
-pub(super) struct Alphabet {
+pub(in crate::train) struct Alphabet {
     /// With their counts, by (count descending, code point).
     ranked: Vec<(char, u64)>,
     known: FxHashSet<char>,
@@ -35,18 +35,23 @@ impl Alphabet {
         let mut kept =
             covering(seen.iter().map(|(&c, &count)| (c, count)).collect(), spec.character_coverage);
         kept.extend(spec.initial_alphabet.iter().map(|c| (*c, seen.get(c).copied().unwrap_or(0))));
+        Ok(Self::of(kept))
+    }
+
+    /// The alphabet of these characters with their counts.
+    pub(in crate::train) fn of(kept: Vec<(char, u64)>) -> Self {
         let ranked: Vec<(char, u64)> = by_count(kept);
         let known = ranked.iter().map(|&(character, _)| character).collect();
-        Ok(Self { ranked, known })
+        Self { ranked, known }
     }
 
     /// Whether a character is an entry.
-    pub(super) fn contains(&self, character: char) -> bool {
+    pub(in crate::train) fn contains(&self, character: char) -> bool {
         self.known.contains(&character)
     }
 
     /// All characters with their counts, the most frequent first.
-    pub(super) fn ranked(&self) -> &[(char, u64)] {
+    pub(in crate::train) fn ranked(&self) -> &[(char, u64)] {
         &self.ranked
     }
 }

@@ -3,10 +3,9 @@
 
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
 use super::alphabet::Alphabet;
 use crate::error::{Error, ErrorKind};
+use crate::train::cutter::Cutter;
 use crate::train::progress::Progress;
 use crate::train::Counts;
 
@@ -51,12 +50,14 @@ impl Corpus {
         let mut chars = 0;
         for (word, count, _) in counts.iter() {
             progress.advance(word.len())?;
-            cutter.stretches(word, |stretch| {
-                for part in stretch.split(|c| !alphabet.contains(c)).filter(|part| !part.is_empty()) {
+            cutter.parts(
+                word,
+                |c| alphabet.contains(c),
+                |part| {
                     chars += part.chars().count() as u64 * count;
                     corpus.push(part, count);
-                }
-            });
+                },
+            );
             if corpus.text.len() >= i32::MAX as usize {
                 let found = "2^31 bytes or more in distinct words";
                 return Err(Error::new(ErrorKind::Training, "counts", found, "fewer"));
@@ -81,37 +82,4 @@ fn fraction_bits(chars: u64) -> Result<u32, Error> {
         Error::new(ErrorKind::Training, "counts", found, "fewer than 2^62")
     })?;
     Ok(bits.min(MAX_FRACTION_BITS))
-}
-
-/// Cuts words around symbols.
-pub(super) struct Cutter {
-    symbols: Option<AhoCorasick>,
-}
-
-impl Cutter {
-    pub(super) fn new(symbols: &[String]) -> Result<Self, Error> {
-        if symbols.is_empty() {
-            return Ok(Self { symbols: None });
-        }
-        let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(symbols);
-        built.map(|symbols| Self { symbols: Some(symbols) }).map_err(|error| {
-            Error::new(
-                ErrorKind::Argument,
-                "user_defined_symbols",
-                error.to_string(),
-                "fewer or shorter ones",
-            )
-        })
-    }
-
-    /// Give what stands between the symbols of a word; of symbols that overlap the first, then the longest
-    /// counts.
-    pub(super) fn stretches(&self, word: &str, mut give: impl FnMut(&str)) {
-        let mut start = 0;
-        for found in self.symbols.iter().flat_map(|symbols| symbols.find_iter(word)) {
-            give(&word[start..found.start()]);
-            start = found.end();
-        }
-        give(&word[start..]);
-    }
 }

@@ -31,12 +31,13 @@ mod vocabulary;
 use std::ops::ControlFlow;
 
 use crate::error::Error;
+use crate::train::cutter::Cutter;
 use crate::train::learned::check_counts;
 use crate::train::progress::Progress;
-use crate::train::Counts;
+use crate::train::{Counts, Shape};
 
-use alphabet::Alphabet;
-use corpus::{Corpus, Cutter};
+pub(in crate::train) use alphabet::Alphabet;
+use corpus::Corpus;
 use pieces::Pieces;
 use shares::Workers;
 use vocabulary::Reserved;
@@ -67,6 +68,10 @@ pub struct TrainSpec {
     pub shrinking_factor: f64,
     /// Steps of expectation and maximization in a round.
     pub num_sub_iterations: usize,
+    /// What a piece may look like, if not anything of at most `max_piece_length` characters.
+    pub shape: Option<Shape>,
+    /// Learn exactly `vocab_size` entries; else fewer where more would be of no use.
+    pub hard_limit: bool,
 }
 
 impl Default for TrainSpec {
@@ -82,6 +87,8 @@ impl Default for TrainSpec {
             max_piece_length: 16,
             shrinking_factor: 0.75,
             num_sub_iterations: 2,
+            shape: None,
+            hard_limit: true,
         }
     }
 }
@@ -134,18 +141,32 @@ pub fn learn(
     vocabulary::check(spec)?;
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     check_counts(counts, &mut progress)?;
-    let cutter = Cutter::new(&spec.user_defined_symbols)?;
+    let cutter = Cutter::new(&spec.user_defined_symbols, "")?;
     let alphabet = Alphabet::choose(counts, &cutter, spec, &mut progress)?;
-    let reserved = Reserved::new(spec, &alphabet)?;
-    let corpus = Corpus::new(counts, &cutter, &alphabet, &mut progress)?;
-    let pieces = seeds::plant(&corpus, &reserved, spec, &mut progress)?;
-    reserved.check_supply(&corpus, &pieces)?;
-    let mut learner =
-        Learner { spec, corpus: &corpus, workers, wanted: reserved.learned(), steps: Vec::new() };
-    let pieces = learner.run(pieces, &mut progress)?;
-    let steps = learner.steps;
+    let learned = learn_within(counts, &cutter, &alphabet, spec, workers, &mut progress)?;
     progress.finish(spec.vocab_size)?;
-    Ok(LearnedUnigram { pieces: reserved.choose(&corpus, &pieces), steps })
+    Ok(learned)
+}
+
+/// Learn from what a cutter leaves of words, with an alphabet that has been chosen.
+pub(in crate::train) fn learn_within(
+    counts: &Counts,
+    cutter: &Cutter,
+    alphabet: &Alphabet,
+    spec: &TrainSpec,
+    workers: usize,
+    progress: &mut Progress<'_>,
+) -> Result<LearnedUnigram, Error> {
+    let reserved = Reserved::new(spec, alphabet)?;
+    let corpus = Corpus::new(counts, cutter, alphabet, progress)?;
+    let pieces = seeds::plant(&corpus, &reserved, spec, progress)?;
+    let wanted = if spec.hard_limit { reserved.learned() } else { 0 };
+    if spec.hard_limit {
+        reserved.check_supply(&corpus, &pieces)?;
+    }
+    let mut learner = Learner { spec, corpus: &corpus, workers, wanted, steps: Vec::new() };
+    let pieces = learner.run(pieces, progress)?;
+    Ok(LearnedUnigram { pieces: reserved.choose(&corpus, &pieces), steps: learner.steps })
 }
 
 struct Learner<'a> {

@@ -15,6 +15,7 @@ use super::vocabulary::Reserved;
 use super::TrainSpec;
 use crate::error::Error;
 use crate::train::progress::Progress;
+use crate::train::Shape;
 
 /// Rarer substrings are never pieces.
 const MIN_COUNT: u64 = 2;
@@ -48,7 +49,7 @@ pub(super) fn plant(
     spec: &TrainSpec,
     progress: &mut Progress<'_>,
 ) -> Result<Pieces, Error> {
-    let suffixes = Suffixes::new(corpus, spec.max_piece_length);
+    let suffixes = Suffixes::new(corpus, spec);
     progress.advance(corpus.text.len())?;
     let mut chosen = Vec::new();
     let mut candidates = Vec::new();
@@ -85,6 +86,7 @@ struct Suffixes<'c> {
     segment_of: Vec<u32>,
     /// How many characters of a suffix matter: one more than the longest piece has.
     max_chars: usize,
+    shape: Option<&'c Shape>,
 }
 
 /// A substring whose occurrences are being counted.
@@ -95,7 +97,7 @@ struct Open {
 }
 
 impl<'c> Suffixes<'c> {
-    fn new(corpus: &'c Corpus, max_piece_length: usize) -> Self {
+    fn new(corpus: &'c Corpus, spec: &'c TrainSpec) -> Self {
         let mut sorted = vec![0; corpus.text.len()];
         divsufsort::sort_in_place(&corpus.text, &mut sorted);
         let begins = |&place: &u32| !matches!(corpus.text[place as usize], END | 0x80..0xC0);
@@ -104,7 +106,8 @@ impl<'c> Suffixes<'c> {
         for (number, segment) in (0..).zip(&corpus.segments) {
             segment_of[segment.range()].fill(number);
         }
-        Self { corpus, order, segment_of, max_chars: max_piece_length + 1 }
+        let max_chars = spec.max_piece_length + 1;
+        Self { corpus, order, segment_of, max_chars, shape: spec.shape.as_ref() }
     }
 
     /// Give all candidates with their counts, each when its last suffix has passed.
@@ -129,15 +132,26 @@ impl<'c> Suffixes<'c> {
             let Some(done) = open.pop() else { break };
             count += done.count;
             first = done.first;
+            let below = open.last().map_or(0, |next| next.bytes).max(shared);
             let bytes = &self.corpus.text[self.order[first] as usize..][..done.bytes];
-            let chars = char_count(bytes);
-            if count >= MIN_COUNT && chars < self.max_chars {
-                give(candidate(first..at, done.bytes, chars, count));
+            if let Some(bytes) = self.allowed(bytes, below).filter(|_| count >= MIN_COUNT) {
+                give(candidate(first..at, bytes.len(), char_count(bytes), count));
             }
         }
         if count > 0 {
             add(open, shared, first, count);
         }
+    }
+
+    /// What of a substring may be a piece: all, or its longest beginning of an allowed shape that has more
+    /// than `below` bytes and so occurs as often.
+    fn allowed<'t>(&self, bytes: &'t [u8], below: usize) -> Option<&'t [u8]> {
+        if char_count(bytes) >= self.max_chars {
+            return None;
+        }
+        let Some(shape) = self.shape else { return Some(bytes) };
+        let longest = std::str::from_utf8(bytes).ok().and_then(|text| shape.longest(text));
+        longest.filter(|&len| len > below).map(|len| &bytes[..len])
     }
 
     /// Give the single characters.

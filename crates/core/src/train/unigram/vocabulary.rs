@@ -37,8 +37,8 @@ pub(super) fn check(spec: &TrainSpec) -> Result<(), Error> {
     if spec.num_sub_iterations == 0 {
         return refuse("num_sub_iterations", "0".into(), "at least 1");
     }
-    if !(1..=255).contains(&spec.max_piece_length) {
-        return refuse("max_piece_length", spec.max_piece_length.to_string(), "1 to 255");
+    if !(1..=512).contains(&spec.max_piece_length) {
+        return refuse("max_piece_length", spec.max_piece_length.to_string(), "1 to 512");
     }
     match spec.user_defined_symbols.iter().position(String::is_empty) {
         Some(at) => refuse(&format!("user_defined_symbols[{at}]"), "an empty string".into(), "a symbol"),

@@ -6,18 +6,19 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 
 use super::super::alphabet::Alphabet;
-use super::super::corpus::{Corpus, Cutter};
+use super::super::corpus::Corpus;
 use super::super::pieces::{Pieces, NONE};
 use super::super::vocabulary::Reserved;
 use super::super::{seeds, TrainSpec};
 use super::{counts, small, words};
+use crate::train::cutter::Cutter;
 use crate::train::progress::Progress;
 
 pub(super) fn planted(words: &[(String, u64)], spec: &TrainSpec) -> (Corpus, Pieces) {
     let counts = counts(words);
     let mut call = |_, _| ControlFlow::Continue(());
     let mut progress = Progress::start(1, &mut call).expect("nobody stops");
-    let cutter = Cutter::new(&[]).expect("no symbols");
+    let cutter = Cutter::new(&[], "").expect("no symbols");
     let alphabet = Alphabet::choose(&counts, &cutter, spec, &mut progress).expect("nobody stops");
     let corpus = Corpus::new(&counts, &cutter, &alphabet, &mut progress).expect("small");
     let reserved = Reserved::new(spec, &alphabet).expect("large enough");

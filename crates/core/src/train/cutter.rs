@@ -1,0 +1,57 @@
+//! Where no piece may go across: symbols that are tokens of their own, a delimiter, unknown characters.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::error::{Error, ErrorKind};
+
+/// Cuts words around symbols and at a delimiter.
+pub(super) struct Cutter {
+    symbols: Option<AhoCorasick>,
+    /// Empty for none.
+    delimiter: String,
+}
+
+impl Cutter {
+    pub(super) fn new(symbols: &[String], delimiter: &str) -> Result<Self, Error> {
+        let delimiter = delimiter.to_owned();
+        if symbols.is_empty() {
+            return Ok(Self { symbols: None, delimiter });
+        }
+        let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(symbols);
+        built.map(|symbols| Self { symbols: Some(symbols), delimiter }).map_err(|error| {
+            Error::new(
+                ErrorKind::Argument,
+                "user_defined_symbols",
+                error.to_string(),
+                "fewer or shorter ones",
+            )
+        })
+    }
+
+    /// Give what stands between the symbols and the delimiters of a word, at least one text for each word;
+    /// of symbols that overlap the first, then the longest counts.
+    pub(super) fn stretches<'w>(&self, word: &'w str, mut give: impl FnMut(&'w str)) {
+        let mut split = |text: &'w str| match self.delimiter.as_str() {
+            "" => give(text),
+            delimiter => text.split(delimiter).for_each(&mut give),
+        };
+        let mut start = 0;
+        for found in self.symbols.iter().flat_map(|symbols| symbols.find_iter(word)) {
+            split(&word[start..found.start()]);
+            start = found.end();
+        }
+        split(&word[start..]);
+    }
+
+    /// Give the parts of a word that pieces cover: what stands between, without characters not `known`.
+    pub(super) fn parts<'w>(
+        &self,
+        word: &'w str,
+        known: impl Fn(char) -> bool,
+        mut give: impl FnMut(&'w str),
+    ) {
+        self.stretches(word, |stretch| {
+            stretch.split(|c| !known(c)).filter(|part| !part.is_empty()).for_each(&mut give);
+        });
+    }
+}

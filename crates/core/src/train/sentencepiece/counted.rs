@@ -1,0 +1,47 @@
+//! Word and character models: what is most frequent, with the logarithm of its share.
+
+use std::cmp::Reverse;
+
+use super::Piece;
+use crate::error::Error;
+use crate::train::cutter::Cutter;
+use crate::train::progress::Progress;
+use crate::train::unigram::Alphabet;
+use crate::train::Counts;
+
+/// The most frequent characters.
+pub(super) fn characters(alphabet: &Alphabet, wanted: usize) -> Vec<Piece> {
+    let total = alphabet.ranked().iter().map(|&(_, count)| count).sum();
+    let ranked = alphabet.ranked().iter().take(wanted);
+    ranked.map(|&(character, count)| (character.to_string(), score(count, total))).collect()
+}
+
+/// The most frequent words that are made of known characters.
+pub(super) fn words(
+    counts: &Counts,
+    cutter: &Cutter,
+    alphabet: &Alphabet,
+    wanted: usize,
+    progress: &mut Progress<'_>,
+) -> Result<Vec<Piece>, Error> {
+    let mut total = 0;
+    let mut whole = Vec::new();
+    for (word, count, _) in counts.iter() {
+        progress.advance(word.len())?;
+        total += count;
+        let mut is_whole = false;
+        cutter.parts(word, |c| alphabet.contains(c), |part| is_whole |= part.len() == word.len());
+        if is_whole {
+            whole.push((word, count));
+        }
+    }
+    whole.sort_unstable_by_key(|&(word, count)| (Reverse(count), word));
+    whole.truncate(wanted);
+    Ok(whole.into_iter().map(|(word, count)| (word.to_owned(), score(count, total))).collect())
+}
+
+/// The logarithm of a share, as the difference of two logarithms in 32 bits; what never occurs counts once.
+fn score(count: u64, total: u64) -> f32 {
+    let logarithm = |count: u64| f64::from(count.max(1) as f32).ln() as f32;
+    logarithm(count) - logarithm(total)
+}

@@ -1,0 +1,135 @@
+"""The settings of SentencePiece's trainer: their checks, and how a model says what they were."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+from piecework._core import sentencepiece_settings
+from piecework.arguments import PathLike
+from piecework.errors import ArgumentError
+from piecework.normalization import NormalizationRules
+from piecework.train import checks
+from piecework.train.trainers.common import set_field
+
+Rules: TypeAlias = PathLike | NormalizationRules
+
+ROLES = ("unk", "bos", "eos", "pad")
+
+_MODEL_TYPES = ("unigram", "bpe", "word", "char")
+_RANGES = (
+    ("vocab_size", 1, 2**31 - 1),
+    ("max_sentencepiece_length", 1, 512),
+    ("max_sentence_length", 1, None),
+    ("input_sentence_size", 0, None),
+    ("seed", 0, None),
+    ("self_test_sample_size", 0, 1000),
+    ("seed_sentencepiece_size", 1, 2**31 - 1),
+    ("num_sub_iterations", 1, 10),
+)
+
+_NOT_WRITTEN = {
+    "model_type",  # a number there
+    "vocab_size",  # that of the model
+    "normalization_rule_name",
+    "normalization_rule_tsv",
+    "denormalization_rule_tsv",
+    "add_dummy_prefix",
+    "remove_extra_whitespaces",
+    "escape_whitespaces",
+    "seed",
+}
+
+
+# ---- checks
+
+
+def check_settings(trainer: Any) -> None:
+    """Refuse settings out of range, of the wrong kind, or against each other; store their checked forms."""
+    checks.one_of("model_type", trainer.model_type, _MODEL_TYPES)
+    _check_kinds(trainer)
+    _check_numbers(trainer)
+    _check_contradictions(trainer)
+    needed = max(len(trainer.meta_pieces), max(trainer.meta_pieces) + 1)
+    if not trainer.use_all_vocab and trainer.vocab_size < needed:
+        expected = f"at least {needed}, for the pieces that are not learned"
+        raise ArgumentError("vocab_size", str(trainer.vocab_size), expected)
+
+
+def rules_given(name: str, given: Rules | None) -> NormalizationRules | None:
+    """Return rules as they are, or read them from a file."""
+    if given is None or isinstance(given, NormalizationRules):
+        return given
+    if not isinstance(given, (str, os.PathLike)):
+        raise ArgumentError(name, type(given).__name__, "a path or NormalizationRules")
+    return NormalizationRules.from_tsv(given)
+
+
+def _check_kinds(trainer: Any) -> None:
+    """Check settings by the types of their defaults; lists of texts become tuples."""
+    for field in fields(trainer):
+        value = getattr(trainer, field.name)
+        if isinstance(field.default, bool):
+            if not isinstance(value, bool):
+                raise ArgumentError(field.name, repr(value), "True or False")
+        elif isinstance(field.default, str):
+            checks.text(field.name, value)
+        elif isinstance(field.default, tuple):
+            set_field(trainer, field.name, checks.distinct_tokens(field.name, value, None))
+    for role in ROLES:
+        if not getattr(trainer, f"{role}_piece"):
+            raise ArgumentError(f"{role}_piece", "an empty string", "at least one character")
+
+
+def _check_numbers(trainer: Any) -> None:
+    for name, least, most in _RANGES:
+        number = checks.whole_number(name, getattr(trainer, name), least)
+        if most is not None and number > most:
+            raise ArgumentError(name, str(number), f"an integer from {least} to {most}")
+        set_field(trainer, name, number)
+    for role in ROLES:
+        id = getattr(trainer, f"{role}_id")
+        if isinstance(id, bool) or not isinstance(id, int) or not -1 <= id < 2**31:
+            raise ArgumentError(f"{role}_id", repr(id), "an id, or -1 for none")
+    checks.share("character_coverage", trainer.character_coverage, may_be_all=True)
+    checks.share("shrinking_factor", trainer.shrinking_factor, may_be_all=False)
+
+
+def _check_contradictions(trainer: Any) -> None:
+    checks.one_of(
+        "normalization_rule_name", trainer.normalization_rule_name, NormalizationRules.NAMES
+    )
+    if not trainer.escape_whitespaces:
+        raise ArgumentError("escape_whitespaces", "False", "True: pieces are told by their ▁")
+    if trainer.unk_id < 0:
+        raise ArgumentError("unk_id", str(trainer.unk_id), "an id: there must be an unknown piece")
+    counts = trainer.model_type in ("word", "char")
+    if trainer.use_all_vocab and not counts:
+        expected = "False: only word and char models take all there is"
+        raise ArgumentError("use_all_vocab", "True", expected)
+    if trainer.pretokenization_delimiter and counts:
+        expected = "none: only unigram and bpe models have pieces that could go across"
+        raise ArgumentError(
+            "pretokenization_delimiter", repr(trainer.pretokenization_delimiter), expected
+        )
+
+
+# ---- how a model was trained
+
+
+def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
+    """Return the settings as a `.model` holds them, but for what components hold."""
+    given = {field.name: getattr(trainer, field.name) for field in fields(trainer)}
+    written = {name: value for name, value in given.items() if name not in _NOT_WRITTEN}
+    written |= {
+        "model_type": _MODEL_TYPES.index(trainer.model_type) + 1,
+        "vocab_size": vocab_size,
+    }
+    own = trainer.normalization_rule_tsv is not None
+    name = "user_defined" if own else trainer.normalization_rule_name
+    settings = [
+        (name, list(value) if isinstance(value, tuple) else value)
+        for name, value in written.items()
+    ]
+    return sentencepiece_settings(settings, [("name", name)])
