@@ -146,6 +146,7 @@ def write_sentencepiece_vocab(core: Core) -> bytes:
 def sentencepiece_settings(
     trainer: Sequence[tuple[str, int | float | str | list[str]]],
     normalizer: Sequence[tuple[str, int | float | str | list[str]]],
+    denormalizer: Sequence[tuple[str, int | float | str | list[str]]] | None,
 ) -> bytes:
     """Write how a model was trained, by the names of the schema: the `rest` of `spec.SentencePiece`."""
 

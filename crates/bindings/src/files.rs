@@ -124,14 +124,18 @@ impl From<GivenSetting> for sentencepiece::Setting {
     }
 }
 
+type GivenSettings = Vec<(String, GivenSetting)>;
+
 /// Write how a model of SentencePiece was trained.
 #[pyfunction]
 pub(crate) fn sentencepiece_settings(
-    trainer: Vec<(String, GivenSetting)>,
-    normalizer: Vec<(String, GivenSetting)>,
+    trainer: GivenSettings,
+    normalizer: GivenSettings,
+    denormalizer: Option<GivenSettings>,
 ) -> PyResult<Vec<u8>> {
-    let named = |given: Vec<(String, GivenSetting)>| {
+    let named = |given: GivenSettings| {
         given.into_iter().map(|(name, setting)| (name, setting.into())).collect::<Vec<_>>()
     };
-    sentencepiece::settings(&named(trainer), &named(normalizer)).map_err(raise)
+    let denormalizer = denormalizer.map(named);
+    sentencepiece::settings(&named(trainer), &named(normalizer), denormalizer.as_deref()).map_err(raise)
 }

@@ -125,8 +125,12 @@ def unigram_options() -> tuple[Callable[[Command], Command], ...]:
 
 def trainer_of(model: str, options: dict[str, Any], preset: pw.train.Preset) -> pw.train.Trainer:
     """Make the trainer from the training options that were given, and what is usual with the preset."""
-    given = {name: value for name, value in options.items() if value is not None and value != ()}
-    return pw.train.trainer_for(model, given, preset)
+    return pw.train.trainer_for(model, given_options(options), preset)
+
+
+def given_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in options.items() if value is not None and value != ()}
 
 
 def counts_of(
@@ -146,6 +150,7 @@ def counts_by(
     field: str,
     errors: Literal["replace", "strict"],
     workers: int | None,
+    sentences: pw.train.Sentences | None = None,
 ) -> pw.Counts:
     """Count the words of a corpus as a pipeline makes them, or load and merge counts files."""
     are_counts = [Path(path).suffix.lower() in COUNTS_SUFFIXES for path in corpus]
@@ -161,6 +166,7 @@ def counts_by(
             errors=errors,
             workers=workers,
             progress=progress,
+            sentences=sentences,
         )
     if not len(counts):
         raise pw.errors.CorpusError(", ".join(corpus), "no words", "text")

@@ -8,7 +8,8 @@ import click
 
 import piecework as pw
 from piecework.bars import progress_bar
-from piecework.cli.options import corpus_options, counts_of, trainer_of, training_options
+from piecework.cli.options import corpus_options, counts_by, given_options, training_options
+from piecework.cli.sentencepiece_options import sentencepiece_options
 from piecework.cli.streams import check_output, save_tokenizer
 
 _EXAMPLE = """\b
@@ -16,6 +17,7 @@ Example:
   piecework train corpus.txt more.jsonl.gz --vocab-size 8000 -o tokenizer.json
   piecework count corpus/ -o counts.parquet
   piecework train counts.parquet --score frequency -o vocab.txt
+  piecework train corpus.txt --type bpe --byte-fallback --vocab-size 32000 -o spm.model
 """
 
 
@@ -23,7 +25,8 @@ Example:
 @click.argument("corpus", nargs=-1, required=True)
 @training_options
 @corpus_options
-@click.option("-o", "--output", "path", required=True, help="tokenizer.json, *.txt or -.")
+@click.option("-o", "--output", "path", required=True, help="tokenizer.json, *.model, *.txt or -.")
+@sentencepiece_options
 def train(
     corpus: tuple[str, ...],
     model: str,
@@ -39,12 +42,15 @@ def train(
     CORPUS: text files, .jsonl files, both also as .gz or .zst, directories of them, - for stdin, or
     counts that `piecework count` made (.parquet, .tsv).
     """
-    chosen = pw.train.preset_for(model, preset)
-    trainer = trainer_of(model, settings, chosen)
+    given = given_options(settings)
+    kind = "sentencepiece" if "model_type" in given else model
+    plan = pw.train.Plan.of(None, kind, preset, given)
     check_output(path)
-    counts = counts_of(corpus, chosen, field, errors, workers)
+    counts = counts_by(corpus, plan.pipeline, field, errors, workers, plan.sentences)
     with progress_bar("learning") as progress:
-        spec = pw.train.learn_spec(counts, trainer, chosen, progress=progress, workers=workers)
+        spec = pw.train.learn_spec(
+            counts, plan.trainer, plan.preset, progress=progress, workers=workers
+        )
     save_tokenizer(pw.Tokenizer.from_spec(spec), path)
     entries = f"{len(spec.model.vocab):,} entries from {len(counts):,} distinct words"
     click.echo(f"learned {entries}" + ("" if path == "-" else f", saved as {path}"), err=True)

@@ -79,8 +79,9 @@ pub(super) const TRAINER_SETTINGS: [Field; 35] = [
     (53, "pretokenization_delimiter"),
 ];
 
-/// The settings of a normalizer beside those above.
-pub(super) const NORMALIZER_SETTINGS: [Field; 1] = [(1, "name")];
+/// All settings of a normalizer but where its rules were read.
+pub(super) const NORMALIZER_SETTINGS: [Field; 5] =
+    [(1, "name"), CHARSMAP, ADD_DUMMY_PREFIX, REMOVE_EXTRA_WHITESPACES, ESCAPE_WHITESPACES];
 
 pub(super) const DEFAULT_UNK_SURFACE: &str = " \u{2047} ";
 pub(super) const DEFAULT_BOS: &str = "<s>";

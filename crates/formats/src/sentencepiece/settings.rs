@@ -3,8 +3,8 @@
 
 use piecework_core::error::{Error, ErrorKind};
 
-use super::message::{Message, Value};
-use super::schema::{NORMALIZER, NORMALIZER_SETTINGS, TRAINER, TRAINER_SETTINGS};
+use super::message::{put_field, Field, Message, Value};
+use super::schema::{DENORMALIZER, NORMALIZER, NORMALIZER_SETTINGS, TRAINER, TRAINER_SETTINGS};
 
 /// The value of a setting.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,19 +19,29 @@ pub enum Setting {
     Texts(Vec<String>),
 }
 
-/// Write settings of the trainer and of the normalizer under the names of SentencePiece's schema.
-pub fn settings(trainer: &[(String, Setting)], normalizer: &[(String, Setting)]) -> Result<Vec<u8>, Error> {
+/// A setting and its name in the schema.
+pub type Named = (String, Setting);
+
+/// Write settings of the trainer, the normalizer and the denormalizer, if there is one.
+///
+/// The rules of both are not among them: they are those of the components. Places are kept for them, so that
+/// a file that is written and read gives the same bytes again.
+pub fn settings(
+    trainer: &[Named],
+    normalizer: &[Named],
+    denormalizer: Option<&[Named]>,
+) -> Result<Vec<u8>, Error> {
     let mut file = Message::default();
     file.set(TRAINER, Value::Bytes(message(trainer, &TRAINER_SETTINGS, TRAINER.1)?.into()));
     file.set(NORMALIZER, Value::Bytes(message(normalizer, &NORMALIZER_SETTINGS, NORMALIZER.1)?.into()));
+    if let Some(given) = denormalizer {
+        let written = message(given, &NORMALIZER_SETTINGS, DENORMALIZER.1)?;
+        file.set(DENORMALIZER, Value::Bytes(written.into()));
+    }
     Ok(file.bytes())
 }
 
-fn message(
-    given: &[(String, Setting)],
-    known: &[(u32, &'static str)],
-    place: &str,
-) -> Result<Vec<u8>, Error> {
+fn message(given: &[Named], known: &[Field], place: &str) -> Result<Vec<u8>, Error> {
     let mut numbered = Vec::with_capacity(given.len());
     for (name, setting) in given {
         let field = known.iter().find(|(_, known)| known == name).ok_or_else(|| {
@@ -53,11 +63,38 @@ fn message(
 }
 
 fn put(number: u32, setting: &Setting, out: &mut Vec<u8>) {
-    let mut put = |value: &Value<'_>| super::message::put_field(number, value, out);
+    let mut put = |value: &Value<'_>| put_field(number, value, out);
     match setting {
         Setting::Integer(value) => put(&Value::Varint(*value as u64)),
         Setting::Float(value) => put(&Value::Fixed32(value.to_le_bytes())),
         Setting::Text(text) => put(&Value::Bytes(text.as_bytes().into())),
         Setting::Texts(texts) => texts.iter().for_each(|text| put(&Value::Bytes(text.as_bytes().into()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_come_in_the_order_of_their_numbers() {
+        let named = |name: &str, setting| (name.to_owned(), setting);
+        let trainer = [
+            named("pad_id", Setting::Integer(-1)),
+            named("control_symbols", Setting::Texts(vec!["a".into(), "b".into()])),
+            named("character_coverage", Setting::Float(0.5)),
+        ];
+        let written = settings(&trainer, &[named("name", Setting::Text("nfkc".into()))], None).unwrap();
+        let expected = b"\x12\x18\x55\0\0\0\x3F\xF2\x01\x01a\xF2\x01\x01b\xD8\x02\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01\x1A\x06\x0A\x04nfkc";
+        let length = expected.len() - 2 - 8;
+        assert_eq!(usize::from(written[1]), length);
+        assert_eq!(written[2..], expected[2..]);
+    }
+
+    #[test]
+    fn unknown_settings_are_named() {
+        let given = [("colour".to_owned(), Setting::Integer(1))];
+        let error = settings(&given, &[], None).unwrap_err().to_string();
+        assert_eq!(error, "trainer_spec.colour: found an unknown setting, expected one of the schema");
     }
 }

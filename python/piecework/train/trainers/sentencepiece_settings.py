@@ -10,6 +10,7 @@ from piecework._core import sentencepiece_settings
 from piecework.arguments import PathLike
 from piecework.errors import ArgumentError
 from piecework.normalization import NormalizationRules
+from piecework.spec import SentencePieceNormalizer
 from piecework.train import checks
 from piecework.train.trainers.common import set_field
 
@@ -126,10 +127,21 @@ def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
         "model_type": _MODEL_TYPES.index(trainer.model_type) + 1,
         "vocab_size": vocab_size,
     }
-    own = trainer.normalization_rule_tsv is not None
-    name = "user_defined" if own else trainer.normalization_rule_name
     settings = [
         (name, list(value) if isinstance(value, tuple) else value)
         for name, value in written.items()
     ]
-    return sentencepiece_settings(settings, [("name", name)])
+    own = trainer.normalization_rule_tsv is not None
+    name = "user_defined" if own else trainer.normalization_rule_name
+    denormalizer = trainer.decoder.denormalizer
+    return sentencepiece_settings(
+        settings,
+        _of_normalizer(name, trainer.normalizer),
+        denormalizer and _of_normalizer("user_defined", denormalizer),
+    )
+
+
+def _of_normalizer(name: str, normalizer: SentencePieceNormalizer) -> list[tuple[str, Any]]:
+    spaces = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+    flags = [(flag, getattr(normalizer, flag)) for flag in spaces]
+    return [("name", name), ("precompiled_charsmap", ""), *flags]

@@ -45,7 +45,8 @@ pub enum Ties {
     LowestIds,
     /// The one with the greater left string, then the greater right string, as in subword-nmt.
     GreatestStrings,
-    /// The one that makes the entry of fewer characters, then the lesser string, as in SentencePiece.
+    /// The one that makes the entry of fewer characters, then the lesser string, as in SentencePiece; then
+    /// the one with the shorter left part.
     ShortestEntries,
 }
 

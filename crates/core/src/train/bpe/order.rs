@@ -38,9 +38,10 @@ impl Order for GreatestStrings {
 }
 
 impl Order for ShortestEntries {
-    type Key = Reverse<(usize, String)>;
+    type Key = Reverse<(usize, String, usize)>;
 
     fn key(entries: &Entries, left: u32, right: u32) -> Self::Key {
-        Reverse((entries.joined_chars(left, right), entries.spell_joined(left, right)))
+        let left_bytes = entries.names()[left as usize].len();
+        Reverse((entries.joined_chars(left, right), entries.spell_joined(left, right), left_bytes))
     }
 }

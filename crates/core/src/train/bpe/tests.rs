@@ -85,7 +85,8 @@ fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &TrainSpec) -> 
         let is_shaped = spec.shape.as_ref().is_none_or(|shape| shape.allows(&both(pair)));
         is_shaped && !(spec.distinct && vocab.contains(&both(pair)))
     };
-    let shortness = |pair: &(u32, u32)| Reverse((both(pair).chars().count(), both(pair)));
+    let shortness =
+        |pair: &(u32, u32)| Reverse((both(pair).chars().count(), both(pair), names(pair).0.len()));
     let best = counted.iter().filter(|(pair, _)| allowed(pair)).max_by(|one, two| {
         one.1.cmp(two.1).then_with(|| match spec.ties {
             Ties::LowestIds => two.0.cmp(one.0),

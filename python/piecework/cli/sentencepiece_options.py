@@ -1,0 +1,82 @@
+"""The settings of SentencePiece's trainer as options: their names, kinds and defaults are the trainer's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import Field, fields
+from typing import Any, TypeVar
+
+import click
+
+import piecework as pw
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+TYPES = ("unigram", "bpe", "word", "char")
+
+# Those of other trainers are options already; samples for a self-test are for the library's callers.
+_ELSEWHERE = {
+    "model_type",
+    "vocab_size",
+    "user_defined_symbols",
+    "byte_fallback",
+    "character_coverage",
+    "shrinking_factor",
+    "escape_whitespaces",
+    "self_test_sample_size",
+}
+_HELP = {
+    "normalization_rule_name": ", ".join(pw.NormalizationRules.NAMES) + ".",
+    "normalization_rule_tsv": "Rules of your own in its place: a file of code points.",
+    "denormalization_rule_tsv": "Rules for decoded text.",
+    "required_chars": "Characters to have in any case, as one string.",
+    "split_by_whitespace": "No piece across words.",
+    "split_by_unicode_script": "No piece of two scripts.",
+    "split_by_number": "No piece of digits and letters.",
+    "split_digits": "Each digit a piece.",
+    "pretokenization_delimiter": "No piece across it; it is not learned.",
+    "control_symbols": "Repeatable; never found in text.",
+    "max_sentence_length": "In bytes; longer ones are left out.",
+    "input_sentence_size": "Sentences taken at most, 0 for all.",
+    "shuffle_input_sentence": "Draw them at random, or take the first.",
+    "hard_vocab_limit": "Exactly --vocab-size pieces, or what there is.",
+    "use_all_vocab": "All words or characters there are.",
+}
+
+
+def sentencepiece_options(command: Command) -> Command:
+    """Add `--type`, and what SentencePiece's trainer can be told beside the options of the others."""
+    for option in reversed([_type_option(), *_setting_options()]):
+        command = option(command)
+    return command
+
+
+def _type_option() -> Callable[[Command], Command]:
+    return click.option(
+        "--type",
+        "model_type",
+        type=click.Choice(TYPES),
+        help="Train a SentencePiece model of this type, for a .model; in place of --model and --preset, "
+        "with the options below.",
+    )
+
+
+def _setting_options() -> Iterator[Callable[[Command], Command]]:
+    for field in fields(pw.SentencePieceTrainer):
+        if field.name not in _ELSEWHERE:
+            yield _option(field)
+
+
+def _option(field: Field[Any]) -> Callable[[Command], Command]:
+    flag = f"--{field.name.replace('_', '-')}"
+    about = _HELP.get(field.name, "")
+    if isinstance(field.default, bool):
+        default = flag if field.default else f"no{flag[1:]}"
+        about = f"{about}  [default: {default.lstrip('-')}]".strip()
+        both = f"{flag}/--no{flag[1:]}"
+        return click.option(both, field.name, default=None, help=about)
+    if isinstance(field.default, tuple):
+        return click.option(flag.removesuffix("s"), field.name, multiple=True, help=about)
+    shown = f"{about}  [default: {field.default!r}]" if field.default not in (None, "") else about
+    kind = type(field.default) if field.default is not None else str
+    return click.option(flag, field.name, type=kind, help=shown.strip() or None)

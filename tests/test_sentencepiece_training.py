@@ -1,0 +1,239 @@
+"""Training SentencePiece models: ids, sizes, sentences, wrong use, interruption, the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import piecework as pw
+from piecework.cli.app import run
+from piecework.errors import ArgumentError, CorpusError, InvalidUtf8Error, TrainingError
+from piecework.train import SentencePieceTrainer, count_texts
+
+TEXTS = [
+    "The quick brown fox jumps over the lazy dog; the dog is not amused.",
+    "Only upon reflection did the fox regret it: the dog was fast, and so it ran.",
+    "A fox runs, a dog runs; only the lazy one stays where it is, upon the hill.",
+] * 3
+TYPES = ("unigram", "bpe", "word", "char")
+
+
+def train(texts: list[str] | None = None, **settings: Any) -> pw.Tokenizer:
+    trainer = SentencePieceTrainer(**{"vocab_size": 60, **settings})
+    return pw.Tokenizer.train_from_iterator(TEXTS if texts is None else texts, trainer)
+
+
+def entries(tokenizer: pw.Tokenizer) -> list[str]:
+    return list(tokenizer.get_vocab())
+
+
+# ---- ids
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_what_is_learned_is_a_native_model(kind: str, tmp_path: Path) -> None:
+    ours = train(model_type=kind, hard_vocab_limit=False)
+    assert entries(ours)[:3] == ["<unk>", "<s>", "</s>"]
+    assert (ours.spec.model.kind, ours.spec.pre_tokenizer) == (kind, None)  # type: ignore[union-attr]
+    assert ours.decode(ours.encode("the  lazy dog").ids) == "the lazy dog"
+    ours.save(tmp_path / "x.model")
+    assert pw.Tokenizer.load(tmp_path / "x.model") == ours
+
+
+def test_symbols_stand_where_they_are_asked_for() -> None:
+    ours = train(
+        vocab_size=360,
+        **{"unk_id": 3, "bos_id": -1, "eos_id": 0, "pad_id": 300, "pad_piece": "[PAD]"},
+        control_symbols=("<c>",),
+        user_defined_symbols=("dog", "</s>"),
+        byte_fallback=True,
+        hard_vocab_limit=False,
+    )
+    assert entries(ours)[:5] == ["</s>", "<c>", "dog", "<unk>", "<0x00>"]
+    assert ours.id_to_token(300) == "[PAD]"
+    types = [ours.spec.model.pieces[id].type for id in (0, 1, 2, 3, 4)]  # type: ignore[union-attr]
+    assert types == ["user_defined", "control", "user_defined", "unknown", "byte"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"unk_id": -1}, "unk_id: found -1"),
+        ({"pad_id": 1}, "pad_id: found 1, that of bos"),
+        ({"eos_piece": "<s>"}, "eos_piece: found '<s>', that of bos"),
+        ({"bos_piece": ""}, "bos_piece: found an empty string"),
+        ({"control_symbols": ("a",), "user_defined_symbols": ("a",)}, "found 'a' twice"),
+        ({"user_defined_symbols": ("<unk>",)}, "user_defined_symbols: found '<unk>' twice"),
+        ({"byte_fallback": True, "control_symbols": ("<0x0A>",)}, "found '<0x0A>' twice"),
+        ({"byte_fallback": True}, "vocab_size: found 60, expected at least 259"),
+        ({"pad_id": 60}, "vocab_size: found 60, expected at least 61"),
+        ({"vocab_size": 0}, "vocab_size: found 0"),
+        ({"model_type": "wordpiece"}, "model_type: found 'wordpiece'"),
+        ({"use_all_vocab": True}, "use_all_vocab: found True"),
+        ({"model_type": "word", "pretokenization_delimiter": "|"}, "found '|', expected none"),
+        ({"escape_whitespaces": False}, "escape_whitespaces: found False"),
+        ({"normalization_rule_name": "nfd"}, "normalization_rule_name: found 'nfd'"),
+        ({"normalization_rule_tsv": 3}, "normalization_rule_tsv: found int"),
+        ({"character_coverage": 1.5}, "character_coverage: found 1.5"),
+        ({"max_sentencepiece_length": 513}, "max_sentencepiece_length: found 513"),
+        ({"split_digits": 1}, "split_digits: found 1, expected True or False"),
+        ({"num_sub_iterations": 0}, "num_sub_iterations: found 0"),
+    ],
+)
+def test_contradictions_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        train(**settings)
+    assert message in str(caught.value)
+
+
+def test_a_trainer_takes_no_settings_or_preset_beside_it() -> None:
+    trainer = SentencePieceTrainer(vocab_size=60)
+    with pytest.raises(ArgumentError, match="vocab_size: found a setting beside a trainer"):
+        pw.Tokenizer.train_from_iterator(TEXTS, trainer, vocab_size=9)
+    with pytest.raises(ArgumentError, match="preset: found 't5', expected None"):
+        pw.Tokenizer.train_from_iterator(TEXTS, trainer, preset="t5")
+    by_name = pw.Tokenizer.train_from_iterator(TEXTS, model="sentencepiece", vocab_size=60)
+    assert by_name == pw.Tokenizer.train_from_iterator(TEXTS, trainer)
+
+
+def test_other_trainers_can_be_given_too() -> None:
+    trainer = pw.BPETrainer(vocab_size=40, min_frequency=1)
+    given = pw.Tokenizer.train_from_iterator(TEXTS, trainer)
+    named = pw.Tokenizer.train_from_iterator(TEXTS, model="bpe", vocab_size=40, min_frequency=1)
+    assert given == named
+
+
+# ---- sizes
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "word"])
+def test_too_many_pieces_are_refused_with_the_most_there_are(kind: str) -> None:
+    with pytest.raises(
+        TrainingError, match=r"vocab_size: found 5000, expected at most \d+"
+    ) as caught:
+        train(model_type=kind, vocab_size=5000)
+    most = int(caught.value.expected.split("at most ")[1].split(":")[0])
+    assert len(entries(train(model_type=kind, vocab_size=most))) == most
+    with pytest.raises(TrainingError):
+        train(model_type=kind, vocab_size=most + 1)
+    assert len(entries(train(model_type=kind, vocab_size=5000, hard_vocab_limit=False))) <= most
+
+
+def test_too_few_pieces_are_refused_with_the_least_there_must_be() -> None:
+    for kind in ("unigram", "bpe"):
+        with pytest.raises(TrainingError, match=r"expected at least \d+ \(3 symbols and"):
+            train(model_type=kind, vocab_size=10)
+
+
+def test_all_words_are_taken_where_that_is_asked_for() -> None:
+    words = {word for text in TEXTS for word in text.split()}
+    assert len(entries(train(model_type="word", vocab_size=9, use_all_vocab=True))) == 3 + len(
+        words
+    )
+
+
+# ---- sentences
+
+
+def test_long_sentences_are_left_out_with_a_warning() -> None:
+    with pytest.warns(pw.errors.TrainingWarning, match="1 sentence was left out: longer than 80"):
+        ours = train([*TEXTS, "xyzzy " * 20], model_type="char", max_sentence_length=80)
+    assert ours.token_to_id("y") is not None
+    assert ours.token_to_id("z") is not None
+    counts = count_texts(["ab", "▅ab", ""], pipeline=SentencePieceTrainer().pipeline)
+    kept = SentencePieceTrainer().sentences
+    less = count_texts(["ab", "▅ab", ""], pipeline=SentencePieceTrainer().pipeline, sentences=kept)
+    assert (dict(counts), dict(less)) == ({"▁ab": 1, "▁▅ab": 1}, {"▁ab": 1})
+
+
+def test_sentences_are_drawn_from_a_seed_or_are_the_first(tmp_path: Path) -> None:
+    texts = [chr(ord("a") + at) for at in range(26)]
+    (tmp_path / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
+    common: dict[str, Any] = {"model_type": "char", "vocab_size": 60, "input_sentence_size": 5}
+
+    def drawn(**settings: Any) -> list[str]:
+        trainer = SentencePieceTrainer(**common, **settings)
+        one = pw.Tokenizer.train(tmp_path / "corpus.txt", trainer)
+        assert one == pw.Tokenizer.train_from_iterator(texts, trainer)
+        return sorted(entries(one)[4:])
+
+    assert drawn(shuffle_input_sentence=False) == list("abcde")
+    assert len(drawn(seed=1)) == 5
+    assert drawn(seed=1) == drawn(seed=1)
+    assert drawn(seed=1) != drawn(seed=2)
+
+
+def test_bytes_that_are_no_text_are_named_when_sentences_are_drawn(tmp_path: Path) -> None:
+    (tmp_path / "corpus.txt").write_bytes(b"good\nb\xffd\n")
+    trainer = SentencePieceTrainer(model_type="char", input_sentence_size=5)
+    with pytest.raises(InvalidUtf8Error, match="byte 6"):
+        pw.Tokenizer.train(tmp_path / "corpus.txt", trainer, errors="strict")
+
+
+def test_nothing_to_learn_from_is_an_error() -> None:
+    for texts in ([], ["", "   "]):
+        with pytest.raises(CorpusError, match="no words"):
+            train(texts)
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_sentences_without_a_space_are_learned_from_in_reasonable_memory(kind: str) -> None:
+    texts = ["ab" * 50_000, "a" * 100_000, "\0x\0" * 1000]
+    ours = train(
+        texts,
+        model_type=kind,
+        split_by_whitespace=False,
+        max_sentence_length=1_000_000,
+        hard_vocab_limit=False,
+    )
+    assert max(map(len, entries(ours)[3:])) <= 16
+
+
+def test_a_user_can_stop_it() -> None:
+    trainer = SentencePieceTrainer(model_type="bpe", vocab_size=60)
+    counts = count_texts(TEXTS, pipeline=trainer.pipeline)
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trainer.learn(counts, stop)
+
+
+# ---- rules
+
+
+def test_rules_of_ones_own_take_the_place_of_the_named_ones(tmp_path: Path) -> None:
+    rules = pw.NormalizationRules.from_mapping({"the": "THE", "ﬁ": "FI"})
+    rules.save_tsv(tmp_path / "rules.tsv")
+    back = pw.NormalizationRules.from_mapping({"THE": "the"})
+    ours = train(normalization_rule_tsv=tmp_path / "rules.tsv", denormalization_rule_tsv=back)
+    assert ours == train(normalization_rule_tsv=rules, denormalization_rule_tsv=back)
+    assert "▁THE" in entries(ours)
+    assert ours.decode(ours.encode("the dog").ids) == "the dog"
+    ours.save(tmp_path / "x.model")
+    assert pw.Tokenizer.load(tmp_path / "x.model") == ours
+
+
+# ---- the command line
+
+
+def test_the_command_line_has_every_setting(tmp_path: Path) -> None:
+    corpus, model = tmp_path / "corpus.txt", tmp_path / "x.model"
+    corpus.write_text("\n".join(TEXTS), encoding="utf-8")
+    arguments = ["train", str(corpus), "--type", "bpe", "--vocab-size", "60", "-o", str(model)]
+    arguments += ["--no-split-by-whitespace", "--control-symbol", "<c>", "--pad-id", "3"]
+    assert run(arguments) == 0
+    expected = train(
+        model_type="bpe", split_by_whitespace=False, control_symbols=("<c>",), pad_id=3
+    )
+    assert pw.Tokenizer.load(model) == expected
+
+
+def test_the_command_line_refuses_a_setting_of_another_trainer(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(TEXTS), encoding="utf-8")
+    arguments = ["train", str(corpus), "--type", "bpe", "--min-frequency", "2", "-o", "x.model"]
+    assert run(arguments) == 2
