@@ -49,7 +49,7 @@ FLAGS: list[dict[str, Any]] = [
     {"user_defined_symbols": ("<x>", "▁the", "an"), "control_symbols": ("<c>", "fox")},
     {"byte_fallback": True, "user_defined_symbols": ("<x>", "<s>")},
     {"unk_id": 5, "bos_id": -1, "eos_id": 0, "pad_id": 7, "unk_piece": "[?]", "unk_surface": "?"},
-    {"character_coverage": 0.98, "required_chars": "Æö猫"},
+    {"character_coverage": 0.98, "required_chars": "ö猫名"},
     {"max_sentencepiece_length": 5},
     {"max_sentence_length": 76},
 ]
