@@ -164,15 +164,14 @@ class Encoding(Vocabulary):
     # ---- rows of ids or pieces, and what they are given as
 
     def _rows(self, sources: list[Source], settings: Settings, in_bytes: bool) -> list[Any]:
-        drawn = settings.drawn(self._model.model.kind)
+        drawn = settings.drawn(self._model.model.kind) if settings.enable_sampling else None
         if settings.out_type in (int, "numpy"):
-            rows = self._id_rows(sources, settings, drawn)
-            return [self._as_ids(row, settings) for row in rows]
-        if settings.out_type in FORMS:
-            settings.refuse_extras()
-            spanned = [self._spanned(source, drawn, at) for at, source in enumerate(sources)]
-        else:
-            spanned = self._named_rows(sources, settings, drawn)
+            return self._as_ids(self._id_rows(sources, settings, drawn), settings)
+        if settings.out_type not in FORMS:
+            names = self._name_rows(sources, settings, drawn)
+            return [self._as_names(row, settings) for row in names]
+        settings.refuse_extras()
+        spanned = (self._spanned(source, drawn, at) for at, source in enumerate(sources))
         pairs = zip(sources, spanned, strict=True)
         return [self._as_pieces(source, row, settings, in_bytes) for source, row in pairs]
 
@@ -186,23 +185,26 @@ class Encoding(Vocabulary):
             is_pretokenized=False,
             parse_special=[],
             sampling=drawn,
-            workers=settings.workers,
+            workers=settings.workers if len(sources) > 1 else 1,
         )
         flat = ids.tolist()
         return [flat[start:end] for start, end in pairwise(row_offsets.tolist())]
 
-    def _named_rows(
+    def _name_rows(
         self, sources: list[Source], settings: Settings, drawn: Drawn | None
-    ) -> list[list[Spanned]]:
-        """Return pieces without spans where ids say all, which is quicker."""
-        model = self._model
+    ) -> list[list[str]]:
+        """Return the pieces of each text, by its ids alone where these say all."""
+        texts, unk_id = self._model.texts, self._model.unk_id
         rows = self._id_rows(sources, settings, drawn)
         return [
-            self._spanned(source, drawn, at)
-            if model.unk_id in row
-            else [(id, model.texts[id], (0, 0)) for id in row]
+            self._names(source, self._spanned(source, drawn, at))
+            if self._encode_extras or unk_id in row
+            else [texts[id] for id in row]
             for at, (source, row) in enumerate(zip(sources, rows, strict=True))
         ]
+
+    def _names(self, source: Source, row: list[Spanned]) -> list[str]:
+        return [text for _, text, _ in self._with_encode_extras(row, len(source.text))]
 
     def _spanned(self, source: Source, drawn: Drawn | None, row: int) -> list[Spanned]:
         at_row = drawn and (*drawn[:3], row)
@@ -215,30 +217,34 @@ class Encoding(Vocabulary):
             (id, text if id == model.unk_id else model.texts[id], span) for id, text, span in found
         ]
 
-    def _as_ids(self, row: list[int], settings: Settings) -> Any:
-        ends = (
-            self._model.id_of(self._model.model.bos_piece),
-            self._model.id_of(self._model.model.eos_piece),
-        )
+    def _as_ids(self, rows: list[list[int]], settings: Settings) -> list[Any]:
+        """Return rows of ids with what is put around them, in the form that is wanted."""
         extras = (*self._encode_extras, *self._extras_of(settings))
-        row = with_extras(row, extras, ends, lambda id: id)
-        return np.array(row, np.int32) if settings.out_type == "numpy" else row
+        if extras:
+            model = self._model
+            ends = (model.id_of(model.model.bos_piece), model.id_of(model.model.eos_piece))
+            rows = [with_extras(row, extras, ends, lambda id: id) for row in rows]
+        is_array = settings.out_type == "numpy"
+        return [np.array(row, np.int32) for row in rows] if is_array else rows
 
     def _as_pieces(
         self, source: Source, row: list[Spanned], settings: Settings, in_bytes: bool
     ) -> Any:
         """Return a row of pieces in the form that is wanted."""
+        if settings.out_type not in FORMS:
+            return self._as_names(self._names(source, row), settings)
         row = self._with_encode_extras(row, len(source.text))
-        if settings.out_type in FORMS:
-            return formed(spelled(source, row), settings.out_type, in_bytes)
-        names = [text for _, text, _ in row]
+        return formed(spelled(source, row), settings.out_type, in_bytes)
+
+    def _as_names(self, names: list[str], settings: Settings) -> Any:
+        model = self._model
         if settings.emit_unk_piece:
-            unk = self._model.unk_id
-            names = [
-                self._model.texts[unk] if self._model.id_of(name) == unk else name for name in names
-            ]
-        ends = (self._model.model.bos_piece, self._model.model.eos_piece)
-        names = with_extras(names, self._extras_of(settings), ends, lambda name: name)
+            unk = model.texts[model.unk_id]
+            names = [unk if model.id_of(name) == model.unk_id else name for name in names]
+        extras = self._extras_of(settings)
+        if extras:
+            ends = (model.model.bos_piece, model.model.eos_piece)
+            names = with_extras(names, extras, ends, lambda name: name)
         return names if settings.out_type is str else [to_bytes(name) for name in names]
 
     def _with_encode_extras(self, row: list[Spanned], length: int) -> list[Spanned]:

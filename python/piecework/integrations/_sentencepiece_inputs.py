@@ -88,8 +88,6 @@ class Settings:
 
     def drawn(self, kind: str) -> Drawn | None:
         """Say what to draw segmentations with, None for the best one."""
-        if not self.enable_sampling:
-            return None
         if self.nbest_size in (0, 1):
             expected = "more than 1, or -1 for all segmentations"
             raise ArgumentError("nbest_size", f"{self.nbest_size} with sampling", expected)

@@ -49,10 +49,10 @@ class LoadedModel:
 
     @classmethod
     def of(cls, tokenizer: Tokenizer) -> LoadedModel:
-        """Take a tokenizer that a `.model` can hold."""
+        """Take of a tokenizer what a `.model` can hold: no template, truncation or padding."""
         if not isinstance(tokenizer, Tokenizer):
             raise InputTypeError("tokenizer", type(tokenizer).__name__, "Tokenizer")
-        return cls(tokenizer, write_sentencepiece(tokenizer._core))
+        return cls.from_bytes(write_sentencepiece(tokenizer._core))
 
     @classmethod
     def from_bytes(cls, data: Any) -> LoadedModel:

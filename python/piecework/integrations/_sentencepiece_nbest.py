@@ -196,7 +196,7 @@ class Several(Encoding):
 
     def _as_row(self, source: Source, row: list[Any], settings: Settings) -> Any:
         if settings.out_type in (int, "numpy"):
-            return self._as_ids([id for id, _, _ in row], settings)
+            return self._as_ids([[id for id, _, _ in row]], settings)[0]
         return self._as_pieces(source, row, settings, False)
 
     CalculateEntropy = calculate_entropy
