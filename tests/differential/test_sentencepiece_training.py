@@ -186,7 +186,7 @@ def likelihoods(one: Any, two: Any, lines: list[str]) -> tuple[float, float]:
     """Return the sums over the lines in which neither knows something unknown."""
     rows = [(one.encode(line), two.encode(line)) for line in lines]
     known = [row for row in rows if one.unk_id() not in row[0] and two.unk_id() not in row[1]]
-    assert 2 * len(known) > len(rows)
+    assert 4 * len(known) > len(rows)
     first = sum(one.get_score(id) for ids, _ in known for id in ids)
     second = sum(two.get_score(id) for _, ids in known for id in ids)
     return first, second
