@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     from piecework.encoding import Encoding
     from piecework.spec import TokenizerSpec
-    from piecework.train import Counts, Plan, Preset, RetrainSettings, Trainer, TrainSettings
+    from piecework.train import (
+        Counts,
+        Plan,
+        Preset,
+        RetrainSettings,
+        SentencePiecePreset,
+        Trainer,
+        TrainSettings,
+    )
 
 
 class Trainable:
@@ -41,7 +49,7 @@ class Trainable:
         trainer: Trainer | None = None,
         *,
         model: str | None = None,
-        preset: str | Preset | None = None,
+        preset: str | Preset | SentencePiecePreset | None = None,
         field: str = "text",
         errors: Literal["replace", "strict"] = "replace",
         workers: int | None = None,
@@ -53,8 +61,9 @@ class Trainable:
         `model` is "wordpiece" (if nothing is said), "bpe", "byte-bpe", "unigram", "sentencepiece", "word"
         or "char", the settings are those of its trainer: `vocab_size`, `min_frequency`, ...; or give the
         trainer itself. `preset` names the pipeline around the model (`piecework.train.PRESETS`:
-        "bert-uncased", "gpt2", "t5", ...) or is a `Preset` of your own; SentencePiece has its own.
-        `field` is the text field of JSONL lines. The result does not depend on `workers`.
+        "bert-uncased", "gpt2", ...) or is a `Preset` of your own; of SentencePiece's ("t5", "llama",
+        "albert", "xlnet" of `SENTENCEPIECE_PRESETS`) it names the settings too, and the model. `field`
+        is the text field of JSONL lines. The result does not depend on `workers`.
         `show_progress` draws bars on a terminal.
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
@@ -84,7 +93,7 @@ class Trainable:
         trainer: Trainer | None = None,
         *,
         model: str | None = None,
-        preset: str | Preset | None = None,
+        preset: str | Preset | SentencePiecePreset | None = None,
         workers: int | None = None,
         show_progress: bool = False,
         **settings: Unpack[TrainSettings],
@@ -108,7 +117,7 @@ class Trainable:
         trainer: Trainer | None = None,
         *,
         model: str | None = None,
-        preset: str | Preset | None = None,
+        preset: str | Preset | SentencePiecePreset | None = None,
         workers: int | None = None,
         show_progress: bool = False,
         **settings: Unpack[TrainSettings],

@@ -19,7 +19,8 @@ COUNTS_SUFFIXES = (".parquet", ".tsv")
 
 def corpus_options(command: Command) -> Command:
     """Add the pipeline that makes words of a corpus, and how to read it."""
-    preset = click.option("--preset", help=f"Pipeline: {', '.join(pw.train.PRESETS)}.")
+    names = dict.fromkeys((*pw.train.PRESETS, *pw.train.SENTENCEPIECE_PRESETS))
+    preset = click.option("--preset", help=f"Pipeline: {', '.join(names)}.")
     return preset(reading_options(command))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import click
+from click.core import ParameterSource
 
 import piecework as pw
 from piecework.bars import progress_bar
@@ -18,6 +19,7 @@ Example:
   piecework count corpus/ -o counts.parquet
   piecework train counts.parquet --score frequency -o vocab.txt
   piecework train corpus.txt --type bpe --byte-fallback --vocab-size 32000 -o spm.model
+  piecework train corpus.txt --preset llama -o llama.model
 """
 
 
@@ -43,8 +45,7 @@ def train(
     counts that `piecework count` made (.parquet, .tsv).
     """
     given = given_options(settings)
-    kind = "sentencepiece" if "model_type" in given else model
-    plan = pw.train.Plan.of(None, kind, preset, given)
+    plan = pw.train.Plan.of(None, _kind(model, given), preset, given)
     check_output(path)
     counts = counts_by(corpus, plan.pipeline, field, errors, workers, plan.sentences)
     with progress_bar("learning") as progress:
@@ -54,3 +55,11 @@ def train(
     save_tokenizer(pw.Tokenizer.from_spec(spec), path)
     entries = f"{len(spec.model.vocab):,} entries from {len(counts):,} distinct words"
     click.echo(f"learned {entries}" + ("" if path == "-" else f", saved as {path}"), err=True)
+
+
+def _kind(model: str, given: dict[str, Any]) -> str | None:
+    """Return the kind of model that was asked for; without a word on it the preset says."""
+    if "model_type" in given:
+        return "sentencepiece"
+    source = click.get_current_context().get_parameter_source("model")
+    return None if source is ParameterSource.DEFAULT else model

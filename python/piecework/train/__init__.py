@@ -11,6 +11,7 @@ from piecework.train.learn import learn_spec, pipeline_of, relearn_spec
 from piecework.train.pipeline import Pipeline
 from piecework.train.plan import Plan
 from piecework.train.presets import PRESETS, Preset, preset_for
+from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, SentencePiecePreset
 from piecework.train.sentences import Reservoir, Sentences, sentences_of
 from piecework.train.settings import RetrainSettings, TrainSettings
 from piecework.train.trainers import (
@@ -38,6 +39,7 @@ __all__ = [
     "BYTE_ALPHABET",
     "PRESETS",
     "SCORES",
+    "SENTENCEPIECE_PRESETS",
     "TIES",
     "BPETrainer",
     "ByteBPETrainer",
@@ -54,6 +56,7 @@ __all__ = [
     "Progress",
     "Reservoir",
     "RetrainSettings",
+    "SentencePiecePreset",
     "SentencePieceTrainer",
     "Sentences",
     "TrainSettings",

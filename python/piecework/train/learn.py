@@ -35,6 +35,7 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset, preset_for
+from piecework.train.sentencepiece_presets import SentencePiecePreset
 from piecework.train.trainers import (
     BYTE_ALPHABET,
     ByteBPETrainer,
@@ -58,7 +59,7 @@ _KINDS: dict[type[Model], str] = {
 def learn_spec(
     counts: Counts,
     trainer: Trainer,
-    preset: Preset | str | None = None,
+    preset: Preset | SentencePiecePreset | str | None = None,
     *,
     progress: Progress | None = None,
     workers: int | None = None,
@@ -71,11 +72,13 @@ def learn_spec(
     {'[UNK]': 0, 'hug': 1, 'pug': 2}
 
     The special tokens and symbols become added tokens. The preset's template frames sequences when
-    all its tokens are among them. A `SentencePieceTrainer` has a pipeline of its own and takes no preset.
+    all its tokens are among them. A `SentencePieceTrainer` has a pipeline of its own; of a
+    `SentencePiecePreset` it takes the template.
     Raises `ArgumentError` when another pipeline made the counts.
     """
     if isinstance(trainer, SentencePieceTrainer):
         return _learn_sentencepiece(counts, trainer, preset, progress, workers)
+    assert not isinstance(preset, SentencePiecePreset)
     chosen = preset_for(kind_of(trainer), preset)
     _refuse_other_pipeline(counts, chosen.pipeline, f"preset {chosen.name!r}")
     _refuse_characters(trainer, chosen.pipeline)
@@ -93,15 +96,17 @@ def learn_spec(
 def _learn_sentencepiece(
     counts: Counts,
     trainer: SentencePieceTrainer,
-    preset: Preset | str | None,
+    preset: Preset | SentencePiecePreset | str | None,
     progress: Progress | None,
     workers: int | None,
 ) -> TokenizerSpec:
-    if preset is not None:
+    if preset is not None and not isinstance(preset, SentencePiecePreset):
         expected = "None: SentencePieceTrainer has settings for all of the pipeline"
         raise ArgumentError("preset", repr(preset), expected)
     _refuse_other_pipeline(counts, trainer.pipeline, "the trainer")
-    return trainer.specification(trainer.learn(counts, progress, workers))
+    spec = trainer.specification(trainer.learn(counts, progress, workers))
+    frame = None if preset is None else preset.frame(spec.model.vocab)
+    return replace(spec, post_processor=frame)
 
 
 def relearn_spec(

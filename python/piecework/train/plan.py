@@ -9,6 +9,11 @@ from typing import Any
 from piecework.errors import ArgumentError
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset, preset_for
+from piecework.train.sentencepiece_presets import (
+    SENTENCEPIECE_PRESETS,
+    SentencePiecePreset,
+    sentencepiece_preset,
+)
 from piecework.train.sentences import Sentences
 from piecework.train.trainers import SentencePieceTrainer, Trainer, kind_of, trainer_for
 
@@ -20,12 +25,12 @@ class Plan:
     >>> Plan.of(None, "word", None, {"vocab_size": 9}).trainer.vocab_size
     9
 
-    `preset` is None where the trainer has a pipeline of its own; `tests` is how many sentences are kept in
-    the model with their pieces.
+    `preset` is None where the trainer has a pipeline of its own and none was named; `tests` is how many
+    sentences are kept in the model with their pieces.
     """
 
     trainer: Trainer
-    preset: Preset | None
+    preset: Preset | SentencePiecePreset | None
     pipeline: Pipeline
     sentences: Sentences
     tests: int = 0
@@ -35,24 +40,43 @@ class Plan:
         cls,
         trainer: Trainer | None,
         model: str | None,
-        preset: str | Preset | None,
+        preset: str | Preset | SentencePiecePreset | None,
         settings: Mapping[str, Any],
     ) -> Plan:
         """Make a plan of a trainer, or of a kind of model with the settings of its trainer."""
         if trainer is not None and (model is not None or settings):
             found = "model" if model is not None else next(iter(settings))
             raise ArgumentError(found, "a setting beside a trainer", "the trainer alone")
-        kind = (model or "wordpiece") if trainer is None else kind_of(trainer)
-        chosen = None if kind == "sentencepiece" else preset_for(kind, preset)
+        kind = _kind(model, preset) if trainer is None else kind_of(trainer)
+        if kind == "sentencepiece":
+            return cls._of_sentencepiece(trainer, preset, settings)
+        assert not isinstance(preset, SentencePiecePreset)
+        chosen = preset_for(kind, preset)
         made = trainer_for(kind, settings, chosen) if trainer is None else trainer
-        if isinstance(made, SentencePieceTrainer):
-            _refuse_preset(preset)
-            return cls(made, None, made.pipeline, made.sentences, made.self_test_sample_size)
-        assert chosen is not None
         return cls(made, chosen, chosen.pipeline, Sentences())
 
+    @classmethod
+    def _of_sentencepiece(
+        cls,
+        trainer: Trainer | None,
+        preset: str | Preset | SentencePiecePreset | None,
+        settings: Mapping[str, Any],
+    ) -> Plan:
+        if trainer is not None and preset is not None:
+            expected = "None: a SentencePieceTrainer has settings for all of the pipeline"
+            raise ArgumentError("preset", repr(preset), expected)
+        usual = None if preset is None else sentencepiece_preset(preset)
+        if trainer is None:
+            given = settings if usual is None else usual.settings_with(settings)
+            trainer = trainer_for("sentencepiece", given)
+        assert isinstance(trainer, SentencePieceTrainer)
+        tests = trainer.self_test_sample_size
+        return cls(trainer, usual, trainer.pipeline, trainer.sentences, tests)
 
-def _refuse_preset(preset: str | Preset | None) -> None:
-    if preset is not None:
-        expected = "None: a SentencePieceTrainer has settings for all of the pipeline"
-        raise ArgumentError("preset", repr(preset), expected)
+
+def _kind(model: str | None, preset: str | Preset | SentencePiecePreset | None) -> str:
+    """Return the kind of model; the presets of SentencePiece are of its kind unless another is named."""
+    if model is not None:
+        return model
+    is_name = isinstance(preset, str) and preset in SENTENCEPIECE_PRESETS
+    return "sentencepiece" if is_name or isinstance(preset, SentencePiecePreset) else "wordpiece"
