@@ -5,14 +5,15 @@ earlier versions have: "immutable_proto", `set_vocabulary`, `set_encode_extra_op
 `sample_encode_and_score`, `calculate_entropy` and others. Methods have both spellings, as in `EncodeAsIds`
 and `encode_as_ids`. The package itself need not be installed.
 
->>> import piecework as pw
->>> pieces = [("<unk>", 0, "unknown"), ("▁", -3), ("g", -3), ("s", -3), ("▁hug", -2)]
->>> model = pw.spec.SentencePiece(tuple(pw.spec.ScoredPiece(*piece) for piece in pieces))
->>> normalizer, decoder = pw.spec.SentencePieceNormalizer(), pw.spec.SentencePieceDecoder()
->>> tok = pw.Tokenizer(model, normalizer=normalizer, decoder=decoder)
->>> sp = SentencePieceProcessor(tokenizer=tok)
->>> sp.encode("hugs", out_type=str), sp.decode([4, 3])
-(['▁hug', 's'], 'hugs')
+>>> import io
+>>> model = io.BytesIO()
+>>> sentences = iter(["hug hugs bug bugs", "bug hug"] * 20)
+>>> SentencePieceTrainer.train(sentence_iterator=sentences, model_writer=model, vocab_size=12)
+>>> sp = SentencePieceProcessor(model_proto=model.getvalue())
+>>> sp.encode("hug bugs", out_type=str)
+['▁hug', '▁bugs']
+>>> sp.decode(sp.encode("hug bugs"))
+'hug bugs'
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from piecework.integrations._sentencepiece_protos import (
     SentencePieceText,
     SurfacePiece,
 )
+from piecework.integrations._sentencepiece_training import SentencePieceTrainer
 from piecework.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ __all__ = [
     "NBestSentencePieceText",
     "SentencePieceProcessor",
     "SentencePieceText",
+    "SentencePieceTrainer",
     "SetRandomGeneratorSeed",
     "SurfacePiece",
     "set_random_generator_seed",
