@@ -19,6 +19,7 @@ use crate::text::{class_of, Class, Pattern, Pieces};
 use custom::Custom;
 use cut::{cut_at_chars, Cutter};
 pub use empty::refuse_empty_matches;
+pub use known::ScanScratch;
 use known::Scanner;
 pub use raw::write_printable;
 
@@ -163,7 +164,7 @@ impl Stage {
                 pattern.for_each_match(text, |start, end| cutter.matched(start, end))?;
                 cutter.finish(text.len());
             }
-            Self::ByteLevel(ByteLevelSpec { use_regex: true, .. }) => byte_level::cut(text, emit),
+            Self::ByteLevel(ByteLevelSpec { use_regex: true, .. }) => Scanner::GPT2.cut(text, emit),
             Self::Custom(custom) => custom.cut(text, emit)?,
             Self::ByteLevel(_) | Self::Metaspace(_) => emit(0, text.len()),
         }

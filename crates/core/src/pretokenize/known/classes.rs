@@ -1,0 +1,129 @@
+//! Text to bit masks: bit `i` of a mask says that byte `i` of a block of 64 is of its class, each byte of a
+//! longer character like the others.
+
+use std::sync::LazyLock;
+
+use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
+
+use super::scalar::{KINDS, LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
+use super::Family;
+use crate::text::CharTable;
+
+/// The masks of one block.
+pub(super) type Masks = [u64; 6];
+
+/// The masks by number. Characters that are none of the first three are the pattern's other ones.
+pub(super) const IS_LETTER: usize = 0;
+pub(super) const IS_NUMBER: usize = 1;
+pub(super) const IS_SPACE: usize = 2;
+/// Of letters: a capital; of spaces: a line end; of others: an apostrophe.
+pub(super) const FIRST: usize = 3;
+/// Of letters: one without case; of spaces: the ASCII space; of others: a slash. A letter with both is a mark.
+pub(super) const SECOND: usize = 4;
+/// Not ASCII.
+pub(super) const IS_WIDE: usize = 5;
+
+/// What the characters are to a family of patterns.
+pub(super) struct Table {
+    ascii: ByteClasses,
+    /// The classes of each kind of characters, a bit for each mask.
+    of_kind: [u8; 64],
+    kinds: &'static CharTable,
+}
+
+static PLAIN: LazyLock<Table> = LazyLock::new(|| Table::new(plain_classes));
+static CASED: LazyLock<Table> = LazyLock::new(|| Table::new(cased_classes));
+
+impl Table {
+    pub(super) fn of(family: Family) -> &'static Self {
+        match family {
+            Family::Gpt2 | Family::Plain => &PLAIN,
+            Family::Cased => &CASED,
+        }
+    }
+
+    fn new(classes_of: impl Fn(u8) -> u8) -> Self {
+        let kinds: &CharTable = &KINDS;
+        let ascii = ByteClasses::new(|byte| match byte {
+            b' ' => 1 << IS_SPACE | 1 << SECOND,
+            b'\'' => 1 << FIRST,
+            b'/' => 1 << SECOND,
+            _ => classes_of(kinds.get(char::from(byte))),
+        });
+        Self { ascii, of_kind: std::array::from_fn(|kind| classes_of(kind as u8)), kinds }
+    }
+
+    /// Make the masks of a text.
+    pub(super) fn classify(&self, text: &str, masks: &mut Vec<Masks>) {
+        masks.clear();
+        class_masks(text.as_bytes(), &self.ascii, masks);
+        let mut begun = 0;
+        for block in 0..masks.len() {
+            if masks[block][IS_WIDE] != 0 {
+                begun = self.classify_wide(text, block, begun, masks);
+            }
+        }
+    }
+
+    /// Add the characters of a block that are not ASCII; the bits `begun` belong to one that began before.
+    /// Returns those of the next block that belong to one of this.
+    fn classify_wide(&self, text: &str, block: usize, begun: u64, masks: &mut [Masks]) -> u64 {
+        let mut left = masks[block][IS_WIDE] & !begun;
+        let mut classes_of_all = [0; IS_WIDE];
+        let mut beyond = 0;
+        while left != 0 {
+            let place = left.trailing_zeros() as usize;
+            let (c, len) = char_at(text.as_bytes(), block * BLOCK + place);
+            let classes = self.of_kind[usize::from(self.kinds.get(c) & 63)];
+            let bytes = (1 << len) - 1;
+            let within = bytes << place;
+            left &= !within;
+            for (class, mask) in classes_of_all.iter_mut().enumerate() {
+                *mask |= within & u64::from(classes >> class & 1).wrapping_neg();
+            }
+            if place + len > BLOCK {
+                beyond = bytes >> (BLOCK - place);
+                for (class, mask) in masks[block + 1][..IS_WIDE].iter_mut().enumerate() {
+                    *mask |= beyond & u64::from(classes >> class & 1).wrapping_neg();
+                }
+            }
+        }
+        masks[block].iter_mut().zip(classes_of_all).for_each(|(mask, more)| *mask |= more);
+        beyond
+    }
+}
+
+/// The character of two bytes or more at a byte of UTF-8, and how many.
+#[inline]
+fn char_at(bytes: &[u8], at: usize) -> (char, usize) {
+    let tail = |offset: usize| bytes.get(at + offset).map_or(0, |&byte| u32::from(byte & 0x3F));
+    let lead = u32::from(bytes[at]);
+    let (code, len) = match lead {
+        ..0xE0 => ((lead & 0x1F) << 6 | tail(1), 2),
+        ..0xF0 => ((lead & 0xF) << 12 | tail(1) << 6 | tail(2), 3),
+        _ => ((lead & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), 4),
+    };
+    (char::from_u32(code).unwrap_or_default(), len)
+}
+
+/// Where case does not count.
+fn plain_classes(kind: u8) -> u8 {
+    if kind & SPACE != 0 {
+        1 << IS_SPACE | u8::from(kind & NEWLINE != 0) << FIRST
+    } else if kind & NUMBER != 0 {
+        1 << IS_NUMBER
+    } else {
+        u8::from(kind & LETTER != 0) << IS_LETTER
+    }
+}
+
+/// Where capitals begin words, and marks are part of them.
+fn cased_classes(kind: u8) -> u8 {
+    match kind & (UPPER | LOWER) {
+        0 => plain_classes(kind),
+        UPPER => 1 << IS_LETTER | 1 << FIRST,
+        LOWER => 1 << IS_LETTER,
+        _ if kind & LETTER != 0 => 1 << IS_LETTER | 1 << SECOND,
+        _ => 1 << IS_LETTER | 1 << FIRST | 1 << SECOND,
+    }
+}

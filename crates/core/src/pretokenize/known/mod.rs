@@ -1,0 +1,124 @@
+//! Scanners for the split patterns of well-known models, equal to their regular expressions on every text.
+//!
+//! scalar     character by character: the definition, and where the others do not reach
+//! classes    text to bit masks, one for each class of characters
+//! starts     masks to the bytes where words start, 64 at a time
+//! repairs    the rare places where that takes more than a byte's neighbours
+//! stretches  long texts, cut where every pattern cuts
+//!
+//! Three families: GPT-2, cl100k (Llama 3; with single digits Qwen), where a word is a run of letters with
+//! any one character before, and o200k (tekken), where capitals may only begin one. Known by the very text
+//! of the pattern; linear, one pass.
+
+mod classes;
+mod repairs;
+mod scalar;
+mod starts;
+mod stretches;
+#[cfg(test)]
+mod tests;
+
+use classes::{Masks, Table};
+use repairs::Doubts;
+
+/// The published encoder's; also what the byte level cuts by.
+const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+/// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*` and spaces.
+const CL100K: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const TEKKEN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
+/// Shorter texts are scanned character by character where there is no scratch.
+const SHORT: usize = 256;
+
+/// A known pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scanner {
+    family: Family,
+    /// `'s` and the like: words of their own, or with `Cased` the end of one.
+    contractions: bool,
+    max_digits: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    /// Words are runs of one class, with a space before.
+    Gpt2,
+    /// Words are runs of letters, with any one character before.
+    Plain,
+    /// Capitals begin a word.
+    Cased,
+}
+
+/// Memory for the words of a text.
+#[derive(Clone, Debug, Default)]
+pub struct ScanScratch {
+    masks: Vec<Masks>,
+    /// A bit for each byte where a word starts.
+    starts: Vec<u64>,
+    doubts: Doubts,
+    ends: Vec<u32>,
+}
+
+impl Scanner {
+    /// That of the byte level.
+    pub(super) const GPT2: Self = Self { family: Family::Gpt2, contractions: true, max_digits: usize::MAX };
+
+    /// The scanner of a pattern, if it is a known one.
+    pub(super) fn of(pattern: &str) -> Option<Self> {
+        let (family, contractions, max_digits) = match pattern {
+            GPT2 => return Some(Self::GPT2),
+            CL100K => (Family::Plain, true, 3),
+            QWEN2 => (Family::Plain, true, 1),
+            O200K => (Family::Cased, true, 3),
+            TEKKEN => (Family::Cased, false, 1),
+            _ => return None,
+        };
+        Some(Self { family, contractions, max_digits })
+    }
+
+    /// Cut a text at every match; the matches leave nothing out.
+    pub(super) fn cut(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
+        if text.len() < SHORT {
+            return self.cut_by_chars(text, emit);
+        }
+        self.for_each_stretch(text, &mut ScanScratch::default(), |from, stretch, ends| {
+            let mut start = 0;
+            for &end in ends {
+                emit(from + start, from + end as usize);
+                start = end as usize;
+            }
+            debug_assert_eq!(start, stretch.len());
+        });
+    }
+
+    /// Give stretches of the text, each with the byte where it starts and the ends of its words within it.
+    pub(super) fn for_each_stretch(
+        self,
+        text: &str,
+        scratch: &mut ScanScratch,
+        mut take: impl FnMut(usize, &str, &[u32]),
+    ) {
+        let table = Table::of(self.family);
+        let mut from = 0;
+        while from < text.len() {
+            let to = stretches::end(text, from);
+            let stretch = &text[from..to];
+            self.word_ends(stretch, table, scratch);
+            take(from, stretch, &scratch.ends);
+            from = to;
+        }
+    }
+
+    /// The ends of all words of a text, not empty, into the scratch.
+    fn word_ends(self, text: &str, table: &Table, scratch: &mut ScanScratch) {
+        let ScanScratch { masks, starts, doubts, ends } = scratch;
+        table.classify(text, masks);
+        doubts.clear();
+        starts.clear();
+        self.find_starts(masks, text.len(), starts, doubts);
+        self.repair(text, masks, doubts, starts);
+        starts::list_ends(starts, text.len(), ends);
+    }
+}

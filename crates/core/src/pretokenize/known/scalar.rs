@@ -1,0 +1,226 @@
+//! The scanners character by character: what the patterns mean, and what the others are held to.
+
+use std::sync::LazyLock;
+
+use super::{Family, Scanner};
+use crate::text::CharTable;
+
+pub(super) const SPACE: u8 = 1;
+pub(super) const NEWLINE: u8 = 2;
+pub(super) const NUMBER: u8 = 4;
+pub(super) const LETTER: u8 = 8;
+/// What the upper part of a word may hold: capitals, letters without case, marks.
+pub(super) const UPPER: u8 = 16;
+/// What the lower part may hold: small letters, letters without case, marks.
+pub(super) const LOWER: u8 = 32;
+
+pub(super) static KINDS: LazyLock<CharTable> = LazyLock::new(|| {
+    CharTable::new([
+        (r"\s", SPACE),
+        (r"[\r\n]", SPACE | NEWLINE),
+        (r"\p{N}", NUMBER),
+        (r"[\p{Lu}\p{Lt}]", LETTER | UPPER),
+        (r"\p{Ll}", LETTER | LOWER),
+        (r"[\p{Lm}\p{Lo}]", LETTER | UPPER | LOWER),
+        (r"\p{M}", UPPER | LOWER),
+    ])
+});
+
+impl Scanner {
+    /// Cut a text at every match; the matches leave nothing out.
+    pub(super) fn cut_by_chars(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
+        let text = Text { text, kinds: &KINDS };
+        let mut start = 0;
+        while let Some((kind, next)) = text.at(start) {
+            let end = self.word_end(&text, start, kind, next);
+            emit(start, end);
+            start = end;
+        }
+    }
+
+    /// Where the match ends that begins at byte `start` with a character of a kind, `next` after it.
+    #[inline]
+    fn word_end(self, text: &Text, start: usize, kind: u8, next: usize) -> usize {
+        let letters = match self.family {
+            Family::Gpt2 => return text.gpt2_word_end(start, kind, next),
+            Family::Plain => text.plain_word(start, kind, next),
+            Family::Cased => self.cased_word(text, start, kind, next),
+        };
+        if let Some(end) = letters {
+            return end;
+        }
+        if kind & NUMBER != 0 {
+            return text.run(next, NUMBER, self.max_digits - 1);
+        }
+        let marks = if text.byte(start) == b' ' { next } else { start };
+        match text.at(marks) {
+            Some((kind, next)) if kind & (SPACE | NUMBER | LETTER) == 0 => self.marks_end(text, next),
+            _ => text.spaces_end(start, NEWLINE),
+        }
+    }
+
+    /// Capitals then small letters, with any one character before; either part may be missing.
+    ///
+    /// A pattern tries: small letters at the end, with a leading character and without; then capitals alone,
+    /// with it and without.
+    #[inline]
+    fn cased_word(self, text: &Text, start: usize, kind: u8, next: usize) -> Option<usize> {
+        let leading = (kind & (NEWLINE | NUMBER | LETTER) == 0).then_some(next);
+        let bare = (kind & (UPPER | LOWER) != 0).then_some(start);
+        let froms = || leading.into_iter().chain(bare);
+        let end = froms().find_map(|from| text.mixed_end(from)).or_else(|| {
+            froms().find_map(|from| Some(text.run(from, UPPER, usize::MAX)).filter(|&end| end > from))
+        })?;
+        Some(if self.contractions { contraction_end(text.text, end, true) } else { end })
+    }
+
+    /// `[^\s\p{L}\p{N}]+[\r\n]*`, with slashes among the newlines where capitals count.
+    fn marks_end(self, text: &Text, from: usize) -> usize {
+        let mut end = from;
+        while let Some((kind, next)) = text.at(end) {
+            if kind & (SPACE | NUMBER | LETTER) != 0 {
+                break;
+            }
+            end = next;
+        }
+        while matches!(text.byte(end), b'\r' | b'\n') || (self.family == Family::Cased && text.byte(end) == b'/') {
+            end += 1;
+        }
+        end
+    }
+}
+
+/// A text with the kinds of its characters.
+struct Text<'t> {
+    text: &'t str,
+    kinds: &'t CharTable,
+}
+
+impl Text<'_> {
+    /// The kind of the character at a byte and where the next one begins.
+    #[inline(always)]
+    fn at(&self, at: usize) -> Option<(u8, usize)> {
+        let byte = *self.text.as_bytes().get(at)?;
+        if byte < 0x80 {
+            return Some((self.kinds.get(char::from(byte)), at + 1));
+        }
+        self.at_wide(at)
+    }
+
+    #[cold]
+    fn at_wide(&self, at: usize) -> Option<(u8, usize)> {
+        let c = self.text[at..].chars().next()?;
+        Some((self.kinds.get(c), at + c.len_utf8()))
+    }
+
+    /// The byte there, 0 at the end.
+    #[inline]
+    fn byte(&self, at: usize) -> u8 {
+        self.text.as_bytes().get(at).copied().unwrap_or(0)
+    }
+
+    /// Where a run of at most `most` characters of a kind ends.
+    #[inline]
+    fn run(&self, from: usize, kinds: u8, most: usize) -> usize {
+        let (mut end, mut count) = (from, 0);
+        while let Some((kind, next)) = self.at(end) {
+            if kind & kinds == 0 || count == most {
+                break;
+            }
+            end = next;
+            count += 1;
+        }
+        end
+    }
+
+    /// GPT-2: a contraction, or a run of one class with an ASCII space before, or spaces.
+    fn gpt2_word_end(&self, start: usize, kind: u8, next: usize) -> usize {
+        const CLASSES: u8 = SPACE | LETTER | NUMBER;
+        let end = contraction_end(self.text, start, false);
+        if end > start {
+            return end;
+        }
+        let (kind, mut end) = match self.at(next) {
+            Some(second) if self.byte(start) == b' ' && second.0 & SPACE == 0 => second,
+            _ => (kind, next),
+        };
+        if kind & SPACE != 0 {
+            return self.spaces_end(start, 0);
+        }
+        while let Some((_, next)) = self.at(end).filter(|(other, _)| (other ^ kind) & CLASSES == 0) {
+            end = next;
+        }
+        end
+    }
+
+    /// A contraction, or `[^\r\n\p{L}\p{N}]?\p{L}+`.
+    #[inline]
+    fn plain_word(&self, start: usize, kind: u8, next: usize) -> Option<usize> {
+        let end = contraction_end(self.text, start, true);
+        if end > start {
+            return Some(end);
+        }
+        let first = if kind & LETTER != 0 { start } else { next };
+        let may_lead = kind & (NEWLINE | NUMBER) == 0;
+        let end = if may_lead { self.run(first, LETTER, usize::MAX) } else { first };
+        (end > first).then_some(end)
+    }
+
+    /// `[upper]*[lower]+`: the upper part gives back no more than it must.
+    #[inline]
+    fn mixed_end(&self, from: usize) -> Option<usize> {
+        let (mut at, mut last_lower) = (from, None);
+        while let Some((kind, next)) = self.at(at) {
+            if kind & UPPER == 0 {
+                break;
+            }
+            if kind & LOWER != 0 {
+                last_lower = Some(next);
+            }
+            at = next;
+        }
+        let end = self.run(at, LOWER, usize::MAX);
+        if end > at {
+            Some(end)
+        } else {
+            last_lower
+        }
+    }
+
+    /// `\s*[\r\n]+|\s+(?!\S)|\s+`: up to the last newline of the run, where the pattern knows any, else all but
+    /// its last character.
+    fn spaces_end(&self, start: usize, newline: u8) -> usize {
+        let (mut end, mut last, mut after_newline) = (start, start, None);
+        while let Some((kind, next)) = self.at(end) {
+            if kind & SPACE == 0 {
+                break;
+            }
+            (last, end) = (end, next);
+            if kind & newline != 0 {
+                after_newline = Some(end);
+            }
+        }
+        match after_newline {
+            Some(after) => after,
+            None if end == self.text.len() || last == start => end,
+            None => last,
+        }
+    }
+}
+
+/// Where `(?i:'s|'t|'re|'ve|'m|'ll|'d)`, or the same in small letters alone, ends; `from` if it is not there.
+/// Where case is ignored the long s is an s.
+#[inline]
+pub(super) fn contraction_end(text: &str, from: usize, ignore_case: bool) -> usize {
+    let byte = |at: usize| text.as_bytes().get(at).copied().unwrap_or(0);
+    if byte(from) != b'\'' {
+        return from;
+    }
+    let folded = |at: usize| if ignore_case { byte(at).to_ascii_lowercase() } else { byte(at) };
+    match (folded(from + 1), folded(from + 2)) {
+        (b's' | b't' | b'm' | b'd', _) => from + 2,
+        (b'r' | b'v', b'e') | (b'l', b'l') => from + 3,
+        _ if ignore_case && text[from + 1..].starts_with('ſ') => from + 1 + 'ſ'.len_utf8(),
+        _ => from,
+    }
+}

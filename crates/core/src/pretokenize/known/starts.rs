@@ -1,0 +1,227 @@
+//! Masks to the bytes where words start, 64 at a time: a byte's neighbours decide, but for the doubts that
+//! are noted for `repairs`.
+
+use piecework_kernels::classes::BLOCK;
+
+use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, IS_WIDE, SECOND};
+use super::repairs::Doubts;
+use super::{Family, Scanner};
+
+/// What the bytes of a block are, a bit for each.
+#[derive(Clone, Copy, Default)]
+struct Block {
+    letter: u64,
+    number: u64,
+    space: u64,
+    /// None of the three.
+    other: u64,
+    newline: u64,
+    /// A space but no line end.
+    blank: u64,
+    /// The ASCII space.
+    plain_space: u64,
+    apostrophe: u64,
+    slash: u64,
+    capital: u64,
+    small: u64,
+    /// A letter without case, or a mark.
+    uncased: u64,
+    mark: u64,
+    wide: u64,
+}
+
+impl Block {
+    fn of(masks: &Masks, is_text: u64) -> Self {
+        let [letter, number, space, first, second, wide] =
+            [IS_LETTER, IS_NUMBER, IS_SPACE, FIRST, SECOND, IS_WIDE].map(|class| masks[class]);
+        let other = is_text & !(letter | number | space);
+        Self {
+            letter,
+            number,
+            space,
+            other,
+            newline: space & first,
+            blank: space & !first,
+            plain_space: space & second,
+            apostrophe: other & first,
+            slash: other & second,
+            capital: letter & first & !second,
+            small: letter & !first & !second,
+            uncased: letter & second,
+            mark: letter & first & second,
+            wide,
+        }
+    }
+
+    /// What is no space.
+    fn word(&self) -> u64 {
+        self.letter | self.number | self.other
+    }
+}
+
+/// A block between its neighbours; `base` is its first byte.
+struct Around {
+    last: Block,
+    now: Block,
+    next: Block,
+    base: usize,
+}
+
+impl Around {
+    /// The bytes that such a one stands before.
+    #[inline(always)]
+    fn after(&self, of: impl Fn(&Block) -> u64) -> u64 {
+        of(&self.now) << 1 | of(&self.last) >> 63
+    }
+
+    /// The bytes that have such a one `by` bytes on.
+    #[inline(always)]
+    fn before(&self, by: u32, of: impl Fn(&Block) -> u64) -> u64 {
+        of(&self.now) >> by | of(&self.next) << (64 - by)
+    }
+
+    /// The first bytes of runs.
+    #[inline(always)]
+    fn first(&self, of: impl Fn(&Block) -> u64) -> u64 {
+        of(&self.now) & !self.after(of)
+    }
+}
+
+impl Scanner {
+    /// Append the starts of words, a bit for each byte, and note what is in doubt.
+    pub(super) fn find_starts(
+        self,
+        masks: &[Masks],
+        len: usize,
+        starts: &mut Vec<u64>,
+        doubts: &mut Doubts,
+    ) {
+        match self.family {
+            Family::Gpt2 => sweep(masks, len, starts, |around| gpt2(around, doubts)),
+            Family::Plain => sweep(masks, len, starts, |around| {
+                let leads = leads(around, doubts);
+                doubts.note_contractions(around.base, around.now.apostrophe & leads.others & around.before(1, |b| b.letter));
+                leads.starts() | self.numbers(around, doubts)
+            }),
+            Family::Cased => sweep(masks, len, starts, |around| {
+                let leads = leads(around, doubts);
+                self.note_cased(around, doubts);
+                let capitals = around.now.capital & around.after(|b| b.small);
+                leads.starts() | capitals | self.numbers(around, doubts)
+            }),
+        }
+    }
+
+    /// The starts of numbers of as many digits as the pattern takes.
+    #[inline(always)]
+    fn numbers(self, around: &Around, doubts: &mut Doubts) -> u64 {
+        let number = |b: &Block| b.number;
+        if self.max_digits == 1 {
+            doubts.note_numbers(around.base, around.now.number & around.now.wide);
+            return around.now.number;
+        }
+        let first = around.first(number);
+        let longer = [1, 2, 3].map(|by| around.before(by, number));
+        doubts.note_numbers(around.base, first & longer[0] & longer[1] & longer[2]);
+        first
+    }
+
+    #[inline(always)]
+    fn note_cased(self, around: &Around, doubts: &mut Doubts) {
+        let now = &around.now;
+        if self.contractions {
+            let inside = around.after(|b| b.letter) & around.before(1, |b| b.letter);
+            doubts.note_contractions(around.base, now.apostrophe & inside);
+        }
+        let capital = now.capital & around.after(|b| b.uncased);
+        let mark = now.mark & around.after(|b| b.other);
+        doubts.note_zones(around.base, capital | mark | now.slash & around.after(|b| b.newline));
+    }
+}
+
+/// Give each block between its neighbours to `rule`.
+#[inline(always)]
+fn sweep(masks: &[Masks], len: usize, starts: &mut Vec<u64>, mut rule: impl FnMut(&Around) -> u64) {
+    let is_text = |block: usize| match len - block * BLOCK {
+        64.. => u64::MAX,
+        rest => (1 << rest) - 1,
+    };
+    let of = |block: usize| masks.get(block).map_or_else(Block::default, |it| Block::of(it, is_text(block)));
+    let mut around = Around { last: Block::default(), now: of(0), next: Block::default(), base: 0 };
+    for block in 0..masks.len() {
+        around.next = of(block + 1);
+        around.base = block * BLOCK;
+        starts.push(rule(&around));
+        around.last = around.now;
+        around.now = around.next;
+    }
+}
+
+/// Runs of one class, each with an ASCII space before; spaces but for the last before something else.
+#[inline(always)]
+fn gpt2(around: &Around, doubts: &mut Doubts) -> u64 {
+    let now = &around.now;
+    let runs = around.first(|b| b.letter) | around.first(|b| b.number) | around.first(|b| b.other);
+    let words = runs & !around.after(|b| b.plain_space);
+    let last_space = now.space & around.before(1, Block::word);
+    doubts.note_contractions(around.base, now.apostrophe & words & around.before(1, |b| b.letter));
+    doubts.note_wide_spaces(around.base, last_space & now.wide);
+    words | around.first(|b| b.space) | last_space
+}
+
+/// Where words of letters, others and spaces start.
+struct Leads {
+    letters: u64,
+    others: u64,
+    spaces: u64,
+}
+
+impl Leads {
+    fn starts(&self) -> u64 {
+        self.letters | self.others | self.spaces
+    }
+}
+
+/// `[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, digits apart.
+///
+/// Others go with a space before and with the line ends after; letters go with a blank before, which is the
+/// last of its run, or with a single other that starts a word. Spaces end with their last line end; what
+/// comes after starts anew, and so does the last before something else.
+#[inline(always)]
+fn leads(around: &Around, doubts: &mut Doubts) -> Leads {
+    let now = &around.now;
+    let other_first = |b: &Block, before: u64, space: u64| b.other & !before & !space;
+    let others = other_first(now, around.after(|b| b.other), around.after(|b| b.plain_space));
+    // Whether the last byte of the block before starts a word of others hangs on the byte before it.
+    let last = &around.last;
+    let last_others = other_first(last, last.other << 1, last.plain_space << 1);
+    let led_by_other = others << 1 | last_others >> 63;
+    let after_blank = around.after(|b| b.blank);
+    let letters = around.first(|b| b.letter) & !after_blank & !led_by_other;
+    let last_blank = now.blank & around.before(1, Block::word);
+    let first_space = around.first(|b| b.space) & !(now.newline & around.after(|b| b.other));
+    let spaces = first_space | now.blank & around.after(|b| b.newline) | last_blank;
+    doubts.note_wide_leads(around.base, letters & around.after(|b| b.other & b.wide));
+    doubts.note_wide_spaces(around.base, last_blank & now.wide);
+    doubts.note_blank_lines(around.base, now.newline & after_blank);
+    Leads { letters, others, spaces }
+}
+
+/// The ends of words: all starts but the first, and the end of the text.
+pub(super) fn list_ends(starts: &[u64], len: usize, ends: &mut Vec<u32>) {
+    let count: usize = starts.iter().map(|bits| bits.count_ones() as usize).sum();
+    ends.clear();
+    ends.resize(count + 1, len as u32);
+    let mut rest = ends.as_mut_slice();
+    for (block, &bits) in starts.iter().enumerate() {
+        let mut bits = if block == 0 { bits & !1 } else { bits };
+        let (listed, others) = rest.split_at_mut(bits.count_ones() as usize);
+        for end in listed {
+            *end = (block * BLOCK) as u32 + bits.trailing_zeros();
+            bits &= bits - 1;
+        }
+        rest = others;
+    }
+    let unused = rest.len() - 1;
+    ends.truncate(ends.len() - unused);
+}

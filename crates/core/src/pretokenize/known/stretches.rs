@@ -1,0 +1,33 @@
+//! Where every known pattern cuts, whatever comes before and after: long texts are scanned in stretches.
+
+/// How many bytes are scanned at once, if there is such a place within them.
+const STRETCH: usize = if cfg!(test) { 192 } else { 16 << 10 };
+
+/// The end of the stretch that begins at a byte.
+pub(super) fn end(text: &str, from: usize) -> usize {
+    let bytes = text.as_bytes();
+    if bytes.len() - from <= STRETCH {
+        return bytes.len();
+    }
+    let limit = from + STRETCH;
+    let backwards = memchr::memrchr_iter(b' ', &bytes[from + 1..limit]).map(|at| from + 1 + at);
+    let onwards = memchr::memchr_iter(b' ', &bytes[limit..]).map(|at| limit + at);
+    backwards.chain(onwards).find(|&at| follows_word(text, at)).unwrap_or(bytes.len())
+}
+
+/// Whether every pattern cuts before byte `at` and looks at nothing beyond it for what comes before: an
+/// ASCII space after something else, or what follows a lone line end, but a slash.
+pub(super) fn is_certain(text: &str, at: usize) -> bool {
+    match text.as_bytes()[..=at] {
+        [.., b' '] => follows_word(text, at),
+        [.., b'\n', b'/'] => false,
+        [.., b'\n', _] => {
+            follows_word(text, at - 1) && !text[at..].starts_with(char::is_whitespace)
+        }
+        _ => false,
+    }
+}
+
+fn follows_word(text: &str, at: usize) -> bool {
+    text[..at].chars().next_back().is_some_and(|c| !c.is_whitespace())
+}

@@ -1,0 +1,116 @@
+//! Block by block equals character by character equals the regular expression.
+
+use piecework_kernels::level::Level;
+
+use super::*;
+use crate::spec::PatternSpec;
+use crate::text::Pattern;
+
+const PATTERNS: [&str; 5] = [GPT2, CL100K, QWEN2, O200K, TEKKEN];
+type Spans = Vec<(usize, usize)>;
+
+fn by_chars(scanner: Scanner, text: &str) -> Spans {
+    let mut found = Vec::new();
+    scanner.cut_by_chars(text, &mut |start, end| found.push((start, end)));
+    found
+}
+
+fn by_blocks(scanner: Scanner, text: &str) -> Spans {
+    let (mut found, mut start) = (Vec::new(), 0);
+    scanner.for_each_stretch(text, &mut ScanScratch::default(), |from, stretch, ends| {
+        assert_eq!(ends.last().copied(), Some(stretch.len() as u32));
+        for &end in ends {
+            found.push((start, from + end as usize));
+            start = from + end as usize;
+        }
+    });
+    found
+}
+
+fn compiled(pattern: &str) -> Pattern {
+    Pattern::compile(&PatternSpec::Regex(pattern.into()), "pattern").unwrap()
+}
+
+/// All scanners equal the pattern.
+fn check(pattern: &str, regex: &Pattern, text: &str) {
+    let scanner = Scanner::of(pattern).unwrap();
+    let mut expected = Vec::new();
+    regex.for_each_match(text, |start, end| expected.push((start, end))).unwrap();
+    assert_eq!(by_chars(scanner, text), expected, "{text:?} by {pattern}");
+    assert_eq!(by_blocks(scanner, text), expected, "{text:?} in blocks by {pattern}");
+}
+
+/// Numbers that look random, the same at every run.
+fn random_numbers() -> impl FnMut(usize) -> usize {
+    let mut state = 7u64;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    }
+}
+
+#[test]
+fn every_code_point_is_cut_as_by_the_pattern() {
+    for pattern in PATTERNS {
+        let regex = compiled(pattern);
+        let mut text = String::new();
+        for (count, c) in ('\0'..=char::MAX).enumerate() {
+            for part in ["", " ", "a", "A", "'", "1", "\n", " '", "!!"] {
+                text.push_str(part);
+                text.push(c);
+            }
+            text.push_str("a x");
+            if count % 512 == 0 {
+                check(pattern, &regex, &text);
+                text.clear();
+            }
+        }
+        check(pattern, &regex, &text);
+    }
+}
+
+#[test]
+fn random_texts_are_cut_as_by_the_pattern() {
+    let all = "aeslmtdrvSTLRVEDMZ  \n\r\t\u{a0}\u{3000}'''1٣½!./-ǅʰ漢か\u{301}\u{5b0}ſé😀，";
+    let few = ["a '\n", "aB \n!/", "1 23a٣", "漢A，a !", "\u{3000}\n a", "a's'S!ſ ", "\u{301}aA! "];
+    let alphabets: Vec<Vec<char>> = few.iter().chain([&all]).map(|some| some.chars().collect()).collect();
+    let mut random = random_numbers();
+    for pattern in PATTERNS {
+        let regex = compiled(pattern);
+        for round in 0..8_000 {
+            let letters = &alphabets[random(alphabets.len())];
+            let length = random(if round % 16 == 0 { 400 } else { 14 });
+            let text: String = (0..length).map(|_| letters[random(letters.len())]).collect();
+            check(pattern, &regex, &text);
+        }
+    }
+}
+
+#[test]
+fn every_level_cuts_alike_at_every_place_of_a_block() {
+    let text = "It's  the 漢A，x \r\n \n\t12345٣ don'tx!!\n/ e\u{301}AB é\u{3000}\u{3000}z  ";
+    for pattern in PATTERNS {
+        let scanner = Scanner::of(pattern).unwrap();
+        for before in 0..140 {
+            let text = "a".repeat(before) + text;
+            for level in Level::supported() {
+                level.activate();
+                assert_eq!(by_blocks(scanner, &text), by_chars(scanner, &text), "{}", level.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn long_texts_are_cut_in_stretches() {
+    let mut random = random_numbers();
+    for pattern in PATTERNS {
+        let scanner = Scanner::of(pattern).unwrap();
+        for filling in ["a", " ", "\n", " \n", "\n!/", "12", "漢A", "'s", "\u{3000}", "a\u{301}", "ab c"] {
+            for _ in 0..4 {
+                let text = filling.repeat(random(400)) + " x" + &filling.repeat(random(400));
+                assert_eq!(by_blocks(scanner, &text), by_chars(scanner, &text), "{filling:?}");
+            }
+        }
+    }
+}
