@@ -1,8 +1,12 @@
-//! The memo: what a word was last segmented into, for words of up to 15 bytes and 4 pieces.
+//! The memo: what a word was last segmented into, for words of up to 15 bytes and 4 pieces; `Texts` for others.
 //!
-//! Open addressing with two ways on one cache line, fixed size, never grown: a new word takes the second
-//! way, a hit there moves it to the first, so frequent words stay. The key is the word itself with its
-//! length, so a hit needs no further comparison.
+//! Open addressing, two words on a cache line, at most `MAX_PROBES` lines from a word's own. The key is the
+//! word itself with its length, so a hit needs no further comparison. The table doubles when it is half full, up
+//! to its budget; from then on it is emptied instead.
+
+mod texts;
+
+pub use texts::Texts;
 
 use piecework_kernels::prefetch::prefetch_read;
 
@@ -14,6 +18,17 @@ pub struct Key(u128);
 pub const MAX_KEY_BYTES: usize = 15;
 /// The most pieces that are remembered for a word.
 pub const MAX_PIECES: usize = 4;
+
+/// Masks of the lowest bytes.
+const LOW_BYTES: [u128; MAX_KEY_BYTES + 1] = {
+    let mut masks = [0; MAX_KEY_BYTES + 1];
+    let mut len = 1;
+    while len <= MAX_KEY_BYTES {
+        masks[len] = masks[len - 1] << 8 | 0xFF;
+        len += 1;
+    }
+    masks
+};
 
 impl Key {
     /// The key of a word given as the low `len` bytes of `bytes` (1 <= `len` <= 15), the rest zero.
@@ -41,8 +56,8 @@ impl Key {
     pub fn at(text: &[u8], start: usize, end: usize) -> Option<Self> {
         match text[start..].first_chunk::<16>() {
             Some(block) if start < end && end - start <= MAX_KEY_BYTES => {
-                let mask = u128::MAX >> (128 - 8 * (end - start));
-                Some(Self::from_low_bytes(u128::from_le_bytes(*block) & mask, end - start))
+                let len = end - start;
+                Some(Self::from_low_bytes(u128::from_le_bytes(*block) & LOW_BYTES[len], len))
             }
             _ => Self::of(&text[start..end]),
         }
@@ -56,7 +71,8 @@ impl Key {
 
     /// Mix the halves; the top bits are the best.
     #[inline]
-    pub(crate) fn hash(self) -> u64 {
+    #[must_use]
+    pub fn hash(self) -> u64 {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
         (low ^ high.rotate_left(29).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
     }
@@ -100,15 +116,23 @@ pub fn take_grade(mut packed: PackedIds) -> (PackedIds, u32) {
     (packed, grade)
 }
 
+/// The ids, the rest of no meaning, and how many they are.
+#[inline]
+#[must_use]
+pub fn unpacked(mut packed: PackedIds) -> (PackedIds, usize) {
+    let count = (packed[0] >> COUNT_SHIFT) as usize + 1;
+    packed[0] &= (1 << COUNT_SHIFT) - 1;
+    (packed, count)
+}
+
 /// Append packed ids.
 #[inline]
 pub fn append(packed: PackedIds, out: &mut Vec<u32>) {
-    let count = (packed[0] >> COUNT_SHIFT) as usize + 1;
-    let first = packed[0] & ((1 << COUNT_SHIFT) - 1);
+    let (ids, count) = unpacked(packed);
     if count == 1 {
-        out.push(first);
+        out.push(ids[0]);
     } else {
-        out.extend_from_slice(&[first, packed[1], packed[2], packed[3]][..count]);
+        out.extend_from_slice(&ids[..count]);
     }
 }
 
@@ -123,35 +147,69 @@ struct Line {
 #[derive(Clone, Debug)]
 pub struct Memo {
     lines: Vec<Line>,
+    /// How far a hash is shifted to become the number of a line.
     shift: u32,
+    words: usize,
 }
 
+const EMPTY: Line = Line { keys: [0; 2], ids: [[0; MAX_PIECES]; 2] };
+/// How many lines a word may be in.
+const MAX_PROBES: usize = 4;
+/// The most words that a table has room for: 32 MB.
+const MAX_BITS: u32 = 20;
+
 impl Memo {
-    /// A memo of `2^bits` words; 32 bytes each.
+    /// A memo with room for `2^bits` words to begin with; 32 bytes each.
     #[must_use]
     pub fn with_bits(bits: u32) -> Self {
-        let lines = 1usize << (bits - 1);
-        let empty = Line { keys: [0; 2], ids: [[0; MAX_PIECES]; 2] };
-        Self { lines: vec![empty; lines], shift: 64 - (bits - 1) }
+        Self { lines: vec![EMPTY; 1 << (bits - 1)], shift: 64 - (bits - 1), words: 0 }
     }
 
     /// Say that a word will be asked for soon.
     #[inline]
     pub fn prefetch(&self, key: Key) {
-        prefetch_read(&self.lines[(key.hash() >> self.shift) as usize]);
+        self.prefetch_hashed(key.hash());
+    }
+
+    /// Say that a word with this hash will be asked for soon.
+    #[inline]
+    pub fn prefetch_hashed(&self, hash: u64) {
+        prefetch_read(&self.lines[(hash >> self.shift) as usize]);
     }
 
     /// What was remembered for a word.
     #[inline]
-    pub fn get(&mut self, key: Key) -> Option<PackedIds> {
-        let line = &mut self.lines[(key.hash() >> self.shift) as usize];
-        if line.keys[0] == key.0 {
-            return Some(line.ids[0]);
+    #[must_use]
+    pub fn get(&self, key: Key) -> Option<PackedIds> {
+        self.get_hashed(key, key.hash())
+    }
+
+    /// What was remembered for a word with this hash.
+    #[inline]
+    #[must_use]
+    pub fn get_hashed(&self, key: Key, hash: u64) -> Option<PackedIds> {
+        let line = &self.lines[(hash >> self.shift) as usize];
+        let is_second = line.keys[1] == key.0;
+        if is_second | (line.keys[0] == key.0) {
+            return Some(line.ids[usize::from(is_second)]);
         }
-        if line.keys[1] == key.0 {
-            line.keys.swap(0, 1);
-            line.ids.swap(0, 1);
-            return Some(line.ids[0]);
+        self.get_beyond(line, key, hash)
+    }
+
+    /// Look where words go whose own line is full.
+    #[cold]
+    fn get_beyond(&self, own: &Line, key: Key, hash: u64) -> Option<PackedIds> {
+        if own.keys[1] == 0 {
+            return None;
+        }
+        for at in self.probes(hash).skip(1) {
+            let line = &self.lines[at];
+            if let Some(way) = line.keys.iter().position(|&found| found == key.0) {
+                return Some(line.ids[way]);
+            }
+            if line.keys[1] == 0 {
+                break;
+            }
         }
         None
     }
@@ -159,10 +217,40 @@ impl Memo {
     /// Remember a word.
     #[inline]
     pub fn insert(&mut self, key: Key, ids: PackedIds) {
-        let line = &mut self.lines[(key.hash() >> self.shift) as usize];
+        if self.words >= self.lines.len() {
+            self.make_room();
+        }
+        let hash = key.hash();
+        let free = self.probes(hash).find(|&at| self.lines[at].keys[1] == 0);
+        let own = (hash >> self.shift) as usize;
+        let line = &mut self.lines[free.unwrap_or(own)];
         let way = usize::from(line.keys[0] != 0);
+        self.words += usize::from(free.is_some());
         line.keys[way] = key.0;
         line.ids[way] = ids;
+    }
+
+    /// The lines that a word may be in.
+    fn probes(&self, hash: u64) -> impl Iterator<Item = usize> {
+        let (own, mask) = ((hash >> self.shift) as usize, self.lines.len() - 1);
+        (own..own + MAX_PROBES).map(move |at| at & mask)
+    }
+
+    /// Double the table, or empty it where it may not grow.
+    #[cold]
+    fn make_room(&mut self) {
+        self.words = 0;
+        if self.lines.len() >= 1 << (MAX_BITS - 1) {
+            self.lines.fill(EMPTY);
+            return;
+        }
+        let doubled = vec![EMPTY; 2 * self.lines.len()];
+        self.shift -= 1;
+        for line in std::mem::replace(&mut self.lines, doubled) {
+            for (key, ids) in line.keys.into_iter().zip(line.ids).filter(|(key, _)| *key != 0) {
+                self.insert(Key(key), ids);
+            }
+        }
     }
 }
 
@@ -173,7 +261,7 @@ mod tests {
     #[test]
     fn remembers_what_it_was_told() {
         let mut memo = Memo::with_bits(4);
-        for i in 0..1000u32 {
+        for i in 0..1_500_000u32 {
             let word = i.to_string();
             let key = Key::of(word.as_bytes()).unwrap();
             let ids: Vec<u32> = (0..=i % 4).map(|k| i + k).collect();
@@ -183,6 +271,17 @@ mod tests {
             append(memo.get(key).unwrap(), &mut out);
             assert_eq!(out, ids);
         }
+    }
+
+    #[test]
+    fn keeps_words_while_it_grows() {
+        let mut memo = Memo::with_bits(2);
+        let key = |i: u32| Key::of(&i.to_le_bytes()).unwrap();
+        for i in 0..100_000 {
+            memo.insert(key(i), pack(&[i]).unwrap());
+        }
+        let kept = (0..100_000).filter(|&i| memo.get(key(i)) == pack(&[i])).count();
+        assert!(kept > 99_900, "{kept}");
     }
 
     #[test]

@@ -214,7 +214,7 @@ impl Tally {
     fn count(&mut self, splitter: &Splitter, raw: bool, (text, position): Placed) -> Result<(), Error> {
         let mut words = CountedWords { map: &mut self.map, position };
         if raw {
-            splitter.run_raw(text, &mut words)
+            splitter.run_raw(text, &mut self.scratch, &mut words)
         } else {
             splitter.run(text, 0, &mut self.scratch, &mut words)
         }

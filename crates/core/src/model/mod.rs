@@ -22,6 +22,7 @@ pub use wordpiece::WordPiece;
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::ModelSpec;
+use crate::text::printable_of;
 use crate::vocab::Vocab;
 
 /// A vocabulary entry with the byte span of the word that it covers.
@@ -82,6 +83,8 @@ pub struct ModelScratch {
     pub(crate) symbols: bpe::Symbols,
     pub(crate) lattice: unigram::Lattice,
     pub(crate) sentencepiece: sentencepiece::Scratch,
+    /// A word as printable characters.
+    pub(crate) spelled: String,
     /// What segmentations are drawn with, where they are.
     pub(crate) draws: Option<sampling::Draws>,
     /// A word had an unknown character and the model has no entry for it.
@@ -221,5 +224,19 @@ impl Model {
             Self::Unigram(model) => model.run(word, vocab, scratch, out),
             Self::SentencePiece(model) => model.run(word, vocab, scratch, out),
         }
+    }
+
+    /// Segment one non-empty word whose bytes the entries spell by printable characters.
+    pub fn run_spelled(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut Vec<u32>) {
+        if let (Self::Bpe(model), None) = (self, &scratch.draws) {
+            if model.run_bytes(word.as_bytes(), vocab, scratch, out) {
+                return;
+            }
+        }
+        let mut spelled = std::mem::take(&mut scratch.spelled);
+        spelled.clear();
+        spelled.extend(word.bytes().map(printable_of));
+        self.run(&spelled, vocab, scratch, out);
+        scratch.spelled = spelled;
     }
 }

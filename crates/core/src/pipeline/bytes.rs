@@ -4,23 +4,47 @@
 //! When only ids are asked for, words stay stretches of the text up to the model: no text is rewritten and
 //! nothing is aligned.
 
-use super::words::{SplitScratch, WordIds, WordSink};
-use super::{Options, Pipeline};
+use super::byte_words::{Batch, ByteWords};
+use super::{Input, Options, Pipeline, Scratch};
 use crate::error::{Error, ErrorKind};
+use crate::memo::{Memo, Texts, MAX_KEY_BYTES};
 use crate::model::ModelScratch;
 use crate::normalize::Normalizer;
+use crate::pretokenize::Words;
 use crate::special::{Segment, Selector};
 use crate::text::{byte_of_printable, printable_of, push_bytes_of_printable};
 
 impl Pipeline {
-    /// Append the ids of a stretch of raw text whose words are spelled by their bytes.
-    pub(super) fn spelled_ids(
+    /// Append the ids of an input whose words are spelled by their bytes.
+    pub(super) fn spelled_ids_into(
+        &self,
+        input: Input<'_>,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let mut result = Ok(());
+        for text in input.texts() {
+            self.special.split_raw(text, options.parse_special, |segment| match segment {
+                _ if result.is_err() => {}
+                Segment::Token(id, ..) => out.push(id),
+                Segment::Text(start, end) => {
+                    result = self.spelled_ids(&text[start..end], options, scratch, out);
+                }
+            });
+        }
+        result.and_then(|()| scratch.model.check())
+    }
+
+    /// Append the ids of a stretch of raw text.
+    fn spelled_ids(
         &self,
         stretch: &str,
         options: Options<'_>,
-        split: &mut SplitScratch,
-        words: &mut WordIds<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
     ) -> Result<(), Error> {
+        let Scratch { memo, texts, model, split, batch, .. } = scratch;
         let normalized = &mut split.normalized;
         let text = match self.splitter.normalizer() {
             Normalizer::Identity => stretch,
@@ -30,17 +54,35 @@ impl Pipeline {
                 normalized.as_str()
             }
         };
+        let mut words = ByteWords { model: &self.model, vocab: &self.vocab, memo, texts, scratch: model, batch };
         let mut result = Ok(());
         self.special.split_normalized(text, options.parse_special, |segment| match segment {
             _ if result.is_err() => {}
-            Segment::Token(id, ..) => words.push(id),
+            Segment::Token(id, ..) => out.push(id),
             Segment::Text(start, end) => {
-                let text = &text[start..end];
                 let cut = self.splitter.pre_tokenizer();
-                result = cut.cut_raw(text, |from, to| words.word(&text[from..to], 0));
+                result = cut.cut_raw(&text[start..end], &mut split.scan, |stretch, _, spans| {
+                    words.write(stretch, spans, out);
+                });
             }
         });
         result
+    }
+
+    /// Segment entries of a vocabulary that spells bytes.
+    pub(super) fn seed_spelled<'e>(
+        &self,
+        entries: impl Iterator<Item = &'e str>,
+        memo: &mut Memo,
+        scratch: &mut ModelScratch,
+    ) {
+        let (texts, batch) = (&mut Texts::default(), &mut Batch::default());
+        let mut words = ByteWords { model: &self.model, vocab: &self.vocab, memo, texts, scratch, batch };
+        let mut ids = Vec::new();
+        for word in entries.filter_map(spelled_by).filter(|word| word.len() <= MAX_KEY_BYTES) {
+            ids.clear();
+            words.write(&word, Words::To(&[word.len() as u32]), &mut ids);
+        }
     }
 
     /// Append the bytes of a token; says whether the id is one.
@@ -98,6 +140,6 @@ impl Pipeline {
 }
 
 /// The text whose bytes an entry spells, if it does and they are one.
-pub(super) fn spelled_by(entry: &str) -> Option<String> {
+fn spelled_by(entry: &str) -> Option<String> {
     String::from_utf8(entry.chars().map(byte_of_printable).collect::<Option<_>>()?).ok()
 }

@@ -1,5 +1,6 @@
 //! The compiled tokenizer: every stage in the order of the data. The only module that names them all.
 
+mod byte_words;
 mod bytes;
 mod checks;
 mod input;
@@ -14,7 +15,7 @@ use rustc_hash::FxHashMap;
 use crate::decode::Decoder;
 use crate::encoding::{self, Encoding, Token};
 use crate::error::{Error, ErrorKind};
-use crate::memo::Memo;
+use crate::memo::{Memo, Texts};
 use crate::model::{Model, ModelScratch, Piece};
 use crate::normalize::Normalizer;
 use crate::postprocess::PostProcessor;
@@ -24,7 +25,7 @@ use crate::special::{Segment, SpecialTokens};
 use crate::text::Pieces;
 use crate::vocab::Vocab;
 
-use bytes::spelled_by;
+use byte_words::Batch;
 use checks::{
     check_added_tokens, check_padding, check_padding_id, check_post_processor, check_truncation, cut,
 };
@@ -59,6 +60,8 @@ pub struct Pipeline {
 #[derive(Clone, Debug)]
 pub struct Scratch {
     memo: Memo,
+    texts: Texts,
+    batch: Batch,
     model: ModelScratch,
     split: SplitScratch,
     first: Vec<u32>,
@@ -142,6 +145,8 @@ impl Pipeline {
     pub fn scratch(&self) -> Scratch {
         Scratch {
             memo: self.seeded_memo.clone(),
+            texts: Texts::default(),
+            batch: Batch::default(),
             model: ModelScratch::default(),
             split: SplitScratch::default(),
             first: Vec::new(),
@@ -230,9 +235,11 @@ impl Pipeline {
             }
             return scratch.model.check();
         }
+        if self.splitter.spells_bytes() {
+            return self.spelled_ids_into(input, options, scratch, out);
+        }
         let Scratch { memo, model, split, .. } = scratch;
-        let spells_bytes = self.splitter.spells_bytes();
-        let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out, spells_bytes);
+        let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out);
         for text in input.texts() {
             self.text_ids(text, options, split, &mut words)?;
         }
@@ -346,9 +353,6 @@ impl Pipeline {
         self.special.split_raw(text, options.parse_special, |segment| match segment {
             _ if result.is_err() => {}
             Segment::Token(id, ..) => words.push(id),
-            Segment::Text(start, end) if self.splitter.spells_bytes() => {
-                result = self.spelled_ids(&text[start..end], options, split, words);
-            }
             Segment::Text(start, end) if self.special.has_normalized() => {
                 result =
                     self.visit_pieces(&text[start..end], start as u32, options, split, |part| match part {
@@ -409,15 +413,14 @@ impl Pipeline {
             self.seeded_memo = memo;
             return;
         }
-        let spells_bytes = self.splitter.spells_bytes();
-        let mut words =
-            WordIds::new(&self.model, &self.vocab, &mut memo, &mut scratch, &mut ids, spells_bytes);
+        if self.splitter.spells_bytes() {
+            self.seed_spelled(likely, &mut memo, &mut scratch);
+            self.seeded_memo = memo;
+            return;
+        }
+        let mut words = WordIds::new(&self.model, &self.vocab, &mut memo, &mut scratch, &mut ids);
         for word in likely {
-            if !spells_bytes {
-                words.word(word, 0);
-            } else if let Some(word) = spelled_by(word) {
-                words.word(&word, 0);
-            }
+            words.word(word, 0);
         }
         words.finish();
         self.seeded_memo = memo;

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::memo::{self, Key, Memo, MAX_KEY_BYTES};
 use crate::model::{Model, ModelScratch};
 use crate::normalize::Normalizer;
-use crate::pretokenize::{write_printable, PreTokenizer};
+use crate::pretokenize::{PreTokenizer, ScanScratch};
 use crate::text::{class_of, Class, Pieces};
 use crate::vocab::Vocab;
 
@@ -37,6 +37,7 @@ struct AsciiRoles {
 pub struct SplitScratch {
     pub(super) normalized: String,
     pub(super) pieces: Pieces,
+    pub(super) scan: ScanScratch,
 }
 
 /// What a byte is to the fast path.
@@ -114,10 +115,17 @@ impl Splitter {
     /// Give every word of a text as it stands there to `sink`; only where `cuts_raw`.
     ///
     /// Fails only where a regular expression gives up.
-    pub fn run_raw(&self, text: &str, sink: &mut impl WordSink) -> Result<(), Error> {
-        self.pre_tokenizer.cut_raw(text, |start, end| match Key::at(text.as_bytes(), start, end) {
-            Some(key) => sink.short_word(key, start),
-            None => sink.word(&text[start..end], start),
+    pub fn run_raw(
+        &self,
+        text: &str,
+        scratch: &mut SplitScratch,
+        sink: &mut impl WordSink,
+    ) -> Result<(), Error> {
+        self.pre_tokenizer.cut_raw(text, &mut scratch.scan, |stretch, from, words| {
+            words.for_each(|start, end| match Key::at(stretch.as_bytes(), start, end) {
+                Some(key) => sink.short_word(key, from + start),
+                None => sink.word(&stretch[start..end], from + start),
+            });
         })
     }
 
@@ -275,8 +283,7 @@ const WAITING: usize = 16;
 /// Words to ids, through the memo unless they are drawn at random.
 ///
 /// Short words are looked up a few words late: their line of the memo is asked for when they are found,
-/// and by the time it is read it has come. Where words are spelled by their bytes, they come as they stand in
-/// the text and only those that are new are written as printable characters.
+/// and by the time it is read it has come.
 pub(super) struct WordIds<'s> {
     model: &'s Model,
     vocab: &'s Vocab,
@@ -285,8 +292,6 @@ pub(super) struct WordIds<'s> {
     out: &'s mut Vec<u32>,
     waiting: [Key; WAITING],
     waiting_count: usize,
-    spells_bytes: bool,
-    spelled: String,
 }
 
 impl<'s> WordIds<'s> {
@@ -296,11 +301,9 @@ impl<'s> WordIds<'s> {
         memo: &'s mut Memo,
         scratch: &'s mut ModelScratch,
         out: &'s mut Vec<u32>,
-        spells_bytes: bool,
     ) -> Self {
         let waiting = [Key::from_low_bytes(0, 0); WAITING];
-        let spelled = String::new();
-        Self { model, vocab, memo, scratch, out, waiting, waiting_count: 0, spells_bytes, spelled }
+        Self { model, vocab, memo, scratch, out, waiting, waiting_count: 0 }
     }
 
     /// Append an id that is no word's.
@@ -347,12 +350,7 @@ impl<'s> WordIds<'s> {
 
 impl WordIds<'_> {
     fn segment(&mut self, word: &str) {
-        if !self.spells_bytes {
-            return self.model.run(word, self.vocab, self.scratch, self.out);
-        }
-        self.spelled.clear();
-        write_printable(word, &mut self.spelled);
-        self.model.run(&self.spelled, self.vocab, self.scratch, self.out);
+        self.model.run(word, self.vocab, self.scratch, self.out);
     }
 }
 

@@ -21,7 +21,7 @@ use cut::{cut_at_chars, Cutter};
 pub use empty::refuse_empty_matches;
 pub use known::ScanScratch;
 use known::Scanner;
-pub use raw::write_printable;
+pub use raw::{write_printable, Words};
 
 /// A compiled pre-tokenizer.
 #[derive(Clone, Debug)]

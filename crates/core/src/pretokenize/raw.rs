@@ -1,8 +1,10 @@
 //! Cutting without rewriting: for pre-tokenizers that end with the byte level, the words as they stand in
 //! the text, for those who can write each distinct one as printable bytes themselves.
 
+use super::known::{ScanScratch, Scanner};
 use super::{PreTokenizer, Stage};
 use crate::error::Error;
+use crate::spec::ByteLevelSpec;
 use crate::text::printable_of;
 
 impl PreTokenizer {
@@ -14,10 +16,60 @@ impl PreTokenizer {
         !last.add_prefix_space && !before.iter().any(Stage::rewrites)
     }
 
-    /// Give the byte span of every word in the text as it stands, in order; only where `cuts_raw`.
-    pub fn cut_raw(&self, text: &str, mut emit: impl FnMut(usize, usize)) -> Result<(), Error> {
+    /// Give stretches of the text with the byte spans of their words, in order; only where `cuts_raw`.
+    pub fn cut_raw(
+        &self,
+        text: &str,
+        scratch: &mut ScanScratch,
+        mut take: impl FnMut(&str, usize, Words<'_>),
+    ) -> Result<(), Error> {
         let Self::Stages(compiled) = self else { return Ok(()) };
-        cut_by(&compiled.stages, text, &mut emit)
+        if let Some(scanner) = only_scanner(&compiled.stages) {
+            scanner.for_each_stretch(text, scratch, |from, stretch, ends| {
+                take(stretch, from, Words::To(ends));
+            });
+            return Ok(());
+        }
+        let spans = &mut scratch.spans;
+        spans.clear();
+        cut_by(&compiled.stages, text, &mut |start, end| spans.push((start as u32, end as u32)))?;
+        take(text, 0, Words::At(spans));
+        Ok(())
+    }
+}
+
+/// The words of a stretch of text, by bytes of it.
+#[derive(Clone, Copy, Debug)]
+pub enum Words<'w> {
+    /// One after the other, up to these.
+    To(&'w [u32]),
+    /// Here and there.
+    At(&'w [(u32, u32)]),
+}
+
+impl Words<'_> {
+    /// Give the span of every word.
+    #[inline]
+    pub fn for_each(self, mut take: impl FnMut(usize, usize)) {
+        match self {
+            Self::To(ends) => {
+                let mut start = 0;
+                for &end in ends {
+                    take(start, end as usize);
+                    start = end as usize;
+                }
+            }
+            Self::At(spans) => spans.iter().for_each(|&(start, end)| take(start as usize, end as usize)),
+        }
+    }
+}
+
+/// The scanner of a known pattern, where it alone cuts.
+fn only_scanner(stages: &[Stage]) -> Option<Scanner> {
+    match stages {
+        [Stage::ByteLevel(ByteLevelSpec { use_regex: true, .. })] => Some(Scanner::GPT2),
+        [Stage::Known(scanner), Stage::ByteLevel(ByteLevelSpec { use_regex: false, .. })] => Some(*scanner),
+        _ => None,
     }
 }
 
@@ -92,10 +144,12 @@ mod tests {
 
     fn raw(compiled: &PreTokenizer, text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        let cut = compiled.cut_raw(text, |start, end| {
-            let mut word = String::new();
-            write_printable(&text[start..end], &mut word);
-            words.push(word);
+        let cut = compiled.cut_raw(text, &mut ScanScratch::default(), |stretch, _, spans| {
+            spans.for_each(|start, end| {
+                let mut word = String::new();
+                write_printable(&stretch[start..end], &mut word);
+                words.push(word);
+            });
         });
         cut.expect("a pattern that ends");
         words

@@ -2,6 +2,7 @@
 //!
 //! alphabet  characters and their bytes to entries
 //! pairs     two entries to the rank of their merge
+//! bytes     the same for words spelled by their bytes, and the merges of short ones
 //! short     the merges of a short word, by looking for the best pair again and again
 //! long      the merges of any word, by a heap: O(n log n)
 //! dropout   the merges of a word when some are left out at random
@@ -10,6 +11,7 @@
 //! Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
 mod alphabet;
+mod bytes;
 mod dropout;
 mod long;
 mod order;
@@ -17,12 +19,14 @@ mod pairs;
 mod short;
 
 use self::alphabet::Alphabet;
+use self::bytes::ByteMerges;
 use self::long::Links;
 use self::order::Order;
 use self::pairs::{Pairs, NO_RANK};
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
+use crate::text::printable_of;
 use crate::vocab::Vocab;
 
 /// Up to so many symbols are scanned for the best pair; beyond, a heap is faster.
@@ -33,6 +37,8 @@ const SHORT: usize = 24;
 pub struct Bpe {
     alphabet: Alphabet,
     pairs: Pairs,
+    /// Where every byte has an entry.
+    bytes: Option<Box<ByteMerges>>,
     /// A word that is an entry is that entry.
     whole_words: bool,
 }
@@ -69,9 +75,11 @@ impl Bpe {
     /// Look up all merges; each must join two entries to an entry.
     pub fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
+        let pairs = Pairs::compile(spec, vocab)?;
         Ok(Self {
             alphabet: Alphabet::compile(spec, vocab)?,
-            pairs: Pairs::compile(spec, vocab)?,
+            bytes: ByteMerges::compile(spec, vocab, &pairs).map(Box::new),
+            pairs,
             whole_words: spec.ignore_merges,
         })
     }
@@ -96,6 +104,35 @@ impl Bpe {
         for &Symbol { id, start, end, .. } in list.iter() {
             out.push(Piece { id, start, end });
         }
+    }
+
+    /// Segment one non-empty word given as bytes that the entries spell by printable characters, as `run`
+    /// would with those and without draws; says whether it can.
+    pub fn run_bytes(
+        &self,
+        word: &[u8],
+        vocab: &Vocab,
+        scratch: &mut ModelScratch,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let Some(bytes) = &self.bytes else { return false };
+        let ModelScratch { symbols: Symbols { list, links, .. }, spelled, .. } = scratch;
+        if self.whole_words {
+            spelled.clear();
+            spelled.extend(word.iter().map(|&byte| printable_of(byte)));
+            if let Some(id) = vocab.id_of(spelled) {
+                out.push(id);
+                return true;
+            }
+        }
+        if word.len() <= bytes::SHORT {
+            bytes.join(word, &self.pairs, out);
+        } else {
+            bytes.spell(word, list);
+            long::join(list, &self.pairs, links);
+            out.extend(list.iter().map(|symbol| symbol.id));
+        }
+        true
     }
 
     /// Apply all merges.

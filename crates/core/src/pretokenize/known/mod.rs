@@ -59,6 +59,8 @@ pub struct ScanScratch {
     starts: Vec<u64>,
     doubts: Doubts,
     ends: Vec<u32>,
+    /// Words by other means than a scanner.
+    pub(super) spans: Vec<(u32, u32)>,
 }
 
 impl Scanner {
@@ -113,7 +115,7 @@ impl Scanner {
 
     /// The ends of all words of a text, not empty, into the scratch.
     fn word_ends(self, text: &str, table: &Table, scratch: &mut ScanScratch) {
-        let ScanScratch { masks, starts, doubts, ends } = scratch;
+        let ScanScratch { masks, starts, doubts, ends, .. } = scratch;
         table.classify(text, masks);
         doubts.clear();
         starts.clear();
