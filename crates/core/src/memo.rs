@@ -31,6 +31,9 @@ const LOW_BYTES: [u128; MAX_KEY_BYTES + 1] = {
 };
 
 impl Key {
+    /// The key of no word; a memo never has it.
+    pub const NONE: Self = Self(u128::MAX);
+
     /// The key of a word given as the low `len` bytes of `bytes` (1 <= `len` <= 15), the rest zero.
     #[inline]
     #[must_use]
@@ -116,23 +119,22 @@ pub fn take_grade(mut packed: PackedIds) -> (PackedIds, u32) {
     (packed, grade)
 }
 
-/// The ids, the rest of no meaning, and how many they are.
-#[inline]
-#[must_use]
-pub fn unpacked(mut packed: PackedIds) -> (PackedIds, usize) {
-    let count = (packed[0] >> COUNT_SHIFT) as usize + 1;
-    packed[0] &= (1 << COUNT_SHIFT) - 1;
-    (packed, count)
+/// Turn the first of packed ids into an id; returns how many they are.
+#[inline(always)]
+pub fn unpack_first(first: &mut u32) -> usize {
+    let count = (*first >> COUNT_SHIFT) as usize + 1;
+    *first &= (1 << COUNT_SHIFT) - 1;
+    count
 }
 
 /// Append packed ids.
 #[inline]
-pub fn append(packed: PackedIds, out: &mut Vec<u32>) {
-    let (ids, count) = unpacked(packed);
+pub fn append(mut packed: PackedIds, out: &mut Vec<u32>) {
+    let count = unpack_first(&mut packed[0]);
     if count == 1 {
-        out.push(ids[0]);
+        out.push(packed[0]);
     } else {
-        out.extend_from_slice(&ids[..count]);
+        out.extend_from_slice(&packed[..count]);
     }
 }
 
@@ -181,31 +183,31 @@ impl Memo {
     #[inline]
     #[must_use]
     pub fn get(&self, key: Key) -> Option<PackedIds> {
-        self.get_hashed(key, key.hash())
+        self.get_hashed(key, key.hash()).copied()
     }
 
     /// What was remembered for a word with this hash.
     #[inline]
     #[must_use]
-    pub fn get_hashed(&self, key: Key, hash: u64) -> Option<PackedIds> {
+    pub fn get_hashed(&self, key: Key, hash: u64) -> Option<&PackedIds> {
         let line = &self.lines[(hash >> self.shift) as usize];
         let is_second = line.keys[1] == key.0;
         if is_second | (line.keys[0] == key.0) {
-            return Some(line.ids[usize::from(is_second)]);
+            return Some(&line.ids[usize::from(is_second)]);
         }
         self.get_beyond(line, key, hash)
     }
 
     /// Look where words go whose own line is full.
     #[cold]
-    fn get_beyond(&self, own: &Line, key: Key, hash: u64) -> Option<PackedIds> {
+    fn get_beyond(&self, own: &Line, key: Key, hash: u64) -> Option<&PackedIds> {
         if own.keys[1] == 0 {
             return None;
         }
         for at in self.probes(hash).skip(1) {
             let line = &self.lines[at];
             if let Some(way) = line.keys.iter().position(|&found| found == key.0) {
-                return Some(line.ids[way]);
+                return Some(&line.ids[way]);
             }
             if line.keys[1] == 0 {
                 break;

@@ -9,20 +9,24 @@ use crate::vocab::Vocab;
 /// How many words wait for their lines to arrive.
 const BATCH: usize = 256;
 
-/// A word of a stretch of text; the key is missing where it has more bytes than one holds.
+/// The key of a word, `NO_KEY` where it has more bytes than one holds, and its hash.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
-    key: Option<Key>,
+    key: Key,
     hash: u64,
-    start: u32,
-    end: u32,
 }
 
 /// Memory for the words that wait, and for the ids of one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Batch {
-    waiting: Vec<Waiting>,
+    waiting: Box<[Waiting; BATCH]>,
     ids: Vec<u32>,
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self { waiting: Box::new([Waiting { key: Key::NONE, hash: 0 }; BATCH]), ids: Vec::new() }
+    }
 }
 
 /// What is needed to turn words into ids.
@@ -40,68 +44,64 @@ impl ByteWords<'_> {
     #[inline]
     pub(super) fn write(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
         if self.scratch.draws.is_some() {
-            return words.for_each(|start, end| {
+            return words.spans().for_each(|(start, end)| {
                 self.model.run_spelled(&text[start..end], self.vocab, self.scratch, out);
             });
         }
-        words.for_each(|start, end| {
-            self.ask(text.as_bytes(), start, end);
-            if self.batch.waiting.len() == BATCH {
-                self.answer(text, out);
-            }
-        });
-        self.answer(text, out);
+        for (starts, ends) in words.starts.chunks(BATCH).zip(words.ends.chunks(BATCH)) {
+            let words = Words { starts, ends };
+            self.ask(text.as_bytes(), words);
+            self.answer(text, words, out);
+        }
     }
 
-    /// Hash a word and ask for its line.
-    #[inline(always)]
-    fn ask(&mut self, text: &[u8], start: usize, end: usize) {
-        let key = Key::at(text, start, end);
-        let hash = match key {
-            Some(key) => {
-                let hash = key.hash();
-                self.memo.prefetch_hashed(hash);
-                hash
-            }
-            None => {
-                let hash = Texts::hash(&text[start..end]);
-                self.texts.prefetch_hashed(hash);
-                hash
-            }
-        };
-        self.batch.waiting.push(Waiting { key, hash, start: start as u32, end: end as u32 });
-    }
-
-    /// Append the ids of all words that wait.
-    ///
-    /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
-    fn answer(&mut self, text: &str, out: &mut Vec<u32>) {
-        let mut at = out.len();
-        out.resize(at + MAX_PIECES * self.batch.waiting.len(), 0);
-        for i in 0..self.batch.waiting.len() {
-            let word = self.batch.waiting[i];
-            match word.key.and_then(|key| self.memo.get_hashed(key, word.hash)) {
-                Some(packed) => at += put(packed, &mut out[at..at + MAX_PIECES]),
-                None => at += self.put_other(text, word, at, out),
+    /// Hash words and ask for their lines.
+    fn ask(&mut self, text: &[u8], words: Words<'_>) {
+        let Self { memo, texts, batch, .. } = self;
+        for ((start, end), waiting) in words.spans().zip(batch.waiting.iter_mut()) {
+            if let Some(key) = Key::at(text, start, end) {
+                *waiting = Waiting { key, hash: key.hash() };
+                memo.prefetch_hashed(waiting.hash);
+            } else {
+                *waiting = Waiting { key: Key::NONE, hash: Texts::hash(&text[start..end]) };
+                texts.prefetch_hashed(waiting.hash);
             }
         }
+    }
+
+    /// Append the ids of words that have been asked for.
+    ///
+    /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
+    fn answer(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
+        let mut at = out.len();
+        out.resize(at + MAX_PIECES * words.ends.len(), 0);
+        for (i, span) in words.spans().enumerate() {
+            let word = self.batch.waiting[i];
+            let remembered = match word.key {
+                Key::NONE => None,
+                key => self.memo.get_hashed(key, word.hash),
+            };
+            at += match remembered {
+                Some(packed) => put(packed, &mut out[at..at + MAX_PIECES]),
+                None => self.put_other(&text[span.0..span.1], word, at, out),
+            };
+        }
         out.truncate(at);
-        self.batch.waiting.clear();
     }
 
     /// Put the ids of a word that the memo does not have at a place; returns how many.
     #[cold]
+    #[inline(never)]
     fn put_other(&mut self, text: &str, word: Waiting, at: usize, out: &mut Vec<u32>) -> usize {
-        let bytes = &text[word.start as usize..word.end as usize];
-        let known = self.texts.get_hashed(bytes.as_bytes(), word.hash);
+        let known = self.texts.get_hashed(text.as_bytes(), word.hash);
         let ids = match known {
             Some(ids) => ids,
             None => {
                 self.batch.ids.clear();
-                self.model.run_spelled(bytes, self.vocab, self.scratch, &mut self.batch.ids);
-                match word.key.and_then(|key| Some((key, memo::pack(&self.batch.ids)?))) {
-                    Some((key, packed)) => self.memo.insert(key, packed),
-                    None => self.texts.insert_hashed(bytes.as_bytes(), word.hash, &self.batch.ids),
+                self.model.run_spelled(text, self.vocab, self.scratch, &mut self.batch.ids);
+                match memo::pack(&self.batch.ids) {
+                    Some(packed) if word.key != Key::NONE => self.memo.insert(word.key, packed),
+                    _ => self.texts.insert_hashed(text.as_bytes(), word.hash, &self.batch.ids),
                 }
                 &self.batch.ids
             }
@@ -114,8 +114,7 @@ impl ByteWords<'_> {
 
 /// Put packed ids where there is room for the most; returns how many they are.
 #[inline(always)]
-fn put(packed: PackedIds, room: &mut [u32]) -> usize {
-    let (ids, count) = memo::unpacked(packed);
-    room.copy_from_slice(&ids);
-    count
+fn put(packed: &PackedIds, room: &mut [u32]) -> usize {
+    room.copy_from_slice(packed);
+    memo::unpack_first(&mut room[0])
 }

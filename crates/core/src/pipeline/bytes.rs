@@ -4,15 +4,13 @@
 //! When only ids are asked for, words stay stretches of the text up to the model: no text is rewritten and
 //! nothing is aligned.
 
-use super::byte_words::{Batch, ByteWords};
+use super::byte_words::ByteWords;
 use super::{Input, Options, Pipeline, Scratch};
 use crate::error::{Error, ErrorKind};
-use crate::memo::{Memo, Texts, MAX_KEY_BYTES};
 use crate::model::ModelScratch;
 use crate::normalize::Normalizer;
-use crate::pretokenize::Words;
 use crate::special::{Segment, Selector};
-use crate::text::{byte_of_printable, printable_of, push_bytes_of_printable};
+use crate::text::{printable_of, push_bytes_of_printable};
 
 impl Pipeline {
     /// Append the ids of an input whose words are spelled by their bytes.
@@ -61,28 +59,12 @@ impl Pipeline {
             Segment::Token(id, ..) => out.push(id),
             Segment::Text(start, end) => {
                 let cut = self.splitter.pre_tokenizer();
-                result = cut.cut_raw(&text[start..end], &mut split.scan, |stretch, _, spans| {
-                    words.write(stretch, spans, out);
+                result = cut.cut_raw(&text[start..end], &mut split.scan, |stretch, _, found| {
+                    words.write(stretch, found, out);
                 });
             }
         });
         result
-    }
-
-    /// Segment entries of a vocabulary that spells bytes.
-    pub(super) fn seed_spelled<'e>(
-        &self,
-        entries: impl Iterator<Item = &'e str>,
-        memo: &mut Memo,
-        scratch: &mut ModelScratch,
-    ) {
-        let (texts, batch) = (&mut Texts::default(), &mut Batch::default());
-        let mut words = ByteWords { model: &self.model, vocab: &self.vocab, memo, texts, scratch, batch };
-        let mut ids = Vec::new();
-        for word in entries.filter_map(spelled_by).filter(|word| word.len() <= MAX_KEY_BYTES) {
-            ids.clear();
-            words.write(&word, Words::To(&[word.len() as u32]), &mut ids);
-        }
     }
 
     /// Append the bytes of a token; says whether the id is one.
@@ -137,9 +119,4 @@ impl Pipeline {
         });
         first
     }
-}
-
-/// The text whose bytes an entry spells, if it does and they are one.
-fn spelled_by(entry: &str) -> Option<String> {
-    String::from_utf8(entry.chars().map(byte_of_printable).collect::<Option<_>>()?).ok()
 }

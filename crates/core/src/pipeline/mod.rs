@@ -76,6 +76,8 @@ const MAX_PADDED_IN_ALL: usize = 1 << 22;
 
 /// 4 MB for each thread: about as many different words as some 10 MB of English have.
 const MEMO_BITS: u32 = 17;
+/// 1 MB to begin with where words are spelled by their bytes.
+const SPELLED_MEMO_BITS: u32 = 15;
 /// How many entries are looked up beforehand; a quarter of what the memo holds.
 const SEEDED_ENTRIES: usize = 1 << 15;
 
@@ -402,7 +404,14 @@ impl Pipeline {
     }
 
     /// Segment every entry that can be a whole word, most frequent (lowest id) last so that it stays.
+    ///
+    /// Words spelled by their bytes come from no memo but their own: the first of each costs less than to have it
+    /// here for every thread.
     fn seed_memo(&mut self) {
+        if self.splitter.spells_bytes() {
+            self.seeded_memo = Memo::with_bits(SPELLED_MEMO_BITS);
+            return;
+        }
         let mut memo = std::mem::replace(&mut self.seeded_memo, Memo::with_bits(1));
         let mut scratch = ModelScratch::default();
         let mut ids = Vec::new();
@@ -410,11 +419,6 @@ impl Pipeline {
         let likely = entries.into_iter().take(SEEDED_ENTRIES).rev().filter(|token| !token.is_empty());
         if let Some(sentences) = self.sentences() {
             sentences.seed(likely, &mut memo, &mut scratch);
-            self.seeded_memo = memo;
-            return;
-        }
-        if self.splitter.spells_bytes() {
-            self.seed_spelled(likely, &mut memo, &mut scratch);
             self.seeded_memo = memo;
             return;
         }

@@ -122,7 +122,7 @@ impl Splitter {
         sink: &mut impl WordSink,
     ) -> Result<(), Error> {
         self.pre_tokenizer.cut_raw(text, &mut scratch.scan, |stretch, from, words| {
-            words.for_each(|start, end| match Key::at(stretch.as_bytes(), start, end) {
+            words.spans().for_each(|(start, end)| match Key::at(stretch.as_bytes(), start, end) {
                 Some(key) => sink.short_word(key, from + start),
                 None => sink.word(&stretch[start..end], from + start),
             });

@@ -25,42 +25,35 @@ impl PreTokenizer {
     ) -> Result<(), Error> {
         let Self::Stages(compiled) = self else { return Ok(()) };
         if let Some(scanner) = only_scanner(&compiled.stages) {
-            scanner.for_each_stretch(text, scratch, |from, stretch, ends| {
-                take(stretch, from, Words::To(ends));
-            });
+            scanner.for_each_stretch(text, scratch, |from, stretch, words| take(stretch, from, words));
             return Ok(());
         }
-        let spans = &mut scratch.spans;
-        spans.clear();
-        cut_by(&compiled.stages, text, &mut |start, end| spans.push((start as u32, end as u32)))?;
-        take(text, 0, Words::At(spans));
+        let (starts, ends) = (&mut scratch.starts, &mut scratch.ends);
+        starts.clear();
+        ends.clear();
+        cut_by(&compiled.stages, text, &mut |start, end| {
+            starts.push(start as u32);
+            ends.push(end as u32);
+        })?;
+        take(text, 0, Words { starts, ends });
         Ok(())
     }
 }
 
-/// The words of a stretch of text, by bytes of it.
+/// The words of a stretch of text: where each starts and ends, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub enum Words<'w> {
-    /// One after the other, up to these.
-    To(&'w [u32]),
-    /// Here and there.
-    At(&'w [(u32, u32)]),
+pub struct Words<'w> {
+    /// Where they start.
+    pub starts: &'w [u32],
+    /// Where they end, as many.
+    pub ends: &'w [u32],
 }
 
-impl Words<'_> {
-    /// Give the span of every word.
+impl<'w> Words<'w> {
+    /// The span of every word.
     #[inline]
-    pub fn for_each(self, mut take: impl FnMut(usize, usize)) {
-        match self {
-            Self::To(ends) => {
-                let mut start = 0;
-                for &end in ends {
-                    take(start, end as usize);
-                    start = end as usize;
-                }
-            }
-            Self::At(spans) => spans.iter().for_each(|&(start, end)| take(start as usize, end as usize)),
-        }
+    pub fn spans(self) -> impl Iterator<Item = (usize, usize)> + 'w {
+        self.starts.iter().zip(self.ends).map(|(&start, &end)| (start as usize, end as usize))
     }
 }
 
@@ -144,8 +137,8 @@ mod tests {
 
     fn raw(compiled: &PreTokenizer, text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        let cut = compiled.cut_raw(text, &mut ScanScratch::default(), |stretch, _, spans| {
-            spans.for_each(|start, end| {
+        let cut = compiled.cut_raw(text, &mut ScanScratch::default(), |stretch, _, found| {
+            found.spans().for_each(|(start, end)| {
                 let mut word = String::new();
                 write_printable(&stretch[start..end], &mut word);
                 words.push(word);

@@ -1,7 +1,9 @@
-//! Words spelled by their bytes: an entry for each of the 256, and the merges of short words without a list.
+//! Words spelled by their bytes: an entry for each of the 256, and the merges of all but very long words in one
+//! row of numbers.
 //!
-//! Symbols stay where they begin and are linked; the rank of the merge with the next one and the place are
-//! one number, of which the least is the leftmost pair of the lowest rank. O(n²) for at most `SHORT` bytes.
+//! Symbols stay where they begin and are linked. The rank of the merge with the next one and the place are one
+//! number, of which the least is the leftmost pair of the lowest rank; the least of every 16 is kept. O(n²/16)
+//! for at most `MOST` bytes.
 
 use super::pairs::{Pairs, NO_RANK};
 use super::Symbol;
@@ -10,8 +12,10 @@ use crate::text::printable_of;
 use crate::vocab::Vocab;
 
 /// The longest word, in bytes, that is joined here.
-pub(super) const SHORT: usize = 32;
-const PLACE_BITS: u32 = 5;
+pub(super) const MOST: usize = 1 << PLACE_BITS;
+const PLACE_BITS: u32 = 9;
+/// So many places have one least merge.
+const BLOCK: usize = 16;
 /// No merge with the next symbol.
 const NEVER: i32 = i32::MAX;
 
@@ -49,20 +53,23 @@ impl ByteMerges {
         }));
     }
 
-    /// Append the ids of a word of at most `SHORT` bytes.
-    pub(super) fn join(&self, word: &[u8], pairs: &Pairs, out: &mut Vec<u32>) {
-        let mut row = Row::new();
-        for (at, &byte) in word.iter().enumerate() {
-            row.ids[at] = self.ids[usize::from(byte)];
-            row.after[at] = at as u8 + 1;
-            row.before[at] = at.wrapping_sub(1) as u8;
+    /// Append the ids of a word of at most `MOST` bytes.
+    pub(super) fn join(&self, word: &[u8], pairs: &Pairs, row: &mut Row, out: &mut Vec<u32>) {
+        let len = word.len().min(MOST);
+        let symbols = row.ids.iter_mut().zip(&mut row.after).zip(&mut row.before);
+        for ((at, &byte), ((id, after), before)) in word.iter().enumerate().zip(symbols) {
+            *id = self.ids[usize::from(byte)];
+            *after = at as u16 + 1;
+            *before = at.wrapping_sub(1) as u16;
         }
-        for (at, two) in word.windows(2).enumerate() {
-            row.merges[at] = merge(self.rank(two[0], two[1]), at);
+        let (merges, _) = row.merges.split_at_mut(len.next_multiple_of(BLOCK));
+        merges[len - 1..].fill(NEVER);
+        for (at, (two, merge)) in word.windows(2).zip(merges).enumerate() {
+            *merge = merge_of(self.rank(two[0], two[1]), at);
         }
-        row.join(word.len(), pairs);
+        row.join(len, pairs);
         let mut at = 0;
-        while at < word.len() {
+        while at < len {
             out.push(row.ids[at]);
             at = usize::from(row.after[at]);
         }
@@ -74,48 +81,79 @@ impl ByteMerges {
     }
 }
 
-/// The symbols of a short word, each at the place of its first byte.
-struct Row {
-    ids: [u32; SHORT],
+/// The symbols of a word, each at the place of its first byte.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    ids: [u32; MOST],
     /// Rank and place of the merge with the next symbol.
-    merges: [i32; SHORT],
-    after: [u8; SHORT],
-    before: [u8; SHORT],
+    merges: [i32; MOST],
+    /// The least merge of each block.
+    least: [i32; MOST / BLOCK],
+    after: [u16; MOST],
+    before: [u16; MOST],
 }
 
-impl Row {
-    fn new() -> Self {
-        Self { ids: [0; SHORT], merges: [NEVER; SHORT], after: [0; SHORT], before: [0; SHORT] }
-    }
-
-    /// Apply all merges.
-    fn join(&mut self, len: usize, pairs: &Pairs) {
-        loop {
-            let best = self.merges[..len].iter().copied().fold(NEVER, i32::min);
-            if best == NEVER {
-                return;
-            }
-            let at = best as usize % SHORT;
-            let gone = usize::from(self.after[at]) % SHORT;
-            let next = usize::from(self.after[gone]);
-            self.ids[at] = pairs.joined((best >> PLACE_BITS) as u32);
-            self.after[at] = next as u8;
-            self.merges[gone] = NEVER;
-            self.merges[at] = NEVER;
-            if next < len {
-                self.before[next] = at as u8;
-                self.merges[at] = merge(pairs.rank(self.ids[at], self.ids[next]), at);
-            }
-            if at > 0 {
-                let before = usize::from(self.before[at]) % SHORT;
-                self.merges[before] = merge(pairs.rank(self.ids[before], self.ids[at]), before);
-            }
+impl Default for Row {
+    fn default() -> Self {
+        Self {
+            ids: [0; MOST],
+            merges: [NEVER; MOST],
+            least: [NEVER; MOST / BLOCK],
+            after: [0; MOST],
+            before: [0; MOST],
         }
     }
 }
 
+impl Row {
+    /// Apply all merges.
+    fn join(&mut self, len: usize, pairs: &Pairs) {
+        let blocks = len.div_ceil(BLOCK);
+        (0..blocks).for_each(|block| self.update_least(block * BLOCK));
+        loop {
+            let best = self.least[..blocks].iter().copied().fold(NEVER, i32::min);
+            if best == NEVER {
+                return;
+            }
+            self.join_at(best as usize % MOST, (best >> PLACE_BITS) as u32, len, pairs);
+        }
+    }
+
+    #[inline]
+    fn join_at(&mut self, at: usize, rank: u32, len: usize, pairs: &Pairs) {
+        let gone = usize::from(self.after[at]) % MOST;
+        let next = usize::from(self.after[gone]);
+        self.ids[at] = pairs.joined(rank);
+        self.after[at] = next as u16;
+        self.merges[gone] = NEVER;
+        self.merges[at] = NEVER;
+        if next < len {
+            self.before[next] = at as u16;
+            self.merges[at] = merge_of(pairs.rank(self.ids[at], self.ids[next]), at);
+        }
+        if at > 0 {
+            let before = usize::from(self.before[at]) % MOST;
+            self.merges[before] = merge_of(pairs.rank(self.ids[before], self.ids[at]), before);
+            if before / BLOCK != at / BLOCK {
+                self.update_least(before);
+            }
+        }
+        if gone / BLOCK != at / BLOCK {
+            self.update_least(gone);
+        }
+        self.update_least(at);
+    }
+
+    /// Find the least merge of the block of a place.
+    #[inline]
+    fn update_least(&mut self, at: usize) {
+        let (blocks, _) = self.merges.as_chunks::<BLOCK>();
+        self.least[at / BLOCK] = blocks[at / BLOCK].iter().copied().fold(NEVER, i32::min);
+    }
+}
+
 #[inline]
-fn merge(rank: u32, at: usize) -> i32 {
+fn merge_of(rank: u32, at: usize) -> i32 {
     if rank == NO_RANK {
         NEVER
     } else {

@@ -2,8 +2,9 @@
 //!
 //! alphabet  characters and their bytes to entries
 //! pairs     two entries to the rank of their merge
-//! bytes     the same for words spelled by their bytes, and the merges of short ones
+//! bytes     the same for words spelled by their bytes, and the merges of all but very long ones
 //! short     the merges of a short word, by looking for the best pair again and again
+//! whole     words that are entries, told by their bytes
 //! long      the merges of any word, by a heap: O(n log n)
 //! dropout   the merges of a word when some are left out at random
 //! order     the pairs that dropout chooses from
@@ -17,16 +18,17 @@ mod long;
 mod order;
 mod pairs;
 mod short;
+mod whole;
 
 use self::alphabet::Alphabet;
-use self::bytes::ByteMerges;
+use self::bytes::{ByteMerges, Row};
 use self::long::Links;
 use self::order::Order;
 use self::pairs::{Pairs, NO_RANK};
+use self::whole::WholeWords;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
-use crate::text::printable_of;
 use crate::vocab::Vocab;
 
 /// Up to so many symbols are scanned for the best pair; beyond, a heap is faster.
@@ -40,7 +42,7 @@ pub struct Bpe {
     /// Where every byte has an entry.
     bytes: Option<Box<ByteMerges>>,
     /// A word that is an entry is that entry.
-    whole_words: bool,
+    whole_words: Option<WholeWords>,
 }
 
 /// A part of the word that is an entry, on its way to being joined.
@@ -69,6 +71,7 @@ pub(crate) struct Symbols {
     list: Vec<Symbol>,
     links: Links,
     order: Order,
+    row: Box<Row>,
 }
 
 impl Bpe {
@@ -80,7 +83,7 @@ impl Bpe {
             alphabet: Alphabet::compile(spec, vocab)?,
             bytes: ByteMerges::compile(spec, vocab, &pairs).map(Box::new),
             pairs,
-            whole_words: spec.ignore_merges,
+            whole_words: spec.ignore_merges.then(|| WholeWords::collect(vocab)),
         })
     }
 
@@ -89,8 +92,8 @@ impl Bpe {
     /// A drawn segmentation begins with characters even where whole words need no merges, as in
     /// `tokenizers`.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        let ModelScratch { symbols: Symbols { list, links, order }, draws, .. } = scratch;
-        if self.whole_words && draws.is_none() {
+        let ModelScratch { symbols: Symbols { list, links, order, .. }, draws, .. } = scratch;
+        if self.whole_words.is_some() && draws.is_none() {
             if let Some(id) = vocab.id_of(word) {
                 return out.push(Piece { id, start: 0, end: word.len() as u32 });
             }
@@ -116,17 +119,13 @@ impl Bpe {
         out: &mut Vec<u32>,
     ) -> bool {
         let Some(bytes) = &self.bytes else { return false };
-        let ModelScratch { symbols: Symbols { list, links, .. }, spelled, .. } = scratch;
-        if self.whole_words {
-            spelled.clear();
-            spelled.extend(word.iter().map(|&byte| printable_of(byte)));
-            if let Some(id) = vocab.id_of(spelled) {
-                out.push(id);
-                return true;
-            }
+        let ModelScratch { symbols: Symbols { list, links, row, .. }, spelled, .. } = scratch;
+        if let Some(id) = self.whole_words.as_ref().and_then(|words| words.id_of(word, vocab, spelled)) {
+            out.push(id);
+            return true;
         }
-        if word.len() <= bytes::SHORT {
-            bytes.join(word, &self.pairs, out);
+        if word.len() <= bytes::MOST {
+            bytes.join(word, &self.pairs, row, out);
         } else {
             bytes.spell(word, list);
             long::join(list, &self.pairs, links);

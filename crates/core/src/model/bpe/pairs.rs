@@ -11,9 +11,11 @@ pub(super) const NO_RANK: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Pairs {
     /// Open addressing, at most half full.
-    slots: Vec<Slot>,
+    slots: Vec<Merge>,
     /// How far the hash is shifted to become the index of a slot.
     shift: u32,
+    /// A bit for some of the bits of each pair's hash: most pairs that are no merge are told by it alone.
+    filter: Vec<u64>,
     /// The entry that each rank joins to.
     joined: Vec<u32>,
     may_repeat: bool,
@@ -21,13 +23,16 @@ pub(super) struct Pairs {
 
 /// One merge; without a rank, none.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct Merge {
     left: u32,
     right: u32,
+    /// How soon; `NO_RANK` if never.
     rank: u32,
 }
 
-const EMPTY: Slot = Slot { left: u32::MAX, right: u32::MAX, rank: NO_RANK };
+const NO_MERGE: Merge = Merge { left: u32::MAX, right: u32::MAX, rank: NO_RANK };
+/// Bits of the filter for each slot, as a power of two.
+const FILTER_BITS: u32 = 2;
 
 impl Pairs {
     /// Look up the entries of all merges; of equal pairs the last one counts.
@@ -37,28 +42,48 @@ impl Pairs {
             return Err(Error::new(ErrorKind::Vocabulary, "model.merges", found, "fewer"));
         }
         let prefix = spec.continuing_subword_prefix.as_deref().unwrap_or_default();
-        let bits = (2 * spec.merges.len()).next_power_of_two().ilog2().max(1);
-        let mut pairs = Self {
-            slots: vec![EMPTY; 1 << bits],
-            shift: 64 - bits,
-            joined: Vec::with_capacity(spec.merges.len()),
-            may_repeat: false,
-        };
+        let mut pairs = Self::with_room_for(spec.merges.len());
+        let mut spelled = String::new();
         for (rank, (left, right)) in (0..).zip(&spec.merges) {
-            pairs.may_repeat |= right.len() == prefix.len();
             let place = format_args!("model.merges[{rank}]");
-            let ((left, right), joined) = entries_of(left, right, prefix, vocab).map_err(|e| e.into_error(place))?;
-            let slot = pairs.slot_of(left, right);
-            pairs.slots[slot] = Slot { left, right, rank };
-            pairs.joined.push(joined);
+            let entries = entries_of(left, right, prefix, vocab, &mut spelled);
+            let (left_id, right_id, joined) = entries.map_err(|e| e.into_error(place))?;
+            pairs.insert(Merge { left: left_id, right: right_id, rank }, joined);
+            pairs.may_repeat |= right.len() == prefix.len();
         }
         Ok(pairs)
+    }
+
+    fn with_room_for(merges: usize) -> Self {
+        let bits = (2 * merges).next_power_of_two().ilog2().max(6);
+        Self {
+            slots: vec![NO_MERGE; 1 << bits],
+            shift: 64 - bits,
+            filter: vec![0; 1 << (bits + FILTER_BITS - 6)],
+            joined: Vec::with_capacity(merges),
+            may_repeat: false,
+        }
+    }
+
+    /// Add the merge of the next rank.
+    fn insert(&mut self, merge: Merge, joined: u32) {
+        let hash = hash(merge.left, merge.right);
+        let slot = self.slot_of(merge.left, merge.right, hash);
+        self.slots[slot] = merge;
+        self.joined.push(joined);
+        let (word, bit) = self.filter_bit(hash);
+        self.filter[word] |= bit;
     }
 
     /// The rank of a pair, or `NO_RANK`.
     #[inline]
     pub(super) fn rank(&self, left: u32, right: u32) -> u32 {
-        self.slots[self.slot_of(left, right)].rank
+        let hash = hash(left, right);
+        let (word, bit) = self.filter_bit(hash);
+        if self.filter[word] & bit == 0 {
+            return NO_RANK;
+        }
+        self.slots[self.slot_of(left, right, hash)].rank
     }
 
     /// The number of merges.
@@ -68,9 +93,8 @@ impl Pairs {
 
     /// Where a pair is, or would be.
     #[inline]
-    fn slot_of(&self, left: u32, right: u32) -> usize {
-        let pair = u64::from(left) << 32 | u64::from(right);
-        let mut at = (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize;
+    fn slot_of(&self, left: u32, right: u32, hash: u64) -> usize {
+        let mut at = (hash >> self.shift) as usize;
         loop {
             let slot = &self.slots[at];
             if (slot.left, slot.right) == (left, right) || slot.rank == NO_RANK {
@@ -78,6 +102,12 @@ impl Pairs {
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
+    }
+
+    #[inline]
+    fn filter_bit(&self, hash: u64) -> (usize, u64) {
+        let at = (hash >> (self.shift - FILTER_BITS)) as usize;
+        (at / 64, 1 << (at % 64))
     }
 
     /// The entry that the merge of a rank joins to.
@@ -92,6 +122,11 @@ impl Pairs {
     pub(super) fn may_repeat(&self) -> bool {
         self.may_repeat
     }
+}
+
+#[inline]
+fn hash(left: u32, right: u32) -> u64 {
+    (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// What is wrong with a merge.
@@ -113,12 +148,21 @@ impl BadMerge {
 
 /// The entries of a merge and the one that they join to. The prefix of the right side goes; as in
 /// `tokenizers`, by its length alone.
-fn entries_of(left: &str, right: &str, prefix: &str, vocab: &Vocab) -> Result<((u32, u32), u32), BadMerge> {
+fn entries_of(
+    left: &str,
+    right: &str,
+    prefix: &str,
+    vocab: &Vocab,
+    joined: &mut String,
+) -> Result<(u32, u32, u32), BadMerge> {
     let id_of = |token: &str| vocab.id_of(token).ok_or_else(|| BadMerge::absent(token));
-    let pair = (id_of(left)?, id_of(right)?);
+    let (left_id, right_id) = (id_of(left)?, id_of(right)?);
     let bare = right.get(prefix.len()..).ok_or_else(|| BadMerge {
         found: format!("{right:?} on the right, which does not begin with {prefix:?}"),
         expected: "an entry with the continuing_subword_prefix",
     })?;
-    Ok((pair, id_of(&format!("{left}{bare}"))?))
+    joined.clear();
+    joined.push_str(left);
+    joined.push_str(bare);
+    Ok((left_id, right_id, id_of(joined)?))
 }

@@ -19,6 +19,7 @@ mod stretches;
 mod tests;
 
 use classes::{Masks, Table};
+use super::raw::Words;
 use repairs::Doubts;
 
 /// The published encoder's; also what the byte level cuts by.
@@ -56,11 +57,13 @@ enum Family {
 pub struct ScanScratch {
     masks: Vec<Masks>,
     /// A bit for each byte where a word starts.
-    starts: Vec<u64>,
+    start_bits: Vec<u64>,
     doubts: Doubts,
-    ends: Vec<u32>,
+    /// Zero, and where each word ends.
+    bounds: Vec<u32>,
     /// Words by other means than a scanner.
-    pub(super) spans: Vec<(u32, u32)>,
+    pub(super) starts: Vec<u32>,
+    pub(super) ends: Vec<u32>,
 }
 
 impl Scanner {
@@ -85,42 +88,38 @@ impl Scanner {
         if text.len() < SHORT {
             return self.cut_by_chars(text, emit);
         }
-        self.for_each_stretch(text, &mut ScanScratch::default(), |from, stretch, ends| {
-            let mut start = 0;
-            for &end in ends {
-                emit(from + start, from + end as usize);
-                start = end as usize;
-            }
-            debug_assert_eq!(start, stretch.len());
+        self.for_each_stretch(text, &mut ScanScratch::default(), |from, _, words| {
+            words.spans().for_each(|(start, end)| emit(from + start, from + end));
         });
     }
 
-    /// Give stretches of the text, each with the byte where it starts and the ends of its words within it.
+    /// Give stretches of the text, each with the byte where it starts and its words.
     pub(super) fn for_each_stretch(
         self,
         text: &str,
         scratch: &mut ScanScratch,
-        mut take: impl FnMut(usize, &str, &[u32]),
+        mut take: impl FnMut(usize, &str, Words<'_>),
     ) {
         let table = Table::of(self.family);
         let mut from = 0;
         while from < text.len() {
             let to = stretches::end(text, from);
             let stretch = &text[from..to];
-            self.word_ends(stretch, table, scratch);
-            take(from, stretch, &scratch.ends);
+            self.bounds(stretch, table, scratch);
+            let bounds = &scratch.bounds;
+            take(from, stretch, Words { starts: &bounds[..bounds.len() - 1], ends: &bounds[1..] });
             from = to;
         }
     }
 
-    /// The ends of all words of a text, not empty, into the scratch.
-    fn word_ends(self, text: &str, table: &Table, scratch: &mut ScanScratch) {
-        let ScanScratch { masks, starts, doubts, ends, .. } = scratch;
+    /// The bounds of all words of a text, not empty, into the scratch.
+    fn bounds(self, text: &str, table: &Table, scratch: &mut ScanScratch) {
+        let ScanScratch { masks, start_bits, doubts, bounds, .. } = scratch;
         table.classify(text, masks);
         doubts.clear();
-        starts.clear();
-        self.find_starts(masks, text.len(), starts, doubts);
-        self.repair(text, masks, doubts, starts);
-        starts::list_ends(starts, text.len(), ends);
+        start_bits.clear();
+        self.find_starts(masks, text.len(), start_bits, doubts);
+        self.repair(text, masks, doubts, start_bits);
+        starts::list_bounds(start_bits, text.len(), bounds);
     }
 }

@@ -207,21 +207,19 @@ fn leads(around: &Around, doubts: &mut Doubts) -> Leads {
     Leads { letters, others, spaces }
 }
 
-/// The ends of words: all starts but the first, and the end of the text.
-pub(super) fn list_ends(starts: &[u64], len: usize, ends: &mut Vec<u32>) {
+/// The starts of words, the first of which is 0, and the end of the text.
+pub(super) fn list_bounds(starts: &[u64], len: usize, bounds: &mut Vec<u32>) {
     let count: usize = starts.iter().map(|bits| bits.count_ones() as usize).sum();
-    ends.clear();
-    ends.resize(count + 1, len as u32);
-    let mut rest = ends.as_mut_slice();
+    bounds.clear();
+    bounds.resize(count + 1, len as u32);
+    let mut rest = bounds.as_mut_slice();
     for (block, &bits) in starts.iter().enumerate() {
-        let mut bits = if block == 0 { bits & !1 } else { bits };
+        let mut bits = bits;
         let (listed, others) = rest.split_at_mut(bits.count_ones() as usize);
-        for end in listed {
-            *end = (block * BLOCK) as u32 + bits.trailing_zeros();
+        for start in listed {
+            *start = (block * BLOCK) as u32 + bits.trailing_zeros();
             bits &= bits - 1;
         }
         rest = others;
     }
-    let unused = rest.len() - 1;
-    ends.truncate(ends.len() - unused);
 }

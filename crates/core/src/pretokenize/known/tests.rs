@@ -16,13 +16,9 @@ fn by_chars(scanner: Scanner, text: &str) -> Spans {
 }
 
 fn by_blocks(scanner: Scanner, text: &str) -> Spans {
-    let (mut found, mut start) = (Vec::new(), 0);
-    scanner.for_each_stretch(text, &mut ScanScratch::default(), |from, stretch, ends| {
-        assert_eq!(ends.last().copied(), Some(stretch.len() as u32));
-        for &end in ends {
-            found.push((start, from + end as usize));
-            start = from + end as usize;
-        }
+    let mut found = Vec::new();
+    scanner.for_each_stretch(text, &mut ScanScratch::default(), |from, _, words| {
+        found.extend(words.spans().map(|(start, end)| (from + start, from + end)));
     });
     found
 }
