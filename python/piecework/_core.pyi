@@ -188,6 +188,12 @@ def find_special(
 ) -> tuple[int, int] | None:
     """Find the first text that holds one of these special tokens (None: any): its row and the id."""
 
+def kernel_levels() -> list[str]:
+    """Return the names of the instruction sets that kernels can use here, the best (the default) last."""
+
+def use_kernel_level(name: str) -> None:
+    """Use the instructions of one level from now on, in every thread; all give the same answers."""
+
 class RawEncoding:
     """One encoded text; each attribute is built when it is read."""
 

@@ -16,6 +16,7 @@ mod learning;
 mod learning_sentencepiece;
 mod learning_unigram;
 mod pieces;
+mod levels;
 mod rules;
 mod segmentations;
 mod stream;
@@ -51,6 +52,7 @@ mod _core {
     use crate::learning_unigram::{learn_unigram, LearnedPieces};
     #[pymodule_export]
     use crate::pieces::{normalize_with_offsets, piece_segmentations, pieces};
+    use crate::levels::{kernel_levels, use_kernel_level};
     #[pymodule_export]
     use crate::rules::RawRules;
     #[pymodule_export]

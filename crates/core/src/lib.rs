@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+pub use piecework_kernels::level;
+
 pub mod error;
 pub mod spec;
 pub mod text;

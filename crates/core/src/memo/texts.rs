@@ -45,7 +45,8 @@ impl Texts {
     pub fn hash(word: &[u8]) -> u64 {
         let (blocks, _) = word.as_chunks::<16>();
         let last = word.last_chunk::<16>().map_or(0, |last| u128::from_le_bytes(*last));
-        let mixed = blocks.iter().fold(word.len() as u64, |hash, block| mix(hash, u128::from_le_bytes(*block)));
+        let mixed =
+            blocks.iter().fold(word.len() as u64, |hash, block| mix(hash, u128::from_le_bytes(*block)));
         mix(mixed, last)
     }
 

@@ -52,7 +52,8 @@ impl Pipeline {
                 normalized.as_str()
             }
         };
-        let mut words = ByteWords { model: &self.model, vocab: &self.vocab, memo, texts, scratch: model, batch };
+        let mut words =
+            ByteWords { model: &self.model, vocab: &self.vocab, memo, texts, scratch: model, batch };
         let mut result = Ok(());
         self.special.split_normalized(text, options.parse_special, |segment| match segment {
             _ if result.is_err() => {}

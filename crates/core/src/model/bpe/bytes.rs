@@ -5,7 +5,7 @@
 //! number, of which the least is the leftmost pair of the lowest rank; the least of every 16 is kept. O(n²/16)
 //! for at most `MOST` bytes.
 
-use super::pairs::{Pairs, NO_RANK};
+use super::pairs::{Merge, Pairs, NO_RANK};
 use super::Symbol;
 use crate::spec::BpeSpec;
 use crate::text::printable_of;
@@ -23,8 +23,8 @@ const NEVER: i32 = i32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct ByteMerges {
     ids: [u32; 256],
-    /// The rank of each pair of bytes.
-    ranks: Vec<u32>,
+    /// The merge of each pair of bytes.
+    merges: Vec<Merge>,
 }
 
 impl ByteMerges {
@@ -40,15 +40,15 @@ impl ByteMerges {
         for (byte, id) in (0..=255).zip(&mut ids) {
             *id = vocab.id_of(printable_of(byte).encode_utf8(&mut [0; 4]))?;
         }
-        let ranks = ids.iter().flat_map(|&left| ids.iter().map(move |&right| pairs.rank(left, right)));
-        Some(Self { ids, ranks: ranks.collect() })
+        let merges = ids.iter().flat_map(|&left| ids.iter().map(move |&right| pairs.merge(left, right)));
+        Some(Self { ids, merges: merges.collect() })
     }
 
     /// List the symbols of a word before any merge.
     pub(super) fn spell(&self, word: &[u8], symbols: &mut Vec<Symbol>) {
         symbols.clear();
         symbols.extend((0..).zip(word).map(|(at, &byte)| {
-            let rank = word.get(at as usize + 1).map_or(NO_RANK, |&next| self.rank(byte, next));
+            let rank = word.get(at as usize + 1).map_or(NO_RANK, |&next| self.merge(byte, next).rank);
             Symbol { id: self.ids[usize::from(byte)], rank, start: at, end: at + 1 }
         }));
     }
@@ -62,10 +62,9 @@ impl ByteMerges {
             *after = at as u16 + 1;
             *before = at.wrapping_sub(1) as u16;
         }
-        let (merges, _) = row.merges.split_at_mut(len.next_multiple_of(BLOCK));
-        merges[len - 1..].fill(NEVER);
-        for (at, (two, merge)) in word.windows(2).zip(merges).enumerate() {
-            *merge = merge_of(self.rank(two[0], two[1]), at);
+        row.merges[len - 1..len.next_multiple_of(BLOCK)].fill(NEVER);
+        for (at, two) in word.windows(2).enumerate() {
+            row.set_merge(at, self.merge(two[0], two[1]));
         }
         row.join(len, pairs);
         let mut at = 0;
@@ -76,8 +75,8 @@ impl ByteMerges {
     }
 
     #[inline]
-    fn rank(&self, left: u8, right: u8) -> u32 {
-        self.ranks[usize::from(left) << 8 | usize::from(right)]
+    fn merge(&self, left: u8, right: u8) -> Merge {
+        self.merges[usize::from(left) << 8 | usize::from(right)]
     }
 }
 
@@ -87,6 +86,8 @@ pub(super) struct Row {
     ids: [u32; MOST],
     /// Rank and place of the merge with the next symbol.
     merges: [i32; MOST],
+    /// The entry that it makes.
+    joined: [u32; MOST],
     /// The least merge of each block.
     least: [i32; MOST / BLOCK],
     after: [u16; MOST],
@@ -98,6 +99,7 @@ impl Default for Row {
         Self {
             ids: [0; MOST],
             merges: [NEVER; MOST],
+            joined: [0; MOST],
             least: [NEVER; MOST / BLOCK],
             after: [0; MOST],
             before: [0; MOST],
@@ -115,25 +117,25 @@ impl Row {
             if best == NEVER {
                 return;
             }
-            self.join_at(best as usize % MOST, (best >> PLACE_BITS) as u32, len, pairs);
+            self.join_at(best as usize % MOST, len, pairs);
         }
     }
 
     #[inline]
-    fn join_at(&mut self, at: usize, rank: u32, len: usize, pairs: &Pairs) {
+    fn join_at(&mut self, at: usize, len: usize, pairs: &Pairs) {
         let gone = usize::from(self.after[at]) % MOST;
         let next = usize::from(self.after[gone]);
-        self.ids[at] = pairs.joined(rank);
+        self.ids[at] = self.joined[at];
         self.after[at] = next as u16;
         self.merges[gone] = NEVER;
         self.merges[at] = NEVER;
         if next < len {
             self.before[next] = at as u16;
-            self.merges[at] = merge_of(pairs.rank(self.ids[at], self.ids[next]), at);
+            self.set_merge(at, pairs.merge(self.ids[at], self.ids[next]));
         }
         if at > 0 {
             let before = usize::from(self.before[at]) % MOST;
-            self.merges[before] = merge_of(pairs.rank(self.ids[before], self.ids[at]), before);
+            self.set_merge(before, pairs.merge(self.ids[before], self.ids[at]));
             if before / BLOCK != at / BLOCK {
                 self.update_least(before);
             }
@@ -150,13 +152,13 @@ impl Row {
         let (blocks, _) = self.merges.as_chunks::<BLOCK>();
         self.least[at / BLOCK] = blocks[at / BLOCK].iter().copied().fold(NEVER, i32::min);
     }
-}
 
-#[inline]
-fn merge_of(rank: u32, at: usize) -> i32 {
-    if rank == NO_RANK {
-        NEVER
-    } else {
-        (rank << PLACE_BITS) as i32 | at as i32
+    #[inline]
+    fn set_merge(&mut self, at: usize, merge: Merge) {
+        self.joined[at] = merge.joined;
+        self.merges[at] = match merge.rank {
+            NO_RANK => NEVER,
+            rank => (rank << PLACE_BITS) as i32 | at as i32,
+        };
     }
 }

@@ -23,14 +23,16 @@ pub(super) struct Pairs {
 
 /// One merge; without a rank, none.
 #[derive(Clone, Copy, Debug)]
-struct Merge {
+pub(super) struct Merge {
     left: u32,
     right: u32,
     /// How soon; `NO_RANK` if never.
-    rank: u32,
+    pub(super) rank: u32,
+    /// The entry that the two join to.
+    pub(super) joined: u32,
 }
 
-const NO_MERGE: Merge = Merge { left: u32::MAX, right: u32::MAX, rank: NO_RANK };
+const NO_MERGE: Merge = Merge { left: u32::MAX, right: u32::MAX, rank: NO_RANK, joined: u32::MAX };
 /// Bits of the filter for each slot, as a power of two.
 const FILTER_BITS: u32 = 2;
 
@@ -48,7 +50,7 @@ impl Pairs {
             let place = format_args!("model.merges[{rank}]");
             let entries = entries_of(left, right, prefix, vocab, &mut spelled);
             let (left_id, right_id, joined) = entries.map_err(|e| e.into_error(place))?;
-            pairs.insert(Merge { left: left_id, right: right_id, rank }, joined);
+            pairs.insert(Merge { left: left_id, right: right_id, rank, joined });
             pairs.may_repeat |= right.len() == prefix.len();
         }
         Ok(pairs)
@@ -66,24 +68,30 @@ impl Pairs {
     }
 
     /// Add the merge of the next rank.
-    fn insert(&mut self, merge: Merge, joined: u32) {
+    fn insert(&mut self, merge: Merge) {
         let hash = hash(merge.left, merge.right);
         let slot = self.slot_of(merge.left, merge.right, hash);
         self.slots[slot] = merge;
-        self.joined.push(joined);
+        self.joined.push(merge.joined);
         let (word, bit) = self.filter_bit(hash);
         self.filter[word] |= bit;
+    }
+
+    /// The merge of a pair; without a rank, none.
+    #[inline]
+    pub(super) fn merge(&self, left: u32, right: u32) -> Merge {
+        let hash = hash(left, right);
+        let (word, bit) = self.filter_bit(hash);
+        if self.filter[word] & bit == 0 {
+            return NO_MERGE;
+        }
+        self.slots[self.slot_of(left, right, hash)]
     }
 
     /// The rank of a pair, or `NO_RANK`.
     #[inline]
     pub(super) fn rank(&self, left: u32, right: u32) -> u32 {
-        let hash = hash(left, right);
-        let (word, bit) = self.filter_bit(hash);
-        if self.filter[word] & bit == 0 {
-            return NO_RANK;
-        }
-        self.slots[self.slot_of(left, right, hash)].rank
+        self.merge(left, right).rank
     }
 
     /// The number of merges.

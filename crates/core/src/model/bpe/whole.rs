@@ -20,7 +20,8 @@ pub(super) struct WholeWords {
 
 impl WholeWords {
     pub(super) fn collect(vocab: &Vocab) -> Self {
-        let mut words = Self { filter: vec![0; (FILTER_BITS * vocab.len()).next_power_of_two().max(64) / 64] };
+        let mut words =
+            Self { filter: vec![0; (FILTER_BITS * vocab.len()).next_power_of_two().max(64) / 64] };
         let mut bytes = Vec::new();
         for (token, _) in vocab.iter() {
             bytes.clear();

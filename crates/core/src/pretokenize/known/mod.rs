@@ -18,8 +18,8 @@ mod stretches;
 #[cfg(test)]
 mod tests;
 
-use classes::{Masks, Table};
 use super::raw::Words;
+use classes::{Masks, Table};
 use repairs::Doubts;
 
 /// The published encoder's; also what the byte level cuts by.

@@ -83,7 +83,9 @@ impl Scanner {
             }
             end = next;
         }
-        while matches!(text.byte(end), b'\r' | b'\n') || (self.family == Family::Cased && text.byte(end) == b'/') {
+        while matches!(text.byte(end), b'\r' | b'\n')
+            || (self.family == Family::Cased && text.byte(end) == b'/')
+        {
             end += 1;
         }
         end

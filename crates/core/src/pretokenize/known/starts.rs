@@ -100,7 +100,10 @@ impl Scanner {
             Family::Gpt2 => sweep(masks, len, starts, |around| gpt2(around, doubts)),
             Family::Plain => sweep(masks, len, starts, |around| {
                 let leads = leads(around, doubts);
-                doubts.note_contractions(around.base, around.now.apostrophe & leads.others & around.before(1, |b| b.letter));
+                doubts.note_contractions(
+                    around.base,
+                    around.now.apostrophe & leads.others & around.before(1, |b| b.letter),
+                );
                 leads.starts() | self.numbers(around, doubts)
             }),
             Family::Cased => sweep(masks, len, starts, |around| {
@@ -146,7 +149,8 @@ fn sweep(masks: &[Masks], len: usize, starts: &mut Vec<u64>, mut rule: impl FnMu
         64.. => u64::MAX,
         rest => (1 << rest) - 1,
     };
-    let of = |block: usize| masks.get(block).map_or_else(Block::default, |it| Block::of(it, is_text(block)));
+    let of =
+        |block: usize| masks.get(block).map_or_else(Block::default, |it| Block::of(it, is_text(block)));
     let mut around = Around { last: Block::default(), now: of(0), next: Block::default(), base: 0 };
     for block in 0..masks.len() {
         around.next = of(block + 1);
@@ -207,19 +211,27 @@ fn leads(around: &Around, doubts: &mut Doubts) -> Leads {
     Leads { letters, others, spaces }
 }
 
+/// How many starts are written at once, needed or not: few branches that depend on the text.
+const GROUP: usize = 8;
+
 /// The starts of words, the first of which is 0, and the end of the text.
 pub(super) fn list_bounds(starts: &[u64], len: usize, bounds: &mut Vec<u32>) {
     let count: usize = starts.iter().map(|bits| bits.count_ones() as usize).sum();
     bounds.clear();
-    bounds.resize(count + 1, len as u32);
-    let mut rest = bounds.as_mut_slice();
+    bounds.resize(count + BLOCK, 0);
+    let mut listed = 0;
     for (block, &bits) in starts.iter().enumerate() {
-        let mut bits = bits;
-        let (listed, others) = rest.split_at_mut(bits.count_ones() as usize);
-        for start in listed {
-            *start = (block * BLOCK) as u32 + bits.trailing_zeros();
-            bits &= bits - 1;
+        let (base, count) = ((block * BLOCK) as u32, bits.count_ones() as usize);
+        let mut left = bits;
+        let (groups, _) = bounds[listed..listed + BLOCK].as_chunks_mut::<GROUP>();
+        for group in &mut groups[..count.div_ceil(GROUP)] {
+            for start in group {
+                *start = base + left.trailing_zeros();
+                left &= left.wrapping_sub(1);
+            }
         }
-        rest = others;
+        listed += count;
     }
+    bounds.truncate(count);
+    bounds.push(len as u32);
 }

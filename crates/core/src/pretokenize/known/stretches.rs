@@ -21,9 +21,7 @@ pub(super) fn is_certain(text: &str, at: usize) -> bool {
     match text.as_bytes()[..=at] {
         [.., b' '] => follows_word(text, at),
         [.., b'\n', b'/'] => false,
-        [.., b'\n', _] => {
-            follows_word(text, at - 1) && !text[at..].starts_with(char::is_whitespace)
-        }
+        [.., b'\n', _] => follows_word(text, at - 1) && !text[at..].starts_with(char::is_whitespace),
         _ => false,
     }
 }

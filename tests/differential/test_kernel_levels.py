@@ -1,0 +1,45 @@
+"""Whatever instructions the kernels use, the answers are those of the published libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from piecework import _core, errors
+from tests.differential import peer, ranks
+from tests.differential.test_files_equal_tokenizers import FILES, NAMES, both, random_texts
+from tests.differential.test_files_equal_tokenizers import sample_documents as documents_of_files
+from tests.differential.test_tiktoken import FAMILIES, code, corpora
+
+RUNS = ["a", " ", "!", "\n", "1", "'s", "é", "漢", "\u0301", "\u3000", "aB", "\r\n ", "/\n", "漢A"]
+LONG = [run * 3000 for run in RUNS] + [f"{'x' * 61}{run * 70} y" for run in RUNS]
+
+
+@pytest.fixture(params=_core.kernel_levels())
+def level(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each level of this processor in turn; the best one afterwards."""
+    _core.use_kernel_level(request.param)
+    yield request.param
+    _core.use_kernel_level(_core.kernel_levels()[-1])
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_encodings_give_what_tiktoken_gives(name: str, level: str) -> None:
+    texts = [*corpora()[::8], *code()[::8], *LONG]
+    assert ranks.assert_same(ranks.ours(name), ranks.theirs(name), texts) > 50_000
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_files_give_what_tokenizers_gives(path: Path, level: str) -> None:
+    ours, theirs = both(path)
+    texts = [*documents_of_files()[::4], *random_texts(ours, 300)]
+    assert peer.assert_same_ids(ours, theirs, texts) > 0
+    peer.assert_same_fields(ours, theirs, random_texts(ours, 100))
+
+
+def test_an_unknown_level_is_an_error() -> None:
+    assert "scalar" in _core.kernel_levels()
+    with pytest.raises(errors.ArgumentError, match="name: found 'best', expected scalar"):
+        _core.use_kernel_level("best")
