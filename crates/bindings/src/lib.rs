@@ -15,8 +15,8 @@ mod input;
 mod learning;
 mod learning_sentencepiece;
 mod learning_unigram;
-mod pieces;
 mod levels;
+mod pieces;
 mod rules;
 mod segmentations;
 mod stream;
@@ -51,8 +51,9 @@ mod _core {
     #[pymodule_export]
     use crate::learning_unigram::{learn_unigram, LearnedPieces};
     #[pymodule_export]
-    use crate::pieces::{normalize_with_offsets, piece_segmentations, pieces};
     use crate::levels::{kernel_levels, use_kernel_level};
+    #[pymodule_export]
+    use crate::pieces::{normalize_with_offsets, piece_segmentations, pieces};
     #[pymodule_export]
     use crate::rules::RawRules;
     #[pymodule_export]

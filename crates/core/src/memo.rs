@@ -31,8 +31,8 @@ const LOW_BYTES: [u128; MAX_KEY_BYTES + 1] = {
 };
 
 impl Key {
-    /// The key of no word; a memo never has it.
-    pub const NONE: Self = Self(u128::MAX);
+    /// The key of no word: nothing is ever remembered for it.
+    pub const ABSENT: Self = Self(0xFF << 120);
 
     /// The key of a word given as the low `len` bytes of `bytes` (1 <= `len` <= 15), the rest zero.
     #[inline]

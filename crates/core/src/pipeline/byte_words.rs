@@ -9,7 +9,7 @@ use crate::vocab::Vocab;
 /// How many words wait for their lines to arrive.
 const BATCH: usize = 256;
 
-/// The key of a word, `NO_KEY` where it has more bytes than one holds, and its hash.
+/// The key of a word, absent where it has more bytes than one holds, and its hash.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     key: Key,
@@ -25,7 +25,7 @@ pub(super) struct Batch {
 
 impl Default for Batch {
     fn default() -> Self {
-        Self { waiting: Box::new([Waiting { key: Key::NONE, hash: 0 }; BATCH]), ids: Vec::new() }
+        Self { waiting: Box::new([Waiting { key: Key::ABSENT, hash: 0 }; BATCH]), ids: Vec::new() }
     }
 }
 
@@ -63,7 +63,7 @@ impl ByteWords<'_> {
                 *waiting = Waiting { key, hash: key.hash() };
                 memo.prefetch_hashed(waiting.hash);
             } else {
-                *waiting = Waiting { key: Key::NONE, hash: Texts::hash(&text[start..end]) };
+                *waiting = Waiting { key: Key::ABSENT, hash: Texts::hash(&text[start..end]) };
                 texts.prefetch_hashed(waiting.hash);
             }
         }
@@ -78,7 +78,7 @@ impl ByteWords<'_> {
         for (i, span) in words.spans().enumerate() {
             let word = self.batch.waiting[i];
             let remembered = match word.key {
-                Key::NONE => None,
+                Key::ABSENT => None,
                 key => self.memo.get_hashed(key, word.hash),
             };
             at += match remembered {
@@ -100,7 +100,7 @@ impl ByteWords<'_> {
                 self.batch.ids.clear();
                 self.model.run_spelled(text, self.vocab, self.scratch, &mut self.batch.ids);
                 match memo::pack(&self.batch.ids) {
-                    Some(packed) if word.key != Key::NONE => self.memo.insert(word.key, packed),
+                    Some(packed) if word.key != Key::ABSENT => self.memo.insert(word.key, packed),
                     _ => self.texts.insert_hashed(text.as_bytes(), word.hash, &self.batch.ids),
                 }
                 &self.batch.ids

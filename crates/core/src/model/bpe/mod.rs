@@ -6,6 +6,7 @@
 //! short     the merges of a short word, by looking for the best pair again and again
 //! whole     words that are entries, told by their bytes
 //! long      the merges of any word, by a heap: O(n log n)
+//! sweeps    the same rank by rank, without a heap, where merges are in order
 //! dropout   the merges of a word when some are left out at random
 //! order     the pairs that dropout chooses from
 //!
@@ -18,6 +19,7 @@ mod long;
 mod order;
 mod pairs;
 mod short;
+mod sweeps;
 mod whole;
 
 use self::alphabet::Alphabet;
@@ -25,6 +27,7 @@ use self::bytes::{ByteMerges, Row};
 use self::long::Links;
 use self::order::Order;
 use self::pairs::{Pairs, NO_RANK};
+use self::sweeps::Places;
 use self::whole::WholeWords;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
@@ -72,6 +75,7 @@ pub(crate) struct Symbols {
     links: Links,
     order: Order,
     row: Box<Row>,
+    places: Places,
 }
 
 impl Bpe {
@@ -92,7 +96,7 @@ impl Bpe {
     /// A drawn segmentation begins with characters even where whole words need no merges, as in
     /// `tokenizers`.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        let ModelScratch { symbols: Symbols { list, links, order, .. }, draws, .. } = scratch;
+        let ModelScratch { symbols: Symbols { list, links, order, places, .. }, draws, .. } = scratch;
         if self.whole_words.is_some() && draws.is_none() {
             if let Some(id) = vocab.id_of(word) {
                 return out.push(Piece { id, start: 0, end: word.len() as u32 });
@@ -102,7 +106,7 @@ impl Bpe {
         self.rank_all(list);
         match draws {
             Some(draws) => dropout::join(list, &self.pairs, links, order, draws),
-            None => self.join(list, links),
+            None => self.join(list, links, places),
         }
         for &Symbol { id, start, end, .. } in list.iter() {
             out.push(Piece { id, start, end });
@@ -119,7 +123,7 @@ impl Bpe {
         out: &mut Vec<u32>,
     ) -> bool {
         let Some(bytes) = &self.bytes else { return false };
-        let ModelScratch { symbols: Symbols { list, links, row, .. }, spelled, .. } = scratch;
+        let ModelScratch { symbols: Symbols { list, links, row, places, .. }, spelled, .. } = scratch;
         if let Some(id) = self.whole_words.as_ref().and_then(|words| words.id_of(word, vocab, spelled)) {
             out.push(id);
             return true;
@@ -128,16 +132,24 @@ impl Bpe {
             bytes.join(word, &self.pairs, row, out);
         } else {
             bytes.spell(word, list);
-            long::join(list, &self.pairs, links);
+            self.join_long(list, links, places);
             out.extend(list.iter().map(|symbol| symbol.id));
         }
         true
     }
 
     /// Apply all merges.
-    fn join(&self, symbols: &mut Vec<Symbol>, links: &mut Links) {
+    fn join(&self, symbols: &mut Vec<Symbol>, links: &mut Links, places: &mut Places) {
         if symbols.len() <= SHORT && !self.pairs.may_repeat() {
             short::join(symbols, &self.pairs);
+        } else {
+            self.join_long(symbols, links, places);
+        }
+    }
+
+    fn join_long(&self, symbols: &mut Vec<Symbol>, links: &mut Links, places: &mut Places) {
+        if self.pairs.are_in_order() {
+            sweeps::join(symbols, &self.pairs, links, places);
         } else {
             long::join(symbols, &self.pairs, links);
         }

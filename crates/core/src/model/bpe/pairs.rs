@@ -19,6 +19,7 @@ pub(super) struct Pairs {
     /// The entry that each rank joins to.
     joined: Vec<u32>,
     may_repeat: bool,
+    are_in_order: bool,
 }
 
 /// One merge; without a rank, none.
@@ -53,6 +54,7 @@ impl Pairs {
             pairs.insert(Merge { left: left_id, right: right_id, rank, joined });
             pairs.may_repeat |= right.len() == prefix.len();
         }
+        pairs.are_in_order = !pairs.may_repeat && pairs.make_only_for_later();
         Ok(pairs)
     }
 
@@ -64,7 +66,21 @@ impl Pairs {
             filter: vec![0; 1 << (bits + FILTER_BITS - 6)],
             joined: Vec::with_capacity(merges),
             may_repeat: false,
+            are_in_order: false,
         }
+    }
+
+    /// Whether every merge that makes an entry comes before all that join it to another.
+    fn make_only_for_later(&self) -> bool {
+        let mut last_made = vec![None; self.joined.iter().map(|&id| id as usize + 1).max().unwrap_or(0)];
+        for (rank, &id) in (0..).zip(&self.joined) {
+            last_made[id as usize] = Some(rank);
+        }
+        let comes_before = |id: u32, rank: u32| {
+            last_made.get(id as usize).is_none_or(|made| made.is_none_or(|made| made < rank))
+        };
+        let mut merges = self.slots.iter().filter(|merge| merge.rank != NO_RANK);
+        merges.all(|merge| [merge.left, merge.right].iter().all(|&id| comes_before(id, merge.rank)))
     }
 
     /// Add the merge of the next rank.
@@ -122,6 +138,11 @@ impl Pairs {
     #[inline]
     pub(super) fn joined(&self, rank: u32) -> u32 {
         self.joined[rank as usize]
+    }
+
+    /// Whether a join never makes a pair that should have been joined before.
+    pub(super) fn are_in_order(&self) -> bool {
+        self.are_in_order
     }
 
     /// Whether two pairs that stand at one position, one after the other, may join to the same entry.

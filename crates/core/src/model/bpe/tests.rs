@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::model::Sampling;
 use crate::spec::VocabSpec;
+use crate::text::printable_of;
 use proptest::prelude::*;
 
 fn spec(tokens: &[&str], merges: &[(&str, &str)]) -> BpeSpec {
@@ -287,6 +288,41 @@ proptest! {
         let expected = plain(&naive(&model, symbols));
         prop_assert_eq!(plain(&scanned), expected.clone());
         prop_assert_eq!(plain(&heaped), expected);
+    }
+
+    #[test]
+    fn sweeps_join_as_the_textbook_does_where_merges_are_in_order(
+        mut splits in prop::collection::vec(("[ab]{1,3}", "[ab]{1,3}"), 0..12),
+        word in "[ab]{1,40}",
+    ) {
+        splits.sort_by_key(|(left, right)| left.len() + right.len());
+        let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
+        let mut swept = symbols.clone();
+        prop_assert!(model.pairs.are_in_order());
+        sweeps::join(&mut swept, &model.pairs, &mut Links::default(), &mut Places::default());
+        prop_assert_eq!(plain(&swept), plain(&naive(&model, symbols)));
+    }
+
+    #[test]
+    fn bytes_join_as_characters_that_spell_them(
+        splits in prop::collection::vec(("[abé]{1,3}", "[abé]{1,3}"), 0..12),
+        word in "[abé]{1,80}|([ab]{150}){5}",
+        ignore_merges: bool,
+    ) {
+        let print = |text: &str| text.bytes().map(printable_of).collect::<String>();
+        let splits: Vec<_> = splits.iter().map(|(left, right)| (print(left), print(right))).collect();
+        let mut spec = spec_of_splits(&splits);
+        let next = spec.vocab.iter().map(|(_, id)| id + 1).max().unwrap_or(0);
+        let bytes = (0..=255).map(printable_of).map(String::from).filter(|c| !spec.vocab.iter().any(|(token, _)| token == c));
+        let bytes: Vec<_> = bytes.zip(next..).collect();
+        spec.vocab.extend(bytes);
+        spec.ignore_merges = ignore_merges;
+        let vocab = Vocab::compile(&spec.vocab).unwrap();
+        let model = Bpe::compile(&spec, &vocab).unwrap();
+        let (mut as_bytes, mut as_characters) = (Vec::new(), Vec::new());
+        prop_assert!(model.run_bytes(word.as_bytes(), &vocab, &mut ModelScratch::default(), &mut as_bytes));
+        model.run(&print(&word), &vocab, &mut ModelScratch::default(), &mut as_characters);
+        prop_assert_eq!(as_bytes, as_characters);
     }
 
     #[test]

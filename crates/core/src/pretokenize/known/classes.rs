@@ -99,8 +99,8 @@ fn char_at(bytes: &[u8], at: usize) -> (char, usize) {
     let tail = |offset: usize| bytes.get(at + offset).map_or(0, |&byte| u32::from(byte & 0x3F));
     let lead = u32::from(bytes[at]);
     let (code, len) = match lead {
-        ..0xE0 => ((lead & 0x1F) << 6 | tail(1), 2),
-        ..0xF0 => ((lead & 0xF) << 12 | tail(1) << 6 | tail(2), 3),
+        0..0xE0 => ((lead & 0x1F) << 6 | tail(1), 2),
+        0xE0..0xF0 => ((lead & 0xF) << 12 | tail(1) << 6 | tail(2), 3),
         _ => ((lead & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), 4),
     };
     (char::from_u32(code).unwrap_or_default(), len)

@@ -1,0 +1,78 @@
+//! The merges of any word rank by rank, where merges only make symbols for later ones: each rank once, from left
+//! to right, so no pair waits in a heap. O(n log n) for sorting the places of a rank, most of which are in order.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::long::Links;
+use super::pairs::{Pairs, NO_RANK};
+use super::Symbol;
+
+const NONE: u32 = u32::MAX;
+
+/// Memory for the places where each rank waits.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    /// The ranks that wait.
+    ranks: BinaryHeap<Reverse<u32>>,
+    /// The last entry of each rank.
+    last: Vec<u32>,
+    /// A place and the entry before of the same rank.
+    entries: Vec<(u32, u32)>,
+    /// Those of one rank.
+    sorted: Vec<u32>,
+}
+
+/// Join until no pair has a rank; only where `pairs.are_in_order()`.
+pub(super) fn join(symbols: &mut Vec<Symbol>, pairs: &Pairs, links: &mut Links, places: &mut Places) {
+    links.chain(symbols.len());
+    places.begin(pairs.len());
+    for (at, symbol) in (0..).zip(symbols.iter()) {
+        places.add(symbol.rank, at);
+    }
+    while let Some((rank, sorted)) = places.take() {
+        for &at in &sorted {
+            if symbols[at as usize].rank == rank {
+                links.join_at(at, pairs.joined(rank), symbols, pairs, |rank, at| places.add(rank, at));
+            }
+        }
+        places.sorted = sorted;
+    }
+    links.keep_linked(symbols);
+}
+
+impl Places {
+    fn begin(&mut self, rank_count: usize) {
+        self.last.resize(rank_count, NONE);
+        self.entries.clear();
+    }
+
+    #[inline]
+    fn add(&mut self, rank: u32, at: u32) {
+        if rank == NO_RANK {
+            return;
+        }
+        let last = &mut self.last[rank as usize];
+        if *last == NONE {
+            self.ranks.push(Reverse(rank));
+        }
+        self.entries.push((at, *last));
+        *last = self.entries.len() as u32 - 1;
+    }
+
+    /// The lowest rank and where it waits, from left to right.
+    fn take(&mut self) -> Option<(u32, Vec<u32>)> {
+        let Reverse(rank) = self.ranks.pop()?;
+        let mut sorted = std::mem::take(&mut self.sorted);
+        sorted.clear();
+        let mut entry = std::mem::replace(&mut self.last[rank as usize], NONE);
+        while entry != NONE {
+            let (at, before) = self.entries[entry as usize];
+            sorted.push(at);
+            entry = before;
+        }
+        sorted.reverse();
+        sorted.sort_unstable();
+        Some((rank, sorted))
+    }
+}
