@@ -30,6 +30,9 @@ const LOW_BYTES: [u128; MAX_KEY_BYTES + 1] = {
     masks
 };
 
+/// Beside the length in the top byte of a key of text that is still to be normalized.
+const RAW: usize = 1 << 7;
+
 impl Key {
     /// The key of no word: nothing is ever remembered for it.
     pub const ABSENT: Self = Self(0xFF << 120);
@@ -64,6 +67,14 @@ impl Key {
             }
             _ => Self::of(&text[start..end]),
         }
+    }
+
+    /// The key of text that is still to be normalized, if it is neither empty nor too long; it is told from
+    /// a word with the same bytes.
+    #[inline]
+    #[must_use]
+    pub fn of_raw(stretch: &[u8]) -> Option<Self> {
+        Self::of(stretch).map(|key| Self(key.0 | (RAW as u128) << 120))
     }
 
     /// The word again: its bytes and their number.
@@ -127,14 +138,22 @@ pub fn unpack_first(first: &mut u32) -> usize {
     count
 }
 
+/// The ids, the rest of no meaning, and how many they are.
+#[inline]
+#[must_use]
+pub fn unpacked(mut packed: PackedIds) -> (PackedIds, usize) {
+    let count = unpack_first(&mut packed[0]);
+    (packed, count)
+}
+
 /// Append packed ids.
 #[inline]
-pub fn append(mut packed: PackedIds, out: &mut Vec<u32>) {
-    let count = unpack_first(&mut packed[0]);
+pub fn append(packed: PackedIds, out: &mut Vec<u32>) {
+    let (ids, count) = unpacked(packed);
     if count == 1 {
-        out.push(packed[0]);
+        out.push(ids[0]);
     } else {
-        out.extend_from_slice(&packed[..count]);
+        out.extend_from_slice(&ids[..count]);
     }
 }
 

@@ -7,6 +7,7 @@ mod input;
 mod pieces;
 mod segmentations;
 mod sentences;
+mod stretches;
 mod tokens;
 mod words;
 
@@ -239,6 +240,9 @@ impl Pipeline {
         }
         if self.splitter.spells_bytes() {
             return self.spelled_ids_into(input, options, scratch, out);
+        }
+        if let Some(stretches) = self.stretches(options) {
+            return self.stretch_ids_into(stretches, input, options, scratch, out);
         }
         let Scratch { memo, model, split, .. } = scratch;
         let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out);

@@ -1,35 +1,24 @@
-//! From a stretch of plain text to ids: normalize and split in one pass, word by word through the memo.
-//!
-//! ASCII words take a fast path: 16 bytes are classed at once, lowered in register, and are the key of
-//! the memo. A word with anything else in it is normalized and split alone, up to the next ASCII space or
-//! punctuation: those are never touched by normalization and never joined by it, so a cut there is safe.
-
-use piecework_kernels::ascii::{alphanumeric_prefix_len, lowercase_16};
+//! From a stretch of plain text to words, and from words to ids through the memo.
 
 use crate::error::Error;
-use crate::memo::{self, Key, Memo, MAX_KEY_BYTES};
+use crate::memo::{self, Key, Memo};
 use crate::model::{Model, ModelScratch};
 use crate::normalize::Normalizer;
 use crate::pretokenize::{PreTokenizer, ScanScratch};
-use crate::text::{class_of, Class, Pieces};
+use crate::text::Pieces;
 use crate::vocab::Vocab;
+
+use super::stretches::{StretchScratch, Stretches};
 
 /// Normalizer and pre-tokenizer together.
 #[derive(Clone, Debug)]
 pub struct Splitter {
     normalizer: Normalizer,
     pre_tokenizer: PreTokenizer,
-    /// What they make of ASCII, where that is simple enough.
-    ascii: Option<Box<AsciiRoles>>,
+    /// What they make of every character, where that is simple enough.
+    stretches: Option<Box<Stretches>>,
     /// Words are stretches of the normalized text, spelled by their bytes.
     spells_bytes: bool,
-}
-
-/// What the fast path knows of a normalizer and a pre-tokenizer.
-#[derive(Clone, Debug)]
-struct AsciiRoles {
-    of_byte: [ByteRole; 256],
-    lowercases: bool,
 }
 
 /// Working memory of a splitter.
@@ -38,28 +27,16 @@ pub struct SplitScratch {
     pub(super) normalized: String,
     pub(super) pieces: Pieces,
     pub(super) scan: ScanScratch,
-}
-
-/// What a byte is to the fast path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ByteRole {
-    /// Part of a word as it stands, but for its case.
-    Word,
-    /// Ends a word and is dropped.
-    Space,
-    /// A word of its own.
-    Alone,
-    /// Anything that needs the tables.
-    Other,
+    pub(super) stretches: StretchScratch,
 }
 
 impl Splitter {
     /// Put two compiled stages together.
     #[must_use]
     pub fn new(normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Self {
-        let ascii = AsciiRoles::of(&normalizer, &pre_tokenizer).map(Box::new);
+        let stretches = Stretches::of(&normalizer, &pre_tokenizer).map(Box::new);
         let spells_bytes = pre_tokenizer.cuts_raw();
-        Self { normalizer, pre_tokenizer, ascii, spells_bytes }
+        Self { normalizer, pre_tokenizer, stretches, spells_bytes }
     }
 
     /// The normalizer.
@@ -90,8 +67,10 @@ impl Splitter {
         scratch: &mut SplitScratch,
         sink: &mut impl WordSink,
     ) -> Result<(), Error> {
-        match &self.ascii {
-            Some(ascii) => self.run_by_stretches(ascii, text, &mut scratch.normalized, sink),
+        match &self.stretches {
+            Some(stretches) => {
+                stretches.run(text, self, &mut scratch.stretches, &mut scratch.normalized, sink)
+            }
             None => {
                 self.pieces_into(text, start, &mut scratch.pieces)?;
                 let Pieces { text, spans } = &scratch.pieces;
@@ -137,128 +116,23 @@ impl Splitter {
         self.pre_tokenizer.run_pieces(pieces)
     }
 
-    fn run_by_stretches(
-        &self,
-        ascii: &AsciiRoles,
-        text: &str,
-        normalized: &mut String,
-        sink: &mut impl WordSink,
-    ) -> Result<(), Error> {
-        let bytes = text.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            match ascii.of_byte[bytes[at] as usize] {
-                ByteRole::Space => at += 1,
-                ByteRole::Alone => {
-                    sink.word(&text[at..=at], at);
-                    at += 1;
-                }
-                ByteRole::Word | ByteRole::Other => {
-                    at = self.stretch(ascii, text, at, normalized, sink)?;
-                }
-            }
-        }
-        Ok(())
+    /// How words are found by classes of characters, where they are.
+    #[must_use]
+    pub(super) fn stretches(&self) -> Option<&Stretches> {
+        self.stretches.as_deref()
     }
 
-    /// Give the word, or words, that begin at byte `at`; returns where they end.
-    #[inline]
-    fn stretch(
-        &self,
-        ascii: &AsciiRoles,
-        text: &str,
-        at: usize,
-        normalized: &mut String,
-        sink: &mut impl WordSink,
-    ) -> Result<usize, Error> {
-        let bytes = text.as_bytes();
-        let block = block_at(bytes, at);
-        let len = alphanumeric_prefix_len(&block);
-        let next = bytes.get(at + len).map_or(ByteRole::Space, |&byte| ascii.of_byte[byte as usize]);
-        if (1..=MAX_KEY_BYTES).contains(&len) && matches!(next, ByteRole::Space | ByteRole::Alone) {
-            let mut word = u128::from_le_bytes(block) & ((1 << (8 * len)) - 1);
-            if ascii.lowercases {
-                word = lowercase_16(word);
-            }
-            sink.short_word(Key::from_low_bytes(word, len), at);
-            return Ok(at + len);
-        }
-        let end = ascii.stretch_end(bytes, at);
-        self.slow_words(&text[at..end], normalized, |word| sink.word(word, at))?;
-        Ok(end)
-    }
-
-    /// The table path: normalize and split a stretch that ASCII spaces and punctuation enclose.
-    fn slow_words(
+    /// Normalize and split a stretch that ASCII spaces and punctuation enclose.
+    pub(super) fn slow_words(
         &self,
         stretch: &str,
         normalized: &mut String,
         mut emit: impl FnMut(&str),
     ) -> Result<(), Error> {
-        if matches!(self.normalizer, Normalizer::Identity) {
-            self.pre_tokenizer.run(stretch, |start, end| emit(&stretch[start..end]));
-            return Ok(());
-        }
         normalized.clear();
         self.normalizer.run(stretch, 0, normalized)?;
         self.pre_tokenizer.run(normalized, |start, end| emit(&normalized[start..end]));
         Ok(())
-    }
-}
-
-impl AsciiRoles {
-    /// The roles, if words never reach across ASCII space and the normalizer looks at one character at a
-    /// time.
-    fn of(normalizer: &Normalizer, pre_tokenizer: &PreTokenizer) -> Option<Self> {
-        let PreTokenizer::Classes { removed: Some(Class::WHITESPACE), isolated } = *pre_tokenizer else {
-            return None;
-        };
-        let lowercases = match normalizer {
-            Normalizer::Identity => false,
-            Normalizer::Bert(bert) => bert.lowercases(),
-            _ => return None,
-        };
-        let mut of_byte = [ByteRole::Other; 256];
-        for byte in 0..128u8 {
-            of_byte[byte as usize] = role_of(byte, normalizer, isolated);
-        }
-        Some(Self { of_byte, lowercases })
-    }
-
-    fn stretch_end(&self, bytes: &[u8], from: usize) -> usize {
-        let ends = |&byte: &u8| matches!(self.of_byte[byte as usize], ByteRole::Space | ByteRole::Alone);
-        bytes[from..].iter().position(ends).map_or(bytes.len(), |offset| from + offset)
-    }
-}
-
-fn role_of(byte: u8, normalizer: &Normalizer, isolated: Option<Class>) -> ByteRole {
-    let c = char::from(byte);
-    let class = class_of(c);
-    let mut normalized = String::new();
-    if normalizer.run(c.encode_utf8(&mut [0; 4]), 0, &mut normalized).is_err() {
-        return ByteRole::Other;
-    }
-    if class.has(Class::WHITESPACE) && !normalized.is_empty() {
-        ByteRole::Space
-    } else if isolated.is_some_and(|isolated| class.has(isolated)) {
-        ByteRole::Alone
-    } else if c.is_ascii_alphanumeric() {
-        ByteRole::Word
-    } else {
-        ByteRole::Other
-    }
-}
-
-/// The 16 bytes from `at` on, zeros after the end.
-#[inline]
-fn block_at(bytes: &[u8], at: usize) -> [u8; 16] {
-    match bytes[at..].first_chunk::<16>() {
-        Some(block) => *block,
-        None => {
-            let mut block = [0; 16];
-            block[..bytes.len() - at].copy_from_slice(&bytes[at..]);
-            block
-        }
     }
 }
 

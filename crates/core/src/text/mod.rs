@@ -29,6 +29,6 @@ pub use printable::{byte_of_printable, printable_of, push_bytes_of_printable};
 pub use recent::{compose_recent, decompose_recent, fold_case};
 pub use scripts::{script_of, Script};
 pub use unicode::{
-    class_of, combining_class, compose, decompose, decompose_for, lowercase, Class, FormTraits, NormalForm,
-    UNICODE_VERSION,
+    class_block, class_of, combining_class, compose, decompose, decompose_for, lowercase, Class,
+    FormTraits, NormalForm, UNICODE_VERSION,
 };

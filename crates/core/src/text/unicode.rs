@@ -64,6 +64,12 @@ pub fn class_of(c: char) -> Class {
     Class(CLASSES[(block << BLOCK_BITS) | (code & BLOCK_MASK)])
 }
 
+/// A number for the 128 code points around one: where it is the same, so are the classes of all 128.
+#[must_use]
+pub fn class_block(code: u32) -> u16 {
+    CLASS_BLOCKS[code as usize >> BLOCK_BITS]
+}
+
 /// The four normal forms of Unicode (UAX #15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NormalForm {

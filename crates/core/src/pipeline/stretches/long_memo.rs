@@ -1,0 +1,113 @@
+//! What the memo is too small for: stretches of up to 31 bytes and eight pieces.
+//!
+//! One place for a stretch, taken by the latest; one cache line each.
+
+/// The longest stretch, in bytes, that has a key.
+pub(super) const MAX_LONG_KEY_BYTES: usize = 31;
+/// The most pieces that are remembered.
+const MAX_PIECES: usize = 8;
+/// 1 MB a thread, once there is anything to remember.
+const BITS: u32 = 14;
+/// Above the ids, whose number less one the first holds.
+const COUNT_SHIFT: u32 = 28;
+
+/// A stretch as a key: its bytes, its length in the last, whose top bit tells raw text from normalized.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LongKey([u64; 4]);
+
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Line {
+    key: LongKey,
+    ids: [u32; MAX_PIECES],
+}
+
+/// The table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LongMemo {
+    lines: Vec<Line>,
+}
+
+impl LongKey {
+    /// The key of a stretch that is neither empty nor too long.
+    #[inline]
+    pub(super) fn of(stretch: &[u8], is_raw: bool) -> Option<Self> {
+        if stretch.is_empty() || stretch.len() > MAX_LONG_KEY_BYTES {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        bytes[..stretch.len()].copy_from_slice(stretch);
+        bytes[31] = stretch.len() as u8 | u8::from(is_raw) << 7;
+        let mut words = [0; 4];
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+            *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        }
+        Some(Self(words))
+    }
+
+    /// The number of its line.
+    #[inline]
+    fn line(self) -> usize {
+        let mixed = self
+            .0
+            .iter()
+            .fold(0_u64, |mixed, &word| (mixed.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        (mixed >> (64 - BITS)) as usize
+    }
+}
+
+impl LongMemo {
+    /// What was remembered for a stretch.
+    #[inline]
+    pub(super) fn append(&self, key: LongKey, out: &mut Vec<u32>) -> bool {
+        let Some(line) = self.lines.get(key.line()).filter(|line| line.key == key) else { return false };
+        let count = (line.ids[0] >> COUNT_SHIFT) as usize + 1;
+        let mut ids = line.ids;
+        ids[0] &= (1 << COUNT_SHIFT) - 1;
+        out.extend_from_slice(&ids[..count]);
+        true
+    }
+
+    /// Remember a stretch, unless it has no or too many pieces.
+    pub(super) fn insert(&mut self, key: LongKey, ids: &[u32]) {
+        if ids.is_empty() || ids.len() > MAX_PIECES {
+            return;
+        }
+        if self.lines.is_empty() {
+            self.lines = vec![Line::default(); 1 << BITS];
+        }
+        let line = &mut self.lines[key.line()];
+        line.key = key;
+        line.ids = [0; MAX_PIECES];
+        line.ids[..ids.len()].copy_from_slice(ids);
+        line.ids[0] |= (ids.len() as u32 - 1) << COUNT_SHIFT;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remembers_what_it_was_told() {
+        let mut memo = LongMemo::default();
+        for i in 0..1000_u32 {
+            let key = LongKey::of(format!("a stretch of text, {i}").as_bytes(), i % 3 == 0).unwrap();
+            let ids: Vec<u32> = (0..=i % 8).map(|k| (1 << 28) - 1 - i - k).collect();
+            let mut out = vec![7];
+            assert!(!memo.append(key, &mut out));
+            memo.insert(key, &ids);
+            assert!(memo.append(key, &mut out));
+            assert_eq!(out[1..], ids);
+        }
+    }
+
+    #[test]
+    fn keys_tell_stretches_apart() {
+        let key = |stretch: &[u8], is_raw| LongKey::of(stretch, is_raw);
+        assert_ne!(key(&[b'a'; 20], false), key(&[b'a'; 20], true));
+        assert_ne!(key(&[b'a'; 20], false), key(&[b'a'; 21], false));
+        assert_ne!(key(&[0; 20], false), key(&[0; 21], false));
+        assert_eq!((key(b"", false), key(&[b'a'; 32], false)), (None, None));
+    }
+}
