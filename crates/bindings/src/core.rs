@@ -10,7 +10,7 @@ use piecework_core::spec::TokenizerSpec;
 use piecework_core::text::{CharIndex, Pieces};
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict};
+use pyo3::types::{IntoPyDict, PyDict, PyList};
 
 use crate::custom::functions as custom_functions;
 use crate::encoding::RawEncoding;
@@ -185,14 +185,14 @@ impl Core {
         py.detach(|| self.encoder.pipeline().decode(&ids, skip_special_tokens, clean_up)).map_err(raise)
     }
 
-    fn decode_batch(
+    fn decode_batch<'py>(
         &self,
-        py: Python<'_>,
-        ids: PyReadonlyArray1<'_, u32>,
-        row_offsets: PyReadonlyArray1<'_, i64>,
+        py: Python<'py>,
+        ids: PyReadonlyArray1<'py, u32>,
+        row_offsets: PyReadonlyArray1<'py, i64>,
         skip_special_tokens: bool,
         clean_up: Option<bool>,
-    ) -> PyResult<Vec<String>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let (ids, offsets) = (ids.as_slice()?, row_offsets.as_slice()?);
         let row = |two: &[i64]| {
             let (start, end) = (usize::try_from(two[0]).ok()?, usize::try_from(two[1]).ok()?);
@@ -203,8 +203,8 @@ impl Core {
             bad_argument("row_offsets", "an offset beyond the ids", "rising offsets within the ids")
         })?;
         let pipeline = self.encoder.pipeline();
-        let decode = |row: &[u32]| pipeline.decode(row, skip_special_tokens, clean_up);
-        py.detach(|| rows.into_iter().map(decode).collect::<Result<_, _>>()).map_err(raise)
+        let decoded = py.detach(|| pipeline.decode_rows(&rows, skip_special_tokens, clean_up));
+        PyList::new(py, decoded.map_err(raise)?.iter())
     }
 
     fn decode_stream(

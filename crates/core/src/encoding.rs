@@ -71,6 +71,19 @@ impl Encoding {
         self.overflowing = windows.map(Self::new).collect();
     }
 
+    /// `joined`, without copying where nothing overflows.
+    #[must_use]
+    pub fn followed_by(mut self, next: Self) -> Self {
+        if !self.overflowing.is_empty() || !next.overflowing.is_empty() {
+            return self.joined(&next);
+        }
+        if self.tokens.is_empty() {
+            return next;
+        }
+        self.tokens.extend(next.tokens);
+        self
+    }
+
     /// Append another encoding; overflowing windows of both are combined, as `tokenizers` does.
     #[must_use]
     pub fn joined(&self, other: &Self) -> Self {

@@ -8,6 +8,7 @@ mod byte_fallback;
 mod byte_level;
 mod ctc;
 mod fuse;
+mod gather;
 mod metaspace;
 mod pieces;
 mod replace;
@@ -21,6 +22,7 @@ use crate::error::Error;
 use crate::spec::{DecoderSpec, PrependScheme};
 use crate::text::Pattern;
 
+pub use gather::{Gather, Tokens};
 use pieces::TextPieces;
 use sentencepiece::SentencePiece;
 pub use stream::DecodeStream;
@@ -67,6 +69,14 @@ impl Decoder {
     #[must_use]
     pub fn is_byte_level(&self) -> bool {
         matches!(self.stages.as_slice(), [Stage::ByteLevel])
+    }
+
+    /// The decoder of SentencePiece, if it is that alone.
+    fn sentencepiece(&self) -> Option<&SentencePiece> {
+        match self.stages.as_slice() {
+            [Stage::SentencePiece(decoder)] => Some(decoder),
+            _ => None,
+        }
     }
 
     /// Turn tokens into text; `clean_up` overrides the decoders' own settings.

@@ -8,6 +8,7 @@ use crate::text::byte_of_entry;
 
 /// The mark of a space.
 const MARK: char = '\u{2581}';
+const REPLACEMENT: &str = "\u{FFFD}";
 
 /// The compiled decoder.
 #[derive(Clone, Debug)]
@@ -23,29 +24,38 @@ impl SentencePiece {
 
     /// Write the text of pieces.
     pub(super) fn run<'t>(&self, pieces: impl Iterator<Item = &'t str>, out: &mut TextPieces) {
-        let mut bytes = Vec::new();
-        let text = out.open();
-        let from = text.len();
-        // Whether a space at the beginning is still to be dropped.
-        let mut is_first = true;
-        for piece in pieces {
-            if let Some(byte) = self.byte_of(piece) {
-                bytes.push(byte);
-                continue;
-            }
-            flush(&mut bytes, text);
-            is_first &= text.len() == from;
-            if !self.control.contains(piece) {
-                is_first &= !self.push(piece, is_first, text);
-            }
-        }
-        flush(&mut bytes, text);
+        let mut writer = Writer { text: out.open(), bytes: Vec::new(), awaits_text: true };
+        pieces.for_each(|piece| writer.add(piece, self));
+        writer.flush();
         out.end();
     }
 
+    /// Write the text of the first pieces to an empty `text`, until the rest does not depend on where it
+    /// stands; gives how many that were. `None` is no piece.
+    pub(super) fn begin<'t>(
+        &self,
+        pieces: impl ExactSizeIterator<Item = Option<&'t str>>,
+        text: &mut String,
+    ) -> usize {
+        let mut begun = pieces.len();
+        let mut writer = Writer { text, bytes: Vec::new(), awaits_text: true };
+        for (at, piece) in pieces.enumerate() {
+            piece.into_iter().for_each(|piece| writer.add(piece, self));
+            if !writer.awaits_text {
+                begun = at + 1;
+                break;
+            }
+        }
+        writer.flush();
+        begun
+    }
+
     /// Write a piece; says whether a space that was put before the text was dropped.
-    fn push(&self, piece: &str, is_first: bool, text: &mut String) -> bool {
+    pub(super) fn push(&self, piece: &str, is_first: bool, text: &mut String) -> bool {
         let spec = &self.spec;
+        if self.control.contains(piece) {
+            return false;
+        }
         if piece == spec.unk_piece {
             text.push_str(&spec.unk_surface);
             return false;
@@ -56,16 +66,42 @@ impl SentencePiece {
         rest.is_some() && !spec.remove_extra_whitespaces
     }
 
-    fn byte_of(&self, piece: &str) -> Option<u8> {
+    pub(super) fn byte_of(&self, piece: &str) -> Option<u8> {
         byte_of_entry(piece).filter(|_| self.spec.byte_fallback)
     }
 }
 
-/// Write bytes as text; each one that is part of no character is a replacement character.
-fn flush(bytes: &mut Vec<u8>, text: &mut String) {
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        chunk.invalid().iter().for_each(|_| text.push(char::REPLACEMENT_CHARACTER));
+/// Writes pieces that stand at the beginning of an empty text.
+struct Writer<'t> {
+    text: &'t mut String,
+    /// Bytes whose run has not ended.
+    bytes: Vec<u8>,
+    /// Whether a space at the beginning is still to be dropped.
+    awaits_text: bool,
+}
+
+impl Writer<'_> {
+    fn add(&mut self, piece: &str, decoder: &SentencePiece) {
+        if let Some(byte) = decoder.byte_of(piece) {
+            return self.bytes.push(byte);
+        }
+        self.flush();
+        self.awaits_text &= self.text.is_empty();
+        self.awaits_text &= !decoder.push(piece, self.awaits_text, self.text);
     }
-    bytes.clear();
+
+    fn flush(&mut self) {
+        let mut text = Vec::new();
+        push_text(&self.bytes, &mut text);
+        self.text.push_str(&String::from_utf8_lossy(&text));
+        self.bytes.clear();
+    }
+}
+
+/// Write bytes as text; each one that is part of no character is a replacement character.
+pub(super) fn push_text(bytes: &[u8], text: &mut Vec<u8>) {
+    for chunk in bytes.utf8_chunks() {
+        text.extend_from_slice(chunk.valid().as_bytes());
+        chunk.invalid().iter().for_each(|_| text.extend_from_slice(REPLACEMENT.as_bytes()));
+    }
 }

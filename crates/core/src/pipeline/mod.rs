@@ -3,6 +3,7 @@
 mod byte_words;
 mod bytes;
 mod checks;
+mod decoding;
 mod input;
 mod pieces;
 mod segmentations;
@@ -30,6 +31,8 @@ use byte_words::Batch;
 use checks::{
     check_added_tokens, check_padding, check_padding_id, check_post_processor, check_truncation, cut,
 };
+pub use decoding::DecodedRows;
+use decoding::Gathers;
 pub use input::{Input, Options};
 pub use pieces::{PieceSegmentation, SpannedPiece};
 pub use segmentations::{Choice, Segmentation};
@@ -50,6 +53,7 @@ pub struct Pipeline {
     decoder: Decoder,
     /// What the decoder says is done to its text.
     denormalizer: Normalizer,
+    gathers: Gathers,
     added: FxHashMap<u32, String>,
     added_ids: FxHashMap<String, u32>,
     truncation: Option<Truncation>,
@@ -111,6 +115,7 @@ impl Pipeline {
             post_processor,
             decoder: Decoder::compile(spec.decoder.as_ref())?,
             denormalizer: denormalizer(spec.decoder.as_ref())?,
+            gathers: Gathers::default(),
             truncation: spec.truncation.clone(),
             padding: spec.padding.clone(),
             seeded_memo: Memo::with_bits(MEMO_BITS),
@@ -328,23 +333,6 @@ impl Pipeline {
             framed.pad(length, padding);
         }
         Ok(framed)
-    }
-
-    /// Turn ids into text; ids of nothing are skipped.
-    pub fn decode(
-        &self,
-        ids: &[u32],
-        skip_special_tokens: bool,
-        clean_up: Option<bool>,
-    ) -> Result<String, Error> {
-        let kept = ids.iter().filter(|&&id| !(skip_special_tokens && self.special.is_special(id)));
-        let text_of = |&id: &u32| self.special.normalized_form(id).or_else(|| self.token_of(id));
-        let text = self.decoder.run(kept.filter_map(text_of), clean_up)?;
-        if matches!(self.denormalizer, Normalizer::Identity) {
-            return Ok(text);
-        }
-        let mut denormalized = String::new();
-        self.denormalizer.run(&text, 0, &mut denormalized).map(|()| denormalized)
     }
 
     /// Append the ids of one text.

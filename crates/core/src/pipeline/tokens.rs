@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{Input, Options, Pipeline, Scratch, SplitScratch};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
-use crate::model::Piece;
+use crate::model::{ModelScratch, Piece};
 use crate::special::Segment;
 use crate::text::{Aligned, CharIndex, Pieces};
 
@@ -16,7 +16,8 @@ pub(super) enum Part<'p> {
 }
 
 /// The number of a word: counted on, or that of the word given.
-enum WordNumber {
+#[derive(Clone, Copy)]
+pub(super) enum WordNumber {
     Next(u32),
     Fixed(u32),
 }
@@ -88,12 +89,41 @@ impl<'w> TokenWriter<'w> {
         }
     }
 
+    /// The number of the next word.
+    #[inline]
+    pub(super) fn next_word(&mut self) -> u32 {
+        self.number.take()
+    }
+
+    /// The number of characters before a byte.
+    pub(super) fn chars_before(&self, byte: u32) -> u32 {
+        self.chars.chars_before(byte)
+    }
+
+    /// What [`Self::rewind`] goes back to.
+    pub(super) fn mark(&self) -> (usize, WordNumber) {
+        (self.tokens.len(), self.number)
+    }
+
+    /// Forget all that was written after a mark.
+    pub(super) fn rewind(&mut self, (tokens, number): (usize, WordNumber)) {
+        self.tokens.truncate(tokens);
+        self.number = number;
+    }
+
     fn push(&mut self, id: u32, source: (u32, u32), word: u32) {
+        let chars = (self.chars.chars_before(source.0), self.chars.chars_before(source.1));
+        self.push_chars(id, chars, word);
+    }
+
+    /// Write a token of a word, with its characters.
+    #[inline]
+    pub(super) fn push_chars(&mut self, id: u32, (start, end): (u32, u32), word: u32) {
         self.tokens.push(Token {
             id,
             type_id: self.sequence,
-            start: self.chars.chars_before(source.0),
-            end: self.chars.chars_before(source.1),
+            start,
+            end,
             word,
             sequence: self.sequence,
             special: false,
@@ -119,22 +149,50 @@ impl Pipeline {
             return self.drawn_from_best(input, index, options, (sampling, n), scratch);
         }
         let mut tokens = Vec::new();
-        let Scratch { model, split, pieces, swallowed, .. } = scratch;
+        let mut swallowed = std::mem::take(&mut scratch.swallowed);
         for (number, text) in input.texts().enumerate() {
-            let mut writer = TokenWriter::new(self, (input, number, text), index, &mut tokens, swallowed);
-            self.visit_text(text, options, split, |part| match part {
-                Part::Token(id, source) => writer.added(id, source),
-                Part::Pieces(Pieces { text, spans }) => {
-                    for &(from, to) in spans {
-                        pieces.clear();
-                        self.model.run(&text.text()[from..to], &self.vocab, model, pieces);
-                        writer.word(text, from, pieces);
-                    }
-                }
-            })?;
+            let mut writer =
+                TokenWriter::new(self, (input, number, text), index, &mut tokens, &mut swallowed);
+            match self.stretches(options) {
+                Some(stretches) => self.stretch_tokens(stretches, text, options, scratch, &mut writer)?,
+                None => self.text_tokens(text, options, scratch, &mut writer)?,
+            }
         }
+        scratch.swallowed = swallowed;
         scratch.model.check()?;
         Ok(Encoding::new(tokens))
+    }
+
+    /// Write the tokens of a text.
+    pub(super) fn text_tokens(
+        &self,
+        text: &str,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        writer: &mut TokenWriter<'_>,
+    ) -> Result<(), Error> {
+        let Scratch { model, split, pieces, .. } = scratch;
+        self.visit_text(text, options, split, |part| self.write_part(part, model, pieces, writer))
+    }
+
+    /// Write the tokens of a stretch of text.
+    pub(super) fn write_part(
+        &self,
+        part: Part<'_>,
+        model: &mut ModelScratch,
+        pieces: &mut Vec<Piece>,
+        writer: &mut TokenWriter<'_>,
+    ) {
+        match part {
+            Part::Token(id, source) => writer.added(id, source),
+            Part::Pieces(Pieces { text, spans }) => {
+                for &(from, to) in spans {
+                    pieces.clear();
+                    self.model.run(&text.text()[from..to], &self.vocab, model, pieces);
+                    writer.word(text, from, pieces);
+                }
+            }
+        }
     }
 
     /// Give the tokens that are found whole in a text, and the pieces between them.

@@ -113,7 +113,7 @@ impl PostProcessor {
                 }
             };
             check_overflow(&framed, &next)?;
-            framed = framed.joined(&next);
+            framed = framed.followed_by(next);
         }
         Ok(framed)
     }

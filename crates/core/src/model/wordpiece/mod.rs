@@ -29,6 +29,9 @@ pub struct WordPiece {
     unk: UnknownUnit,
     segmentation: Segmentation,
     max_chars: usize,
+    /// The length of each entry in bytes, and of the mark of those inside a word.
+    entry_lens: Vec<u32>,
+    prefix_len: u32,
 }
 
 impl WordPiece {
@@ -43,6 +46,11 @@ impl WordPiece {
             .collect();
         let (trie, order) = Trie::build([at_start, inside])?;
         let failures = Failures::compute(&trie, &order)?;
+        let mut entry_lens = Vec::new();
+        for (token, id) in vocab.iter() {
+            entry_lens.resize(id as usize, 0);
+            entry_lens.push(token.len() as u32);
+        }
         Ok(Self {
             trie,
             failures,
@@ -50,7 +58,29 @@ impl WordPiece {
             unk: spec.unk,
             segmentation: spec.segmentation,
             max_chars: spec.max_input_chars_per_word,
+            entry_lens,
+            prefix_len: prefix.len() as u32,
         })
+    }
+
+    /// Give the pieces of a word of `word_len` bytes whose ids are known; says whether ids alone tell them.
+    #[inline]
+    pub fn pieces_of(&self, ids: &[u32], word_len: u32, mut emit: impl FnMut(Piece)) -> bool {
+        if self.unk != UnknownUnit::Word {
+            return false;
+        }
+        if let &[id] = ids {
+            emit(Piece { id, start: 0, end: word_len });
+            return true;
+        }
+        let mut start = 0;
+        for &id in ids {
+            let marked = if start > 0 { self.prefix_len } else { 0 };
+            let len = self.entry_lens.get(id as usize).map_or(0, |len| len - marked.min(*len));
+            emit(Piece { id, start, end: start + len });
+            start += len;
+        }
+        true
     }
 
     /// Segment one non-empty word.

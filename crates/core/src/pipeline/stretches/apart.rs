@@ -10,6 +10,8 @@ pub(super) struct Written {
     /// The word as normalized so far, and garbage after it.
     bytes: Vec<u8>,
     len: usize,
+    /// For each byte of it, the characters of the stretch behind it; only where they are asked for.
+    sources: Vec<(u32, u32)>,
     /// Where the first character of the word stands.
     start: usize,
     long: String,
@@ -19,8 +21,17 @@ pub(super) struct Written {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word<'w> {
     pub(super) bytes: &'w [u8],
-    /// Where in the stretch it begins.
+    /// For each of its bytes, the characters of the stretch behind it; only where they are asked for.
+    pub(super) sources: &'w [(u32, u32)],
+    /// The byte of the stretch where it begins.
     pub(super) start: usize,
+}
+
+/// Where a character stands in a stretch.
+#[derive(Clone, Copy)]
+struct Source {
+    byte: usize,
+    nth: u32,
 }
 
 /// Give the words of a stretch to `emit`.
@@ -28,7 +39,7 @@ pub(super) struct Word<'w> {
 /// Where neighbours matter to a character, gives the byte from which on the stretch needs the normalizer
 /// itself: what is before it ends with a character that no mark is moved past, or is nothing.
 #[inline]
-pub(super) fn words(
+pub(super) fn words<const TRACED: bool>(
     stretch: &str,
     (fates, normalizer): (&Fates, &Normalizer),
     written: &mut Written,
@@ -36,14 +47,15 @@ pub(super) fn words(
 ) -> Result<Option<usize>, Error> {
     written.begin();
     let mut start = 0;
-    for (at, c) in stretch.char_indices() {
+    for (nth, (at, c)) in (0..).zip(stretch.char_indices()) {
         let fate = fates.of(c);
         let next = at + c.len_utf8();
+        let source = Source { byte: at, nth };
         match fate.kind() {
-            Kind::Kept => written.push(front(stretch, at), next - at, at),
+            Kind::Kept => written.push::<TRACED>(front(stretch, at), next - at, source),
             Kind::Mapped => {
                 let (bytes, len) = fate.text();
-                written.push(bytes, len, at);
+                written.push::<TRACED>(bytes, len, source);
             }
             Kind::Space => {
                 written.end(&mut emit);
@@ -53,11 +65,11 @@ pub(super) fn words(
                 written.end(&mut emit);
                 let (bytes, len) =
                     if kind == Kind::Alone { (front(stretch, at), next - at) } else { fate.text() };
-                written.push(bytes, len, at);
+                written.push::<TRACED>(bytes, len, source);
                 written.end(&mut emit);
                 start = next;
             }
-            Kind::Long => written.push_long(&stretch[at..next], at, normalizer)?,
+            Kind::Long => written.push_long::<TRACED>(&stretch[at..next], source, normalizer)?,
             Kind::Involved => return Ok(Some(start)),
         }
     }
@@ -79,32 +91,41 @@ fn front(text: &str, at: usize) -> [u8; 4] {
 impl Written {
     fn begin(&mut self) {
         self.len = 0;
+        self.sources.clear();
     }
 
     /// Append the first `len` of four bytes.
     #[inline]
-    fn push(&mut self, bytes: [u8; 4], len: usize, at: usize) {
+    fn push<const TRACED: bool>(&mut self, bytes: [u8; 4], len: usize, source: Source) {
         if self.bytes.len() < self.len + bytes.len() {
             self.bytes.resize(2 * self.len + 64, 0);
         }
         self.bytes[self.len..self.len + bytes.len()].copy_from_slice(&bytes);
-        self.note(len, at);
+        self.note::<TRACED>(len, source);
     }
 
     /// Append what the normalizer makes of a character.
-    fn push_long(&mut self, c: &str, at: usize, normalizer: &Normalizer) -> Result<(), Error> {
+    fn push_long<const TRACED: bool>(
+        &mut self,
+        c: &str,
+        source: Source,
+        normalizer: &Normalizer,
+    ) -> Result<(), Error> {
         self.long.clear();
         normalizer.run(c, 0, &mut self.long)?;
         self.bytes.truncate(self.len);
         self.bytes.extend_from_slice(self.long.as_bytes());
-        self.note(self.long.len(), at);
+        self.note::<TRACED>(self.long.len(), source);
         Ok(())
     }
 
     #[inline]
-    fn note(&mut self, len: usize, at: usize) {
+    fn note<const TRACED: bool>(&mut self, len: usize, source: Source) {
         if self.len == 0 && len > 0 {
-            self.start = at;
+            self.start = source.byte;
+        }
+        if TRACED {
+            self.sources.extend(std::iter::repeat_n((source.nth, source.nth + 1), len));
         }
         self.len += len;
     }
@@ -113,7 +134,7 @@ impl Written {
     #[inline]
     fn end(&mut self, emit: &mut impl FnMut(Word<'_>)) {
         if self.len > 0 {
-            emit(Word { bytes: &self.bytes[..self.len], start: self.start });
+            emit(Word { bytes: &self.bytes[..self.len], sources: &self.sources, start: self.start });
             self.begin();
         }
     }

@@ -60,12 +60,12 @@ struct StretchIds<'s> {
 }
 
 /// Writes the ids of words.
-struct WordIds<'s> {
-    model: &'s Model,
-    vocab: &'s Vocab,
-    memo: &'s mut Memo,
-    scratch: &'s mut ModelScratch,
-    out: &'s mut Vec<u32>,
+pub(super) struct WordIds<'s> {
+    pub(super) model: &'s Model,
+    pub(super) vocab: &'s Vocab,
+    pub(super) memo: &'s mut Memo,
+    pub(super) scratch: &'s mut ModelScratch,
+    pub(super) out: &'s mut Vec<u32>,
 }
 
 /// The ids of a group, before they are appended in one go.
@@ -82,7 +82,7 @@ impl StretchIds<'_> {
         scratch: &mut StretchScratch,
         normalized: &mut String,
     ) -> Result<(), Error> {
-        let StretchScratch { edges, lowered, written, long_memo } = scratch;
+        let StretchScratch { edges, lowered, written, long_memo, .. } = scratch;
         let mut spare = Spare { written, long_memo, normalized };
         self.stretches.parts(text, edges, lowered, |part| match part {
             Part::Chunk(chunk) => self.chunk(&chunk, &mut spare),
@@ -150,7 +150,7 @@ struct Spare<'s> {
 
 impl WordIds<'_> {
     /// Append the ids of a normalized word.
-    fn append(&mut self, word: &[u8], long_memo: &mut LongMemo) {
+    pub(super) fn append(&mut self, word: &[u8], long_memo: &mut LongMemo) {
         let keys = (Key::of(word), LongKey::of(word, false));
         if let Some(packed) = keys.0.and_then(|key| self.memo.get(key)) {
             memo::append(packed, self.out);

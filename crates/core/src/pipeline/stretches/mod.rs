@@ -12,6 +12,7 @@ mod ids;
 mod long_memo;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 use piecework_kernels::ascii::copy_lowercase;
 use piecework_kernels::classes::ByteClasses;
@@ -44,6 +45,7 @@ pub(super) struct StretchScratch {
     lowered: Vec<u8>,
     written: Written,
     long_memo: LongMemo,
+    ids: Vec<u32>,
 }
 
 /// A part of a text.
@@ -163,7 +165,7 @@ impl Stretches {
         mut emit: impl FnMut(&[u8], usize),
     ) -> Result<(), Error> {
         let tables = (&self.fates, splitter.normalizer());
-        let rest = apart::words(stretch, tables, written, |word| emit(word.bytes, word.start))?;
+        let rest = apart::words::<false>(stretch, tables, written, |word| emit(word.bytes, word.start))?;
         match rest {
             None => Ok(()),
             Some(from) => {

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 
 use super::edges::{Edges, ALONE, CHUNK, OTHER, WORD};
 use super::*;
+use crate::encoding::Token;
+use crate::pipeline::tokens::{Swallowed, TokenWriter};
 use crate::pipeline::{Input, Options, Pipeline, SplitScratch};
 use crate::spec::{
     BertNormalizerSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec, Segmentation, TokenizerSpec,
@@ -56,7 +58,7 @@ fn pipeline(bert: Option<(bool, bool, bool, bool)>, isolates: bool) -> Pipeline 
         unk_token: "[UNK]".into(),
         continuing_subword_prefix: "##".into(),
         max_input_chars_per_word: 100,
-        unk: UnknownUnit::Word,
+        unk: if isolates { UnknownUnit::Word } else { UnknownUnit::Char },
         segmentation: Segmentation::Greedy,
     });
     let spec = TokenizerSpec {
@@ -84,6 +86,15 @@ fn expected(pipeline: &Pipeline, text: &str) -> (Vec<String>, Vec<u32>) {
     (words, ids)
 }
 
+/// The tokens of the definition: every character of the normalized text knows where it came from.
+fn expected_tokens(pipeline: &Pipeline, text: &str, options: Options<'_>) -> Vec<Token> {
+    let (mut tokens, mut swallowed) = (Vec::new(), Swallowed::default());
+    let input = (Input::Text(text), 0, text);
+    let mut writer = TokenWriter::new(pipeline, input, 0, &mut tokens, &mut swallowed);
+    pipeline.text_tokens(text, options, &mut pipeline.scratch(), &mut writer).unwrap();
+    tokens
+}
+
 struct Collected(Vec<String>);
 
 impl WordSink for Collected {
@@ -108,6 +119,8 @@ fn check(pipeline: &Pipeline, text: &str) {
             pipeline.ids_into(Input::Text(text), 0, options, &mut scratch, &mut found).unwrap();
             assert_eq!(found, ids, "{} {text:?}", level.name());
         }
+        let found = pipeline.sequence(Input::Text(text), 0, options, &mut scratch).unwrap().tokens;
+        assert_eq!(found, expected_tokens(pipeline, text, options), "{} {text:?}", level.name());
     }
 }
 

@@ -1,0 +1,312 @@
+//! Decoding by one look-up a token: what each id adds to a text is written down once, then gathered.
+//!
+//! Made from a decoder's stages where a token adds the same wherever it stands, but for the first or the
+//! last of a text and for bytes; any other decoder has none, and its stages run.
+
+use super::sentencepiece::SentencePiece;
+use super::{byte_fallback, Decoder, Stage, TextPieces};
+use crate::error::Error;
+
+/// What every id adds to a text.
+#[derive(Debug)]
+pub struct Gather {
+    entries: Vec<Entry>,
+    /// The texts of all entries, and `COPIED` bytes.
+    texts: Vec<u8>,
+    joint: Joint,
+}
+
+/// What is beyond putting the texts one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joint {
+    /// Nothing.
+    Plain,
+    /// The first token is as the decoder makes it alone.
+    First,
+    /// The last token is as the decoder makes it alone.
+    Last,
+    /// The texts are bytes; what is not UTF-8 of them is replaced.
+    Bytes,
+    /// Runs of byte entries are read as UTF-8; then the whole text is stripped.
+    Fallback { strip: Option<(char, usize, usize)> },
+    /// SentencePiece's byte entries and first space.
+    Sentence,
+}
+
+/// Where an id's text stands, and what the id is.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: u32,
+    len_and_flags: u32,
+}
+
+/// No token has the id.
+const MISSING: u32 = 1 << 31;
+/// It is skipped where special tokens are.
+const SPECIAL: u32 = 1 << 30;
+/// It is a byte, which its text is.
+const BYTE: u32 = 1 << 29;
+/// All flags.
+const FLAGS: u32 = MISSING | SPECIAL | BYTE;
+
+/// How many bytes are copied at once: more than most tokens have.
+const COPIED: usize = 16;
+/// How many ids are gathered before room is made again.
+const GROUP: usize = 64;
+
+impl Decoder {
+    /// Write down what every id adds, where that can be said; `token_of` gives the token of an id and
+    /// whether it is special.
+    #[must_use]
+    pub fn gather<'t>(
+        &self,
+        ids: std::ops::Range<u32>,
+        token_of: impl Fn(u32) -> Option<(&'t str, bool)>,
+        clean_up: Option<bool>,
+    ) -> Option<Gather> {
+        let joint = self.joint()?;
+        let mut made = Gather { entries: Vec::with_capacity(ids.len()), texts: Vec::new(), joint };
+        for id in ids {
+            let start = made.texts.len();
+            let mut flags = MISSING;
+            if let Some((token, is_special)) = token_of(id) {
+                flags = if is_special { SPECIAL } else { 0 }
+                    | self.add(token, clean_up, &mut made.texts).ok()?;
+            }
+            let len = u32::try_from(made.texts.len() - start).ok().filter(|len| len & FLAGS == 0)?;
+            made.entries.push(Entry { start: u32::try_from(start).ok()?, len_and_flags: len | flags });
+        }
+        made.texts.resize(made.texts.len() + COPIED, 0);
+        Some(made)
+    }
+
+    fn joint(&self) -> Option<Joint> {
+        let mut stages = self.stages.as_slice();
+        match stages {
+            [] if self.spec.is_none() => return Some(Joint::First),
+            [Stage::WordPiece { .. } | Stage::Metaspace { .. }] => return Some(Joint::First),
+            [Stage::Bpe { .. }] => return Some(Joint::Last),
+            [Stage::ByteLevel] => return Some(Joint::Bytes),
+            [Stage::SentencePiece(_)] => return Some(Joint::Sentence),
+            _ => {}
+        }
+        while let [Stage::Replace { .. }, rest @ ..] = stages {
+            stages = rest;
+        }
+        let strip = |content: &char, start: &usize, stop: &usize| Some((*content, *start, *stop));
+        Some(match stages {
+            [] | [Stage::Fuse] => Joint::Plain,
+            [Stage::ByteFallback] | [Stage::ByteFallback, Stage::Fuse] => Joint::Fallback { strip: None },
+            [Stage::ByteFallback, Stage::Fuse, Stage::Strip { content, start, stop }] => {
+                Joint::Fallback { strip: strip(content, start, stop) }
+            }
+            _ => return None,
+        })
+    }
+
+    /// Append what a token adds where it is neither the first nor the last; gives its flags.
+    fn add(&self, token: &str, clean_up: Option<bool>, texts: &mut Vec<u8>) -> Result<u32, Error> {
+        match self.stages.as_slice() {
+            [] if self.spec.is_none() => texts.extend([b" ", token.as_bytes()].concat()),
+            [Stage::ByteLevel] => crate::text::push_bytes_of_printable(token, texts),
+            [Stage::SentencePiece(decoder)] => return Ok(add_piece(decoder, token, texts)),
+            // Between two empty tokens it is neither; those add no more than a space each, at the ends.
+            [stage @ (Stage::WordPiece { .. } | Stage::Metaspace { .. } | Stage::Bpe { .. })] => {
+                let mut pieces = TextPieces::default();
+                stage.run(["", token, ""].into_iter(), clean_up, &mut pieces)?;
+                texts.extend_from_slice(pieces.iter().nth(1).unwrap_or_default().as_bytes());
+            }
+            stages => return add_replaced(stages, token, texts),
+        }
+        Ok(0)
+    }
+}
+
+/// What is left of a token after replacements, as a byte if it then is one and bytes are read.
+fn add_replaced(stages: &[Stage], token: &str, texts: &mut Vec<u8>) -> Result<u32, Error> {
+    let mut text = token.to_owned();
+    for stage in stages {
+        match stage {
+            Stage::Replace { .. } => {
+                let mut pieces = TextPieces::default();
+                stage.run(std::iter::once(text.as_str()), None, &mut pieces)?;
+                text = pieces.into_text();
+            }
+            Stage::ByteFallback => {
+                if let Some(byte) = byte_fallback::byte_of(&text) {
+                    texts.push(byte);
+                    return Ok(BYTE);
+                }
+            }
+            _ => {}
+        }
+    }
+    texts.extend_from_slice(text.as_bytes());
+    Ok(0)
+}
+
+fn add_piece(decoder: &SentencePiece, piece: &str, texts: &mut Vec<u8>) -> u32 {
+    if let Some(byte) = decoder.byte_of(piece) {
+        texts.push(byte);
+        return BYTE;
+    }
+    let mut text = String::new();
+    decoder.push(piece, false, &mut text);
+    texts.extend_from_slice(text.as_bytes());
+    0
+}
+
+/// The tokens of a text: their ids, and what says which tokens they are.
+#[derive(Clone, Copy)]
+pub struct Tokens<'t, F> {
+    /// The ids.
+    pub ids: &'t [u32],
+    /// Leave out special tokens.
+    pub skips_special: bool,
+    /// The token of an id.
+    pub token_of: F,
+}
+
+impl Gather {
+    /// Append the text of tokens, which is UTF-8.
+    pub fn run<'t>(
+        &self,
+        decoder: &Decoder,
+        tokens: Tokens<'_, impl Fn(u32) -> Option<&'t str>>,
+        clean_up: Option<bool>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let from = out.len();
+        let Tokens { ids, skips_special, token_of } = tokens;
+        let left_out = if skips_special { MISSING | SPECIAL } else { MISSING };
+        let is_kept = |&id: &u32| self.flags(id) & left_out == 0;
+        let alone = |id: u32| decoder.run(token_of(id).into_iter(), clean_up);
+        match self.joint {
+            Joint::Plain => drop(self.append(ids, left_out, out)),
+            Joint::Bytes => {
+                self.append(ids, left_out, out);
+                replace_invalid(out, from);
+            }
+            Joint::First => {
+                if let Some(first) = ids.iter().position(is_kept) {
+                    out.extend_from_slice(alone(ids[first])?.as_bytes());
+                    self.append(&ids[first + 1..], left_out, out);
+                }
+            }
+            Joint::Last => {
+                if let Some(last) = ids.iter().rposition(is_kept) {
+                    self.append(&ids[..last], left_out, out);
+                    out.extend_from_slice(alone(ids[last])?.as_bytes());
+                }
+            }
+            Joint::Fallback { strip } => {
+                self.append_bytes_too(ids, left_out, out, byte_fallback::push_text);
+                if let Some((content, start, stop)) = strip {
+                    strip_ends(out, from, content, start, stop);
+                }
+            }
+            Joint::Sentence => {
+                let Some(decoder) = decoder.sentencepiece() else { return Ok(()) };
+                let mut text = String::new();
+                let kept = ids.iter().map(|&id| token_of(id).filter(|_| is_kept(&id)));
+                let begun = decoder.begin(kept, &mut text);
+                out.extend_from_slice(text.as_bytes());
+                self.append_bytes_too(&ids[begun..], left_out, out, super::sentencepiece::push_text);
+            }
+        }
+        Ok(())
+    }
+
+    fn flags(&self, id: u32) -> u32 {
+        self.entries.get(id as usize).map_or(MISSING, |entry| entry.len_and_flags & FLAGS)
+    }
+
+    /// Append the texts of ids, and what `push_text` makes of every run of bytes among them.
+    fn append_bytes_too(
+        &self,
+        mut ids: &[u32],
+        left_out: u32,
+        out: &mut Vec<u8>,
+        push_text: impl Fn(&[u8], &mut Vec<u8>),
+    ) {
+        let mut bytes = Vec::new();
+        loop {
+            ids = &ids[self.append(ids, left_out, out)..];
+            if ids.is_empty() {
+                return;
+            }
+            bytes.clear();
+            let is_in_run = |&&id: &&u32| self.flags(id) & left_out != 0 || self.flags(id) & BYTE != 0;
+            let run = ids.iter().take_while(is_in_run).count();
+            for &id in ids[..run].iter().filter(|&&id| self.flags(id) & left_out == 0) {
+                bytes.push(self.texts[self.entries[id as usize].start as usize]);
+            }
+            push_text(&bytes, out);
+            ids = &ids[run..];
+        }
+    }
+
+    /// Append the texts of ids up to the first that is a byte; says how many ids that was.
+    fn append(&self, ids: &[u32], left_out: u32, out: &mut Vec<u8>) -> usize {
+        let mut end = out.len();
+        for (group, number) in ids.chunks(GROUP).zip(0..) {
+            if out.len() < end + GROUP * COPIED {
+                out.resize(end + GROUP * COPIED, 0);
+            }
+            for (&id, at) in group.iter().zip(0..) {
+                let Some(entry) = self.entries.get(id as usize) else { continue };
+                let len = (entry.len_and_flags & !FLAGS) as usize;
+                if entry.len_and_flags & (left_out | BYTE) != 0 {
+                    if entry.len_and_flags & left_out == 0 {
+                        out.truncate(end);
+                        return number * GROUP + at;
+                    }
+                } else if len <= COPIED {
+                    self.copy(*entry, &mut out[end..]);
+                    end += len;
+                } else {
+                    let start = entry.start as usize;
+                    out.splice(end..end, self.texts[start..start + len].iter().copied());
+                    end += len;
+                }
+            }
+        }
+        out.truncate(end);
+        ids.len()
+    }
+
+    /// Copy a short text, and what comes after it.
+    #[inline]
+    fn copy(&self, entry: Entry, to: &mut [u8]) {
+        let from = self.texts[entry.start as usize..].first_chunk::<COPIED>();
+        if let (Some(to), Some(from)) = (to.first_chunk_mut::<COPIED>(), from) {
+            *to = *from;
+        }
+    }
+}
+
+/// Replace what is not UTF-8 after byte `from`.
+fn replace_invalid(out: &mut Vec<u8>, from: usize) {
+    if std::str::from_utf8(&out[from..]).is_err() {
+        let text = String::from_utf8_lossy(&out[from..]).into_owned();
+        out.truncate(from);
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Remove up to `start` characters `content` after byte `from`, and up to `stop` at the end.
+fn strip_ends(out: &mut Vec<u8>, from: usize, content: char, start: usize, stop: usize) {
+    let mut content_bytes = [0; 4];
+    let content = content.encode_utf8(&mut content_bytes).as_bytes();
+    let count = |text: &[u8], most: usize| {
+        text.chunks(content.len()).take(most).take_while(|c| *c == content).count()
+    };
+    let first = content.len() * count(&out[from..], start);
+    out.drain(from..from + first);
+    for _ in 0..stop {
+        if !out[from..].ends_with(content) {
+            break;
+        }
+        out.truncate(out.len() - content.len());
+    }
+}

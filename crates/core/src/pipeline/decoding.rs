@@ -1,0 +1,144 @@
+//! From ids to text, by one look-up a token where the decoder allows that.
+//!
+//! The tables for it are made when they first pay off. Nobody waits for them: who finds them in the making
+//! lets the decoder's stages run.
+
+use std::sync::{Arc, Mutex};
+
+use super::Pipeline;
+use crate::decode::{Gather, Tokens};
+use crate::error::Error;
+use crate::normalize::Normalizer;
+
+/// The texts of many rows, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct DecodedRows {
+    text: String,
+    /// Where the text of each row ends.
+    ends: Vec<usize>,
+}
+
+/// A table for each setting of `clean_up`, once made; `None` inside where the decoder has none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gathers(Arc<[Mutex<Made>; 3]>);
+
+type Made = Option<Arc<Option<Gather>>>;
+
+/// Decoding fewer ids than this does not pay for a table.
+const MIN_IDS: usize = 256;
+
+impl DecodedRows {
+    /// The texts in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.ends.len()).map(|row| {
+            let start = if row > 0 { self.ends[row - 1] } else { 0 };
+            &self.text[start..self.ends[row]]
+        })
+    }
+}
+
+impl Gathers {
+    fn get(
+        &self,
+        clean_up: Option<bool>,
+        ids: usize,
+        make: impl FnOnce() -> Option<Gather>,
+    ) -> Arc<Option<Gather>> {
+        let Ok(mut made) = self.0[clean_up.map_or(2, usize::from)].try_lock() else {
+            return Arc::default();
+        };
+        match &*made {
+            Some(made) => Arc::clone(made),
+            None if ids < MIN_IDS => Arc::default(),
+            None => Arc::clone(made.insert(Arc::new(make()))),
+        }
+    }
+}
+
+impl Pipeline {
+    /// Turn ids into text; ids of nothing are skipped.
+    pub fn decode(
+        &self,
+        ids: &[u32],
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+    ) -> Result<String, Error> {
+        self.decode_rows(&[ids], skip_special_tokens, clean_up).map(|rows| rows.text)
+    }
+
+    /// Turn every row of ids into text.
+    pub fn decode_rows(
+        &self,
+        rows: &[&[u32]],
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+    ) -> Result<DecodedRows, Error> {
+        let ids = rows.iter().map(|row| row.len()).sum();
+        let gather = self.gathers.get(clean_up, ids, || self.gather(clean_up));
+        let (mut text, mut ends) = (Vec::with_capacity(4 * ids), Vec::with_capacity(rows.len()));
+        for row in rows {
+            let from = text.len();
+            match &*gather {
+                Some(gather) => {
+                    let tokens = Tokens {
+                        ids: row,
+                        skips_special: skip_special_tokens,
+                        token_of: |id| self.decoded_token(id),
+                    };
+                    gather.run(&self.decoder, tokens, clean_up, &mut text)?;
+                }
+                None => {
+                    text.extend_from_slice(
+                        self.decode_by_stages(row, skip_special_tokens, clean_up)?.as_bytes(),
+                    );
+                }
+            }
+            self.denormalize(&mut text, from)?;
+            ends.push(text.len());
+        }
+        Ok(DecodedRows { text: text_of(text), ends })
+    }
+
+    /// Turn ids into text by the stages of the decoder, one after the other.
+    fn decode_by_stages(
+        &self,
+        ids: &[u32],
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+    ) -> Result<String, Error> {
+        let kept = ids.iter().filter(|&&id| !(skip_special_tokens && self.special.is_special(id)));
+        self.decoder.run(kept.filter_map(|&id| self.decoded_token(id)), clean_up)
+    }
+
+    /// What the decoder is given for an id.
+    fn decoded_token(&self, id: u32) -> Option<&str> {
+        self.special.normalized_form(id).or_else(|| self.token_of(id))
+    }
+
+    fn gather(&self, clean_up: Option<bool>) -> Option<Gather> {
+        let known = self.vocab.iter().map(|(_, id)| id).chain(self.added.keys().copied());
+        let ids = 0..known.max().map_or(0, |id| id + 1);
+        let token_of = |id| Some((self.decoded_token(id)?, self.special.is_special(id)));
+        self.decoder.gather(ids, token_of, clean_up)
+    }
+
+    /// Do to the text after byte `from` what the decoder says is done to its text.
+    fn denormalize(&self, text: &mut Vec<u8>, from: usize) -> Result<(), Error> {
+        if matches!(self.denormalizer, Normalizer::Identity) {
+            return Ok(());
+        }
+        let row = text_of(text.split_off(from));
+        let mut denormalized = String::new();
+        self.denormalizer.run(&row, 0, &mut denormalized)?;
+        text.extend_from_slice(denormalized.as_bytes());
+        Ok(())
+    }
+}
+
+/// Bytes that are UTF-8 as text.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+#[cfg(test)]
+mod tests;
