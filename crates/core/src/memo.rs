@@ -8,6 +8,8 @@ mod texts;
 
 pub use texts::Texts;
 
+pub mod long;
+
 use piecework_kernels::prefetch::prefetch_read;
 
 /// A word of 1 to 15 bytes with its length in the top byte.
@@ -108,26 +110,6 @@ pub fn pack(ids: &[u32]) -> Option<PackedIds> {
     packed[..ids.len()].copy_from_slice(ids);
     packed[0] |= (ids.len() as u32 - 1) << COUNT_SHIFT;
     Some(packed)
-}
-
-const GRADE_SHIFT: u32 = 28;
-
-/// Pack 1 to 4 ids with a grade from 0 to 3.
-#[inline]
-#[must_use]
-pub fn pack_graded(ids: &[u32], grade: u32) -> Option<PackedIds> {
-    let mut packed = pack(ids)?;
-    packed[0] |= grade << GRADE_SHIFT;
-    Some(packed)
-}
-
-/// Take the grade out of packed ids.
-#[inline]
-#[must_use]
-pub fn take_grade(mut packed: PackedIds) -> (PackedIds, u32) {
-    let grade = packed[0] >> GRADE_SHIFT & 3;
-    packed[0] &= !(3 << GRADE_SHIFT);
-    (packed, grade)
 }
 
 /// Turn the first of packed ids into an id; returns how many they are.
@@ -305,14 +287,6 @@ mod tests {
         assert!(kept > 99_900, "{kept}");
     }
 
-    #[test]
-    fn keeps_a_grade_beside_the_ids() {
-        let ids = [(1 << 28) - 1, 7];
-        let (packed, grade) = take_grade(pack_graded(&ids, 3).unwrap());
-        assert_eq!((packed, grade), (pack(&ids).unwrap(), 3));
-    }
-
-    #[test]
     fn keys_tell_words_apart() {
         assert_ne!(Key::of(b"a"), Key::of(b"a\0"));
         assert_eq!(Key::of(b""), None);

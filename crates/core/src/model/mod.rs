@@ -15,7 +15,7 @@ mod wordpiece;
 pub use self::char::CharModel;
 pub use bpe::Bpe;
 pub use sampling::Sampling;
-pub use sentencepiece::{Cut, Grade, SentencePiece};
+pub use sentencepiece::{Cut, Grade, SentencePiece, Worth};
 pub use unigram::{Found, Path, Segmentations, Unigram, MAX_SEGMENTATIONS};
 pub use word::WordModel;
 pub use wordpiece::WordPiece;

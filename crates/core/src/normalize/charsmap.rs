@@ -16,6 +16,8 @@ pub(super) const MAX_SOURCE_BYTES: usize = 256;
 pub(super) struct Charsmap {
     units: Vec<u32>,
     replacements: String,
+    /// By ASCII character: whether a rule of several characters has it.
+    within_longer: [bool; 128],
 }
 
 impl Charsmap {
@@ -36,8 +38,8 @@ impl Charsmap {
         if !replacements.ends_with('\0') {
             return Err(("replacements without an end".to_owned(), "NUL after each replacement"));
         }
-        let charsmap = Self { units: units.collect(), replacements };
-        charsmap.check()?;
+        let mut charsmap = Self { units: units.collect(), replacements, within_longer: [false; 128] };
+        charsmap.within_longer = charsmap.check()?;
         Ok(charsmap)
     }
 
@@ -58,6 +60,16 @@ impl Charsmap {
     pub(super) fn touches_ascii(&self, byte: u8) -> bool {
         let Some((below, value)) = self.child(self.root(), byte) else { return false };
         value.is_some() || (1..=0x7F).any(|next| self.child(below, next).is_some())
+    }
+
+    /// Whether a rule of several characters has this ASCII character.
+    pub(super) fn is_within_longer(&self, byte: u8) -> bool {
+        self.within_longer[usize::from(byte & 0x7F)]
+    }
+
+    /// Whether a rule may write this character.
+    pub(super) fn writes(&self, c: char) -> bool {
+        self.replacements.contains(c)
     }
 
     /// The length of the longest rule that begins `text`, and its replacement.
@@ -95,11 +107,14 @@ impl Charsmap {
         self.replacements.get(from..)?.split('\0').next()
     }
 
-    /// Visit every node that a key can reach, each once, and check that its children are inside.
-    fn check(&self) -> Result<(), Fault> {
+    /// Visit every node that a key can reach, each once, and check that its children are inside; gives the
+    /// ASCII characters of rules of several characters.
+    fn check(&self) -> Result<[bool; 128], Fault> {
         let root = *self.units.first().ok_or(("an empty trie".to_owned(), "a trie with a root"))?;
         let mut seen = vec![false; self.units.len()];
+        let mut within_longer = [false; 128];
         let mut waiting = vec![offset(root)];
+        let mut is_root = true;
         while let Some(base) = waiting.pop() {
             let block = base & !0xFF;
             if block + 0xFF >= self.units.len() {
@@ -118,10 +133,24 @@ impl Charsmap {
                 if has_value(unit) {
                     self.check_value(below)?;
                 }
+                if let Some(is_within) = within_longer.get_mut(byte as usize) {
+                    *is_within |= !is_root;
+                }
                 waiting.push(below);
             }
+            is_root = false;
         }
-        Ok(())
+        self.mark_beginnings(&mut within_longer);
+        Ok(within_longer)
+    }
+
+    /// Mark the ASCII characters that longer rules begin with.
+    fn mark_beginnings(&self, within_longer: &mut [bool; 128]) {
+        for (byte, is_within) in (0..).zip(within_longer) {
+            let below = self.child(self.root(), byte);
+            *is_within |=
+                below.is_some_and(|(below, _)| (1..=255).any(|next| self.child(below, next).is_some()));
+        }
     }
 
     fn check_value(&self, at: usize) -> Result<(), Fault> {

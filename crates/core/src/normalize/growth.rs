@@ -8,25 +8,26 @@ const ALWAYS_ALLOWED: usize = 1 << 20;
 
 /// How many bytes may still be written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Growth {
+pub struct Growth {
     max: usize,
     left: usize,
 }
 
 impl Growth {
     /// The bound for a text of `len` bytes; offsets of what is written fit 32 bits.
-    pub(super) fn of(len: usize) -> Self {
+    #[must_use]
+    pub fn of(len: usize) -> Self {
         let max = len.saturating_mul(MAX_FACTOR).saturating_add(ALWAYS_ALLOWED).min(u32::MAX as usize);
         Self { max, left: max }
     }
 
     /// Check that a text of `len` bytes is not too long.
-    pub(super) fn check(mut self, len: usize) -> Result<(), Error> {
+    pub fn check(mut self, len: usize) -> Result<(), Error> {
         self.take(len)
     }
 
     /// Note that `len` bytes are written.
-    pub(super) fn take(&mut self, len: usize) -> Result<(), Error> {
+    pub fn take(&mut self, len: usize) -> Result<(), Error> {
         self.left = self.left.checked_sub(len).ok_or_else(|| {
             let found = format!("rules that write more than {} bytes for one text", self.max);
             let expected = format!("at most {MAX_FACTOR} times its length");

@@ -12,6 +12,7 @@ mod forms;
 mod growth;
 mod lowercase;
 mod nmt;
+mod parting;
 mod precompiled;
 mod prepend;
 mod replace;
@@ -25,6 +26,8 @@ mod tests;
 
 pub use bert::BertNormalizer;
 pub use custom::Custom;
+pub use growth::Growth;
+pub use parting::Parting;
 pub use precompiled::Precompiled;
 pub use replace::Replace;
 pub use rules::{RuleError, Rules, RULE_NAMES};
@@ -34,7 +37,6 @@ pub use sequence::Sequence;
 use crate::error::Error;
 use crate::spec::NormalizerSpec;
 use crate::text::{NormalForm, NormalizedSink};
-use growth::Growth;
 
 /// A compiled normalizer.
 #[derive(Clone, Debug)]

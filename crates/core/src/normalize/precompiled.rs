@@ -38,6 +38,28 @@ impl Precompiled {
         NormalizerSpec::Precompiled { charsmap: self.blob.clone() }
     }
 
+    /// By ASCII character: whether no rule changes it.
+    pub(super) fn kept_ascii(&self) -> [bool; 128] {
+        std::array::from_fn(|byte| self.keeps[byte] && byte != usize::from(b'\r'))
+    }
+
+    /// Whether a rule is, or begins like, this character.
+    pub(super) fn changes(&self, c: char) -> bool {
+        self.rules.shortest_match(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some()
+    }
+
+    /// Append what becomes of a character that stands alone.
+    pub(super) fn rewrite_alone(&self, c: char, out: &mut String) {
+        let mut bytes = [0; 4];
+        let old = &*c.encode_utf8(&mut bytes);
+        out.push_str(self.rules.shortest_match(old.as_bytes()).unwrap_or(old));
+    }
+
+    /// Whether a rule of several characters has this ASCII character.
+    pub(super) fn is_within_longer(&self, byte: u8) -> bool {
+        self.rules.is_within_longer(byte)
+    }
+
     /// Normalize `text`, which stands at byte `start` of the original.
     pub(super) fn run(
         &self,
@@ -49,7 +71,7 @@ impl Precompiled {
         let mut writer = Writer { changes: Changes::new(text, start), inserted: None, growth, out };
         let mut done = 0;
         while done < text.len() {
-            let kept = self.kept_ascii(text.as_bytes(), done);
+            let kept = self.kept_ascii_end(text.as_bytes(), done);
             writer.keep(&text[done..kept]);
             done = kept;
             let to = next_cut(text.as_bytes(), done);
@@ -63,7 +85,7 @@ impl Precompiled {
     }
 
     /// The end of the unchanged ASCII characters at `from` that are clusters for sure.
-    fn kept_ascii(&self, text: &[u8], from: usize) -> usize {
+    fn kept_ascii_end(&self, text: &[u8], from: usize) -> usize {
         let end = text[from..]
             .iter()
             .position(|&byte| {

@@ -29,6 +29,16 @@ impl Replace {
         Ok(Self { spec: spec.clone(), pattern, content: content.to_owned() })
     }
 
+    /// What is replaced.
+    pub(super) fn pattern(&self) -> &PatternSpec {
+        &self.spec
+    }
+
+    /// What stands there instead.
+    pub(super) fn content(&self) -> &str {
+        &self.content
+    }
+
     /// The settings.
     pub(super) fn spec(&self) -> NormalizerSpec {
         NormalizerSpec::Replace { pattern: self.spec.clone(), content: self.content.clone() }

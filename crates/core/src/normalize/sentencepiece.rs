@@ -51,7 +51,8 @@ impl SentencePiece {
     }
 
     /// The settings.
-    pub(super) fn spec(&self) -> &SentencePieceNormalizerSpec {
+    #[must_use]
+    pub fn spec(&self) -> &SentencePieceNormalizerSpec {
         &self.spec
     }
 
@@ -63,12 +64,28 @@ impl SentencePiece {
         growth: Growth,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
+        self.run_between(text, start, growth, self.spec.add_dummy_prefix, out)
+    }
+
+    /// Normalize what stands between two characters that part a text; no space is put before or after it.
+    pub fn stretch_into(&self, text: &str, out: &mut String) -> Result<(), Error> {
+        self.run_between(text, 0, Growth::of(text.len()), false, out)
+    }
+
+    fn run_between(
+        &self,
+        text: &str,
+        start: u32,
+        growth: Growth,
+        adds_space: bool,
+        out: &mut impl NormalizedSink,
+    ) -> Result<(), Error> {
         let mut at = self.first_kept(text);
         if at == text.len() {
             return Ok(());
         }
         let mut writer = Writer::new(&self.spec, start, growth, out);
-        if self.spec.add_dummy_prefix && !self.spec.treat_whitespace_as_suffix {
+        if adds_space && !self.spec.treat_whitespace_as_suffix {
             writer.push(writer.space, at);
         }
         while at < text.len() {
@@ -89,7 +106,7 @@ impl SentencePiece {
                 }
             };
         }
-        writer.finish(at, self.spec.add_dummy_prefix && self.spec.treat_whitespace_as_suffix);
+        writer.finish(at, adds_space && self.spec.treat_whitespace_as_suffix);
         Ok(())
     }
 
@@ -107,7 +124,7 @@ impl SentencePiece {
     }
 
     /// What becomes of the text at `at`, and where that ends.
-    fn prefix<'t>(&'t self, text: &'t str, at: usize) -> (&'t str, usize) {
+    pub(super) fn prefix<'t>(&'t self, text: &'t str, at: usize) -> (&'t str, usize) {
         if let Some(end) = self.symbols.as_ref().and_then(|symbols| symbols.end_at(text, at)) {
             return (&text[at..end], end);
         }
@@ -119,6 +136,29 @@ impl SentencePiece {
                 (&text[at..at + len], at + len)
             }
         }
+    }
+
+    /// Whether a rule writes what spaces become.
+    pub(super) fn writes_marks(&self) -> bool {
+        self.rules.as_ref().is_some_and(|rules| rules.writes(MARK))
+    }
+
+    /// By ASCII character: whether it stays as it is among ASCII.
+    pub(super) fn kept_ascii(&self) -> [bool; 128] {
+        std::array::from_fn(|byte| self.roles[byte] == Role::Kept)
+    }
+
+    /// Whether there are rules.
+    #[must_use]
+    pub fn has_rules(&self) -> bool {
+        self.rules.is_some()
+    }
+
+    /// Whether a rule or a symbol of several characters has this ASCII character.
+    pub(super) fn is_within_longer(&self, byte: u8) -> bool {
+        let is_longer = |symbol: &String| symbol.len() > 1 && symbol.as_bytes().contains(&byte);
+        self.rules.as_ref().is_some_and(|rules| rules.is_within_longer(byte))
+            || self.spec.user_defined_symbols.iter().any(is_longer)
     }
 
     #[inline]

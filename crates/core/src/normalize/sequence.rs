@@ -31,6 +31,11 @@ impl Sequence {
         NormalizerSpec::Sequence(self.spec.clone())
     }
 
+    /// The compiled normalizers.
+    pub(super) fn stages(&self) -> &[Normalizer] {
+        &self.stages
+    }
+
     /// Normalize `text`, which stands at byte `start` of the original.
     pub(super) fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) -> Result<(), Error> {
         match self.stages.as_slice() {

@@ -5,7 +5,9 @@ mod bytes;
 mod checks;
 mod decoding;
 mod input;
+mod marked;
 mod pieces;
+mod seeds;
 mod segmentations;
 mod sentences;
 mod stretches;
@@ -17,6 +19,7 @@ use rustc_hash::FxHashMap;
 use crate::decode::Decoder;
 use crate::encoding::{self, Encoding, Token};
 use crate::error::{Error, ErrorKind};
+use crate::memo::long::LongMemo;
 use crate::memo::{Memo, Texts};
 use crate::model::{Model, ModelScratch, Piece};
 use crate::normalize::Normalizer;
@@ -34,9 +37,9 @@ use checks::{
 pub use decoding::DecodedRows;
 use decoding::Gathers;
 pub use input::{Input, Options};
+use marked::{Marked, MarkedScratch};
 pub use pieces::{PieceSegmentation, SpannedPiece};
 pub use segmentations::{Choice, Segmentation};
-use sentences::Sentences;
 use tokens::Part;
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
@@ -46,6 +49,8 @@ pub use words::{SplitScratch, Splitter, WordSink};
 pub struct Pipeline {
     special: SpecialTokens,
     splitter: Splitter,
+    /// How words are told in raw text, where they begin with marks.
+    marked: Option<Marked>,
     model: Model,
     model_spec: ModelSpec,
     vocab: Vocab,
@@ -67,8 +72,10 @@ pub struct Scratch {
     memo: Memo,
     texts: Texts,
     batch: Batch,
+    long_memo: LongMemo,
     model: ModelScratch,
     split: SplitScratch,
+    marked: MarkedScratch,
     first: Vec<u32>,
     second: Vec<u32>,
     pieces: Vec<Piece>,
@@ -81,10 +88,6 @@ const MAX_PADDED_IN_ALL: usize = 1 << 22;
 
 /// 4 MB for each thread: about as many different words as some 10 MB of English have.
 const MEMO_BITS: u32 = 17;
-/// 1 MB to begin with where words are spelled by their bytes.
-const SPELLED_MEMO_BITS: u32 = 15;
-/// How many entries are looked up beforehand; a quarter of what the memo holds.
-const SEEDED_ENTRIES: usize = 1 << 15;
 
 impl Pipeline {
     /// Check a specification and build every table.
@@ -107,6 +110,7 @@ impl Pipeline {
         let mut pipeline = Self {
             special: SpecialTokens::compile(&spec.added_tokens, normalized)?,
             splitter: Splitter::new(normalizer, PreTokenizer::compile(spec.pre_tokenizer.as_ref())?),
+            marked: None,
             model: Model::compile(&spec.model, &vocab)?,
             model_spec: spec.model.clone(),
             added_ids: added.clone().map(|(id, content)| (content, id)).collect(),
@@ -121,6 +125,7 @@ impl Pipeline {
             seeded_memo: Memo::with_bits(MEMO_BITS),
         };
         pipeline.check_ids(spec)?;
+        pipeline.marked = pipeline.marked_words();
         pipeline.seed_memo();
         Ok(pipeline)
     }
@@ -155,8 +160,10 @@ impl Pipeline {
             memo: self.seeded_memo.clone(),
             texts: Texts::default(),
             batch: Batch::default(),
+            long_memo: LongMemo::default(),
             model: ModelScratch::default(),
             split: SplitScratch::default(),
+            marked: MarkedScratch::default(),
             first: Vec::new(),
             second: Vec::new(),
             pieces: Vec::new(),
@@ -237,9 +244,9 @@ impl Pipeline {
             return Ok(());
         }
         self.model.begin(options.sampling, index.into(), &mut scratch.model)?;
-        if let Some(sentences) = self.sentences() {
+        if options.sampling.is_none() && self.has_sentences() {
             for text in input.texts() {
-                sentences.append(text, options.parse_special, scratch, out)?;
+                self.sentence_ids(text, options, scratch, out)?;
             }
             return scratch.model.check();
         }
@@ -388,38 +395,6 @@ impl Pipeline {
         } else {
             0
         }
-    }
-
-    /// The fast path of SentencePiece, where the stages are its own.
-    fn sentences(&self) -> Option<Sentences<'_>> {
-        Sentences::of(&self.special, &self.splitter, &self.model, &self.vocab)
-    }
-
-    /// Segment every entry that can be a whole word, most frequent (lowest id) last so that it stays.
-    ///
-    /// Words spelled by their bytes come from no memo but their own: the first of each costs less than to have it
-    /// here for every thread.
-    fn seed_memo(&mut self) {
-        if self.splitter.spells_bytes() {
-            self.seeded_memo = Memo::with_bits(SPELLED_MEMO_BITS);
-            return;
-        }
-        let mut memo = std::mem::replace(&mut self.seeded_memo, Memo::with_bits(1));
-        let mut scratch = ModelScratch::default();
-        let mut ids = Vec::new();
-        let entries: Vec<&str> = self.vocab.iter().map(|(token, _)| token).collect();
-        let likely = entries.into_iter().take(SEEDED_ENTRIES).rev().filter(|token| !token.is_empty());
-        if let Some(sentences) = self.sentences() {
-            sentences.seed(likely, &mut memo, &mut scratch);
-            self.seeded_memo = memo;
-            return;
-        }
-        let mut words = WordIds::new(&self.model, &self.vocab, &mut memo, &mut scratch, &mut ids);
-        for word in likely {
-            words.word(word, 0);
-        }
-        words.finish();
-        self.seeded_memo = memo;
     }
 }
 

@@ -136,6 +136,19 @@ impl Splitter {
     }
 }
 
+/// The 16 bytes from `at` on, zeros after the end.
+#[inline]
+pub(super) fn block_at(bytes: &[u8], at: usize) -> [u8; 16] {
+    match bytes[at..].first_chunk::<16>() {
+        Some(block) => *block,
+        None => {
+            let mut block = [0; 16];
+            block[..bytes.len() - at].copy_from_slice(&bytes[at..]);
+            block
+        }
+    }
+}
+
 /// Takes the words of a text; `at` is the byte of the text where the word's stretch begins.
 pub trait WordSink {
     /// Take a word.

@@ -1,5 +1,5 @@
 //! BPE by scores: neighbours whose joined text is a piece are joined, the highest score first, then the
-//! leftmost; an unused piece is taken apart again. O(n log n).
+//! leftmost; an unused piece is taken apart again. O(n log n). Short texts go by a table: see [`super::short`].
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -9,7 +9,9 @@ use rustc_hash::FxHashMap;
 use super::super::sampling::Draws;
 use super::super::PieceSink;
 use super::emit::Emitter;
+use super::short::{Found, Table};
 use super::SentencePiece;
+use crate::error::Error;
 use crate::spec::{PieceType, SentencePieceSpec};
 use crate::vocab::Vocab;
 
@@ -20,6 +22,7 @@ pub(super) struct Bpe {
     scores: Vec<f32>,
     longest: usize,
     has_unused: bool,
+    found: Found,
 }
 
 /// Memory for one text.
@@ -30,6 +33,7 @@ pub(super) struct Symbols {
     /// Of unused pieces: the byte length of the left part when they were last seen to be possible.
     parts: FxHashMap<u32, usize>,
     waiting: Vec<(usize, usize)>,
+    table: Table,
 }
 
 /// A character, a user-defined piece or what they were joined to; empty when it is part of another.
@@ -69,16 +73,33 @@ impl PartialOrd for Join {
 }
 
 impl Bpe {
-    pub(super) fn compile(spec: &SentencePieceSpec) -> Self {
-        Self {
+    pub(super) fn compile(spec: &SentencePieceSpec) -> Result<Self, Error> {
+        Ok(Self {
             scores: spec.pieces.iter().map(|piece| piece.score).collect(),
             longest: spec.pieces.iter().map(|piece| piece.text.len()).max().unwrap_or(0),
             has_unused: spec.pieces.iter().any(|piece| piece.kind == PieceType::Unused),
-        }
+            found: Found::build(&spec.pieces)?,
+        })
     }
 
     /// Segment a text; with `draws` every join that comes up is left out for good with their probability.
     pub(super) fn run(
+        &self,
+        text: &str,
+        model: &SentencePiece,
+        vocab: &Vocab,
+        memory: &mut Symbols,
+        draws: Option<&mut Draws>,
+        emitter: &mut Emitter<'_, impl PieceSink>,
+    ) {
+        if draws.is_none() && !self.has_unused && memory.table.takes(text, model) {
+            return memory.table.join(text, (&self.found, &self.scores), (model, vocab), emitter);
+        }
+        self.run_long(text, model, vocab, memory, draws, emitter);
+    }
+
+    /// Segment a text of any length.
+    pub(super) fn run_long(
         &self,
         text: &str,
         model: &SentencePiece,

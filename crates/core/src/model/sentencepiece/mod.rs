@@ -9,19 +9,22 @@ mod bpe;
 mod checks;
 mod cuts;
 mod emit;
+mod margin;
 mod nbest;
 #[cfg(test)]
 mod segmentation_tests;
 mod segmentations;
+mod short;
 #[cfg(test)]
 mod tests;
 mod unigram;
 
 pub use cuts::Cut;
+pub use margin::{Grade, Worth};
 
 use self::bpe::Bpe;
 use self::emit::Emitter;
-use self::unigram::Unigram;
+use self::unigram::{Lattice, Unigram};
 use super::bytes::ByteEntries;
 use super::unigram::Drawing;
 use super::{ModelScratch, PieceSink};
@@ -61,9 +64,6 @@ pub(crate) struct Scratch {
     drawing: Drawing,
 }
 
-/// How much a text may score, by size, for a part of it to be segmented as it is alone: see [`unigram`].
-pub type Grade = u32;
-
 impl SentencePiece {
     /// Check the pieces and build the tables.
     pub fn compile(spec: &SentencePieceSpec, vocab: &Vocab) -> Result<Self, Error> {
@@ -72,7 +72,7 @@ impl SentencePiece {
         Ok(Self {
             engine: match spec.kind {
                 SentencePieceKind::Unigram => Engine::Unigram(Box::new(Unigram::compile(spec, unk_id)?)),
-                SentencePieceKind::Bpe => Engine::Bpe(Bpe::compile(spec)),
+                SentencePieceKind::Bpe => Engine::Bpe(Bpe::compile(spec)?),
                 SentencePieceKind::Word => Engine::Word,
                 SentencePieceKind::Char => Engine::Char,
             },
@@ -101,6 +101,12 @@ impl SentencePiece {
         scratch.sentencepiece.score = 0.0;
     }
 
+    /// Whether what stands before a part can change its segmentation.
+    #[must_use]
+    pub fn is_contextual(&self) -> bool {
+        matches!(self.engine, Engine::Unigram(_))
+    }
+
     /// Segment the next part of a text; says what its segmentation is worth elsewhere, if anything.
     pub fn run_part(
         &self,
@@ -108,36 +114,46 @@ impl SentencePiece {
         vocab: &Vocab,
         scratch: &mut ModelScratch,
         out: &mut Vec<u32>,
-    ) -> Option<Grade> {
-        let Engine::Unigram(unigram) = &self.engine else {
-            self.run_next(part, vocab, scratch, out);
-            return Some(unigram::MAX_GRADE);
-        };
-        let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
-        let graded = unigram.graded(part, lattice);
-        match graded.filter(|(grade, _)| unigram.holds(*grade, *score)) {
-            Some((grade, ids)) => {
-                out.extend_from_slice(ids);
-                *score = unigram.score_after(*score, ids);
-                Some(grade)
+    ) -> Option<Worth> {
+        if let Engine::Unigram(unigram) = &self.engine {
+            let Scratch { lattice: Lattice { places, path, .. }, score, .. } = &mut scratch.sentencepiece;
+            let worth =
+                unigram.weigh(part, places, path).filter(|worth| unigram.holds(worth.grade, *score));
+            if worth.is_some() {
+                let mut emitter = Emitter::new(part, self.unk_id, self.bytes.as_ref(), out);
+                path.iter()
+                    .for_each(|piece| emitter.push(piece.id, piece.start as usize, piece.end as usize));
+                emitter.finish();
+                *score = unigram.score_after(*score, path.iter().map(|piece| piece.id));
+                return worth;
             }
-            None => {
-                self.run_next(part, vocab, scratch, out);
-                None
-            }
+        }
+        self.run_next(part, vocab, scratch, out);
+        None
+    }
+
+    /// By grade, what the size of the score before a part must stay below, in 64ths.
+    #[must_use]
+    pub fn limits(&self) -> [u64; 16] {
+        let mut limits = [0; 16];
+        if let Engine::Unigram(unigram) = &self.engine {
+            limits[..unigram.limits.len()].copy_from_slice(&unigram.limits);
+        }
+        limits
+    }
+
+    /// Go on with pieces that an earlier part was segmented into; none may stand for unknown characters.
+    pub fn repeat(&self, ids: &[u32], scratch: &mut ModelScratch) {
+        if let Engine::Unigram(unigram) = &self.engine {
+            let score = &mut scratch.sentencepiece.score;
+            *score = unigram.score_after(*score, ids.iter().copied());
         }
     }
 
-    /// Take the segmentation of an earlier part for the next one, unless the text has become too long.
-    #[inline]
-    pub fn repeat(&self, grade: Grade, ids: &[u32], scratch: &mut ModelScratch) -> bool {
-        let Engine::Unigram(unigram) = &self.engine else { return true };
-        let score = &mut scratch.sentencepiece.score;
-        let holds = unigram.holds(grade, *score);
-        if holds {
-            *score = unigram.score_after(*score, ids);
-        }
-        holds
+    /// The size of the score of the text so far, in 64ths, rounded up.
+    #[must_use]
+    pub fn score_size(&self, scratch: &ModelScratch) -> u64 {
+        margin::in_64ths(scratch.sentencepiece.score.into())
     }
 
     /// Segment the next part of a text, whatever it costs.

@@ -184,8 +184,8 @@ fn naive_unigram(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
     ids
 }
 
-/// What was remembered of parts: how near their decisions were, and their ids.
-type Remembered = FxHashMap<String, (Grade, Vec<u32>)>;
+/// What was remembered of parts: what they are worth, and their ids.
+type Remembered = FxHashMap<String, (Worth, Vec<u32>)>;
 
 /// The way of the pipeline: part by part, each remembered.
 fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: &str) -> Vec<u32> {
@@ -197,14 +197,16 @@ fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: 
         let end = cut.next(text, start);
         let (part, from) = (&text[start..end], out.len());
         start = end;
-        if let Some((grade, ids)) = known.get(part) {
-            if model.repeat(*grade, ids, &mut scratch) {
-                out.extend_from_slice(ids);
-                continue;
-            }
+        let holds = |worth: &Worth| {
+            !model.is_contextual() || model.score_size(&scratch) < model.limits()[worth.grade as usize]
+        };
+        if let Some((_, ids)) = known.get(part).filter(|(worth, _)| !worth.has_unknown && holds(worth)) {
+            model.repeat(ids, &mut scratch);
+            out.extend_from_slice(ids);
+            continue;
         }
-        if let Some(grade) = model.run_part(part, vocab, &mut scratch, &mut out) {
-            known.insert(part.to_owned(), (grade, out[from..].to_vec()));
+        if let Some(worth) = model.run_part(part, vocab, &mut scratch, &mut out) {
+            known.insert(part.to_owned(), (worth, out[from..].to_vec()));
         }
     }
     out
@@ -257,5 +259,22 @@ proptest! {
             model.run(&text, &vocab, &mut ModelScratch::default(), &mut whole);
             prop_assert_eq!(in_parts(&model, &vocab, &mut known, &text), whole);
         }
+    }
+
+    #[test]
+    fn short_texts_are_joined_as_long_ones(
+        pieces in any_pieces(),
+        text in "[ab\u{e9}x\u{2581}]{0,30}",
+    ) {
+        let spec = random_spec(SentencePieceKind::Bpe, pieces);
+        let (model, vocab) = compiled(&spec);
+        let (mut short, mut long): (Vec<Piece>, Vec<Piece>) = (Vec::new(), Vec::new());
+        let mut scratch = ModelScratch::default();
+        model.run(&text, &vocab, &mut scratch, &mut short);
+        let Engine::Bpe(bpe) = &model.engine else { panic!("no BPE") };
+        let mut emitter = Emitter::new(&text, model.unk_id, model.bytes.as_ref(), &mut long);
+        bpe.run_long(&text, &model, &vocab, &mut scratch.sentencepiece.symbols, None, &mut emitter);
+        emitter.finish();
+        prop_assert_eq!(short, long);
     }
 }

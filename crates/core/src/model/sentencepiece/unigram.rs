@@ -3,10 +3,8 @@
 //! For every end of a character the pieces that end there are tried, longest first; of equal sums the
 //! first is taken. Where a sum has grown beyond 100,000 it counts as 0 from there on, and what has already
 //! been reached beyond that place loses as much. (That is `sentencepiece` 0.2.3; up to 0.2.1 sums grew without
-//! bound and were compared before they were rounded, which decides other ties in long texts.) Rounding makes the segmentation
-//! of a word depend on all the text before it. [`Unigram::graded`] says how near the
-//! decisions within a word are: with `u` half the distance of two neighbouring 32-bit floats, every sum in a
-//! word of 15 bytes is off by at most 15 u, so a lead of more than 31 u decides as exact numbers would.
+//! bound and were compared before they were rounded, which decides other ties in long texts.) Rounding makes the
+//! segmentation of a word depend on all the text before it; see [`super::margin`] for how far.
 //!
 //! O(n) and the pieces found; how memory is bounded, [`Window`] says.
 
@@ -16,7 +14,7 @@ use super::super::unigram::pieces::Pieces;
 use super::super::unigram::{PieceLattice, Places, Reached, Scored, Sums, Window};
 use super::super::{Piece, PieceSink};
 use super::emit::Emitter;
-use super::Grade;
+use super::margin::{self, in_64ths, Grade, MAX_GRADE};
 use crate::error::Error;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 
@@ -26,33 +24,31 @@ const UNKNOWN_PENALTY: f32 = 10.0;
 const USER_DEFINED_BONUS: f64 = 0.1;
 
 /// A larger sum is taken off.
-const MAX_SCORE: f32 = 100_000.0;
-
-/// The longest word, in bytes, that is graded.
-const MAX_GRADED: usize = 15;
-/// Grade `g` is a lead of at least `4^(g - 2)`.
-pub(super) const MAX_GRADE: Grade = 3;
+pub(super) const MAX_SCORE: f32 = 100_000.0;
 
 /// The pieces with what they add to a sum.
 #[derive(Clone, Debug)]
 pub(super) struct Unigram {
-    pieces: Pieces,
-    /// By id.
-    scores: Vec<f64>,
+    pub(super) pieces: Pieces,
+    /// What a piece adds to a sum, by id; for the unknown one, what an unknown character does.
+    pub(super) scores: Vec<f64>,
     /// The same where all segmentations are considered; empty if they are.
     rescored: Vec<f64>,
     unknown_score: f32,
-    unk_id: u32,
+    pub(super) unk_id: u32,
     longest: usize,
-    /// By grade: the text may score so much before the word, by size.
-    limits: [f32; MAX_GRADE as usize + 1],
+    /// The largest that a score is, by size.
+    pub(super) worst: f64,
+    pub(super) limits: [u64; MAX_GRADE as usize + 1],
 }
 
 /// Memory for one text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lattice {
     window: Window<f32>,
-    ids: Vec<u32>,
+    /// For parts that are weighed.
+    pub(super) places: Vec<margin::Place>,
+    pub(super) path: Vec<Piece>,
 }
 
 impl Lattice {
@@ -74,7 +70,7 @@ impl Unigram {
         };
         let is_found =
             |piece: &ScoredPiece| matches!(piece.kind, PieceType::Normal | PieceType::UserDefined);
-        let (scores, rescored) = (scores_by(str::len), scores_by(|text| text.chars().count()));
+        let (mut scores, rescored) = (scores_by(str::len), scores_by(|text| text.chars().count()));
         let found: Vec<(&str, f64)> = spec
             .pieces
             .iter()
@@ -84,15 +80,11 @@ impl Unigram {
         let unknown_score = low - UNKNOWN_PENALTY;
         let worst =
             found.iter().fold(f64::from(unknown_score).abs(), |worst, found| worst.max(found.1.abs()));
-        Ok(Self {
-            pieces: Pieces::build(&found)?,
-            longest: found.iter().map(|(text, _)| text.len()).max().unwrap_or(0).max(4),
-            rescored: if rescored == scores { Vec::new() } else { rescored },
-            scores,
-            unknown_score,
-            unk_id,
-            limits: std::array::from_fn(|grade| limit(grade, worst)),
-        })
+        let (pieces, longest) = (Pieces::build(&found)?, longest_of(&found));
+        let rescored = if rescored == scores { Vec::new() } else { rescored };
+        scores[unk_id as usize] = unknown_score.into();
+        let limits = margin::limits(worst);
+        Ok(Self { pieces, longest, rescored, scores, unknown_score, unk_id, worst, limits })
     }
 
     /// All segmentations of a text, in memory that may have been used before.
@@ -122,67 +114,14 @@ impl Unigram {
         lattice.window.run(&Text::of(self, text), text, begin(score), out).unwrap_or(score)
     }
 
-    /// Segment a short word by exact numbers; gives its ids and how clear they are. `None` for a word that
-    /// is too long, unclear, or has an unknown character.
-    pub(super) fn graded<'l>(&self, word: &str, lattice: &'l mut Lattice) -> Option<(Grade, &'l [u32])> {
-        if word.len() > MAX_GRADED {
-            return None;
-        }
-        let mut places = [Place::default(); MAX_GRADED + 1];
-        let (mut state, mut start) = (self.pieces.start(), 0);
-        for (at, &byte) in word.as_bytes().iter().enumerate() {
-            state = self.pieces.step(state, byte);
-            if word.is_char_boundary(at + 1) {
-                places[at + 1] = self.place(state, start, at + 1, &places);
-                start = at + 1;
-            }
-        }
-        let Lattice { ids, .. } = lattice;
-        ids.clear();
-        let (mut lead, mut end) = (f64::INFINITY, word.len());
-        while end > 0 {
-            let place = places[end];
-            lead = lead.min(place.lead);
-            ids.push(place.id);
-            end = place.start;
-        }
-        ids.reverse();
-        let grade = (0..=MAX_GRADE).rev().find(|&grade| lead >= lead_of(grade));
-        grade.filter(|_| !ids.contains(&self.unk_id)).map(|grade| (grade, ids.as_slice()))
-    }
-
-    fn place(&self, state: u32, start: usize, end: usize, places: &[Place]) -> Place {
-        let mut best = Place { score: f64::NEG_INFINITY, lead: f64::INFINITY, ..Place::default() };
-        let mut shortest = end;
-        let mut consider = |id: u32, from: usize, score: f64| {
-            let score = score + places[from].score;
-            let lead = (score - best.score).abs();
-            if score > best.score {
-                best = Place { score, lead, id, start: from };
-            } else {
-                best.lead = best.lead.min(lead);
-            }
-        };
-        for (id, piece) in self.pieces.ending_at(state) {
-            shortest = end - piece.byte_len as usize;
-            consider(id, shortest, piece.score);
-        }
-        if shortest != start {
-            consider(self.unk_id, start, f64::from(self.unknown_score));
-        }
-        best
-    }
-
-    /// Whether a word of this grade is segmented alike after a text that scores `score`.
-    #[inline]
+    /// Whether a part of this grade is segmented alike after a text that scores `score`.
     pub(super) fn holds(&self, grade: Grade, score: f32) -> bool {
-        score.abs() < self.limits[grade as usize]
+        in_64ths(score.into()) < self.limits[grade as usize]
     }
 
     /// The score of a text that scores `score` and goes on with these pieces.
-    #[inline]
-    pub(super) fn score_after(&self, score: f32, ids: &[u32]) -> f32 {
-        ids.iter().fold(score, |sum, &id| plus(sum, self.scores[id as usize]))
+    pub(super) fn score_after(&self, score: f32, ids: impl Iterator<Item = u32>) -> f32 {
+        ids.fold(score, |sum, id| plus(sum, self.scores[id as usize]))
     }
 }
 
@@ -269,13 +208,9 @@ impl Best<'_> {
     }
 }
 
-/// The best way to a byte of a short word, in exact numbers, and by how much it leads the next best.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    score: f64,
-    lead: f64,
-    id: u32,
-    start: usize,
+/// The most bytes that a piece or an unknown character has.
+fn longest_of(found: &[(&str, f64)]) -> usize {
+    found.iter().map(|(text, _)| text.len()).max().unwrap_or(0).max(4)
 }
 
 /// The lowest score of the normal pieces.
@@ -303,15 +238,4 @@ fn plus(sum: f32, score: f64) -> f32 {
 fn user_defined_score(length: usize) -> f64 {
     let score = USER_DEFINED_BONUS * (length as f64 - 1.0);
     f64::from(score as f32)
-}
-
-fn lead_of(grade: Grade) -> f64 {
-    4f64.powi(grade as i32 - 2)
-}
-
-/// Below 2^(m + 19) floats are at most 2^(m - 5) apart, and 2^m is more than 31 halves of that; the sums of
-/// a word stay within its bytes times the worst score, and none of them may be taken off.
-fn limit(grade: usize, worst: f64) -> f32 {
-    let largest = (lead_of(grade as Grade) * f64::from(1 << 19)).min(MAX_SCORE.into());
-    ((largest - worst * (MAX_GRADED + 1) as f64) as f32).max(0.0)
 }

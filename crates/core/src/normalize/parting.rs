@@ -1,0 +1,148 @@
+//! Which ASCII characters part a text: what stands on one side of them is normalized without regard to the
+//! other, and they stay what they are or become a space.
+//!
+//! A rule of several characters must not hold one of them, nor may a grapheme cluster that a rule changes.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{Normalizer, Precompiled, SentencePiece};
+use crate::spec::PatternSpec;
+
+/// By ASCII character: whether it parts.
+pub type Parting = [bool; 128];
+
+/// Begin and end of the characters that share a cluster with what follows (Unicode 17, `Prepend`).
+const PREPENDED: [(u32, u32); 15] = [
+    (0x600, 0x605),
+    (0x6DD, 0x6DD),
+    (0x70F, 0x70F),
+    (0x890, 0x891),
+    (0x8E2, 0x8E2),
+    (0xD4E, 0xD4E),
+    (0x110BD, 0x110BD),
+    (0x110CD, 0x110CD),
+    (0x111C2, 0x111C3),
+    (0x113D1, 0x113D1),
+    (0x1193F, 0x1193F),
+    (0x11941, 0x11941),
+    (0x11A84, 0x11A89),
+    (0x11D46, 0x11D46),
+    (0x11F02, 0x11F02),
+];
+
+impl Normalizer {
+    /// The whitespace that parts a text for words between whitespace: how much of it there is does not
+    /// matter.
+    #[must_use]
+    pub fn parting_whitespace(&self) -> Parting {
+        let whitespace = std::array::from_fn(|byte| char::from(byte as u8).is_whitespace());
+        both(&whitespace, &self.parting())
+    }
+
+    /// Whether a word is normalized in another way where a space stands before it.
+    #[must_use]
+    pub fn leans_on_space(&self, word: &str) -> bool {
+        match self {
+            Self::Precompiled(rules) => leans_on_space(rules, word),
+            Self::Sequence(sequence) => sequence.stages().iter().any(|stage| stage.leans_on_space(word)),
+            _ => false,
+        }
+    }
+
+    /// By ASCII character: whether it stays as it is among others that do, in a stretch without whitespace.
+    #[must_use]
+    pub fn kept_among_ascii(&self) -> Parting {
+        match self {
+            Self::Identity | Self::Form(_) | Self::StripAccents => [true; 128],
+            Self::Lowercase => std::array::from_fn(|byte| !(byte as u8).is_ascii_uppercase()),
+            Self::Precompiled(rules) => rules.kept_ascii(),
+            Self::SentencePiece(normalizer) => normalizer.kept_ascii(),
+            Self::Replace(replace) => match replace.pattern() {
+                PatternSpec::Text(text) => {
+                    std::array::from_fn(|byte| !text.contains(char::from(byte as u8)))
+                }
+                PatternSpec::Regex(_) => self.parting(),
+            },
+            Self::Sequence(sequence) => sequence
+                .stages()
+                .iter()
+                .fold([true; 128], |all, stage| both(&all, &stage.kept_among_ascii())),
+            _ => [false; 128],
+        }
+    }
+
+    fn parting(&self) -> Parting {
+        match self {
+            // Marks are never joined to ASCII whitespace, nor ordered across it.
+            Self::Identity | Self::Form(_) | Self::Lowercase | Self::StripAccents => [true; 128],
+            Self::Precompiled(rules) => parting_of(rules),
+            Self::Replace(replace) => match replace.pattern() {
+                PatternSpec::Text(text) => {
+                    std::array::from_fn(|byte| !text.contains(char::from(byte as u8)))
+                }
+                PatternSpec::Regex(source) => [source == " {2,}" && replace.content() == " "; 128],
+            },
+            Self::Sequence(sequence) => {
+                let (first, rest) = sequence.stages().split_at(1.min(sequence.stages().len()));
+                // Whether a word leans on a space is asked of the text as given.
+                let is_late = |stage: &Self| matches!(stage, Self::Precompiled(_));
+                let parting = [!rest.iter().any(is_late); 128];
+                first.iter().chain(rest).fold(parting, |all, stage| both(&all, &stage.parting()))
+            }
+            _ => [false; 128],
+        }
+    }
+}
+
+impl SentencePiece {
+    /// The characters that become a space, and part a text; none where rules write marks of their own.
+    #[must_use]
+    pub fn parting_spaces(&self) -> Parting {
+        if self.writes_marks() {
+            return [false; 128];
+        }
+        std::array::from_fn(|byte| {
+            let c = char::from(byte as u8);
+            let text = c.encode_utf8(&mut [0; 4]).to_owned();
+            self.prefix(&text, 0) == (" ", 1) && !self.is_within_longer(byte as u8)
+        })
+    }
+}
+
+fn both(one: &Parting, other: &Parting) -> Parting {
+    std::array::from_fn(|byte| one[byte] && other[byte])
+}
+
+fn parting_of(rules: &Precompiled) -> Parting {
+    let prepended = PREPENDED.iter().flat_map(|&(first, last)| first..=last).filter_map(char::from_u32);
+    let swallows = prepended.into_iter().any(|c| rules.changes(c));
+    std::array::from_fn(|byte| {
+        let c = char::from(byte as u8);
+        let mut new = String::new();
+        rules.rewrite_alone(c, &mut new);
+        let is_space = !new.is_empty() && new.chars().all(char::is_whitespace);
+        // A cluster that begins with a space must not be changed as one.
+        let is_kept = c != ' ' || !rules.changes(c);
+        is_space && is_kept && !swallows && !rules.is_within_longer(byte as u8)
+    })
+}
+
+fn leans_on_space(rules: &Precompiled, word: &str) -> bool {
+    let Some(first) = word.chars().next().filter(|c| !c.is_ascii()) else { return false };
+    rules.changes(first) && [' ', first].iter().collect::<String>().graphemes(true).count() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prepended_characters_are_those_that_swallow_a_space() {
+        let listed =
+            |c: char| PREPENDED.iter().any(|&(first, last)| (first..=last).contains(&u32::from(c)));
+        for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
+            let is_one = [c, ' '].iter().collect::<String>().graphemes(true).count() == 1;
+            assert_eq!(is_one, listed(c), "{c:?}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Which pipelines make marked words, and how: read off their stages when they are compiled.
+
+use memchr::memmem::Finder;
+use piecework_kernels::classes::ByteClasses;
+
+use super::pairs::Pairs;
+use crate::model::{Cut, Model};
+use crate::normalize::{Normalizer, Parting};
+use crate::spec::{
+    BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
+    PrependScheme,
+};
+use crate::text::byte_of_entry;
+
+/// What stands for a space.
+pub(super) const MARK: char = '\u{2581}';
+pub(super) const MARK_TEXT: &str = "\u{2581}";
+
+/// How a text becomes words.
+#[derive(Clone, Debug)]
+pub(super) struct Form {
+    pub(super) layout: Layout,
+    /// Class 0: the bytes that part the text.
+    pub(super) parting: ByteClasses,
+    /// By ASCII character: it stays as it is among others that do, and is no whitespace.
+    kept: Parting,
+    /// Where marked words are taken apart, if they may be.
+    pub(super) pairs: Option<Pairs>,
+    mark: Finder<'static>,
+}
+
+/// What is a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// What stands between whitespace, normalized and cut again at the whitespace that this makes; each
+    /// gets a mark and is cut before each mark in it.
+    Apart,
+    /// A space and what follows it; further spaces go, and the first word gets one.
+    Single,
+    /// A run of spaces and what follows it, nothing changed but that spaces become marks.
+    Runs(Begins),
+    /// A part of a marked text.
+    Marked(Cut),
+}
+
+/// Whether a mark comes before the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begins {
+    Never,
+    Always,
+    /// Unless it begins with a space.
+    UnlessSpace,
+    /// The same, but only at the beginning of the original.
+    FirstUnlessSpace,
+}
+
+/// The stages that are looked at.
+pub(in super::super) struct Stages<'s> {
+    pub(in super::super) normalizer: &'s Normalizer,
+    pub(in super::super) pre_tokenizer: Option<PreTokenizerSpec>,
+    pub(in super::super) model: &'s Model,
+    pub(in super::super) model_spec: &'s ModelSpec,
+}
+
+impl Form {
+    /// The form of a pipeline, if it has one.
+    pub(super) fn of(stages: &Stages<'_>) -> Option<Self> {
+        let (layout, parting) = match (stages.model, &stages.pre_tokenizer) {
+            (Model::SentencePiece(model), None) if model.cut() == Some(Cut::BeforeSpace) => {
+                sentencepiece(stages.normalizer)?
+            }
+            (Model::SentencePiece(_), _) => return None,
+            (_, Some(pre_tokenizer)) if cuts_at_whitespace(pre_tokenizer) => {
+                (Layout::Apart, stages.normalizer.parting_whitespace())
+            }
+            _ => (Layout::Runs(whole_text(stages)?), std::array::from_fn(|byte| byte == usize::from(b' '))),
+        };
+        parting[usize::from(b' ')].then(|| Self {
+            pairs: pairs_of(stages.model_spec),
+            ..Self::new(layout, parting, stages.normalizer.kept_among_ascii())
+        })
+    }
+
+    /// The form of a text that is marked already.
+    pub(super) fn marked(cut: Cut) -> Self {
+        Self::new(Layout::Marked(cut), [false; 128], [false; 128])
+    }
+
+    fn new(layout: Layout, parting: Parting, kept: Parting) -> Self {
+        let parting = ByteClasses::new(|byte| u8::from(parting[usize::from(byte)]));
+        let kept = std::array::from_fn(|byte| kept[byte] && !char::from(byte as u8).is_whitespace());
+        Self { layout, parting, kept, pairs: None, mark: Finder::new(MARK_TEXT) }
+    }
+
+    /// Whether the words of this text can be told. Marks in the text itself are spaces to the model, but not
+    /// to the normalizer.
+    pub(super) fn takes(&self, text: &str) -> bool {
+        self.layout == Layout::Apart || self.mark.find(text.as_bytes()).is_none()
+    }
+
+    /// Whether normalizing leaves a stretch as it is, as far as that is easily told.
+    pub(super) fn keeps(&self, stretch: &str) -> bool {
+        stretch.bytes().all(|byte| self.kept.get(usize::from(byte)).is_some_and(|&kept| kept))
+    }
+
+    /// The text that has an entry for a word, if one can have it.
+    pub(super) fn raw_word(&self, entry: &str) -> Option<String> {
+        let word = entry.strip_prefix(MARK)?;
+        match self.layout {
+            _ if word.is_empty() || word.contains([MARK, ' ']) => None,
+            Layout::Apart | Layout::Single => Some(word.to_owned()),
+            Layout::Runs(_) => Some(format!(" {word}")),
+            Layout::Marked(_) => None,
+        }
+    }
+}
+
+fn sentencepiece(normalizer: &Normalizer) -> Option<(Layout, Parting)> {
+    let Normalizer::SentencePiece(normalizer) = normalizer else { return None };
+    let spec = normalizer.spec();
+    let layout = match (spec.remove_extra_whitespaces, spec.add_dummy_prefix) {
+        _ if !spec.escape_whitespaces || spec.treat_whitespace_as_suffix => return None,
+        (true, true) => Layout::Single,
+        (true, false) => return None,
+        (false, _) if normalizer.has_rules() => return None,
+        (false, true) => Layout::Runs(Begins::Always),
+        (false, false) => Layout::Runs(Begins::Never),
+    };
+    Some((layout, normalizer.parting_spaces()))
+}
+
+fn cuts_at_whitespace(pre_tokenizer: &PreTokenizerSpec) -> bool {
+    use PreTokenizerSpec::{Metaspace, Sequence, WhitespaceSplit};
+    let marks = MetaspaceSpec { replacement: MARK, prepend_scheme: PrependScheme::Always, split: true };
+    *pre_tokenizer == Sequence(vec![WhitespaceSplit, Metaspace(marks)])
+}
+
+/// How a text begins where BPE gets it whole with marks for spaces, and no merge joins what a mark parts.
+fn whole_text(stages: &Stages<'_>) -> Option<Begins> {
+    let ModelSpec::Bpe(model) = stages.model_spec else { return None };
+    if !parts_at_marks(model) {
+        return None;
+    }
+    match (stages.normalizer.spec(), &stages.pre_tokenizer) {
+        (
+            None,
+            Some(PreTokenizerSpec::Metaspace(MetaspaceSpec {
+                replacement: MARK,
+                prepend_scheme,
+                split: false,
+            })),
+        ) => Some(match prepend_scheme {
+            PrependScheme::Always => Begins::UnlessSpace,
+            PrependScheme::First => Begins::FirstUnlessSpace,
+            PrependScheme::Never => Begins::Never,
+        }),
+        (Some(normalizer), pre_tokenizer) if pre_tokenizer.as_ref().is_none_or(is_idle) => {
+            marking(&normalizer)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a pre-tokenizer finds nothing where there are no spaces.
+fn is_idle(pre_tokenizer: &PreTokenizerSpec) -> bool {
+    matches!(pre_tokenizer, PreTokenizerSpec::Split { pattern: PatternSpec::Text(text), invert: false, .. } if text == " ")
+}
+
+fn marking(normalizer: &NormalizerSpec) -> Option<Begins> {
+    let replaces = |spec: &NormalizerSpec| matches!(spec, NormalizerSpec::Replace { pattern: PatternSpec::Text(text), content } if text == " " && content == MARK_TEXT);
+    let prepends =
+        |spec: &NormalizerSpec| matches!(spec, NormalizerSpec::Prepend { prepend } if prepend == MARK_TEXT);
+    match normalizer {
+        NormalizerSpec::Sequence(stages) => match stages.as_slice() {
+            [first, second] if prepends(first) && replaces(second) => Some(Begins::Always),
+            [only] if replaces(only) => Some(Begins::Never),
+            _ => None,
+        },
+        only => replaces(only).then_some(Begins::Never),
+    }
+}
+
+/// Whether no merge joins a mark to what stands before it, unless that ends with a mark too; and a mark is an
+/// entry, so that unknown characters on both sides of it stay apart.
+fn parts_at_marks(model: &BpeSpec) -> bool {
+    let pairs =
+        |text: &str| text.chars().zip(text.chars().skip(1)).any(|(one, next)| one != MARK && next == MARK);
+    has_plain_merges(model)
+        && model.vocab.iter().any(|(entry, _)| entry == MARK_TEXT)
+        && !model.merges.iter().any(|(left, right)| pairs(&format!("{left}{right}")))
+}
+
+/// Whether merges join what stands in the text, and nothing but merges makes entries.
+fn has_plain_merges(model: &BpeSpec) -> bool {
+    let is_plain = |affix: &Option<String>| affix.as_deref().is_none_or(str::is_empty);
+    let stands_for_else =
+        |entry: &String| byte_of_entry(entry).is_some() || Some(entry) == model.unk_token.as_ref();
+    !model.ignore_merges
+        && is_plain(&model.continuing_subword_prefix)
+        && is_plain(&model.end_of_word_suffix)
+        && !model.merges.iter().any(|(left, right)| stands_for_else(left) || stands_for_else(right))
+}
+
+/// The neighbours that are in one piece, for models whose segmentations are those of their parts.
+fn pairs_of(model: &ModelSpec) -> Option<Pairs> {
+    match model {
+        ModelSpec::SentencePiece(model) => {
+            let is_found =
+                |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined | PieceType::Unused);
+            let found = model.pieces.iter().filter(|piece| is_found(piece.kind));
+            Some(Pairs::of(found.map(|piece| piece.text.as_str())))
+        }
+        ModelSpec::Unigram(model) => Some(Pairs::of(model.vocab.iter().map(|(entry, _)| entry.as_str()))),
+        ModelSpec::Bpe(model) if has_plain_merges(model) => {
+            let joined: Vec<String> =
+                model.merges.iter().map(|(left, right)| format!("{left}{right}")).collect();
+            let is_char = |entry: &&str| entry.chars().nth(1).is_none();
+            let chars = model.vocab.iter().map(|(entry, _)| entry.as_str()).filter(is_char);
+            Some(Pairs::of(joined.iter().map(String::as_str).chain(chars)))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,152 @@
+//! Words that begin with a mark for the space before them: from raw text to ids, word by word through the
+//! memo, where no piece can reach across a space.
+//!
+//! form      which pipelines these are, and how each makes words of a text
+//! source    one text: the words in it, their keys, and their marked text
+//! scan      where words are, 64 bytes at a time
+//! words     words to ids through the memo, asked for a few words ahead
+//! segmenter models that see words alone, and Unigram models that sum from the beginning of the text
+//! pairs     where words are taken apart further, when they are new
+//! packed    what is remembered for the latter
+//!
+//! The memo is asked with the bytes of the raw text. Only a word that is new is normalized and marked; it is
+//! segmented as it would be within its text, and what that depends on is remembered with its ids. Its twin is
+//! the plain way: the whole text normalized, cut and segmented.
+
+mod form;
+mod packed;
+mod pairs;
+mod scan;
+mod segmenter;
+mod source;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use self::form::Form;
+use self::scan::Masks;
+use self::segmenter::{Alone, Scored, Unknown};
+use self::source::Source;
+use self::words::{Part, Words};
+use crate::error::Error;
+use crate::memo::long::LongMemo;
+use crate::memo::Memo;
+use crate::model::{Model, ModelScratch};
+use crate::normalize::Normalizer;
+use crate::vocab::Vocab;
+
+pub(super) use self::form::Stages;
+
+/// The compiled way from a text to its words.
+#[derive(Clone, Debug)]
+pub(super) struct Marked {
+    form: Form,
+}
+
+/// Memory for one text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MarkedScratch {
+    masks: Masks,
+    word: String,
+    normalized: String,
+    unknown: Vec<Unknown>,
+    discarded: Vec<u32>,
+    parts: Vec<Part>,
+}
+
+/// What a text is turned into ids with.
+pub(super) struct Tools<'t> {
+    pub(super) normalizer: &'t Normalizer,
+    pub(super) model: &'t Model,
+    pub(super) vocab: &'t Vocab,
+    pub(super) memo: &'t mut Memo,
+    pub(super) long_memo: &'t mut LongMemo,
+    pub(super) scratch: &'t mut ModelScratch,
+    pub(super) memory: &'t mut MarkedScratch,
+}
+
+impl Marked {
+    /// The way, if the stages have one.
+    pub(super) fn of(stages: &Stages<'_>) -> Option<Self> {
+        Form::of(stages).map(|form| Self { form })
+    }
+
+    /// Append the ids of a stretch of raw text, which stands at byte `start` of the original; says whether
+    /// it could.
+    pub(super) fn append(
+        &self,
+        text: &str,
+        start: usize,
+        tools: Tools<'_>,
+        out: &mut Vec<u32>,
+    ) -> Result<bool, Error> {
+        if !self.form.takes(text) {
+            return Ok(false);
+        }
+        let source = Source { form: &self.form, normalizer: tools.normalizer, text, start };
+        run(source, tools, out).map(|()| true)
+    }
+
+    /// Look up what can be a word, so that it is remembered.
+    pub(super) fn seed<'t>(&self, entries: impl Iterator<Item = &'t str>, mut tools: Tools<'_>) {
+        let mut ids = Vec::new();
+        for word in entries.filter_map(|entry| self.form.raw_word(entry)) {
+            ids.clear();
+            let source = Source { form: &self.form, normalizer: tools.normalizer, text: &word, start: 1 };
+            // A word that cannot be normalized is not remembered.
+            let _ = run(source, tools.again(), &mut ids);
+        }
+    }
+}
+
+/// Append the ids of a text that is normalized and marked already, by words that `SentencePiece::cut` tells.
+pub(super) fn append_marked(text: &str, tools: Tools<'_>, out: &mut Vec<u32>) -> Result<(), Error> {
+    let Model::SentencePiece(model) = tools.model else { return Ok(()) };
+    let Some(cut) = model.cut() else {
+        model.run(text, tools.vocab, tools.scratch, out);
+        return Ok(());
+    };
+    let form = Form::marked(cut);
+    run(Source { form: &form, normalizer: tools.normalizer, text, start: 0 }, tools, out)
+}
+
+/// Look up what can be a part of a marked text, so that it is remembered.
+pub(super) fn seed_marked<'t>(parts: impl Iterator<Item = &'t str>, mut tools: Tools<'_>) {
+    let mut ids = Vec::new();
+    for part in parts {
+        ids.clear();
+        // A marked text is not normalized, which alone can fail.
+        let _ = append_marked(part, tools.again(), &mut ids);
+    }
+}
+
+fn run(source: Source<'_>, tools: Tools<'_>, out: &mut Vec<u32>) -> Result<(), Error> {
+    let Tools { model, vocab, memo, long_memo, scratch, memory, .. } = tools;
+    let memos = (memo, long_memo);
+    match model {
+        Model::SentencePiece(model) if model.is_contextual() => {
+            let MarkedScratch { unknown, discarded, word, normalized, masks, parts } = memory;
+            let scored = Scored::begin(model, vocab, scratch, (unknown, discarded), out.len());
+            Words::new(source, scored, memos, ((word, normalized), parts), out).run(masks)
+        }
+        _ => {
+            let MarkedScratch { word, normalized, masks, parts, .. } = memory;
+            let alone = Alone { model, vocab, scratch };
+            Words::new(source, alone, memos, ((word, normalized), parts), out).run(masks)
+        }
+    }
+}
+
+impl Tools<'_> {
+    fn again(&mut self) -> Tools<'_> {
+        Tools {
+            normalizer: self.normalizer,
+            model: self.model,
+            vocab: self.vocab,
+            memo: self.memo,
+            long_memo: self.long_memo,
+            scratch: self.scratch,
+            memory: self.memory,
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! One text: the words in it, their keys in the memo, and what normalizing and marking makes of them.
+
+use super::super::words::block_at;
+use super::form::{Begins, Form, Layout, MARK, MARK_TEXT};
+use super::scan::{stretches, Masks};
+use crate::error::Error;
+use crate::memo::{Key, MAX_KEY_BYTES};
+use crate::model::Cut;
+use crate::normalize::Normalizer;
+use crate::text::{class_of, Class};
+
+/// A text that is turned into words.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'t> {
+    pub(super) form: &'t Form,
+    pub(super) normalizer: &'t Normalizer,
+    pub(super) text: &'t str,
+    /// Where it stands in the original.
+    pub(super) start: usize,
+}
+
+/// The span of a word in the raw text, with the spaces before it that are part of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Word {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// A mark comes before it that stands for nothing in the text.
+    pub(super) is_prefixed: bool,
+}
+
+impl<'t> Source<'t> {
+    /// Give every word from left to right.
+    #[inline]
+    pub(super) fn words(&self, masks: &mut Masks, mut visit: impl FnMut(Word)) {
+        let (text, parting) = (self.text.as_bytes(), &self.form.parting);
+        match self.form.layout {
+            Layout::Apart => stretches(text, parting, masks, |start, end| {
+                visit(Word { start, end, is_prefixed: false });
+            }),
+            Layout::Single => stretches(text, parting, masks, |start, end| {
+                visit(Word { start: start.saturating_sub(1), end, is_prefixed: start == 0 });
+            }),
+            Layout::Runs(begins) => {
+                let is_prefixed = self.is_prefixed(begins);
+                let mut done = 0;
+                stretches(text, parting, masks, |_, end| {
+                    visit(Word { start: done, end, is_prefixed: is_prefixed && done == 0 });
+                    done = end;
+                });
+                if done < text.len() {
+                    visit(Word { start: done, end: text.len(), is_prefixed: is_prefixed && done == 0 });
+                }
+            }
+            Layout::Marked(cut) => cut_all(cut, self.text, |start, end| {
+                visit(Word { start, end, is_prefixed: false });
+            }),
+        }
+    }
+
+    fn is_prefixed(&self, begins: Begins) -> bool {
+        match begins {
+            Begins::Never => false,
+            Begins::Always => true,
+            Begins::FirstUnlessSpace if self.start > 0 => false,
+            Begins::UnlessSpace | Begins::FirstUnlessSpace => !self.text.starts_with(' '),
+        }
+    }
+
+    /// The key of a word, if it is short: its bytes, those of its first space as a space.
+    #[inline]
+    pub(super) fn key_of(&self, word: Word) -> Option<Key> {
+        let len = word.end - word.start + usize::from(word.is_prefixed);
+        if len > MAX_KEY_BYTES {
+            return None;
+        }
+        let text = self.text.as_bytes();
+        let mut block = u128::from_le_bytes(block_at(text, word.start));
+        if word.is_prefixed {
+            block = block << 8 | u128::from(b' ');
+        } else if self.form.layout == Layout::Single {
+            block = block & !0xFF | u128::from(b' ');
+        }
+        Some(Key::from_low_bytes(block & (u128::MAX >> (128 - 8 * len)), len))
+    }
+
+    /// What a longer word is remembered by; nothing for one that is not.
+    #[inline]
+    pub(super) fn long_key(&self, word: Word) -> &'t [u8] {
+        let text = self.text.as_bytes();
+        match self.form.layout {
+            Layout::Single => &text[word.start + usize::from(!word.is_prefixed)..word.end],
+            _ if word.is_prefixed => &[],
+            _ => &text[word.start..word.end],
+        }
+    }
+
+    /// Whether a word becomes something else after a space than elsewhere.
+    pub(super) fn leans_on_space(&self, word: Word) -> bool {
+        self.form.layout == Layout::Apart
+            && self.normalizer.leans_on_space(&self.text[word.start..word.end])
+    }
+
+    /// Write the marked text of a word.
+    pub(super) fn write(&self, word: Word, normalized: &mut String, out: &mut String) -> Result<(), Error> {
+        out.clear();
+        let Word { start, end, is_prefixed } = word;
+        let raw = &self.text[start..end];
+        match self.form.layout {
+            Layout::Marked(_) => out.push_str(raw),
+            Layout::Runs(_) => {
+                out.extend(is_prefixed.then_some(MARK));
+                out.extend(raw.chars().map(|c| if c == ' ' { MARK } else { c }));
+            }
+            Layout::Single => {
+                let stretch = &raw[usize::from(!is_prefixed)..];
+                return self.write_single(stretch, normalized, out);
+            }
+            Layout::Apart if self.form.keeps(raw) => {
+                out.push(MARK);
+                out.push_str(raw);
+            }
+            Layout::Apart => {
+                let follows_space = start > 0 && self.text.as_bytes()[start - 1] == b' ';
+                let from = start - usize::from(follows_space);
+                normalized.clear();
+                self.normalizer.run(&self.text[from..end], 0, normalized)?;
+                mark_words(normalized, out);
+            }
+        }
+        Ok(())
+    }
+
+    fn write_single(&self, stretch: &str, normalized: &mut String, out: &mut String) -> Result<(), Error> {
+        let mut new = stretch;
+        if !self.form.keeps(stretch) {
+            if let Normalizer::SentencePiece(normalizer) = self.normalizer {
+                normalized.clear();
+                normalizer.stretch_into(stretch, normalized)?;
+                new = normalized;
+            }
+        }
+        if !new.is_empty() {
+            out.push(MARK);
+            out.push_str(new);
+        }
+        Ok(())
+    }
+
+    /// Give the span of every part of the marked text of a word that may be segmented alone.
+    pub(super) fn parts(&self, marked: &str, mut visit: impl FnMut(usize, usize)) {
+        let part = |start, end| match &self.form.pairs {
+            Some(pairs) => pairs.cut(&marked[start..end], |from, to| visit(start + from, start + to)),
+            None => visit(start, end),
+        };
+        match self.form.layout {
+            Layout::Apart => cut_before_marks(marked, part),
+            Layout::Marked(_) if !marked.is_empty() => visit(0, marked.len()),
+            Layout::Marked(_) => {}
+            _ => cut_all(Cut::BeforeSpace, marked, part),
+        }
+    }
+}
+
+fn cut_before_marks(text: &str, mut visit: impl FnMut(usize, usize)) {
+    let mut start = 0;
+    for (at, _) in text.match_indices(MARK).filter(|&(at, _)| at > 0) {
+        visit(start, at);
+        start = at;
+    }
+    if start < text.len() {
+        visit(start, text.len());
+    }
+}
+
+fn cut_all(cut: Cut, text: &str, mut visit: impl FnMut(usize, usize)) {
+    let mut start = 0;
+    while start < text.len() {
+        let end = cut.next(text, start);
+        visit(start, end);
+        start = end;
+    }
+}
+
+/// Write every word between whitespace with a mark before it, unless it has one.
+fn mark_words(text: &str, out: &mut String) {
+    let words = text.split(|c| class_of(c).has(Class::WHITESPACE)).filter(|word| !word.is_empty());
+    for word in words {
+        if !word.starts_with(MARK) {
+            out.push_str(MARK_TEXT);
+        }
+        out.push_str(word);
+    }
+}

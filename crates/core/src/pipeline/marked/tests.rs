@@ -1,0 +1,260 @@
+//! Word by word gives what the whole text gives, also once words are remembered.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use crate::normalize::Rules;
+use crate::pipeline::{Input, Options, Pipeline};
+use crate::spec::{
+    BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
+    PrependScheme, ScoredPiece, SentencePieceKind, SentencePieceNormalizerSpec, SentencePieceSpec,
+    TokenizerSpec, UnigramSpec,
+};
+use crate::special::Selector;
+
+const MARK: &str = "\u{2581}";
+
+/// The definition: every stage on the whole text.
+fn plain(pipeline: &Pipeline, text: &str) -> Vec<u32> {
+    let selector = Selector::All;
+    let options = Options { add_special_tokens: false, parse_special: &selector, sampling: None };
+    let encoding = pipeline.encode(Input::Text(text), None, options, &mut pipeline.scratch()).unwrap();
+    encoding.tokens.iter().map(|token| token.id).collect()
+}
+
+/// Encode texts one after the other, twice, with the same memory.
+fn check(spec: &TokenizerSpec, texts: &[String]) -> Result<(), TestCaseError> {
+    let pipeline = Pipeline::compile(spec).unwrap();
+    prop_assert!(pipeline.marked.is_some());
+    let selector = Selector::All;
+    let options = Options { add_special_tokens: false, parse_special: &selector, sampling: None };
+    let mut scratch = pipeline.scratch();
+    for text in texts.iter().chain(texts) {
+        let mut ids = Vec::new();
+        pipeline.ids_into(Input::Text(text), 0, options, &mut scratch, &mut ids).unwrap();
+        prop_assert_eq!(ids, plain(&pipeline, text), "{:?}", text);
+    }
+    Ok(())
+}
+
+fn tokenizer(model: ModelSpec) -> TokenizerSpec {
+    TokenizerSpec {
+        truncation: None,
+        padding: None,
+        added_tokens: Vec::new(),
+        normalizer: None,
+        pre_tokenizer: None,
+        post_processor: None,
+        decoder: None,
+        model,
+    }
+}
+
+fn with_rules(
+    charsmap: Vec<u8>,
+    remove_extra_whitespaces: bool,
+    add_dummy_prefix: bool,
+) -> SentencePieceNormalizerSpec {
+    SentencePieceNormalizerSpec {
+        charsmap,
+        add_dummy_prefix,
+        remove_extra_whitespaces,
+        escape_whitespaces: true,
+        treat_whitespace_as_suffix: false,
+        user_defined_symbols: Vec::new(),
+    }
+}
+
+fn scored(pieces: &[(String, i32)]) -> Vec<(String, f32)> {
+    let mut all = vec![(MARK.to_owned(), -3.3)];
+    for (piece, score) in pieces {
+        if !piece.is_empty() && all.iter().all(|(other, _)| other != piece) {
+            // Scores that are often equal or nearly so.
+            all.push((piece.clone(), -1.1 - *score as f32 / 7.0));
+        }
+    }
+    all
+}
+
+fn sentencepiece(
+    kind: SentencePieceKind,
+    pieces: &[(String, i32)],
+    normalizer: SentencePieceNormalizerSpec,
+) -> TokenizerSpec {
+    let unknown = ScoredPiece { text: "<unk>".into(), score: 0.0, kind: PieceType::Unknown };
+    let normal = |(text, score)| ScoredPiece { text, score, kind: PieceType::Normal };
+    let pieces = std::iter::once(unknown).chain(scored(pieces).into_iter().map(normal)).collect();
+    TokenizerSpec {
+        normalizer: Some(NormalizerSpec::SentencePiece(normalizer)),
+        ..tokenizer(ModelSpec::SentencePiece(SentencePieceSpec {
+            kind,
+            pieces,
+            ..SentencePieceSpec::default()
+        }))
+    }
+}
+
+fn unigram(pieces: &[(String, i32)]) -> ModelSpec {
+    let unknown = ("<unk>".to_owned(), -9.0);
+    let scored = scored(pieces).into_iter().map(|(text, score)| (text, f64::from(score)));
+    ModelSpec::Unigram(UnigramSpec {
+        vocab: std::iter::once(unknown).chain(scored).collect(),
+        unk_id: Some(0),
+        byte_fallback: false,
+    })
+}
+
+/// Entries are what random merges make.
+fn bpe(joins: &[(usize, usize)]) -> ModelSpec {
+    let mut entries: Vec<String> =
+        ["<unk>", MARK, "a", "b", "c", "e", "'", "\u{e9}"].map(str::to_owned).to_vec();
+    let mut merges = Vec::new();
+    for &(left, right) in joins {
+        let (left, right) = (left % (entries.len() - 1) + 1, right % (entries.len() - 1) + 1);
+        let (left, right) = (entries[left].clone(), entries[right].clone());
+        let joined = format!("{left}{right}");
+        let crosses = joined.trim_start_matches(MARK).contains(MARK);
+        if joined.len() < 12 && !crosses && !entries.contains(&joined) {
+            entries.push(joined);
+            merges.push((left, right));
+        }
+    }
+    ModelSpec::Bpe(BpeSpec {
+        vocab: entries.into_iter().zip(0..).collect(),
+        merges,
+        dropout: None,
+        unk_token: Some("<unk>".into()),
+        continuing_subword_prefix: None,
+        end_of_word_suffix: None,
+        fuse_unk: true,
+        byte_fallback: false,
+        ignore_merges: false,
+    })
+}
+
+fn whitespace_then_marks() -> Option<PreTokenizerSpec> {
+    let marks =
+        MetaspaceSpec { replacement: '\u{2581}', prepend_scheme: PrependScheme::Always, split: true };
+    Some(PreTokenizerSpec::Sequence(vec![
+        PreTokenizerSpec::WhitespaceSplit,
+        PreTokenizerSpec::Metaspace(marks),
+    ]))
+}
+
+fn rules() -> Vec<u8> {
+    static RULES: LazyLock<Vec<u8>> = LazyLock::new(|| Rules::named("nmt_nfkc").unwrap().blob().to_vec());
+    RULES.clone()
+}
+
+fn replace(from: &str, to: &str) -> NormalizerSpec {
+    NormalizerSpec::Replace { pattern: PatternSpec::Text(from.into()), content: to.into() }
+}
+
+fn any_pieces() -> impl Strategy<Value = Vec<(String, i32)>> {
+    prop::collection::vec(("\u{2581}{0,1}[abce'\u{e9}\u{30ab}.]{0,4}", 0..9), 0..25)
+}
+
+/// Texts in which much goes on at the edges of words.
+fn any_texts() -> impl Strategy<Value = Vec<String>> {
+    let unit = prop::sample::select(vec![
+        "a",
+        "b",
+        "c",
+        "e",
+        "'",
+        ".",
+        "ab",
+        "cab",
+        "abcabcabcabcabcab",
+        "E",
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        "\r\n",
+        "\u{e9}",
+        "e\u{301}",
+        "\u{301}",
+        "\u{344}\u{341}",
+        "\u{3000}",
+        "\u{a0}",
+        "\u{200b}",
+        "\u{ad}",
+        "\u{fb01}",
+        "\u{30ab}\u{3099}",
+        "\u{600}",
+        "\u{2581}",
+        "``",
+        "''",
+        "\u{7f}",
+        "\u{1f600}",
+        " \u{301}",
+        " \u{340}\u{341}",
+    ]);
+    let text = prop::collection::vec(unit, 0..60).prop_map(|units| units.concat());
+    prop::collection::vec(text, 1..4)
+}
+
+proptest! {
+    #[test]
+    fn sentencepiece_with_rules(pieces in any_pieces(), is_bpe in any::<bool>(), texts in any_texts()) {
+        let kind = if is_bpe { SentencePieceKind::Bpe } else { SentencePieceKind::Unigram };
+        check(&sentencepiece(kind, &pieces, with_rules(rules(), true, true)), &texts)?;
+    }
+
+    #[test]
+    fn sentencepiece_that_keeps_every_space(
+        pieces in any_pieces(),
+        is_bpe in any::<bool>(),
+        add_dummy_prefix in any::<bool>(),
+        texts in any_texts(),
+    ) {
+        let kind = if is_bpe { SentencePieceKind::Bpe } else { SentencePieceKind::Unigram };
+        let normalizer = with_rules(Vec::new(), false, add_dummy_prefix);
+        check(&sentencepiece(kind, &pieces, normalizer), &texts)?;
+    }
+
+    #[test]
+    fn words_between_whitespace(pieces in any_pieces(), which in 0..3usize, texts in any_texts()) {
+        let normalizer = match which {
+            0 => None,
+            1 => Some(NormalizerSpec::Precompiled { charsmap: rules() }),
+            _ => Some(NormalizerSpec::Sequence(vec![
+                replace("``", "\""),
+                replace("''", "\""),
+                NormalizerSpec::Nfkd,
+                NormalizerSpec::StripAccents,
+                NormalizerSpec::Lowercase,
+                NormalizerSpec::Replace { pattern: PatternSpec::Regex(" {2,}".into()), content: " ".into() },
+            ])),
+        };
+        let spec = TokenizerSpec {
+            normalizer,
+            pre_tokenizer: whitespace_then_marks(),
+            ..tokenizer(unigram(&pieces))
+        };
+        check(&spec, &texts)?;
+    }
+
+    #[test]
+    fn bpe_over_whole_texts(
+        joins in prop::collection::vec((0..99usize, 0..99usize), 0..30),
+        which in 0..4usize,
+        texts in any_texts(),
+    ) {
+        let spaces = replace(" ", MARK);
+        let prepend = NormalizerSpec::Prepend { prepend: MARK.into() };
+        let marks = |prepend_scheme| {
+            let replacement = '\u{2581}';
+            Some(PreTokenizerSpec::Metaspace(MetaspaceSpec { replacement, prepend_scheme, split: false }))
+        };
+        let (normalizer, pre_tokenizer) = match which {
+            0 => (Some(NormalizerSpec::Sequence(vec![prepend, spaces])), None),
+            1 => (Some(spaces), None),
+            2 => (None, marks(PrependScheme::First)),
+            _ => (None, marks(PrependScheme::Always)),
+        };
+        check(&TokenizerSpec { normalizer, pre_tokenizer, ..tokenizer(bpe(&joins)) }, &texts)?;
+    }
+}
