@@ -287,6 +287,7 @@ mod tests {
         assert!(kept > 99_900, "{kept}");
     }
 
+    #[test]
     fn keys_tell_words_apart() {
         assert_ne!(Key::of(b"a"), Key::of(b"a\0"));
         assert_eq!(Key::of(b""), None);

@@ -205,8 +205,8 @@ fn has_plain_merges(model: &BpeSpec) -> bool {
 fn pairs_of(model: &ModelSpec) -> Option<Pairs> {
     match model {
         ModelSpec::SentencePiece(model) => {
-            let is_found =
-                |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined | PieceType::Unused);
+            // An unused piece is an unknown character to Unigram, and BPE with such pieces is not cut.
+            let is_found = |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined);
             let found = model.pieces.iter().filter(|piece| is_found(piece.kind));
             Some(Pairs::of(found.map(|piece| piece.text.as_str())))
         }

@@ -83,8 +83,13 @@ fn sentencepiece(
     normalizer: SentencePieceNormalizerSpec,
 ) -> TokenizerSpec {
     let unknown = ScoredPiece { text: "<unk>".into(), score: 0.0, kind: PieceType::Unknown };
-    let normal = |(text, score)| ScoredPiece { text, score, kind: PieceType::Normal };
-    let pieces = std::iter::once(unknown).chain(scored(pieces).into_iter().map(normal)).collect();
+    // Unigram may have pieces that are not used.
+    let kind_of = |score: f32| match kind {
+        SentencePieceKind::Unigram if score == -1.1 => PieceType::Unused,
+        _ => PieceType::Normal,
+    };
+    let piece = |(text, score)| ScoredPiece { text, score, kind: kind_of(score) };
+    let pieces = std::iter::once(unknown).chain(scored(pieces).into_iter().map(piece)).collect();
     TokenizerSpec {
         normalizer: Some(NormalizerSpec::SentencePiece(normalizer)),
         ..tokenizer(ModelSpec::SentencePiece(SentencePieceSpec {
