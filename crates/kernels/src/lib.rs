@@ -1,6 +1,8 @@
 //! Byte-level inner loops. The only crate with `unsafe`: every block is argued, and every accelerated
 //! routine has a scalar twin that defines it and is always compiled.
 
+pub mod array;
+pub mod arrow;
 pub mod ascii;
 pub mod classes;
 pub mod level;

@@ -1,0 +1,208 @@
+//! Arrays that never change: made in memory, or lent from a file that is mapped into it.
+//!
+//! Tables are built as vectors and kept as arrays, so that the same code reads one that was built and one
+//! that a file holds. A copy shares the memory.
+
+use std::any::Any;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::ops::{Deref, Range};
+use std::ptr::NonNull;
+use std::str::Utf8Error;
+use std::sync::Arc;
+
+use memmap2::Mmap;
+
+mod sealed {
+    /// Any bytes are a value, and every byte of a value is one of its bytes.
+    ///
+    /// # Safety
+    /// There is no padding, no bit pattern that is not a value, no pointer and nothing to drop.
+    pub unsafe trait Plain: Copy + Send + Sync + 'static {}
+    // SAFETY: all are numbers, or arrays of them, which have no padding.
+    unsafe impl Plain for u8 {}
+    // SAFETY: as above.
+    unsafe impl Plain for u32 {}
+    // SAFETY: as above.
+    unsafe impl Plain for u64 {}
+    // SAFETY: as above.
+    unsafe impl Plain for f32 {}
+    // SAFETY: as above.
+    unsafe impl Plain for f64 {}
+    // SAFETY: as above.
+    unsafe impl<const N: usize> Plain for [u32; N] {}
+}
+
+/// What arrays may hold: numbers, whose bytes a file can hold as they are.
+pub trait Plain: sealed::Plain {}
+
+impl<T: sealed::Plain> Plain for T {}
+
+/// An array that never changes.
+pub struct Array<T> {
+    /// The first of `len` values that `owner` keeps alive and nobody changes.
+    start: NonNull<T>,
+    len: usize,
+    owner: Arc<dyn Any + Send + Sync>,
+}
+
+// SAFETY: the values are only ever read and outlive the array, since it shares in their owner.
+unsafe impl<T: Plain> Send for Array<T> {}
+// SAFETY: as above.
+unsafe impl<T: Plain> Sync for Array<T> {}
+
+impl<T: Plain> From<Vec<T>> for Array<T> {
+    fn from(values: Vec<T>) -> Self {
+        let owner = Arc::new(values);
+        // The values stand on the heap and stay where they are for as long as the vector, which nothing
+        // can reach any more, is not dropped.
+        Self { start: NonNull::from(owner.as_slice()).cast(), len: owner.len(), owner }
+    }
+}
+
+impl<T: Plain> Deref for Array<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: by the invariant of `start`; both constructors begin with a slice of this length.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl<T: Plain> Array<T> {
+    /// The same memory as bytes, in the order of this machine.
+    #[must_use]
+    pub fn bytes(&self) -> Array<u8> {
+        // `Plain` values have no padding, so all of their bytes may be read.
+        let len = std::mem::size_of_val(&**self);
+        Array { start: self.start.cast(), len, owner: Arc::clone(&self.owner) }
+    }
+}
+
+impl Array<u8> {
+    /// Map a file into memory.
+    ///
+    /// Nobody may change it while it is mapped: replace such a file by renaming another over it.
+    pub fn map(file: &File) -> io::Result<Self> {
+        if file.metadata()?.len() == 0 {
+            return Ok(Self::default());
+        }
+        // SAFETY: the caller's files are written under another name and renamed when they are whole, so the
+        // one that is mapped keeps its content even when its name is given to another. Should somebody
+        // else write into it all the same, tables would be wrong or reading end the process, as with any
+        // mapped file; that is told where caches are documented.
+        let owner = Arc::new(unsafe { Mmap::map(file)? });
+        Ok(Self { start: NonNull::from(&owner[..]).cast(), len: owner.len(), owner })
+    }
+
+    /// The values that a range of the bytes holds, if it is one and lies on their boundaries.
+    #[must_use]
+    pub fn view<T: Plain>(&self, range: Range<usize>) -> Option<Array<T>> {
+        let bytes = self.get(range)?;
+        let start = NonNull::from(bytes).cast::<T>();
+        if !start.is_aligned() || !bytes.len().is_multiple_of(std::mem::size_of::<T>()) {
+            return None;
+        }
+        // Any bytes are values of a `Plain` type; the owner is the same, so they live as long.
+        let len = bytes.len() / std::mem::size_of::<T>();
+        Some(Array { start, len, owner: Arc::clone(&self.owner) })
+    }
+}
+
+impl<T> Clone for Array<T> {
+    fn clone(&self) -> Self {
+        Self { start: self.start, len: self.len, owner: Arc::clone(&self.owner) }
+    }
+}
+
+impl<T: Plain> Default for Array<T> {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl<T> fmt::Debug for Array<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Array({})", self.len)
+    }
+}
+
+/// An array of bytes that are UTF-8.
+#[derive(Clone, Debug, Default)]
+pub struct Text(Array<u8>);
+
+impl Text {
+    /// Check bytes once and for all.
+    pub fn new(bytes: Array<u8>) -> Result<Self, Utf8Error> {
+        std::str::from_utf8(&bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// The bytes with their owner.
+    #[must_use]
+    pub fn bytes(&self) -> &Array<u8> {
+        &self.0
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self(text.into_bytes().into())
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    #[inline]
+    fn deref(&self) -> &str {
+        // SAFETY: checked when it was made, and arrays never change.
+        unsafe { std::str::from_utf8_unchecked(&self.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_outlives_the_original() {
+        let array = Array::from(vec![[1u32, 2], [3, 4]]);
+        let copy = array.clone();
+        drop(array);
+        assert_eq!(*copy, [[1, 2], [3, 4]]);
+        assert!(Array::<f64>::default().is_empty());
+    }
+
+    #[test]
+    fn views_hold_what_was_written() {
+        let numbers = Array::from(vec![7u64, u64::MAX, 1 << 40]);
+        let bytes = numbers.bytes();
+        assert_eq!(*bytes.view::<u64>(8..24).unwrap(), numbers[1..]);
+        assert!(bytes.view::<u64>(4..12).is_none());
+        assert!(bytes.view::<u32>(0..6).is_none());
+        assert!(bytes.view::<u8>(20..25).is_none());
+        #[expect(clippy::reversed_empty_ranges, reason = "what a damaged file may ask for")]
+        let reversed = bytes.view::<u8>(5..3);
+        assert!(reversed.is_none());
+    }
+
+    #[test]
+    fn a_file_stays_mapped_after_its_name_is_gone() {
+        let path = std::env::temp_dir().join(format!("piecework-array-{}", std::process::id()));
+        std::fs::write(&path, [1, 0, 0, 0, 2, 0, 0, 0]).unwrap();
+        let bytes = Array::map(&File::open(&path).unwrap()).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let numbers = bytes.view::<u32>(0..8).unwrap();
+        drop(bytes);
+        assert_eq!(numbers.iter().map(|n| u32::from_le(*n)).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn text_is_checked() {
+        assert!(Text::new(vec![0xFF].into()).is_err());
+        assert_eq!(&*Text::from("žába".to_owned()), "žába");
+    }
+}

@@ -1,0 +1,221 @@
+//! Columns of strings as Arrow's C data interface lends them: no copy, and no library of Arrow's.
+//!
+//! Read are `utf8`, `large_utf8`, `binary`, `large_binary` and `string_view`, alone or as a stream of
+//! chunks. See "The Arrow C data interface", "The Arrow C stream interface" and "The Arrow PyCapsule
+//! interface" at arrow.apache.org.
+
+use std::ffi::{c_void, CStr};
+use std::ptr::NonNull;
+
+mod raw;
+
+use raw::{RawArray, RawSchema, RawStream};
+
+/// A column that a producer has lent; given back when it is dropped.
+#[derive(Debug)]
+pub struct Column {
+    chunks: Vec<Chunk>,
+    /// The first row of each chunk, and the number of rows.
+    starts: Vec<usize>,
+}
+
+/// Why a column cannot be read: what it is or what its producer says.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unreadable(pub String);
+
+/// How the values of a column are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// 32-bit offsets into one buffer.
+    Short,
+    /// 64-bit offsets.
+    Long,
+    /// Views into several buffers, short values within the view.
+    Views,
+    /// Nothing but nulls, and no buffers: what an empty column may be.
+    Nulls,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    array: RawArray,
+    layout: Layout,
+}
+
+impl Column {
+    /// Take the stream out of a capsule named `arrow_array_stream`.
+    ///
+    /// `stream` must be the pointer of such a capsule, as Python gives it for that name: by its protocol
+    /// it holds a stream that nobody else has.
+    pub fn of_stream(stream: NonNull<c_void>) -> Result<Self, Unreadable> {
+        // SAFETY: a capsule of this name holds a `struct ArrowArrayStream`; taking it marks it as gone, so a
+        // second reader finds it released.
+        let mut stream = unsafe { RawStream::take(stream.cast()) }.ok_or_else(gone)?;
+        let layout = layout_of(&stream.schema()?)?;
+        let mut chunks = Vec::new();
+        while let Some(array) = stream.next()? {
+            chunks.push(Chunk::new(array, layout)?);
+        }
+        Ok(Self::of_chunks(chunks))
+    }
+
+    /// Take an array and its schema out of capsules named `arrow_array` and `arrow_schema`.
+    ///
+    /// Both must be the pointers of such capsules, as Python gives them for these names.
+    pub fn of_array(schema: NonNull<c_void>, array: NonNull<c_void>) -> Result<Self, Unreadable> {
+        // SAFETY: capsules of these names hold a `struct ArrowSchema` and a `struct ArrowArray`.
+        let (schema, array) = unsafe { (RawSchema::take(schema.cast()), RawArray::take(array.cast())) };
+        let layout = layout_of(&schema.ok_or_else(gone)?)?;
+        Ok(Self::of_chunks(vec![Chunk::new(array.ok_or_else(gone)?, layout)?]))
+    }
+
+    fn of_chunks(chunks: Vec<Chunk>) -> Self {
+        let mut starts = vec![0];
+        let mut rows = 0;
+        starts.extend(chunks.iter().map(|chunk| {
+            rows += chunk.len();
+            rows
+        }));
+        Self { chunks, starts }
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of a row; `None` for a null and beyond the end.
+    #[must_use]
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
+        let at = self.starts.partition_point(|&start| start <= row).checked_sub(1)?;
+        self.chunks.get(at)?.get(row - self.starts[at])
+    }
+
+    /// All rows in order; `None` for a null.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        self.chunks.iter().flat_map(|chunk| (0..chunk.len()).map(|row| chunk.get(row)))
+    }
+}
+
+fn gone() -> Unreadable {
+    Unreadable("an Arrow array that was taken before".into())
+}
+
+fn layout_of(schema: &RawSchema) -> Result<Layout, Unreadable> {
+    let format = schema.format();
+    match format.as_str() {
+        _ if schema.has_dictionary() => Err(Unreadable("an Arrow dictionary".into())),
+        "u" | "z" => Ok(Layout::Short),
+        "U" | "Z" => Ok(Layout::Long),
+        "vu" => Ok(Layout::Views),
+        "n" => Ok(Layout::Nulls),
+        _ => Err(Unreadable(format!("an Arrow column of format {format:?}"))),
+    }
+}
+
+impl Chunk {
+    /// Check what can be checked: the interface does not tell how long most buffers are.
+    fn new(array: RawArray, layout: Layout) -> Result<Self, Unreadable> {
+        let chunk = Self { array, layout };
+        let wrong = |what: &str| Err(Unreadable(format!("an Arrow array {what}")));
+        if !chunk.array.is_sound(layout) {
+            return wrong("with wrong sizes or without its buffers");
+        }
+        if (0..chunk.len()).any(|row| !chunk.is_null(row) && chunk.get(row).is_none()) {
+            return wrong("whose offsets do not rise");
+        }
+        Ok(chunk)
+    }
+
+    fn len(&self) -> usize {
+        self.array.len()
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        if self.layout == Layout::Nulls {
+            return true;
+        }
+        let at = self.array.offset() + row;
+        // SAFETY: the validity buffer, where there is one, has a bit for every value up to the offset and
+        // the length, and `row` is below the length.
+        self.array
+            .buffer::<u8>(0)
+            .is_some_and(|bits| unsafe { bits.add(at / 8).read() } >> (at % 8) & 1 == 0)
+    }
+
+    /// The bytes of a row below the length.
+    fn get(&self, row: usize) -> Option<&[u8]> {
+        if row >= self.len() || self.is_null(row) {
+            return None;
+        }
+        let at = self.array.offset() + row;
+        match self.layout {
+            Layout::Short => {
+                let offsets = self.array.buffer::<i32>(1)?;
+                // SAFETY: there is one offset more than values, and `at` is that of a value.
+                let (start, end) = unsafe { (offsets.add(at).read(), offsets.add(at + 1).read()) };
+                self.slice(start.into(), end.into())
+            }
+            Layout::Long => {
+                let offsets = self.array.buffer::<i64>(1)?;
+                // SAFETY: as above.
+                let (start, end) = unsafe { (offsets.add(at).read(), offsets.add(at + 1).read()) };
+                self.slice(start, end)
+            }
+            Layout::Views => self.viewed(at),
+            Layout::Nulls => None,
+        }
+    }
+
+    fn slice(&self, start: i64, end: i64) -> Option<&[u8]> {
+        let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).ok()?);
+        let len = end.checked_sub(start)?;
+        let Some(data) = self.array.buffer::<u8>(2) else { return (len == 0).then_some(&[]) };
+        // SAFETY: the producer says that these are offsets into its buffer, which lives and stays as it is
+        // until the array is released, when this chunk is dropped.
+        Some(unsafe { std::slice::from_raw_parts(data.add(start), len) })
+    }
+
+    /// A value by its view: length, then the value itself up to 12 bytes, else its first four, the buffer and
+    /// the place there.
+    fn viewed(&self, at: usize) -> Option<&[u8]> {
+        let views = self.array.buffer::<[u32; 4]>(1)?;
+        // SAFETY: there is a view for every value.
+        let view = unsafe { &*views.add(at) };
+        let len = view[0] as usize;
+        if len <= 12 {
+            // SAFETY: the 12 bytes after the length are part of the view, which lives as long as the array.
+            return Some(unsafe { std::slice::from_raw_parts(view.as_ptr().add(1).cast(), len) });
+        }
+        let (buffer, start) = (view[2] as usize, view[3] as usize);
+        let data_buffers = self.array.buffers().checked_sub(3)?;
+        let sizes = self.array.buffer::<i64>(2 + data_buffers)?;
+        // SAFETY: the last buffer holds the size of every data buffer, and this is the number of one.
+        let size = (buffer < data_buffers).then(|| unsafe { sizes.add(buffer).read() })?;
+        if start + len > usize::try_from(size).ok()? {
+            return None;
+        }
+        let data = self.array.buffer::<u8>(2 + buffer)?;
+        // SAFETY: within the size of the buffer.
+        Some(unsafe { std::slice::from_raw_parts(data.add(start), len) })
+    }
+}
+
+/// The format of a schema as text.
+fn text_of(pointer: *const std::ffi::c_char) -> String {
+    if pointer.is_null() {
+        return String::new();
+    }
+    // SAFETY: strings of the interface end with a zero and live as long as their structure.
+    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests;

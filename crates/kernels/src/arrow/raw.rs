@@ -1,0 +1,245 @@
+//! The three structures of the interface as they lie in memory, each released when it is dropped.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr::{self, NonNull};
+
+use super::{text_of, Layout, Unreadable};
+
+/// `struct ArrowSchema`.
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct RawSchema {
+    format: *const c_char,
+    name: *const c_char,
+    metadata: *const c_char,
+    flags: i64,
+    n_children: i64,
+    children: *mut *mut RawSchema,
+    dictionary: *mut RawSchema,
+    release: Option<unsafe extern "C" fn(*mut RawSchema)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArray`.
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct RawArray {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *mut *const c_void,
+    children: *mut *mut RawArray,
+    dictionary: *mut RawArray,
+    release: Option<unsafe extern "C" fn(*mut RawArray)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArrayStream`.
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct RawStream {
+    get_schema: Option<unsafe extern "C" fn(*mut RawStream, *mut RawSchema) -> c_int>,
+    get_next: Option<unsafe extern "C" fn(*mut RawStream, *mut RawArray) -> c_int>,
+    get_last_error: Option<unsafe extern "C" fn(*mut RawStream) -> *const c_char>,
+    release: Option<unsafe extern "C" fn(*mut RawStream)>,
+    private_data: *mut c_void,
+}
+
+// SAFETY: what an array lends is never changed, and the interface lets any thread release it.
+unsafe impl Send for RawArray {}
+// SAFETY: as above; nothing is changed through a shared reference.
+unsafe impl Sync for RawArray {}
+
+/// The common part: moved out of a producer's memory, released once.
+macro_rules! released_when_dropped {
+    ($name:ident) => {
+        impl $name {
+            /// Move a structure out of the memory at `from`, which is marked as released; `None` if it
+            /// was before.
+            ///
+            /// # Safety
+            /// A valid structure of this kind, released or not, must be there, and nobody else using it.
+            pub(super) unsafe fn take(from: NonNull<Self>) -> Option<Self> {
+                let from = from.as_ptr();
+                // SAFETY: by the contract of this function. The interface allows structures to be moved
+                // if the old one is marked by an empty `release`.
+                unsafe {
+                    (*from).release?;
+                    let taken = ptr::read(from);
+                    (*from).release = None;
+                    Some(taken)
+                }
+            }
+        }
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                if let Some(release) = self.release {
+                    // SAFETY: the producer's own function, on its own structure, once: it marks it.
+                    unsafe { release(self) };
+                }
+            }
+        }
+    };
+}
+
+released_when_dropped!(RawSchema);
+released_when_dropped!(RawArray);
+released_when_dropped!(RawStream);
+
+impl RawSchema {
+    pub(super) fn format(&self) -> String {
+        text_of(self.format)
+    }
+
+    pub(super) fn has_dictionary(&self) -> bool {
+        !self.dictionary.is_null()
+    }
+}
+
+impl RawArray {
+    const EMPTY: Self = Self {
+        length: 0,
+        null_count: 0,
+        offset: 0,
+        n_buffers: 0,
+        n_children: 0,
+        buffers: ptr::null_mut(),
+        children: ptr::null_mut(),
+        dictionary: ptr::null_mut(),
+        release: None,
+        private_data: ptr::null_mut(),
+    };
+
+    /// Whether sizes and buffers are what the layout asks for.
+    pub(super) fn is_sound(&self, layout: Layout) -> bool {
+        let sizes = [self.length, self.offset, self.n_buffers];
+        let enough = match layout {
+            Layout::Short | Layout::Long => self.n_buffers == 3,
+            Layout::Views => self.n_buffers >= 3,
+            // Their values have none, whatever a producer lists.
+            Layout::Nulls => return (0..=1 << 48).contains(&self.length),
+        };
+        let has_values = self.length == 0 || self.buffer::<u8>(1).is_some();
+        sizes.iter().all(|&size| (0..=1 << 48).contains(&size))
+            && enough
+            && !self.buffers.is_null()
+            && has_values
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.length as usize
+    }
+
+    pub(super) fn offset(&self) -> usize {
+        self.offset as usize
+    }
+
+    pub(super) fn buffers(&self) -> usize {
+        self.n_buffers as usize
+    }
+
+    /// The beginning of a buffer, if the array has it.
+    pub(super) fn buffer<T>(&self, number: usize) -> Option<*const T> {
+        if self.buffers.is_null() || number >= self.buffers() {
+            return None;
+        }
+        // SAFETY: `buffers` points to as many pointers as `n_buffers` says.
+        let start = unsafe { self.buffers.add(number).read() };
+        (!start.is_null()).then(|| start.cast())
+    }
+}
+
+impl RawStream {
+    /// The schema of every chunk.
+    pub(super) fn schema(&mut self) -> Result<RawSchema, Unreadable> {
+        let mut schema = RawSchema {
+            format: ptr::null(),
+            name: ptr::null(),
+            metadata: ptr::null(),
+            flags: 0,
+            n_children: 0,
+            children: ptr::null_mut(),
+            dictionary: ptr::null_mut(),
+            release: None,
+            private_data: ptr::null_mut(),
+        };
+        let get = self.get_schema.ok_or_else(incomplete)?;
+        // SAFETY: the stream is not released, and the producer fills the structure it is given.
+        match unsafe { get(self, &mut schema) } {
+            0 => Ok(schema),
+            _ => Err(self.last_error()),
+        }
+    }
+
+    /// The next chunk; `None` after the last.
+    pub(super) fn next(&mut self) -> Result<Option<RawArray>, Unreadable> {
+        let mut array = RawArray::EMPTY;
+        let get = self.get_next.ok_or_else(incomplete)?;
+        // SAFETY: as above.
+        match unsafe { get(self, &mut array) } {
+            0 => Ok(array.release.is_some().then_some(array)),
+            _ => Err(self.last_error()),
+        }
+    }
+
+    fn last_error(&mut self) -> Unreadable {
+        // SAFETY: asked right after a call that failed, as the interface has it.
+        let said = self.get_last_error.map(|get| text_of(unsafe { get(self) }));
+        Unreadable(format!("an Arrow stream that fails: {}", said.unwrap_or_default()))
+    }
+}
+
+fn incomplete() -> Unreadable {
+    Unreadable("an Arrow stream without its functions".into())
+}
+
+#[cfg(test)]
+impl RawSchema {
+    pub(super) fn made(format: &'static std::ffi::CStr) -> Self {
+        unsafe extern "C" fn release(schema: *mut RawSchema) {
+            // SAFETY: called with the schema that is to be marked.
+            unsafe { (*schema).release = None };
+        }
+        Self {
+            format: format.as_ptr(),
+            name: ptr::null(),
+            metadata: ptr::null(),
+            flags: 0,
+            n_children: 0,
+            children: ptr::null_mut(),
+            dictionary: ptr::null_mut(),
+            release: Some(release),
+            private_data: ptr::null_mut(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl RawArray {
+    pub(super) fn made(
+        length: i64,
+        offset: i64,
+        buffers: &mut [*const c_void],
+        release: unsafe extern "C" fn(*mut RawArray),
+    ) -> Self {
+        let n_buffers = buffers.len() as i64;
+        Self {
+            length,
+            offset,
+            n_buffers,
+            buffers: buffers.as_mut_ptr(),
+            release: Some(release),
+            ..Self::EMPTY
+        }
+    }
+
+    /// # Safety
+    /// `array` must be one.
+    pub(super) unsafe fn mark_released(array: *mut Self) {
+        // SAFETY: by the contract of this function.
+        unsafe { (*array).release = None };
+    }
+}
