@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 CRATES = ROOT / "crates"
 PACKAGE = ROOT / "python" / "piecework"
 
-FOUNDATION = {"error", "spec", "text", "vocab", "encoding"}
+FOUNDATION = {"error", "parts", "spec", "text", "vocab", "encoding"}
 STAGES = {"special", "normalize", "pretokenize", "model", "postprocess", "decode"}
 MAY_USE = {
     **dict.fromkeys(FOUNDATION | STAGES | {"memo"}, FOUNDATION),
@@ -39,7 +39,7 @@ CRATE_MAY_USE = {
     "formats": {"core"},
     "bindings": {"kernels", "core", "formats"},
 }
-FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text"}
+FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "parts", "vocab"}
 
 
 def rust_files(crate: str) -> list[Path]:

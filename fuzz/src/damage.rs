@@ -183,7 +183,7 @@ fn any_value(random: &mut Rng) -> Value {
     }
 }
 
-fn damage_bytes(bytes: &mut Vec<u8>, random: &mut Rng) {
+pub(crate) fn damage_bytes(bytes: &mut Vec<u8>, random: &mut Rng) {
     if bytes.is_empty() {
         return;
     }

@@ -3,12 +3,14 @@
 //!     cargo run --release -p piecework-fuzz -- --seconds 600
 //!     cargo run --release -p piecework-fuzz -- --cases 20000 --seed 7
 //!
-//! Each case takes a file of `corpus/` or `regressions/`, damages its parts, its bytes or both, reads it, compiles what was read and encodes and decodes with that. A panic, a case of over a second of processor
-//! time or one that holds more memory than a multiple of its size ends the run; the case is left as `fault`, with
-//! the extension of its kind.
+//! Each case takes a file of `corpus/` or `regressions/`, damages its parts, its bytes or both, reads it, compiles
+//! what was read, encodes and decodes with that, and keeps it in a cache, which is damaged in turn. A panic, a
+//! case of over a second of processor time or one that holds more memory than a multiple of its size ends the
+//! run; the case is left as `fault`, with the extension of its kind.
 
 #![forbid(unsafe_code)]
 
+mod caches;
 mod damage;
 mod kinds;
 mod texts;
@@ -102,7 +104,9 @@ fn run_case(kind: Kind, bytes: &[u8], seed: u64) {
 }
 
 fn read_and_use(kind: Kind, bytes: &[u8]) -> Option<Pipeline> {
-    let pipeline = Pipeline::compile(&kind.read(bytes)?).ok()?;
+    let spec = kind.read(bytes)?;
+    let pipeline = Pipeline::compile(&spec).ok()?;
     texts::encode_and_decode(&pipeline);
+    caches::keep_and_damage(&spec, &pipeline);
     Some(pipeline)
 }

@@ -8,6 +8,7 @@
 pub use piecework_kernels::level;
 
 pub mod error;
+pub mod parts;
 pub mod spec;
 pub mod text;
 pub mod vocab;

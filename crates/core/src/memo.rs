@@ -146,6 +146,8 @@ struct Line {
     ids: [PackedIds; 2],
 }
 
+const BYTES_PER_WORD: usize = std::mem::size_of::<Line>() / 2;
+
 /// The table.
 #[derive(Clone, Debug)]
 pub struct Memo {
@@ -166,6 +168,19 @@ impl Memo {
     #[must_use]
     pub fn with_bits(bits: u32) -> Self {
         Self { lines: vec![EMPTY; 1 << (bits - 1)], shift: 64 - (bits - 1), words: 0 }
+    }
+
+    /// A memo of at most so many bytes and `2^most_bits` words; at least of four words.
+    #[must_use]
+    pub fn within(bytes: usize, most_bits: u32) -> Self {
+        let bits = (bytes / BYTES_PER_WORD).checked_ilog2().unwrap_or(0);
+        Self::with_bits(bits.clamp(2, most_bits))
+    }
+
+    /// The memory it takes, used or not.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        std::mem::size_of_val(self.lines.as_slice())
     }
 
     /// Say that a word will be asked for soon.
@@ -285,6 +300,16 @@ mod tests {
         }
         let kept = (0..100_000).filter(|&i| memo.get(key(i)) == pack(&[i])).count();
         assert!(kept > 99_900, "{kept}");
+    }
+
+    #[test]
+    fn keeps_within_its_budget() {
+        for bytes in [128, 200, 4096, 5000, 1 << 20] {
+            assert!(Memo::within(bytes, 17).bytes() <= bytes);
+        }
+        assert_eq!(Memo::within(usize::MAX, 17).bytes(), 4 << 20);
+        assert_eq!(Memo::within(4 << 20, 17).bytes(), 4 << 20);
+        assert_eq!(Memo::within(0, 17).get(Key::of(b"a").unwrap()), None);
     }
 
     #[test]

@@ -1,100 +1,139 @@
 //! A compiled vocabulary: token to id by hash, id to token by index.
+//!
+//! All of it is three plain arrays, which a file can hold as they are: the tokens one after another, the
+//! span of each id's token, and a hash table with linear probing, at most half full.
 
-use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 use std::hash::Hasher;
 
+use piecework_kernels::array::{Array, Text};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
+
 use crate::error::{Error, ErrorKind};
+use crate::parts::{damaged, Parts};
 use crate::spec::ModelSpec;
 
 /// The largest id a vocabulary may hold; tables are indexed by id.
 pub const MAX_ID: u32 = (1 << 28) - 1;
 
+/// The span of an id without token, whose end is before its start.
+const GAP: [u32; 2] = [1, 0];
+const EMPTY: [u32; 2] = [0, u32::MAX];
+
+/// The names of the tables where they are taken apart.
+const TEXT: &str = "vocab.text";
+const SPANS: &str = "vocab.spans";
+const SLOTS: &str = "vocab.slots";
+
 /// Tokens and their ids; ids may have gaps.
 #[derive(Clone, Debug, Default)]
 pub struct Vocab {
-    text: String,
-    /// Byte span of each id's token in `text`; `None` in a gap.
-    spans: Vec<Option<(u32, u32)>>,
-    by_token: HashTable<u32>,
+    text: Text,
+    /// Where each id's token begins and ends in `text`.
+    spans: Array<[u32; 2]>,
+    /// The upper half of a token's hash, and its id; a power of two of them.
+    slots: Array<[u32; 2]>,
+    len: usize,
 }
 
 impl Vocab {
     /// Compile (token, id) entries; duplicate tokens or ids and far-off ids are errors.
     pub fn compile(entries: &[(String, u32)]) -> Result<Self, Error> {
-        let highest = entries.iter().map(|&(_, id)| id).max().unwrap_or(0);
-        let room = 1_000_000 + 16 * entries.len();
-        if highest > MAX_ID || highest as usize > room {
-            let expected = format!("ids below {}", room.min(MAX_ID as usize));
-            return Err(Error::new(ErrorKind::Vocabulary, "vocab", format!("id {highest}"), expected));
-        }
-        let mut vocab = Self {
-            text: String::with_capacity(entries.iter().map(|(token, _)| token.len()).sum()),
-            spans: vec![None; if entries.is_empty() { 0 } else { highest as usize + 1 }],
-            by_token: HashTable::with_capacity(entries.len()),
-        };
-        for (token, id) in entries {
-            vocab.insert(token, *id)?;
-        }
-        Ok(vocab)
+        Self::of(entries.iter().map(|(token, id)| (token.as_str(), *id)))
     }
 
     /// Compile the entries of a model; errors name the place in its specification.
     pub fn of_model(spec: &ModelSpec) -> Result<Self, Error> {
-        match spec {
+        let in_order = |vocab: &[(String, u32)]| Self::compile(vocab);
+        let compiled = match spec {
+            ModelSpec::WordPiece(spec) => in_order(&spec.vocab),
+            ModelSpec::Word(spec) => in_order(&spec.vocab),
+            ModelSpec::Char(spec) => in_order(&spec.vocab),
+            ModelSpec::Bpe(spec) => in_order(&spec.vocab),
             ModelSpec::Unigram(spec) => {
-                check_list(spec.vocab.iter().map(|(token, _)| token.as_str()), "model.vocab")?;
+                return of_list(spec.vocab.iter().map(|(token, _)| token.as_str()), "model.vocab");
             }
             ModelSpec::SentencePiece(spec) => {
-                check_list(spec.pieces.iter().map(|piece| piece.text.as_str()), "model.pieces")?;
+                return of_list(spec.pieces.iter().map(|piece| piece.text.as_str()), "model.pieces");
             }
-            _ => {}
-        }
-        Self::compile(&spec.vocab()).map_err(|error| Error { place: "model.vocab".into(), ..error })
+        };
+        compiled.map_err(|error| Error { place: "model.vocab".into(), ..error })
     }
 
-    fn insert(&mut self, token: &str, id: u32) -> Result<(), Error> {
-        if let Some(other) = self.id_of(token) {
-            let found = format!("{token:?} twice, as {other} and {id}");
-            return Err(Error::new(ErrorKind::Vocabulary, "vocab", found, "each token once"));
+    fn of<'e>(entries: impl ExactSizeIterator<Item = (&'e str, u32)> + Clone) -> Result<Self, Error> {
+        let highest = entries.clone().map(|(_, id)| id).max();
+        let room = 1_000_000 + 16 * entries.len();
+        if let Some(id) = highest.filter(|&id| id > MAX_ID || id as usize > room) {
+            let expected = format!("ids below {}", room.min(MAX_ID as usize));
+            return Err(Error::new(ErrorKind::Vocabulary, "vocab", format!("id {id}"), expected));
         }
-        if let Some(other) = self.token_of(id) {
-            let found = format!("id {id} twice, for {other:?} and {token:?}");
-            return Err(Error::new(ErrorKind::Vocabulary, "vocab", found, "each id once"));
+        let bytes: usize = entries.clone().map(|(token, _)| token.len()).sum();
+        if u32::try_from(bytes).is_err() {
+            return Err(Error::new(ErrorKind::Vocabulary, "vocab", "over 4 GiB of tokens", "less"));
         }
-        let start = self.text.len();
-        self.text.push_str(token);
-        let end = u32::try_from(self.text.len())
-            .map_err(|_| Error::new(ErrorKind::Vocabulary, "vocab", "over 4 GiB of tokens", "less"))?;
-        self.spans[id as usize] = Some((start as u32, end));
-        let (text, spans) = (&self.text, &self.spans);
-        self.by_token.insert_unique(hash(token), id, |&id| hash(slice(text, spans, id)));
-        Ok(())
+        let mut builder = Builder {
+            text: String::with_capacity(bytes),
+            spans: vec![GAP; highest.map_or(0, |id| id as usize + 1)],
+            slots: vec![EMPTY; (2 * entries.len()).next_power_of_two()],
+        };
+        let len = entries.len();
+        entries.into_iter().try_for_each(|(token, id)| builder.insert(token, id))?;
+        let Builder { text, spans, slots } = builder;
+        Ok(Self { text: text.into(), spans: spans.into(), slots: slots.into(), len })
+    }
+
+    /// Take the tables apart.
+    pub fn store(&self, parts: &mut Parts) {
+        parts.put(TEXT, self.text.bytes());
+        parts.put(SPANS, &self.spans);
+        parts.put(SLOTS, &self.slots);
+    }
+
+    /// Put the tables together again; the time goes into checking them.
+    pub fn restore(parts: &Parts) -> Result<Self, Error> {
+        let text = Text::new(parts.get(TEXT)?).map_err(|error| damaged(TEXT, error.to_string()))?;
+        let (spans, slots) = (parts.get::<[u32; 2]>(SPANS)?, parts.get::<[u32; 2]>(SLOTS)?);
+        let is_token = |&[start, end]: &[u32; 2]| text.get(start as usize..end as usize).is_some();
+        if let Some(span) = spans.iter().find(|&span| *span != GAP && !is_token(span)) {
+            return Err(damaged(SPANS, format!("{span:?}")));
+        }
+        let is_slot = |&[_, id]: &[u32; 2]| id == EMPTY[1] || (id as usize) < spans.len();
+        let len = slots.iter().filter(|slot| slot[1] != EMPTY[1]).count();
+        if !slots.len().is_power_of_two() || !slots.iter().all(is_slot) || spans.len() > MAX_ID as usize + 1
+        {
+            return Err(damaged(SLOTS, format!("{} slots for {} ids", slots.len(), spans.len())));
+        }
+        Ok(Self { text, spans, slots, len })
     }
 
     /// The id of a token.
     #[must_use]
     pub fn id_of(&self, token: &str) -> Option<u32> {
-        let same = |&id: &u32| slice(&self.text, &self.spans, id) == token;
-        self.by_token.find(hash(token), same).copied()
+        find(&self.slots, &self.spans, &self.text, token, hash(token)).ok()
     }
 
     /// The token of an id.
     #[must_use]
     pub fn token_of(&self, id: u32) -> Option<&str> {
-        self.spans.get(id as usize)?.map(|(start, end)| &self.text[start as usize..end as usize])
+        let [start, end] = *self.spans.get(id as usize)?;
+        self.text.get(start as usize..end as usize)
+    }
+
+    /// All ids are below.
+    #[must_use]
+    pub fn id_bound(&self) -> usize {
+        self.spans.len()
     }
 
     /// Number of tokens.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.by_token.len()
+        self.len
     }
 
     /// Whether there is no token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.by_token.is_empty()
+        self.len == 0
     }
 
     /// Tokens and ids, by id.
@@ -115,20 +154,78 @@ impl Vocab {
     }
 }
 
-/// Check that no two entries of a list are equal: `token_to_id` would have two answers.
-fn check_list<'t>(entries: impl ExactSizeIterator<Item = &'t str>, place: &str) -> Result<(), Error> {
-    let mut first_at = FxHashMap::with_capacity_and_hasher(entries.len(), FxBuildHasher);
-    for (at, token) in entries.enumerate() {
-        if let Some(first) = first_at.insert(token, at) {
-            let (place, found) = (format!("{place}[{at}]"), format!("{token:?} as in [{first}]"));
-            return Err(Error::new(ErrorKind::Vocabulary, place, found, "each token once"));
-        }
-    }
-    Ok(())
+/// The tables while they are made.
+struct Builder {
+    text: String,
+    spans: Vec<[u32; 2]>,
+    slots: Vec<[u32; 2]>,
 }
 
-fn slice<'a>(text: &'a str, spans: &[Option<(u32, u32)>], id: u32) -> &'a str {
-    spans[id as usize].map_or("", |(start, end)| &text[start as usize..end as usize])
+impl Builder {
+    fn insert(&mut self, token: &str, id: u32) -> Result<(), Error> {
+        let hash = hash(token);
+        let slot = match find(&self.slots, &self.spans, &self.text, token, hash) {
+            Err(slot) => slot,
+            Ok(other) => {
+                let found = format!("{token:?} twice, as {other} and {id}");
+                return Err(Error::new(ErrorKind::Vocabulary, "vocab", found, "each token once"));
+            }
+        };
+        let span = &mut self.spans[id as usize];
+        if *span != GAP {
+            let other = &self.text[span[0] as usize..span[1] as usize];
+            let found = format!("id {id} twice, for {other:?} and {token:?}");
+            return Err(Error::new(ErrorKind::Vocabulary, "vocab", found, "each id once"));
+        }
+        let start = self.text.len() as u32;
+        self.text.push_str(token);
+        *span = [start, self.text.len() as u32];
+        self.slots[slot] = [(hash >> 32) as u32, id];
+        Ok(())
+    }
+}
+
+/// The id of a token, or the slot where it would stand.
+#[inline]
+fn find(slots: &[[u32; 2]], spans: &[[u32; 2]], text: &str, token: &str, hash: u64) -> Result<u32, usize> {
+    let mask = slots.len().wrapping_sub(1);
+    let mut slot = hash as usize & mask;
+    // At least half of the slots are empty; a table that is not made so ends the search as well.
+    for _ in 0..slots.len() {
+        let [tag, id] = slots[slot];
+        if id == EMPTY[1] {
+            return Err(slot);
+        }
+        if tag == (hash >> 32) as u32 {
+            let [start, end] = spans[id as usize];
+            if text.as_bytes().get(start as usize..end as usize) == Some(token.as_bytes()) {
+                return Ok(id);
+            }
+        }
+        slot = (slot + 1) & mask;
+    }
+    Err(0)
+}
+
+/// Compile a list, in which each entry's id is its position: an entry that is there twice is named by both.
+fn of_list<'t>(
+    entries: impl ExactSizeIterator<Item = &'t str> + Clone,
+    place: &str,
+) -> Result<Vocab, Error> {
+    let numbered = entries.clone().enumerate().map(|(at, token)| (token, at as u32));
+    Vocab::of(numbered).map_err(|error| match repeated(entries) {
+        Some((token, first, at)) => {
+            let (place, found) = (format!("{place}[{at}]"), format!("{token:?} as in [{first}]"));
+            Error::new(ErrorKind::Vocabulary, place, found, "each token once")
+        }
+        None => Error { place: "model.vocab".into(), ..error },
+    })
+}
+
+/// The first entry of a list that equals one before it, and both positions.
+fn repeated<'t>(entries: impl ExactSizeIterator<Item = &'t str>) -> Option<(&'t str, usize, usize)> {
+    let mut first_at = FxHashMap::with_capacity_and_hasher(entries.len(), FxBuildHasher);
+    entries.enumerate().find_map(|(at, token)| Some((token, first_at.insert(token, at)?, at)))
 }
 
 fn hash(token: &str) -> u64 {

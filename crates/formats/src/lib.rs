@@ -6,6 +6,7 @@ mod bytes;
 mod json;
 mod ranks;
 
+pub mod cache;
 pub mod clip;
 pub mod rules_tsv;
 pub mod sentencepiece;

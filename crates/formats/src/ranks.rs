@@ -15,10 +15,9 @@
 //!
 //! One run per token: quadratic in its length, which is bounded, so linear in the size of the file.
 
-use std::collections::HashMap;
-
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::BpeSpec;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::bytes::{check_alphabet, from_printable, printable};
 
@@ -101,7 +100,8 @@ impl Ranks {
 }
 
 fn check_tokens(entries: &[Entry], place_of: &impl Fn(usize) -> String) -> Result<(), Error> {
-    let mut first_with: HashMap<&[u8], usize> = HashMap::with_capacity(entries.len());
+    let mut first_with: FxHashMap<&[u8], usize> =
+        FxHashMap::with_capacity_and_hasher(entries.len(), FxBuildHasher);
     for entry in entries {
         let wrong = |found, expected| {
             Err(Error::new(ErrorKind::Vocabulary, place_of(entry.number), found, expected))
@@ -124,16 +124,16 @@ fn check_tokens(entries: &[Entry], place_of: &impl Fn(usize) -> String) -> Resul
 /// The rank of a token: pairs of bytes, the most frequent question, without hashing; up to 15 bytes by value.
 struct Table<'t> {
     of_two: Vec<u32>,
-    of_short: HashMap<u128, u32>,
-    of_long: HashMap<&'t [u8], u32>,
+    of_short: FxHashMap<u128, u32>,
+    of_long: FxHashMap<&'t [u8], u32>,
 }
 
 impl<'t> Table<'t> {
     fn new(tokens: &'t [(Vec<u8>, u32)]) -> Self {
         let mut table = Self {
             of_two: vec![NO_RANK; 1 << 16],
-            of_short: HashMap::with_capacity(tokens.len()),
-            of_long: HashMap::new(),
+            of_short: FxHashMap::with_capacity_and_hasher(tokens.len(), FxBuildHasher),
+            of_long: FxHashMap::default(),
         };
         for (token, rank) in tokens {
             match **token {

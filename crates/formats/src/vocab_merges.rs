@@ -5,13 +5,12 @@
 //! entries for all 256 bytes are GPT-2's pipeline; with `</w>` at the end of words too, CLIP's; `</w>`
 //! without the bytes, that of the first GPT.
 
-use std::collections::{HashMap, HashSet};
-
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
     AddedToken, BertNormalizerSpec, BpeSpec, DecoderSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec,
     TokenizerSpec, VocabSpec,
 };
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use crate::bytes::{byte_level, check_alphabet, printable, tokenizer};
@@ -39,7 +38,7 @@ pub fn read(
     settings: Settings,
 ) -> Result<TokenizerSpec, Error> {
     let vocab = read_vocab(vocab).map_err(|error| error.within(names.0))?;
-    let ids: HashMap<&str, u32> = vocab.iter().map(|(token, id)| (token.as_str(), *id)).collect();
+    let ids: FxHashMap<&str, u32> = vocab.iter().map(|(token, id)| (token.as_str(), *id)).collect();
     let merges = read_merges(merges)
         .and_then(|lines| check_merges(lines, &ids))
         .map_err(|error| error.within(names.1))?;
@@ -145,8 +144,8 @@ fn line_of(number: usize) -> String {
 }
 
 /// Each merge must join two entries to an entry, and stand there once.
-fn check_merges(lines: Vec<Merge>, ids: &HashMap<&str, u32>) -> Result<Vec<(String, String)>, Error> {
-    let mut first_line = HashMap::with_capacity(lines.len());
+fn check_merges(lines: Vec<Merge>, ids: &FxHashMap<&str, u32>) -> Result<Vec<(String, String)>, Error> {
+    let mut first_line = FxHashMap::with_capacity_and_hasher(lines.len(), FxBuildHasher);
     let wrong = |number, found, expected: &str| {
         Err(Error::new(ErrorKind::Vocabulary, line_of(number), found, expected))
     };
@@ -165,7 +164,7 @@ fn check_merges(lines: Vec<Merge>, ids: &HashMap<&str, u32>) -> Result<Vec<(Stri
 
 fn special_tokens(
     vocab: &VocabSpec,
-    ids: &HashMap<&str, u32>,
+    ids: &FxHashMap<&str, u32>,
     merges: &[(String, String)],
     wanted: Option<Vec<String>>,
 ) -> Result<Vec<AddedToken>, Error> {
@@ -179,7 +178,9 @@ fn special_tokens(
         };
         return wanted.iter().map(of_entry).collect();
     }
-    let made: HashSet<String> = merges.iter().map(|(left, right)| format!("{left}{right}")).collect();
+    // Few merges make an entry that ends so.
+    let ending = merges.iter().filter(|(_, right)| right.ends_with('>'));
+    let made: FxHashSet<String> = ending.map(|(left, right)| format!("{left}{right}")).collect();
     let is_special = |token: &str| {
         token.len() > 2 && token.starts_with('<') && token.ends_with('>') && token != END_OF_WORD
     };

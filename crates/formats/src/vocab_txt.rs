@@ -1,13 +1,12 @@
 //! `vocab.txt`: one token a line, its id the number of the line from 0 on.
 
-use std::collections::HashMap;
-
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
     AddedToken, BertNormalizerSpec, DecoderSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
     PreTokenizerSpec, Segmentation, TemplatePiece, TemplateSpec, TemplateToken, TokenizerSpec, UnknownUnit,
     VocabSpec, WordPieceSpec,
 };
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::json::utf8;
 
@@ -68,8 +67,9 @@ pub fn write(vocab: &VocabSpec) -> Result<Vec<u8>, Error> {
 
 fn read_entries(bytes: &[u8]) -> Result<VocabSpec, Error> {
     let text = utf8(bytes)?;
-    let mut vocab = VocabSpec::new();
-    let mut line_of: HashMap<&str, usize> = HashMap::new();
+    let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let mut vocab = VocabSpec::with_capacity(lines);
+    let mut line_of = FxHashMap::with_capacity_and_hasher(lines, FxBuildHasher);
     let body = text.strip_suffix('\n').unwrap_or(text);
     for (line, token) in body.split('\n').map(str::trim_end).enumerate() {
         if let Some(first) = line_of.insert(token, line) {

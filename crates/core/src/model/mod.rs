@@ -21,6 +21,7 @@ pub use word::WordModel;
 pub use wordpiece::WordPiece;
 
 use crate::error::{Error, ErrorKind};
+use crate::parts::Parts;
 use crate::spec::ModelSpec;
 use crate::text::printable_of;
 use crate::vocab::Vocab;
@@ -124,16 +125,40 @@ pub enum Model {
 }
 
 impl Model {
-    /// Compile a model over its compiled vocabulary.
-    pub fn compile(spec: &ModelSpec, vocab: &Vocab) -> Result<Self, Error> {
+    /// Compile a model over its compiled vocabulary, with the tables that `parts` has of it.
+    pub fn compile(spec: &ModelSpec, vocab: &Vocab, parts: &Parts) -> Result<Self, Error> {
         Ok(match spec {
-            ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::compile(spec, vocab)?),
+            ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::restore(spec, vocab, parts)?),
             ModelSpec::Word(spec) => Self::Word(WordModel::compile(spec, vocab)?),
             ModelSpec::Char(spec) => Self::Char(CharModel::compile(spec, vocab)?),
             ModelSpec::Bpe(spec) => Self::Bpe(Bpe::compile(spec, vocab)?),
-            ModelSpec::Unigram(spec) => Self::Unigram(Unigram::compile(spec, vocab)?),
-            ModelSpec::SentencePiece(spec) => Self::SentencePiece(SentencePiece::compile(spec, vocab)?),
+            ModelSpec::Unigram(spec) => Self::Unigram(Unigram::restore(spec, vocab, parts)?),
+            ModelSpec::SentencePiece(spec) => {
+                Self::SentencePiece(SentencePiece::restore(spec, vocab, parts)?)
+            }
         })
+    }
+
+    /// Take the tables apart that take long to build.
+    pub fn store(&self, parts: &mut Parts) {
+        match self {
+            Self::WordPiece(model) => model.store(parts),
+            Self::Unigram(model) => model.store(parts),
+            Self::SentencePiece(model) => model.store(parts),
+            Self::Word(_) | Self::Char(_) | Self::Bpe(_) => {}
+        }
+    }
+
+    /// The memory of the tables that [`Model::store`] does not take apart.
+    #[must_use]
+    pub fn derived_bytes(&self) -> usize {
+        match self {
+            Self::WordPiece(model) => model.derived_bytes(),
+            Self::Unigram(model) => model.derived_bytes(),
+            Self::SentencePiece(model) => model.derived_bytes(),
+            Self::Bpe(model) => model.derived_bytes(),
+            Self::Word(_) | Self::Char(_) => 0,
+        }
     }
 
     /// Prepare to draw the segmentations of the first (0) or second (1) sequence of an input, or not to.

@@ -5,28 +5,36 @@
 
 use std::collections::VecDeque;
 
+use piecework_kernels::array::Array;
+
 use crate::error::{Error, ErrorKind};
+use crate::parts::Parts;
+
+mod stored;
+
+/// The names of the tables where they are taken apart.
+const UNITS: &str = "trie.units";
+const ENTRIES: &str = "trie.entries";
 
 const NONE: u32 = u32::MAX;
 const BLOCK: usize = 256;
 /// How many free slots are tried before a new block is opened.
 const TRIES: usize = 48;
 
-#[derive(Clone, Copy, Debug)]
-struct Unit {
-    /// The child by byte `b` stands at `base ^ b` ...
-    base: u32,
-    /// ... if that slot's `parent` is this state.
-    parent: u32,
-}
+/// The child by byte `b` of the state at `s` stands at `s[BASE] ^ b`, if the `PARENT` of that slot is the state.
+type Unit = [u32; 2];
+const BASE: usize = 0;
+const PARENT: usize = 1;
 
-const FREE: Unit = Unit { base: 0, parent: NONE };
+const FREE: Unit = [0, NONE];
+/// The parent of a root: a state that has no children.
+const NOBODY: u32 = NONE - 1;
 
 /// The double array and the entry that ends at each state.
 #[derive(Clone, Debug)]
 pub(super) struct Trie {
-    units: Vec<Unit>,
-    entries: Vec<u32>,
+    units: Array<Unit>,
+    entries: Array<u32>,
 }
 
 /// One state in breadth-first order, with the step that led to it.
@@ -45,16 +53,36 @@ impl Trie {
         mut sets: [Vec<(&[u8], u32)>; SETS],
     ) -> Result<(Self, Vec<Step>), Error> {
         for keys in &mut sets {
-            keys.sort_unstable();
+            sort(keys);
         }
         Builder::new(SETS).build(&sets)
+    }
+
+    /// Take the tables apart.
+    pub(super) fn store(&self, parts: &mut Parts) {
+        parts.put(UNITS, &self.units);
+        parts.put(ENTRIES, &self.entries);
+    }
+
+    /// Put together a trie of `SETS` sets of keys whose entries are below `entries`, if it is there; else
+    /// build it.
+    pub(super) fn restore_or_build<'k, const SETS: usize>(
+        parts: &Parts,
+        entries: usize,
+        sets: impl FnOnce() -> [Vec<(&'k [u8], u32)>; SETS],
+    ) -> Result<(Self, Vec<Step>), Error> {
+        if parts.has(UNITS) {
+            stored::restore(parts, entries, SETS)
+        } else {
+            Self::build(sets())
+        }
     }
 
     /// The state after `byte`.
     #[inline]
     pub(super) fn child(&self, state: u32, byte: u8) -> Option<u32> {
-        let next = self.units[state as usize].base ^ u32::from(byte);
-        (self.units[next as usize].parent == state).then_some(next)
+        let next = self.units[state as usize][BASE] ^ u32::from(byte);
+        (self.units[next as usize][PARENT] == state).then_some(next)
     }
 
     /// The entry that ends at a state.
@@ -81,15 +109,31 @@ struct Builder {
     entries: Vec<u32>,
     /// Free slots, newest last; some may have been taken since.
     free: Vec<u32>,
+    /// The bytes that lead on from one state.
+    bytes: Vec<u8>,
+}
+
+/// Sort keys, by their first eight bytes before anything else: most are told apart by a single comparison.
+fn sort(keys: &mut Vec<(&[u8], u32)>) {
+    let head = |key: &[u8]| {
+        let mut head = [0; 8];
+        let len = key.len().min(8);
+        head[..len].copy_from_slice(&key[..len]);
+        u64::from_be_bytes(head)
+    };
+    let mut headed: Vec<_> = keys.iter().map(|&(key, entry)| (head(key), key, entry)).collect();
+    headed.sort_unstable();
+    keys.clear();
+    keys.extend(headed.into_iter().map(|(_, key, entry)| (key, entry)));
 }
 
 impl Builder {
     fn new(roots: usize) -> Self {
-        let mut builder = Self { units: Vec::new(), entries: Vec::new(), free: Vec::new() };
+        let mut builder =
+            Self { units: Vec::new(), entries: Vec::new(), free: Vec::new(), bytes: Vec::new() };
         builder.open_block();
-        // The roots are nobody's children: their parent is a state that has none.
         for root in &mut builder.units[..roots] {
-            root.parent = NONE - 1;
+            root[PARENT] = NOBODY;
         }
         builder
     }
@@ -107,7 +151,7 @@ impl Builder {
                 return Err(Error::new(ErrorKind::Vocabulary, "vocab", found, "a smaller vocabulary"));
             }
         }
-        Ok((Trie { units: self.units, entries: self.entries }, steps))
+        Ok((Trie { units: self.units.into(), entries: self.entries.into() }, steps))
     }
 
     /// Place the children of one state.
@@ -127,13 +171,17 @@ impl Builder {
         if keys.is_empty() {
             return;
         }
-        let groups: Vec<&[(&[u8], u32)]> = keys.chunk_by(|a, b| a.0[depth] == b.0[depth]).collect();
-        let bytes: Vec<u8> = groups.iter().map(|group| group[0].0[depth]).collect();
+        let byte_of = |key: &(&[u8], u32)| key.0[depth];
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.clear();
+        bytes.extend(keys.chunk_by(|a, b| byte_of(a) == byte_of(b)).map(|group| byte_of(&group[0])));
         let base = self.find_base(&bytes);
-        self.units[state as usize].base = base;
-        for (group, byte) in groups.into_iter().zip(bytes) {
+        self.bytes = bytes;
+        self.units[state as usize][BASE] = base;
+        for group in keys.chunk_by(|a, b| byte_of(a) == byte_of(b)) {
+            let byte = byte_of(&group[0]);
             let child = base ^ u32::from(byte);
-            self.units[child as usize].parent = state;
+            self.units[child as usize][PARENT] = state;
             steps.push(Step { parent: state, byte, state: child, depth: depth as u32 + 1 });
             waiting.push_back(Subtree { state: child, depth: depth + 1, keys: group });
         }
@@ -161,7 +209,7 @@ impl Builder {
     }
 
     fn is_free(&self, slot: u32) -> bool {
-        self.units[slot as usize].parent == NONE
+        self.units[slot as usize][PARENT] == NONE
     }
 
     fn open_block(&mut self) {

@@ -13,7 +13,8 @@ pub enum Input<'t> {
 }
 
 impl<'t> Input<'t> {
-    pub(super) fn texts(self) -> impl Iterator<Item = &'t str> {
+    /// Its texts.
+    pub fn texts(self) -> impl Iterator<Item = &'t str> {
         let (one, many): (Option<&str>, &[&str]) = match self {
             Self::Text(text) => (Some(text), &[]),
             Self::Words(words) => (None, words),

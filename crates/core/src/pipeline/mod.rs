@@ -7,7 +7,6 @@ mod decoding;
 mod input;
 mod marked;
 mod pieces;
-mod seeds;
 mod segmentations;
 mod sentences;
 mod stretches;
@@ -23,9 +22,13 @@ use crate::memo::long::LongMemo;
 use crate::memo::{Memo, Texts};
 use crate::model::{Model, ModelScratch, Piece};
 use crate::normalize::Normalizer;
+use crate::parts::Parts;
 use crate::postprocess::PostProcessor;
 use crate::pretokenize::PreTokenizer;
-use crate::spec::{AddedToken, DecoderSpec, ModelSpec, NormalizerSpec, Padding, TokenizerSpec, Truncation};
+use crate::spec::{
+    AddedToken, DecoderSpec, ModelSpec, NormalizerSpec, Padding, PostProcessorSpec, TokenizerSpec,
+    Truncation,
+};
 use crate::special::{Segment, SpecialTokens};
 use crate::text::Pieces;
 use crate::vocab::Vocab;
@@ -63,7 +66,8 @@ pub struct Pipeline {
     added_ids: FxHashMap<String, u32>,
     truncation: Option<Truncation>,
     padding: Option<Padding>,
-    seeded_memo: Memo,
+    /// What the caches of one thread may take.
+    cache_bytes: usize,
 }
 
 /// What one thread works with; made by [`Pipeline::scratch`].
@@ -83,6 +87,27 @@ pub struct Scratch {
     swallowed: FxHashMap<(u32, u32), String>,
 }
 
+impl Scratch {
+    /// What the caches take, whatever was encoded.
+    fn cache_bytes(&self) -> usize {
+        self.memo.bytes()
+    }
+}
+
+/// Memory in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The tables of the vocabulary and the model, which all threads share.
+    pub tables: usize,
+    /// The caches of each thread that encodes.
+    pub caches: usize,
+    /// What these caches may take at the most.
+    pub budget: usize,
+}
+
+/// What the caches of a thread may take unless told otherwise.
+const DEFAULT_CACHE_BYTES: usize = 64 << 20;
+
 /// The most tokens that padding may make of one text and its overflowing windows.
 const MAX_PADDED_IN_ALL: usize = 1 << 22;
 
@@ -90,9 +115,28 @@ const MAX_PADDED_IN_ALL: usize = 1 << 22;
 const MEMO_BITS: u32 = 17;
 
 impl Pipeline {
-    /// Check a specification and build every table.
-    pub fn compile(spec: &TokenizerSpec) -> Result<Self, Error> {
+    /// Check a specification and build every table; one that is given away is not copied.
+    pub fn compile(spec: impl Into<TokenizerSpec>) -> Result<Self, Error> {
+        let spec = spec.into();
         let vocab = Vocab::of_model(&spec.model)?;
+        Self::over(vocab, spec, &Parts::default())
+    }
+
+    /// Put together again what [`Pipeline::store`] took apart; `spec` is what it was compiled from.
+    pub fn restore(spec: TokenizerSpec, parts: &Parts) -> Result<Self, Error> {
+        Self::over(Vocab::restore(parts)?, spec, parts)
+    }
+
+    /// Take apart the tables that take long to build.
+    #[must_use]
+    pub fn store(&self) -> Parts {
+        let mut parts = Parts::default();
+        self.vocab.store(&mut parts);
+        self.model.store(&mut parts);
+        parts
+    }
+
+    fn over(vocab: Vocab, spec: TokenizerSpec, parts: &Parts) -> Result<Self, Error> {
         check_added_tokens(&spec.added_tokens, &vocab)?;
         let post_processor = PostProcessor::compile(spec.post_processor.as_ref())?;
         if let Some(truncation) = &spec.truncation {
@@ -111,8 +155,7 @@ impl Pipeline {
             special: SpecialTokens::compile(&spec.added_tokens, normalized)?,
             splitter: Splitter::new(normalizer, PreTokenizer::compile(spec.pre_tokenizer.as_ref())?),
             marked: None,
-            model: Model::compile(&spec.model, &vocab)?,
-            model_spec: spec.model.clone(),
+            model: Model::compile(&spec.model, &vocab, parts)?,
             added_ids: added.clone().map(|(id, content)| (content, id)).collect(),
             added: added.collect(),
             vocab,
@@ -120,22 +163,22 @@ impl Pipeline {
             decoder: Decoder::compile(spec.decoder.as_ref())?,
             denormalizer: denormalizer(spec.decoder.as_ref())?,
             gathers: Gathers::default(),
-            truncation: spec.truncation.clone(),
-            padding: spec.padding.clone(),
-            seeded_memo: Memo::with_bits(MEMO_BITS),
+            truncation: spec.truncation,
+            padding: spec.padding,
+            model_spec: spec.model,
+            cache_bytes: DEFAULT_CACHE_BYTES,
         };
-        pipeline.check_ids(spec)?;
+        pipeline.check_ids(spec.post_processor.as_ref())?;
         pipeline.marked = pipeline.marked_words();
-        pipeline.seed_memo();
         Ok(pipeline)
     }
 
     /// Refuse ids of other stages that stand for nothing here.
-    fn check_ids(&self, spec: &TokenizerSpec) -> Result<(), Error> {
-        if let Some(post_processor) = &spec.post_processor {
+    fn check_ids(&self, post_processor: Option<&PostProcessorSpec>) -> Result<(), Error> {
+        if let Some(post_processor) = post_processor {
             check_post_processor(post_processor, |id| self.token_of(id))?;
         }
-        spec.padding.as_ref().map_or(Ok(()), |padding| check_padding_id(padding, |id| self.token_of(id)))
+        self.padding.as_ref().map_or(Ok(()), |padding| check_padding_id(padding, |id| self.token_of(id)))
     }
 
     /// The specification it was compiled from.
@@ -153,11 +196,34 @@ impl Pipeline {
         }
     }
 
+    /// The same with another budget for the caches of each thread.
+    #[must_use]
+    pub fn with_cache_bytes(self, cache_bytes: usize) -> Self {
+        Self { cache_bytes, ..self }
+    }
+
+    /// What the caches of each thread may take.
+    #[must_use]
+    pub fn cache_bytes(&self) -> usize {
+        self.cache_bytes
+    }
+
+    /// What there is in memory.
+    #[must_use]
+    pub fn memory(&self) -> Memory {
+        Memory {
+            tables: self.store().iter().map(|(_, values)| values.len()).sum::<usize>()
+                + self.model.derived_bytes(),
+            caches: self.scratch().cache_bytes(),
+            budget: self.cache_bytes,
+        }
+    }
+
     /// Working memory for one thread.
     #[must_use]
     pub fn scratch(&self) -> Scratch {
         Scratch {
-            memo: self.seeded_memo.clone(),
+            memo: Memo::within(self.cache_bytes, MEMO_BITS),
             texts: Texts::default(),
             batch: Batch::default(),
             long_memo: LongMemo::default(),

@@ -45,6 +45,13 @@ pub struct TokenizerSpec {
     pub model: ModelSpec,
 }
 
+/// What is only lent is copied.
+impl From<&TokenizerSpec> for TokenizerSpec {
+    fn from(spec: &TokenizerSpec) -> Self {
+        spec.clone()
+    }
+}
+
 /// Which end of a sequence is cut or filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {

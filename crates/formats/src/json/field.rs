@@ -2,9 +2,8 @@
 //!
 //! Paths are links to the values around a value; they become text only in errors.
 
-use std::collections::HashSet;
-
 use piecework_core::error::{Error, ErrorKind};
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::tree::Node;
 
@@ -93,7 +92,7 @@ impl<'a> Field<'a> {
     /// The entries of an object whose names are data; none may be there twice.
     pub(crate) fn entries(&'a self) -> Result<impl Iterator<Item = (&'a str, Field<'a>)>, Error> {
         let members = self.members()?;
-        let mut seen = HashSet::with_capacity(members.len());
+        let mut seen = FxHashSet::with_capacity_and_hasher(members.len(), FxBuildHasher);
         let field = |name: &'a str, node| Field { node, place: Place::Entry(&self.place, name) };
         for (name, node) in members {
             if !seen.insert(&**name) {

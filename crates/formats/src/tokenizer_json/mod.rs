@@ -23,5 +23,6 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use models::{read_model, write_model};
 pub use read::{read, read_pipeline, read_with};
 pub use write::write;

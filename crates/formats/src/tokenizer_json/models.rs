@@ -8,8 +8,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::bpe::{self, read_bpe, WrittenBpe};
 use super::read::optional;
-use super::sentencepiece::{read_model, WrittenModel};
-use crate::json::Field;
+use super::sentencepiece::{self, WrittenModel};
+use crate::json::{parse, Field};
 
 pub(super) const KINDS: [&str; 5] = ["BPE", "WordPiece", "WordLevel", "Unigram", "SentencePiece"];
 
@@ -18,13 +18,24 @@ pub(super) fn read(field: &Field) -> Result<ModelSpec, Error> {
     read_kind(field, kind, &[])
 }
 
+/// Read a model alone.
+pub(crate) fn read_model(bytes: &[u8]) -> Result<ModelSpec, Error> {
+    read(&Field::root(&parse(bytes)?))
+}
+
+/// Write a model alone.
+pub(crate) fn write_model(model: &ModelSpec) -> String {
+    // As for a whole document, nothing can go wrong.
+    serde_json::to_string(&Written(model)).unwrap_or_default()
+}
+
 /// Read a model of this kind; `extra` names fields that a BPE model may have besides the usual ones.
 pub(super) fn read_kind(field: &Field, kind: &str, extra: &[&str]) -> Result<ModelSpec, Error> {
     match kind {
         "BPE" => read_bpe(field, extra).map(bpe::without_merges_as_char),
         "WordPiece" => read_wordpiece(field).map(ModelSpec::WordPiece),
         "WordLevel" => read_word(field).map(ModelSpec::Word),
-        "SentencePiece" => read_model(field).map(ModelSpec::SentencePiece),
+        "SentencePiece" => sentencepiece::read_model(field).map(ModelSpec::SentencePiece),
         _ => read_unigram(field).map(ModelSpec::Unigram),
     }
 }

@@ -91,6 +91,11 @@ impl Bpe {
         })
     }
 
+    /// The memory of the merges.
+    pub(super) fn derived_bytes(&self) -> usize {
+        self.pairs.bytes()
+    }
+
     /// Segment one non-empty word; at random where the scratch has draws.
     ///
     /// A drawn segmentation begins with characters even where whole words need no merges, as in

@@ -46,11 +46,12 @@ impl Pairs {
         }
         let prefix = spec.continuing_subword_prefix.as_deref().unwrap_or_default();
         let mut pairs = Self::with_room_for(spec.merges.len());
-        let mut spelled = String::new();
+        let (mut spelled, mut likely) = (String::new(), 0);
         for (rank, (left, right)) in (0..).zip(&spec.merges) {
             let place = format_args!("model.merges[{rank}]");
-            let entries = entries_of(left, right, prefix, vocab, &mut spelled);
+            let entries = entries_of(left, right, prefix, likely, vocab, &mut spelled);
             let (left_id, right_id, joined) = entries.map_err(|e| e.into_error(place))?;
+            likely = joined + 1;
             pairs.insert(Merge { left: left_id, right: right_id, rank, joined });
             pairs.may_repeat |= right.len() == prefix.len();
         }
@@ -145,6 +146,13 @@ impl Pairs {
         self.are_in_order
     }
 
+    /// The memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.slots.as_slice())
+            + size_of_val(self.filter.as_slice())
+            + size_of_val(self.joined.as_slice())
+    }
+
     /// Whether two pairs that stand at one position, one after the other, may join to the same entry.
     /// They cannot while each merge makes an entry longer, which it does unless nothing but the prefix
     /// is added.
@@ -176,11 +184,13 @@ impl BadMerge {
 }
 
 /// The entries of a merge and the one that they join to. The prefix of the right side goes; as in
-/// `tokenizers`, by its length alone.
+/// `tokenizers`, by its length alone. Most vocabularies number their entries as they were learned, so the
+/// entry after the last one is `likely` the one sought, and to compare is quicker than to look up.
 fn entries_of(
     left: &str,
     right: &str,
     prefix: &str,
+    likely: u32,
     vocab: &Vocab,
     joined: &mut String,
 ) -> Result<(u32, u32, u32), BadMerge> {
@@ -190,6 +200,10 @@ fn entries_of(
         found: format!("{right:?} on the right, which does not begin with {prefix:?}"),
         expected: "an entry with the continuing_subword_prefix",
     })?;
+    let is_join = |token: &str| token.strip_prefix(left) == Some(bare);
+    if vocab.token_of(likely).is_some_and(is_join) {
+        return Ok((left_id, right_id, likely));
+    }
     joined.clear();
     joined.push_str(left);
     joined.push_str(bare);

@@ -29,6 +29,7 @@ use super::bytes::ByteEntries;
 use super::unigram::Drawing;
 use super::{ModelScratch, PieceSink};
 use crate::error::Error;
+use crate::parts::Parts;
 use crate::spec::{PieceType, SentencePieceKind, SentencePieceSpec};
 use crate::text::Prefixes;
 use crate::vocab::Vocab;
@@ -67,11 +68,18 @@ pub(crate) struct Scratch {
 impl SentencePiece {
     /// Check the pieces and build the tables.
     pub fn compile(spec: &SentencePieceSpec, vocab: &Vocab) -> Result<Self, Error> {
+        Self::restore(spec, vocab, &Parts::default())
+    }
+
+    /// The same, with the trie that `parts` has.
+    pub(super) fn restore(spec: &SentencePieceSpec, vocab: &Vocab, parts: &Parts) -> Result<Self, Error> {
         let unk_id = checks::check(spec)?;
         let user_defined = spec.pieces.iter().filter(|piece| piece.kind == PieceType::UserDefined);
         Ok(Self {
             engine: match spec.kind {
-                SentencePieceKind::Unigram => Engine::Unigram(Box::new(Unigram::compile(spec, unk_id)?)),
+                SentencePieceKind::Unigram => {
+                    Engine::Unigram(Box::new(Unigram::compile(spec, unk_id, parts)?))
+                }
                 SentencePieceKind::Bpe => Engine::Bpe(Bpe::compile(spec)?),
                 SentencePieceKind::Word => Engine::Word,
                 SentencePieceKind::Char => Engine::Char,
@@ -82,6 +90,21 @@ impl SentencePiece {
             symbols: Prefixes::build(user_defined.map(|piece| piece.text.as_str())),
             cut: cuts::cut_of(spec),
         })
+    }
+
+    /// Take the trie apart, if there is one.
+    pub(super) fn store(&self, parts: &mut Parts) {
+        if let Engine::Unigram(unigram) = &self.engine {
+            unigram.store(parts);
+        }
+    }
+
+    /// The memory of the other tables.
+    pub(super) fn derived_bytes(&self) -> usize {
+        match &self.engine {
+            Engine::Unigram(unigram) => unigram.derived_bytes(),
+            Engine::Bpe(_) | Engine::Word | Engine::Char => 0,
+        }
     }
 
     /// Where texts may be taken apart.

@@ -16,6 +16,7 @@ use super::super::{Piece, PieceSink};
 use super::emit::Emitter;
 use super::margin::{self, in_64ths, Grade, MAX_GRADE};
 use crate::error::Error;
+use crate::parts::Parts;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 
 /// How much worse than the worst piece an unknown character is.
@@ -59,7 +60,7 @@ impl Lattice {
 }
 
 impl Unigram {
-    pub(super) fn compile(spec: &SentencePieceSpec, unk_id: u32) -> Result<Self, Error> {
+    pub(super) fn compile(spec: &SentencePieceSpec, unk_id: u32, parts: &Parts) -> Result<Self, Error> {
         let low = spec.lowest_score.unwrap_or_else(|| lowest(&spec.pieces));
         let scores_by = |length: fn(&str) -> usize| -> Vec<f64> {
             let score = |piece: &ScoredPiece| match piece.kind {
@@ -80,7 +81,7 @@ impl Unigram {
         let unknown_score = low - UNKNOWN_PENALTY;
         let worst =
             found.iter().fold(f64::from(unknown_score).abs(), |worst, found| worst.max(found.1.abs()));
-        let (pieces, longest) = (Pieces::build(&found)?, longest_of(&found));
+        let (pieces, longest) = (Pieces::restore(&found, parts)?, longest_of(&found));
         let rescored = if rescored == scores { Vec::new() } else { rescored };
         scores[unk_id as usize] = unknown_score.into();
         let limits = margin::limits(worst);
@@ -99,6 +100,16 @@ impl Unigram {
             true => f64::from(self.unknown_score),
             false => self.rescored.get(id as usize).copied().unwrap_or(self.scores[id as usize]),
         }
+    }
+
+    /// Take the trie apart.
+    pub(super) fn store(&self, parts: &mut Parts) {
+        self.pieces.store(parts);
+    }
+
+    /// The memory of all but the trie.
+    pub(super) fn derived_bytes(&self) -> usize {
+        self.pieces.derived_bytes() + size_of_val(self.scores.as_slice())
     }
 
     /// Segment what follows a text that scores `score`; gives the score with it.

@@ -24,6 +24,7 @@ use super::bytes::ByteEntries;
 use super::sampling::Draws;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
+use crate::parts::Parts;
 use crate::spec::UnigramSpec;
 use crate::vocab::Vocab;
 
@@ -55,16 +56,31 @@ pub(crate) struct Lattice {
 impl Unigram {
     /// Build the automaton; scores must be finite and `unk_id` an entry.
     pub fn compile(spec: &UnigramSpec, vocab: &Vocab) -> Result<Self, Error> {
+        Self::restore(spec, vocab, &Parts::default())
+    }
+
+    /// The same, with the trie that `parts` has.
+    pub(super) fn restore(spec: &UnigramSpec, vocab: &Vocab, parts: &Parts) -> Result<Self, Error> {
         check(spec)?;
         let scored: Vec<(&str, f64)> =
             spec.vocab.iter().map(|(token, score)| (token.as_str(), *score)).collect();
         let lowest = spec.vocab.iter().fold(f64::INFINITY, |low, &(_, score)| low.min(score));
         Ok(Self {
-            pieces: Pieces::build(&scored)?,
+            pieces: Pieces::restore(&scored, parts)?,
             unknown_score: lowest - UNKNOWN_PENALTY,
             unk_id: spec.unk_id.map(|id| id as u32),
             bytes: spec.byte_fallback.then(|| ByteEntries::collect(vocab)),
         })
+    }
+
+    /// Take the trie apart.
+    pub(super) fn store(&self, parts: &mut Parts) {
+        self.pieces.store(parts);
+    }
+
+    /// The memory of what was derived from the trie.
+    pub(super) fn derived_bytes(&self) -> usize {
+        self.pieces.derived_bytes()
     }
 
     /// Segment one non-empty word. Without `unk_id`, a word with an unknown character has no pieces, and

@@ -2,6 +2,7 @@
 
 use super::super::trie::Trie;
 use crate::error::Error;
+use crate::parts::{damaged, Parts};
 
 const ROOT: u32 = 0;
 const NONE: u32 = u32::MAX;
@@ -37,9 +38,15 @@ pub(in crate::model) struct ScoredPiece {
 
 impl Pieces {
     /// Build from pieces by id; empty ones are never found.
+    #[cfg(test)]
     pub(in crate::model) fn build(vocab: &[(&str, f64)]) -> Result<Self, Error> {
-        let keys = (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
-        let (trie, order) = Trie::build([keys])?;
+        Self::restore(vocab, &Parts::default())
+    }
+
+    /// Build from pieces by id, over the trie that `parts` may have; empty ones are never found.
+    pub(in crate::model) fn restore(vocab: &[(&str, f64)], parts: &Parts) -> Result<Self, Error> {
+        let keys = || (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
+        let (trie, order) = Trie::restore_or_build(parts, vocab.len(), || [keys()])?;
         let scored = |(token, score): &(&str, f64)| ScoredPiece {
             score: *score,
             byte_len: token.len() as u32,
@@ -54,12 +61,26 @@ impl Pieces {
             };
             let mut longest = built.links[failure as usize].longest;
             if let Some(id) = built.trie.entry(step.state) {
-                built.pieces[id as usize].shorter = longest;
+                let piece = &mut built.pieces[id as usize];
+                if piece.byte_len != step.depth {
+                    return Err(damaged("trie.entries", format!("entry {id} after {} bytes", step.depth)));
+                }
+                piece.shorter = longest;
                 longest = id;
             }
             built.links[step.state as usize] = Link { failure, longest, depth: step.depth };
         }
         Ok(built)
+    }
+
+    /// Take the trie apart.
+    pub(in crate::model) fn store(&self, parts: &mut Parts) {
+        self.trie.store(parts);
+    }
+
+    /// The memory of all but the trie.
+    pub(in crate::model) fn derived_bytes(&self) -> usize {
+        size_of_val(self.links.as_slice()) + size_of_val(self.pieces.as_slice())
     }
 
     /// The state before any byte.

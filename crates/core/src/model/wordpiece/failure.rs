@@ -56,6 +56,11 @@ impl Failures {
         (pops, Some(failure.link).filter(|&link| link != NONE))
     }
 
+    /// The memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.of_state.as_slice()) + size_of_val(self.pops.as_slice())
+    }
+
     fn failure_of(&mut self, trie: &Trie, step: Step) -> Failure {
         let first_pop = self.pops.len() as u32;
         if let Some(id) = trie.entry(step.state) {

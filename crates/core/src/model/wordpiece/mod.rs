@@ -12,6 +12,7 @@ use self::failure::Failures;
 use super::trie::Trie;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::Error;
+use crate::parts::Parts;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
 use crate::vocab::Vocab;
 
@@ -37,14 +38,21 @@ pub struct WordPiece {
 impl WordPiece {
     /// Build the trie and its failure links; the unknown token must be in the vocabulary.
     pub fn compile(spec: &WordPieceSpec, vocab: &Vocab) -> Result<Self, Error> {
+        Self::restore(spec, vocab, &Parts::default())
+    }
+
+    /// The same, with the trie that `parts` has.
+    pub(super) fn restore(spec: &WordPieceSpec, vocab: &Vocab, parts: &Parts) -> Result<Self, Error> {
         let unk_id = vocab.require(&spec.unk_token, "model.unk_token")?;
         let prefix = spec.continuing_subword_prefix.as_str();
-        let at_start = vocab.iter().map(|(token, id)| (token.as_bytes(), id)).collect();
-        let inside = vocab
-            .iter()
-            .filter_map(|(token, id)| Some((token.strip_prefix(prefix)?.as_bytes(), id)))
-            .collect();
-        let (trie, order) = Trie::build([at_start, inside])?;
+        let (trie, order) = Trie::restore_or_build(parts, vocab.id_bound(), || {
+            let at_start = vocab.iter().map(|(token, id)| (token.as_bytes(), id)).collect();
+            let inside = vocab
+                .iter()
+                .filter_map(|(token, id)| Some((token.strip_prefix(prefix)?.as_bytes(), id)))
+                .collect();
+            [at_start, inside]
+        })?;
         let failures = Failures::compute(&trie, &order)?;
         let mut entry_lens = Vec::new();
         for (token, id) in vocab.iter() {
@@ -81,6 +89,16 @@ impl WordPiece {
             start += len;
         }
         true
+    }
+
+    /// Take the trie apart.
+    pub(super) fn store(&self, parts: &mut Parts) {
+        self.trie.store(parts);
+    }
+
+    /// The memory of what was derived from the trie.
+    pub(super) fn derived_bytes(&self) -> usize {
+        self.failures.bytes()
     }
 
     /// Segment one non-empty word.

@@ -102,17 +102,6 @@ impl Form {
     pub(super) fn keeps(&self, stretch: &str) -> bool {
         stretch.bytes().all(|byte| self.kept.get(usize::from(byte)).is_some_and(|&kept| kept))
     }
-
-    /// The text that has an entry for a word, if one can have it.
-    pub(super) fn raw_word(&self, entry: &str) -> Option<String> {
-        let word = entry.strip_prefix(MARK)?;
-        match self.layout {
-            _ if word.is_empty() || word.contains([MARK, ' ']) => None,
-            Layout::Apart | Layout::Single => Some(word.to_owned()),
-            Layout::Runs(_) => Some(format!(" {word}")),
-            Layout::Marked(_) => None,
-        }
-    }
 }
 
 fn sentencepiece(normalizer: &Normalizer) -> Option<(Layout, Parting)> {

@@ -86,17 +86,6 @@ impl Marked {
         let source = Source { form: &self.form, normalizer: tools.normalizer, text, start };
         run(source, tools, out).map(|()| true)
     }
-
-    /// Look up what can be a word, so that it is remembered.
-    pub(super) fn seed<'t>(&self, entries: impl Iterator<Item = &'t str>, mut tools: Tools<'_>) {
-        let mut ids = Vec::new();
-        for word in entries.filter_map(|entry| self.form.raw_word(entry)) {
-            ids.clear();
-            let source = Source { form: &self.form, normalizer: tools.normalizer, text: &word, start: 1 };
-            // A word that cannot be normalized is not remembered.
-            let _ = run(source, tools.again(), &mut ids);
-        }
-    }
 }
 
 /// Append the ids of a text that is normalized and marked already, by words that `SentencePiece::cut` tells.
@@ -108,16 +97,6 @@ pub(super) fn append_marked(text: &str, tools: Tools<'_>, out: &mut Vec<u32>) ->
     };
     let form = Form::marked(cut);
     run(Source { form: &form, normalizer: tools.normalizer, text, start: 0 }, tools, out)
-}
-
-/// Look up what can be a part of a marked text, so that it is remembered.
-pub(super) fn seed_marked<'t>(parts: impl Iterator<Item = &'t str>, mut tools: Tools<'_>) {
-    let mut ids = Vec::new();
-    for part in parts {
-        ids.clear();
-        // A marked text is not normalized, which alone can fail.
-        let _ = append_marked(part, tools.again(), &mut ids);
-    }
 }
 
 fn run(source: Source<'_>, tools: Tools<'_>, out: &mut Vec<u32>) -> Result<(), Error> {
@@ -133,20 +112,6 @@ fn run(source: Source<'_>, tools: Tools<'_>, out: &mut Vec<u32>) -> Result<(), E
             let MarkedScratch { word, normalized, masks, parts, .. } = memory;
             let alone = Alone { model, vocab, scratch };
             Words::new(source, alone, memos, ((word, normalized), parts), out).run(masks)
-        }
-    }
-}
-
-impl Tools<'_> {
-    fn again(&mut self) -> Tools<'_> {
-        Tools {
-            normalizer: self.normalizer,
-            model: self.model,
-            vocab: self.vocab,
-            memo: self.memo,
-            long_memo: self.long_memo,
-            scratch: self.scratch,
-            memory: self.memory,
         }
     }
 }

@@ -1,0 +1,158 @@
+//! A model as sections: settings as JSON; entries by their ids, merges as pairs of ids, scores bit for bit.
+//!
+//! The texts of the entries are those of the compiled vocabulary, which is among the parts.
+
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::parts::{damaged, Parts};
+use piecework_core::spec::{
+    BpeSpec, CharSpec, ModelSpec, PieceType, ScoredPiece, SentencePieceSpec, UnigramSpec, VocabSpec,
+    WordPieceSpec, WordSpec,
+};
+use piecework_core::vocab::Vocab;
+
+use crate::tokenizer_json::{read_model, write_model};
+
+const MODEL: &str = "model";
+const IDS: &str = "model.ids";
+const MERGES: &str = "model.merges";
+const UNK_ID: &str = "model.unk_id";
+const SCORES: &str = "model.scores";
+const PIECE_SCORES: &str = "model.piece_scores";
+const PIECE_TYPES: &str = "model.piece_types";
+
+const TYPES: [PieceType; 6] = [
+    PieceType::Normal,
+    PieceType::Unknown,
+    PieceType::Control,
+    PieceType::UserDefined,
+    PieceType::Unused,
+    PieceType::Byte,
+];
+
+/// Put in a model that compiles: every part of a merge is an entry.
+pub(super) fn put(model: &ModelSpec, parts: &mut Parts) -> Result<(), Error> {
+    parts.put(MODEL, &write_model(&settings_of(model)).into_bytes().into());
+    match model {
+        ModelSpec::Unigram(spec) => {
+            let unk_id = spec.unk_id.map_or(vec![], |id| vec![id as u64]);
+            parts.put(UNK_ID, &unk_id.into());
+            parts.put(SCORES, &spec.vocab.iter().map(|(_, score)| *score).collect::<Vec<f64>>().into());
+        }
+        ModelSpec::SentencePiece(spec) => {
+            let type_of = |piece: &ScoredPiece| TYPES.iter().position(|kind| *kind == piece.kind);
+            let types = spec.pieces.iter().map(|piece| type_of(piece).unwrap_or(0) as u8);
+            parts.put(PIECE_TYPES, &types.collect::<Vec<u8>>().into());
+            let scores = spec.pieces.iter().map(|piece| piece.score);
+            parts.put(PIECE_SCORES, &scores.collect::<Vec<f32>>().into());
+        }
+        _ => {
+            parts.put(IDS, &model.vocab().iter().map(|(_, id)| *id).collect::<Vec<u32>>().into());
+        }
+    }
+    if let ModelSpec::Bpe(spec) = model {
+        parts.put(MERGES, &merges_as_ids(spec)?.into());
+    }
+    Ok(())
+}
+
+/// The model again.
+pub(super) fn get(parts: &Parts) -> Result<ModelSpec, Error> {
+    let vocab = Vocab::restore(parts)?;
+    let mut model = read_model(&parts.get::<u8>(MODEL)?)?;
+    match &mut model {
+        ModelSpec::WordPiece(WordPieceSpec { vocab: entries, .. })
+        | ModelSpec::Word(WordSpec { vocab: entries, .. })
+        | ModelSpec::Char(CharSpec { vocab: entries, .. }) => *entries = by_ids(&vocab, parts)?,
+        ModelSpec::Bpe(spec) => {
+            spec.vocab = by_ids(&vocab, parts)?;
+            spec.merges = merges(&vocab, parts)?;
+        }
+        ModelSpec::Unigram(spec) => {
+            let scores = parts.get::<f64>(SCORES)?;
+            check_len(SCORES, scores.len(), &vocab)?;
+            spec.vocab = listed(&vocab, &scores)?;
+            spec.unk_id = parts.get::<u64>(UNK_ID)?.first().map(|&id| id as usize);
+        }
+        ModelSpec::SentencePiece(spec) => spec.pieces = pieces(&vocab, parts)?,
+    }
+    Ok(model)
+}
+
+/// The model without its entries.
+fn settings_of(model: &ModelSpec) -> ModelSpec {
+    let vocab = VocabSpec::new();
+    match model {
+        ModelSpec::WordPiece(spec) => ModelSpec::WordPiece(WordPieceSpec {
+            vocab,
+            unk_token: spec.unk_token.clone(),
+            continuing_subword_prefix: spec.continuing_subword_prefix.clone(),
+            ..*spec
+        }),
+        ModelSpec::Word(spec) => ModelSpec::Word(WordSpec { vocab, unk_token: spec.unk_token.clone() }),
+        ModelSpec::Char(spec) => ModelSpec::Char(CharSpec { vocab, unk_token: spec.unk_token.clone() }),
+        // A merge keeps a model without any from being read as one of characters.
+        ModelSpec::Bpe(spec) => ModelSpec::Bpe(BpeSpec {
+            vocab,
+            merges: vec![(String::new(), String::new())],
+            unk_token: spec.unk_token.clone(),
+            continuing_subword_prefix: spec.continuing_subword_prefix.clone(),
+            end_of_word_suffix: spec.end_of_word_suffix.clone(),
+            ..*spec
+        }),
+        ModelSpec::Unigram(spec) => {
+            ModelSpec::Unigram(UnigramSpec { vocab: Vec::new(), unk_id: None, ..*spec })
+        }
+        ModelSpec::SentencePiece(spec) => ModelSpec::SentencePiece(SentencePieceSpec {
+            pieces: Vec::new(),
+            bos_piece: spec.bos_piece.clone(),
+            eos_piece: spec.eos_piece.clone(),
+            pad_piece: spec.pad_piece.clone(),
+            self_test: spec.self_test.clone(),
+            rest: spec.rest.clone(),
+            ..*spec
+        }),
+    }
+}
+
+fn merges_as_ids(spec: &BpeSpec) -> Result<Vec<[u32; 2]>, Error> {
+    let vocab = Vocab::compile(&spec.vocab)?;
+    let id_of = |token: &str| vocab.require(token, "model.merges");
+    spec.merges.iter().map(|(left, right)| Ok([id_of(left)?, id_of(right)?])).collect()
+}
+
+fn merges(vocab: &Vocab, parts: &Parts) -> Result<Vec<(String, String)>, Error> {
+    let pair = |&[left, right]: &[u32; 2]| Ok((token(vocab, left)?, token(vocab, right)?));
+    parts.get::<[u32; 2]>(MERGES)?.iter().map(pair).collect()
+}
+
+fn by_ids(vocab: &Vocab, parts: &Parts) -> Result<VocabSpec, Error> {
+    parts.get::<u32>(IDS)?.iter().map(|&id| Ok((token(vocab, id)?, id))).collect()
+}
+
+fn listed(vocab: &Vocab, scores: &[f64]) -> Result<Vec<(String, f64)>, Error> {
+    (0..).zip(scores).map(|(id, score)| Ok((token(vocab, id)?, *score))).collect()
+}
+
+/// Lists have a value for every id.
+fn check_len(name: &str, len: usize, vocab: &Vocab) -> Result<(), Error> {
+    if len == vocab.id_bound() {
+        return Ok(());
+    }
+    Err(damaged(name, format!("{len} values for {} ids", vocab.id_bound())))
+}
+
+fn pieces(vocab: &Vocab, parts: &Parts) -> Result<Vec<ScoredPiece>, Error> {
+    let (scores, types) = (parts.get::<f32>(PIECE_SCORES)?, parts.get::<u8>(PIECE_TYPES)?);
+    let piece = |(id, (&score, &kind)): (u32, (&f32, &u8))| {
+        let kind = TYPES.get(usize::from(kind)).ok_or_else(|| damaged(PIECE_TYPES, kind.to_string()))?;
+        Ok(ScoredPiece { text: token(vocab, id)?, score, kind: *kind })
+    };
+    check_len(PIECE_SCORES, scores.len(), vocab)?;
+    check_len(PIECE_TYPES, types.len(), vocab)?;
+    (0..).zip(scores.iter().zip(types.iter())).map(piece).collect()
+}
+
+fn token(vocab: &Vocab, id: u32) -> Result<String, Error> {
+    let token = vocab.token_of(id).map(str::to_owned);
+    token.ok_or_else(|| Error::new(ErrorKind::Format, MODEL, format!("id {id}"), "the id of an entry"))
+}

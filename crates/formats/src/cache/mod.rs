@@ -1,0 +1,106 @@
+//! Caches: a tokenizer with its built tables, to be mapped into memory.
+//!
+//! A header, a list of sections and the sections, each an array of numbers or text that begins at a multiple
+//! of 64 bytes. One checksum covers all that follows it, so a file that was cut, changed or written
+//! elsewhere is refused and never half believed. Only the version of this library that wrote a cache reads
+//! it: it is no format to keep a tokenizer in.
+
+mod container;
+mod entries;
+
+use std::hash::Hasher;
+
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::parts::{damaged, Array, Parts};
+use piecework_core::spec::{ModelSpec, TokenizerSpec, WordSpec};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::tokenizer_json;
+
+pub use container::is_cache;
+
+/// What a cache holds.
+#[derive(Debug)]
+pub struct Cached {
+    /// What the tables were built from.
+    pub spec: TokenizerSpec,
+    /// The tables, taken apart.
+    pub parts: Parts,
+    /// What the tokenizer does with special tokens in text.
+    pub special_in_text: String,
+    /// What the writer knew of the source; see [`fingerprint`].
+    pub key: Vec<u8>,
+}
+
+const SPEC: &str = "spec";
+const SPECIAL_IN_TEXT: &str = "special_in_text";
+const KEY: &str = "key";
+
+/// Write a cache; `parts` are the tables of the tokenizer of this specification.
+///
+/// Custom stages are an error: a file cannot hold their functions.
+pub fn write(
+    spec: &TokenizerSpec,
+    parts: &Parts,
+    special_in_text: &str,
+    key: &[u8],
+) -> Result<Vec<u8>, Error> {
+    let mut sections = Parts::default();
+    let bytes = |text: &[u8]| Array::from(text.to_vec());
+    sections.put(SPECIAL_IN_TEXT, &bytes(special_in_text.as_bytes()));
+    sections.put(KEY, &bytes(key));
+    sections.put(SPEC, &bytes(tokenizer_json::write(&stages_of(spec), false).as_bytes()));
+    entries::put(&spec.model, &mut sections)?;
+    parts.iter().for_each(|(name, values)| sections.put(name, values));
+    // What cannot be read back as it was must not be written: custom stages, say.
+    let read = read_sections(sections.clone())?;
+    if read.spec != *spec {
+        let expected = "a specification that a file can hold";
+        return Err(Error::new(
+            ErrorKind::Vocabulary,
+            "spec",
+            "one that changes when it is read",
+            expected,
+        ));
+    }
+    Ok(container::write(&sections))
+}
+
+/// Read a cache.
+pub fn read(bytes: &Array<u8>) -> Result<Cached, Error> {
+    read_sections(container::read(bytes)?)
+}
+
+/// A number of 128 bits that tells sources apart: their bytes, and all that was said about them.
+#[must_use]
+pub fn fingerprint(sources: &[&[u8]]) -> [u8; 16] {
+    let mut hasher = Xxh3::new();
+    for source in sources {
+        hasher.write_u64(source.len() as u64);
+        hasher.update(source);
+    }
+    hasher.digest128().to_le_bytes()
+}
+
+fn read_sections(parts: Parts) -> Result<Cached, Error> {
+    let text = |name: &str| {
+        String::from_utf8(parts.get::<u8>(name)?.to_vec()).map_err(|error| damaged(name, error.to_string()))
+    };
+    let mut spec = tokenizer_json::read(&parts.get::<u8>(SPEC)?)?;
+    spec.model = entries::get(&parts)?;
+    Ok(Cached { spec, special_in_text: text(SPECIAL_IN_TEXT)?, key: parts.get::<u8>(KEY)?.to_vec(), parts })
+}
+
+/// Everything but the model.
+fn stages_of(spec: &TokenizerSpec) -> TokenizerSpec {
+    TokenizerSpec {
+        model: ModelSpec::Word(WordSpec { vocab: Vec::new(), unk_token: String::new() }),
+        truncation: spec.truncation.clone(),
+        padding: spec.padding.clone(),
+        added_tokens: spec.added_tokens.clone(),
+        normalizer: spec.normalizer.clone(),
+        pre_tokenizer: spec.pre_tokenizer.clone(),
+        post_processor: spec.post_processor.clone(),
+        decoder: spec.decoder.clone(),
+    }
+}
