@@ -120,6 +120,8 @@ TOKENIZER_NAMES = {
     "get_vocab",
     "get_vocab_size",
     "with_padding",
+    "memory",
+    "with_cache_budget",
     "with_special_in_text",
     "with_truncation",
     "spec",

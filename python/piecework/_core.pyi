@@ -55,8 +55,8 @@ class Core:
 
     def encode_batch(
         self,
-        texts: Sequence[str] | Sequence[Sequence[str]],
-        pairs: Sequence[str] | Sequence[Sequence[str]] | None,
+        texts: Sequence[str] | Sequence[Sequence[str]] | TextColumn,
+        pairs: Sequence[str] | Sequence[Sequence[str]] | TextColumn | None,
         *,
         add_special_tokens: bool,
         is_pretokenized: bool,
@@ -73,7 +73,7 @@ class Core:
 
     def count_batch(
         self,
-        texts: Sequence[str],
+        texts: Sequence[str] | TextColumn,
         *,
         add_special_tokens: bool,
         parse_special: Sequence[int] | None,
@@ -109,6 +109,13 @@ class Core:
     @property
     def scores_segmentations(self) -> bool:
         """Whether segmentations have scores, by which they are drawn (Unigram)."""
+
+    def with_cache_budget(self, bytes: int) -> Core:
+        """Return the same with caches of at most so many bytes in each thread."""
+
+    cache_budget: int
+    def memory(self) -> tuple[int, int, int]:
+        """Return the bytes of the tables, of the caches of each thread, and what these may take."""
 
     def token_to_id(self, token: str) -> int | None: ...
     def id_to_token(self, id: int) -> str | None: ...
@@ -184,7 +191,7 @@ def encode_word_of_bytes(core: Core, word: bytes) -> list[int]:
     """Segment bytes, which need not be UTF-8, as one word of a byte-level model."""
 
 def find_special(
-    core: Core, texts: Sequence[str], special: Sequence[int] | None
+    core: Core, texts: Sequence[str] | TextColumn, special: Sequence[int] | None
 ) -> tuple[int, int] | None:
     """Find the first text that holds one of these special tokens (None: any): its row and the id."""
 
@@ -193,6 +200,39 @@ def kernel_levels() -> list[str]:
 
 def use_kernel_level(name: str) -> None:
     """Use the instructions of one level from now on, in every thread; all give the same answers."""
+
+def is_cache(head: bytes) -> bool:
+    """Tell whether a file begins as a cache does."""
+
+def fingerprint(sources: Sequence[bytes]) -> bytes:
+    """Return 16 bytes that tell lists of bytes apart."""
+
+def write_cache(core: Core, special_in_text: str, key: bytes) -> bytes:
+    """Write a tokenizer with its built tables; `key` says what it was made of."""
+
+def read_cache(path: str, source: str, key: bytes | None) -> tuple[Core, str] | None:
+    """Map a cache into memory: the tokenizer, and what it does with special tokens in text.
+
+    None if it was made with another key. Raises `OSError`, `FormatError` for a file that is damaged or
+    that another version wrote, and names it `source`.
+    """
+
+def available_processors() -> int:
+    """Return the processors that this process may use, by CPU affinity and control group."""
+
+class TextColumn:
+    """Texts in UTF-8 that another library holds, lent until this is gone."""
+
+    @staticmethod
+    def of_arrow(column: Any, place: str) -> TextColumn:
+        """Borrow an Arrow column of strings by `__arrow_c_stream__` or `__arrow_c_array__`."""
+
+    @staticmethod
+    def of_bytes(flat: npt.NDArray[np.uint8], width: int, len: int) -> TextColumn:
+        """Borrow `len` values of `width` bytes each; zeros at their ends do not count."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, row: int) -> str: ...
 
 class RawEncoding:
     """One encoded text; each attribute is built when it is read."""

@@ -52,6 +52,14 @@ def check_size(name: str, value: object) -> None:
         raise ArgumentError(name, str(value), "a number of tokens from 0 to 4294967295")
 
 
+def check_bytes(name: str, value: object, least: int) -> None:
+    """Refuse what is no amount of memory."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InputTypeError(name, type(value).__name__, "int")
+    if not least <= value < 2**48:
+        raise ArgumentError(name, str(value), f"a number of bytes from {least} to {2**48 - 1}")
+
+
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Refuse what is none of the choices."""
     if value not in choices:

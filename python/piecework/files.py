@@ -7,18 +7,21 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from piecework.errors import FileError
+
+# Paths are taken apart where a file is written: to load a tokenizer needs none.
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it on success, remove it on any failure.
 
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
     >>> with whole_file(target) as temporary:
     ...     _ = temporary.write_text("whole")
     >>> target.read_text()
@@ -27,7 +30,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     An interrupt counts as a failure. A link is followed, and what is no ordinary file, such as
     `/dev/null`, is given as it is. Raises `FileError` when the path cannot be written.
     """
-    target = Path(os.path.realpath(path))
+    target = _resolved(path)
     if _is_device(target):
         yield target
         return
@@ -53,7 +56,7 @@ def whole_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise `FileError` now if `path` could not be written later, before long work begins."""
-    target = Path(os.path.realpath(path))
+    target = _resolved(path)
     if target.is_dir():
         raise FileError(str(path), "a directory", "the name of a file to write")
     if not _is_device(target):
@@ -75,6 +78,12 @@ def _stdout() -> Iterator[BinaryIO]:
         return
     yield stream
     stream.flush()
+
+
+def _resolved(path: str | os.PathLike[str]) -> Path:
+    from pathlib import Path
+
+    return Path(os.path.realpath(path))
 
 
 def _is_device(target: Path) -> bool:

@@ -6,13 +6,15 @@ of the format treats special tokens in text.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from piecework._core import (
     Core,
+    fingerprint,
+    is_cache,
     is_sentencepiece,
     read_clip,
     read_sentencepiece,
@@ -21,17 +23,17 @@ from piecework._core import (
     read_vocab_merges,
 )
 from piecework.arguments import PathLike, path_text
+from piecework.caches import SUFFIX, Loaded, cached, through_cache
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.files import reason
 
 # Specifications are imported for the formats that lack a pipeline: the others are read without any.
 if TYPE_CHECKING:
-    from piecework.spec import PreTokenizer, SpecialInText
-
-Loaded: TypeAlias = "tuple[Core, SpecialInText]"
+    from piecework.spec import PreTokenizer
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 _MAX_UNPACKED_BYTES = 1 << 30
+_HEAD_BYTES = 8
 
 _RANK_LINE = re.compile(rb"\s*[A-Za-z0-9+/]+={0,2} \d+\s*(\n|$)")
 _FLAT_OBJECT = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\d')
@@ -53,12 +55,28 @@ class Hints(NamedTuple):
                 raise ArgumentError(name, _shown(value), f"None for {what}")
 
 
-def read_tokenizer(path: PathLike, hints: Hints) -> Loaded:
-    """Read a tokenizer from a file, or from a directory that holds one under its usual name."""
+def read_tokenizer(path: PathLike, hints: Hints, cache: bool | PathLike = False) -> Loaded:
+    """Read a tokenizer from a file, or from a directory that holds one under its usual name.
+
+    With `cache` through a cache: the file named, or the one beside the source.
+    """
     source = path_text(path)
-    if Path(source).is_dir():
-        source, hints = _in_directory(Path(source), hints)
-    data = _bytes_of(source)
+    if os.path.isdir(source):
+        source, hints = _in_directory(source, hints)
+    packed = _bytes_of(source)
+    if is_cache(packed):
+        hints.refuse_all_but((), "a cache, which says everything itself")
+        return cached(source)
+    if cache is False:
+        return _read(_unpacked(packed, source), source, hints)
+    merges = b"" if hints.merges is None else _bytes_of(path_text(hints.merges))
+    said = repr(hints._replace(merges=None)).encode()
+    target = f"{source}{SUFFIX}" if cache is True else path_text(cache)
+    key = fingerprint([packed, merges, said])
+    return through_cache(target, key, lambda: _read(_unpacked(packed, source), source, hints))
+
+
+def _read(data: bytes, source: str, hints: Hints) -> Loaded:
     if hints.merges is not None:
         return _read_pair(data, source, hints)
     if hints.encoding is not None or _RANK_LINE.match(data):
@@ -72,28 +90,40 @@ def read_tokenizer(path: PathLike, hints: Hints) -> Loaded:
     return _read_lines(data, source, hints)
 
 
-def _in_directory(folder: Path, hints: Hints) -> tuple[str, Hints]:
-    if (folder / "tokenizer.json").is_file():
-        return str(folder / "tokenizer.json"), hints
-    for vocab, merges in _PAIRS:
-        if (folder / vocab).is_file() and (folder / merges).is_file():
-            return str(folder / vocab), _with_merges(hints, folder / merges)
+def _in_directory(folder: str, hints: Hints) -> tuple[str, Hints]:
+    def file(name: str) -> str | None:
+        path = os.path.join(folder, name)
+        return path if os.path.isfile(path) else None
+
+    whole = file("tokenizer.json")
+    if whole is not None:
+        return whole, hints
+    for names in _PAIRS:
+        vocab, merges = map(file, names)
+        if vocab is not None and merges is not None:
+            return vocab, _with_merges(hints, merges)
     expected = "tokenizer.json, vocab.json with merges.txt, or encoder.json with vocab.bpe in it"
-    raise FileError(str(folder), "a directory", expected)
+    raise FileError(folder, "a directory", expected)
 
 
-def _with_merges(hints: Hints, merges: Path) -> Hints:
+def _with_merges(hints: Hints, merges: str) -> Hints:
     if hints.merges is not None:
         raise ArgumentError("merges", _shown(hints.merges), "None for a directory that holds both")
     return hints._replace(merges=merges)
 
 
 def _bytes_of(source: str) -> bytes:
-    """Read a file, unpacked if it is gzip."""
     try:
-        data = Path(source).read_bytes()
+        with open(source, "rb") as file:
+            # What a cache holds is mapped, not read.
+            head = file.read(_HEAD_BYTES)
+            return head if is_cache(head) else head + file.read()
     except OSError as error:
         raise FileError(source, reason(error), "a tokenizer file") from error
+
+
+def _unpacked(data: bytes, source: str) -> bytes:
+    """Unpack what is gzip."""
     if not data.startswith(b"\x1f\x8b"):
         return data
     import gzip
@@ -138,7 +168,9 @@ def _read_pair(vocab: bytes, source: str, hints: Hints) -> Loaded:
     merges = path_text(hints.merges) if hints.merges is not None else ""
     pipeline = None if hints.pattern is None else _pipeline_json(pre_tokenizer_for(hints.pattern))
     special = None if hints.special_tokens is None else list(hints.special_tokens)
-    core = read_vocab_merges(vocab, _bytes_of(merges), (source, merges), pipeline, special)
+    core = read_vocab_merges(
+        vocab, _unpacked(_bytes_of(merges), merges), (source, merges), pipeline, special
+    )
     return core, "parse"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from piecework._core import read_sentencepiece_vocab
@@ -188,7 +187,8 @@ class Resizable:
 def _pieces_in(path: PathLike) -> list[tuple[str, float]]:
     source = path_text(path)
     try:
-        data = Path(source).read_bytes()
+        with open(source, "rb") as file:
+            data = file.read()
     except OSError as error:
         raise FileError(source, reason(error), "pieces and counts") from error
     return read_sentencepiece_vocab(data, source)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from piecework._core import (
     Core,
+    TextColumn,
     find_special,
+    write_cache,
     write_sentencepiece,
     write_sentencepiece_vocab,
     write_tiktoken,
@@ -18,6 +20,7 @@ from piecework._core import (
 from piecework.arguments import (
     Ids,
     PathLike,
+    check_bytes,
     check_choice,
     check_size,
     check_stage,
@@ -26,10 +29,12 @@ from piecework.arguments import (
     path_text,
 )
 from piecework.arrays import np
+from piecework.columns import Texts, text_rows
 from piecework.encoding import Batch, Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
 from piecework.files import whole_file
 from piecework.formats import Hints, read_tokenizer
+from piecework.memory import Memory
 from piecework.resizable import Resizable
 from piecework.segmentable import Segmentable
 from piecework.streams import DecodeStream, DecodeStreams
@@ -115,6 +120,7 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         encoding: str | None = None,
         pattern: str | tuple[str, ...] | None = None,
         special_tokens: Mapping[str, int] | Collection[str] | None = None,
+        cache: bool | PathLike = False,
     ) -> Tokenizer:
         """Read a tokenizer file of any format, told by its content, gzip or not.
 
@@ -129,13 +135,18 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         - `.tiktoken` ranks have neither pattern nor special tokens: name the `encoding`, a name of
           `spec.ENCODINGS`, whose published SHA-256 the file must have; or give `pattern` and
           `special_tokens` with their ids. They are never guessed.
+        - `.pwc`, a cache that `save` wrote: says everything itself.
+
+        `cache=True` keeps the built tables in a file beside the source, with the suffix `.pwc`, or in the
+        file named, and takes them from there as long as the source, the settings and the version of this
+        library are the same. Where that file cannot be written, the source is read each time.
 
         Ranks make a tokenizer that refuses special tokens in text, as tiktoken does, and a tekken.json one
         that takes them for text; see `parse_special` of `encode`. Raises `FileError`, `FormatError` with
         the field or line, `VocabularyError`, and `ArgumentError` for what the format lacks or does not take.
         """
         hints = Hints(lowercase, merges, encoding, pattern, special_tokens)
-        return cls._of(*read_tokenizer(path, hints))
+        return cls._of(*read_tokenizer(path, hints, cache))
 
     @classmethod
     def from_spec(cls, spec: TokenizerSpec) -> Tokenizer:
@@ -201,8 +212,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
 
     def encode_batch(
         self,
-        texts: Sequence[str] | Sequence[Sequence[str]],
-        pairs: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        texts: Texts | Sequence[Sequence[str]],
+        pairs: Texts | Sequence[Sequence[str]] | None = None,
         *,
         add_special_tokens: bool = True,
         is_pretokenized: bool = False,
@@ -212,17 +223,21 @@ class Tokenizer(Trainable, Resizable, Segmentable):
     ) -> Batch:
         """Encode many texts into flat numpy arrays, on `workers` threads (None: one a processor).
 
-        The other settings are those of `encode`.
+        The other settings are those of `encode`. `texts` are a sequence of strings, or a column that is
+        read where it lies: Arrow strings, `large` ones and views as pyarrow, polars and others lend them
+        (the Arrow PyCapsule interface), or a numpy array of bytes, which hold UTF-8.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
         >>> tok.encode_batch(["ab", "b"]).to_lists()
         [[1, 2], [2]]
 
-        An item that is not a string raises `InputTypeError` naming its index.
+        An item that is not a string, or a null, raises `InputTypeError` naming its index, bytes that are
+        not UTF-8 `InvalidUtf8Error`.
         """
-        first = listed(texts)
-        second = None if pairs is None else listed(pairs)
+        rows_of: Callable[[Any, str], Any] = listed if is_pretokenized else text_rows
+        first = rows_of(texts, "texts")
+        second = None if pairs is None else rows_of(pairs, "pairs")
         selected = self._selected(parse_special, first, second or ())
         drawn = self._drawn(sampling)
         arrays = self._core.encode_batch(
@@ -269,7 +284,7 @@ class Tokenizer(Trainable, Resizable, Segmentable):
 
     def count_batch(
         self,
-        texts: Sequence[str],
+        texts: Texts,
         *,
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
@@ -277,7 +292,7 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         workers: int | None = None,
     ) -> npt.NDArray[np.int64]:
         """Count the tokens of every text, int64 of shape (texts,), without keeping any id."""
-        rows = listed(texts)
+        rows = text_rows(texts)
         return self._core.count_batch(
             rows,
             add_special_tokens=add_special_tokens,
@@ -545,6 +560,30 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         changed._functions = self._functions
         return changed
 
+    def with_cache_budget(self, bytes_per_thread: int) -> Tokenizer:
+        """Return a tokenizer whose caches take at most so many bytes in each thread that encodes.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_cache_budget(1 << 20)
+        >>> tok.memory().caches <= 1 << 20
+        True
+
+        The ids are the same, whatever the budget; a small one makes encoding slower. It is 64 MiB unless
+        it is set here, and no part of the specification: files and pickles leave it out. Raises
+        `ArgumentError` for less than 4096.
+        """
+        check_bytes("bytes_per_thread", bytes_per_thread, 4096)
+        changed = self._of(self._core.with_cache_budget(bytes_per_thread), self._special_in_text)
+        changed._functions = self._functions
+        return changed
+
+    def memory(self) -> Memory:
+        """Return what the tokenizer takes in memory: `tables`, `caches` of a thread, and their `budget`.
+
+        What a text takes while it is encoded comes on top.
+        """
+        return Memory(*self._core.memory())
+
     # ---- specification and files
 
     @cached_property
@@ -582,8 +621,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         for custom stages, which a `tokenizer.json` cannot hold.
         """
         target = path_text(path)
-        if merges is None and Path(target).is_dir():
-            target, merges = str(Path(target, "vocab.json")), Path(target, "merges.txt")
+        if merges is None and os.path.isdir(target):
+            target, merges = os.path.join(target, "vocab.json"), os.path.join(target, "merges.txt")
         if merges is not None:
             vocab, data = write_vocab_merges(self._core)
             with whole_file(target) as first, whole_file(merges) as second:
@@ -596,6 +635,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
     def _data_for(self, target: str) -> bytes:
         if target.endswith(".txt"):
             return self._core.to_vocab_txt()
+        if target.endswith(".pwc"):
+            return write_cache(self._core, self._special_in_text, b"")
         if target.endswith(".tiktoken"):
             return write_tiktoken(self._core)
         if target.endswith(".model"):
@@ -694,7 +735,7 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         return resolved(sampling, self._core.dropout, self._core.scores_segmentations)
 
     def _selected(
-        self, parse_special: bool | Collection[str] | None, *texts: Iterable[Any]
+        self, parse_special: bool | Collection[str] | None, *texts: Iterable[Any] | TextColumn
     ) -> list[int] | None:
         """Return the ids of the special tokens to recognise; None stands for all.
 
@@ -718,12 +759,13 @@ class Tokenizer(Trainable, Resizable, Segmentable):
                 raise ArgumentError("parse_special", repr(token), "special tokens of the tokenizer")
         return [special[token] for token in parse_special]
 
-    def _refuse_special(self, rows: Iterable[Any]) -> None:
+    def _refuse_special(self, rows: Iterable[Any] | TextColumn) -> None:
         """Raise `SpecialTokenError` for a special token in a text, or in a word of a list of words."""
-        words = [
-            word for row in rows for word in (row if isinstance(row, (list, tuple)) else (row,))
-        ]
-        found = find_special(self._core, words, None)
+        if not isinstance(rows, TextColumn):
+            rows = [
+                word for row in rows for word in (row if isinstance(row, (list, tuple)) else (row,))
+            ]
+        found = find_special(self._core, rows, None)
         if found is not None:
             token = self.id_to_token(found[1])
             expected = "parse_special=True, False or a set of tokens, to say what it is"
@@ -734,7 +776,9 @@ class Tokenizer(Trainable, Resizable, Segmentable):
     def _replaced(self, **stages: Any) -> Tokenizer:
         from dataclasses import replace
 
-        return type(self).from_spec(replace(self.spec, **stages))
+        changed = type(self).from_spec(replace(self.spec, **stages))
+        changed._core = changed._core.with_cache_budget(self._core.cache_budget)
+        return changed
 
 
 def checked_special_in_text(treatment: SpecialInText) -> SpecialInText:

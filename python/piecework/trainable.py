@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from piecework.arguments import PathLike
@@ -180,6 +179,8 @@ class Trainable:
 
     def _with_self_test(self, samples: Sequence[str]) -> Self:
         """Put samples with their pieces into a model of SentencePiece, but for those with unknown ones."""
+        from dataclasses import replace
+
         from piecework.spec import SentencePiece
 
         model = self.spec.model

@@ -5,8 +5,7 @@ use pyo3::types::PyBytes;
 
 use crate::core::Core;
 use crate::errors::raise;
-use crate::input::selector;
-use crate::text::{borrow_all, items};
+use crate::input::{selector, Borrowed, HeldRows};
 
 /// The bytes of a token, None for an id that is none.
 #[pyfunction]
@@ -53,10 +52,12 @@ pub(crate) fn find_special(
     texts: &Bound<'_, PyAny>,
     special: Option<Vec<u32>>,
 ) -> PyResult<Option<(usize, u32)>> {
-    let held = items(texts, "texts")?;
-    let texts = borrow_all(&held, "texts")?;
+    let held = HeldRows::take(texts, false, "texts")?;
+    let rows = held.borrow("texts")?;
     let selector = selector(special);
     let pipeline = core.encoder.pipeline();
-    let find = |(row, text): (usize, &&str)| Some((row, pipeline.find_special(text, &selector)?.0));
-    Ok(py.detach(|| texts.iter().enumerate().find_map(find)))
+    let find = |(row, text): (usize, &Borrowed<'_>)| {
+        text.input().texts().find_map(|text| Some((row, pipeline.find_special(text, &selector)?.0)))
+    };
+    Ok(py.detach(|| rows.iter().enumerate().find_map(find)))
 }

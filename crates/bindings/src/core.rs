@@ -15,7 +15,7 @@ use pyo3::types::{IntoPyDict, PyDict, PyList};
 use crate::custom::functions as custom_functions;
 use crate::encoding::RawEncoding;
 use crate::errors::{bad_argument, raise};
-use crate::input::{borrowed, borrowed_all, selector, Borrowed, Held};
+use crate::input::{borrowed, selector, Borrowed, Held, HeldRows};
 use crate::stream::RawDecodeStream;
 use crate::text::borrow;
 
@@ -45,7 +45,7 @@ pub(crate) fn compile(
     source: &str,
     read: impl FnOnce() -> Result<TokenizerSpec, piecework_core::error::Error> + Send,
 ) -> PyResult<Core> {
-    let pipeline = py.detach(|| Pipeline::compile(&read()?));
+    let pipeline = py.detach(|| Pipeline::compile(read()?));
     let pipeline = pipeline.map_err(|error| match source {
         "" => raise(error),
         source => raise(error.within(source)),
@@ -53,13 +53,21 @@ pub(crate) fn compile(
     Ok(Core { encoder: Arc::new(Encoder::new(pipeline)) })
 }
 
-/// Threads to use: what was asked for, or one for each processor.
+/// Threads to use: what was asked for, or what Python takes for granted.
 pub(crate) fn worker_count(workers: Option<i64>) -> PyResult<usize> {
     match workers {
-        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+        None => {
+            Python::attach(|py| py.import("piecework.workers")?.call_method0("default_workers")?.extract())
+        }
         Some(workers) if (1..=4096).contains(&workers) => Ok(workers as usize),
         Some(workers) => Err(bad_argument("workers", workers.to_string(), "1 to 4096, or None")),
     }
+}
+
+/// Processors that this process may use, by its affinity and its quota.
+#[pyfunction]
+pub(crate) fn available_processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 #[pymethods]
@@ -131,10 +139,10 @@ impl Core {
         workers: Option<i64>,
     ) -> PyResult<IdArrays<'py>> {
         let workers = worker_count(workers)?;
-        let held = Held::take_all(texts, is_pretokenized, "texts")?;
-        let held_pairs = pairs.map(|pairs| Held::take_all(pairs, is_pretokenized, "pairs")).transpose()?;
-        let texts = borrowed_all(&held, "texts")?;
-        let pairs = held_pairs.as_deref().map(|held| borrowed_all(held, "pairs")).transpose()?;
+        let held = HeldRows::take(texts, is_pretokenized, "texts")?;
+        let held_pairs = pairs.map(|pairs| HeldRows::take(pairs, is_pretokenized, "pairs")).transpose()?;
+        let texts = held.borrow("texts")?;
+        let pairs = held_pairs.as_ref().map(|held| held.borrow("pairs")).transpose()?;
         if let Some(pairs) = pairs.as_ref().filter(|pairs| pairs.len() != texts.len()) {
             let expected = format!("{}, one for each text", texts.len());
             return Err(bad_argument("pairs", format!("{} items", pairs.len()), &expected));
@@ -166,8 +174,8 @@ impl Core {
         workers: Option<i64>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let workers = worker_count(workers)?;
-        let held = Held::take_all(texts, false, "texts")?;
-        let texts = borrowed_all(&held, "texts")?;
+        let held = HeldRows::take(texts, false, "texts")?;
+        let texts = held.borrow("texts")?;
         let inputs: Vec<Input<'_>> = texts.iter().map(Borrowed::input).collect();
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
@@ -225,6 +233,25 @@ impl Core {
     #[getter]
     fn scores_segmentations(&self) -> bool {
         self.encoder.pipeline().model().scores_segmentations()
+    }
+
+    fn with_cache_budget(&self, bytes: usize) -> Self {
+        if bytes == self.cache_budget() {
+            return Self { encoder: Arc::clone(&self.encoder) };
+        }
+        let pipeline = self.encoder.pipeline().clone().with_cache_bytes(bytes);
+        Self { encoder: Arc::new(Encoder::new(pipeline)) }
+    }
+
+    #[getter]
+    fn cache_budget(&self) -> usize {
+        self.encoder.pipeline().cache_bytes()
+    }
+
+    /// Bytes of the shared tables, of the caches of a thread, and what these may take.
+    fn memory(&self) -> (usize, usize, usize) {
+        let memory = self.encoder.pipeline().memory();
+        (memory.tables, memory.caches, memory.budget)
     }
 
     fn token_to_id(&self, token: &str) -> Option<u32> {

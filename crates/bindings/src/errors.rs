@@ -34,6 +34,11 @@ pub(crate) fn wrong_type(place: String, found: &Bound<'_, PyAny>, expected: &str
     exception("InputTypeError", place, found, expected.into())
 }
 
+/// Make the `InputTypeError` for a null where a text should be.
+pub(crate) fn null_text(place: String) -> PyErr {
+    exception("InputTypeError", place, "null".into(), "str".into())
+}
+
 /// Make an `ArgumentError`.
 pub(crate) fn bad_argument(place: impl Into<String>, found: impl Into<String>, expected: &str) -> PyErr {
     exception("ArgumentError", place.into(), found.into(), expected.into())

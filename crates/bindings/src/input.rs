@@ -4,6 +4,7 @@ use piecework_core::pipeline::Input;
 use piecework_core::special::Selector;
 use pyo3::prelude::*;
 
+use crate::columns::{Lent, TextColumn};
 use crate::text::{borrow, borrow_all, items};
 
 /// Python objects kept alive while their text is borrowed: one string, or the words of one input.
@@ -22,23 +23,44 @@ impl<'py> Held<'py> {
         }
     }
 
-    /// Take hold of many inputs.
-    pub(crate) fn take_all(
-        values: &Bound<'py, PyAny>,
-        is_pretokenized: bool,
-        place: &str,
-    ) -> PyResult<Vec<Self>> {
-        let rows = items(values, place)?;
-        let held = |(row, value)| Self::take(value, is_pretokenized, &format!("{place}[{row}]"));
-        rows.iter().enumerate().map(held).collect()
-    }
-
     /// Borrow the text or the words.
     fn borrow(&self, place: &str) -> PyResult<Borrowed<'_>> {
         Ok(match self {
             Self::Text(value) => Borrowed::Text(borrow(value, || place.to_owned())?),
             Self::Words(words) => Borrowed::Words(borrow_all(words, place)?),
         })
+    }
+}
+
+/// Many inputs, kept alive while they are borrowed: objects one by one, or a column that others hold.
+pub(crate) enum HeldRows<'a, 'py> {
+    Objects(Vec<Held<'py>>),
+    Column(Lent<'a>),
+}
+
+impl<'a, 'py> HeldRows<'a, 'py> {
+    /// Take hold of many inputs.
+    pub(crate) fn take(
+        values: &'a Bound<'py, PyAny>,
+        is_pretokenized: bool,
+        place: &str,
+    ) -> PyResult<Self> {
+        if let Ok(column) = values.cast::<TextColumn>() {
+            return Ok(Self::Column(TextColumn::lend(column)));
+        }
+        let rows = items(values, place)?;
+        let held = |(row, value)| Held::take(value, is_pretokenized, &format!("{place}[{row}]"));
+        rows.iter().enumerate().map(held).collect::<PyResult<_>>().map(Self::Objects)
+    }
+
+    /// Borrow them all.
+    pub(crate) fn borrow(&self, place: &str) -> PyResult<Vec<Borrowed<'_>>> {
+        match self {
+            Self::Objects(held) => {
+                held.iter().enumerate().map(|(row, held)| held.borrow(&format!("{place}[{row}]"))).collect()
+            }
+            Self::Column(column) => Ok(column.texts(place)?.into_iter().map(Borrowed::Text).collect()),
+        }
     }
 }
 
@@ -60,11 +82,6 @@ impl Borrowed<'_> {
 /// Borrow one input.
 pub(crate) fn borrowed<'a>(held: &'a Held<'_>, place: &str) -> PyResult<Borrowed<'a>> {
     held.borrow(place)
-}
-
-/// Borrow many inputs.
-pub(crate) fn borrowed_all<'a>(held: &'a [Held<'_>], place: &str) -> PyResult<Vec<Borrowed<'a>>> {
-    held.iter().enumerate().map(|(row, held)| held.borrow(&format!("{place}[{row}]"))).collect()
 }
 
 /// Which special tokens are recognised in text: all of them, or those with these ids.

@@ -4,6 +4,8 @@
 #![expect(clippy::needless_pass_by_value, reason = "arguments arrive by value from Python")]
 
 mod bytes;
+mod caches;
+mod columns;
 mod core;
 mod counting;
 mod custom;
@@ -24,14 +26,18 @@ mod text;
 
 use pyo3::prelude::*;
 
-#[pymodule]
+#[pymodule(gil_used = false)]
 mod _core {
     use super::*;
 
     #[pymodule_export]
     use crate::bytes::{decode_bytes, encode_word_of_bytes, find_special, token_bytes, vocab_bytes};
     #[pymodule_export]
-    use crate::core::Core;
+    use crate::caches::{fingerprint, is_cache, read_cache, write_cache};
+    #[pymodule_export]
+    use crate::columns::TextColumn;
+    #[pymodule_export]
+    use crate::core::{available_processors, Core};
     #[pymodule_export]
     use crate::counting::{RawCounts, WordCounter};
     #[pymodule_export]

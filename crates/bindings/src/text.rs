@@ -14,10 +14,16 @@ pub(crate) fn borrow<'a>(value: &'a Bound<'_, PyAny>, place: impl Fn() -> String
     let text = string
         .to_str()
         .map_err(|_| bad_argument(place(), "a lone surrogate", "text that can be written as UTF-8"))?;
+    check_size(text, place)?;
+    Ok(text)
+}
+
+/// Refuse a text that is too long.
+pub(crate) fn check_size(text: &str, place: impl Fn() -> String) -> PyResult<()> {
     if text.len() > MAX_TEXT_BYTES {
         return Err(bad_argument(place(), format!("{} bytes", text.len()), "less than 4 GiB in one text"));
     }
-    Ok(text)
+    Ok(())
 }
 
 /// Take the items out of a sequence.

@@ -54,12 +54,18 @@ def inspect(tokenizer: str, show: int, as_json: bool) -> None:
     _say("numeric tokens", _some(found.numeric, show))
     _say("unreachable", _some(found.unreachable, show))
     _say("duplicates", _some([" = ".join(tokens) for tokens in found.duplicates], show))
+    _say("memory", _sizes(loaded.memory()))
     lengths = " ".join(f"{length}:{many:,}" for length, many in found.entry_lengths)
     _say("characters", lengths or "none")
 
 
 def _say(name: str, value: str) -> None:
     click.echo(f"{name:<16}{visible(value)}")
+
+
+def _sizes(memory: tuple[int, int, int]) -> str:
+    tables, caches, budget = (f"{size / (1 << 20):,.1f} MiB" for size in memory)
+    return f"tables {tables}, caches {caches} a thread, of at most {budget}"
 
 
 def _with_ids(tokenizer: pw.Tokenizer, tokens: Sequence[str]) -> str:

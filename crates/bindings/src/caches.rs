@@ -1,0 +1,67 @@
+//! Caches: tokenizers with their built tables, mapped into memory.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use piecework_core::batch::Encoder;
+use piecework_core::error::Error;
+use piecework_core::parts::Array;
+use piecework_core::pipeline::Pipeline;
+use piecework_formats::cache;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::core::Core;
+use crate::errors::raise;
+
+/// Whether a file begins as a cache does.
+#[pyfunction]
+pub(crate) fn is_cache(head: &[u8]) -> bool {
+    cache::is_cache(head)
+}
+
+/// What tells sources apart.
+#[pyfunction]
+pub(crate) fn fingerprint<'py>(py: Python<'py>, sources: Vec<Vec<u8>>) -> Bound<'py, PyBytes> {
+    let sources: Vec<&[u8]> = sources.iter().map(Vec::as_slice).collect();
+    PyBytes::new(py, &cache::fingerprint(&sources))
+}
+
+/// Write a tokenizer with its tables.
+#[pyfunction]
+pub(crate) fn write_cache(
+    py: Python<'_>,
+    core: &Core,
+    special_in_text: &str,
+    key: &[u8],
+) -> PyResult<Vec<u8>> {
+    let pipeline = core.encoder.pipeline();
+    let write = || cache::write(&pipeline.spec(), &pipeline.store(), special_in_text, key);
+    py.detach(write).map_err(raise)
+}
+
+/// Read a cache and what it says of special tokens; None if it was made of something else than `key` says.
+#[pyfunction]
+pub(crate) fn read_cache(
+    py: Python<'_>,
+    path: PathBuf,
+    source: &str,
+    key: Option<&[u8]>,
+) -> PyResult<Option<(Core, String)>> {
+    let bytes = py.detach(|| mapped(&path))?;
+    let read = || -> Result<_, Error> {
+        let cached = cache::read(&bytes)?;
+        if key.is_some_and(|key| key != cached.key) {
+            return Ok(None);
+        }
+        Ok(Some((Pipeline::restore(cached.spec, &cached.parts)?, cached.special_in_text)))
+    };
+    let found = py.detach(read).map_err(|error| raise(error.within(source)))?;
+    Ok(found.map(|(pipeline, special)| (Core { encoder: Arc::new(Encoder::new(pipeline)) }, special)))
+}
+
+/// The bytes of a file, read where they cannot be mapped.
+fn mapped(path: &Path) -> std::io::Result<Array<u8>> {
+    Array::map(&File::open(path)?).or_else(|_| std::fs::read(path).map(Array::from))
+}

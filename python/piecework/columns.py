@@ -1,0 +1,60 @@
+"""Texts as they are given: a sequence of strings, or a column that another library holds.
+
+A column is read where it lies: Arrow strings of any library that lends them by the Arrow PyCapsule
+interface (pyarrow, polars, DuckDB, ...), and numpy arrays of bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from piecework._core import TextColumn
+from piecework.arguments import listed
+from piecework.arrays import np
+from piecework.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+class ArrowStream(Protocol):
+    """An Arrow column in chunks, such as a `pyarrow.ChunkedArray` or a `polars.Series`."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+class ArrowArray(Protocol):
+    """An Arrow column in one piece, such as a `pyarrow.Array`."""
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
+
+
+Texts: TypeAlias = (
+    "Sequence[str] | ArrowStream | ArrowArray | npt.NDArray[np.bytes_] | npt.NDArray[np.object_]"
+)
+
+
+def text_rows(texts: Any, name: str = "texts") -> list[Any] | TextColumn:
+    """Return what was given as rows: a list of its own, or a column, which is not copied.
+
+    A column holds UTF-8; numpy drops zeros at the end of its values, and so does this. Raises
+    `ArgumentError` for a column of anything else, `InputTypeError` for what has no rows.
+    """
+    if isinstance(texts, (list, tuple)):
+        return list(texts)
+    if isinstance(texts, TextColumn):
+        return texts
+    if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
+        return TextColumn.of_arrow(texts, name)
+    if getattr(getattr(texts, "dtype", None), "kind", None) == "S":
+        return _byte_rows(texts, name)
+    return listed(texts, name)
+
+
+def _byte_rows(values: npt.NDArray[np.bytes_], name: str) -> TextColumn:
+    if values.ndim != 1:
+        raise ArgumentError(name, f"an array of {values.ndim} dimensions", "one dimension")
+    # Nothing is copied unless the values lie apart.
+    flat = np.ascontiguousarray(values).view(np.uint8)
+    return TextColumn.of_bytes(flat, values.dtype.itemsize, len(values))

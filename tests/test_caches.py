@@ -1,0 +1,168 @@
+"""A cache gives the very tokenizer it was made of, or is refused; one beside a source follows the source."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import piecework as pw
+from piecework.errors import FileError, FormatError
+from tests import components
+
+TEXTS = ["hugs pug, bun", "Žába 蛙 <|end|>", "  a\tb\n", "", "x" * 300]
+TRAIN = ["hug hugs pug pun bun žába"] * 5
+
+
+def tokenizers() -> dict[str, pw.Tokenizer]:
+    kinds = {"wordpiece": 20, "bpe": 20, "byte-bpe": 270, "unigram": 30, "char": 12, "word": 10}
+    return {
+        kind: pw.Tokenizer.train_from_iterator(TRAIN, model=kind, vocab_size=size)
+        for kind, size in kinds.items()
+    }
+
+
+TOKENIZERS = tokenizers()
+
+
+def same(one: pw.Tokenizer, other: pw.Tokenizer) -> None:
+    assert one == other
+    assert one.spec == other.spec
+    assert one.to_json() == other.to_json()
+    assert one.get_vocab() == other.get_vocab()
+    assert one.encode_batch(TEXTS).to_lists() == other.encode_batch(TEXTS).to_lists()
+    for text in TEXTS:
+        assert one.encode(text).offsets == other.encode(text).offsets
+
+
+@pytest.mark.parametrize("kind", TOKENIZERS)
+def test_what_is_loaded_is_what_was_saved(kind: str, tmp_path: Path) -> None:
+    tok = TOKENIZERS[kind]
+    tok.save(tmp_path / "x.pwc")
+    loaded = pw.Tokenizer.load(tmp_path / "x.pwc")
+    same(loaded, tok)
+    same(pickle.loads(pickle.dumps(loaded)), tok)
+    loaded.save(tmp_path / "again.pwc")
+    assert (tmp_path / "again.pwc").read_bytes() == (tmp_path / "x.pwc").read_bytes()
+    # It may be replaced, and be gone, while it is in use.
+    tok.save(tmp_path / "x.pwc")
+    os.remove(tmp_path / "x.pwc")
+    same(loaded, tok)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(components.DOCUMENTS)
+def test_any_composition_survives(tmp_path: Path, document: dict[str, object]) -> None:
+    import json
+
+    try:
+        tok = pw.Tokenizer.from_json(json.dumps(document))
+    except pw.PieceworkError:
+        return
+    tok.save(tmp_path / "x.pwc")
+    loaded = pw.Tokenizer.load(tmp_path / "x.pwc")
+    assert loaded == tok
+    for text in TEXTS:
+        try:
+            expected = tok.encode(text)
+        except pw.PieceworkError:
+            continue
+        assert loaded.encode(text).ids == expected.ids
+        assert loaded.encode(text).offsets == expected.offsets
+
+
+def test_what_is_done_with_special_tokens_is_kept(tmp_path: Path) -> None:
+    strict = TOKENIZERS["wordpiece"].with_special_in_text("refuse")
+    strict.save(tmp_path / "x.pwc")
+    with pytest.raises(pw.errors.SpecialTokenError):
+        pw.Tokenizer.load(tmp_path / "x.pwc").encode("[SEP]")
+
+
+def test_custom_stages_are_refused(tmp_path: Path) -> None:
+    custom = TOKENIZERS["word"].with_normalizer(pw.spec.CustomNormalizer(str.lower))
+    with pytest.raises(pw.PieceworkError, match="custom stages are functions"):
+        custom.save(tmp_path / "x.pwc")
+    assert not list(tmp_path.iterdir())
+
+
+@given(st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_damaged_cache_is_refused(tmp_path: Path, data: st.DataObject) -> None:
+    path = tmp_path / "x.pwc"
+    TOKENIZERS["wordpiece"].save(path)
+    whole = path.read_bytes()
+    at = data.draw(st.integers(8, len(whole) - 1))
+    changed = bytes([whole[at] ^ data.draw(st.integers(1, 255))])
+    damaged = data.draw(st.sampled_from([whole[:at], whole[:at] + changed + whole[at + 1 :]]))
+    path.write_bytes(damaged)
+    with pytest.raises(FormatError, match=r"x\.pwc: "):
+        pw.Tokenizer.load(path)
+
+
+def test_settings_are_refused_for_what_says_everything(tmp_path: Path) -> None:
+    TOKENIZERS["wordpiece"].save(tmp_path / "x.pwc")
+    with pytest.raises(pw.errors.ArgumentError, match="lowercase"):
+        pw.Tokenizer.load(tmp_path / "x.pwc", lowercase=True)
+    with pytest.raises(FileError, match="no such file"):
+        pw.Tokenizer.load(tmp_path / "absent.pwc")
+
+
+# ---- beside a source
+
+
+def test_a_cache_beside_a_source_is_used_and_follows_it(tmp_path: Path) -> None:
+    source, cache = tmp_path / "vocab.txt", tmp_path / "vocab.txt.pwc"
+    source.write_text("[UNK]\nhug\n")
+    assert pw.Tokenizer.load(source).token_to_id("hug") == 1
+    assert not cache.exists(), "only on request"
+    pw.Tokenizer.load(source, cache=True)
+    first = cache.stat().st_mtime_ns
+    assert pw.Tokenizer.load(source, cache=True).token_to_id("hug") == 1
+    assert cache.stat().st_mtime_ns == first, "used, not written again"
+    stat = source.stat()
+    source.write_text("[UNK]\npug\n")
+    os.utime(source, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert pw.Tokenizer.load(source, cache=True).token_to_id("pug") == 1, (
+        "told by content, not by time"
+    )
+
+
+def test_other_settings_are_another_tokenizer(tmp_path: Path) -> None:
+    source = tmp_path / "vocab.txt"
+    source.write_text("[UNK]\nhug\n")
+    assert pw.Tokenizer.load(source, lowercase=True, cache=True).encode("HUG").ids == [1]
+    assert pw.Tokenizer.load(source, lowercase=False, cache=True).encode("HUG").ids == [0]
+    assert pw.Tokenizer.load(source, lowercase=True, cache=True).encode("HUG").ids == [1]
+
+
+def test_the_cache_may_be_elsewhere_and_may_be_damaged(tmp_path: Path) -> None:
+    source, cache = tmp_path / "vocab.txt", tmp_path / "elsewhere"
+    source.write_text("[UNK]\nhug\n")
+    expected = pw.Tokenizer.load(source)
+    for content in (b"", b"something else", b"\x93PWC\r\n\x1a\n" + b"x" * 100):
+        cache.write_bytes(content)
+        assert pw.Tokenizer.load(source, cache=cache) == expected
+        assert pw.Tokenizer.load(cache) == expected, "written anew"
+
+
+def test_where_no_cache_can_be_written_the_source_is_read(tmp_path: Path) -> None:
+    source = tmp_path / "vocab.txt"
+    source.write_text("[UNK]\nhug\n")
+    nowhere = tmp_path / "absent" / "x.pwc"
+    assert pw.Tokenizer.load(source, cache=nowhere) == pw.Tokenizer.load(source)
+    assert not nowhere.exists()
+
+
+def test_pairs_of_files_are_cached_as_one(tmp_path: Path) -> None:
+    tok = TOKENIZERS["byte-bpe"]
+    tok.save(tmp_path)
+    merges = tmp_path / "merges.txt"
+    loaded = pw.Tokenizer.load(tmp_path, cache=True)
+    assert pw.Tokenizer.load(tmp_path, cache=True) == loaded
+    assert (tmp_path / "vocab.json.pwc").exists()
+    merges.write_text("\n".join(merges.read_text().splitlines()[:-1]) + "\n")
+    assert pw.Tokenizer.load(tmp_path, cache=True) == pw.Tokenizer.load(tmp_path)
