@@ -10,6 +10,7 @@ use crate::special::Segment;
 use crate::text::{Aligned, CharIndex, Pieces};
 
 /// A stretch of text: a token found in it, with its bytes in the original, or pieces for the model.
+#[derive(Clone, Copy)]
 pub(super) enum Part<'p> {
     Token(u32, (u32, u32)),
     Pieces(&'p Pieces),

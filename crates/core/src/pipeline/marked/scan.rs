@@ -73,7 +73,7 @@ mod tests {
                 let text: Vec<u8> = std::iter::repeat_with(|| {
                     state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                     let pick = state >> 16;
-                    if pick % density == 0 {
+                    if pick.is_multiple_of(density) {
                         [b' ', b'\n'][pick as usize >> 8 & 1]
                     } else {
                         pick as u8 | 0x80
