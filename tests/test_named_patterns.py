@@ -65,5 +65,5 @@ def test_unknown_name_is_refused_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize("name", ["cl100k", "qwen2", "o200k", "tekken"])
 def test_core_has_a_scanner_for_the_very_text_of_the_pattern(name: str) -> None:
-    source = data.ROOT / "crates" / "core" / "src" / "pretokenize" / "known.rs"
+    source = data.ROOT / "crates" / "core" / "src" / "pretokenize" / "known" / "mod.rs"
     assert f'r"{pw.spec.NAMED_PATTERNS[name][0]}"' in source.read_text(encoding="utf-8")

@@ -10,8 +10,7 @@ import pytest
 from piecework import _core, errors
 from tests.differential import peer, ranks
 from tests.differential.test_files_equal_tokenizers import FILES, NAMES, both, random_texts
-from tests.differential.test_files_equal_tokenizers import sample_documents as documents_of_files
-from tests.differential.test_tiktoken import FAMILIES, code, corpora
+from tests.differential.test_tiktoken import FAMILIES, code
 
 RUNS = ["a", " ", "!", "\n", "1", "'s", "é", "漢", "\u0301", "\u3000", "aB", "\r\n ", "/\n", "漢A"]
 LONG = [run * 3000 for run in RUNS] + [f"{'x' * 61}{run * 70} y" for run in RUNS]
@@ -27,14 +26,14 @@ def level(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_encodings_give_what_tiktoken_gives(name: str, level: str) -> None:
-    texts = [*corpora()[::8], *code()[::8], *LONG]
+    texts = [*peer.sample_documents(320), *code()[::8], *LONG]
     assert ranks.assert_same(ranks.ours(name), ranks.theirs(name), texts) > 50_000
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_files_give_what_tokenizers_gives(path: Path, level: str) -> None:
     ours, theirs = both(path)
-    texts = [*documents_of_files()[::4], *random_texts(ours, 300)]
+    texts = [*peer.sample_documents(640), *random_texts(ours, 300)]
     assert peer.assert_same_ids(ours, theirs, texts) > 0
     peer.assert_same_fields(ours, theirs, random_texts(ours, 100))
 

@@ -71,12 +71,11 @@ impl Key {
         }
     }
 
-    /// The key of text that is still to be normalized, if it is neither empty nor too long; it is told from
-    /// a word with the same bytes.
+    /// The key of the same bytes as text that is still to be normalized.
     #[inline]
     #[must_use]
-    pub fn of_raw(stretch: &[u8]) -> Option<Self> {
-        Self::of(stretch).map(|key| Self(key.0 | (RAW as u128) << 120))
+    pub fn as_raw(self) -> Self {
+        Self(self.0 | (RAW as u128) << 120)
     }
 
     /// The word again: its bytes and their number.
