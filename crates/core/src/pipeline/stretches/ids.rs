@@ -128,7 +128,7 @@ impl StretchIds<'_> {
         self.take_apart(raw, spare)?;
         // What has too few ids for want of an unknown token must be found so again.
         if !self.words.scratch.lacks_unknown {
-            let keys = (Key::of_raw(raw.as_bytes()), long_key);
+            let keys = (Key::of(raw.as_bytes()).map(Key::as_raw), long_key);
             remember(keys, &self.words.out[from..], self.words.memo, spare.long_memo);
         }
         Ok(())
@@ -151,13 +151,15 @@ struct Spare<'s> {
 impl WordIds<'_> {
     /// Append the ids of a normalized word.
     pub(super) fn append(&mut self, word: &[u8], long_memo: &mut LongMemo) {
-        let keys = (Key::of(word), LongKey::of(word, false));
-        if let Some(packed) = keys.0.and_then(|key| self.memo.get(key)) {
-            memo::append(packed, self.out);
-        } else if !keys.1.is_some_and(|key| long_memo.append(key, self.out)) {
+        let key = Key::of(word);
+        if let Some(packed) = key.and_then(|key| self.memo.get(key)) {
+            return memo::append(packed, self.out);
+        }
+        let long_key = LongKey::of(word, false);
+        if !long_key.is_some_and(|key| long_memo.append(key, self.out)) {
             let from = self.out.len();
             self.segment(word);
-            remember(keys, &self.out[from..], self.memo, long_memo);
+            remember((key, long_key), &self.out[from..], self.memo, long_memo);
         }
     }
 

@@ -13,7 +13,7 @@ const COUNT_SHIFT: u32 = 28;
 
 /// A stretch as a key: its bytes, its length in the last, whose top bit tells raw text from normalized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct LongKey([u64; 4]);
+pub(super) struct LongKey([u128; 2]);
 
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
@@ -35,23 +35,23 @@ impl LongKey {
         if stretch.is_empty() || stretch.len() > MAX_LONG_KEY_BYTES {
             return None;
         }
-        let mut bytes = [0; 32];
-        bytes[..stretch.len()].copy_from_slice(stretch);
-        bytes[31] = stretch.len() as u8 | u8::from(is_raw) << 7;
-        let mut words = [0; 4];
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
-            *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-        }
-        Some(Self(words))
+        let tag = stretch.len() as u128 | u128::from(is_raw) << 7;
+        let (low, high) = match (stretch.first_chunk(), stretch.last_chunk()) {
+            (Some(first), Some(last)) => {
+                let beyond = u128::from_le_bytes(*last) >> 8 >> (8 * (MAX_LONG_KEY_BYTES - stretch.len()));
+                (u128::from_le_bytes(*first), beyond)
+            }
+            _ => (stretch.iter().rev().fold(0, |bytes, &byte| bytes << 8 | u128::from(byte)), 0),
+        };
+        Some(Self([low, high | tag << 120]))
     }
 
     /// The number of its line.
     #[inline]
     fn line(self) -> usize {
-        let mixed = self
-            .0
-            .iter()
-            .fold(0_u64, |mixed, &word| (mixed.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let halves = self.0.into_iter().flat_map(|word| [word as u64, (word >> 64) as u64]);
+        let mixed = halves
+            .fold(0_u64, |mixed, half| (mixed.rotate_left(23) ^ half).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         (mixed >> (64 - BITS)) as usize
     }
 }
@@ -108,6 +108,12 @@ mod tests {
         assert_ne!(key(&[b'a'; 20], false), key(&[b'a'; 20], true));
         assert_ne!(key(&[b'a'; 20], false), key(&[b'a'; 21], false));
         assert_ne!(key(&[0; 20], false), key(&[0; 21], false));
+        let text: Vec<u8> = (1..32).collect();
+        for len in 1..=MAX_LONG_KEY_BYTES {
+            let LongKey([low, high]) = key(&text[..len], false).unwrap();
+            let bytes = [low.to_le_bytes(), high.to_le_bytes()].concat();
+            assert_eq!((&bytes[..len], usize::from(bytes[31])), (&text[..len], len));
+        }
         assert_eq!((key(b"", false), key(&[b'a'; 32], false)), (None, None));
     }
 }

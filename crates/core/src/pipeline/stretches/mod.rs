@@ -190,7 +190,8 @@ impl<'c> Chunk<'c> {
     #[inline]
     fn key(&self, stretch: Stretch) -> Key {
         let key = if stretch.needs_tables {
-            Key::of_raw(self.raw(stretch).as_bytes())
+            let (start, end) = (self.from + stretch.start, self.from + stretch.end);
+            Key::at(self.text.as_bytes(), start, end).map(Key::as_raw)
         } else {
             Key::at(self.lowered, stretch.start, stretch.end)
         };
