@@ -154,6 +154,8 @@ pub struct Memo {
     /// How far a hash is shifted to become the number of a line.
     shift: u32,
     words: usize,
+    /// How large it may grow: for `2^most_bits` words.
+    most_bits: u32,
 }
 
 const EMPTY: Line = Line { keys: [0; 2], ids: [[0; MAX_PIECES]; 2] };
@@ -166,14 +168,15 @@ impl Memo {
     /// A memo with room for `2^bits` words to begin with; 32 bytes each.
     #[must_use]
     pub fn with_bits(bits: u32) -> Self {
-        Self { lines: vec![EMPTY; 1 << (bits - 1)], shift: 64 - (bits - 1), words: 0 }
+        Self { lines: vec![EMPTY; 1 << (bits - 1)], shift: 64 - (bits - 1), words: 0, most_bits: MAX_BITS }
     }
 
-    /// A memo of at most so many bytes and `2^most_bits` words; at least of four words.
+    /// A memo with room for `2^bits` words to begin with that never takes more than so many bytes, except that
+    /// it has room for four words.
     #[must_use]
-    pub fn within(bytes: usize, most_bits: u32) -> Self {
-        let bits = (bytes / BYTES_PER_WORD).checked_ilog2().unwrap_or(0);
-        Self::with_bits(bits.clamp(2, most_bits))
+    pub fn within(bytes: usize, bits: u32) -> Self {
+        let most_bits = (bytes / BYTES_PER_WORD).checked_ilog2().unwrap_or(0).clamp(2, MAX_BITS);
+        Self { most_bits, ..Self::with_bits(bits.min(most_bits)) }
     }
 
     /// The memory it takes, used or not.
@@ -257,7 +260,7 @@ impl Memo {
     #[cold]
     fn make_room(&mut self) {
         self.words = 0;
-        if self.lines.len() >= 1 << (MAX_BITS - 1) {
+        if self.lines.len() >= 1 << (self.most_bits - 1) {
             self.lines.fill(EMPTY);
             return;
         }
@@ -304,10 +307,12 @@ mod tests {
     #[test]
     fn keeps_within_its_budget() {
         for bytes in [128, 200, 4096, 5000, 1 << 20] {
-            assert!(Memo::within(bytes, 17).bytes() <= bytes);
+            let mut memo = Memo::within(bytes, 17);
+            (0..50_000u32)
+                .for_each(|i| memo.insert(Key::of(&i.to_le_bytes()).unwrap(), pack(&[i]).unwrap()));
+            assert!(memo.bytes() <= bytes);
         }
         assert_eq!(Memo::within(usize::MAX, 17).bytes(), 4 << 20);
-        assert_eq!(Memo::within(4 << 20, 17).bytes(), 4 << 20);
         assert_eq!(Memo::within(0, 17).get(Key::of(b"a").unwrap()), None);
     }
 

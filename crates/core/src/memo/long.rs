@@ -9,9 +9,9 @@ use piecework_kernels::prefetch::prefetch_read;
 pub const MAX_WORD_BYTES: usize = 128;
 
 /// 2^14 lines of five words: 1 MB.
-const LINE_BITS: u32 = 14;
+const MAX_LINE_BITS: u32 = 14;
 /// In words of four bytes: 4 MB.
-const ARENA: usize = 1 << 20;
+const MAX_ARENA: usize = 1 << 20;
 
 /// Where a word stands in the arena.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,10 +29,12 @@ const WAYS: usize = 5;
 struct Line([Slot; WAYS]);
 
 /// The table; it takes memory when the first word comes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LongMemo {
     lines: Vec<Line>,
     arena: Vec<u32>,
+    line_bits: u32,
+    most_in_arena: usize,
 }
 
 /// The hash of a word, to be asked for.
@@ -59,8 +61,8 @@ impl Hash {
         Self(hash.wrapping_mul(FACTOR))
     }
 
-    fn line(self) -> usize {
-        (self.0 >> (64 - LINE_BITS)) as usize
+    fn line(self, bits: u32) -> usize {
+        (self.0 >> (64 - bits)) as usize
     }
 
     fn tag(self) -> u32 {
@@ -69,10 +71,26 @@ impl Hash {
 }
 
 impl LongMemo {
+    /// A memo that never takes more than so many bytes, except that it has two lines.
+    #[must_use]
+    pub fn within(bytes: usize) -> Self {
+        // The arena is a vector, which may have twice the room that it needs.
+        let line_bits =
+            (bytes / 4 / size_of::<Line>()).checked_ilog2().unwrap_or(0).clamp(1, MAX_LINE_BITS);
+        let most_in_arena = (bytes * 3 / 8 / size_of::<u32>()).min(MAX_ARENA);
+        Self { lines: Vec::new(), arena: Vec::new(), line_bits, most_in_arena }
+    }
+
+    /// The memory it takes, used or not.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.lines.as_slice()) + self.arena.capacity() * size_of::<u32>()
+    }
+
     /// Say that a word will be asked for soon.
     #[inline]
     pub fn prefetch(&self, hash: Hash) {
-        if let Some(line) = self.lines.get(hash.line()) {
+        if let Some(line) = self.lines.get(hash.line(self.line_bits)) {
             prefetch_read(line);
         }
     }
@@ -81,7 +99,7 @@ impl LongMemo {
     #[inline]
     #[must_use]
     pub fn get(&self, word: &[u8], hash: Hash) -> Option<(u32, &[u32])> {
-        let line = self.lines.get(hash.line())?;
+        let line = self.lines.get(hash.line(self.line_bits))?;
         line.0.iter().filter(|slot| slot.tag == hash.tag()).find_map(|slot| self.read(slot, word))
     }
 
@@ -101,21 +119,24 @@ impl LongMemo {
             return;
         }
         let size = 1 + ids.len() + word.len().div_ceil(4);
-        if self.lines.is_empty() || self.arena.len() + size > ARENA {
+        if size > self.most_in_arena {
+            return;
+        }
+        if self.lines.is_empty() || self.arena.len() + size > self.most_in_arena {
             self.wipe();
         }
         let at = self.arena.len() as u32;
         self.arena.push(note);
         self.arena.extend_from_slice(ids);
         self.arena.extend(word.chunks(4).map(packed));
-        let slots = &mut self.lines[hash.line()].0;
+        let slots = &mut self.lines[hash.line(self.line_bits)].0;
         slots.rotate_right(1);
         slots[0] = Slot { tag: hash.tag(), at, byte_len: word.len() as u16, id_count: ids.len() as u16 };
     }
 
     fn wipe(&mut self) {
         self.lines.clear();
-        self.lines.resize(1 << LINE_BITS, Line::default());
+        self.lines.resize(1 << self.line_bits, Line::default());
         self.arena.clear();
     }
 }
@@ -135,7 +156,14 @@ mod tests {
 
     #[test]
     fn what_it_gives_is_what_was_last_told() {
-        let mut memo = LongMemo::default();
+        for bytes in [4096, 1 << 20, 64 << 20] {
+            let mut memo = LongMemo::within(bytes);
+            check_what_it_gives(&mut memo);
+            assert!(memo.bytes() <= bytes, "{bytes}");
+        }
+    }
+
+    fn check_what_it_gives(memo: &mut LongMemo) {
         let mut told = std::collections::HashMap::new();
         for i in 0..200_000u32 {
             let word = format!("{}{}", "wort".repeat((i % 30) as usize), i % 40_000).into_bytes();
@@ -151,12 +179,11 @@ mod tests {
             );
             told.insert(word, (i, ids));
         }
-        assert!(memo.arena.len() <= ARENA);
     }
 
     #[test]
     fn words_that_begin_alike_are_told_apart() {
-        let mut memo = LongMemo::default();
+        let mut memo = LongMemo::within(1 << 20);
         for word in [&b"aaaa"[..], b"aaaaa", b"aaaa\0"] {
             assert_eq!(memo.get(word, Hash::of(word)), None);
             memo.insert(word, Hash::of(word), 1, &[word.len() as u32]);

@@ -6,10 +6,9 @@ use piecework_kernels::prefetch::prefetch_read;
 
 /// The longest word that is remembered, in bytes.
 const MAX_WORD_BYTES: usize = 512;
-/// The most bytes, ids and words: 8 + 8 + 6 MB.
-const MAX_BYTES: usize = 8 << 20;
-const MAX_IDS: usize = 2 << 20;
-const MAX_BITS: u32 = 18;
+/// The most memory that is of use.
+const MAX_MEMORY: usize = 24 << 20;
+const FIRST_BITS: u32 = 10;
 /// How many slots a word may be in.
 const MAX_PROBES: usize = 8;
 
@@ -20,6 +19,15 @@ pub struct Texts {
     words: usize,
     bytes: Vec<u8>,
     ids: Vec<u32>,
+    limits: Limits,
+}
+
+/// The most bytes and ids of all words, and slots as a power of two.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    bytes: usize,
+    ids: usize,
+    bits: u32,
 }
 
 /// A word's hash and where its bytes and ids are; empty without bytes.
@@ -32,13 +40,24 @@ struct Slot {
     id_count: u16,
 }
 
-impl Default for Texts {
-    fn default() -> Self {
-        Self { slots: vec![Slot::default(); 1 << 10], words: 0, bytes: Vec::new(), ids: Vec::new() }
-    }
-}
-
 impl Texts {
+    /// A table that never takes more than so much memory, and room for eight words.
+    #[must_use]
+    pub fn within(memory: usize) -> Self {
+        // A third for each; bytes and ids lie in vectors, which may have twice the room that they need.
+        let third = memory.min(MAX_MEMORY) / 3;
+        let bits = (third / size_of::<Slot>()).checked_ilog2().unwrap_or(0).max(4);
+        let limits = Limits { bytes: third / 2, ids: third / 2 / size_of::<u32>(), bits };
+        let slots = vec![Slot::default(); 1 << FIRST_BITS.min(bits)];
+        Self { slots, words: 0, bytes: Vec::new(), ids: Vec::new(), limits }
+    }
+
+    /// The memory it takes, used or not.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        size_of_val(self.slots.as_slice()) + self.bytes.capacity() + self.ids.capacity() * size_of::<u32>()
+    }
+
     /// The hash of a word of 16 bytes or more, or of fewer with their number.
     #[inline]
     #[must_use]
@@ -67,12 +86,14 @@ impl Texts {
 
     /// Remember a word with this hash, unless it is too long.
     pub fn insert_hashed(&mut self, word: &[u8], hash: u64, ids: &[u32]) {
-        if word.len() > MAX_WORD_BYTES || ids.len() > 2 * MAX_WORD_BYTES {
+        if word.len() > MAX_WORD_BYTES.min(self.limits.bytes)
+            || ids.len() > (2 * MAX_WORD_BYTES).min(self.limits.ids)
+        {
             return;
         }
         if 2 * self.words >= self.slots.len()
-            || self.bytes.len() + word.len() > MAX_BYTES
-            || self.ids.len() + ids.len() > MAX_IDS
+            || self.bytes.len() + word.len() > self.limits.bytes
+            || self.ids.len() + ids.len() > self.limits.ids
         {
             self.make_room();
         }
@@ -99,8 +120,8 @@ impl Texts {
     #[cold]
     fn make_room(&mut self) {
         self.words = 0;
-        let has_room = self.bytes.len() < MAX_BYTES / 2 && self.ids.len() < MAX_IDS / 2;
-        if self.slots.len() < 1 << MAX_BITS && (has_room || self.bytes.is_empty()) {
+        let has_room = self.bytes.len() < self.limits.bytes / 2 && self.ids.len() < self.limits.ids / 2;
+        if self.slots.len() < 1 << self.limits.bits && (has_room || self.bytes.is_empty()) {
             let doubled = vec![Slot::default(); 2 * self.slots.len()];
             let slots = std::mem::replace(&mut self.slots, doubled);
             slots.into_iter().filter(|slot| slot.byte_count != 0).for_each(|slot| self.place(slot));
@@ -138,9 +159,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn remembers_what_it_was_told() {
-        let mut texts = Texts::default();
-        for i in 0..400_000u32 {
+    fn remembers_what_it_was_told_and_keeps_within_its_memory() {
+        for memory in [4096, 100_000, 1 << 20, MAX_MEMORY] {
+            let mut texts = Texts::within(memory);
+            check_remembering(&mut texts);
+            assert!(texts.memory() <= memory, "{memory}");
+        }
+        let mut none = Texts::within(0);
+        none.insert_hashed(b"a", 7, &[1]);
+        assert_eq!(none.get_hashed(b"a", 7), None);
+    }
+
+    fn check_remembering(texts: &mut Texts) {
+        for i in 0..200_000u32 {
             let word = format!("a word with the number {i}");
             let hash = Texts::hash(word.as_bytes());
             assert_eq!(texts.get_hashed(word.as_bytes(), hash), None);
@@ -148,12 +179,11 @@ mod tests {
             texts.insert_hashed(word.as_bytes(), hash, &ids);
             assert_eq!(texts.get_hashed(word.as_bytes(), hash), Some(ids.as_slice()));
         }
-        assert!(texts.bytes.capacity() <= 2 * MAX_BYTES && texts.slots.len() <= 1 << MAX_BITS);
     }
 
     #[test]
     fn words_of_one_hash_are_told_apart() {
-        let mut texts = Texts::default();
+        let mut texts = Texts::within(MAX_MEMORY);
         for i in 0..100u32 {
             texts.insert_hashed(&i.to_le_bytes(), 7, &[i]);
             assert_eq!(texts.get_hashed(&i.to_le_bytes(), 7), Some([i].as_slice()));

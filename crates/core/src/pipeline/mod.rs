@@ -90,7 +90,7 @@ pub struct Scratch {
 impl Scratch {
     /// What the caches take, whatever was encoded.
     fn cache_bytes(&self) -> usize {
-        self.memo.bytes()
+        self.memo.bytes() + self.texts.memory() + self.long_memo.bytes() + self.split.cache_bytes()
     }
 }
 
@@ -113,6 +113,8 @@ const MAX_PADDED_IN_ALL: usize = 1 << 22;
 
 /// 4 MB for each thread: about as many different words as some 10 MB of English have.
 const MEMO_BITS: u32 = 17;
+/// 1 MB to begin with where words are spelled by their bytes.
+const SPELLED_MEMO_BITS: u32 = 15;
 
 impl Pipeline {
     /// Check a specification and build every table; one that is given away is not copied.
@@ -220,15 +222,23 @@ impl Pipeline {
     }
 
     /// Working memory for one thread.
+    ///
+    /// Half of what caches may take goes to the memo and three eighths to the one beside it: which, is a matter of
+    /// the kind of pipeline.
     #[must_use]
     pub fn scratch(&self) -> Scratch {
+        let beside = self.cache_bytes / 8 * 3;
+        let spells_bytes = self.splitter.spells_bytes();
         Scratch {
-            memo: Memo::within(self.cache_bytes, MEMO_BITS),
-            texts: Texts::default(),
+            memo: Memo::within(
+                self.cache_bytes / 2,
+                if spells_bytes { SPELLED_MEMO_BITS } else { MEMO_BITS },
+            ),
+            texts: Texts::within(if spells_bytes { beside } else { 0 }),
             batch: Batch::default(),
-            long_memo: LongMemo::default(),
+            long_memo: LongMemo::within(beside),
             model: ModelScratch::default(),
-            split: SplitScratch::default(),
+            split: SplitScratch::within(beside),
             marked: MarkedScratch::default(),
             first: Vec::new(),
             second: Vec::new(),

@@ -6,8 +6,8 @@
 pub(super) const MAX_LONG_KEY_BYTES: usize = 31;
 /// The most pieces that are remembered.
 const MAX_PIECES: usize = 8;
-/// 1 MB a thread, once there is anything to remember.
-const BITS: u32 = 14;
+/// 1 MB a thread at most, once there is anything to remember.
+const MAX_BITS: u32 = 14;
 /// Above the ids, whose number less one the first holds.
 const COUNT_SHIFT: u32 = 28;
 
@@ -23,9 +23,10 @@ struct Line {
 }
 
 /// The table.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct LongMemo {
     lines: Vec<Line>,
+    bits: u32,
 }
 
 impl LongKey {
@@ -48,19 +49,32 @@ impl LongKey {
 
     /// The number of its line.
     #[inline]
-    fn line(self) -> usize {
+    fn line(self, bits: u32) -> usize {
         let halves = self.0.into_iter().flat_map(|word| [word as u64, (word >> 64) as u64]);
         let mixed = halves
             .fold(0_u64, |mixed, half| (mixed.rotate_left(23) ^ half).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        (mixed >> (64 - BITS)) as usize
+        (mixed >> (64 - bits)) as usize
     }
 }
 
 impl LongMemo {
+    /// A memo that never takes more than so many bytes, except that it has two lines.
+    pub(super) fn within(bytes: usize) -> Self {
+        let bits = (bytes / size_of::<Line>()).checked_ilog2().unwrap_or(0).clamp(1, MAX_BITS);
+        Self { lines: Vec::new(), bits }
+    }
+
+    /// The memory it takes, used or not.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.lines.as_slice())
+    }
+
     /// What was remembered for a stretch.
     #[inline]
     pub(super) fn append(&self, key: LongKey, out: &mut Vec<u32>) -> bool {
-        let Some(line) = self.lines.get(key.line()).filter(|line| line.key == key) else { return false };
+        let Some(line) = self.lines.get(key.line(self.bits)).filter(|line| line.key == key) else {
+            return false;
+        };
         let count = (line.ids[0] >> COUNT_SHIFT) as usize + 1;
         let mut ids = line.ids;
         ids[0] &= (1 << COUNT_SHIFT) - 1;
@@ -74,9 +88,9 @@ impl LongMemo {
             return;
         }
         if self.lines.is_empty() {
-            self.lines = vec![Line::default(); 1 << BITS];
+            self.lines = vec![Line::default(); 1 << self.bits];
         }
-        let line = &mut self.lines[key.line()];
+        let line = &mut self.lines[key.line(self.bits)];
         line.key = key;
         line.ids = [0; MAX_PIECES];
         line.ids[..ids.len()].copy_from_slice(ids);
@@ -90,7 +104,7 @@ mod tests {
 
     #[test]
     fn remembers_what_it_was_told() {
-        let mut memo = LongMemo::default();
+        let mut memo = LongMemo::within(1 << 20);
         for i in 0..1000_u32 {
             let key = LongKey::of(format!("a stretch of text, {i}").as_bytes(), i % 3 == 0).unwrap();
             let ids: Vec<u32> = (0..=i % 8).map(|k| (1 << 28) - 1 - i - k).collect();

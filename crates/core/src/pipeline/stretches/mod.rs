@@ -38,7 +38,7 @@ pub(super) struct Stretches {
 }
 
 /// Working memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct StretchScratch {
     edges: Edges,
     /// The chunk as normalized, if it is ASCII, and `PADDING` bytes.
@@ -46,6 +46,24 @@ pub(super) struct StretchScratch {
     written: Written,
     long_memo: LongMemo,
     ids: Vec<u32>,
+}
+
+impl StretchScratch {
+    /// Working memory whose memo takes at most so many bytes.
+    pub(super) fn within(cache_bytes: usize) -> Self {
+        Self {
+            edges: Edges::default(),
+            lowered: Vec::new(),
+            written: Written::default(),
+            long_memo: LongMemo::within(cache_bytes),
+            ids: Vec::new(),
+        }
+    }
+
+    /// What its memo takes.
+    pub(super) fn cache_bytes(&self) -> usize {
+        self.long_memo.bytes()
+    }
 }
 
 /// A part of a text.
