@@ -27,7 +27,7 @@ use self::emit::Emitter;
 use self::unigram::{Lattice, Unigram};
 use super::bytes::ByteEntries;
 use super::unigram::Drawing;
-use super::{ModelScratch, PieceSink};
+use super::{ModelScratch, Piece, PieceSink};
 use crate::error::Error;
 use crate::parts::Parts;
 use crate::spec::{PieceType, SentencePieceKind, SentencePieceSpec};
@@ -130,6 +130,21 @@ impl SentencePiece {
         matches!(self.engine, Engine::Unigram(_))
     }
 
+    /// Segment a part as if it stood alone, whatever the score before it; says where that is right, if anywhere.
+    pub fn weigh_part(&self, part: &str, scratch: &mut ModelScratch, out: &mut Vec<u32>) -> Option<Worth> {
+        let Engine::Unigram(unigram) = &self.engine else { return None };
+        let Lattice { places, path, .. } = &mut scratch.sentencepiece.lattice;
+        let worth = unigram.weigh(part, places, path)?;
+        self.emit(part, path, out);
+        Some(worth)
+    }
+
+    fn emit(&self, part: &str, path: &[Piece], out: &mut Vec<u32>) {
+        let mut emitter = Emitter::new(part, self.unk_id, self.bytes.as_ref(), out);
+        path.iter().for_each(|piece| emitter.push(piece.id, piece.start as usize, piece.end as usize));
+        emitter.finish();
+    }
+
     /// Segment the next part of a text; says what its segmentation is worth elsewhere, if anything.
     pub fn run_part(
         &self,
@@ -143,10 +158,7 @@ impl SentencePiece {
             let worth =
                 unigram.weigh(part, places, path).filter(|worth| unigram.holds(worth.grade, *score));
             if worth.is_some() {
-                let mut emitter = Emitter::new(part, self.unk_id, self.bytes.as_ref(), out);
-                path.iter()
-                    .for_each(|piece| emitter.push(piece.id, piece.start as usize, piece.end as usize));
-                emitter.finish();
+                self.emit(part, path, out);
                 *score = unigram.score_after(*score, path.iter().map(|piece| piece.id));
                 return worth;
             }

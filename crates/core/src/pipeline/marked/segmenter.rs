@@ -18,6 +18,22 @@ pub(super) trait Segmenter {
     /// The same for a longer word.
     fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool;
 
+    /// Append the ids of a part, which come after others of its word that are worth `before`, by a bound of the
+    /// score alone; what they are worth, or `None` where the score itself must be known.
+    fn append_by_bound(
+        &mut self,
+        part: &str,
+        remembered: Option<PackedIds>,
+        before: Worth,
+        out: &mut Vec<u32>,
+    ) -> Option<Worth>;
+
+    /// End a word that was appended by the bound; gives a note as `end_word` does.
+    fn end_by_bound(&mut self, worth: Worth, word: Word, ids: Range<usize>) -> Option<u32>;
+
+    /// Whether `append_by_bound` ever does.
+    const HAS_BOUND: bool;
+
     /// Make up for what was skipped while words were repeated.
     fn settle(&mut self, source: Source<'_>, texts: &mut Texts<'_>, out: &[u32]) -> Result<(), Error>;
 
@@ -62,6 +78,22 @@ impl Segmenter for Alone<'_> {
         true
     }
 
+    const HAS_BOUND: bool = false;
+
+    fn append_by_bound(
+        &mut self,
+        _: &str,
+        _: Option<PackedIds>,
+        _: Worth,
+        _: &mut Vec<u32>,
+    ) -> Option<Worth> {
+        None
+    }
+
+    fn end_by_bound(&mut self, _: Worth, _: Word, _: Range<usize>) -> Option<u32> {
+        None
+    }
+
     fn settle(&mut self, _: Source<'_>, _: &mut Texts<'_>, _: &[u32]) -> Result<(), Error> {
         Ok(())
     }
@@ -90,8 +122,8 @@ impl Segmenter for Alone<'_> {
 /// A repeated word with unknown characters, and where its ids are.
 pub(super) type Unknown = (Word, Range<usize>);
 
-/// A Unigram model of SentencePiece. While words are repeated only a bound of the score is kept; the score
-/// itself is made up for before a word is segmented anew.
+/// A Unigram model of SentencePiece. Only a bound of the score is kept, as long as that is enough to say that
+/// a word is segmented as it is alone; the score itself is made up for before a word of which it is not.
 pub(super) struct Scored<'s> {
     model: &'s SentencePiece,
     vocab: &'s Vocab,
@@ -165,6 +197,31 @@ impl Segmenter for Scored<'_> {
         out.extend_from_slice(ids);
         self.go_on(worth, word, from..out.len());
         true
+    }
+
+    const HAS_BOUND: bool = true;
+
+    fn append_by_bound(
+        &mut self,
+        part: &str,
+        remembered: Option<PackedIds>,
+        before: Worth,
+        out: &mut Vec<u32>,
+    ) -> Option<Worth> {
+        let worth = match remembered {
+            Some(remembered) => {
+                packed::append(remembered, out);
+                packed::worth(remembered)
+            }
+            None => self.model.weigh_part(part, self.scratch, out)?,
+        };
+        let limit = self.limits[worth.grade as usize & 15];
+        (self.bound + u64::from(before.cost) < limit).then_some(worth)
+    }
+
+    fn end_by_bound(&mut self, worth: Worth, word: Word, ids: Range<usize>) -> Option<u32> {
+        self.go_on(worth, word, ids);
+        packed::note(worth)
     }
 
     fn settle(

@@ -2,12 +2,14 @@
 //! few words later, when it has come.
 
 use super::super::words::block_at;
+use super::packed;
 use super::scan::Masks;
 use super::segmenter::{Segmenter, Texts, LONG};
 use super::source::{Source, Word};
 use crate::error::Error;
 use crate::memo::long::{Hash, LongMemo};
 use crate::memo::{Key, Memo, MAX_KEY_BYTES};
+use crate::model::Worth;
 use crate::normalize::Growth;
 
 /// How many words wait for their cache line to arrive.
@@ -123,23 +125,14 @@ impl<'s, S: Segmenter> Words<'s, S> {
 
     /// Segment a word, and remember it where it will be asked for.
     fn segment(&mut self, word: Word, hash: Hash, key: Option<Key>) -> Result<(), Error> {
-        self.segmenter.settle(self.source, &mut self.texts, self.out)?;
-        let (marked, normalized) = &mut self.texts;
-        self.source.write(word, normalized, marked)?;
-        self.growth.take(marked.len())?;
+        self.write(word)?;
+        self.growth.take(self.texts.0.len())?;
         let from = self.out.len();
-        self.parts.clear();
-        self.source.parts(marked, |start, end| {
-            let key = part_key(marked.as_bytes(), start, end);
-            if let Some(key) = key {
-                self.memo.prefetch(key);
-            }
-            self.parts.push((start, end, key));
-        });
-        for &mut (start, end, key) in self.parts.iter_mut() {
-            segment_part(&marked[start..end], key, &mut self.segmenter, self.memo, self.out);
-        }
-        let Some(note) = self.segmenter.end_word(self.out) else { return Ok(()) };
+        let note = match self.segment_by_bound(word) {
+            Some(note) => note,
+            None => self.segment_by_score(word, from)?,
+        };
+        let Some(note) = note else { return Ok(()) };
         let ids = &self.out[from..];
         if self.source.leans_on_space(word) {
             return Ok(());
@@ -154,6 +147,54 @@ impl<'s, S: Segmenter> Words<'s, S> {
             }
         }
         Ok(())
+    }
+
+    /// Write the marked text of a word and its parts.
+    fn write(&mut self, word: Word) -> Result<(), Error> {
+        let (marked, normalized) = &mut self.texts;
+        self.source.write(word, normalized, marked)?;
+        self.parts.clear();
+        self.source.parts(marked, |start, end| {
+            let key = part_key(marked.as_bytes(), start, end);
+            if let Some(key) = key {
+                self.memo.prefetch(key);
+            }
+            self.parts.push((start, end, key));
+        });
+        Ok(())
+    }
+
+    /// Append the ids of the word that is written, if a bound of the score is enough; gives the note.
+    fn segment_by_bound(&mut self, word: Word) -> Option<Option<u32>> {
+        if !S::HAS_BOUND {
+            return None;
+        }
+        let (from, mut worth) = (self.out.len(), Worth::default());
+        for &(start, end, key) in self.parts.iter() {
+            let (part, at) = (&self.texts.0[start..end], self.out.len());
+            let remembered = key.and_then(|key| self.memo.get(key));
+            let of_part = self.segmenter.append_by_bound(part, remembered, worth, self.out)?;
+            if let (Some(key), None) = (key, remembered) {
+                if let Some(packed) = packed::pack(&self.out[at..], of_part) {
+                    self.memo.insert(key, packed);
+                }
+            }
+            worth = worth.and(of_part);
+        }
+        Some(self.segmenter.end_by_bound(worth, word, from..self.out.len()))
+    }
+
+    /// Append the ids of a word after those before `from`, the score being known; gives the note.
+    fn segment_by_score(&mut self, word: Word, from: usize) -> Result<Option<u32>, Error> {
+        if S::HAS_BOUND {
+            self.out.truncate(from);
+            self.segmenter.settle(self.source, &mut self.texts, self.out)?;
+            self.write(word)?;
+        }
+        for &mut (start, end, key) in self.parts.iter_mut() {
+            segment_part(&self.texts.0[start..end], key, &mut self.segmenter, self.memo, self.out);
+        }
+        Ok(self.segmenter.end_word(self.out))
     }
 }
 
