@@ -66,13 +66,14 @@ def test_any_composition_survives(tmp_path: Path, document: dict[str, object]) -
     tok.save(tmp_path / "x.pwc")
     loaded = pw.Tokenizer.load(tmp_path / "x.pwc")
     assert loaded == tok
+    plainly = pw.Sampling(nbest_size=1)  # some of them have dropout
     for text in TEXTS:
         try:
-            expected = tok.encode(text)
+            expected = tok.encode(text, sampling=plainly)
         except pw.PieceworkError:
             continue
-        assert loaded.encode(text).ids == expected.ids
-        assert loaded.encode(text).offsets == expected.offsets
+        found = loaded.encode(text, sampling=plainly)
+        assert (found.ids, found.offsets) == (expected.ids, expected.offsets)
 
 
 def test_what_is_done_with_special_tokens_is_kept(tmp_path: Path) -> None:
