@@ -27,7 +27,7 @@ use self::emit::Emitter;
 use self::unigram::{Lattice, Unigram};
 use super::bytes::ByteEntries;
 use super::unigram::Drawing;
-use super::{ModelScratch, Piece, PieceSink};
+use super::{ModelScratch, PieceSink};
 use crate::error::Error;
 use crate::parts::Parts;
 use crate::spec::{PieceType, SentencePieceKind, SentencePieceSpec};
@@ -135,36 +135,10 @@ impl SentencePiece {
         let Engine::Unigram(unigram) = &self.engine else { return None };
         let Lattice { places, path, .. } = &mut scratch.sentencepiece.lattice;
         let worth = unigram.weigh(part, places, path)?;
-        self.emit(part, path, out);
-        Some(worth)
-    }
-
-    fn emit(&self, part: &str, path: &[Piece], out: &mut Vec<u32>) {
         let mut emitter = Emitter::new(part, self.unk_id, self.bytes.as_ref(), out);
         path.iter().for_each(|piece| emitter.push(piece.id, piece.start as usize, piece.end as usize));
         emitter.finish();
-    }
-
-    /// Segment the next part of a text; says what its segmentation is worth elsewhere, if anything.
-    pub fn run_part(
-        &self,
-        part: &str,
-        vocab: &Vocab,
-        scratch: &mut ModelScratch,
-        out: &mut Vec<u32>,
-    ) -> Option<Worth> {
-        if let Engine::Unigram(unigram) = &self.engine {
-            let Scratch { lattice: Lattice { places, path, .. }, score, .. } = &mut scratch.sentencepiece;
-            let worth =
-                unigram.weigh(part, places, path).filter(|worth| unigram.holds(worth.grade, *score));
-            if worth.is_some() {
-                self.emit(part, path, out);
-                *score = unigram.score_after(*score, path.iter().map(|piece| piece.id));
-                return worth;
-            }
-        }
-        self.run_next(part, vocab, scratch, out);
-        None
+        Some(worth)
     }
 
     /// By grade, what the size of the score before a part must stay below, in 64ths.

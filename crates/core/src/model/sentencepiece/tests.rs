@@ -197,16 +197,20 @@ fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: 
         let end = cut.next(text, start);
         let (part, from) = (&text[start..end], out.len());
         start = end;
-        let holds = |worth: &Worth| {
-            !model.is_contextual() || model.score_size(&scratch) < model.limits()[worth.grade as usize]
-        };
+        let score_size = model.score_size(&scratch);
+        let holds =
+            |worth: &Worth| !model.is_contextual() || score_size < model.limits()[worth.grade as usize];
         if let Some((_, ids)) = known.get(part).filter(|(worth, _)| !worth.has_unknown && holds(worth)) {
             model.repeat(ids, &mut scratch);
             out.extend_from_slice(ids);
             continue;
         }
-        if let Some(worth) = model.run_part(part, vocab, &mut scratch, &mut out) {
-            known.insert(part.to_owned(), (worth, out[from..].to_vec()));
+        let mut alone = Vec::new();
+        let worth = model.weigh_part(part, &mut scratch, &mut alone).filter(holds);
+        model.run_next(part, vocab, &mut scratch, &mut out);
+        if let Some(worth) = worth {
+            assert_eq!(alone, out[from..]);
+            known.insert(part.to_owned(), (worth, alone));
         }
     }
     out

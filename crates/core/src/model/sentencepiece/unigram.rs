@@ -14,7 +14,7 @@ use super::super::unigram::pieces::Pieces;
 use super::super::unigram::{PieceLattice, Places, Reached, Scored, Sums, Window};
 use super::super::{Piece, PieceSink};
 use super::emit::Emitter;
-use super::margin::{self, in_64ths, Grade, MAX_GRADE};
+use super::margin::{self, MAX_GRADE};
 use crate::error::Error;
 use crate::parts::Parts;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
@@ -123,11 +123,6 @@ impl Unigram {
         let out = |piece: Piece| emitter.push(piece.id, piece.start as usize, piece.end as usize);
         // Every character is a piece or unknown.
         lattice.window.run(&Text::of(self, text), text, begin(score), out).unwrap_or(score)
-    }
-
-    /// Whether a part of this grade is segmented alike after a text that scores `score`.
-    pub(super) fn holds(&self, grade: Grade, score: f32) -> bool {
-        in_64ths(score.into()) < self.limits[grade as usize]
     }
 
     /// The score of a text that scores `score` and goes on with these pieces.

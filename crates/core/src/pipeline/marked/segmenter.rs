@@ -18,9 +18,9 @@ pub(super) trait Segmenter {
     /// The same for a longer word.
     fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool;
 
-    /// Append the ids of a part, which come after others of its word that are worth `before`, by a bound of the
-    /// score alone; what they are worth, or `None` where the score itself must be known.
-    fn append_by_bound(
+    /// Append the ids of a part, as remembered or as it is segmented alone, after others of its word that are
+    /// worth `before`; what they are worth, or `None` where the score of the text so far must be known first.
+    fn append_part(
         &mut self,
         part: &str,
         remembered: Option<PackedIds>,
@@ -28,23 +28,17 @@ pub(super) trait Segmenter {
         out: &mut Vec<u32>,
     ) -> Option<Worth>;
 
-    /// End a word that was appended by the bound; gives a note as `end_word` does.
-    fn end_by_bound(&mut self, worth: Worth, word: Word, ids: Range<usize>) -> Option<u32>;
+    /// What must be remembered with the ids of a part or a word, if they may be.
+    fn note(&self, worth: Worth) -> Option<u32>;
 
-    /// Whether `append_by_bound` ever does.
-    const HAS_BOUND: bool;
+    /// End a word whose parts were appended so.
+    fn end_word(&mut self, worth: Worth, word: Word, ids: Range<usize>);
 
-    /// Make up for what was skipped while words were repeated.
+    /// Make up for what was skipped while only a bound of the score was kept.
     fn settle(&mut self, source: Source<'_>, texts: &mut Texts<'_>, out: &[u32]) -> Result<(), Error>;
 
-    /// Append what was remembered of a part of the word that is segmented; false where that does not hold here.
-    fn repeat_part(&mut self, remembered: PackedIds, out: &mut Vec<u32>) -> bool;
-
-    /// Append the ids of the next part of a word; gives what may be remembered of it.
-    fn segment(&mut self, part: &str, out: &mut Vec<u32>) -> Option<PackedIds>;
-
-    /// End the word; gives a note of what else must be remembered with its ids, if they may be.
-    fn end_word(&mut self, out: &[u32]) -> Option<u32>;
+    /// Append the ids of a part to settled ones, whatever it costs, and settle it too.
+    fn append_settled(&mut self, part: &str, out: &mut Vec<u32>);
 
     /// Pack few ids with the note.
     fn pack(ids: &[u32], note: u32) -> Option<PackedIds>;
@@ -78,40 +72,33 @@ impl Segmenter for Alone<'_> {
         true
     }
 
-    const HAS_BOUND: bool = false;
-
-    fn append_by_bound(
+    fn append_part(
         &mut self,
-        _: &str,
-        _: Option<PackedIds>,
+        part: &str,
+        remembered: Option<PackedIds>,
         _: Worth,
-        _: &mut Vec<u32>,
+        out: &mut Vec<u32>,
     ) -> Option<Worth> {
-        None
+        match remembered {
+            Some(remembered) => memo::append(remembered, out),
+            None => self.append_settled(part, out),
+        }
+        Some(Worth::default())
     }
 
-    fn end_by_bound(&mut self, _: Worth, _: Word, _: Range<usize>) -> Option<u32> {
-        None
+    fn note(&self, _: Worth) -> Option<u32> {
+        // A text that cannot be segmented must fail again.
+        (!self.scratch.lacks_unknown).then_some(0)
     }
+
+    fn end_word(&mut self, _: Worth, _: Word, _: Range<usize>) {}
 
     fn settle(&mut self, _: Source<'_>, _: &mut Texts<'_>, _: &[u32]) -> Result<(), Error> {
         Ok(())
     }
 
-    fn repeat_part(&mut self, remembered: PackedIds, out: &mut Vec<u32>) -> bool {
-        memo::append(remembered, out);
-        true
-    }
-
-    fn segment(&mut self, part: &str, out: &mut Vec<u32>) -> Option<PackedIds> {
-        let from = out.len();
+    fn append_settled(&mut self, part: &str, out: &mut Vec<u32>) {
         self.model.run(part, self.vocab, self.scratch, out);
-        memo::pack(&out[from..]).filter(|_| !self.scratch.lacks_unknown)
-    }
-
-    fn end_word(&mut self, _: &[u32]) -> Option<u32> {
-        // A text that cannot be segmented must fail again.
-        (!self.scratch.lacks_unknown).then_some(0)
     }
 
     fn pack(ids: &[u32], _: u32) -> Option<PackedIds> {
@@ -136,8 +123,6 @@ pub(super) struct Scored<'s> {
     settled: usize,
     unknown: &'s mut Vec<Unknown>,
     discarded: &'s mut Vec<u32>,
-    /// What the word that is segmented is worth so far, if anything.
-    worth: Option<Worth>,
 }
 
 impl<'s> Scored<'s> {
@@ -152,13 +137,13 @@ impl<'s> Scored<'s> {
         model.begin(scratch);
         unknown.clear();
         let limits = model.limits();
-        let worth = Some(Worth::default());
-        Self { model, vocab, scratch, limits, bound: 0, settled, unknown, discarded, worth }
+        Self { model, vocab, scratch, limits, bound: 0, settled, unknown, discarded }
     }
 
+    /// Whether what is worth this holds here, after a part of its word that is worth `before`.
     #[inline]
-    fn holds(&self, worth: Worth) -> bool {
-        self.bound < self.limits[worth.grade as usize & 15]
+    fn holds_after(&self, before: Worth, worth: Worth) -> bool {
+        self.bound + u64::from(before.cost) < self.limits[worth.grade as usize & 15]
     }
 
     #[inline]
@@ -179,7 +164,7 @@ impl Segmenter for Scored<'_> {
     #[inline]
     fn repeat(&mut self, remembered: PackedIds, word: Word, out: &mut Vec<u32>) -> bool {
         let worth = packed::worth(remembered);
-        if !self.holds(worth) {
+        if !self.holds_after(Worth::default(), worth) {
             return false;
         }
         let from = out.len();
@@ -190,7 +175,7 @@ impl Segmenter for Scored<'_> {
 
     fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool {
         let worth = packed::worth_of(note);
-        if !self.holds(worth) {
+        if !self.holds_after(Worth::default(), worth) {
             return false;
         }
         let from = out.len();
@@ -199,9 +184,7 @@ impl Segmenter for Scored<'_> {
         true
     }
 
-    const HAS_BOUND: bool = true;
-
-    fn append_by_bound(
+    fn append_part(
         &mut self,
         part: &str,
         remembered: Option<PackedIds>,
@@ -215,13 +198,15 @@ impl Segmenter for Scored<'_> {
             }
             None => self.model.weigh_part(part, self.scratch, out)?,
         };
-        let limit = self.limits[worth.grade as usize & 15];
-        (self.bound + u64::from(before.cost) < limit).then_some(worth)
+        self.holds_after(before, worth).then_some(worth)
     }
 
-    fn end_by_bound(&mut self, worth: Worth, word: Word, ids: Range<usize>) -> Option<u32> {
-        self.go_on(worth, word, ids);
+    fn note(&self, worth: Worth) -> Option<u32> {
         packed::note(worth)
+    }
+
+    fn end_word(&mut self, worth: Worth, word: Word, ids: Range<usize>) {
+        self.go_on(worth, word, ids);
     }
 
     fn settle(
@@ -245,29 +230,9 @@ impl Segmenter for Scored<'_> {
         Ok(())
     }
 
-    fn repeat_part(&mut self, remembered: PackedIds, out: &mut Vec<u32>) -> bool {
-        let worth = packed::worth(remembered);
-        let score_size = self.model.score_size(self.scratch);
-        if worth.has_unknown || score_size >= self.limits[worth.grade as usize & 15] {
-            return false;
-        }
-        let from = out.len();
-        packed::append(remembered, out);
-        self.model.repeat(&out[from..], self.scratch);
-        self.worth = self.worth.map(|before| before.and(worth));
-        true
-    }
-
-    fn segment(&mut self, part: &str, out: &mut Vec<u32>) -> Option<PackedIds> {
-        let from = out.len();
-        let worth = self.model.run_part(part, self.vocab, self.scratch, out);
-        self.worth = self.worth.and_then(|before| Some(before.and(worth?)));
-        packed::pack(&out[from..], worth?)
-    }
-
-    fn end_word(&mut self, out: &[u32]) -> Option<u32> {
+    fn append_settled(&mut self, part: &str, out: &mut Vec<u32>) {
+        self.model.run_next(part, self.vocab, self.scratch, out);
         self.settled_at(out.len());
-        packed::note(self.worth.replace(Worth::default())?)
     }
 
     fn pack(ids: &[u32], note: u32) -> Option<PackedIds> {

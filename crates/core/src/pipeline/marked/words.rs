@@ -2,7 +2,6 @@
 //! few words later, when it has come.
 
 use super::super::words::block_at;
-use super::packed;
 use super::scan::Masks;
 use super::segmenter::{Segmenter, Texts, LONG};
 use super::source::{Source, Word};
@@ -125,24 +124,22 @@ impl<'s, S: Segmenter> Words<'s, S> {
 
     /// Segment a word, and remember it where it will be asked for.
     fn segment(&mut self, word: Word, hash: Hash, key: Option<Key>) -> Result<(), Error> {
+        let from = self.out.len();
         self.write(word)?;
         self.growth.take(self.texts.0.len())?;
-        let from = self.out.len();
-        let note = match self.segment_by_bound(word) {
-            Some(note) => note,
-            None => self.segment_by_score(word, from)?,
-        };
-        let Some(note) = note else { return Ok(()) };
-        let ids = &self.out[from..];
-        if self.source.leans_on_space(word) {
+        if let Some(worth) = self.append_parts() {
+            self.end_word(worth, word, hash, key, from);
             return Ok(());
         }
-        match (key, S::pack(ids, note)) {
-            (Some(key), Some(packed)) => self.memo.insert(key, packed),
-            (key, _) => {
-                self.long_memo.insert(self.source.long_key(word), hash, note, ids);
-                if let Some(key) = key {
-                    self.memo.insert(key, LONG);
+        self.out.truncate(from);
+        self.segmenter.settle(self.source, &mut self.texts, self.out)?;
+        self.write(word)?;
+        match self.append_parts() {
+            Some(worth) => self.end_word(worth, word, hash, key, from),
+            None => {
+                self.out.truncate(from);
+                for &(start, end, _) in self.parts.iter() {
+                    self.segmenter.append_settled(&self.texts.0[start..end], self.out);
                 }
             }
         }
@@ -164,60 +161,47 @@ impl<'s, S: Segmenter> Words<'s, S> {
         Ok(())
     }
 
-    /// Append the ids of the word that is written, if a bound of the score is enough; gives the note.
-    fn segment_by_bound(&mut self, word: Word) -> Option<Option<u32>> {
-        if !S::HAS_BOUND {
-            return None;
-        }
-        let (from, mut worth) = (self.out.len(), Worth::default());
+    /// Append the ids of the word that is written, part by part through the memo; what they are worth, or
+    /// `None` where the score of the text so far must be known first.
+    fn append_parts(&mut self) -> Option<Worth> {
+        let mut worth = Worth::default();
         for &(start, end, key) in self.parts.iter() {
-            let (part, at) = (&self.texts.0[start..end], self.out.len());
+            let from = self.out.len();
             let remembered = key.and_then(|key| self.memo.get(key));
-            let of_part = self.segmenter.append_by_bound(part, remembered, worth, self.out)?;
-            if let (Some(key), None) = (key, remembered) {
-                if let Some(packed) = packed::pack(&self.out[at..], of_part) {
+            let part = &self.texts.0[start..end];
+            let of_part = self.segmenter.append_part(part, remembered, worth, self.out)?;
+            if let (Some(key), None, Some(note)) = (key, remembered, self.segmenter.note(of_part)) {
+                if let Some(packed) = S::pack(&self.out[from..], note) {
                     self.memo.insert(key, packed);
                 }
             }
             worth = worth.and(of_part);
         }
-        Some(self.segmenter.end_by_bound(worth, word, from..self.out.len()))
+        Some(worth)
     }
 
-    /// Append the ids of a word after those before `from`, the score being known; gives the note.
-    fn segment_by_score(&mut self, word: Word, from: usize) -> Result<Option<u32>, Error> {
-        if S::HAS_BOUND {
-            self.out.truncate(from);
-            self.segmenter.settle(self.source, &mut self.texts, self.out)?;
-            self.write(word)?;
+    /// Go on after a word whose ids begin at `from`, and remember it.
+    fn end_word(&mut self, worth: Worth, word: Word, hash: Hash, key: Option<Key>, from: usize) {
+        self.segmenter.end_word(worth, word, from..self.out.len());
+        let Some(note) = self.segmenter.note(worth) else { return };
+        if self.source.leans_on_space(word) {
+            return;
         }
-        for &mut (start, end, key) in self.parts.iter_mut() {
-            segment_part(&self.texts.0[start..end], key, &mut self.segmenter, self.memo, self.out);
+        let ids = &self.out[from..];
+        match (key, S::pack(ids, note)) {
+            (Some(key), Some(packed)) => self.memo.insert(key, packed),
+            (key, _) => {
+                self.long_memo.insert(self.source.long_key(word), hash, note, ids);
+                if let Some(key) = key {
+                    self.memo.insert(key, LONG);
+                }
+            }
         }
-        Ok(self.segmenter.end_word(self.out))
     }
 }
 
 /// A part of a marked word: its span, and its key if it is short.
 pub(super) type Part = (usize, usize, Option<Key>);
-
-/// Append the ids of a part of a marked word, through the memo where it is short.
-fn segment_part(
-    part: &str,
-    key: Option<Key>,
-    segmenter: &mut impl Segmenter,
-    memo: &mut Memo,
-    out: &mut Vec<u32>,
-) {
-    if let Some(ids) = key.and_then(|key| memo.get(key)) {
-        if segmenter.repeat_part(ids, out) {
-            return;
-        }
-    }
-    if let (Some(ids), Some(key)) = (segmenter.segment(part, out), key) {
-        memo.insert(key, ids);
-    }
-}
 
 /// The key of a part of a marked word; no text begins like this, so it is no word's.
 #[inline]
