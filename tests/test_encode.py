@@ -8,6 +8,7 @@ import pickle
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -84,6 +85,39 @@ def test_a_batch_is_flat_and_indexable(tok: pw.Tokenizer) -> None:
     assert [row.ids for row in batch] == batch.to_lists()
     with pytest.raises(IndexError, match="row 3 of a batch of 3"):
         batch[3]
+
+
+def test_a_batch_hands_its_arrays_over(tok: pw.Tokenizer) -> None:
+    batch = tok.encode_batch(["hugs", "", "pug hug"])
+    lists = batch.to_lists()
+    ids = batch.ids
+    assert batch.ids is ids
+    assert ids.flags.writeable
+    assert batch.to_lists() == lists
+    ids[1] = 9_999
+    assert batch.to_lists()[0] == [2, 9_999, 5, 3]
+    del batch
+    assert ids.tolist() == [2, 9_999, 5, 3, 2, 3, 2, 6, 4, 3]
+
+
+def test_lists_are_the_callers_own(tok: pw.Tokenizer) -> None:
+    batch = tok.encode_batch(["hugs", "hugs"])
+    lists = batch.to_lists()
+    lists[0].append(-1)
+    assert batch.to_lists() == [[2, 4, 5, 3], [2, 4, 5, 3]]
+    assert all(type(id) is int for row in lists for id in row)
+
+
+def test_threads_read_one_batch(tok: pw.Tokenizer) -> None:
+    expected = [[2, 4, 5, 6, 3]] * 500
+
+    def read(at: int, batch: pw.Batch) -> list[list[int]]:
+        return batch.to_lists() if at % 2 else batch.ids.reshape(500, 5).tolist()
+
+    with ThreadPoolExecutor(8) as executor:
+        for _ in range(20):
+            batch = tok.encode_batch(["hugs pug"] * 500)
+            assert list(executor.map(read, range(8), [batch] * 8)) == [expected] * 8
 
 
 def test_pairs_in_a_batch_carry_their_types(tok: pw.Tokenizer) -> None:

@@ -12,6 +12,8 @@ LOAD_AND_ENCODE = """
 import sys, piecework as pw
 tok = pw.Tokenizer.load(sys.argv[1])
 assert tok.encode("hug").ids == [1], tok.encode("hug").ids
+batch = tok.encode_batch(["hug", "hug hug"])
+assert (batch.to_lists(), len(batch), batch[1].ids) == ([[1], [0]], 2, [0]), batch
 print(*sorted(sys.modules))
 """
 

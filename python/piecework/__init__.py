@@ -17,7 +17,8 @@ try:
 except ModuleNotFoundError as error:  # pragma: no cover - only in a broken checkout
     raise ImportError("piecework's extension module is missing: run `make build`") from error
 
-from piecework.encoding import Batch, Encoding
+from piecework.batch import Batch
+from piecework.encoding import Encoding
 from piecework.errors import PieceworkError
 from piecework.tokenizer import Tokenizer
 

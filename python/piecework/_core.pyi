@@ -2,8 +2,8 @@
 
 Every call releases the GIL while it computes and raises only the exceptions of `piecework.errors`.
 Specifications cross as JSON text in the shape of `tokenizer.json`; ids and offsets cross as numpy
-arrays; nothing per token is a Python object unless a single `RawEncoding` is read, or a custom stage
-is called.
+arrays; nothing per token is a Python object unless lists are asked for, a single `RawEncoding` is read, or a
+custom stage is called.
 """
 
 from collections.abc import Callable, Sequence
@@ -63,13 +63,8 @@ class Core:
         parse_special: Sequence[int] | None,
         sampling: tuple[float, int | None, int, int] | None,
         workers: int | None,
-    ) -> tuple[
-        npt.NDArray[np.uint32],
-        npt.NDArray[np.int64],
-        npt.NDArray[np.uint8] | None,
-        npt.NDArray[np.uint8] | None,
-    ]:
-        """Encode many texts: flat ids, row offsets, and flat type ids / attention mask where not constant."""
+    ) -> RawBatch:
+        """Encode many texts."""
 
     def count_batch(
         self,
@@ -233,6 +228,35 @@ class TextColumn:
 
     def __len__(self) -> int: ...
     def __getitem__(self, row: int) -> str: ...
+
+class RawBatch:
+    """Many encoded texts; a column becomes a numpy array, not copied, when it is first read."""
+
+    @staticmethod
+    def of_arrays(ids: npt.NDArray[np.uint32], row_offsets: npt.NDArray[np.int64]) -> RawBatch:
+        """Hold arrays."""
+
+    @property
+    def ids(self) -> npt.NDArray[np.uint32]:
+        """Flat ids."""
+
+    @property
+    def row_offsets(self) -> npt.NDArray[np.int64]:
+        """Where rows start, and the end."""
+
+    @property
+    def type_ids(self) -> npt.NDArray[np.uint8] | None:
+        """Flat type ids, None where all are 0."""
+
+    @property
+    def attention_mask(self) -> npt.NDArray[np.uint8] | None:
+        """1 for tokens and 0 for padding, None where there is none."""
+
+    token_count: int
+    def lists(self) -> list[list[int]]:
+        """Return a list of ids for each row, without numpy unless the arrays are there."""
+
+    def __len__(self) -> int: ...
 
 class RawEncoding:
     """One encoded text; each attribute is built when it is read."""

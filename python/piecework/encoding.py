@@ -1,22 +1,13 @@
-"""What encoding gives: `Encoding` for one text, `Batch` for many; units are in the names.
-
-An `Encoding` is read field by field as Python lists. A `Batch` is two flat numpy arrays, ids and row
-offsets, and makes an `Encoding` only for the row that is asked for.
-"""
+"""What encoding one text gives: an `Encoding` of Python lists; units are in the names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from piecework.arrays import np
-from piecework.errors import ArgumentError
-
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from piecework._core import RawEncoding
 
 
@@ -243,78 +234,3 @@ def _utf16_units(text: str) -> list[int]:
 
 def _utf8_size(code: int) -> int:
     return 1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF)
-
-
-class Batch:
-    """Many encoded texts: flat ids and where each row starts.
-
-    `ids` is uint32 of shape (tokens,), `row_offsets` is int64 of shape (rows + 1,); row `i` is
-    `ids[row_offsets[i]:row_offsets[i + 1]]`. Indexing makes a full `Encoding` of one row.
-
-    >>> import piecework as pw
-    >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
-    >>> b = tok.encode_batch(["hugs", "hug"])
-    >>> b.ids.tolist(), b.row_offsets.tolist()
-    ([1, 2, 1], [0, 2, 3])
-    """
-
-    def __init__(
-        self,
-        ids: npt.NDArray[np.uint32],
-        row_offsets: npt.NDArray[np.int64],
-        type_ids: npt.NDArray[np.uint8] | None,
-        attention_mask: npt.NDArray[np.uint8] | None,
-        encode_row: Callable[[int], Encoding],
-    ) -> None:
-        self.ids = ids
-        self.row_offsets = row_offsets
-        self._type_ids = type_ids
-        self._attention_mask = attention_mask
-        self._encode_row = encode_row
-
-    @property
-    def type_ids(self) -> npt.NDArray[np.uint8]:
-        """Segment ids, uint8 of shape (tokens,)."""
-        return np.zeros(len(self.ids), np.uint8) if self._type_ids is None else self._type_ids
-
-    @property
-    def attention_mask(self) -> npt.NDArray[np.uint8]:
-        """0 for padding and 1 elsewhere, uint8 of shape (tokens,)."""
-        if self._attention_mask is None:
-            return np.ones(len(self.ids), np.uint8)
-        return self._attention_mask
-
-    @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Tokens in each row, int64 of shape (rows,)."""
-        return np.diff(self.row_offsets)
-
-    def to_lists(self) -> list[list[int]]:
-        """Return the ids as a list of lists."""
-        flat = self.ids.tolist()
-        bounds = self.row_offsets.tolist()
-        return [flat[start:end] for start, end in pairwise(bounds)]
-
-    def to_numpy(self, pad: int = 0) -> npt.NDArray[np.uint32]:
-        """Return the ids as a rectangle, uint32 of shape (rows, longest row), filled with `pad`."""
-        if not 0 <= pad < 2**32:
-            raise ArgumentError("pad", str(pad), "an id from 0 to 4294967295")
-        lengths = self.lengths
-        width = int(lengths.max(initial=0))
-        rectangle = np.full((len(lengths), width), pad, np.uint32)
-        rectangle[np.arange(width) < lengths[:, None]] = self.ids
-        return rectangle
-
-    def __len__(self) -> int:
-        return len(self.row_offsets) - 1
-
-    def __getitem__(self, row: int) -> Encoding:
-        if not -len(self) <= row < len(self):
-            raise IndexError(f"row {row} of a batch of {len(self)}")
-        return self._encode_row(row % len(self))
-
-    def __iter__(self) -> Iterator[Encoding]:
-        return (self._encode_row(row) for row in range(len(self)))
-
-    def __repr__(self) -> str:
-        return f"Batch({len(self)} rows, {len(self.ids)} tokens)"

@@ -29,8 +29,9 @@ from piecework.arguments import (
     path_text,
 )
 from piecework.arrays import np
+from piecework.batch import Batch
 from piecework.columns import Texts, text_rows
-from piecework.encoding import Batch, Encoding
+from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
 from piecework.files import whole_file
 from piecework.formats import Hints, read_tokenizer
@@ -240,7 +241,7 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         second = None if pairs is None else rows_of(pairs, "pairs")
         selected = self._selected(parse_special, first, second or ())
         drawn = self._drawn(sampling)
-        arrays = self._core.encode_batch(
+        raw = self._core.encode_batch(
             first,
             second,
             add_special_tokens=add_special_tokens,
@@ -261,7 +262,7 @@ class Tokenizer(Trainable, Resizable, Segmentable):
                 sampling=drawn and (*drawn[:3], row),
             )
 
-        return Batch(*arrays, encode_row)
+        return Batch(raw, encode_row)
 
     def count(
         self,

@@ -2,9 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use piecework_core::batch::Encoder;
 use piecework_core::error::Error;
 use piecework_core::parts::Array;
 use piecework_core::pipeline::Pipeline;
@@ -58,7 +56,7 @@ pub(crate) fn read_cache(
         Ok(Some((Pipeline::restore(cached.spec, &cached.parts)?, cached.special_in_text)))
     };
     let found = py.detach(read).map_err(|error| raise(error.within(source)))?;
-    Ok(found.map(|(pipeline, special)| (Core { encoder: Arc::new(Encoder::new(pipeline)) }, special)))
+    Ok(found.map(|(pipeline, special)| (Core::of(pipeline), special)))
 }
 
 /// The bytes of a file, read where they cannot be mapped.

@@ -12,10 +12,12 @@ use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList};
 
+use crate::batch::{rows, RawBatch};
 use crate::custom::functions as custom_functions;
 use crate::encoding::RawEncoding;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrowed, selector, Borrowed, Held, HeldRows};
+use crate::numbers::Numbers;
 use crate::stream::RawDecodeStream;
 use crate::text::borrow;
 
@@ -23,14 +25,16 @@ use crate::text::borrow;
 #[pyclass(frozen, module = "piecework._core")]
 pub struct Core {
     pub(crate) encoder: Arc<Encoder>,
+    pub(crate) numbers: Arc<Numbers>,
 }
 
-type IdArrays<'py> = (
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<i64>>,
-    Option<Bound<'py, PyArray1<u8>>>,
-    Option<Bound<'py, PyArray1<u8>>>,
-);
+impl Core {
+    /// Wrap a compiled pipeline.
+    pub(crate) fn of(pipeline: Pipeline) -> Self {
+        let numbers = Numbers::below(pipeline.vocab().len() + pipeline.added_tokens().len());
+        Self { encoder: Arc::new(Encoder::new(pipeline)), numbers: Arc::new(numbers) }
+    }
+}
 
 /// How segmentations are drawn: alpha, from how many of the best, seed, and the number of the (first) text.
 pub(crate) type Drawn = Option<(f64, Option<usize>, u64, u64)>;
@@ -50,7 +54,7 @@ pub(crate) fn compile(
         "" => raise(error),
         source => raise(error.within(source)),
     })?;
-    Ok(Core { encoder: Arc::new(Encoder::new(pipeline)) })
+    Ok(Core::of(pipeline))
 }
 
 /// Threads to use: what was asked for, or what Python takes for granted.
@@ -122,22 +126,22 @@ impl Core {
             })
         };
         let encoding = py.detach(encode).map_err(raise)?;
-        Ok(RawEncoding { encoding, encoder: Arc::clone(&self.encoder) })
+        Ok(RawEncoding::new(encoding, self))
     }
 
     #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, workers))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
-    fn encode_batch<'py>(
+    fn encode_batch(
         &self,
-        py: Python<'py>,
-        texts: &Bound<'py, PyAny>,
-        pairs: Option<&Bound<'py, PyAny>>,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        pairs: Option<&Bound<'_, PyAny>>,
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Option<Vec<u32>>,
         sampling: Drawn,
         workers: Option<i64>,
-    ) -> PyResult<IdArrays<'py>> {
+    ) -> PyResult<RawBatch> {
         let workers = worker_count(workers)?;
         let held = HeldRows::take(texts, is_pretokenized, "texts")?;
         let held_pairs = pairs.map(|pairs| HeldRows::take(pairs, is_pretokenized, "pairs")).transpose()?;
@@ -155,12 +159,7 @@ impl Core {
         let batch = py
             .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, workers))
             .map_err(raise)?;
-        Ok((
-            batch.ids.into_pyarray(py),
-            batch.row_offsets.into_pyarray(py),
-            batch.type_ids.map(|types| types.into_pyarray(py)),
-            batch.attention_mask.map(|mask| mask.into_pyarray(py)),
-        ))
+        Ok(RawBatch::new(batch, Arc::clone(&self.numbers)))
     }
 
     #[pyo3(signature = (texts, *, add_special_tokens, parse_special, sampling, workers))]
@@ -201,15 +200,7 @@ impl Core {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (ids, offsets) = (ids.as_slice()?, row_offsets.as_slice()?);
-        let row = |two: &[i64]| {
-            let (start, end) = (usize::try_from(two[0]).ok()?, usize::try_from(two[1]).ok()?);
-            ids.get(start..end)
-        };
-        let rows: Option<Vec<&[u32]>> = offsets.windows(2).map(row).collect();
-        let rows = rows.ok_or_else(|| {
-            bad_argument("row_offsets", "an offset beyond the ids", "rising offsets within the ids")
-        })?;
+        let rows = rows(ids.as_slice()?, row_offsets.as_slice()?)?;
         let pipeline = self.encoder.pipeline();
         let decoded = py.detach(|| pipeline.decode_rows(&rows, skip_special_tokens, clean_up));
         PyList::new(py, decoded.map_err(raise)?.iter())
@@ -237,10 +228,9 @@ impl Core {
 
     fn with_cache_budget(&self, bytes: usize) -> Self {
         if bytes == self.cache_budget() {
-            return Self { encoder: Arc::clone(&self.encoder) };
+            return Self { encoder: Arc::clone(&self.encoder), numbers: Arc::clone(&self.numbers) };
         }
-        let pipeline = self.encoder.pipeline().clone().with_cache_bytes(bytes);
-        Self { encoder: Arc::new(Encoder::new(pipeline)) }
+        Self::of(self.encoder.pipeline().clone().with_cache_bytes(bytes))
     }
 
     #[getter]

@@ -5,15 +5,25 @@ use std::sync::Arc;
 use piecework_core::batch::Encoder;
 use piecework_core::encoding::{Encoding, Token, NONE};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::core::Core;
+use crate::numbers::Numbers;
 
 /// One encoded text.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct RawEncoding {
-    pub(crate) encoding: Encoding,
-    pub(crate) encoder: Arc<Encoder>,
+    encoding: Encoding,
+    encoder: Arc<Encoder>,
+    numbers: Arc<Numbers>,
 }
 
 impl RawEncoding {
+    /// Hold an encoding that a tokenizer made.
+    pub(crate) fn new(encoding: Encoding, core: &Core) -> Self {
+        Self { encoding, encoder: Arc::clone(&core.encoder), numbers: Arc::clone(&core.numbers) }
+    }
+
     fn column<T>(&self, read: impl FnMut(&Token) -> T) -> Vec<T> {
         self.encoding.tokens.iter().map(read).collect()
     }
@@ -22,8 +32,8 @@ impl RawEncoding {
 #[pymethods]
 impl RawEncoding {
     #[getter]
-    fn ids(&self) -> Vec<u32> {
-        self.column(|token| token.id)
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.numbers.list(py, self.encoding.tokens.iter().map(|token| token.id))
     }
 
     #[getter]
@@ -72,6 +82,7 @@ impl RawEncoding {
         let wrap = |encoding: &Encoding| RawEncoding {
             encoding: encoding.clone(),
             encoder: Arc::clone(&self.encoder),
+            numbers: Arc::clone(&self.numbers),
         };
         self.encoding.overflowing.iter().map(wrap).collect()
     }

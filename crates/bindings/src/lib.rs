@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::needless_pass_by_value, reason = "arguments arrive by value from Python")]
 
+mod batch;
 mod bytes;
 mod caches;
 mod columns;
@@ -18,6 +19,7 @@ mod learning;
 mod learning_sentencepiece;
 mod learning_unigram;
 mod levels;
+mod numbers;
 mod pieces;
 mod rules;
 mod segmentations;
@@ -30,6 +32,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use crate::batch::RawBatch;
     #[pymodule_export]
     use crate::bytes::{decode_bytes, encode_word_of_bytes, find_special, token_bytes, vocab_bytes};
     #[pymodule_export]

@@ -1,7 +1,5 @@
 //! The segmentations of a text: the best, some drawn, their scores.
 
-use std::sync::Arc;
-
 use piecework_core::error::Error;
 use piecework_core::pipeline::{Choice, Input, Options, Pipeline, Scratch, Segmentation};
 use pyo3::prelude::*;
@@ -38,8 +36,7 @@ pub(crate) fn segmentations(
             pipeline.segmentations(input, n, choice, options, scratch)
         })?;
     let scored = |Segmentation { encoding, score, log_probability, log_inclusion }| {
-        let encoding = RawEncoding { encoding, encoder: Arc::clone(&core.encoder) };
-        (encoding, score, log_probability, log_inclusion)
+        (RawEncoding::new(encoding, core), score, log_probability, log_inclusion)
     };
     Ok(found.into_iter().map(scored).collect())
 }

@@ -20,7 +20,7 @@ from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
 from piecework.analysis.texts import batch_of_piece
 from piecework.arguments import PathLike, listed
-from piecework.encoding import Batch
+from piecework.batch import Batch
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
 from piecework.tokenizer import Tokenizer

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from piecework.batch import Batch
 from piecework.corpus_output.text import Write
-from piecework.encoding import Batch
 from piecework.files import whole_file, whole_stream
 from piecework.tokenizer import Tokenizer
 

@@ -10,7 +10,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from piecework._core import RawBatch
 from piecework.arguments import check_choice
+from piecework.batch import Batch
 from piecework.corpus_output.checks import (
     checked_format,
     checked_inputs,
@@ -19,7 +21,6 @@ from piecework.corpus_output.checks import (
 )
 from piecework.corpus_output.lines import LineSource, parallel_lines
 from piecework.corpus_output.overlap import overlapped
-from piecework.encoding import Batch
 from piecework.errors import CorpusError, FileError
 from piecework.files import reason
 from piecework.tokenizer import Tokenizer
@@ -180,7 +181,7 @@ def _ended(batch: Batch, eod: int | None) -> Batch:
     if eod is not None:
         ids = np.insert(batch.ids, batch.row_offsets[1:], np.uint32(eod))
         row_offsets = batch.row_offsets + np.arange(len(batch.row_offsets))
-        batch = Batch(ids, row_offsets, None, None, batch.__getitem__)
+        batch = Batch(RawBatch.of_arrays(ids, row_offsets), batch.__getitem__)
     if len(batch.ids) > _MAX_BATCH_TOKENS:
         found = f"lines that give {len(batch.ids)} tokens at once"
         raise CorpusError("inputs", found, f"at most {_MAX_BATCH_TOKENS}")

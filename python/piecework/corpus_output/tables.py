@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+from piecework.batch import Batch
 from piecework.corpus_output.text import Write
-from piecework.encoding import Batch
 from piecework.errors import MissingExtraError
 from piecework.files import whole_stream
 from piecework.tokenizer import Tokenizer

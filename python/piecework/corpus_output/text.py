@@ -9,7 +9,8 @@ from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
-from piecework.encoding import Batch, Encoding
+from piecework.batch import Batch
+from piecework.encoding import Encoding
 from piecework.files import whole_stream
 from piecework.tokenizer import Tokenizer
 

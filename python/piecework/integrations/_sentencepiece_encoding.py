@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -178,7 +177,7 @@ class Encoding(Vocabulary):
     def _id_rows(
         self, sources: list[Source], settings: Settings, drawn: Drawn | None
     ) -> list[list[int]]:
-        ids, row_offsets, _, _ = self.tokenizer._core.encode_batch(
+        batch = self.tokenizer._core.encode_batch(
             [source.text for source in sources],
             None,
             add_special_tokens=False,
@@ -187,8 +186,7 @@ class Encoding(Vocabulary):
             sampling=drawn,
             workers=settings.workers if len(sources) > 1 else 1,
         )
-        flat = ids.tolist()
-        return [flat[start:end] for start, end in pairwise(row_offsets.tolist())]
+        return batch.lists()
 
     def _name_rows(
         self, sources: list[Source], settings: Settings, drawn: Drawn | None

@@ -15,10 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-import numpy as np
 
 from piecework._core import find_special
 from piecework.arguments import PathLike
@@ -31,7 +28,10 @@ from piecework.spec import ENCODINGS, NamedEncoding
 from piecework.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
+
+    from piecework._core import RawBatch
 
 __all__ = [
     "Encoding",
@@ -110,7 +110,7 @@ class Encoding(Decoding):
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Encode a text, special tokens in it as text."""
-        return list(self._flat([text], [], 1)[0].tolist())
+        return self._encoded([text], [], 1).lists()[0]
 
     def encode(
         self,
@@ -125,7 +125,7 @@ class Encoding(Decoding):
         others) `SpecialTokenError`, a `ValueError`, is raised; the rest is text.
         """
         special = self._checked([text], allowed_special, disallowed_special)
-        return list(self._flat([text], special, 1)[0].tolist())
+        return self._encoded([text], special, 1).lists()[0]
 
     def encode_to_numpy(
         self,
@@ -136,11 +136,11 @@ class Encoding(Decoding):
     ) -> npt.NDArray[np.uint32]:
         """Encode a text into an array, uint32 of shape (tokens,); see `encode`."""
         special = self._checked([text], allowed_special, disallowed_special)
-        return self._flat([text], special, 1)[0]
+        return self._encoded([text], special, 1).ids
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Encode texts in parallel, special tokens in them as text."""
-        return self._rows(text, [], num_threads)
+        return self._encoded(text, [], num_threads).lists()
 
     def encode_batch(
         self,
@@ -152,7 +152,7 @@ class Encoding(Decoding):
     ) -> list[list[int]]:
         """Encode texts in parallel; see `encode`."""
         special = self._checked(text, allowed_special, disallowed_special)
-        return self._rows(text, special, num_threads)
+        return self._encoded(text, special, num_threads).lists()
 
     def encode_with_unstable(
         self,
@@ -194,15 +194,8 @@ class Encoding(Decoding):
             )
             raise SpecialTokenError(place, found_text, expected)
 
-    def _rows(self, texts: Sequence[str], special: list[int], workers: int) -> list[list[int]]:
-        flat, offsets = self._flat(texts, special, workers)
-        ids = flat.tolist()
-        return [ids[start:end] for start, end in pairwise(offsets.tolist())]
-
-    def _flat(
-        self, texts: Sequence[str], special: list[int], workers: int
-    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-        ids, offsets, _, _ = self._tokenizer._core.encode_batch(
+    def _encoded(self, texts: Sequence[str], special: list[int], workers: int) -> RawBatch:
+        return self._tokenizer._core.encode_batch(
             list(map(_repaired, texts)),
             None,
             add_special_tokens=False,
@@ -211,7 +204,6 @@ class Encoding(Decoding):
             sampling=None,
             workers=workers,
         )
-        return ids, offsets
 
 
 def _repaired(text: str) -> str:

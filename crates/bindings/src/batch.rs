@@ -1,0 +1,146 @@
+//! Many encoded texts: flat columns that become numpy arrays when they are asked for, or lists without any.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
+use piecework_core::batch::BatchIds;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyList;
+
+use crate::errors::bad_argument;
+use crate::numbers::Numbers;
+
+/// Many encoded texts.
+#[pyclass(frozen, module = "piecework._core")]
+pub struct RawBatch {
+    rows: usize,
+    tokens: usize,
+    ids: Column<u32>,
+    row_offsets: Column<i64>,
+    type_ids: Option<Column<u8>>,
+    attention_mask: Option<Column<u8>>,
+    numbers: Arc<Numbers>,
+}
+
+impl RawBatch {
+    /// Hold what was encoded.
+    pub(crate) fn new(batch: BatchIds, numbers: Arc<Numbers>) -> Self {
+        Self {
+            rows: batch.row_offsets.len().saturating_sub(1),
+            tokens: batch.ids.len(),
+            ids: Column::of(batch.ids),
+            row_offsets: Column::of(batch.row_offsets),
+            type_ids: batch.type_ids.map(Column::of),
+            attention_mask: batch.attention_mask.map(Column::of),
+            numbers,
+        }
+    }
+}
+
+#[pymethods]
+impl RawBatch {
+    #[staticmethod]
+    fn of_arrays(ids: Bound<'_, PyArray1<u32>>, row_offsets: Bound<'_, PyArray1<i64>>) -> PyResult<Self> {
+        Ok(Self {
+            rows: row_offsets.len()?.saturating_sub(1),
+            tokens: ids.len()?,
+            ids: Column::of_array(ids),
+            row_offsets: Column::of_array(row_offsets),
+            type_ids: None,
+            attention_mask: None,
+            numbers: Arc::default(),
+        })
+    }
+
+    #[getter]
+    fn ids<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        self.ids.array(py).clone()
+    }
+
+    #[getter]
+    fn row_offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        self.row_offsets.array(py).clone()
+    }
+
+    #[getter]
+    fn type_ids<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u8>>> {
+        self.type_ids.as_ref().map(|types| types.array(py).clone())
+    }
+
+    #[getter]
+    fn attention_mask<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u8>>> {
+        self.attention_mask.as_ref().map(|mask| mask.array(py).clone())
+    }
+
+    #[getter]
+    fn token_count(&self) -> usize {
+        self.tokens
+    }
+
+    /// A list of ids for each row.
+    fn lists<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.ids.read(py, |ids| {
+            let rows = self.row_offsets.read(py, |offsets| rows(ids, offsets))??;
+            let lists = rows.into_iter().map(|row| self.numbers.list(py, row.iter().copied()));
+            PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
+        })?
+    }
+
+    fn __len__(&self) -> usize {
+        self.rows
+    }
+}
+
+/// The ids of each row.
+pub(crate) fn rows<'i>(ids: &'i [u32], row_offsets: &[i64]) -> PyResult<Vec<&'i [u32]>> {
+    let row = |two: &[i64]| {
+        let (start, end) = (usize::try_from(two[0]).ok()?, usize::try_from(two[1]).ok()?);
+        ids.get(start..end)
+    };
+    let rows: Option<Vec<&[u32]>> = row_offsets.windows(2).map(row).collect();
+    rows.ok_or_else(|| {
+        bad_argument("row_offsets", "an offset beyond the ids", "rising offsets within the ids")
+    })
+}
+
+/// Values in Rust's memory until an array of them is asked for, which then owns them.
+struct Column<T> {
+    values: Mutex<Option<Arc<Vec<T>>>>,
+    array: PyOnceLock<Py<PyArray1<T>>>,
+}
+
+impl<T: Element + Clone> Column<T> {
+    fn of(values: Vec<T>) -> Self {
+        Self { values: Mutex::new(Some(Arc::new(values))), array: PyOnceLock::new() }
+    }
+
+    fn of_array(array: Bound<'_, PyArray1<T>>) -> Self {
+        let column = Self { values: Mutex::new(None), array: PyOnceLock::new() };
+        column.array.get_or_init(array.py(), || array.clone().unbind());
+        column
+    }
+
+    /// The array; nothing is copied unless somebody is reading the values right now.
+    fn array<'py>(&self, py: Python<'py>) -> &Bound<'py, PyArray1<T>> {
+        let made = self.array.get_or_init(py, || {
+            let values = self.values().take().map_or_else(Vec::new, Arc::unwrap_or_clone);
+            values.into_pyarray(py).unbind()
+        });
+        made.bind(py)
+    }
+
+    /// Read the values, those of the array once there is one.
+    fn read<R>(&self, py: Python<'_>, work: impl FnOnce(&[T]) -> R) -> PyResult<R> {
+        let values = self.values().clone();
+        match values {
+            Some(values) => Ok(work(&values)),
+            None => Ok(work(self.array(py).try_readonly()?.as_slice()?)),
+        }
+    }
+
+    /// Locked for a moment, in which nothing of Python runs.
+    fn values(&self) -> MutexGuard<'_, Option<Arc<Vec<T>>>> {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
