@@ -237,3 +237,46 @@ def test_the_command_line_refuses_a_setting_of_another_trainer(tmp_path: Path) -
     corpus.write_text("\n".join(TEXTS), encoding="utf-8")
     arguments = ["train", str(corpus), "--type", "bpe", "--min-frequency", "2", "-o", "x.model"]
     assert run(arguments) == 2
+
+
+# ---- sentences with counts
+
+
+def write_tsv(path: Path) -> Path:
+    path.write_text("hug pug\t4\n\nabc\t1\nhugs\t2\n", encoding="utf-8")
+    return path
+
+
+def test_counts_behind_sentences_are_added_up(tmp_path: Path) -> None:
+    trainer = SentencePieceTrainer(input_format="tsv", max_sentence_length=8)
+    kept: dict[str, Any] = {"pipeline": trainer.pipeline, "sentences": trainer.sentences}
+    counts = pw.count_files(write_tsv(tmp_path / "c.tsv"), **kept)
+    assert dict(counts) == {"▁hug": 4, "▁pug": 4, "▁abc": 1, "▁hugs": 2}
+    with pytest.warns(pw.errors.TrainingWarning, match="1 sentence was left out"):
+        assert len(count_texts(["hug\t1234567", "hug hug hug\t1", ""], **kept)) == 1
+
+
+def test_a_sentence_is_drawn_with_its_count(tmp_path: Path) -> None:
+    trainer = SentencePieceTrainer(
+        input_format="tsv", input_sentence_size=1, shuffle_input_sentence=False
+    )
+    corpus = write_tsv(tmp_path / "c.tsv")
+    counts = pw.count_files(corpus, pipeline=trainer.pipeline, sentences=trainer.sentences)
+    assert dict(counts) == {"▁hug": 4, "▁pug": 4}
+
+
+def test_samples_for_the_self_test_have_no_counts(tmp_path: Path) -> None:
+    trainer = SentencePieceTrainer(
+        model_type="char", input_format="tsv", vocab_size=20, self_test_sample_size=2
+    )
+    ours = pw.Tokenizer.train(write_tsv(tmp_path / "c.tsv"), trainer)
+    assert {text for text, _ in ours.spec.model.self_test} <= {"hug pug", "abc", "hugs"}  # type: ignore[union-attr]
+
+
+def test_the_command_line_takes_counts(tmp_path: Path) -> None:
+    corpus, model = write_tsv(tmp_path / "c.tsv"), tmp_path / "x.model"
+    arguments = ["train", str(corpus), "--type", "word", "--use-all-vocab", "-o", str(model)]
+    assert run([*arguments, "--input-format", "tsv"]) == 0
+    assert entries(pw.Tokenizer.load(model))[3:] == ["▁hug", "▁pug", "▁hugs", "▁abc"]
+    assert run([*arguments, "--input-format", "csv"]) == 2
+    assert run(arguments) != 0

@@ -368,12 +368,14 @@ class WordCounter:
         keep_line_ends: bool,
         max_bytes: int | None = None,
         reserved: str = "",
+        with_counts: bool = False,
     ) -> None:
         """`pipeline_json`: an object with `normalizer` and `pre_tokenizer` as in `tokenizer.json`.
 
         `functions`: as in `Core.from_json`. `keep_line_ends` makes line ends part of the texts that
         blocks are cut into. Texts of more than `max_bytes` bytes of UTF-8 are left out, and those that
-        hold `reserved`.
+        hold `reserved`. `with_counts`: behind each text stand a tab and how often it counts, from 1 to
+        2**64 - 1; an empty one is none.
         """
 
     def add_texts(self, texts: Sequence[str], source: int) -> None:

@@ -167,7 +167,9 @@ class Trainable:
                 sentences=plan.sentences,
             )
         learned = cls._learned(counts, plan, workers, show_progress)
-        return learned._with_self_test(samples.drawn) if plan.tests else learned
+        if not plan.tests:
+            return learned
+        return learned._with_self_test([plan.sentences.text_of(line) for line in samples.drawn])
 
     @classmethod
     def _learned(cls, counts: Counts, plan: Plan, workers: int | None, show_progress: bool) -> Self:

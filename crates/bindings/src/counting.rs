@@ -22,7 +22,7 @@ pub struct WordCounter {
     counter: Mutex<batch::WordCounter>,
     splitter: Splitter,
     lines: batch::Lines,
-    left_out: batch::LeftOut,
+    sentences: batch::Sentences,
     workers: usize,
 }
 
@@ -36,7 +36,8 @@ impl WordCounter {
 impl WordCounter {
     #[new]
     #[pyo3(signature = (
-        pipeline_json, workers, functions=Vec::new(), *, keep_line_ends, max_bytes=None, reserved=String::new()
+        pipeline_json, workers, functions=Vec::new(), *, keep_line_ends, max_bytes=None, reserved=String::new(),
+        with_counts=false
     ))]
     fn new(
         pipeline_json: &str,
@@ -45,6 +46,7 @@ impl WordCounter {
         keep_line_ends: bool,
         max_bytes: Option<usize>,
         reserved: String,
+        with_counts: bool,
     ) -> PyResult<Self> {
         let workers = worker_count(workers)?;
         let (normalizer, pre_tokenizer) =
@@ -55,10 +57,10 @@ impl WordCounter {
             PreTokenizer::compile(pre_tokenizer.as_ref()).map_err(raise)?,
         );
         let lines = if keep_line_ends { batch::Lines::WithEnds } else { batch::Lines::WithoutEnds };
-        let left_out = batch::LeftOut { over_bytes: max_bytes, with: reserved };
+        let sentences = batch::Sentences { max_bytes, reserved, with_counts };
         let counter = batch::WordCounter::new(splitter.clone(), lines, workers);
-        let counter = Mutex::new(counter.leaving_out(left_out.clone()));
-        Ok(Self { counter, splitter, lines, left_out, workers })
+        let counter = Mutex::new(counter.taking(sentences.clone()));
+        Ok(Self { counter, splitter, lines, sentences, workers })
     }
 
     fn add_texts(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, source: u32) -> PyResult<()> {
@@ -86,7 +88,7 @@ impl WordCounter {
 
     fn finish(&self, py: Python<'_>) -> PyResult<RawCounts> {
         let fresh = batch::WordCounter::new(self.splitter.clone(), self.lines, self.workers);
-        let fresh = fresh.leaving_out(self.left_out.clone());
+        let fresh = fresh.taking(self.sentences.clone());
         let counts = py.detach(|| std::mem::replace(&mut *self.counter(), fresh).finish());
         Ok(RawCounts { counts: counts.map_err(raise)? })
     }

@@ -154,7 +154,9 @@ def counts_by(
     sentences: pw.train.Sentences | None = None,
 ) -> pw.Counts:
     """Count the words of a corpus as a pipeline makes them, or load and merge counts files."""
-    are_counts = [Path(path).suffix.lower() in COUNTS_SUFFIXES for path in corpus]
+    counted_lines = sentences is not None and sentences.with_counts
+    suffixes = COUNTS_SUFFIXES[:1] if counted_lines else COUNTS_SUFFIXES
+    are_counts = [Path(path).suffix.lower() in suffixes for path in corpus]
     if all(are_counts):
         return reduce(pw.Counts.merge, map(pw.Counts.load, corpus))
     if any(are_counts):

@@ -36,6 +36,7 @@ _HELP = {
     "split_digits": "Each digit a piece.",
     "pretokenization_delimiter": "No piece across it; it is not learned.",
     "control_symbols": "Repeatable; never found in text.",
+    "input_format": "text, or tsv: a sentence, a tab and its count.",
     "max_sentence_length": "In bytes; longer ones are left out.",
     "input_sentence_size": "Sentences taken at most, 0 for all.",
     "shuffle_input_sentence": "Draw them at random, or take the first.",

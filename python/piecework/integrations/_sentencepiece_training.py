@@ -23,7 +23,6 @@ _RENAMED = {"random_seed": "seed", "sentence_reader": "sentence_iterator"}
 _WITHOUT_EFFECT = ("minloglevel", "logtostderr", "train_extremely_large_corpus")
 _OF_THE_CALL = (
     "input",
-    "input_format",
     "model_prefix",
     "num_threads",
     "sentence_iterator",
@@ -86,8 +85,6 @@ def _check_call(call: Mapping[str, Any]) -> None:
         if len(given) != 1:
             found = "given with " + pair[1] if given else "nothing"
             raise ArgumentError(pair[0], found, f"either this or {pair[1]}")
-    if call.get("input_format") not in (None, "", "text"):
-        raise ArgumentError("input_format", repr(call["input_format"]), "'text'")
 
 
 def _value(name: str, value: Any) -> Any:

@@ -115,6 +115,7 @@ def _counter(
         keep_line_ends=keep_line_ends,
         max_bytes=kept.max_bytes,
         reserved=kept.reserved,
+        with_counts=kept.with_counts,
     )
 
 

@@ -1,6 +1,7 @@
 """Which sentences of a corpus are learned from: not too long, not too many, drawn at random or the first.
 
-A sentence is a line of plain text, or a whole text of JSON lines or of an iterator.
+A sentence is a line of plain text, or a whole text of JSON lines or of an iterator; behind it may stand a tab
+and how often it counts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ class Sentences:
 
     Sentences of more than `max_bytes` bytes of UTF-8 are left out, and those with a character of
     `reserved`. `size` is how many are taken at most, 0 for all; `shuffle` draws them at random, the same
-    ones for the same `seed`, and else they are the first.
+    ones for the same `seed`, and else they are the first. Under `with_counts` what is read is a sentence, a
+    tab and how often it counts, which may be drawn as one.
     """
 
     max_bytes: int | None = None
@@ -33,13 +35,23 @@ class Sentences:
     size: int = 0
     shuffle: bool = True
     seed: int = 0
+    with_counts: bool = False
 
-    def keep(self, sentence: str) -> bool:
+    def text_of(self, line: str) -> str:
+        """Return the sentence of what was read.
+
+        >>> Sentences(with_counts=True).text_of("hugs\\t5")
+        'hugs'
+        """
+        return line.partition("\t")[0] if self.with_counts else line
+
+    def keep(self, line: str) -> bool:
         """Tell whether a sentence can be among those that are taken.
 
         >>> Sentences(max_bytes=3).keep("hugs")
         False
         """
+        sentence = self.text_of(line)
         is_short = self.max_bytes is None or len(sentence.encode()) <= self.max_bytes
         return bool(sentence) and is_short and not any(c in sentence for c in self.reserved)
 

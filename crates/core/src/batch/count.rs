@@ -22,7 +22,7 @@ pub struct WordCounter {
     lines: Lines,
     /// Words are counted as they stand in the text and written as printable bytes at the end.
     raw: bool,
-    left_out: LeftOut,
+    sentences: Sentences,
     tallies: Vec<Tally>,
     /// Bytes and texts that each source has given as texts so far.
     given: FxHashMap<u32, (u64, usize)>,
@@ -38,13 +38,15 @@ pub enum Lines {
     WithEnds,
 }
 
-/// Which texts are not counted.
+/// Which texts are counted, and how often each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Those of more bytes.
-    pub over_bytes: Option<usize>,
-    /// Those with this in them; empty for none.
-    pub with: String,
+pub struct Sentences {
+    /// Those of no more bytes.
+    pub max_bytes: Option<usize>,
+    /// Those without this in them; empty for all.
+    pub reserved: String,
+    /// Behind each text stand a tab and how often it is to be counted; empty lines are none.
+    pub with_counts: bool,
 }
 
 /// From this many bytes on a stretch may end within a line.
@@ -67,14 +69,14 @@ impl WordCounter {
     pub fn new(splitter: Splitter, lines: Lines, workers: usize) -> Self {
         let tallies = (0..workers.max(1)).map(|_| Tally::default()).collect();
         let raw = splitter.cuts_raw();
-        let left_out = LeftOut::default();
-        Self { splitter, lines, raw, left_out, tallies, given: FxHashMap::default() }
+        let sentences = Sentences::default();
+        Self { splitter, lines, raw, sentences, tallies, given: FxHashMap::default() }
     }
 
-    /// The same counter, which leaves some texts out.
+    /// The same counter, which goes by what is said of its texts.
     #[must_use]
-    pub fn leaving_out(self, left_out: LeftOut) -> Self {
-        Self { left_out, ..self }
+    pub fn taking(self, sentences: Sentences) -> Self {
+        Self { sentences, ..self }
     }
 
     /// How many texts were too long to be counted.
@@ -149,31 +151,44 @@ impl WordCounter {
     fn add(&mut self, placed: &[Placed], name: impl Fn(usize) -> String + Sync) -> Result<(), Error> {
         let sizes: Vec<usize> = placed.iter().map(|(text, _)| text.len()).collect();
         let shares = shares(&sizes, self.tallies.len());
-        let (splitter, raw, left_out) = (&self.splitter, self.raw, &self.left_out);
+        let (splitter, raw, sentences) = (&self.splitter, self.raw, &self.sentences);
         work_on(shares.into_iter().zip(&mut self.tallies), |(rows, tally), stop| {
             stop.rows(rows).try_for_each(|at| {
-                let text = placed[at].0;
-                if left_out.is_too_long(text) {
-                    tally.too_long += 1;
-                    return Ok(());
-                }
-                if left_out.is_reserved(text) {
-                    return Ok(());
-                }
-                tally.count(splitter, raw, placed[at]).map_err(|fault| fault.within(&name(at)))
+                let (text, position) = placed[at];
+                let counted = sentences.counted(text).and_then(|(text, times)| {
+                    if sentences.is_too_long(text) {
+                        tally.too_long += 1;
+                    } else if !sentences.is_reserved(text) {
+                        tally.count(splitter, raw, text, times, position)?;
+                    }
+                    Ok(())
+                });
+                counted.map_err(|fault| fault.within(&name(at)))
             })
         })
         .map(drop)
     }
 }
 
-impl LeftOut {
+impl Sentences {
+    /// A text by itself, and how often it counts.
+    fn counted<'t>(&self, line: &'t str) -> Result<(&'t str, u64), Error> {
+        if !self.with_counts || line.is_empty() {
+            return Ok((line, 1));
+        }
+        let wrong = |found| Error::new(ErrorKind::Corpus, "count", found, "a tab and an integer from 1 on");
+        let (text, count) = line.split_once('\t').ok_or_else(|| wrong("no tab".into()))?;
+        let times = count.trim().parse().ok().filter(|&times| times > 0);
+        times.map(|times| (text, times)).ok_or_else(|| wrong(format!("{count:?}")))
+    }
+
     fn is_too_long(&self, text: &str) -> bool {
-        self.over_bytes.is_some_and(|most| text.len() > most)
+        self.max_bytes.is_some_and(|most| text.len() > most)
     }
 
     fn is_reserved(&self, text: &str) -> bool {
-        !self.with.is_empty() && memchr::memmem::find(text.as_bytes(), self.with.as_bytes()).is_some()
+        let reserved = self.reserved.as_bytes();
+        !reserved.is_empty() && memchr::memmem::find(text.as_bytes(), reserved).is_some()
     }
 }
 
@@ -211,8 +226,15 @@ fn stretch_end(block: &str, at: usize) -> Option<usize> {
 }
 
 impl Tally {
-    fn count(&mut self, splitter: &Splitter, raw: bool, (text, position): Placed) -> Result<(), Error> {
-        let mut words = CountedWords { map: &mut self.map, position };
+    fn count(
+        &mut self,
+        splitter: &Splitter,
+        raw: bool,
+        text: &str,
+        times: u64,
+        position: u64,
+    ) -> Result<(), Error> {
+        let mut words = CountedWords { map: &mut self.map, times, position };
         if raw {
             splitter.run_raw(text, &mut self.scratch, &mut words)
         } else {
@@ -223,18 +245,19 @@ impl Tally {
 
 struct CountedWords<'m> {
     map: &'m mut CountMap,
+    times: u64,
     position: u64,
 }
 
 impl WordSink for CountedWords<'_> {
     #[inline]
     fn word(&mut self, word: &str, at: usize) {
-        self.map.add(word, self.position + at as u64);
+        self.map.add_n(word, self.times, self.position + at as u64);
     }
 
     #[inline]
     fn short_word(&mut self, key: Key, at: usize) {
-        self.map.add_key(key, 1, self.position + at as u64);
+        self.map.add_key(key, self.times, self.position + at as u64);
     }
 }
 

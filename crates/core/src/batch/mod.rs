@@ -3,7 +3,7 @@
 mod count;
 mod shares;
 
-pub use count::{LeftOut, Lines, WordCounter};
+pub use count::{Lines, Sentences, WordCounter};
 
 use std::ops::Range;
 use std::sync::Mutex;

@@ -41,11 +41,12 @@ pub(super) const INPUT: Field = (1, "input");
 pub(super) const EXPECTED: Field = (2, "expected");
 
 /// All settings of the trainer that are written; what the machine is told (files, threads) is not.
-pub(super) const TRAINER_SETTINGS: [Field; 35] = [
+pub(super) const TRAINER_SETTINGS: [Field; 36] = [
     (3, "model_type"),
     (4, "vocab_size"),
     (5, "accept_language"),
     (6, "self_test_sample_size"),
+    (7, "input_format"),
     (10, "character_coverage"),
     (11, "input_sentence_size"),
     (14, "seed_sentencepiece_size"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from piecework._core import learn_sentencepiece
 from piecework.normalization import NormalizationRules
@@ -72,9 +73,10 @@ class SentencePieceTrainer:
       `pad_id` (-1: nowhere; the first must be somewhere) and are called `unk_piece`, ...;
       `control_symbols` take the lowest free ids, then `user_defined_symbols` (always tokens of their own),
       then with `byte_fallback` 256 bytes.
-    - *Sentences.* Those of more than `max_sentence_length` bytes are left out. `input_sentence_size` are
-      taken at most, drawn at random with `shuffle_input_sentence` and `seed`, 0 for all.
-      `self_test_sample_size` of them are kept in the model with their pieces.
+    - *Sentences.* With `input_format="tsv"` a tab and a count stand behind each, and every type goes by the
+      counts. Those of more than `max_sentence_length` bytes are left out. `input_sentence_size` are taken at
+      most, drawn at random with `shuffle_input_sentence` and `seed`, 0 for all. `self_test_sample_size` of
+      them are kept in the model with their pieces.
     - *Unigram alone*: `seed_sentencepiece_size`, `shrinking_factor`, `num_sub_iterations` are
       `seed_size`, ... of `UnigramTrainer`.
 
@@ -118,6 +120,7 @@ class SentencePieceTrainer:
     user_defined_symbols: tuple[str, ...] = ()
     byte_fallback: bool = False
 
+    input_format: Literal["text", "tsv"] = "text"
     max_sentence_length: int = 4192
     input_sentence_size: int = 0
     shuffle_input_sentence: bool = True
@@ -198,6 +201,7 @@ class SentencePieceTrainer:
             size=self.input_sentence_size,
             shuffle=self.shuffle_input_sentence,
             seed=self.seed,
+            with_counts=self.input_format == "tsv",
         )
 
     # ---- learning

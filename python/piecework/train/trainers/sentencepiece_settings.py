@@ -18,6 +18,7 @@ Rules: TypeAlias = PathLike | NormalizationRules
 
 ROLES = ("unk", "bos", "eos", "pad")
 
+_INPUT_FORMATS = ("text", "tsv")
 _MODEL_TYPES = ("unigram", "bpe", "word", "char")
 _RANGES = (
     ("vocab_size", 1, 2**31 - 1),
@@ -49,6 +50,7 @@ _NOT_WRITTEN = {
 def check_settings(trainer: Any) -> None:
     """Refuse settings out of range, of the wrong kind, or against each other; store their checked forms."""
     checks.one_of("model_type", trainer.model_type, _MODEL_TYPES)
+    checks.one_of("input_format", trainer.input_format, _INPUT_FORMATS)
     _check_kinds(trainer)
     _check_numbers(trainer)
     _check_contradictions(trainer)
