@@ -80,6 +80,9 @@ def test_symbols_stand_where_they_are_asked_for() -> None:
         ({"max_sentencepiece_length": 513}, "max_sentencepiece_length: found 513"),
         ({"split_digits": 1}, "split_digits: found 1, expected True or False"),
         ({"num_sub_iterations": 0}, "num_sub_iterations: found 0"),
+        ({"input_format": "csv"}, "input_format: found 'csv', expected one of text, tsv"),
+        ({"model_type": "bpe", "seed_sentencepieces_file": "x"}, "expected None: only unigram"),
+        ({"control_symbols_file": 3}, "control_symbols_file: found int"),
     ],
 )
 def test_contradictions_are_refused(settings: dict[str, Any], message: str) -> None:
@@ -280,3 +283,63 @@ def test_the_command_line_takes_counts(tmp_path: Path) -> None:
     assert entries(pw.Tokenizer.load(model))[3:] == ["▁hug", "▁pug", "▁hugs", "▁abc"]
     assert run([*arguments, "--input-format", "csv"]) == 2
     assert run(arguments) != 0
+
+
+# ---- files of settings
+
+
+def test_files_list_more_of_symbols_and_characters(tmp_path: Path) -> None:
+    (tmp_path / "control").write_text("<a>\r\n<b>\n")
+    (tmp_path / "symbols").write_text("fox\n\nthe dog")
+    (tmp_path / "characters").write_text("é\nßø\n")
+    from_files = train(
+        control_symbols_file=tmp_path / "control",
+        user_defined_symbols=("<x>",),
+        user_defined_symbols_file=str(tmp_path / "symbols"),
+        required_chars_file=tmp_path / "characters",
+        required_chars="ü",
+    )
+    assert from_files == train(
+        control_symbols=("<a>", "<b>"),
+        user_defined_symbols=("<x>", "fox", "the dog"),
+        required_chars="üéßø",
+    )
+    (tmp_path / "bad").write_bytes(b"a\xff")
+    with pytest.raises(pw.errors.FormatError, match=r"bad: found invalid UTF-8 at byte 1"):
+        train(control_symbols_file=tmp_path / "bad")
+    with pytest.raises(pw.errors.FileError, match="nowhere"):
+        train(control_symbols_file=tmp_path / "nowhere")
+
+
+def write_seeds(path: Path, lines: list[str]) -> Path:
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_given_seeds_take_the_place_of_the_substrings_of_the_corpus(tmp_path: Path) -> None:
+    rows = ["▁fox\t6\tmore", "the\t9", "do\t3", "▁the▁fox\t3", "unseen\t8", "the\t1", "x\t7"]
+    seeds = write_seeds(tmp_path / "seeds.tsv", rows)
+    learned = entries(train(seed_sentencepieces_file=seeds, hard_vocab_limit=False))[3:]
+    assert {piece for piece in learned if len(piece) > 1} == {"▁fox", "the", "do"}
+    assert {piece for piece in learned if len(piece) == 1} == set("▁".join("".join(TEXTS).split()))
+    with pytest.raises(TrainingError, match=r"at most \d+: no more of the seeds occur"):
+        train(seed_sentencepieces_file=seeds)
+
+
+@pytest.mark.parametrize(
+    "line", ["▁fox", "▁fox\t", "▁fox\t0", "▁fox\t-1", "▁fox\t1.5", "▁fox\tx", ""]
+)
+def test_seeds_without_a_count_are_refused(line: str, tmp_path: Path) -> None:
+    seeds = write_seeds(tmp_path / "seeds.tsv", ["the\t9", line, "do\t3"])
+    with pytest.raises(pw.errors.FormatError, match=r"seeds\.tsv line 2: found .*a piece, a tab"):
+        train(seed_sentencepieces_file=seeds)
+
+
+def test_the_command_line_keeps_sentences_for_a_self_test(tmp_path: Path) -> None:
+    corpus, model = tmp_path / "corpus.txt", tmp_path / "x.model"
+    corpus.write_text("\n".join(TEXTS), encoding="utf-8")
+    arguments = ["train", str(corpus), "--type", "bpe", "--vocab-size", "60", "-o", str(model)]
+    assert run([*arguments, "--self-test-sample-size", "2"]) == 0
+    tests = pw.Tokenizer.load(model).spec.model.self_test  # type: ignore[union-attr]
+    assert len(tests) == 2
+    assert {text for text, _ in tests} <= set(TEXTS)

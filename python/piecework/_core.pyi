@@ -494,11 +494,13 @@ def learn_sentencepiece(
     trainer: Any,
     *,
     symbols: Sequence[str],
+    seeds: Sequence[tuple[str, int]] | None,
     workers: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> LearnedPieces:
     """Learn the pieces of a model of SentencePiece.
 
     `trainer` has the attributes of `SentencePieceTrainer`; `symbols` are the pieces that are not
-    learned. Gives fewer than `vocab_size` where that is allowed.
+    learned; `seeds`, with their counts, take the place of those of the corpus (Unigram). Gives fewer
+    than `vocab_size` where that is allowed.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from piecework import PieceworkError
 from piecework.integrations.sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from tests.differential.test_sentencepiece_training import fields_of
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -130,3 +132,71 @@ def test_refuses_what_they_refuse(call: Callable[[Any, Any], Any], place: str) -
         call(sentencepiece.SentencePieceTrainer, io.BytesIO())
     with pytest.raises(PieceworkError, match=place):
         call(SentencePieceTrainer, io.BytesIO())
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("mining_sentence_size", 7),
+        ("training_sentence_size", 7),
+        ("train_extremely_large_corpus", True),
+        ("enable_differential_privacy", False),
+        ("differential_privacy_noise_level", 0.0),
+        ("auto_character_coverage", "false"),
+        ("input_format", ""),
+        ("input_format", "text"),
+    ],
+)
+def test_options_that_change_nothing_are_taken(option: str, value: object) -> None:
+    expected = learned(SentencePieceTrainer)
+    assert learned(SentencePieceTrainer, **{option: value}) == expected
+    assert learned(sentencepiece.SentencePieceTrainer, **{option: value}) == expected
+
+
+# Of these 0.2.3 follows the first here; those of `spm_train` alone it refuses, and ignores privacy.
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"auto_character_coverage": True},
+        {"use_sparse_pruning": True},
+        {"min_freq_alpha": 0.5},
+        {"seed_piece_length_power": 0.5},
+        {"enable_differential_privacy": "true"},
+        {"differential_privacy_noise_level": 0.1},
+        {"differential_privacy_clipping_threshold": 3},
+        {"pretokenizer": str.split},
+    ],
+    ids=str,
+)
+def test_options_that_are_not_followed_are_refused(option: dict[str, Any]) -> None:
+    with pytest.raises(
+        PieceworkError, match=rf"^{next(iter(option))}: found .*, expected it left out"
+    ):
+        learned(SentencePieceTrainer, **option)
+
+
+def settings_of_theirs() -> list[str]:
+    """Name the fields of the trainer's and the normalizer's settings in their schema."""
+    source = Path(sentencepiece.__file__).with_name("sentencepiece_model_pb2.py").read_text()
+    literals = [
+        node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)
+    ]
+    schema = max((value for value in literals if isinstance(value, bytes)), key=len)
+    messages = {m[1][0].decode(): m for m in map(fields_of, fields_of(schema)[4])}
+    of_both = [*messages["TrainerSpec"][2], *messages["NormalizerSpec"][2]]
+    return [fields_of(field)[1][0].decode() for field in of_both]
+
+
+def test_every_setting_of_their_schema_is_known() -> None:
+    names = set(settings_of_theirs()) - {"name", "precompiled_charsmap"}
+    assert {"vocab_size", "seed_sentencepieces_file", "escape_whitespaces"} <= names
+    found = {name: refusal(name) for name in names}
+    assert [name for name, error in found.items() if f"{name}: found an option" in error] == []
+
+
+def refusal(name: str) -> str:
+    try:
+        learned(SentencePieceTrainer, **{name: "?"})
+    except PieceworkError as error:
+        return str(error)
+    return ""

@@ -1,4 +1,4 @@
-"""Sentences with counts (`input_format="tsv"`): what `spm_train` makes of them, and of as many sentences."""
+"""Sentences with counts, and seeds with counts: what `spm_train` makes of them, and of as many sentences."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 import piecework as pw
 from piecework.integrations.sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from piecework.reference import unigram_training as reference
 from piecework.train import SentencePieceTrainer as Learner
 from tests.differential.test_sentencepiece_training import CORPUS, FLAGS, options
 
@@ -95,3 +96,32 @@ def test_takes_what_they_take(right: str) -> None:
     lines, settings = ["hug\t10", "pug\t5", right], {"model_type": "char"}
     theirs = learned(sentencepiece.SentencePieceTrainer, lines, settings)
     assert learned(SentencePieceTrainer, lines, settings) == theirs
+
+
+# ---- seeds
+
+
+def test_seeds_are_read_as_they_read_them(tmp_path: Path) -> None:
+    """Pieces of one and other seeds; the rest of a line is passed over, as are the same seeds again."""
+    rows = ["▁the\t12\tx", "▁sea\t 9", "an\t30", "▁the\t1", "qu\t4", "a b\t9", "漢字\t9", "F1\t5"]
+    (tmp_path / "seeds.tsv").write_text("\n".join([*rows, *(f"{c}\t3" for c in "xyz")]))
+    settings = {"vocab_size": 200, "seed_sentencepieces_file": str(tmp_path / "seeds.tsv")}
+    lines = [f"{sentence}\t3" for sentence in SENTENCES]
+    ours, theirs = (
+        {piece for piece, _ in learned(trainer, lines, settings)}
+        for trainer in (SentencePieceTrainer, sentencepiece.SentencePieceTrainer)
+    )
+    assert ours == theirs
+    assert {"▁the", "▁sea", "an"} <= ours
+
+
+def test_the_seeds_of_a_corpus_lead_to_what_the_corpus_leads_to(tmp_path: Path) -> None:
+    texts = ["hug hugs bug bugs a rug", "the bug hugs the rug", "rugs and bugs"] * 4
+    trainer = Learner(vocab_size=24)
+    counts = pw.count_texts(texts, pipeline=trainer.pipeline)
+    found = reference.substring_counts(list(counts), 17)
+    seeds = reference.seeds(list(counts), [], reference.Settings())
+    rows = [f"{piece}\t{found[piece]}" for piece in seeds if len(piece) > 1]
+    (tmp_path / "seeds.tsv").write_text("\n".join(rows))
+    given = Learner(vocab_size=24, seed_sentencepieces_file=tmp_path / "seeds.tsv")
+    assert given.learn(counts) == trainer.learn(counts)

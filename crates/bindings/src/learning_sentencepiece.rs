@@ -35,12 +35,13 @@ pub(crate) struct Trainer {
 
 /// Learn the pieces of a model of SentencePiece.
 #[pyfunction]
-#[pyo3(signature = (counts, trainer, *, symbols, workers, progress))]
+#[pyo3(signature = (counts, trainer, *, symbols, seeds, workers, progress))]
 pub(crate) fn learn_sentencepiece(
     py: Python<'_>,
     counts: &RawCounts,
     trainer: Trainer,
     symbols: Vec<String>,
+    seeds: Option<Vec<(String, u64)>>,
     workers: Option<i64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedPieces> {
@@ -62,6 +63,7 @@ pub(crate) fn learn_sentencepiece(
         },
         pretokenization_delimiter: trainer.pretokenization_delimiter,
         seed_size: trainer.seed_sentencepiece_size,
+        seeds,
         shrinking_factor: trainer.shrinking_factor,
         num_sub_iterations: trainer.num_sub_iterations,
     };

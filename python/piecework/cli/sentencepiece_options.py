@@ -14,7 +14,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 TYPES = ("unigram", "bpe", "word", "char")
 
-# Those of other trainers are options already; samples for a self-test are for the library's callers.
+# Those of other trainers are options already.
 _ELSEWHERE = {
     "model_type",
     "vocab_size",
@@ -23,7 +23,6 @@ _ELSEWHERE = {
     "character_coverage",
     "shrinking_factor",
     "escape_whitespaces",
-    "self_test_sample_size",
 }
 _HELP = {
     "normalization_rule_name": ", ".join(pw.NormalizationRules.NAMES) + ".",
@@ -34,6 +33,11 @@ _HELP = {
     "split_by_unicode_script": "No piece of two scripts.",
     "split_by_number": "No piece of digits and letters.",
     "split_digits": "Each digit a piece.",
+    "required_chars_file": "A file of more of them.",
+    "control_symbols_file": "A file of more of them, one a line.",
+    "user_defined_symbols_file": "A file of symbols, one a line.",
+    "seed_sentencepieces_file": "Pieces to begin with: each with a tab and its count (unigram).",
+    "self_test_sample_size": "Sentences to keep in the model with their pieces.",
     "pretokenization_delimiter": "No piece across it; it is not learned.",
     "control_symbols": "Repeatable; never found in text.",
     "input_format": "text, or tsv: a sentence, a tab and its count.",

@@ -47,14 +47,34 @@ def train(
     given = given_options(settings)
     plan = pw.train.Plan.of(None, _kind(model, given), preset, given)
     check_output(path)
-    counts = counts_by(corpus, plan.pipeline, field, errors, workers, plan.sentences)
+    if plan.tests:
+        # Sentences are kept in the model, which counts no longer have.
+        learned = pw.Tokenizer.train(
+            corpus,
+            model=_kind(model, given),
+            preset=preset,
+            field=field,
+            errors=errors,
+            workers=workers,
+            show_progress=True,
+            **given,
+        )
+        source = "sentences"
+    else:
+        counts = counts_by(corpus, plan.pipeline, field, errors, workers, plan.sentences)
+        learned = _learned(counts, plan, workers)
+        source = f"{len(counts):,} distinct words"
+    save_tokenizer(learned, path)
+    entries = f"{learned.get_vocab_size():,} entries from {source}"
+    click.echo(f"learned {entries}" + ("" if path == "-" else f", saved as {path}"), err=True)
+
+
+def _learned(counts: pw.Counts, plan: pw.train.Plan, workers: int | None) -> pw.Tokenizer:
     with progress_bar("learning") as progress:
         spec = pw.train.learn_spec(
             counts, plan.trainer, plan.preset, progress=progress, workers=workers
         )
-    save_tokenizer(pw.Tokenizer.from_spec(spec), path)
-    entries = f"{len(spec.model.vocab):,} entries from {len(counts):,} distinct words"
-    click.echo(f"learned {entries}" + ("" if path == "-" else f", saved as {path}"), err=True)
+    return pw.Tokenizer.from_spec(spec)
 
 
 def _kind(model: str, given: dict[str, Any]) -> str | None:

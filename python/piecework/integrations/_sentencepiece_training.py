@@ -19,8 +19,39 @@ from piecework.train import SentencePieceTrainer as Learner
 
 _DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Learner)}
 _RENAMED = {"random_seed": "seed", "sentence_reader": "sentence_iterator"}
-# What says how much is reported, or that much memory may be taken; what is learned depends on none of it.
-_WITHOUT_EFFECT = ("minloglevel", "logtostderr", "train_extremely_large_corpus")
+# What says how much is reported, or that much memory may be taken, and what has no effect there either;
+# what is learned depends on none of it.
+_WITHOUT_EFFECT = (
+    "minloglevel",
+    "logtostderr",
+    "train_extremely_large_corpus",
+    "mining_sentence_size",
+    "training_sentence_size",
+)
+# What is not followed here, and why; the values that change nothing are taken.
+_NOT_HERE = {
+    "enable_differential_privacy": "no noise is added here, nor by 0.2.3, which ignores it",
+    "differential_privacy_noise_level": "no noise is added here, nor by 0.2.3, which ignores it",
+    "differential_privacy_clipping_threshold": "no noise is added here, nor by 0.2.3, which ignores it",
+    "auto_character_coverage": "give character_coverage or required_chars",
+    "use_sparse_pruning": "pieces are pruned by what the likelihood loses",
+    "min_freq_alpha": "seeds are what occurs twice",
+    "seed_piece_length_power": "seeds are weighed by their length",
+    "pretokenizer": "give pretokenization_delimiter, or count words with a Pipeline",
+    "allow_inconsistent_pretokenization": "it goes with a pretokenizer",
+}
+_USUAL_VALUES = {"seed_piece_length_power": ("1", "1.0")}
+# An empty text here is as good as none.
+_MAY_BE_EMPTY = (
+    "input_format",
+    "normalization_rule_name",
+    "normalization_rule_tsv",
+    "denormalization_rule_tsv",
+    "seed_sentencepieces_file",
+    "required_chars_file",
+    "control_symbols_file",
+    "user_defined_symbols_file",
+)
 _OF_THE_CALL = (
     "input",
     "model_prefix",
@@ -71,12 +102,21 @@ def _renamed(options: Mapping[str, Any]) -> dict[str, Any]:
     known = {
         _RENAMED.get(name, name): value
         for name, value in options.items()
-        if name not in _WITHOUT_EFFECT and value is not None
+        if value is not None and not _has_no_effect(name, value)
     }
-    for name in known:
+    for name, value in known.items():
+        if name in _NOT_HERE:
+            raise ArgumentError(name, repr(value), f"it left out: {_NOT_HERE[name]}")
         if name not in _DEFAULTS and name not in _OF_THE_CALL:
             raise ArgumentError(name, "an option", "one that training has here")
     return known
+
+
+def _has_no_effect(name: str, value: Any) -> bool:
+    if name in _NOT_HERE:
+        as_ever = _USUAL_VALUES.get(name, ("0", "0.0", "false", "no"))
+        return str(value).lower() in as_ever
+    return name in _WITHOUT_EFFECT or (name in _MAY_BE_EMPTY and value == "")
 
 
 def _check_call(call: Mapping[str, Any]) -> None:
@@ -94,12 +134,14 @@ def _value(name: str, value: Any) -> Any:
         return tuple(_listed(value))
     if not isinstance(value, str) or isinstance(default, str) or default is None:
         return value
+    return _of_kind(name, value, type(default))
+
+
+def _of_kind(name: str, value: Any, kind: type) -> Any:
     try:
-        return _TRUTHS[value.lower()] if isinstance(default, bool) else type(default)(value)
-    except (KeyError, ValueError):
-        raise ArgumentError(
-            name, repr(value), f"a value of type {type(default).__name__}"
-        ) from None
+        return _TRUTHS[value.lower()] if kind is bool else kind(value)
+    except (KeyError, TypeError, ValueError):
+        raise ArgumentError(name, repr(value), f"a value of type {kind.__name__}") from None
 
 
 def _listed(value: Any) -> list[str]:
@@ -111,7 +153,7 @@ def _listed(value: Any) -> list[str]:
 
 
 def _learned(learner: Learner, call: Mapping[str, Any]) -> Tokenizer:
-    threads = int(call.get("num_threads", -1))
+    threads = _of_kind("num_threads", call.get("num_threads", -1), int)
     workers = threads if threads > 0 else None
     if "input" in call:
         return Tokenizer.train(_listed(call["input"]), learner, workers=workers)

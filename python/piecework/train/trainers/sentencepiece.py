@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from piecework._core import learn_sentencepiece
+from piecework.arguments import PathLike
 from piecework.normalization import NormalizationRules
 from piecework.spec import (
     Normalizer,
@@ -34,6 +35,7 @@ from piecework.train.trainers.sentencepiece_settings import (
     ROLES,
     Rules,
     check_settings,
+    read_seeds,
     rules_given,
     settings_as_bytes,
 )
@@ -78,7 +80,10 @@ class SentencePieceTrainer:
       most, drawn at random with `shuffle_input_sentence` and `seed`, 0 for all. `self_test_sample_size` of
       them are kept in the model with their pieces.
     - *Unigram alone*: `seed_sentencepiece_size`, `shrinking_factor`, `num_sub_iterations` are
-      `seed_size`, ... of `UnigramTrainer`.
+      `seed_size`, ... of `UnigramTrainer`. `seed_sentencepieces_file` names the pieces to begin with, each in
+      a line with a tab and its count; those that occur take the place of the substrings of the corpus.
+    - *Files.* `required_chars_file`, `control_symbols_file` and `user_defined_symbols_file` have more of what
+      they are called after, symbols one a line.
 
     Source: Kudo and Richardson 2018; `spm_train` of sentencepiece 0.2.3.
     """
@@ -98,6 +103,7 @@ class SentencePieceTrainer:
 
     character_coverage: float = 0.9995
     required_chars: str = ""
+    required_chars_file: PathLike | None = None
 
     max_sentencepiece_length: int = 16
     split_by_unicode_script: bool = True
@@ -117,7 +123,9 @@ class SentencePieceTrainer:
     pad_piece: str = "<pad>"
     unk_surface: str = " ⁇ "
     control_symbols: tuple[str, ...] = ()
+    control_symbols_file: PathLike | None = None
     user_defined_symbols: tuple[str, ...] = ()
+    user_defined_symbols_file: PathLike | None = None
     byte_fallback: bool = False
 
     input_format: Literal["text", "tsv"] = "text"
@@ -128,6 +136,7 @@ class SentencePieceTrainer:
     self_test_sample_size: int = 0
 
     seed_sentencepiece_size: int = 1_000_000
+    seed_sentencepieces_file: PathLike | None = None
     shrinking_factor: float = 0.75
     num_sub_iterations: int = 2
 
@@ -233,7 +242,12 @@ class SentencePieceTrainer:
         refuse_empty(counts)
         symbols = [piece.text for piece in self.meta_pieces.values()]
         learned = learn_sentencepiece(
-            counts._raw, self, symbols=symbols, workers=workers, progress=progress
+            counts._raw,
+            self,
+            symbols=symbols,
+            seeds=self._seeds,
+            workers=workers,
+            progress=progress,
         )
         steps = tuple(LearningStep(*step) for step in learned.steps)
         return LearnedPieces(tuple(learned.pieces), steps)
@@ -248,6 +262,11 @@ class SentencePieceTrainer:
     def _rules(self) -> NormalizationRules:
         own = rules_given("normalization_rule_tsv", self.normalization_rule_tsv)
         return NormalizationRules.named(self.normalization_rule_name) if own is None else own
+
+    @cached_property
+    def _seeds(self) -> list[tuple[str, int]] | None:
+        path = self.seed_sentencepieces_file
+        return None if path is None else read_seeds(path)
 
     @property
     def _pre_tokenizer(self) -> PreTokenizer | None:

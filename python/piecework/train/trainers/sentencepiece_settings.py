@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 from piecework._core import sentencepiece_settings
 from piecework.arguments import PathLike
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, FormatError
+from piecework.files import text_lines
 from piecework.normalization import NormalizationRules
 from piecework.spec import SentencePieceNormalizer
 from piecework.train import checks
@@ -41,6 +42,10 @@ _NOT_WRITTEN = {
     "remove_extra_whitespaces",
     "escape_whitespaces",
     "seed",
+    "required_chars_file",
+    "control_symbols_file",
+    "user_defined_symbols_file",
+    "seed_sentencepieces_file",
 }
 
 
@@ -51,6 +56,7 @@ def check_settings(trainer: Any) -> None:
     """Refuse settings out of range, of the wrong kind, or against each other; store their checked forms."""
     checks.one_of("model_type", trainer.model_type, _MODEL_TYPES)
     checks.one_of("input_format", trainer.input_format, _INPUT_FORMATS)
+    _add_listed(trainer)
     _check_kinds(trainer)
     _check_numbers(trainer)
     _check_contradictions(trainer)
@@ -67,6 +73,34 @@ def rules_given(name: str, given: Rules | None) -> NormalizationRules | None:
     if not isinstance(given, (str, os.PathLike)):
         raise ArgumentError(name, type(given).__name__, "a path or NormalizationRules")
     return NormalizationRules.from_tsv(given)
+
+
+def read_seeds(path: PathLike) -> list[tuple[str, int]]:
+    """Read pieces with their counts, each in a line with a tab between; what stands behind is passed over."""
+    return [_seed(line, f"{path} line {row}") for row, line in enumerate(text_lines(path), start=1)]
+
+
+def _seed(line: str, place: str) -> tuple[str, int]:
+    piece, _, rest = line.partition("\t")
+    count = rest.split("\t")[0].strip()
+    if not (count.isascii() and count.isdigit() and 0 < int(count) < 2**63):
+        raise FormatError(place, repr(line[:80]), "a piece, a tab, and an integer from 1 on")
+    return piece, int(count)
+
+
+def _add_listed(trainer: Any) -> None:
+    """Add what files list to the settings that they are called after."""
+    for name in ("control_symbols", "user_defined_symbols", "required_chars"):
+        path = getattr(trainer, f"{name}_file")
+        if path is None:
+            continue
+        if not isinstance(path, (str, os.PathLike)):
+            raise ArgumentError(f"{name}_file", type(path).__name__, "a path")
+        lines = [line for line in text_lines(path) if line]
+        given = getattr(trainer, name)
+        more: Any = "".join(lines) if isinstance(given, str) else tuple(lines)
+        set_field(trainer, name, (given if isinstance(given, str) else tuple(given)) + more)
+        set_field(trainer, f"{name}_file", None)
 
 
 def _check_kinds(trainer: Any) -> None:
@@ -107,6 +141,9 @@ def _check_contradictions(trainer: Any) -> None:
         raise ArgumentError("escape_whitespaces", "False", "True: pieces are told by their ▁")
     if trainer.unk_id < 0:
         raise ArgumentError("unk_id", str(trainer.unk_id), "an id: there must be an unknown piece")
+    if trainer.seed_sentencepieces_file is not None and trainer.model_type != "unigram":
+        expected = "None: only unigram models begin with seeds"
+        raise ArgumentError("seed_sentencepieces_file", "given", expected)
     counts = trainer.model_type in ("word", "char")
     if trainer.use_all_vocab and not counts:
         expected = "False: only word and char models take all there is"

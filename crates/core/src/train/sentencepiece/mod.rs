@@ -43,6 +43,8 @@ pub struct TrainSpec {
     pub pretokenization_delimiter: String,
     /// Unigram: at most this many pieces to begin with.
     pub seed_size: usize,
+    /// Unigram: pieces to begin with, with their counts; without, substrings of the corpus.
+    pub seeds: Option<Vec<(String, u64)>>,
     /// Unigram: what a round keeps.
     pub shrinking_factor: f64,
     /// Unigram: steps of expectation and maximization in a round.
@@ -73,6 +75,7 @@ impl Default for TrainSpec {
             shape: Shape::default(),
             pretokenization_delimiter: String::new(),
             seed_size: 1_000_000,
+            seeds: None,
             shrinking_factor: 0.75,
             num_sub_iterations: 2,
         }
@@ -193,6 +196,7 @@ impl Corpus<'_> {
             vocab_size: spec.symbols.len() + spec.learned(),
             special_tokens: spec.symbols.clone(),
             seed_size: spec.seed_size,
+            seeds: spec.seeds.clone(),
             max_piece_length: spec.shape.max_chars,
             shrinking_factor: spec.shrinking_factor,
             num_sub_iterations: spec.num_sub_iterations,

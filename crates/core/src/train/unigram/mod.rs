@@ -62,6 +62,8 @@ pub struct TrainSpec {
     pub initial_alphabet: Vec<char>,
     /// At most this many pieces to begin with.
     pub seed_size: usize,
+    /// Pieces to begin with, with their counts; without, substrings of the corpus.
+    pub seeds: Option<Vec<(String, u64)>>,
     /// The longest piece in characters.
     pub max_piece_length: usize,
     /// What a round keeps of the pieces; above 0 and below 1.
@@ -84,6 +86,7 @@ impl Default for TrainSpec {
             character_coverage: 0.9995,
             initial_alphabet: Vec::new(),
             seed_size: 1_000_000,
+            seeds: None,
             max_piece_length: 16,
             shrinking_factor: 0.75,
             num_sub_iterations: 2,
@@ -162,7 +165,7 @@ pub(in crate::train) fn learn_within(
     let pieces = seeds::plant(&corpus, &reserved, spec, progress)?;
     let wanted = if spec.hard_limit { reserved.learned() } else { 0 };
     if spec.hard_limit {
-        reserved.check_supply(&corpus, &pieces)?;
+        reserved.check_supply(&corpus, &pieces, spec)?;
     }
     let mut learner = Learner { spec, corpus: &corpus, workers, wanted, steps: Vec::new() };
     let pieces = learner.run(pieces, progress)?;

@@ -5,9 +5,12 @@
 //! character; the end of a word is no character, so every word that occurs twice is a candidate. Its
 //! weight is its count in the corpus times its length. What counts is how often words occur, not how many
 //! there are: a sweep over the sorted suffixes closes every candidate with its count (Kasai et al. 2001).
+//! Where seeds are given, those that occur take the place of the candidates, with the counts they are given.
 
 use std::cmp::Reverse;
 use std::ops::Range;
+
+use rustc_hash::FxHashSet;
 
 use super::corpus::{Corpus, END};
 use super::pieces::{Link, Pieces, NONE};
@@ -42,7 +45,8 @@ impl Candidate {
     }
 }
 
-/// Find the characters and the best candidates, `seed_size` in all, scored by weight.
+/// Find the characters and the best candidates, `seed_size` in all, or those that are given instead;
+/// scored by weight.
 pub(super) fn plant(
     corpus: &Corpus,
     reserved: &Reserved,
@@ -51,20 +55,18 @@ pub(super) fn plant(
 ) -> Result<Pieces, Error> {
     let suffixes = Suffixes::new(corpus, spec);
     progress.advance(corpus.text.len())?;
-    let mut chosen = Vec::new();
-    let mut candidates = Vec::new();
-    suffixes.sweep(progress, |candidate| {
-        if candidate.chars == 1 || reserved.contains(suffixes.name(&candidate)) {
-            return;
-        }
-        candidates.push(candidate);
-    })?;
-    suffixes.characters(|character| {
-        if !reserved.contains(suffixes.name(&character)) {
-            chosen.push(character);
-        }
-    });
+    let mut chosen = suffixes.characters(reserved);
     let room = spec.seed_size.saturating_sub(chosen.len());
+    chosen.append(&mut match &spec.seeds {
+        Some(given) => suffixes.given(given, room, reserved, progress)?,
+        None => best(suffixes.frequent(reserved, progress)?, room),
+    });
+    chosen.sort_unstable_by_key(Candidate::place);
+    Ok(suffixes.pieces(&chosen))
+}
+
+/// The candidates of most weight.
+fn best(mut candidates: Vec<Candidate>, room: usize) -> Vec<Candidate> {
     if room < candidates.len() {
         if room > 0 {
             let rank = |candidate: &Candidate| (Reverse(candidate.weight()), candidate.place());
@@ -72,9 +74,7 @@ pub(super) fn plant(
         }
         candidates.truncate(room);
     }
-    chosen.append(&mut candidates);
-    chosen.sort_unstable_by_key(Candidate::place);
-    Ok(suffixes.pieces(&chosen))
+    candidates
 }
 
 /// The suffixes of all segments in order.
@@ -108,6 +108,53 @@ impl<'c> Suffixes<'c> {
         }
         let max_chars = spec.max_piece_length + 1;
         Self { corpus, order, segment_of, max_chars, shape: spec.shape.as_ref() }
+    }
+
+    /// All substrings of two characters and more that are candidates.
+    fn frequent(&self, reserved: &Reserved, progress: &mut Progress<'_>) -> Result<Vec<Candidate>, Error> {
+        let mut candidates = Vec::new();
+        self.sweep(progress, |candidate| {
+            if candidate.chars > 1 && !reserved.contains(self.name(&candidate)) {
+                candidates.push(candidate);
+            }
+        })?;
+        Ok(candidates)
+    }
+
+    /// The first of given substrings that may be pieces and occur, with the counts that they are given.
+    fn given(
+        &self,
+        given: &[(String, u64)],
+        room: usize,
+        reserved: &Reserved,
+        progress: &mut Progress<'_>,
+    ) -> Result<Vec<Candidate>, Error> {
+        let mut seen = FxHashSet::default();
+        let mut candidates = Vec::new();
+        for (piece, count) in given {
+            progress.advance(1)?;
+            if candidates.len() == room {
+                break;
+            }
+            let chars = piece.chars().count();
+            let may_be = (2..self.max_chars).contains(&chars) && self.shape.is_none_or(|s| s.allows(piece));
+            if may_be && !reserved.contains(piece.as_bytes()) && seen.insert(piece) {
+                let suffixes = self.beginning_with(piece.as_bytes());
+                candidates.extend(suffixes.map(|found| candidate(found, piece.len(), chars, *count)));
+            }
+        }
+        Ok(candidates)
+    }
+
+    /// The suffixes that begin with a text, if there are any.
+    fn beginning_with(&self, text: &[u8]) -> Option<Range<usize>> {
+        let head = |&place: &u32| {
+            let rest = &self.corpus.text[place as usize..];
+            &rest[..text.len().min(rest.len())]
+        };
+        let first = self.order.partition_point(|place| head(place) < text);
+        let count = self.order[first..].partition_point(|place| head(place) == text);
+        (count > 0).then(|| first..first + count)
     }
 
     /// Give all candidates with their counts, each when its last suffix has passed.
@@ -154,16 +201,21 @@ impl<'c> Suffixes<'c> {
         longest.filter(|&len| len > below).map(|len| &bytes[..len])
     }
 
-    /// Give the single characters.
-    fn characters(&self, mut give: impl FnMut(Candidate)) {
+    /// The single characters.
+    fn characters(&self, reserved: &Reserved) -> Vec<Candidate> {
         let width = |&place: &u32| shortest(&self.corpus.text[place as usize..]);
         let same = |one: &u32, two: &u32| width(one) == width(two);
+        let mut characters = Vec::new();
         let mut first = 0;
         for run in self.order.chunk_by(same) {
             let count = run.iter().map(|&place| self.count_at(place as usize)).sum();
-            give(candidate(first..first + run.len(), width(&run[0]).len(), 1, count));
+            let character = candidate(first..first + run.len(), width(&run[0]).len(), 1, count);
+            if !reserved.contains(self.name(&character)) {
+                characters.push(character);
+            }
             first += run.len();
         }
+        characters
     }
 
     /// Lay out chosen candidates, which are in order of code points.

@@ -82,7 +82,12 @@ impl Reserved {
     }
 
     /// Make sure that the seeds are enough to fill the vocabulary.
-    pub(super) fn check_supply(&self, corpus: &Corpus, seeds: &Pieces) -> Result<(), Error> {
+    pub(super) fn check_supply(
+        &self,
+        corpus: &Corpus,
+        seeds: &Pieces,
+        spec: &TrainSpec,
+    ) -> Result<(), Error> {
         let seen: FxHashSet<&[u8]> = (0..seeds.len()).map(|piece| seeds.name(corpus, piece)).collect();
         let unseen =
             self.characters.iter().filter(|character| !seen.contains(character.as_bytes())).count();
@@ -90,7 +95,11 @@ impl Reserved {
         if self.vocab_size <= most {
             return Ok(());
         }
-        let expected = format!("at most {most}: the corpus has no more substrings that occur twice");
+        let why = match spec.seeds {
+            Some(_) => "no more of the seeds occur",
+            None => "the corpus has no more substrings that occur twice",
+        };
+        let expected = format!("at most {most}: {why}");
         Err(Error::new(ErrorKind::Training, "vocab_size", self.vocab_size.to_string(), expected))
     }
 

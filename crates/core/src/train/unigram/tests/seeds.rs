@@ -76,6 +76,34 @@ proptest! {
     }
 
     #[test]
+    fn given_seeds_are_taken_where_they_occur(
+        words in words(),
+        given in prop::collection::vec(("[a-cé]{1,4}", 1_u64..9), 0..20),
+        seed_size in 1_usize..30,
+    ) {
+        let spec = TrainSpec { seeds: Some(given.clone()), seed_size, ..small(1000) };
+        let (corpus, pieces) = planted(&words, &spec);
+        let counts = substrings(&words, 16);
+        let is_character = |piece: &str| piece.chars().count() == 1;
+        let mut expected: BTreeMap<String, u64> =
+            counts.iter().filter(|(piece, _)| is_character(piece)).map(|(c, &n)| (c.clone(), n)).collect();
+        let room = seed_size.saturating_sub(expected.len());
+        let mut taken = BTreeSet::new();
+        for (piece, count) in &given {
+            if taken.len() < room && !is_character(piece) && counts.contains_key(piece) && taken.insert(piece) {
+                expected.insert(piece.clone(), *count);
+            }
+        }
+        let weight = |(piece, count): (&String, &u64)| (piece.chars().count() as u64 * count) as f64;
+        let total: f64 = expected.iter().map(weight).sum();
+        prop_assert_eq!(pieces.len(), expected.len());
+        for (piece, entry) in expected.iter().enumerate() {
+            prop_assert_eq!(pieces.name(&corpus, piece), entry.0.as_bytes());
+            prop_assert_eq!(pieces.links[piece].value, weight(entry).ln() - total.ln());
+        }
+    }
+
+    #[test]
     fn following_the_links_of_a_place_finds_all_that_begins_there(
         words in words(),
         dropped in prop::collection::vec(any::<bool>(), 200),
