@@ -18,12 +18,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build test lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build test test-levels lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
 	@echo "make build        build the package into .venv"
 	@echo "make test         build if needed and run every test"
+	@echo "make test-levels  run the comparisons again with each older kind of instructions"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
 	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
 	@echo "make bench        compare with other libraries, in ten minutes (quiet machine)"
@@ -42,6 +43,13 @@ test: $(VENV)/.built $(VENV)/.test-tools
 
 docs-check: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest python/piecework tests/test_docs.py
+
+# The best level is that of `make test`.
+test-levels: $(VENV)/.built $(VENV)/.test-tools
+	@for level in $$($(BIN)/python -c 'from piecework import _core; print(*_core.kernel_levels()[:-1])'); do \
+	  echo "kernels at level $$level" && \
+	  $(BIN)/python -m pytest tests/differential tests/laws --kernel-level $$level || exit 1; \
+	done
 
 lint: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
 	$(BIN)/ruff check .

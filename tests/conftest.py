@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from piecework import _core
 from piecework.cli.app import run
 
 ROOT = Path(__file__).parent.parent
@@ -22,6 +23,19 @@ settings.register_profile(
     "piecework", deadline=None, print_blob=True, derandomize="CI" in os.environ
 )
 settings.load_profile("piecework")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--kernel-level",
+        choices=_core.kernel_levels(),
+        default=_core.kernel_levels()[-1],
+        help="the instructions that the kernels use in every test (default: the best there are)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    _core.use_kernel_level(config.getoption("--kernel-level"))
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ import tiktoken_ext.openai_public as published
 import piecework as pw
 from piecework.integrations.tiktoken import Encoding, get_encoding
 from tests import data
+from tests.routes import assert_rows, rows_by_every_route
 
 NAMES = ("r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony")
 
@@ -60,8 +61,11 @@ def ours(name: str) -> Encoding:
 
 
 def assert_same(ours: Encoding, theirs: tiktoken.Encoding, texts: list[str]) -> int:
-    """Compare tokens; returns how many."""
+    """Compare tokens, by the routes of both surfaces; returns how many."""
     found = ours.encode_ordinary_batch(texts, num_threads=2)
+    settings = {"add_special_tokens": False, "parse_special": False}
+    routes = rows_by_every_route(ours._tokenizer, texts, **settings)
+    assert_rows(routes, found, texts, "the tokenizer itself")
     expected = theirs.encode_ordinary_batch(texts, num_threads=2)
     for text, mine, other in zip(texts, found, expected, strict=True):
         assert mine == other, f"tokens differ in {text!r}"

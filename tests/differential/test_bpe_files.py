@@ -18,6 +18,7 @@ import piecework as pw
 from tests import data
 from tests.differential import peer
 from tests.differential.ranks import read_ranks
+from tests.routes import rows_by_every_route
 
 FULL = bool(os.environ.get("PIECEWORK_FULL"))
 CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
@@ -42,8 +43,7 @@ def tokenizer_json(name: str) -> tokenizers.Tokenizer:
 
 
 def ids(ours: pw.Tokenizer, parse_special: bool) -> list[list[int]]:
-    batch = ours.encode_batch(list(texts()), add_special_tokens=False, parse_special=parse_special)
-    return batch.to_lists()
+    return rows_by_every_route(ours, texts(), add_special_tokens=False, parse_special=parse_special)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_clip_list_makes_the_published_vocabulary() -> None:
     assert ours.get_vocab() == theirs.get_vocab()
     sample = list(texts())[::5]
     expected = [encoding.ids for encoding in theirs.encode_batch_fast(sample)]
-    assert ours.encode_batch(sample).to_lists() == expected
+    assert rows_by_every_route(ours, sample) == expected
 
 
 def test_tekken_is_what_mistral_makes_of_it() -> None:
@@ -121,5 +121,5 @@ def test_models_in_tokenizer_json_with_random_cuts(name: str) -> None:
     ours = pw.Tokenizer.from_json(theirs.to_str())
     sample = [text[at % 7 : len(text) - at % 5] for at, text in enumerate(texts())]
     expected = theirs.encode_batch_fast(sample, add_special_tokens=False)
-    found = ours.encode_batch(sample, add_special_tokens=False).to_lists()
+    found = rows_by_every_route(ours, sample, add_special_tokens=False)
     assert found == [encoding.ids for encoding in expected]

@@ -18,10 +18,10 @@ LONG = [run * 3000 for run in RUNS] + [f"{'x' * 61}{run * 70} y" for run in RUNS
 
 @pytest.fixture(params=_core.kernel_levels())
 def level(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each level of this processor in turn; the best one afterwards."""
+    """Each level of this processor in turn; that of all tests afterwards."""
     _core.use_kernel_level(request.param)
     yield request.param
-    _core.use_kernel_level(_core.kernel_levels()[-1])
+    _core.use_kernel_level(request.config.getoption("--kernel-level"))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
