@@ -40,7 +40,7 @@ DEFINITIONS = read_definitions()
 FUNCTIONS = {
     "encode": {"load", "encode", "flat_ids"},
     "lists": {"load", "lists"},
-    "spans": {"load", "encode", "flat_ids", "spans"},
+    "spans": {"load", "encode", "flat_ids", "spans", "read_spans"},
     "short": {"load", "encode_one", "encode", "flat_ids"},
     "start": {"start"},
     "hostile": {"load", "encode", "flat_ids"},

@@ -54,6 +54,11 @@ def spans(tokenizer: Any, texts: list[str]) -> list[tuple[Any, Any]]:
     return [(encoding.offsets, encoding.word_ids) for encoding in encodings]
 
 
+def read_spans(found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Return the offsets and word ids of every text as lists."""
+    return found
+
+
 def rows(result: Any) -> Any:
     """Return the ids as `decode` takes them."""
     return [encoding.ids for encoding in result]

@@ -62,9 +62,10 @@ class Core:
         is_pretokenized: bool,
         parse_special: Sequence[int] | None,
         sampling: tuple[float, int | None, int, int] | None,
+        spans: bool,
         workers: int | None,
     ) -> RawBatch:
-        """Encode many texts."""
+        """Encode many texts; `spans` keeps offsets, word ids and sequence ids too."""
 
     def count_batch(
         self,
@@ -251,6 +252,18 @@ class RawBatch:
     @property
     def attention_mask(self) -> npt.NDArray[np.uint8] | None:
         """1 for tokens and 0 for padding, None where there is none."""
+
+    @property
+    def offsets(self) -> npt.NDArray[np.uint32] | None:
+        """Two for each token, None unless they were asked for."""
+
+    @property
+    def word_ids(self) -> npt.NDArray[np.int32] | None:
+        """-1 for none; None unless they were asked for."""
+
+    @property
+    def sequence_ids(self) -> npt.NDArray[np.int8] | None:
+        """-1 for none; None unless they were asked for."""
 
     token_count: int
     def lists(self) -> list[list[int]]:

@@ -7,7 +7,7 @@ when they are first asked for; an `Encoding` is made only for the row that is as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from piecework.arrays import np
 from piecework.encoding import Encoding
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from piecework._core import RawBatch
+
+Array = TypeVar("Array", bound="npt.NDArray[Any]")
 
 
 class Batch:
@@ -58,6 +60,31 @@ class Batch:
         mask = self._raw.attention_mask
         return np.ones(self._raw.token_count, np.uint8) if mask is None else mask
 
+    # ---- where tokens come from, for `encode_batch(..., spans=True)`
+
+    @property
+    def offsets(self) -> npt.NDArray[np.uint32]:
+        """Spans in characters of the row's text, uint32 of shape (tokens, 2); 0, 0 for template tokens.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
+        >>> tok.encode_batch(["hugs", "hug"], spans=True).offsets.tolist()
+        [[0, 3], [3, 4], [0, 3]]
+        """
+        return _asked_for(self._raw.offsets).reshape(-1, 2)
+
+    @property
+    def word_ids(self) -> npt.NDArray[np.int32]:
+        """Index of the word of the row that each token came from, int32 of shape (tokens,); -1 for none."""
+        return _asked_for(self._raw.word_ids)
+
+    @property
+    def sequence_ids(self) -> npt.NDArray[np.int8]:
+        """0 for the row's text, 1 for its pair, -1 for template tokens, int8 of shape (tokens,)."""
+        return _asked_for(self._raw.sequence_ids)
+
+    # ---- rows
+
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """Tokens in each row, int64 of shape (rows,)."""
@@ -90,3 +117,9 @@ class Batch:
 
     def __repr__(self) -> str:
         return f"Batch({len(self)} rows, {self._raw.token_count} tokens)"
+
+
+def _asked_for(column: Array | None) -> Array:
+    if column is None:
+        raise ArgumentError("spans", "False", "encode_batch(..., spans=True), which keeps them")
+    return column

@@ -220,9 +220,10 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         is_pretokenized: bool = False,
         parse_special: bool | Collection[str] | None = None,
         sampling: Sampling | None = None,
+        spans: bool = False,
         workers: int | None = None,
     ) -> Batch:
-        """Encode many texts into flat numpy arrays, on `workers` threads (None: one a processor).
+        """Encode many texts into flat columns, on `workers` threads (None: one a processor).
 
         The other settings are those of `encode`. `texts` are a sequence of strings, or a column that is
         read where it lies: Arrow strings, `large` ones and views as pyarrow, polars and others lend them
@@ -232,6 +233,12 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
         >>> tok.encode_batch(["ab", "b"]).to_lists()
         [[1, 2], [2]]
+
+        `spans` asks for `offsets`, `word_ids` and `sequence_ids` too, as `encode` counts them.
+
+        >>> batch = tok.encode_batch(["ab", "b"], spans=True)
+        >>> batch.offsets.tolist(), batch.word_ids.tolist()
+        ([[0, 1], [1, 2], [0, 1]], [0, 0, 0])
 
         An item that is not a string, or a null, raises `InputTypeError` naming its index, bytes that are
         not UTF-8 `InvalidUtf8Error`.
@@ -248,6 +255,7 @@ class Tokenizer(Trainable, Resizable, Segmentable):
             is_pretokenized=is_pretokenized,
             parse_special=selected,
             sampling=drawn,
+            spans=spans,
             workers=workers,
         )
 

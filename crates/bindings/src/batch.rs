@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
-use piecework_core::batch::BatchIds;
+use piecework_core::batch::{BatchIds, Spans};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
@@ -20,12 +20,17 @@ pub struct RawBatch {
     row_offsets: Column<i64>,
     type_ids: Option<Column<u8>>,
     attention_mask: Option<Column<u8>>,
+    /// Offsets (two a token), word ids and sequence ids.
+    spans: Option<(Column<u32>, Column<i32>, Column<i8>)>,
     numbers: Arc<Numbers>,
 }
 
 impl RawBatch {
     /// Hold what was encoded.
     pub(crate) fn new(batch: BatchIds, numbers: Arc<Numbers>) -> Self {
+        let spans = batch.spans.map(|Spans { offsets, word_ids, sequence_ids }| {
+            (Column::of(offsets.into_flattened()), Column::of(word_ids), Column::of(sequence_ids))
+        });
         Self {
             rows: batch.row_offsets.len().saturating_sub(1),
             tokens: batch.ids.len(),
@@ -33,6 +38,7 @@ impl RawBatch {
             row_offsets: Column::of(batch.row_offsets),
             type_ids: batch.type_ids.map(Column::of),
             attention_mask: batch.attention_mask.map(Column::of),
+            spans,
             numbers,
         }
     }
@@ -49,6 +55,7 @@ impl RawBatch {
             row_offsets: Column::of_array(row_offsets),
             type_ids: None,
             attention_mask: None,
+            spans: None,
             numbers: Arc::default(),
         })
     }
@@ -71,6 +78,21 @@ impl RawBatch {
     #[getter]
     fn attention_mask<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u8>>> {
         self.attention_mask.as_ref().map(|mask| mask.array(py).clone())
+    }
+
+    #[getter]
+    fn offsets<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u32>>> {
+        self.spans.as_ref().map(|(offsets, ..)| offsets.array(py).clone())
+    }
+
+    #[getter]
+    fn word_ids<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i32>>> {
+        self.spans.as_ref().map(|(_, words, _)| words.array(py).clone())
+    }
+
+    #[getter]
+    fn sequence_ids<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i8>>> {
+        self.spans.as_ref().map(|(.., sequences)| sequences.array(py).clone())
     }
 
     #[getter]

@@ -129,7 +129,7 @@ impl Core {
         Ok(RawEncoding::new(encoding, self))
     }
 
-    #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, workers))]
+    #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, spans, workers))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
     fn encode_batch(
         &self,
@@ -140,6 +140,7 @@ impl Core {
         is_pretokenized: bool,
         parse_special: Option<Vec<u32>>,
         sampling: Drawn,
+        spans: bool,
         workers: Option<i64>,
     ) -> PyResult<RawBatch> {
         let workers = worker_count(workers)?;
@@ -157,7 +158,7 @@ impl Core {
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
         let batch = py
-            .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, workers))
+            .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, spans, workers))
             .map_err(raise)?;
         Ok(RawBatch::new(batch, Arc::clone(&self.numbers)))
     }

@@ -34,8 +34,9 @@ fn ids(pipeline: Pipeline) -> Vec<Vec<u32>> {
     let options = Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
     let texts = ["hugs hug", "Žába <x> shs huhu", ""];
     let encoder = Encoder::new(pipeline);
-    let encode =
-        |text| encoder.encode(&[Input::Text(text)], None, options, 1).map_or(vec![], |batch| batch.ids);
+    let encode = |text| {
+        encoder.encode(&[Input::Text(text)], None, options, false, 1).map_or(vec![], |batch| batch.ids)
+    };
     texts.into_iter().map(encode).collect()
 }
 

@@ -184,6 +184,7 @@ class Encoding(Vocabulary):
             is_pretokenized=False,
             parse_special=[],
             sampling=drawn,
+            spans=False,
             workers=settings.workers if len(sources) > 1 else 1,
         )
         return batch.lists()

@@ -202,6 +202,7 @@ class Encoding(Decoding):
             is_pretokenized=False,
             parse_special=special,
             sampling=None,
+            spans=False,
             workers=workers,
         )
 

@@ -150,9 +150,10 @@ impl WordCounter {
     /// Count texts; `name` is what errors call the one with a number.
     fn add(&mut self, placed: &[Placed], name: impl Fn(usize) -> String + Sync) -> Result<(), Error> {
         let sizes: Vec<usize> = placed.iter().map(|(text, _)| text.len()).collect();
-        let shares = shares(&sizes, self.tallies.len());
+        let workers = self.tallies.len();
+        let shares = shares(&sizes, workers);
         let (splitter, raw, sentences) = (&self.splitter, self.raw, &self.sentences);
-        work_on(shares.into_iter().zip(&mut self.tallies), |(rows, tally), stop| {
+        work_on(shares.into_iter().zip(&mut self.tallies), workers, |(rows, tally), stop| {
             stop.rows(rows).try_for_each(|at| {
                 let (text, position) = placed[at];
                 let counted = sentences.counted(text).and_then(|(text, times)| {

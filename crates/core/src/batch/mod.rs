@@ -1,37 +1,30 @@
 //! Many texts at once: shared out over threads by bytes, gathered in order.
 
+mod columns;
 mod count;
 mod shares;
 
+pub use columns::{BatchIds, Spans};
 pub use count::{Lines, Sentences, WordCounter};
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
-use crate::encoding::padded_length;
 use crate::error::Error;
 use crate::pipeline::{Input, Options, Pipeline, Scratch};
-use crate::spec::Direction;
-use shares::{shares, work_on, Stop};
+use shares::{shares_of, work_on, Stop};
 
-/// Flat ids of many rows; row `i` is `ids[row_offsets[i]..row_offsets[i + 1]]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BatchIds {
-    /// All ids.
-    pub ids: Vec<u32>,
-    /// Where rows start, and the end.
-    pub row_offsets: Vec<i64>,
-    /// Type ids, when any can differ from 0.
-    pub type_ids: Option<Vec<u8>>,
-    /// 1 for tokens and 0 for padding, when there is padding.
-    pub attention_mask: Option<Vec<u8>>,
-}
+/// How often a store that is in use is asked again.
+const MAX_TRIES: usize = 1000;
+
+/// Boxed, as one is large and is taken out and put back for every short text.
+type Scratches = Vec<Box<Scratch>>;
 
 /// A pipeline with the scratches of the threads that have used it, kept warm between calls.
 #[derive(Debug)]
 pub struct Encoder {
     pipeline: Pipeline,
-    idle: Mutex<Vec<Scratch>>,
+    idle: Mutex<Scratches>,
 }
 
 impl Encoder {
@@ -48,19 +41,31 @@ impl Encoder {
     }
 
     /// Run `work` with a scratch that no other thread has.
-    ///
-    /// Never waits: a store that is in use, or was when this process was forked, is passed by.
     pub fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
-        let taken = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
-        let mut scratch = taken.unwrap_or_else(|| self.pipeline.scratch());
+        let taken = self.idle().and_then(|mut idle| idle.pop());
+        let mut scratch = taken.unwrap_or_else(|| Box::new(self.pipeline.scratch()));
         let result = work(&mut scratch);
-        if let Ok(mut idle) = self.idle.try_lock() {
+        if let Some(mut idle) = self.idle() {
             idle.push(scratch);
         }
         result
     }
 
-    /// Encode every text, with its pair where given; `workers` threads at the most.
+    /// The store of scratches, which is in use for a moment at a time.
+    ///
+    /// Never waits for long: one that was in use when this process was forked is passed by.
+    fn idle(&self) -> Option<MutexGuard<'_, Scratches>> {
+        (0..MAX_TRIES).find_map(|_| {
+            let guard = self.idle.try_lock().ok();
+            if guard.is_none() {
+                std::hint::spin_loop();
+            }
+            guard
+        })
+    }
+
+    /// Encode every text, with its pair where given, and say where the tokens come from if asked; `workers`
+    /// threads at the most.
     ///
     /// An error names the row it belongs to.
     pub fn encode(
@@ -68,14 +73,18 @@ impl Encoder {
         inputs: &[Input<'_>],
         pairs: Option<&[Input<'_>]>,
         options: Options<'_>,
+        with_spans: bool,
         workers: usize,
     ) -> Result<BatchIds, Error> {
-        let parts = self.share_out(inputs, workers, |rows, stop, scratch| {
-            self.encode_rows(inputs, pairs, options, (rows, stop), scratch)
-        })?;
-        let batch = gather(parts);
+        let rows = Rows { pipeline: &self.pipeline, inputs, pairs, options, with_spans };
+        if inputs.is_empty() {
+            return Ok(rows.part(0..0));
+        }
+        let parts =
+            self.share_out(inputs, workers, |range, stop, scratch| rows.encode(range, stop, scratch))?;
+        let batch = BatchIds::of_parts(parts, workers);
         Ok(match self.pipeline.padding() {
-            Some(_) => self.padded(&batch),
+            Some(padding) => batch.padded(padding),
             None => batch,
         })
     }
@@ -100,41 +109,7 @@ impl Encoder {
         Ok(parts?.concat())
     }
 
-    fn encode_rows(
-        &self,
-        inputs: &[Input<'_>],
-        pairs: Option<&[Input<'_>]>,
-        options: Options<'_>,
-        (rows, stop): (Range<usize>, &Stop),
-        scratch: &mut Scratch,
-    ) -> Result<BatchIds, Error> {
-        let bytes: usize = inputs[rows.clone()].iter().map(|input| input.bytes()).sum();
-        let with_types = self.pipeline.has_type_ids(pairs.is_some());
-        let mut part = BatchIds {
-            ids: Vec::with_capacity(bytes / 4 + 16),
-            row_offsets: Vec::with_capacity(rows.len() + 1),
-            type_ids: with_types.then(Vec::new),
-            attention_mask: None,
-        };
-        part.row_offsets.push(0);
-        for row in stop.rows(rows) {
-            let pair = pairs.map(|pairs| pairs[row]);
-            self.pipeline
-                .row_into(
-                    inputs[row],
-                    pair,
-                    options.at_row(row),
-                    scratch,
-                    &mut part.ids,
-                    part.type_ids.as_mut(),
-                )
-                .map_err(|error| named(error, row))?;
-            part.row_offsets.push(part.ids.len() as i64);
-        }
-        Ok(part)
-    }
-
-    /// Cut the rows into runs of about equal bytes and work on each in a thread of its own.
+    /// Cut the rows into runs of about equal bytes and work on them in several threads.
     fn share_out<R: Send>(
         &self,
         inputs: &[Input<'_>],
@@ -142,74 +117,49 @@ impl Encoder {
         work: impl Fn(Range<usize>, &Stop, &mut Scratch) -> Result<R, Error> + Sync,
     ) -> Result<Vec<R>, Error> {
         let sizes: Vec<usize> = inputs.iter().map(|input| input.bytes()).collect();
-        work_on(shares(&sizes, workers), |rows, stop| {
+        work_on(shares_of(&sizes, workers), workers, |rows, stop| {
             self.with_scratch(|scratch| work(rows, stop, scratch))
         })
     }
-
-    fn padded(&self, batch: &BatchIds) -> BatchIds {
-        let Some(padding) = self.pipeline.padding() else { return batch.clone() };
-        let lengths = batch.row_offsets.windows(2).map(|two| (two[1] - two[0]) as usize);
-        let target = padded_length(lengths.clone().max().unwrap_or(0), padding);
-        let mut filled = BatchIds {
-            row_offsets: vec![0],
-            type_ids: batch.type_ids.as_ref().map(|_| Vec::new()),
-            attention_mask: Some(Vec::new()),
-            ids: Vec::with_capacity(lengths.map(|length| length.max(target)).sum()),
-        };
-        for two in batch.row_offsets.windows(2) {
-            let row = two[0] as usize..two[1] as usize;
-            let missing = target.saturating_sub(row.len());
-            let type_id = padding.pad_type_id as u8;
-            fill(&mut filled.ids, &batch.ids[row.clone()], padding.pad_id, missing, padding.direction);
-            if let (Some(out), Some(types)) = (&mut filled.type_ids, &batch.type_ids) {
-                fill(out, &types[row.clone()], type_id, missing, padding.direction);
-            }
-            if let Some(mask) = &mut filled.attention_mask {
-                fill(mask, &vec![1; row.len()], 0, missing, padding.direction);
-            }
-            filled.row_offsets.push(filled.ids.len() as i64);
-        }
-        filled
-    }
 }
 
-/// Append `row` with `missing` times `filling` on the given side.
-fn fill<T: Copy>(out: &mut Vec<T>, row: &[T], filling: T, missing: usize, side: Direction) {
-    let filling = std::iter::repeat_n(filling, missing);
-    match side {
-        Direction::Left => {
-            out.extend(filling);
-            out.extend_from_slice(row);
+/// What there is to encode, and how.
+struct Rows<'r> {
+    pipeline: &'r Pipeline,
+    inputs: &'r [Input<'r>],
+    pairs: Option<&'r [Input<'r>]>,
+    options: Options<'r>,
+    with_spans: bool,
+}
+
+impl Rows<'_> {
+    /// Room for some rows.
+    fn part(&self, rows: Range<usize>) -> BatchIds {
+        let bytes: usize = self.inputs[rows.clone()].iter().map(|input| input.bytes()).sum();
+        let fills_types = self.pipeline.padding().is_some_and(|padding| padding.pad_type_id != 0);
+        let with_types = fills_types || self.pipeline.has_type_ids(self.pairs.is_some());
+        BatchIds::with_room(rows.len(), bytes / 4 + 16, with_types, self.with_spans)
+    }
+
+    fn encode(&self, rows: Range<usize>, stop: &Stop, scratch: &mut Scratch) -> Result<BatchIds, Error> {
+        let mut part = self.part(rows.clone());
+        for row in stop.rows(rows) {
+            self.encode_row(row, scratch, &mut part).map_err(|error| named(error, row))?;
+            part.end_row();
         }
-        Direction::Right => {
-            out.extend_from_slice(row);
-            out.extend(filling);
+        Ok(part)
+    }
+
+    fn encode_row(&self, row: usize, scratch: &mut Scratch, part: &mut BatchIds) -> Result<(), Error> {
+        let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
+        let options = self.options.at_row(row);
+        if self.with_spans {
+            return self.pipeline.row_tokens(input, pair, options, scratch, |run| part.push_tokens(run));
         }
+        self.pipeline.row_into(input, pair, options, scratch, &mut part.ids, part.type_ids.as_mut())
     }
 }
 
 fn named(error: Error, row: usize) -> Error {
     error.within(&format!("texts[{row}]"))
-}
-
-fn gather(mut parts: Vec<BatchIds>) -> BatchIds {
-    if parts.len() == 1 {
-        return parts.swap_remove(0);
-    }
-    let mut whole = BatchIds {
-        ids: Vec::with_capacity(parts.iter().map(|part| part.ids.len()).sum()),
-        row_offsets: vec![0],
-        type_ids: parts.first().and_then(|part| part.type_ids.as_ref()).map(|_| Vec::new()),
-        attention_mask: None,
-    };
-    for part in parts {
-        let before = whole.ids.len() as i64;
-        whole.row_offsets.extend(part.row_offsets[1..].iter().map(|offset| before + offset));
-        whole.ids.extend_from_slice(&part.ids);
-        if let (Some(all), Some(types)) = (&mut whole.type_ids, part.type_ids) {
-            all.extend_from_slice(&types);
-        }
-    }
-    whole
 }

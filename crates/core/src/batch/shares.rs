@@ -1,7 +1,9 @@
-//! Work shared out over threads: runs of about equal bytes, one thread each, results in order.
+//! Work shared out over threads: runs of about equal bytes, each taken by the next thread that is free, results in
+//! order.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::error::{Error, ErrorKind};
@@ -9,10 +11,18 @@ use crate::error::{Error, ErrorKind};
 /// Below this many bytes a thread costs more than it brings.
 const MIN_BYTES_PER_WORKER: usize = 64 << 10;
 
-/// Ranges of rows of about equal bytes, at most `workers` of them, none without rows.
-pub(super) fn shares(sizes: &[usize], workers: usize) -> Vec<Range<usize>> {
+/// How many shares there are for each of several threads, so that none waits long for another at the end.
+const SHARES_PER_WORKER: usize = 8;
+
+/// Ranges of rows of about equal bytes for as many threads, none without rows.
+pub(super) fn shares_of(sizes: &[usize], workers: usize) -> Vec<Range<usize>> {
+    shares(sizes, if workers > 1 { workers * SHARES_PER_WORKER } else { 1 })
+}
+
+/// Ranges of rows of about equal bytes, at most `wanted` of them, none without rows.
+pub(super) fn shares(sizes: &[usize], wanted: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().map(|size| size + 1).sum();
-    let wanted = workers.min(total / MIN_BYTES_PER_WORKER + 1).max(1);
+    let wanted = wanted.min(total / MIN_BYTES_PER_WORKER + 1).max(1);
     let (mut shares, mut start, mut bytes) = (Vec::with_capacity(wanted), 0, 0);
     for (row, size) in sizes.iter().enumerate() {
         bytes += size + 1;
@@ -35,34 +45,54 @@ impl Stop {
     }
 }
 
-/// Work on each share in a thread of its own; the error of the first share that has one, but a request
-/// to stop before any other.
-///
-/// The calling thread takes the first share: Python's signals reach functions in the main thread alone.
+/// Work on shares in as many threads; the error of the first share that has one, but a request to stop before any
+/// other.
 pub(super) fn work_on<T: Send, R: Send>(
-    shares: impl IntoIterator<Item = T>,
+    shares: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
+    workers: usize,
     work: impl Fn(T, &Stop) -> Result<R, Error> + Sync,
 ) -> Result<Vec<R>, Error> {
-    let mut shares = shares.into_iter();
-    let Some(first) = shares.next() else { return Ok(Vec::new()) };
     let stop = Stop::default();
-    let run = |share| {
+    let results = each(shares, workers, |share| {
         let result = work(share, &stop);
         if result.as_ref().is_err_and(is_request_to_stop) {
             stop.0.store(true, Ordering::Relaxed);
         }
         result
-    };
-    let results: Vec<Result<R, Error>> = thread::scope(|scope| {
-        let run = &run;
-        let threads: Vec<_> = shares.map(|share| scope.spawn(move || run(share))).collect();
-        let mut results = vec![run(first)];
-        results.extend(threads.into_iter().map(join));
-        results
     });
     let (requests, rest): (Vec<_>, Vec<_>) =
         results.into_iter().partition(|result| result.as_ref().is_err_and(is_request_to_stop));
     requests.into_iter().chain(rest).collect()
+}
+
+/// Work on shares in as many threads; a result for each, in order.
+///
+/// The calling thread is one of them and takes the first share: Python's signals reach functions in the main
+/// thread alone.
+pub(super) fn each<T: Send, R: Send>(
+    shares: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
+    workers: usize,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let mut shares = shares.into_iter().enumerate();
+    let others = workers.min(shares.len()).saturating_sub(1);
+    let first = shares.next();
+    let left = Mutex::new(shares);
+    let run = |mine: Option<(usize, T)>| {
+        // Locked for each share, not for each row.
+        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let mine = mine.into_iter().chain(std::iter::from_fn(next));
+        mine.map(|(at, share)| (at, work(share))).collect::<Vec<_>>()
+    };
+    let mut results: Vec<(usize, R)> = thread::scope(|scope| {
+        let run = &run;
+        let threads: Vec<_> = (0..others).map(|_| scope.spawn(move || run(None))).collect();
+        let mut results = run(first);
+        results.extend(threads.into_iter().flat_map(join));
+        results
+    });
+    results.sort_unstable_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 fn is_request_to_stop(error: &Error) -> bool {
@@ -91,14 +121,17 @@ mod tests {
 
     #[test]
     fn results_come_in_order() {
-        assert_eq!(work_on(0..5, |share, _| Ok(share * 2)).expect("no errors"), [0, 2, 4, 6, 8]);
+        for workers in 1..7 {
+            let done = work_on(0..5, workers, |share, _| Ok(share * 2));
+            assert_eq!(done.expect("no errors"), [0, 2, 4, 6, 8]);
+        }
     }
 
     #[test]
     fn the_first_error_is_told_but_a_request_to_stop_before_any() {
         let error = |kind, share: usize| Error::new(kind, share.to_string(), "", "");
         let told = |stopping: usize| {
-            work_on(0..5_usize, |share, _| match share {
+            work_on(0..5_usize, 2, |share, _| match share {
                 _ if share == stopping => Err(error(ErrorKind::Interrupted, share)),
                 2.. => Err(error(ErrorKind::Stage, share)),
                 _ => Ok(()),
@@ -110,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_request_to_stop_ends_the_work_of_others() {
-        let done = work_on(0..2, |share, stop| {
+        let done = work_on(0..2, 2, |share, stop| {
             if share == 0 {
                 return Err(Error::new(ErrorKind::Interrupted, "", "", ""));
             }

@@ -35,7 +35,7 @@ impl Pipeline {
     }
 
     /// Append the ids of a stretch of raw text.
-    fn spelled_ids(
+    pub(super) fn spelled_ids(
         &self,
         stretch: &str,
         options: Options<'_>,

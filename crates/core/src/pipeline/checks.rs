@@ -10,10 +10,10 @@ use crate::vocab::Vocab;
 /// The longest that a single text may be made by padding, in tokens.
 const MAX_PADDED: usize = 1 << 20;
 
-pub(super) fn cut(ids: &mut Vec<u32>, kept: usize, truncation: &Truncation) {
+pub(super) fn cut<T>(row: &mut Vec<T>, kept: usize, truncation: &Truncation) {
     match truncation.direction {
-        Direction::Right => ids.truncate(kept),
-        Direction::Left => drop(ids.drain(..ids.len() - kept)),
+        Direction::Right => row.truncate(kept),
+        Direction::Left => drop(row.drain(..row.len() - kept)),
     }
 }
 

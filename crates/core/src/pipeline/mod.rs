@@ -7,8 +7,10 @@ mod decoding;
 mod input;
 mod marked;
 mod pieces;
+mod row_tokens;
 mod segmentations;
 mod sentences;
+mod spelled_tokens;
 mod stretches;
 mod tokens;
 mod words;
@@ -16,7 +18,7 @@ mod words;
 use rustc_hash::FxHashMap;
 
 use crate::decode::Decoder;
-use crate::encoding::{self, Encoding, Token};
+use crate::encoding::{self, Encoding};
 use crate::error::{Error, ErrorKind};
 use crate::memo::long::LongMemo;
 use crate::memo::{Memo, Texts};
@@ -43,6 +45,7 @@ pub use input::{Input, Options};
 use marked::{Marked, MarkedScratch};
 pub use pieces::{PieceSegmentation, SpannedPiece};
 pub use segmentations::{Choice, Segmentation};
+use spelled_tokens::SpelledLengths;
 use tokens::Part;
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
@@ -68,6 +71,7 @@ pub struct Pipeline {
     padding: Option<Padding>,
     /// What the caches of one thread may take.
     cache_bytes: usize,
+    spelled_lengths: SpelledLengths,
 }
 
 /// What one thread works with; made by [`Pipeline::scratch`].
@@ -82,6 +86,7 @@ pub struct Scratch {
     marked: MarkedScratch,
     first: Vec<u32>,
     second: Vec<u32>,
+    spelled: Vec<u32>,
     pieces: Vec<Piece>,
     /// Added tokens that swallowed whitespace, by sequence and first character: their text with it.
     swallowed: FxHashMap<(u32, u32), String>,
@@ -169,6 +174,7 @@ impl Pipeline {
             padding: spec.padding,
             model_spec: spec.model,
             cache_bytes: DEFAULT_CACHE_BYTES,
+            spelled_lengths: SpelledLengths::default(),
         };
         pipeline.check_ids(spec.post_processor.as_ref())?;
         pipeline.marked = pipeline.marked_words();
@@ -242,6 +248,7 @@ impl Pipeline {
             marked: MarkedScratch::default(),
             first: Vec::new(),
             second: Vec::new(),
+            spelled: Vec::new(),
             pieces: Vec::new(),
             swallowed: FxHashMap::default(),
         }
@@ -360,7 +367,7 @@ impl Pipeline {
             self.ids_into(pair, 1, options, scratch, &mut second)?;
         }
         let add_special_tokens = options.add_special_tokens;
-        self.truncate_ids(&mut first, pair.is_some().then_some(&mut second), add_special_tokens)?;
+        self.truncate(&mut first, pair.is_some().then_some(&mut second), add_special_tokens)?;
         let second_ids = pair.is_some().then_some(second.as_slice());
         self.post_processor.frame_ids(&first, second_ids, add_special_tokens, |run, type_id| {
             ids.extend_from_slice(run);
@@ -380,11 +387,7 @@ impl Pipeline {
         options: Options<'_>,
         scratch: &mut Scratch,
     ) -> Result<Encoding, Error> {
-        scratch.swallowed.clear();
-        let mut sequences = vec![self.sequence(input, 0, options, scratch)?];
-        if let Some(pair) = pair {
-            sequences.push(self.sequence(pair, 1, options, scratch)?);
-        }
+        let sequences = self.sequences(input, pair, options, scratch)?;
         self.finished(sequences, options, scratch)
     }
 
@@ -400,11 +403,7 @@ impl Pipeline {
             let (first, rest) = sequences.split_at_mut(1);
             encoding::truncate(&mut first[0], rest.first_mut(), truncation, reserved)?;
         }
-        let text_of = |token: &Token| match scratch.swallowed.get(&(token.sequence, token.start)) {
-            Some(text) => text.as_str(),
-            None => self.token_of(token.id).unwrap_or_default(),
-        };
-        let mut framed = self.post_processor.frame(&sequences, options.add_special_tokens, text_of)?;
+        let mut framed = self.framed(&sequences, options, scratch)?;
         if let Some(padding) = &self.padding {
             let length = encoding::padded_length(framed.tokens.len(), padding);
             let windows = 1 + framed.overflowing.len();
@@ -446,16 +445,16 @@ impl Pipeline {
         result
     }
 
-    fn truncate_ids(
+    fn truncate<T>(
         &self,
-        first: &mut Vec<u32>,
-        second: Option<&mut Vec<u32>>,
+        first: &mut Vec<T>,
+        second: Option<&mut Vec<T>>,
         add_special_tokens: bool,
     ) -> Result<(), Error> {
         let Some(truncation) = &self.truncation else { return Ok(()) };
         let reserved = self.reserved(second.is_some(), add_special_tokens);
         let max = truncation.max_length.saturating_sub(reserved);
-        let second_len = second.as_ref().map(|ids| ids.len());
+        let second_len = second.as_ref().map(|row| row.len());
         let kept = encoding::kept_lengths(first.len(), second_len, max, truncation.strategy)
             .ok_or_else(|| encoding::too_short(truncation))?;
         cut(first, kept.0, truncation);

@@ -9,6 +9,9 @@ use crate::model::{ModelScratch, Piece};
 use crate::special::Segment;
 use crate::text::{Aligned, CharIndex, Pieces};
 
+/// Few texts have fewer bytes for each token.
+const BYTES_PER_TOKEN: usize = 4;
+
 /// A stretch of text: a token found in it, with its bytes in the original, or pieces for the model.
 #[derive(Clone, Copy)]
 pub(super) enum Part<'p> {
@@ -149,14 +152,17 @@ impl Pipeline {
         {
             return self.drawn_from_best(input, index, options, (sampling, n), scratch);
         }
-        let mut tokens = Vec::new();
+        let mut tokens = Vec::with_capacity(input.bytes() / BYTES_PER_TOKEN + 2);
         let mut swallowed = std::mem::take(&mut scratch.swallowed);
         for (number, text) in input.texts().enumerate() {
             let mut writer =
                 TokenWriter::new(self, (input, number, text), index, &mut tokens, &mut swallowed);
-            match self.stretches(options) {
-                Some(stretches) => self.stretch_tokens(stretches, text, options, scratch, &mut writer)?,
-                None => self.text_tokens(text, options, scratch, &mut writer)?,
+            if let Some(stretches) = self.stretches(options) {
+                self.stretch_tokens(stretches, text, options, scratch, &mut writer)?;
+            } else if let Some(lengths) = self.spelled_lengths(options) {
+                self.spelled_tokens(lengths, text, options, scratch, &mut writer)?;
+            } else {
+                self.text_tokens(text, options, scratch, &mut writer)?;
             }
         }
         scratch.swallowed = swallowed;

@@ -28,7 +28,8 @@ impl Trim {
         encoding.overflowing.iter_mut().for_each(|window| self.apply(&mut window.tokens, text_of));
     }
 
-    fn apply<'t>(self, tokens: &mut [Token], text_of: &impl Fn(&Token) -> &'t str) {
+    /// Trim the tokens of one window.
+    pub(super) fn apply<'t>(self, tokens: &mut [Token], text_of: &impl Fn(&Token) -> &'t str) {
         for (at, token) in tokens.iter_mut().enumerate() {
             let text = text_of(token);
             let trailing = text.chars().rev().take_while(|&c| is_space_mark(c)).count() as u32;

@@ -118,6 +118,34 @@ impl PostProcessor {
         Ok(framed)
     }
 
+    /// Frame tokens without any windows: `emit` gets each run of them.
+    pub fn frame_tokens<'t>(
+        &self,
+        sequences: &mut [Vec<Token>],
+        add_special_tokens: bool,
+        text_of: impl Fn(&Token) -> &'t str,
+        mut emit: impl FnMut(&[Token]),
+    ) {
+        for place in self.places(sequences.len() == 2, add_special_tokens) {
+            match place {
+                Place::Sequence { index, type_id, trims } => {
+                    let tokens = &mut sequences[*index];
+                    tokens.iter_mut().for_each(|token| token.type_id = *type_id);
+                    if trims.is_empty() {
+                        emit(tokens);
+                        continue;
+                    }
+                    let mut trimmed = tokens.clone();
+                    trims.iter().for_each(|trim| trim.apply(&mut trimmed, &text_of));
+                    emit(&trimmed);
+                }
+                Place::Special { ids, type_id } => {
+                    ids.iter().for_each(|&id| emit(&[Token::inserted(id, *type_id, true)]));
+                }
+            }
+        }
+    }
+
     fn places(&self, is_pair: bool, add_special_tokens: bool) -> &[Place] {
         let arrangement = if is_pair { &self.pair } else { &self.single };
         if add_special_tokens {

@@ -1,0 +1,231 @@
+//! The columns of a batch: written row by row, put together from parts, filled up to one length.
+
+use super::shares::each;
+use crate::encoding::{padded_length, Token};
+use crate::spec::{Direction, Padding};
+
+/// Flat ids of many rows; row `i` is `ids[row_offsets[i]..row_offsets[i + 1]]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BatchIds {
+    /// All ids.
+    pub ids: Vec<u32>,
+    /// Where rows start, and the end.
+    pub row_offsets: Vec<i64>,
+    /// Type ids, when any can differ from 0.
+    pub type_ids: Option<Vec<u8>>,
+    /// 1 for tokens and 0 for padding, when there is padding.
+    pub attention_mask: Option<Vec<u8>>,
+    /// Where the tokens come from, when that was asked for.
+    pub spans: Option<Spans>,
+}
+
+/// Where tokens come from; one item a token.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spans {
+    /// The first character and the one after the last; 0 and 0 for tokens that stand for no text.
+    pub offsets: Vec<[u32; 2]>,
+    /// The number of the word, or -1.
+    pub word_ids: Vec<i32>,
+    /// 0 or 1 for the text of a pair, or -1.
+    pub sequence_ids: Vec<i8>,
+}
+
+/// From this many bytes on a column is copied by several threads.
+const MIN_SHARED_BYTES: usize = if cfg!(test) { 64 } else { 1 << 20 };
+
+impl BatchIds {
+    /// Room for rows and tokens.
+    pub(super) fn with_room(rows: usize, tokens: usize, with_types: bool, with_spans: bool) -> Self {
+        let mut row_offsets = Vec::with_capacity(rows + 1);
+        row_offsets.push(0);
+        Self {
+            ids: Vec::with_capacity(tokens),
+            row_offsets,
+            type_ids: with_types.then(|| Vec::with_capacity(tokens)),
+            attention_mask: None,
+            spans: with_spans.then(|| Spans {
+                offsets: Vec::with_capacity(tokens),
+                word_ids: Vec::with_capacity(tokens),
+                sequence_ids: Vec::with_capacity(tokens),
+            }),
+        }
+    }
+
+    /// Append tokens of a row.
+    pub(super) fn push_tokens(&mut self, tokens: &[Token]) {
+        self.ids.extend(tokens.iter().map(|token| token.id));
+        if let Some(type_ids) = &mut self.type_ids {
+            type_ids.extend(tokens.iter().map(|token| token.type_id as u8));
+        }
+        if let Some(spans) = &mut self.spans {
+            spans.offsets.extend(tokens.iter().map(|token| [token.start, token.end]));
+            // What stands for none has all bits set.
+            spans.word_ids.extend(tokens.iter().map(|token| token.word as i32));
+            spans.sequence_ids.extend(tokens.iter().map(|token| token.sequence as i8));
+        }
+    }
+
+    /// Say that a row ends here.
+    pub(super) fn end_row(&mut self) {
+        self.row_offsets.push(self.ids.len() as i64);
+    }
+
+    /// Put parts after one another.
+    pub(super) fn of_parts(mut parts: Vec<Self>, workers: usize) -> Self {
+        if parts.len() == 1 {
+            return parts.swap_remove(0);
+        }
+        let mut row_offsets = vec![0];
+        for part in &parts {
+            let before = row_offsets.last().copied().unwrap_or_default();
+            row_offsets.extend(part.row_offsets[1..].iter().map(|offset| before + offset));
+        }
+        let ids = parts.iter_mut().map(|part| std::mem::take(&mut part.ids)).collect();
+        let type_ids: Option<Vec<_>> = parts.iter_mut().map(|part| part.type_ids.take()).collect();
+        let spans: Option<Vec<_>> = parts.into_iter().map(|part| part.spans).collect();
+        Self {
+            ids: joined(ids, workers),
+            row_offsets,
+            type_ids: type_ids.map(|type_ids| joined(type_ids, workers)),
+            attention_mask: None,
+            spans: spans.map(|spans| Spans::of_parts(spans, workers)),
+        }
+    }
+
+    /// Fill every row up to the length that `padding` asks for.
+    pub(super) fn padded(&self, padding: &Padding) -> Self {
+        let lengths = self.row_offsets.windows(2).map(|two| (two[1] - two[0]) as usize);
+        let longest = lengths.clone().max().unwrap_or(0);
+        let filler = Filler {
+            lengths: lengths.collect(),
+            target: padded_length(longest, padding),
+            side: padding.direction,
+        };
+        Self {
+            ids: filler.fill(&self.ids, padding.pad_id),
+            row_offsets: filler.row_offsets(),
+            type_ids: self.type_ids.as_ref().map(|types| filler.fill(types, padding.pad_type_id as u8)),
+            attention_mask: Some(filler.fill(&vec![1; self.ids.len()], 0)),
+            spans: self.spans.as_ref().map(|spans| Spans {
+                offsets: filler.fill(&spans.offsets, [0, 0]),
+                word_ids: filler.fill(&spans.word_ids, -1),
+                sequence_ids: filler.fill(&spans.sequence_ids, -1),
+            }),
+        }
+    }
+}
+
+impl Spans {
+    fn of_parts(parts: Vec<Self>, workers: usize) -> Self {
+        let (mut offsets, mut word_ids, mut sequence_ids) = (Vec::new(), Vec::new(), Vec::new());
+        for part in parts {
+            offsets.push(part.offsets);
+            word_ids.push(part.word_ids);
+            sequence_ids.push(part.sequence_ids);
+        }
+        Self {
+            offsets: joined(offsets, workers),
+            word_ids: joined(word_ids, workers),
+            sequence_ids: joined(sequence_ids, workers),
+        }
+    }
+}
+
+/// Put vectors after one another.
+///
+/// What is large is copied by several threads: the system makes its memory only when it is written to, which
+/// takes longer than the copying.
+fn joined<T: Copy + Default + Send + Sync>(parts: Vec<Vec<T>>, workers: usize) -> Vec<T> {
+    let total: usize = parts.iter().map(Vec::len).sum();
+    if total * size_of::<T>() < MIN_SHARED_BYTES {
+        return parts.concat();
+    }
+    let mut whole = vec![T::default(); total];
+    let mut room = whole.as_mut_slice();
+    let mut copies = Vec::with_capacity(parts.len());
+    for part in parts {
+        let (here, after) = room.split_at_mut(part.len());
+        copies.push((here, part));
+        room = after;
+    }
+    each(copies, workers, |(room, part)| room.copy_from_slice(&part));
+    whole
+}
+
+/// How rows are filled up.
+struct Filler {
+    lengths: Vec<usize>,
+    target: usize,
+    side: Direction,
+}
+
+impl Filler {
+    /// A column with `filling` where rows are too short.
+    fn fill<T: Copy>(&self, column: &[T], filling: T) -> Vec<T> {
+        let mut filled = Vec::with_capacity(self.filled_lengths().sum());
+        let mut start = 0;
+        for &length in &self.lengths {
+            let row = &column[start..start + length];
+            let missing = std::iter::repeat_n(filling, self.target.saturating_sub(length));
+            match self.side {
+                Direction::Left => {
+                    filled.extend(missing);
+                    filled.extend_from_slice(row);
+                }
+                Direction::Right => {
+                    filled.extend_from_slice(row);
+                    filled.extend(missing);
+                }
+            }
+            start += length;
+        }
+        filled
+    }
+
+    fn row_offsets(&self) -> Vec<i64> {
+        let ends = self.filled_lengths().scan(0, |end, length| {
+            *end += length as i64;
+            Some(*end)
+        });
+        std::iter::once(0).chain(ends).collect()
+    }
+
+    fn filled_lengths(&self) -> impl Iterator<Item = usize> + '_ {
+        self.lengths.iter().map(|&length| length.max(self.target))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(rows: &[usize]) -> BatchIds {
+        let mut part = BatchIds::with_room(rows.len(), 0, true, true);
+        for &tokens in rows {
+            let token =
+                |at: usize| Token { word: at as u32, start: 7, ..Token::inserted(at as u32, 1, true) };
+            part.push_tokens(&(0..tokens).map(token).collect::<Vec<_>>());
+            part.end_row();
+        }
+        part
+    }
+
+    #[test]
+    fn parts_make_the_batch_of_all_their_rows() {
+        let rows: Vec<usize> = (0..200).map(|i| i * 7 % 11).collect();
+        for size in [1, 3, 50, 200] {
+            for workers in 1..5 {
+                let parts = rows.chunks(size).map(part).collect();
+                assert_eq!(BatchIds::of_parts(parts, workers), part(&rows), "{size} {workers}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_for_nothing_is_minus_one() {
+        let mut part = BatchIds::with_room(1, 0, false, true);
+        part.push_tokens(&[Token::inserted(3, 0, true)]);
+        let spans = part.spans.expect("spans were asked for");
+        assert_eq!((spans.offsets, spans.word_ids, spans.sequence_ids), (vec![[0, 0]], vec![-1], vec![-1]));
+    }
+}
