@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use piecework_core::batch::Encoder;
+use piecework_core::error::Error;
 use piecework_core::model::Sampling;
-use piecework_core::pipeline::{Input, Options, Pipeline};
+use piecework_core::pipeline::{Input, Options, Pipeline, Scratch};
 use piecework_core::spec::TokenizerSpec;
 use piecework_core::text::{CharIndex, Pieces};
 use piecework_formats::{tokenizer_json, vocab_txt};
@@ -34,6 +35,18 @@ impl Core {
         let numbers = Numbers::below(pipeline.vocab().len() + pipeline.added_tokens().len());
         Self { encoder: Arc::new(Encoder::new(pipeline)), numbers: Arc::new(numbers) }
     }
+
+    /// Borrow a text and work on it without the GIL.
+    pub(crate) fn compute<R: Send>(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        work: impl Fn(&Pipeline, &str, &mut Scratch) -> Result<R, Error> + Sync,
+    ) -> PyResult<R> {
+        let text = borrow(text, || "text".into())?;
+        let with = |scratch: &mut Scratch| work(self.encoder.pipeline(), text, scratch);
+        py.detach(|| self.encoder.with_scratch(with)).map_err(raise)
+    }
 }
 
 /// How segmentations are drawn: alpha, from how many of the best, seed, and the number of the (first) text.
@@ -47,7 +60,7 @@ pub(crate) fn drawn(sampling: Drawn) -> Option<Sampling> {
 pub(crate) fn compile(
     py: Python<'_>,
     source: &str,
-    read: impl FnOnce() -> Result<TokenizerSpec, piecework_core::error::Error> + Send,
+    read: impl FnOnce() -> Result<TokenizerSpec, Error> + Send,
 ) -> PyResult<Core> {
     let pipeline = py.detach(|| Pipeline::compile(read()?));
     let pipeline = pipeline.map_err(|error| match source {

@@ -1,14 +1,11 @@
 //! Texts as pieces with their normalized text and their place in the text as given.
 
-use piecework_core::error::Error;
-use piecework_core::pipeline::{PieceSegmentation, Pipeline, Scratch, SpannedPiece};
+use piecework_core::pipeline::{PieceSegmentation, SpannedPiece};
 use piecework_core::text::CharIndex;
 use pyo3::prelude::*;
 
 use crate::core::{drawn, Core, Drawn};
-use crate::errors::raise;
 use crate::segmentations::choice;
-use crate::text::borrow;
 
 /// Pieces, their score, ln of their share of all, and ln of the probability that they were drawn.
 type Scored = (Vec<SpannedPiece>, f64, f64, Option<f64>);
@@ -23,7 +20,7 @@ pub(crate) fn pieces(
     sampling: Drawn,
 ) -> PyResult<Vec<SpannedPiece>> {
     let sampling = drawn(sampling);
-    compute(py, core, text, |pipeline, text, scratch| {
+    core.compute(py, text, |pipeline, text, scratch| {
         let found = pipeline.pieces(text, sampling, scratch)?;
         Ok(in_chars(found, &CharIndex::new(text)))
     })
@@ -42,7 +39,7 @@ pub(crate) fn piece_segmentations(
     include_best: bool,
 ) -> PyResult<Vec<Scored>> {
     let choice = choice(sampling, replacement, include_best);
-    compute(py, core, text, |pipeline, text, scratch| {
+    core.compute(py, text, |pipeline, text, scratch| {
         let chars = CharIndex::new(text);
         let scored = |found: PieceSegmentation| {
             let PieceSegmentation { pieces, score, log_probability, log_inclusion } = found;
@@ -59,7 +56,7 @@ pub(crate) fn normalize_with_offsets(
     core: &Core,
     text: &Bound<'_, PyAny>,
 ) -> PyResult<(String, Vec<u32>)> {
-    compute(py, core, text, |pipeline, text, scratch| {
+    core.compute(py, text, |pipeline, text, scratch| {
         let (normalized, mut offsets) = pipeline.normalize_with_offsets(text, scratch)?;
         let chars = CharIndex::new(text);
         offsets.iter_mut().for_each(|offset| *offset = chars.chars_before(*offset));
@@ -72,16 +69,4 @@ fn in_chars(mut pieces: Vec<SpannedPiece>, chars: &CharIndex<'_>) -> Vec<Spanned
         (*start, *end) = (chars.chars_before(*start), chars.chars_before(*end));
     }
     pieces
-}
-
-/// Borrow a text and work on it without the GIL.
-fn compute<R: Send>(
-    py: Python<'_>,
-    core: &Core,
-    text: &Bound<'_, PyAny>,
-    work: impl Fn(&Pipeline, &str, &mut Scratch) -> Result<R, Error> + Sync,
-) -> PyResult<R> {
-    let text = borrow(text, || "text".into())?;
-    let with = |scratch: &mut Scratch| work(core.encoder.pipeline(), text, scratch);
-    py.detach(|| core.encoder.with_scratch(with)).map_err(raise)
 }

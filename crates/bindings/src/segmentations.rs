@@ -1,14 +1,11 @@
 //! The segmentations of a text: the best, some drawn, their scores.
 
-use piecework_core::error::Error;
-use piecework_core::pipeline::{Choice, Input, Options, Pipeline, Scratch, Segmentation};
+use piecework_core::pipeline::{Choice, Input, Options, Segmentation};
 use pyo3::prelude::*;
 
 use crate::core::{drawn, Core, Drawn};
 use crate::encoding::RawEncoding;
-use crate::errors::raise;
 use crate::input::selector;
-use crate::text::borrow;
 
 /// An encoding, its score, ln of its share of all, and ln of the probability that it was drawn.
 type Scored = (RawEncoding, f64, f64, Option<f64>);
@@ -31,10 +28,11 @@ pub(crate) fn segmentations(
     parse_special: Option<Vec<u32>>,
 ) -> PyResult<Vec<Scored>> {
     let choice = choice(sampling, replacement, include_best);
-    let found =
-        compute(py, core, text, add_special_tokens, parse_special, |pipeline, input, options, scratch| {
-            pipeline.segmentations(input, n, choice, options, scratch)
-        })?;
+    let parse_special = &selector(parse_special);
+    let options = Options { add_special_tokens, parse_special, sampling: None };
+    let found = core.compute(py, text, |pipeline, text, scratch| {
+        pipeline.segmentations(Input::Text(text), n, choice, options, scratch)
+    })?;
     let scored = |Segmentation { encoding, score, log_probability, log_inclusion }| {
         (RawEncoding::new(encoding, core), score, log_probability, log_inclusion)
     };
@@ -60,8 +58,10 @@ pub(crate) fn entropy(
     alpha: f64,
     parse_special: Option<Vec<u32>>,
 ) -> PyResult<f64> {
-    compute(py, core, text, false, parse_special, |pipeline, input, options, scratch| {
-        pipeline.entropy(input, alpha, options, scratch)
+    let parse_special = &selector(parse_special);
+    let options = Options { add_special_tokens: false, parse_special, sampling: None };
+    core.compute(py, text, |pipeline, text, scratch| {
+        pipeline.entropy(Input::Text(text), alpha, options, scratch)
     })
 }
 
@@ -70,20 +70,4 @@ pub(crate) fn entropy(
 pub(crate) fn scores(core: &Core, ids: Vec<u32>) -> Vec<Option<f64>> {
     let model = core.encoder.pipeline().model();
     ids.into_iter().map(|id| model.score_of(id)).collect()
-}
-
-/// Borrow a text and work on it without the GIL.
-fn compute<R: Send>(
-    py: Python<'_>,
-    core: &Core,
-    text: &Bound<'_, PyAny>,
-    add_special_tokens: bool,
-    parse_special: Option<Vec<u32>>,
-    work: impl Fn(&Pipeline, Input<'_>, Options<'_>, &mut Scratch) -> Result<R, Error> + Sync,
-) -> PyResult<R> {
-    let input = Input::Text(borrow(text, || "text".into())?);
-    let parse_special = &selector(parse_special);
-    let options = Options { add_special_tokens, parse_special, sampling: None };
-    let with = |scratch: &mut Scratch| work(core.encoder.pipeline(), input, options, scratch);
-    py.detach(|| core.encoder.with_scratch(with)).map_err(raise)
 }
