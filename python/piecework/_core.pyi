@@ -456,7 +456,6 @@ def learn_wordpiece(
     special_tokens: Sequence[str],
     continuing_subword_prefix: str,
     max_token_length: int | None,
-    workers: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> LearnedEntries:
     """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second."""

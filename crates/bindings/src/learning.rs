@@ -8,7 +8,6 @@ use piecework_core::train::wordpiece::Score;
 use piecework_core::train::{bpe, wordpiece, Join, Learned};
 use pyo3::prelude::*;
 
-use crate::core::worker_count;
 use crate::counting::RawCounts;
 use crate::errors::{bad_argument, raise};
 
@@ -46,7 +45,7 @@ impl LearnedEntries {
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, score, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, max_token_length, workers, progress
+    continuing_subword_prefix, max_token_length, progress
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_wordpiece(
@@ -60,7 +59,6 @@ pub(crate) fn learn_wordpiece(
     special_tokens: Vec<String>,
     continuing_subword_prefix: String,
     max_token_length: Option<usize>,
-    workers: Option<i64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedEntries> {
     let spec = wordpiece::TrainSpec {
@@ -73,8 +71,7 @@ pub(crate) fn learn_wordpiece(
         continuing_subword_prefix,
         max_token_length,
     };
-    let workers = worker_count(workers)?;
-    let learned = watched(py, progress, |pulse| wordpiece::learn(&counts.counts, &spec, workers, pulse))?;
+    let learned = watched(py, progress, |pulse| wordpiece::learn(&counts.counts, &spec, pulse))?;
     Ok(LearnedEntries { learned })
 }
 

@@ -108,7 +108,6 @@ class WordPieceTrainer:
             special_tokens=self.special_tokens,
             continuing_subword_prefix=self.continuing_subword_prefix,
             max_token_length=self.max_token_length,
-            workers=workers,
             progress=progress,
         )
         joins = tuple(Join(*join) for join in learned.joins)

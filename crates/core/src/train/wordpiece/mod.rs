@@ -99,8 +99,7 @@ impl Default for TrainSpec {
 /// Learn a WordPiece vocabulary from word counts.
 ///
 /// `progress(entries, vocab_size)` is called at least every 50 ms or so and stops the learner by
-/// `ControlFlow::Break`. `_workers` would bound the threads: at
-/// present one is enough, and the result never depends on it.
+/// `ControlFlow::Break`.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -109,7 +108,7 @@ impl Default for TrainSpec {
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
 /// let spec = TrainSpec { vocab_size: 15, score: Score::Pmi, ..TrainSpec::default() };
-/// let learned = learn(&counts, &spec, 1, &mut |_, _| ControlFlow::Continue(()))?;
+/// let learned = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(()))?;
 /// assert_eq!(learned.vocab[12..], ["##gs", "hu", "hugs"]);
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
@@ -119,7 +118,6 @@ impl Default for TrainSpec {
 pub fn learn(
     counts: &Counts,
     spec: &TrainSpec,
-    _workers: usize,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;

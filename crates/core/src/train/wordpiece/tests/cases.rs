@@ -114,8 +114,8 @@ fn sums_beyond_64_bits_are_errors() {
 #[test]
 fn progress_can_stop_every_learner_at_any_call() {
     for score in SCORES {
-        let error = learn(&hugs(), &spec(score, 30, 1), 1, &mut |_, _| ControlFlow::Break(()))
-            .expect_err("stopped");
+        let error =
+            learn(&hugs(), &spec(score, 30, 1), &mut |_, _| ControlFlow::Break(())).expect_err("stopped");
         assert_eq!(error.kind, ErrorKind::Interrupted);
     }
 }

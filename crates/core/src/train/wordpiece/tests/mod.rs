@@ -24,7 +24,7 @@ fn spec(score: Score, vocab_size: usize, min_frequency: u64) -> TrainSpec {
 }
 
 fn run(counts: &Counts, spec: &TrainSpec) -> Result<Learned, Error> {
-    learn(counts, spec, 1, &mut |_, _| ControlFlow::Continue(()))
+    learn(counts, spec, &mut |_, _| ControlFlow::Continue(()))
 }
 
 /// The joins as strings: left, right and count.
