@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use regex_syntax::hir::{Class, ClassUnicode, HirKind};
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
 const BLOCK: usize = 128;
 const CODE_POINTS: usize = 0x11_0000;
@@ -53,17 +53,27 @@ impl CharTable {
     }
 }
 
-/// The members of a class written as in a regular expression; none if it is not a class.
+/// The members of a class that is written here as in a regular expression; for names that patterns have there
+/// is `find_char_class`.
+///
+/// # Panics
+///
+/// For what is no class.
 #[must_use]
 pub fn char_class(class: &str) -> ClassUnicode {
-    match regex_syntax::parse(class).map(regex_syntax::hir::Hir::into_kind) {
-        Ok(HirKind::Class(Class::Unicode(class))) => class,
-        Ok(HirKind::Literal(literal)) => std::str::from_utf8(&literal.0)
-            .map(|text| {
-                ClassUnicode::new(text.chars().map(|c| regex_syntax::hir::ClassUnicodeRange::new(c, c)))
-            })
-            .unwrap_or_else(|_| ClassUnicode::empty()),
-        _ => ClassUnicode::empty(),
+    find_char_class(class).unwrap_or_else(|| unreachable!("{class} is no class"))
+}
+
+/// The members of a class written as in a regular expression, if there is such a class.
+#[must_use]
+pub fn find_char_class(class: &str) -> Option<ClassUnicode> {
+    match regex_syntax::parse(class).ok()?.into_kind() {
+        HirKind::Class(Class::Unicode(class)) => Some(class),
+        HirKind::Literal(literal) => {
+            let members = std::str::from_utf8(&literal.0).ok()?.chars();
+            Some(ClassUnicode::new(members.map(|c| ClassUnicodeRange::new(c, c))))
+        }
+        _ => None,
     }
 }
 
@@ -85,6 +95,13 @@ mod tests {
         assert_eq!(size(r"\p{S}"), 8514);
         assert_eq!(size(r"\w"), 144_667);
         assert_eq!(size(r"\s"), 25);
+    }
+
+    #[test]
+    fn what_is_no_class_is_not_found() {
+        assert_eq!(find_char_class(r"\p{nothing}"), None);
+        assert_eq!(find_char_class("a*"), None);
+        assert_eq!(find_char_class("["), None);
     }
 
     #[test]

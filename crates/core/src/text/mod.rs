@@ -21,7 +21,7 @@ pub use align::{align, Run};
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
 pub use byte_entry::{byte_entry, byte_of_entry};
 pub use char_spans::CharSpans;
-pub use char_table::{char_class, CharTable};
+pub use char_table::{char_class, find_char_class, CharTable};
 pub use pattern::Pattern;
 pub use pieces::{Pieces, Rewriter, Traced};
 pub use prefixes::Prefixes;

@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-use super::super::char_class;
+use super::super::{char_class, find_char_class};
 
 /// The set of one character.
 pub(super) fn single(c: char) -> ClassUnicode {
@@ -76,6 +76,6 @@ pub(super) fn property(name: &str) -> Option<ClassUnicode> {
     }
     [format!(r"\p{{gc={plain}}}"), format!(r"\p{{sc={plain}}}"), format!(r"\p{{{plain}}}")]
         .iter()
-        .map(|class| char_class(class))
+        .filter_map(|class| find_char_class(class))
         .find(|set| !set.ranges().is_empty())
 }
