@@ -174,7 +174,8 @@ pub(super) fn block_at(bytes: &[u8], at: usize) -> [u8; 16] {
     }
 }
 
-/// Takes the words of a text; `at` is the byte of the text where the word's stretch begins.
+/// Takes the words of a text; `at` is the byte of the text where the word begins or, of one that is
+/// rewritten, where the stretch around it does.
 pub trait WordSink {
     /// Take a word.
     fn word(&mut self, word: &str, at: usize);
