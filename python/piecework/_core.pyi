@@ -140,6 +140,12 @@ def is_sentencepiece(data: bytes) -> bool:
 def read_sentencepiece(data: bytes, source: str) -> Core:
     """Read a `.model` of SentencePiece; errors name the file and the field."""
 
+def read_sentencepiece_normalizer(data: bytes, source: str) -> tuple[bytes, bool, bool, bool]:
+    """Read of a `.model` the charsmap and the flags of its normalizer, all else as if it were not there.
+
+    The flags are `add_dummy_prefix`, `remove_extra_whitespaces` and `escape_whitespaces`.
+    """
+
 def write_sentencepiece(core: Core) -> bytes:
     """Write a `.model`; normalizer, model and decoder must be SentencePiece's, with nothing else."""
 

@@ -5,6 +5,7 @@ use piecework_core::pretokenize::refuse_empty_matches;
 use piecework_core::spec::{PreTokenizerSpec, TokenizerSpec};
 use piecework_formats::{clip, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::core::{compile, Core};
 use crate::errors::raise;
@@ -84,6 +85,18 @@ pub(crate) fn is_sentencepiece(data: &[u8]) -> bool {
 #[pyfunction]
 pub(crate) fn read_sentencepiece(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
     compile(py, source, || sentencepiece::read(data))
+}
+
+/// Read the rules of the normalizer of a `.model`, and its flags: prefix, extra spaces, marks.
+#[pyfunction]
+pub(crate) fn read_sentencepiece_normalizer<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    source: &str,
+) -> PyResult<(Bound<'py, PyBytes>, bool, bool, bool)> {
+    let read = sentencepiece::read_rules(data).map_err(|error| raise(error.within(source)))?;
+    let charsmap = PyBytes::new(py, &read.charsmap);
+    Ok((charsmap, read.add_dummy_prefix, read.remove_extra_whitespaces, read.escape_whitespaces))
 }
 
 /// Write a `.model` of SentencePiece.

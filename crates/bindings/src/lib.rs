@@ -50,9 +50,9 @@ mod _core {
     use crate::extending::learn_further_entries;
     #[pymodule_export]
     use crate::files::{
-        is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_vocab, read_tekken,
-        read_tiktoken, read_vocab_merges, sentencepiece_settings, write_sentencepiece,
-        write_sentencepiece_vocab, write_tiktoken, write_vocab_merges,
+        is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_normalizer,
+        read_sentencepiece_vocab, read_tekken, read_tiktoken, read_vocab_merges, sentencepiece_settings,
+        write_sentencepiece, write_sentencepiece_vocab, write_tiktoken, write_vocab_merges,
     };
     #[pymodule_export]
     use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};

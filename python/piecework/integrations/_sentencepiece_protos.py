@@ -8,7 +8,7 @@ strings as `errors="surrogateescape"` of `bytes.decode` leaves them.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
@@ -43,15 +43,8 @@ class SurfacePiece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SentencePieceText:
-    """A text in pieces; spans count bytes.
-
-    >>> pieces = (SurfacePiece("▁é", 5, "é", 0, 2),)
-    >>> SentencePieceText("é", pieces).SerializeToString().hex(" ")
-    '0a 02 c3 a9 12 11 0a 05 e2 96 81 c3 a9 10 05 1a 02 c3 a9 20 00 28 02'
-
-    `log_score` is None where there is no score, which `score` gives as 0.
-    """
+class _Segmented:
+    """A text in pieces; `log_score` is None where there is no score, which `score` gives as 0."""
 
     text: str
     pieces: tuple[SurfacePiece, ...]
@@ -61,6 +54,20 @@ class SentencePieceText:
     def score(self) -> float:
         """What the model thinks of this segmentation, for those of several."""
         return self.log_score or 0.0
+
+    def __str__(self) -> str:
+        pieces = (f"pieces {{\n{piece}}}" for piece in self.pieces)
+        return "\n".join([f'text: "{self.text}"', f"score: {self.score}", *pieces])
+
+
+@dataclass(frozen=True)
+class SentencePieceText(_Segmented):
+    """A text in pieces; spans count bytes.
+
+    >>> pieces = (SurfacePiece("▁é", 5, "é", 0, 2),)
+    >>> SentencePieceText("é", pieces).SerializeToString().hex(" ")
+    '0a 02 c3 a9 12 11 0a 05 e2 96 81 c3 a9 10 05 1a 02 c3 a9 20 00 28 02'
+    """
 
     def SerializeToString(self) -> bytes:  # noqa: N802
         """Write the message of sentencepiece.proto."""
@@ -68,22 +75,10 @@ class SentencePieceText:
         score = b"" if self.log_score is None else _field(3, _FLOAT, self.log_score)
         return _field(1, _BYTES, to_bytes(self.text)) + pieces + score
 
-    def __str__(self) -> str:
-        return _described(self.text, self.score, self.pieces)
-
 
 @dataclass(frozen=True)
-class ImmutableSentencePieceText:
+class ImmutableSentencePieceText(_Segmented):
     """A text in pieces; spans count characters."""
-
-    text: str
-    pieces: tuple[SurfacePiece, ...]
-    log_score: float | None = None
-
-    @property
-    def score(self) -> float:
-        """What the model thinks of this segmentation, for those of several."""
-        return self.log_score or 0.0
 
     def in_bytes(self) -> SentencePieceText:
         """Return the same with spans that count bytes.
@@ -102,9 +97,6 @@ class ImmutableSentencePieceText:
     def SerializeAsString(self) -> bytes:  # noqa: N802
         """Write the message of sentencepiece.proto, in which spans count bytes."""
         return self.in_bytes().SerializeToString()
-
-    def __str__(self) -> str:
-        return _described(self.text, self.score, self.pieces)
 
 
 @dataclass(frozen=True)
@@ -133,6 +125,18 @@ class ImmutableNBestSentencePieceText:
         return self.in_bytes().SerializeToString()
 
 
+def message(*fields: tuple[int, bytes | int]) -> bytes:
+    """Write the fields of a message, each by its number.
+
+    >>> message((1, b"a"), (3, 0)).hex(" ")
+    '0a 01 61 18 00'
+    """
+    return b"".join(
+        _field(number, _BYTES if isinstance(value, bytes) else _VARINT, value)
+        for number, value in fields
+    )
+
+
 def to_bytes(text: str) -> bytes:
     """Return the bytes that a text was made of."""
     return text.encode("utf-8", "surrogateescape")
@@ -143,18 +147,13 @@ def bytes_before(text: str) -> list[int]:
     return list(accumulate((len(to_bytes(c)) for c in text), initial=0))
 
 
-def _described(text: str, score: float, pieces: Iterable[SurfacePiece]) -> str:
-    parts = [f'text: "{text}"', f"score: {score}", *(f"pieces {{\n{piece}}}" for piece in pieces)]
-    return "\n".join(parts)
-
-
 def _piece_message(piece: SurfacePiece) -> bytes:
-    return (
-        _field(1, _BYTES, piece.piece_as_bytes)
-        + _field(2, _VARINT, piece.id)
-        + _field(3, _BYTES, piece.surface_as_bytes)
-        + _field(4, _VARINT, piece.begin)
-        + _field(5, _VARINT, piece.end)
+    return message(
+        (1, piece.piece_as_bytes),
+        (2, piece.id),
+        (3, piece.surface_as_bytes),
+        (4, piece.begin),
+        (5, piece.end),
     )
 
 

@@ -14,6 +14,8 @@ from typing import Any
 from piecework._core import write_sentencepiece, write_sentencepiece_vocab
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.files import whole_file
+from piecework.integrations._sentencepiece_normalizer import SentencePieceNormalizer
+from piecework.normalization import NormalizationRules
 from piecework.tokenizer import Tokenizer
 from piecework.train import SentencePieceTrainer as Learner
 
@@ -59,6 +61,7 @@ _OF_THE_CALL = (
     "sentence_iterator",
     "model_writer",
 )
+_SPACES = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
 _TRUTHS = {
     **dict.fromkeys(("", "1", "t", "true", "y", "yes"), True),
     **dict.fromkeys(("0", "f", "false", "n", "no"), False),
@@ -74,9 +77,11 @@ class SentencePieceTrainer:
 
         Give options as one text, `"--input=a.txt --model_prefix=m --vocab_size=1000"`, or by name. The
         sentences are the lines of the files in `input`, or what `sentence_iterator` gives. Progress is not
-        reported; `logstream` is taken for the sake of callers.
+        reported; `logstream` is taken for the sake of callers. A `normalizer` takes the place of the settings
+        of normalization.
         """
         options = _renamed(kwargs if arg is None else _options_in(arg, kwargs))
+        options |= _of_normalizer(options.pop("normalizer", None), options)
         call = {name: options.pop(name) for name in _OF_THE_CALL if name in options}
         _check_call(call)
         learner = Learner(**{name: _value(name, value) for name, value in options.items()})
@@ -107,7 +112,7 @@ def _renamed(options: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in known.items():
         if name in _NOT_HERE:
             raise ArgumentError(name, repr(value), f"it left out: {_NOT_HERE[name]}")
-        if name not in _DEFAULTS and name not in _OF_THE_CALL:
+        if name not in _DEFAULTS and name not in (*_OF_THE_CALL, "normalizer"):
             raise ArgumentError(name, "an option", "one that training has here")
     return known
 
@@ -117,6 +122,23 @@ def _has_no_effect(name: str, value: Any) -> bool:
         as_ever = _USUAL_VALUES.get(name, ("0", "0.0", "false", "no"))
         return str(value).lower() in as_ever
     return name in _WITHOUT_EFFECT or (name in _MAY_BE_EMPTY and value == "")
+
+
+def _of_normalizer(given: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a normalizer, which go with no others of their kind."""
+    if given is None:
+        return {}
+    if not isinstance(given, SentencePieceNormalizer):
+        raise InputTypeError("normalizer", type(given).__name__, "SentencePieceNormalizer")
+    for name in ("normalization_rule_name", "normalization_rule_tsv", *_SPACES):
+        if name in options:
+            raise ArgumentError(name, "given with a normalizer", "one of the two")
+    normalizer = given.specification
+    rules = NormalizationRules(normalizer.charsmap)
+    return {
+        "normalization_rule_tsv": rules,
+        **{name: getattr(normalizer, name) for name in _SPACES},
+    }
 
 
 def _check_call(call: Mapping[str, Any]) -> None:

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from piecework._core import normalize_with_offsets
 from piecework.arguments import PathLike
 from piecework.errors import ArgumentError, IdRangeError, InputTypeError
 from piecework.integrations._sentencepiece_inputs import Settings, Source, extra_options
 from piecework.integrations._sentencepiece_model import LoadedModel
-from piecework.integrations._sentencepiece_protos import bytes_before, to_bytes
+from piecework.integrations._sentencepiece_normalizer import normalized
 from piecework.tokenizer import Tokenizer
 
 
@@ -170,29 +169,7 @@ class Vocabulary:
         With `with_offsets` each comes with the characters of the text that those of the normalized text
         begin at, and where the last ends; for bytes they are bytes.
         """
-        if isinstance(input, list):
-            return [
-                self._normalized(Source(one, f"input[{i}]"), with_offsets)
-                for i, one in enumerate(input)
-            ]
-        return self._normalized(Source(input, "input"), with_offsets)
-
-    def _normalized(self, source: Source, with_offsets: bool | None) -> Any:
-        core = self.tokenizer._core
-        if not with_offsets:
-            normalized = core.normalize(source.text)
-            return to_bytes(normalized) if source.is_bytes else normalized
-        normalized, offsets = normalize_with_offsets(core, source.text)
-        if not source.is_bytes:
-            return normalized, offsets
-        before = bytes_before(source.escaped)
-        data = to_bytes(normalized)
-        by_byte = [
-            before[at]
-            for c, at in zip(normalized, offsets, strict=False)
-            for _ in range(len(to_bytes(c)))
-        ]
-        return data, [*by_byte, before[offsets[-1]]] if data else []
+        return normalized(self.tokenizer._core, input, with_offsets)
 
     # ---- for the other halves
 

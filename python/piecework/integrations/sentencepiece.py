@@ -31,6 +31,7 @@ from piecework.integrations._sentencepiece_inputs import (
 )
 from piecework.integrations._sentencepiece_model import LoadedModel
 from piecework.integrations._sentencepiece_nbest import Several
+from piecework.integrations._sentencepiece_normalizer import SentencePieceNormalizer
 from piecework.integrations._sentencepiece_protos import (
     ImmutableNBestSentencePieceText,
     ImmutableSentencePieceText,
@@ -48,6 +49,7 @@ __all__ = [
     "ImmutableNBestSentencePieceText",
     "ImmutableSentencePieceText",
     "NBestSentencePieceText",
+    "SentencePieceNormalizer",
     "SentencePieceProcessor",
     "SentencePieceText",
     "SentencePieceTrainer",

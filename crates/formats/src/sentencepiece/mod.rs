@@ -14,7 +14,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use read::{is_model, read};
+pub use read::{is_model, read, read_rules};
 pub use settings::{settings, Named, Setting};
 pub use vocab::{read_vocab, write_vocab};
 pub use write::write;

@@ -51,6 +51,11 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     })
 }
 
+/// Read the normalizer of a `.model` alone: its rules and flags, by themselves.
+pub fn read_rules(bytes: &[u8]) -> Result<SentencePieceNormalizerSpec, Error> {
+    read_normalizer(&Message::parse(bytes, "")?, NORMALIZER, &Message::default(), &[])
+}
+
 fn read_pieces(file: &Message<'_>) -> Result<Vec<ScoredPiece>, Error> {
     let read = |(at, value): (usize, &Value<'_>)| {
         let Value::Bytes(bytes) = value else { return Err(file.wrong(PIECES, value, "a piece")) };
