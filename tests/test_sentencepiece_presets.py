@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,9 +40,37 @@ def test_a_name_alone_trains_a_framed_model(
     assert pw.Tokenizer.load(tmp_path / "tokenizer.json") == tok
 
 
-def test_the_same_name_is_a_pipeline_for_other_models() -> None:
-    tok = pw.Tokenizer.train_from_iterator(TEXTS, model="unigram", preset="t5", vocab_size=60)
-    assert isinstance(tok.spec.model, pw.spec.Unigram)
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "word", "char", "sentencepiece"])
+def test_a_model_named_beside_the_preset_is_a_type_of_it(kind: str) -> None:
+    settings: dict[str, Any] = {"vocab_size": 90, "hard_vocab_limit": False}
+    by_kind = pw.Tokenizer.train_from_iterator(TEXTS, model=kind, preset="t5", **settings)
+    type = "unigram" if kind == "sentencepiece" else kind
+    assert by_kind.spec.model.kind == type  # type: ignore[union-attr]
+    assert by_kind == pw.Tokenizer.train_from_iterator(
+        TEXTS, preset="t5", model_type=type, **settings
+    )
+
+
+def test_other_models_take_pipelines_of_components_alone() -> None:
+    for kind in ("wordpiece", "byte-bpe"):
+        for preset in ("t5", SENTENCEPIECE_PRESETS["t5"]):
+            with pytest.raises(pw.PieceworkError, match="preset: found .*t5"):
+                pw.Tokenizer.train_from_iterator(TEXTS, model=kind, preset=preset)
+    with pytest.raises(pw.PieceworkError, match="special_tokens: found an unknown setting"):
+        pw.Tokenizer.train_from_iterator(
+            TEXTS, model="unigram", preset="t5", special_tokens=["<unk>"]
+        )
+
+
+def test_words_that_are_counted_for_a_preset_are_those_it_learns_from(tmp_path: Path) -> None:
+    corpus, counts = tmp_path / "corpus.txt", tmp_path / "counts.tsv"
+    corpus.write_text("\n".join(TEXTS))
+    assert run(["count", str(corpus), "--preset", "t5", "-o", str(counts)]) == 0
+    arguments = ["--preset", "t5", "--vocab-size", "60", "-o"]
+    assert run(["train", str(counts), *arguments, f"{tmp_path}/a.model"]) == 0
+    assert run(["train", str(corpus), *arguments, f"{tmp_path}/b.model"]) == 0
+    assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
+    assert pw.count_files(corpus, pipeline="t5") == pw.Counts.load(counts)
 
 
 def test_settings_go_before_those_of_the_preset() -> None:
@@ -70,15 +99,6 @@ def test_the_command_line_takes_the_kind_from_the_preset(tmp_path: Path) -> None
     assert run(options) == 0
     model = pw.Tokenizer.load(path).spec.model
     assert (model.kind, model.byte_fallback) == ("bpe", True)  # type: ignore[union-attr]
-    json = [
-        "--model",
-        "unigram",
-        "--preset",
-        "t5",
-        "--vocab-size",
-        "60",
-        "-o",
-        f"{tmp_path}/t.json",
-    ]
-    assert run(["train", str(corpus), *json]) == 0
-    assert isinstance(pw.Tokenizer.load(tmp_path / "t.json").spec.model, pw.spec.Unigram)
+    options = ["--model", "bpe", "--preset", "t5", "--vocab-size", "60", "-o"]
+    assert run(["train", str(corpus), *options, f"{tmp_path}/t.model"]) == 0
+    assert pw.Tokenizer.load(tmp_path / "t.model").spec.model.kind == "bpe"  # type: ignore[union-attr]

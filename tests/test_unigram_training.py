@@ -14,7 +14,7 @@ from piecework.errors import ArgumentError, CorpusError, TrainingError
 from piecework.reference import unigram_training as reference
 from piecework.reference.unigram import Lattice
 from piecework.spec import ByteFallback, MetaspaceDecoder, SequenceDecoder, Unigram
-from piecework.train import UnigramTrainer
+from piecework.train import PRESETS, Preset, UnigramTrainer
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -121,30 +121,30 @@ def test_user_defined_symbols_are_always_tokens_of_their_own() -> None:
     assert not any("dog" in token and token != "dog" for token in tokenizer.get_vocab())
 
 
-@pytest.mark.parametrize(
-    ("preset", "ids", "framed"),
-    [
-        ("t5", {"<pad>": 0, "</s>": 1, "<unk>": 2}, ["▁the", "▁dog", "</s>"]),
-        ("albert", {"<pad>": 0, "<unk>": 1}, ["[CLS]", "▁the", "▁dog", "[SEP]"]),
-        ("xlnet", {"<unk>": 0, "<mask>": 6}, ["▁the", "▁dog", "<sep>", "<cls>"]),
-    ],
+FRAMED = Preset(
+    "framed",
+    PRESETS["sentencepiece"].pipeline,
+    single=("$A:0", "</s>:0"),
+    pair=("$A:0", "</s>:0", "$B:0", "</s>:0"),
+    special_tokens=("<pad>", "</s>", "<unk>"),
 )
-def test_presets_bring_their_tokens_and_frames(
-    preset: str, ids: dict[str, int], framed: list[str]
-) -> None:
-    tokenizer = train(vocab_size=90, preset=preset)
-    assert {token: tokenizer.token_to_id(token) for token in ids} == ids
-    assert tokenizer.encode("the dog").tokens == framed
+
+
+def test_presets_bring_their_tokens_and_frames() -> None:
+    tokenizer = train(vocab_size=90, preset=FRAMED)
+    ids = {token: tokenizer.token_to_id(token) for token in FRAMED.special_tokens}
+    assert ids == {"<pad>": 0, "</s>": 1, "<unk>": 2}
+    assert tokenizer.encode("the dog").tokens == ["▁the", "▁dog", "</s>"]
 
 
 def test_special_tokens_given_go_before_those_of_the_preset() -> None:
-    tokenizer = train(vocab_size=90, preset="t5", special_tokens=("<unk>", "<x>"))
+    tokenizer = train(vocab_size=90, preset=FRAMED, special_tokens=("<unk>", "<x>"))
     assert tokenizer.token_to_id("<x>") == 1
     assert tokenizer.encode("the dog").tokens == ["▁the", "▁dog"]
 
 
 def test_files_and_a_new_vocabulary_keep_what_was_learned(tmp_path: Path) -> None:
-    tokenizer = train(vocab_size=90, preset="t5")
+    tokenizer = train(vocab_size=90, preset=FRAMED)
     tokenizer.save(tmp_path / "tokenizer.json")
     assert pw.Tokenizer.load(tmp_path / "tokenizer.json").spec == tokenizer.spec
     fresh = tokenizer.train_new_from_iterator(["other words, other pieces"] * 4, 30)

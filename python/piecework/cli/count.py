@@ -8,7 +8,7 @@ from typing import Literal
 import click
 
 import piecework as pw
-from piecework.cli.options import COUNTS_SUFFIXES, corpus_options, counts_of
+from piecework.cli.options import COUNTS_SUFFIXES, corpus_options, counts_by
 from piecework.cli.streams import check_output
 from piecework.files import whole_stream
 
@@ -35,13 +35,13 @@ def count(
 
     Counts files (.parquet, .tsv) are merged into one.
     """
-    chosen = pw.train.preset_for(name=preset or "bert-uncased")
+    plan = pw.train.Plan.of(None, None, preset or "bert-uncased", {})
     if path != "-" and Path(path).suffix.lower() not in COUNTS_SUFFIXES:
         raise pw.errors.ArgumentError(
             "output", repr(path), "a name ending in .parquet or .tsv, or -"
         )
     check_output(path)
-    counts = counts_of(corpus, chosen, field, errors, workers)
+    counts = counts_by(corpus, plan.pipeline, field, errors, workers, plan.sentences)
     if path == "-":
         with whole_stream(path) as stream:
             counts.write_tsv(stream)

@@ -120,7 +120,13 @@ def _counter(
 
 
 def _resolve(pipeline: Pipeline | str) -> Pipeline:
-    return pipeline if isinstance(pipeline, Pipeline) else preset_for(name=pipeline).pipeline
+    if isinstance(pipeline, Pipeline):
+        return pipeline
+    # Trainers need what is here.
+    from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS
+
+    preset = SENTENCEPIECE_PRESETS.get(pipeline)
+    return preset_for(name=pipeline).pipeline if preset is None else preset.trainer().pipeline
 
 
 def _warn_of(replacements: int) -> None:

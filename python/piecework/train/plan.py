@@ -15,7 +15,13 @@ from piecework.train.sentencepiece_presets import (
     sentencepiece_preset,
 )
 from piecework.train.sentences import Sentences
-from piecework.train.trainers import SentencePieceTrainer, Trainer, kind_of, trainer_for
+from piecework.train.trainers import (
+    SENTENCEPIECE_TYPES,
+    SentencePieceTrainer,
+    Trainer,
+    kind_of,
+    trainer_for,
+)
 
 
 @dataclass(frozen=True)
@@ -43,14 +49,20 @@ class Plan:
         preset: str | Preset | SentencePiecePreset | None,
         settings: Mapping[str, Any],
     ) -> Plan:
-        """Make a plan of a trainer, or of a kind of model with the settings of its trainer."""
+        """Make a plan of a trainer, or of a kind of model with the settings of its trainer.
+
+        Beside a preset of SentencePiece the kind is one of its types; "sentencepiece" is that of the preset.
+        """
         if trainer is not None and (model is not None or settings):
             found = "model" if model is not None else next(iter(settings))
             raise ArgumentError(found, "a setting beside a trainer", "the trainer alone")
+        if trainer is None and _is_of_sentencepiece(preset) and model in SENTENCEPIECE_TYPES:
+            model, settings = "sentencepiece", {**settings, "model_type": model}
         kind = _kind(model, preset) if trainer is None else kind_of(trainer)
         if kind == "sentencepiece":
             return cls._of_sentencepiece(trainer, preset, settings)
-        assert not isinstance(preset, SentencePiecePreset)
+        if isinstance(preset, SentencePiecePreset):
+            raise ArgumentError("preset", preset.name, f"one of a pipeline for {kind!r}")
         chosen = preset_for(kind, preset)
         made = trainer_for(kind, settings, chosen) if trainer is None else trainer
         return cls(made, chosen, chosen.pipeline, Sentences())
@@ -78,5 +90,9 @@ def _kind(model: str | None, preset: str | Preset | SentencePiecePreset | None) 
     """Return the kind of model; the presets of SentencePiece are of its kind unless another is named."""
     if model is not None:
         return model
+    return "sentencepiece" if _is_of_sentencepiece(preset) else "wordpiece"
+
+
+def _is_of_sentencepiece(preset: str | Preset | SentencePiecePreset | None) -> bool:
     is_name = isinstance(preset, str) and preset in SENTENCEPIECE_PRESETS
-    return "sentencepiece" if is_name or isinstance(preset, SentencePiecePreset) else "wordpiece"
+    return is_name or isinstance(preset, SentencePiecePreset)

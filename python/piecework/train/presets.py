@@ -1,4 +1,4 @@
-"""Presets: named pipelines around a model, from BERT's and T5's to the simple ones for teaching."""
+"""Presets: named pipelines around a model, from BERT's and GPT-2's to the simple ones for teaching."""
 
 from __future__ import annotations
 
@@ -10,18 +10,14 @@ from piecework.errors import ArgumentError
 from piecework.spec import (
     NFC,
     NFKC,
-    NFKD,
     BertNormalizer,
     BertPreTokenizer,
-    Lowercase,
     Metaspace,
     Nmt,
-    Normalizer,
     Regex,
     Replace,
     SequenceNormalizer,
     Strip,
-    StripAccents,
     WhitespaceSplit,
 )
 from piecework.spec.named_patterns import named_pre_tokenizer
@@ -49,25 +45,17 @@ class Preset:
         return {name: getattr(self, name) for name in names if name in settings}
 
 
-_XLNET_TOKENS = ("<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>")
-_QUOTES = (Replace("``", '"'), Replace("''", '"'))
-_UNACCENTED = (NFKD(), StripAccents())
-
-
-def _spaced(*normalizers: Normalizer) -> Pipeline:
-    """Return SentencePiece's way with spaces after some normalizers: one at a time, marked."""
-    single_spaces = (Strip(), Replace(Regex(" {2,}"), " "))
-    return Pipeline(SequenceNormalizer((Nmt(), *normalizers, *single_spaces)), Metaspace())
-
-
-def _framed_as_bert(name: str, pipeline: Pipeline, special_tokens: tuple[str, ...] = ()) -> Preset:
+def _framed_as_bert(name: str, pipeline: Pipeline) -> Preset:
     return Preset(
         name,
         pipeline,
         single=("[CLS]:0", "$A:0", "[SEP]:0"),
         pair=("[CLS]:0", "$A:0", "[SEP]:0", "$B:1", "[SEP]:1"),
-        special_tokens=special_tokens,
     )
+
+
+# SentencePiece's way with spaces, of components that others know: one at a time, marked.
+_SPACED = SequenceNormalizer((Nmt(), NFKC(), Strip(), Replace(Regex(" {2,}"), " ")))
 
 
 PRESETS: dict[str, Preset] = {
@@ -77,26 +65,7 @@ PRESETS: dict[str, Preset] = {
         _framed_as_bert(
             "bert-cased", Pipeline(BertNormalizer(lowercase=False), BertPreTokenizer())
         ),
-        Preset("sentencepiece", _spaced(NFKC())),
-        Preset(
-            "t5",
-            _spaced(NFKC()),
-            single=("$A:0", "</s>:0"),
-            pair=("$A:0", "</s>:0", "$B:0", "</s>:0"),
-            special_tokens=("<pad>", "</s>", "<unk>"),
-        ),
-        _framed_as_bert(
-            "albert",
-            _spaced(*_QUOTES, *_UNACCENTED, Lowercase()),
-            ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"),
-        ),
-        Preset(
-            "xlnet",
-            _spaced(*_QUOTES, *_UNACCENTED),
-            single=("$A:0", "<sep>:0", "<cls>:2"),
-            pair=("$A:0", "<sep>:0", "$B:1", "<sep>:1", "<cls>:2"),
-            special_tokens=_XLNET_TOKENS,
-        ),
+        Preset("sentencepiece", Pipeline(_SPACED, Metaspace())),
         Preset("whitespace", Pipeline(None, WhitespaceSplit())),
         Preset("punctuation", Pipeline(None, BertPreTokenizer())),
         Preset("characters", Pipeline()),

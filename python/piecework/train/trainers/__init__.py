@@ -13,6 +13,7 @@ from piecework.train.trainers.bpe import BYTE_ALPHABET, TIES, BPETrainer, ByteBP
 from piecework.train.trainers.char import CharTrainer
 from piecework.train.trainers.common import Join, LearnedVocabulary
 from piecework.train.trainers.sentencepiece import SentencePieceTrainer
+from piecework.train.trainers.sentencepiece_settings import SENTENCEPIECE_TYPES
 from piecework.train.trainers.unigram import LearnedPieces, LearningStep, UnigramTrainer
 from piecework.train.trainers.word import WordTrainer
 from piecework.train.trainers.wordpiece import SCORES, WordPieceTrainer
@@ -20,6 +21,7 @@ from piecework.train.trainers.wordpiece import SCORES, WordPieceTrainer
 __all__ = [
     "BYTE_ALPHABET",
     "SCORES",
+    "SENTENCEPIECE_TYPES",
     "TIES",
     "BPETrainer",
     "ByteBPETrainer",

@@ -20,7 +20,7 @@ Rules: TypeAlias = PathLike | NormalizationRules
 ROLES = ("unk", "bos", "eos", "pad")
 
 _INPUT_FORMATS = ("text", "tsv")
-_MODEL_TYPES = ("unigram", "bpe", "word", "char")
+SENTENCEPIECE_TYPES = ("unigram", "bpe", "word", "char")
 _RANGES = (
     ("vocab_size", 1, 2**31 - 1),
     ("max_sentencepiece_length", 1, 512),
@@ -54,7 +54,7 @@ _NOT_WRITTEN = {
 
 def check_settings(trainer: Any) -> None:
     """Refuse settings out of range, of the wrong kind, or against each other; store their checked forms."""
-    checks.one_of("model_type", trainer.model_type, _MODEL_TYPES)
+    checks.one_of("model_type", trainer.model_type, SENTENCEPIECE_TYPES)
     checks.one_of("input_format", trainer.input_format, _INPUT_FORMATS)
     _add_listed(trainer)
     _check_kinds(trainer)
@@ -163,7 +163,7 @@ def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
     given = {field.name: getattr(trainer, field.name) for field in fields(trainer)}
     written = {name: value for name, value in given.items() if name not in _NOT_WRITTEN}
     written |= {
-        "model_type": _MODEL_TYPES.index(trainer.model_type) + 1,
+        "model_type": SENTENCEPIECE_TYPES.index(trainer.model_type) + 1,
         "vocab_size": vocab_size,
     }
     settings = [
