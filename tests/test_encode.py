@@ -66,6 +66,23 @@ def test_every_field_of_an_encoding(tok: pw.Tokenizer) -> None:
     assert encoding.overflowing == []
 
 
+def test_fields_are_the_same_whenever_they_are_read(tok: pw.Tokenizer) -> None:
+    text = "Hugs, É[SEP] pug unbelievable"
+    for treatment in ("parse", "text"):
+        other = tok.with_special_in_text(treatment)
+        for framed in (True, False):
+            whole = other.encode(text, add_special_tokens=framed, sampling=None, parse_special=None)
+            early = other.encode(
+                text, add_special_tokens=framed, parse_special=treatment == "parse"
+            )
+            assert whole.ids is whole.ids
+            assert whole.ids == early.ids
+            for field in ("tokens", "offsets", "word_ids", "type_ids", "special_tokens_mask"):
+                assert getattr(whole, field) == getattr(early, field)
+            assert len(whole) == len(whole.tokens)
+    assert tok.encode("x " * 600).ids == tok.encode("x " * 600, parse_special=True).ids
+
+
 def test_offsets_count_characters_of_the_original(tok: pw.Tokenizer) -> None:
     text = "🤗\u200d ＡE\u0301 hugs"
     encoding = tok.encode(text, add_special_tokens=False)

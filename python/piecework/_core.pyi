@@ -53,6 +53,14 @@ class Core:
         of the text, for segmentations drawn at random.
         """
 
+    def encode_ids(
+        self, text: str | Sequence[str], add_special_tokens: bool, parse_special: bool
+    ) -> list[int]:
+        """Encode one text into ids alone, without padding; what is no string is refused.
+
+        `parse_special`: all special tokens are recognised in the text, or none.
+        """
+
     def encode_batch(
         self,
         texts: Sequence[str] | Sequence[Sequence[str]] | TextColumn,
@@ -101,6 +109,10 @@ class Core:
     @property
     def dropout(self) -> float | None:
         """The share of merges that the model says to leave out."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is cut, filled up or left out at random."""
 
     @property
     def scores_segmentations(self) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from piecework._core import RawEncoding
+    from piecework._core import Core, RawEncoding
+
+# What the core made, or with what it makes it: special tokens around the text, and those in it.
+Source: TypeAlias = "RawEncoding | tuple[Core, bool, bool]"
 
 
 class Encoding:
@@ -21,16 +24,37 @@ class Encoding:
     ([1, 2], ['hug', '##s'], [(0, 3), (3, 4)])
     """
 
-    __slots__ = ("__dict__", "_raw", "_texts")
+    __slots__ = ("__dict__", "_source", "_texts", "ids")
 
-    def __init__(self, raw: RawEncoding, texts: tuple[str | Sequence[str], ...]) -> None:
-        self._raw = raw
+    ids: list[int]
+    """Vocabulary ids."""
+
+    def __init__(
+        self, ids: list[int], texts: tuple[str | Sequence[str], ...], source: Source
+    ) -> None:
+        self.ids = ids
         self._texts = texts
+        self._source = source
+
+    @classmethod
+    def of(cls, raw: RawEncoding, texts: tuple[str | Sequence[str], ...]) -> Encoding:
+        """Wrap what the core made of texts."""
+        return cls(raw.ids, texts, raw)
 
     @cached_property
-    def ids(self) -> list[int]:
-        """Vocabulary ids."""
-        return self._raw.ids
+    def _raw(self) -> RawEncoding:
+        """Every field; where only ids were made, the text is encoded once more."""
+        if not isinstance(self._source, tuple):
+            return self._source
+        core, add_special_tokens, parse_special = self._source
+        return core.encode(
+            self._texts[0],
+            None,
+            add_special_tokens=add_special_tokens,
+            is_pretokenized=False,
+            parse_special=None if parse_special else [],
+            sampling=None,
+        )
 
     @cached_property
     def tokens(self) -> list[str]:
@@ -70,7 +94,7 @@ class Encoding:
     @cached_property
     def overflowing(self) -> list[Encoding]:
         """The further windows of a truncated text, in order."""
-        return [Encoding(raw, self._texts) for raw in self._raw.overflowing]
+        return [Encoding.of(raw, self._texts) for raw in self._raw.overflowing]
 
     # ---- offsets in other units
 
@@ -212,7 +236,7 @@ class Encoding:
         return converted
 
     def __len__(self) -> int:
-        return len(self._raw)
+        return len(self.ids)
 
     def __repr__(self) -> str:
         return f"Encoding({len(self)} tokens: {' '.join(self.tokens[:16])}{' ...' if len(self) > 16 else ''})"

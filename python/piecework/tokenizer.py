@@ -202,6 +202,17 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         `sampling` draws the segmentation of a BPE or Unigram model at random; a BPE model that says
         `dropout` does so by itself, from fresh randomness, unless `Sampling(alpha=0)` is given.
         """
+        plain = self._plain
+        if (
+            plain is not None
+            and pair is None
+            and parse_special is None
+            and sampling is None
+            and not is_pretokenized
+        ):
+            core, parses = plain
+            ids = core.encode_ids(text, add_special_tokens, parses)
+            return Encoding(ids, (text,), (core, add_special_tokens, parses))
         return self._encoded(
             text,
             pair,
@@ -715,6 +726,17 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         tokenizer._special_in_text = special_in_text
         return tokenizer
 
+    @cached_property
+    def _plain(self) -> tuple[Core, bool] | None:
+        """What is asked for the ids of one text, where they tell all that can be asked again later.
+
+        Special tokens in the text are parsed, or are text.
+        """
+        is_plain = self._core.is_plain and not self._functions
+        if not is_plain or self._special_in_text == "refuse":
+            return None
+        return self._core, self._special_in_text == "parse"
+
     def _encoded(
         self,
         text: str | Sequence[str],
@@ -733,7 +755,7 @@ class Tokenizer(Trainable, Resizable, Segmentable):
             parse_special=parse_special,
             sampling=sampling,
         )
-        return Encoding(raw, (text,) if pair is None else (text, pair))
+        return Encoding.of(raw, (text,) if pair is None else (text, pair))
 
     def _drawn(self, sampling: Sampling | None) -> Drawn | None:
         """Say what to draw segmentations with, None for the one segmentation."""

@@ -8,6 +8,7 @@ use piecework_core::error::Error;
 use piecework_core::model::Sampling;
 use piecework_core::pipeline::{Input, Options, Pipeline, Scratch};
 use piecework_core::spec::TokenizerSpec;
+use piecework_core::special::Selector;
 use piecework_core::text::{CharIndex, Pieces};
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
@@ -21,6 +22,9 @@ use crate::input::{borrowed, selector, Borrowed, Held, HeldRows};
 use crate::numbers::Numbers;
 use crate::stream::RawDecodeStream;
 use crate::text::borrow;
+
+/// Shorter texts are encoded without releasing the GIL.
+const SHORT_TEXT_BYTES: usize = 1024;
 
 /// A compiled tokenizer.
 #[pyclass(frozen, module = "piecework._core")]
@@ -142,6 +146,23 @@ impl Core {
         Ok(RawEncoding::new(encoding, self))
     }
 
+    /// The ids of one text, without padding.
+    fn encode_ids<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+        parse_special: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let text = borrow(text, || "text".into())?;
+        let parse_special = &if parse_special { Selector::All } else { Selector::only(Vec::new()) };
+        let options = Options { add_special_tokens, parse_special, sampling: None };
+        let encode = || self.encoder.ids(Input::Text(text), options);
+        // To let others run takes as long as encoding a short text does.
+        let ids = if text.len() < SHORT_TEXT_BYTES { encode() } else { py.detach(encode) };
+        self.numbers.list(py, ids.map_err(raise)?.into_iter())
+    }
+
     #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, spans, workers))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
     fn encode_batch(
@@ -233,6 +254,12 @@ impl Core {
     #[getter]
     fn dropout(&self) -> Option<f64> {
         self.encoder.pipeline().dropout()
+    }
+
+    /// Whether the ids of a text are what the model gives in a template: nothing is cut, filled up or drawn.
+    #[getter]
+    fn is_plain(&self) -> bool {
+        self.encoder.pipeline().is_plain()
     }
 
     #[getter]

@@ -89,6 +89,13 @@ impl Encoder {
         })
     }
 
+    /// The ids of one input, without padding.
+    pub fn ids(&self, input: Input<'_>, options: Options<'_>) -> Result<Vec<u32>, Error> {
+        let mut ids = Vec::with_capacity(input.bytes() / 4 + 16);
+        self.with_scratch(|scratch| self.pipeline.row_into(input, None, options, scratch, &mut ids, None))?;
+        Ok(ids)
+    }
+
     /// Count the tokens of every text.
     pub fn count(
         &self,

@@ -299,6 +299,14 @@ impl Pipeline {
         }
     }
 
+    /// Whether nothing is cut, filled up or left out at random.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.truncation.is_none()
+            && self.padding.is_none()
+            && !self.dropout().is_some_and(|share| share > 0.0)
+    }
+
     /// The id of a token, added tokens first.
     #[must_use]
     pub fn id_of(&self, token: &str) -> Option<u32> {
