@@ -1,0 +1,49 @@
+"""Long texts without a single space are segmented as `sentencepiece` segments them.
+
+PIECEWORK_FULL=1 takes a megabyte of each, by every model.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.differential.test_sentencepiece import MODELS, both
+
+pytest.importorskip("sentencepiece")
+
+FULL = bool(os.environ.get("PIECEWORK_FULL"))
+SIZE = 1_000_000 if FULL else 60_000
+SOME = ("t5", "albert-v2", "mistral", "tensorflow-text")
+TAKEN = [path for path in MODELS if FULL or path.parent.name in SOME]
+
+
+def drawn(letters: str) -> str:
+    return "".join(random.Random(3).choices(letters, k=SIZE))
+
+
+TEXTS = {
+    "one letter": "a" * SIZE,
+    "two letters": "ab" * (SIZE // 2),
+    "letters": drawn("abcdefghijklmnopqrstuvwxyz"),
+    "likely letters": drawn("eeeeetttaaooinshr"),
+    "digits": drawn("0123456789"),
+    "Han": drawn("".join(map(chr, range(0x4E00, 0x9000)))),
+    "kana": drawn("あいうえおかきくけこさしすせそのはがをにへとでもなるた"),
+    "NUL": "\0" * SIZE,
+    "marks": "a" + "\u0301" * SIZE,
+    "dots": "." * SIZE,
+}
+
+
+@pytest.mark.skipif(not MODELS, reason="no published models here: see tests/data.py")
+@pytest.mark.parametrize("path", TAKEN, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_no_space_in_sight(path: Path) -> None:
+    ours, theirs = both(path)
+    for name, text in TEXTS.items():
+        ids = ours.encode_batch([text])[0].ids
+        assert ids == theirs.encode(text), name
+        assert ours.decode(ids) == theirs.decode(ids), name
