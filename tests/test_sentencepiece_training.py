@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,11 @@ def test_other_trainers_can_be_given_too() -> None:
     given = pw.Tokenizer.train_from_iterator(TEXTS, trainer)
     named = pw.Tokenizer.train_from_iterator(TEXTS, model="bpe", vocab_size=40, min_frequency=1)
     assert given == named
+
+
+def test_type_checkers_know_every_setting() -> None:
+    known = pw.train.TrainSettings.__annotations__.keys()
+    assert {field.name for field in fields(SentencePieceTrainer)} <= known
 
 
 # ---- sizes

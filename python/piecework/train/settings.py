@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypedDict
 
+from piecework.arguments import PathLike
+from piecework.normalization import NormalizationRules
+from piecework.spec import SentencePieceKind
+
 
 class RetrainSettings(TypedDict, total=False):
     """What `Tokenizer.train_new_from_iterator` passes on to the trainer; see the trainers."""
@@ -28,7 +32,53 @@ class RetrainSettings(TypedDict, total=False):
     unk_token: str | None
 
 
-class TrainSettings(RetrainSettings, total=False):
+class SentencePieceSettings(TypedDict, total=False):
+    """What only `SentencePieceTrainer` has."""
+
+    model_type: SentencePieceKind
+    hard_vocab_limit: bool
+    use_all_vocab: bool
+    normalization_rule_name: str
+    normalization_rule_tsv: PathLike | NormalizationRules | None
+    denormalization_rule_tsv: PathLike | NormalizationRules | None
+    add_dummy_prefix: bool
+    remove_extra_whitespaces: bool
+    escape_whitespaces: bool
+    treat_whitespace_as_suffix: bool
+    required_chars: str
+    required_chars_file: PathLike | None
+    max_sentencepiece_length: int
+    split_by_unicode_script: bool
+    split_by_number: bool
+    split_digits: bool
+    split_by_whitespace: bool
+    allow_whitespace_only_pieces: bool
+    pretokenization_delimiter: str
+    unk_id: int
+    bos_id: int
+    eos_id: int
+    pad_id: int
+    unk_piece: str
+    bos_piece: str
+    eos_piece: str
+    pad_piece: str
+    unk_surface: str
+    control_symbols: Sequence[str]
+    control_symbols_file: PathLike | None
+    user_defined_symbols_file: PathLike | None
+    input_format: Literal["text", "tsv"]
+    max_sentence_length: int
+    input_sentence_size: int
+    shuffle_input_sentence: bool
+    seed: int
+    self_test_sample_size: int
+    seed_sentencepiece_size: int
+    seed_sentencepieces_file: PathLike | None
+    vocabulary_output_piece_score: bool
+    accept_language: Sequence[str]
+
+
+class TrainSettings(RetrainSettings, SentencePieceSettings, total=False):
     """What `Tokenizer.train` and its kin pass on to the trainer of the model; see the trainers."""
 
     vocab_size: int

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -12,16 +10,13 @@ from piecework._core import learn_sentencepiece
 from piecework.arguments import PathLike
 from piecework.normalization import NormalizationRules
 from piecework.spec import (
-    Normalizer,
     PreTokenizer,
     Regex,
-    Replace,
     ScoredPiece,
     SentencePiece,
     SentencePieceDecoder,
     SentencePieceKind,
     SentencePieceNormalizer,
-    SequenceNormalizer,
     Split,
     TokenizerSpec,
 )
@@ -31,6 +26,7 @@ from piecework.train.pipeline import Pipeline
 from piecework.train.sentences import Sentences
 from piecework.train.trainers.common import refuse_empty
 from piecework.train.trainers.meta_pieces import Role, Symbols, merged, placed
+from piecework.train.trainers.sentencepiece_normalizers import denormalizer_of, replacing
 from piecework.train.trainers.sentencepiece_settings import (
     ROLES,
     Rules,
@@ -184,7 +180,7 @@ class SentencePieceTrainer:
             unk_surface=self.unk_surface,
             control_symbols=self._texts("control"),
             byte_fallback=self.byte_fallback,
-            denormalizer=_denormalizer(rules),
+            denormalizer=denormalizer_of(rules),
         )
 
     @property
@@ -199,7 +195,7 @@ class SentencePieceTrainer:
             remove_extra_whitespaces=self.remove_extra_whitespaces,
             treat_whitespace_as_suffix=self.treat_whitespace_as_suffix,
         )
-        return Pipeline(_replacing(self._texts_across_words, normalizer), self._pre_tokenizer)
+        return Pipeline(replacing(self._texts_across_words, normalizer), self._pre_tokenizer)
 
     @property
     def sentences(self) -> Sentences:
@@ -299,22 +295,3 @@ class SentencePieceTrainer:
 
     def _texts(self, type: str) -> tuple[str, ...]:
         return tuple(piece.text for piece in self.meta_pieces.values() if piece.type == type)
-
-
-def _denormalizer(rules: NormalizationRules | None) -> SentencePieceNormalizer | None:
-    if rules is None:
-        return None
-    return SentencePieceNormalizer(
-        rules.charsmap,
-        add_dummy_prefix=False,
-        remove_extra_whitespaces=False,
-        escape_whitespaces=False,
-    )
-
-
-def _replacing(texts: Sequence[str], normalizer: SentencePieceNormalizer) -> Normalizer:
-    """Write a tab for each of the texts that is left by a normalizer; no piece has one."""
-    if not texts:
-        return normalizer
-    pattern = Regex("|".join(map(re.escape, texts)))
-    return SequenceNormalizer((normalizer, Replace(pattern, "\t")))
