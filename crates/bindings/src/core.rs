@@ -130,8 +130,8 @@ impl Core {
         parse_special: Option<Vec<u32>>,
         sampling: Drawn,
     ) -> PyResult<RawEncoding> {
-        let held = Held::take(text, is_pretokenized, "text")?;
-        let held_pair = pair.map(|pair| Held::take(pair, is_pretokenized, "pair")).transpose()?;
+        let held = Held::take(text, is_pretokenized, || "text".into())?;
+        let held_pair = pair.map(|pair| Held::take(pair, is_pretokenized, || "pair".into())).transpose()?;
         let text = borrowed(&held, "text")?;
         let pair = held_pair.as_ref().map(|held| borrowed(held, "pair")).transpose()?;
         let parse_special = &selector(parse_special);

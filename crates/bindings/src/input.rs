@@ -15,19 +15,23 @@ pub(crate) enum Held<'py> {
 
 impl<'py> Held<'py> {
     /// Take hold of one input; `is_pretokenized` says that it is a sequence of words.
-    pub(crate) fn take(value: &Bound<'py, PyAny>, is_pretokenized: bool, place: &str) -> PyResult<Self> {
+    pub(crate) fn take(
+        value: &Bound<'py, PyAny>,
+        is_pretokenized: bool,
+        place: impl Fn() -> String,
+    ) -> PyResult<Self> {
         if is_pretokenized {
-            items(value, place).map(Self::Words)
+            items(value, &place()).map(Self::Words)
         } else {
             Ok(Self::Text(value.clone()))
         }
     }
 
     /// Borrow the text or the words.
-    fn borrow(&self, place: &str) -> PyResult<Borrowed<'_>> {
+    fn borrow(&self, place: impl Fn() -> String) -> PyResult<Borrowed<'_>> {
         Ok(match self {
-            Self::Text(value) => Borrowed::Text(borrow(value, || place.to_owned())?),
-            Self::Words(words) => Borrowed::Words(borrow_all(words, place)?),
+            Self::Text(value) => Borrowed::Text(borrow(value, place)?),
+            Self::Words(words) => Borrowed::Words(borrow_all(words, &place())?),
         })
     }
 }
@@ -49,7 +53,7 @@ impl<'a, 'py> HeldRows<'a, 'py> {
             return Ok(Self::Column(TextColumn::lend(column)));
         }
         let rows = items(values, place)?;
-        let held = |(row, value)| Held::take(value, is_pretokenized, &format!("{place}[{row}]"));
+        let held = |(row, value)| Held::take(value, is_pretokenized, || format!("{place}[{row}]"));
         rows.iter().enumerate().map(held).collect::<PyResult<_>>().map(Self::Objects)
     }
 
@@ -57,7 +61,8 @@ impl<'a, 'py> HeldRows<'a, 'py> {
     pub(crate) fn borrow(&self, place: &str) -> PyResult<Vec<Borrowed<'_>>> {
         match self {
             Self::Objects(held) => {
-                held.iter().enumerate().map(|(row, held)| held.borrow(&format!("{place}[{row}]"))).collect()
+                let rows = held.iter().enumerate();
+                rows.map(|(row, held)| held.borrow(|| format!("{place}[{row}]"))).collect()
             }
             Self::Column(column) => Ok(column.texts(place)?.into_iter().map(Borrowed::Text).collect()),
         }
@@ -81,7 +86,7 @@ impl Borrowed<'_> {
 
 /// Borrow one input.
 pub(crate) fn borrowed<'a>(held: &'a Held<'_>, place: &str) -> PyResult<Borrowed<'a>> {
-    held.borrow(place)
+    held.borrow(|| place.to_owned())
 }
 
 /// Which special tokens are recognised in text: all of them, or those with these ids.

@@ -1,6 +1,5 @@
-//! The columns of a batch: written row by row, put together from parts, filled up to one length.
+//! The columns of a batch: written row by row, appended to each other, filled up to one length.
 
-use super::shares::each;
 use crate::encoding::{padded_length, Token};
 use crate::spec::{Direction, Padding};
 
@@ -29,9 +28,6 @@ pub struct Spans {
     /// 0 or 1 for the text of a pair, or -1.
     pub sequence_ids: Vec<i8>,
 }
-
-/// From this many bytes on a column is copied by several threads.
-const MIN_SHARED_BYTES: usize = if cfg!(test) { 64 } else { 1 << 20 };
 
 impl BatchIds {
     /// Room for rows and tokens.
@@ -70,25 +66,32 @@ impl BatchIds {
         self.row_offsets.push(self.ids.len() as i64);
     }
 
-    /// Put parts after one another.
-    pub(super) fn of_parts(mut parts: Vec<Self>, workers: usize) -> Self {
-        if parts.len() == 1 {
-            return parts.swap_remove(0);
+    /// Append the rows of another with the same columns.
+    pub(super) fn append(&mut self, other: &Self) {
+        let before = self.ids.len() as i64;
+        self.row_offsets.extend(other.row_offsets[1..].iter().map(|offset| before + offset));
+        self.ids.extend_from_slice(&other.ids);
+        if let (Some(mine), Some(theirs)) = (&mut self.type_ids, &other.type_ids) {
+            mine.extend_from_slice(theirs);
         }
-        let mut row_offsets = vec![0];
-        for part in &parts {
-            let before = row_offsets.last().copied().unwrap_or_default();
-            row_offsets.extend(part.row_offsets[1..].iter().map(|offset| before + offset));
+        if let (Some(mine), Some(theirs)) = (&mut self.spans, &other.spans) {
+            mine.offsets.extend_from_slice(&theirs.offsets);
+            mine.word_ids.extend_from_slice(&theirs.word_ids);
+            mine.sequence_ids.extend_from_slice(&theirs.sequence_ids);
         }
-        let ids = parts.iter_mut().map(|part| std::mem::take(&mut part.ids)).collect();
-        let type_ids: Option<Vec<_>> = parts.iter_mut().map(|part| part.type_ids.take()).collect();
-        let spans: Option<Vec<_>> = parts.into_iter().map(|part| part.spans).collect();
-        Self {
-            ids: joined(ids, workers),
-            row_offsets,
-            type_ids: type_ids.map(|type_ids| joined(type_ids, workers)),
-            attention_mask: None,
-            spans: spans.map(|spans| Spans::of_parts(spans, workers)),
+    }
+
+    /// Forget all rows, keep the memory.
+    pub(super) fn clear(&mut self) {
+        self.row_offsets.truncate(1);
+        self.ids.clear();
+        if let Some(type_ids) = &mut self.type_ids {
+            type_ids.clear();
+        }
+        if let Some(Spans { offsets, word_ids, sequence_ids }) = &mut self.spans {
+            offsets.clear();
+            word_ids.clear();
+            sequence_ids.clear();
         }
     }
 
@@ -113,43 +116,6 @@ impl BatchIds {
             }),
         }
     }
-}
-
-impl Spans {
-    fn of_parts(parts: Vec<Self>, workers: usize) -> Self {
-        let (mut offsets, mut word_ids, mut sequence_ids) = (Vec::new(), Vec::new(), Vec::new());
-        for part in parts {
-            offsets.push(part.offsets);
-            word_ids.push(part.word_ids);
-            sequence_ids.push(part.sequence_ids);
-        }
-        Self {
-            offsets: joined(offsets, workers),
-            word_ids: joined(word_ids, workers),
-            sequence_ids: joined(sequence_ids, workers),
-        }
-    }
-}
-
-/// Put vectors after one another.
-///
-/// What is large is copied by several threads: the system makes its memory only when it is written to, which
-/// takes longer than the copying.
-fn joined<T: Copy + Default + Send + Sync>(parts: Vec<Vec<T>>, workers: usize) -> Vec<T> {
-    let total: usize = parts.iter().map(Vec::len).sum();
-    if total * size_of::<T>() < MIN_SHARED_BYTES {
-        return parts.concat();
-    }
-    let mut whole = vec![T::default(); total];
-    let mut room = whole.as_mut_slice();
-    let mut copies = Vec::with_capacity(parts.len());
-    for part in parts {
-        let (here, after) = room.split_at_mut(part.len());
-        copies.push((here, part));
-        room = after;
-    }
-    each(copies, workers, |(room, part)| room.copy_from_slice(&part));
-    whole
 }
 
 /// How rows are filled up.
@@ -198,28 +164,6 @@ impl Filler {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn part(rows: &[usize]) -> BatchIds {
-        let mut part = BatchIds::with_room(rows.len(), 0, true, true);
-        for &tokens in rows {
-            let token =
-                |at: usize| Token { word: at as u32, start: 7, ..Token::inserted(at as u32, 1, true) };
-            part.push_tokens(&(0..tokens).map(token).collect::<Vec<_>>());
-            part.end_row();
-        }
-        part
-    }
-
-    #[test]
-    fn parts_make_the_batch_of_all_their_rows() {
-        let rows: Vec<usize> = (0..200).map(|i| i * 7 % 11).collect();
-        for size in [1, 3, 50, 200] {
-            for workers in 1..5 {
-                let parts = rows.chunks(size).map(part).collect();
-                assert_eq!(BatchIds::of_parts(parts, workers), part(&rows), "{size} {workers}");
-            }
-        }
-    }
 
     #[test]
     fn what_stands_for_nothing_is_minus_one() {

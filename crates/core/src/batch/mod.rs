@@ -2,6 +2,7 @@
 
 mod columns;
 mod count;
+mod gather;
 mod shares;
 
 pub use columns::{BatchIds, Spans};
@@ -12,6 +13,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::error::Error;
 use crate::pipeline::{Input, Options, Pipeline, Scratch};
+use gather::Gather;
 use shares::{shares_of, work_on, Stop};
 
 /// How often a store that is in use is asked again.
@@ -77,16 +79,29 @@ impl Encoder {
         workers: usize,
     ) -> Result<BatchIds, Error> {
         let rows = Rows { pipeline: &self.pipeline, inputs, pairs, options, with_spans };
-        if inputs.is_empty() {
-            return Ok(rows.part(0..0));
-        }
-        let parts =
-            self.share_out(inputs, workers, |range, stop, scratch| rows.encode(range, stop, scratch))?;
-        let batch = BatchIds::of_parts(parts, workers);
+        let batch = self.encode_rows(&rows, workers)?;
         Ok(match self.pipeline.padding() {
             Some(padding) => batch.padded(padding),
             None => batch,
         })
+    }
+
+    fn encode_rows(&self, rows: &Rows<'_>, workers: usize) -> Result<BatchIds, Error> {
+        let all = 0..rows.inputs.len();
+        let shares = shares_of(&sizes(rows.inputs), workers);
+        if shares.len() <= 1 {
+            let mut whole = rows.room(all.clone());
+            self.with_scratch(|scratch| rows.encode(all, &Stop::default(), scratch, &mut whole))?;
+            return Ok(whole);
+        }
+        let gather = Gather::into(rows.room(all));
+        work_on(shares.into_iter().enumerate(), workers, |(number, share), stop| {
+            let mut part = gather.spare().unwrap_or_else(|| rows.room(share.clone()));
+            self.with_scratch(|scratch| rows.encode(share, stop, scratch, &mut part))?;
+            gather.add(number, part);
+            Ok(())
+        })?;
+        Ok(gather.whole())
     }
 
     /// The ids of one input, without padding.
@@ -103,7 +118,8 @@ impl Encoder {
         options: Options<'_>,
         workers: usize,
     ) -> Result<Vec<i64>, Error> {
-        let parts = self.share_out(inputs, workers, |rows, stop, scratch| {
+        let shares = shares_of(&sizes(inputs), workers);
+        let count_share = |rows, stop: &Stop, scratch: &mut Scratch| {
             let mut ids = Vec::new();
             let mut count = |row: usize| {
                 ids.clear();
@@ -112,21 +128,11 @@ impl Encoder {
             };
             let named_count = |row| count(row).map_err(|error: Error| named(error, row));
             stop.rows(rows).map(named_count).collect::<Result<Vec<i64>, Error>>()
+        };
+        let parts = work_on(shares, workers, |rows, stop| {
+            self.with_scratch(|scratch| count_share(rows, stop, scratch))
         });
         Ok(parts?.concat())
-    }
-
-    /// Cut the rows into runs of about equal bytes and work on them in several threads.
-    fn share_out<R: Send>(
-        &self,
-        inputs: &[Input<'_>],
-        workers: usize,
-        work: impl Fn(Range<usize>, &Stop, &mut Scratch) -> Result<R, Error> + Sync,
-    ) -> Result<Vec<R>, Error> {
-        let sizes: Vec<usize> = inputs.iter().map(|input| input.bytes()).collect();
-        work_on(shares_of(&sizes, workers), workers, |rows, stop| {
-            self.with_scratch(|scratch| work(rows, stop, scratch))
-        })
     }
 }
 
@@ -141,20 +147,26 @@ struct Rows<'r> {
 
 impl Rows<'_> {
     /// Room for some rows.
-    fn part(&self, rows: Range<usize>) -> BatchIds {
-        let bytes: usize = self.inputs[rows.clone()].iter().map(|input| input.bytes()).sum();
+    fn room(&self, rows: Range<usize>) -> BatchIds {
+        let bytes: usize = sizes(&self.inputs[rows.clone()]).iter().sum();
         let fills_types = self.pipeline.padding().is_some_and(|padding| padding.pad_type_id != 0);
         let with_types = fills_types || self.pipeline.has_type_ids(self.pairs.is_some());
         BatchIds::with_room(rows.len(), bytes / 4 + 16, with_types, self.with_spans)
     }
 
-    fn encode(&self, rows: Range<usize>, stop: &Stop, scratch: &mut Scratch) -> Result<BatchIds, Error> {
-        let mut part = self.part(rows.clone());
-        for row in stop.rows(rows) {
-            self.encode_row(row, scratch, &mut part).map_err(|error| named(error, row))?;
+    /// Append some rows to a part.
+    fn encode(
+        &self,
+        rows: Range<usize>,
+        stop: &Stop,
+        scratch: &mut Scratch,
+        part: &mut BatchIds,
+    ) -> Result<(), Error> {
+        stop.rows(rows).try_for_each(|row| {
+            self.encode_row(row, scratch, part).map_err(|error| named(error, row))?;
             part.end_row();
-        }
-        Ok(part)
+            Ok(())
+        })
     }
 
     fn encode_row(&self, row: usize, scratch: &mut Scratch, part: &mut BatchIds) -> Result<(), Error> {
@@ -165,6 +177,10 @@ impl Rows<'_> {
         }
         self.pipeline.row_into(input, pair, options, scratch, &mut part.ids, part.type_ids.as_mut())
     }
+}
+
+fn sizes(inputs: &[Input<'_>]) -> Vec<usize> {
+    inputs.iter().map(|input| input.bytes()).collect()
 }
 
 fn named(error: Error, row: usize) -> Error {

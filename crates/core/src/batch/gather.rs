@@ -1,0 +1,97 @@
+//! Parts of a batch that threads give as they are done, put after one another in order.
+//!
+//! Parts are small and their memory is used again for the next, so that it stays in a processor's cache and the
+//! system makes only that of the whole; one thread copies while others encode.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::columns::BatchIds;
+
+/// A batch that grows by its parts.
+pub(super) struct Gather(Mutex<Gathered>);
+
+struct Gathered {
+    whole: BatchIds,
+    /// The number of the part that comes next.
+    next: usize,
+    /// Parts that are done before their turn.
+    early: BTreeMap<usize, BatchIds>,
+    /// Parts that have been copied.
+    spare: Vec<BatchIds>,
+}
+
+impl Gather {
+    /// Begin with an empty batch.
+    pub(super) fn into(whole: BatchIds) -> Self {
+        Self(Mutex::new(Gathered { whole, next: 0, early: BTreeMap::new(), spare: Vec::new() }))
+    }
+
+    /// An empty part, if there is one that can be used again.
+    pub(super) fn spare(&self) -> Option<BatchIds> {
+        self.gathered().spare.pop()
+    }
+
+    /// Take the part with a number.
+    pub(super) fn add(&self, number: usize, part: BatchIds) {
+        let gathered = &mut *self.gathered();
+        gathered.early.insert(number, part);
+        while let Some(mut part) = gathered.early.remove(&gathered.next) {
+            gathered.whole.append(&part);
+            gathered.next += 1;
+            part.clear();
+            gathered.spare.push(part);
+        }
+    }
+
+    /// The batch of all parts.
+    pub(super) fn whole(self) -> BatchIds {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).whole
+    }
+
+    /// Locked once before and once after each part.
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoding::Token;
+
+    fn part(rows: &[usize]) -> BatchIds {
+        let mut part = BatchIds::with_room(rows.len(), 0, true, true);
+        for &tokens in rows {
+            let token =
+                |at: usize| Token { word: at as u32, start: 7, ..Token::inserted(at as u32, 1, true) };
+            part.push_tokens(&(0..tokens).map(token).collect::<Vec<_>>());
+            part.end_row();
+        }
+        part
+    }
+
+    #[test]
+    fn parts_in_any_order_make_the_batch_of_all_their_rows() {
+        let rows: Vec<usize> = (0..200).map(|i| i * 7 % 11).collect();
+        for size in [1, 3, 50, 200] {
+            for step in [1, 7, 13] {
+                let gather = Gather::into(part(&[]));
+                let mut left: Vec<usize> = (0..rows.chunks(size).len()).collect();
+                while !left.is_empty() {
+                    let number = left.remove(step % left.len());
+                    gather.add(number, part(rows.chunks(size).nth(number).unwrap_or_default()));
+                }
+                assert_eq!(gather.whole(), part(&rows), "{size} {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_that_is_used_again_is_empty() {
+        let gather = Gather::into(part(&[]));
+        assert_eq!(gather.spare(), None);
+        gather.add(0, part(&[2, 3]));
+        assert_eq!(gather.spare(), Some(part(&[])));
+    }
+}
