@@ -254,7 +254,7 @@ impl Model {
     /// Segment one non-empty word whose bytes the entries spell by printable characters.
     pub fn run_spelled(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut Vec<u32>) {
         if let (Self::Bpe(model), None) = (self, &scratch.draws) {
-            if model.run_bytes(word.as_bytes(), vocab, scratch, out) {
+            if model.run_bytes(word.as_bytes(), scratch, out) {
                 return;
             }
         }

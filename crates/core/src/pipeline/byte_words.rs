@@ -8,6 +8,11 @@ use crate::vocab::Vocab;
 
 /// How many words wait for their lines to arrive.
 const BATCH: usize = 256;
+/// The longest word, in bytes, that is remembered: of longer ones, whole sentences in some languages, one in
+/// twenty comes again, which is not worth the memory that all take.
+const MAX_REMEMBERED_BYTES: usize = 32;
+/// What the memo holds for a word of more pieces than it has room for, which `Texts` has: ids are smaller.
+const IN_TEXTS: PackedIds = [u32::MAX; MAX_PIECES];
 
 /// The key of a word, absent where it has more bytes than one holds, and its hash.
 #[derive(Clone, Copy, Debug)]
@@ -62,9 +67,11 @@ impl ByteWords<'_> {
             if let Some(key) = Key::at(text, start, end) {
                 *waiting = Waiting { key, hash: key.hash() };
                 memo.prefetch_hashed(waiting.hash);
-            } else {
+            } else if end - start <= MAX_REMEMBERED_BYTES {
                 *waiting = Waiting { key: Key::ABSENT, hash: Texts::hash(&text[start..end]) };
                 texts.prefetch_hashed(waiting.hash);
+            } else {
+                waiting.key = Key::ABSENT;
             }
         }
     }
@@ -82,34 +89,54 @@ impl ByteWords<'_> {
                 key => self.memo.get_hashed(key, word.hash),
             };
             at += match remembered {
-                Some(packed) => put(packed, &mut out[at..at + MAX_PIECES]),
-                None => self.put_other(&text[span.0..span.1], word, at, out),
+                Some(packed) if packed[0] != IN_TEXTS[0] => put(packed, &mut out[at..at + MAX_PIECES]),
+                Some(_) => self.put_longer(&text[span.0..span.1], word, at, out),
+                None if word.key == Key::ABSENT => self.put_longer(&text[span.0..span.1], word, at, out),
+                None => self.put_new(&text[span.0..span.1], word, at, out),
             };
         }
         out.truncate(at);
     }
 
-    /// Put the ids of a word that the memo does not have at a place; returns how many.
+    /// Put the ids of a word that has no key, or is known to be in `Texts`, at a place; returns how many.
     #[cold]
     #[inline(never)]
-    fn put_other(&mut self, text: &str, word: Waiting, at: usize, out: &mut Vec<u32>) -> usize {
-        let known = self.texts.get_hashed(text.as_bytes(), word.hash);
-        let ids = match known {
-            Some(ids) => ids,
-            None => {
-                self.batch.ids.clear();
-                self.model.run_spelled(text, self.vocab, self.scratch, &mut self.batch.ids);
-                match memo::pack(&self.batch.ids) {
-                    Some(packed) if word.key != Key::ABSENT => self.memo.insert(word.key, packed),
-                    _ => self.texts.insert_hashed(text.as_bytes(), word.hash, &self.batch.ids),
-                }
-                &self.batch.ids
-            }
-        };
-        out.resize(out.len() + ids.len().saturating_sub(MAX_PIECES), 0);
-        out[at..at + ids.len()].copy_from_slice(ids);
-        ids.len()
+    fn put_longer(&mut self, text: &str, word: Waiting, at: usize, out: &mut Vec<u32>) -> usize {
+        if text.len() > MAX_REMEMBERED_BYTES {
+            return put_all(self.segmented(text), at, out);
+        }
+        if let Some(ids) = self.texts.get_hashed(text.as_bytes(), word.hash) {
+            return put_all(ids, at, out);
+        }
+        self.segmented(text);
+        self.texts.insert_hashed(text.as_bytes(), word.hash, &self.batch.ids);
+        put_all(&self.batch.ids, at, out)
     }
+
+    /// Put the ids of a word that the memo should have, but does not, at a place; returns how many.
+    #[cold]
+    #[inline(never)]
+    fn put_new(&mut self, text: &str, word: Waiting, at: usize, out: &mut Vec<u32>) -> usize {
+        let packed = memo::pack(self.segmented(text));
+        self.memo.insert(word.key, packed.unwrap_or(IN_TEXTS));
+        if packed.is_none() {
+            self.texts.insert_hashed(text.as_bytes(), word.hash, &self.batch.ids);
+        }
+        put_all(&self.batch.ids, at, out)
+    }
+
+    fn segmented(&mut self, text: &str) -> &[u32] {
+        self.batch.ids.clear();
+        self.model.run_spelled(text, self.vocab, self.scratch, &mut self.batch.ids);
+        &self.batch.ids
+    }
+}
+
+/// Put ids at a place where there is room for `MAX_PIECES`; returns how many they are.
+fn put_all(ids: &[u32], at: usize, out: &mut Vec<u32>) -> usize {
+    out.resize(out.len() + ids.len().saturating_sub(MAX_PIECES), 0);
+    out[at..at + ids.len()].copy_from_slice(ids);
+    ids.len()
 }
 
 /// Put packed ids where there is room for the most; returns how many they are.

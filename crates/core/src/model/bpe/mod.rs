@@ -1,10 +1,11 @@
 //! BPE: characters joined pair by pair, the pair of the lowest rank first, the leftmost of equals.
 //!
 //! alphabet  characters and their bytes to entries
+//! merges    the entries of all merges
 //! pairs     two entries to the rank of their merge
-//! bytes     the same for words spelled by their bytes, and the merges of all but very long ones
+//! linear    words from left to right, where merges are in order
+//! bytes     the same for words spelled by their bytes
 //! short     the merges of a short word, by looking for the best pair again and again
-//! whole     words that are entries, told by their bytes
 //! long      the merges of any word, by a heap: O(n log n)
 //! sweeps    the same rank by rank, without a heap, where merges are in order
 //! dropout   the merges of a word when some are left out at random
@@ -15,23 +16,25 @@
 mod alphabet;
 mod bytes;
 mod dropout;
+mod linear;
 mod long;
+mod merges;
 mod order;
 mod pairs;
 mod short;
 mod sweeps;
-mod whole;
 
 use self::alphabet::Alphabet;
-use self::bytes::{ByteMerges, Row};
+use self::linear::{Linear, Walk};
 use self::long::Links;
+use self::merges::Merges;
 use self::order::Order;
 use self::pairs::{Pairs, NO_RANK};
 use self::sweeps::Places;
-use self::whole::WholeWords;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
+use crate::text::byte_of_printable;
 use crate::vocab::Vocab;
 
 /// Up to so many symbols are scanned for the best pair; beyond, a heap is faster.
@@ -42,10 +45,10 @@ const SHORT: usize = 24;
 pub struct Bpe {
     alphabet: Alphabet,
     pairs: Pairs,
-    /// Where every byte has an entry.
-    bytes: Option<Box<ByteMerges>>,
+    /// Where every byte has an entry and merges are in order.
+    bytes: Option<Box<Linear>>,
     /// A word that is an entry is that entry.
-    whole_words: Option<WholeWords>,
+    ignore_merges: bool,
 }
 
 /// A part of the word that is an entry, on its way to being joined.
@@ -74,7 +77,8 @@ pub(crate) struct Symbols {
     list: Vec<Symbol>,
     links: Links,
     order: Order,
-    row: Box<Row>,
+    walk: Walk,
+    bytes: Vec<u8>,
     places: Places,
 }
 
@@ -82,18 +86,18 @@ impl Bpe {
     /// Look up all merges; each must join two entries to an entry.
     pub fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
-        let pairs = Pairs::compile(spec, vocab)?;
+        let merges = Merges::compile(spec, vocab)?;
         Ok(Self {
             alphabet: Alphabet::compile(spec, vocab)?,
-            bytes: ByteMerges::compile(spec, vocab, &pairs).map(Box::new),
-            pairs,
-            whole_words: spec.ignore_merges.then(|| WholeWords::collect(vocab)),
+            bytes: bytes::compile(spec, vocab, &merges.list).map(Box::new),
+            pairs: Pairs::new(merges),
+            ignore_merges: spec.ignore_merges,
         })
     }
 
     /// The memory of the merges.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.pairs.bytes()
+        self.pairs.bytes() + self.bytes.as_ref().map_or(0, |linear| linear.bytes())
     }
 
     /// Segment one non-empty word; at random where the scratch has draws.
@@ -101,12 +105,15 @@ impl Bpe {
     /// A drawn segmentation begins with characters even where whole words need no merges, as in
     /// `tokenizers`.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        let ModelScratch { symbols: Symbols { list, links, order, places, .. }, draws, .. } = scratch;
-        if self.whole_words.is_some() && draws.is_none() {
-            if let Some(id) = vocab.id_of(word) {
+        if scratch.draws.is_none() {
+            if let Some(id) = self.ignore_merges.then(|| vocab.id_of(word)).flatten() {
                 return out.push(Piece { id, start: 0, end: word.len() as u32 });
             }
+            if self.run_printable(word, &mut scratch.symbols, out) {
+                return;
+            }
         }
+        let ModelScratch { symbols: Symbols { list, links, order, places, .. }, draws, .. } = scratch;
         self.alphabet.spell(word, list);
         self.rank_all(list);
         match draws {
@@ -120,27 +127,26 @@ impl Bpe {
 
     /// Segment one non-empty word given as bytes that the entries spell by printable characters, as `run`
     /// would with those and without draws; says whether it can.
-    pub fn run_bytes(
-        &self,
-        word: &[u8],
-        vocab: &Vocab,
-        scratch: &mut ModelScratch,
-        out: &mut Vec<u32>,
-    ) -> bool {
-        let Some(bytes) = &self.bytes else { return false };
-        let ModelScratch { symbols: Symbols { list, links, row, places, .. }, spelled, .. } = scratch;
-        if let Some(id) = self.whole_words.as_ref().and_then(|words| words.id_of(word, vocab, spelled)) {
-            out.push(id);
-            return true;
-        }
-        if word.len() <= bytes::MOST {
-            bytes.join(word, &self.pairs, row, out);
-        } else {
-            bytes.spell(word, list);
-            self.join_long(list, links, places);
-            out.extend(list.iter().map(|symbol| symbol.id));
-        }
-        true
+    pub fn run_bytes(&self, word: &[u8], scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
+        let Some(linear) = &self.bytes else { return false };
+        linear.segment(word, &mut scratch.symbols.walk, |id, _| out.push(id))
+    }
+
+    /// Segment a word of nothing but characters that stand for bytes by those; says whether it can.
+    fn run_printable(&self, word: &str, symbols: &mut Symbols, out: &mut impl PieceSink) -> bool {
+        let Some(linear) = &self.bytes else { return false };
+        let Symbols { walk, bytes, .. } = symbols;
+        bytes.clear();
+        bytes.extend(word.chars().map_while(byte_of_printable));
+        let mut chars = word.chars();
+        let mut start = 0;
+        let is_all = chars.clone().nth(bytes.len()).is_none();
+        is_all
+            && linear.segment(bytes, walk, |id, len| {
+                let end = start + chars.by_ref().take(len).map(char::len_utf8).sum::<usize>();
+                out.push(Piece { id, start: start as u32, end: end as u32 });
+                start = end;
+            })
     }
 
     /// Apply all merges.

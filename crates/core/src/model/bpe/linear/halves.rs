@@ -1,0 +1,110 @@
+//! What entries are joined from, and whether two of them may stand side by side.
+//!
+//! Entries are numbered by the time at which they are made, those that words begin with first.
+//!
+//! Joined alone, the bytes of two entries become just these two unless some merge crosses the border between
+//! them first. What stands at the border at a time is known: to the left the entry itself, its right half
+//! before that was joined, that half's right half before, and so on; to the right the same with left halves.
+//! So all that could have crossed are pairs of one list with the other that stood there at the same time, at
+//! most as many as both lists have entries. A pair crosses if it joins before the left entry is made; before
+//! the right one is, or at the same time, as of equal merges the leftmost comes first.
+
+use super::joins::{Joins, NUMBER_BOUND};
+use super::{Merge, Rules, NONE};
+
+/// The numbers of entries, and how they are joined.
+#[derive(Clone, Debug)]
+pub(super) struct Halves {
+    /// How many entries are not joined from others: the numbers below.
+    symbols: u32,
+    /// The halves of each number.
+    lefts: Vec<u32>,
+    rights: Vec<u32>,
+    joins: Joins,
+}
+
+impl Halves {
+    /// Number the symbols and then, by rank, the entries that merges make; also gives the entry of each number.
+    /// None if there are too many, if a merge uses what only a later one makes, or is there twice.
+    ///
+    /// Of the merges that make an entry the first that can happen counts: where the halves of another stand
+    /// side by side, so did those of this one, earlier.
+    pub(super) fn number(rules: &Rules<'_>) -> Option<(Self, Vec<u32>)> {
+        let Rules { symbols, merges, entry_bound, .. } = *rules;
+        if symbols.len() + merges.len() >= NUMBER_BOUND as usize {
+            return None;
+        }
+        let mut numbers = vec![NONE; entry_bound];
+        (0..).zip(symbols).for_each(|(number, &symbol)| numbers[symbol as usize] = number);
+        let mut halves = Self {
+            symbols: symbols.len() as u32,
+            lefts: vec![0; symbols.len()],
+            rights: vec![0; symbols.len()],
+            joins: Joins::with_room_for(merges.len()),
+        };
+        let mut entries = symbols.to_vec();
+        let mut is_missed = vec![false; entry_bound];
+        for &Merge { left, right, joined } in merges {
+            let (left_number, right_number) = (numbers[left as usize], numbers[right as usize]);
+            if left_number == NONE || right_number == NONE {
+                is_missed[left as usize] |= left_number == NONE;
+                is_missed[right as usize] |= right_number == NONE;
+            } else if halves.is_made_of(numbers[joined as usize], left_number, right_number) {
+                return None;
+            } else if numbers[joined as usize] == NONE && halves.stay_apart(left_number, right_number) {
+                if is_missed[joined as usize] {
+                    return None;
+                }
+                numbers[joined as usize] = halves.join(left_number, right_number);
+                entries.push(joined);
+            }
+        }
+        Some((halves, entries))
+    }
+
+    /// Whether an entry has a number already and is made of these.
+    fn is_made_of(&self, number: u32, left: u32, right: u32) -> bool {
+        let at = number as usize;
+        number != NONE && number >= self.symbols && (self.lefts[at], self.rights[at]) == (left, right)
+    }
+
+    /// Let two entries that stay apart so far join to that of the next number.
+    fn join(&mut self, left: u32, right: u32) -> u32 {
+        let joined = self.lefts.len() as u32;
+        self.lefts.push(left);
+        self.rights.push(right);
+        self.joins.insert(left, right, joined);
+        joined
+    }
+
+    /// The halves of each number that has some, by number.
+    pub(super) fn joined(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.lefts.iter().copied().zip(self.rights.iter().copied()).skip(self.symbols as usize)
+    }
+
+    /// Whether no merge crosses the border between two entries.
+    #[inline]
+    pub(super) fn stay_apart(&self, mut left: u32, mut right: u32) -> bool {
+        let mut limit = NONE;
+        loop {
+            if self.joins.joined(left, right) < limit {
+                return false;
+            }
+            if left.max(right) < self.symbols {
+                return true;
+            }
+            if left > right {
+                limit = left;
+                left = self.rights[left as usize];
+            } else {
+                limit = right + 1;
+                right = self.lefts[right as usize];
+            }
+        }
+    }
+
+    /// The memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.lefts.as_slice()) + size_of_val(self.rights.as_slice()) + self.joins.bytes()
+    }
+}

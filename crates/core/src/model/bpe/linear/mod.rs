@@ -1,0 +1,235 @@
+//! BPE from left to right, the longest entry first, in linear time: no pair is ever looked for.
+//!
+//! BPE of a text is the only sequence of entries in which every two neighbours are what BPE makes of the two
+//! alone, and every one what it makes of that alone. (If a merge crossed a border of such a sequence, take the
+//! first: up to then both sides had been joined as they are alone, so it would cross there too. And where none
+//! crosses, every part becomes what it is alone.) So a sequence that is begun right and ends with the text is
+//! the answer; a place that no longer can be left is remembered as dead, and the entry before is tried shorter.
+//! The same argument says that a place is reached in one way only, so it is left for good when it is dead.
+//!
+//! halves    what entries are joined from, and whether two may be neighbours
+//! joins     which two entries join to which
+//! verdicts  which were last found to be, or not
+//! prefixes  the entries that a text begins with
+//! builder   places the states of these
+//!
+//! What it demands:
+//! - the merge of the lowest rank comes first, the leftmost of equals; none is left out at random;
+//! - every symbol that a word begins with is an entry, told by its bytes;
+//! - merges are given by rank. Several may make one entry: the first that can happen counts, as no other can.
+//!   Entries that no merge can make are not matched;
+//! - every merge that makes an entry comes before all that join that entry to another, and no merge is there
+//!   twice: both are checked.
+//!
+//! The published description of the idea is the documentation of GitHub's `bpe` crate (van Antwerpen and
+//! Neubeck 2024, "So many tokens, so little time").
+
+mod builder;
+mod halves;
+mod joins;
+mod prefixes;
+mod verdicts;
+
+use self::halves::Halves;
+use self::prefixes::{Match, Prefixes};
+use self::verdicts::Verdicts;
+use super::merges::Merge;
+
+/// Nothing of what numbers stand for here.
+const NONE: u32 = u32::MAX;
+
+/// Looks at bytes and at merges for each byte of a word, on average, after which another way is better: a
+/// vocabulary may be made so that entries are tried in vain at every place.
+const MOST_LOOKS: usize = 32;
+/// Such looks that every word has.
+const FREE_LOOKS: usize = 4096;
+
+/// What is joined to what, by numbers of entries below `entry_bound`.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::model) struct Rules<'r> {
+    pub(in crate::model) entry_bound: usize,
+    /// The entries that words begin with.
+    pub(in crate::model) symbols: &'r [u32],
+    /// The merges by rank.
+    pub(in crate::model) merges: &'r [Merge],
+    /// Entries that are taken where they are the whole word, even if merges do not make them.
+    pub(in crate::model) whole_words: &'r [u32],
+}
+
+/// The entries that merges make, and how.
+#[derive(Clone, Debug)]
+pub(in crate::model) struct Linear {
+    halves: Halves,
+    prefixes: Prefixes,
+    /// The entries by the time at which they are made, then those that only whole words are.
+    entries: Vec<u32>,
+}
+
+/// Memory for the way through one word.
+#[derive(Clone, Debug, Default)]
+pub(in crate::model) struct Walk {
+    taken: Vec<Match>,
+    /// A bit for each place that cannot be left; none while there is no such place.
+    dead: Vec<u64>,
+    word_len: usize,
+    /// How many more looks are worth while.
+    looks: usize,
+    verdicts: Verdicts,
+}
+
+impl Linear {
+    /// Make the tables; `push_bytes` appends the bytes of an entry. None if merges are not in order, or too many.
+    pub(in crate::model) fn compile(
+        rules: &Rules<'_>,
+        push_bytes: impl Fn(u32, &mut Vec<u8>),
+    ) -> Option<Self> {
+        let (halves, mut entries) = Halves::number(rules)?;
+        let first_whole = entries.len();
+        let mut is_made = vec![false; rules.entry_bound];
+        entries.iter().for_each(|&entry| is_made[entry as usize] = true);
+        entries.extend(rules.whole_words.iter().filter(|&&entry| !is_made[entry as usize]));
+        let mut texts = Texts::default();
+        rules.symbols.iter().for_each(|&symbol| texts.push(|bytes| push_bytes(symbol, bytes)));
+        halves.joined().for_each(|(left, right)| texts.push_join(left, right));
+        entries[first_whole..].iter().for_each(|&entry| texts.push(|bytes| push_bytes(entry, bytes)));
+        let prefixes = Prefixes::of(&texts.all(), first_whole as u32)?;
+        Some(Self { halves, prefixes, entries })
+    }
+
+    /// Give `found` the entries of a word and how many bytes each has; says whether it could: not where a symbol
+    /// is not known, and not where it takes too long.
+    pub(in crate::model) fn segment(
+        &self,
+        word: &[u8],
+        walk: &mut Walk,
+        mut found: impl FnMut(u32, usize),
+    ) -> bool {
+        let (longest, looked) = self.prefixes.longest(word);
+        if longest.len as usize == word.len() {
+            found(self.entries[longest.entry as usize], word.len());
+            return true;
+        }
+        if looked as usize == word.len() {
+            if let Some(entry) = self.prefixes.whole(word) {
+                found(self.entries[entry as usize], word.len());
+                return true;
+            }
+        }
+        let is_done = self.walk(word, longest, walk).is_some();
+        if is_done {
+            let taken = walk.taken.iter();
+            taken.for_each(|taken| found(self.entries[taken.entry as usize], taken.len as usize));
+        }
+        is_done
+    }
+
+    /// Take entries up to the end of a word, of which the longest that it begins with is known.
+    fn walk(&self, word: &[u8], first: Match, walk: &mut Walk) -> Option<()> {
+        walk.begin(word.len());
+        let mut at = self.take(first, 0, walk)?;
+        while at < word.len() {
+            let (longest, looked) = self.prefixes.longest(&word[at..]);
+            at = self.take(longest, at, walk)?;
+            walk.look(looked)?;
+        }
+        Some(())
+    }
+
+    /// Take an entry at a place, or the longest shorter one that may follow what was taken before, or let
+    /// another be taken before; returns where it ends.
+    #[inline]
+    fn take(&self, mut next: Match, mut at: usize, walk: &mut Walk) -> Option<usize> {
+        if next.len == 0 {
+            return None;
+        }
+        loop {
+            let end = at + next.len as usize;
+            if !walk.is_dead(end) && self.may_follow(next, walk) {
+                walk.taken.push(next);
+                return Some(end);
+            }
+            walk.look(next.len)?;
+            next = self.prefixes.shorter(next.entry);
+            while next.len == 0 {
+                walk.set_dead(at);
+                let last = walk.taken.pop()?;
+                walk.look(last.len)?;
+                at -= last.len as usize;
+                next = self.prefixes.shorter(last.entry);
+            }
+        }
+    }
+
+    /// Whether a match may stand behind what was taken last.
+    #[inline]
+    fn may_follow(&self, next: Match, walk: &mut Walk) -> bool {
+        let Some(&last) = walk.taken.last() else { return true };
+        let find = || self.halves.stay_apart(last.entry, next.entry);
+        walk.verdicts.get_or_find(last.entry, next.entry, find)
+    }
+
+    /// The memory it takes.
+    pub(in crate::model) fn bytes(&self) -> usize {
+        self.halves.bytes() + self.prefixes.bytes() + size_of_val(self.entries.as_slice())
+    }
+}
+
+impl Walk {
+    fn begin(&mut self, word_len: usize) {
+        self.taken.clear();
+        self.dead.clear();
+        self.word_len = word_len;
+        self.looks = FREE_LOOKS + MOST_LOOKS * word_len;
+    }
+
+    /// Count looks at so many bytes, and at as many merges as what was taken last may take; none if they are too
+    /// many.
+    fn look(&mut self, bytes: u32) -> Option<()> {
+        let last = self.taken.last().map_or(0, |last| last.len);
+        self.looks = self.looks.checked_sub(bytes as usize + last as usize)?;
+        Some(())
+    }
+
+    #[inline]
+    fn is_dead(&self, at: usize) -> bool {
+        self.dead.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 != 0)
+    }
+
+    #[cold]
+    fn set_dead(&mut self, at: usize) {
+        if self.dead.is_empty() {
+            self.dead.resize(self.word_len / 64 + 1, 0);
+        }
+        self.dead[at / 64] |= 1 << (at % 64);
+    }
+}
+
+/// The bytes of entries, one after another.
+#[derive(Default)]
+struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn push(&mut self, push_bytes: impl FnOnce(&mut Vec<u8>)) {
+        push_bytes(&mut self.bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Add the bytes of two that have been added, by their numbers.
+    fn push_join(&mut self, left: u32, right: u32) {
+        for number in [left, right] {
+            self.bytes.extend_from_within(self.span(number as usize));
+        }
+        self.ends.push(self.bytes.len());
+    }
+
+    fn span(&self, number: usize) -> std::ops::Range<usize> {
+        number.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[number]
+    }
+
+    fn all(&self) -> Vec<&[u8]> {
+        (0..self.ends.len()).map(|number| &self.bytes[self.span(number)]).collect()
+    }
+}

@@ -1,0 +1,89 @@
+//! The entries of all merges, by rank.
+
+use super::pairs::NO_RANK;
+use crate::error::{Error, ErrorKind};
+use crate::spec::BpeSpec;
+use crate::vocab::Vocab;
+
+/// Two entries and the one that they join to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::model) struct Merge {
+    pub(in crate::model) left: u32,
+    pub(in crate::model) right: u32,
+    pub(in crate::model) joined: u32,
+}
+
+/// The merges of a model.
+#[derive(Clone, Debug)]
+pub(super) struct Merges {
+    /// By rank; of equal pairs the last one counts.
+    pub(super) list: Vec<Merge>,
+    /// Whether one adds nothing but the prefix, which makes no entry longer.
+    pub(super) may_repeat: bool,
+}
+
+impl Merges {
+    /// Look up the entries of all merges.
+    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
+        if spec.merges.len() >= NO_RANK as usize {
+            let found = format!("{} merges", spec.merges.len());
+            return Err(Error::new(ErrorKind::Vocabulary, "model.merges", found, "fewer"));
+        }
+        let prefix = spec.continuing_subword_prefix.as_deref().unwrap_or_default();
+        let mut merges = Self { list: Vec::with_capacity(spec.merges.len()), may_repeat: false };
+        let (mut spelled, mut likely) = (String::new(), 0);
+        for (rank, (left, right)) in spec.merges.iter().enumerate() {
+            let place = format_args!("model.merges[{rank}]");
+            let merge = entries_of(left, right, prefix, likely, vocab, &mut spelled);
+            let merge = merge.map_err(|error| error.into_error(place))?;
+            likely = merge.joined + 1;
+            merges.list.push(merge);
+            merges.may_repeat |= right.len() == prefix.len();
+        }
+        Ok(merges)
+    }
+}
+
+/// What is wrong with a merge.
+struct BadMerge {
+    found: String,
+    expected: &'static str,
+}
+
+impl BadMerge {
+    fn absent(token: &str) -> Self {
+        let found = format!("{token:?}, which is not in the vocabulary");
+        Self { found, expected: "two entries of the vocabulary that join to an entry" }
+    }
+
+    fn into_error(self, place: std::fmt::Arguments) -> Error {
+        Error::new(ErrorKind::Vocabulary, place.to_string(), self.found, self.expected)
+    }
+}
+
+/// The entries of a merge and the one that they join to. The prefix of the right side goes; as in
+/// `tokenizers`, by its length alone. Most vocabularies number their entries as they were learned, so the
+/// entry after the last one is `likely` the one sought, and to compare is quicker than to look up.
+fn entries_of(
+    left: &str,
+    right: &str,
+    prefix: &str,
+    likely: u32,
+    vocab: &Vocab,
+    joined: &mut String,
+) -> Result<Merge, BadMerge> {
+    let id_of = |token: &str| vocab.id_of(token).ok_or_else(|| BadMerge::absent(token));
+    let (left_id, right_id) = (id_of(left)?, id_of(right)?);
+    let bare = right.get(prefix.len()..).ok_or_else(|| BadMerge {
+        found: format!("{right:?} on the right, which does not begin with {prefix:?}"),
+        expected: "an entry with the continuing_subword_prefix",
+    })?;
+    let is_join = |token: &str| token.strip_prefix(left) == Some(bare);
+    if vocab.token_of(likely).is_some_and(is_join) {
+        return Ok(Merge { left: left_id, right: right_id, joined: likely });
+    }
+    joined.clear();
+    joined.push_str(left);
+    joined.push_str(bare);
+    Ok(Merge { left: left_id, right: right_id, joined: id_of(joined)? })
+}
