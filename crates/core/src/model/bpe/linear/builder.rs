@@ -57,7 +57,7 @@ pub(super) fn build(texts: &[&[u8]], first_whole: u32) -> Option<Prefixes> {
     let mut waiting =
         VecDeque::from([Subtree { state: ROOT, depth: 0, longest: NO_MATCH, texts: &sorted }]);
     while let Some(subtree) = waiting.pop_front() {
-        builder.expand(subtree, &mut waiting);
+        builder.expand(&subtree, &mut waiting);
         if builder.units.len() > MOST_STATES {
             return None;
         }
@@ -82,8 +82,8 @@ fn sorted<'t>(texts: &[&'t [u8]]) -> Vec<Text<'t>> {
 
 impl Builder {
     /// Place the children of one state.
-    fn expand<'t>(&mut self, subtree: Subtree<'t>, waiting: &mut VecDeque<Subtree<'t>>) {
-        let Subtree { state, depth, mut longest, mut texts } = subtree;
+    fn expand<'t>(&mut self, subtree: &Subtree<'t>, waiting: &mut VecDeque<Subtree<'t>>) {
+        let Subtree { state, depth, mut longest, mut texts } = *subtree;
         if let Some(&(_, text, number)) = texts.first().filter(|first| first.1.len() == depth) {
             texts = &texts[1..];
             self.entries[state] = number;

@@ -38,7 +38,7 @@ use super::merges::Merge;
 /// Nothing of what numbers stand for here.
 const NONE: u32 = u32::MAX;
 
-/// Looks at bytes and at merges for each byte of a word, on average, after which another way is better: a
+/// Looks at bytes, matches and merges for each byte of a word, on average, after which another way is better: a
 /// vocabulary may be made so that entries are tried in vain at every place.
 const MOST_LOOKS: usize = 32;
 /// Such looks that every word has.
@@ -148,12 +148,12 @@ impl Linear {
                 walk.taken.push(next);
                 return Some(end);
             }
-            walk.look(next.len)?;
+            walk.look(1)?;
             next = self.prefixes.shorter(next.entry);
             while next.len == 0 {
                 walk.set_dead(at);
                 let last = walk.taken.pop()?;
-                walk.look(last.len)?;
+                walk.look(1)?;
                 at -= last.len as usize;
                 next = self.prefixes.shorter(last.entry);
             }
@@ -163,9 +163,12 @@ impl Linear {
     /// Whether a match may stand behind what was taken last.
     #[inline]
     fn may_follow(&self, next: Match, walk: &mut Walk) -> bool {
-        let Some(&last) = walk.taken.last() else { return true };
-        let find = || self.halves.stay_apart(last.entry, next.entry);
-        walk.verdicts.get_or_find(last.entry, next.entry, find)
+        let Walk { taken, looks, verdicts, .. } = walk;
+        let Some(&last) = taken.last() else { return true };
+        verdicts.get_or_find(last.entry, next.entry, || {
+            *looks = looks.saturating_sub((last.len + next.len) as usize);
+            self.halves.stay_apart(last.entry, next.entry)
+        })
     }
 
     /// The memory it takes.
@@ -182,11 +185,9 @@ impl Walk {
         self.looks = FREE_LOOKS + MOST_LOOKS * word_len;
     }
 
-    /// Count looks at so many bytes, and at as many merges as what was taken last may take; none if they are too
-    /// many.
-    fn look(&mut self, bytes: u32) -> Option<()> {
-        let last = self.taken.last().map_or(0, |last| last.len);
-        self.looks = self.looks.checked_sub(bytes as usize + last as usize)?;
+    /// Count looks; none if they are too many.
+    fn look(&mut self, times: u32) -> Option<()> {
+        self.looks = self.looks.checked_sub(times as usize)?;
         Some(())
     }
 
