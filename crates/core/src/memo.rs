@@ -8,8 +8,6 @@ mod texts;
 
 pub use texts::Texts;
 
-pub mod long;
-
 use piecework_kernels::prefetch::prefetch_read;
 
 /// A word of 1 to 15 bytes with its length in the top byte.

@@ -105,11 +105,11 @@ impl ByteWords<'_> {
         if text.len() > MAX_REMEMBERED_BYTES {
             return put_all(self.segmented(text), at, out);
         }
-        if let Some(ids) = self.texts.get_hashed(text.as_bytes(), word.hash) {
+        if let Some((_, ids)) = self.texts.get_hashed(text.as_bytes(), word.hash) {
             return put_all(ids, at, out);
         }
         self.segmented(text);
-        self.texts.insert_hashed(text.as_bytes(), word.hash, &self.batch.ids);
+        self.texts.insert_hashed(text.as_bytes(), word.hash, 0, &self.batch.ids);
         put_all(&self.batch.ids, at, out)
     }
 
@@ -120,7 +120,7 @@ impl ByteWords<'_> {
         let packed = memo::pack(self.segmented(text));
         self.memo.insert(word.key, packed.unwrap_or(IN_TEXTS));
         if packed.is_none() {
-            self.texts.insert_hashed(text.as_bytes(), word.hash, &self.batch.ids);
+            self.texts.insert_hashed(text.as_bytes(), word.hash, 0, &self.batch.ids);
         }
         put_all(&self.batch.ids, at, out)
     }

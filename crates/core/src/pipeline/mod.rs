@@ -20,7 +20,6 @@ use rustc_hash::FxHashMap;
 use crate::decode::Decoder;
 use crate::encoding::{self, Encoding};
 use crate::error::{Error, ErrorKind};
-use crate::memo::long::LongMemo;
 use crate::memo::{Memo, Texts};
 use crate::model::{Model, ModelScratch, Piece};
 use crate::normalize::Normalizer;
@@ -80,7 +79,6 @@ pub struct Scratch {
     memo: Memo,
     texts: Texts,
     batch: Batch,
-    long_memo: LongMemo,
     model: ModelScratch,
     split: SplitScratch,
     marked: MarkedScratch,
@@ -95,7 +93,7 @@ pub struct Scratch {
 impl Scratch {
     /// What the caches take, whatever was encoded.
     fn cache_bytes(&self) -> usize {
-        self.memo.bytes() + self.texts.memory() + self.long_memo.bytes() + self.split.cache_bytes()
+        self.memo.bytes() + self.texts.memory()
     }
 }
 
@@ -229,22 +227,19 @@ impl Pipeline {
 
     /// Working memory for one thread.
     ///
-    /// Half of what caches may take goes to the memo and three eighths to the one beside it: which, is a matter of
-    /// the kind of pipeline.
+    /// Half of what caches may take goes to the memo and three eighths to the one beside it.
     #[must_use]
     pub fn scratch(&self) -> Scratch {
-        let beside = self.cache_bytes / 8 * 3;
         let spells_bytes = self.splitter.spells_bytes();
         Scratch {
             memo: Memo::within(
                 self.cache_bytes / 2,
                 if spells_bytes { SPELLED_MEMO_BITS } else { MEMO_BITS },
             ),
-            texts: Texts::within(if spells_bytes { beside } else { 0 }),
+            texts: Texts::within(self.cache_bytes / 8 * 3),
             batch: Batch::default(),
-            long_memo: LongMemo::within(beside),
             model: ModelScratch::default(),
-            split: SplitScratch::within(beside),
+            split: SplitScratch::default(),
             marked: MarkedScratch::default(),
             first: Vec::new(),
             second: Vec::new(),

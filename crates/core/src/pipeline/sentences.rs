@@ -5,8 +5,7 @@ use super::marked::{append_marked, Marked, MarkedScratch, Stages, Tools};
 use super::words::WordIds;
 use super::{Options, Pipeline, Scratch};
 use crate::error::Error;
-use crate::memo::long::LongMemo;
-use crate::memo::Memo;
+use crate::memo::{Memo, Texts};
 use crate::model::{Model, ModelScratch};
 use crate::pretokenize::PreTokenizer;
 use crate::special::Segment;
@@ -62,7 +61,7 @@ impl Pipeline {
         scratch: &mut Scratch,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
-        let Scratch { memo, long_memo, model, split, marked: memory, .. } = scratch;
+        let Scratch { memo, texts: long_memo, model, split, marked: memory, .. } = scratch;
         if let Some(marked) = &self.marked {
             if marked.append(text, start, self.tools((memo, long_memo), model, memory), out)? {
                 return Ok(());
@@ -82,7 +81,7 @@ impl Pipeline {
     /// What words are turned into ids with.
     pub(super) fn tools<'t>(
         &'t self,
-        (memo, long_memo): (&'t mut Memo, &'t mut LongMemo),
+        (memo, long_memo): (&'t mut Memo, &'t mut Texts),
         scratch: &'t mut ModelScratch,
         memory: &'t mut MarkedScratch,
     ) -> Tools<'t> {

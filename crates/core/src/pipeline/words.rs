@@ -22,37 +22,12 @@ pub struct Splitter {
 }
 
 /// Working memory of a splitter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SplitScratch {
     pub(super) normalized: String,
     pub(super) pieces: Pieces,
     pub(super) scan: ScanScratch,
     pub(super) stretches: StretchScratch,
-}
-
-impl Default for SplitScratch {
-    /// Working memory that remembers next to nothing, for who wants words and no ids.
-    fn default() -> Self {
-        Self::within(0)
-    }
-}
-
-impl SplitScratch {
-    /// Working memory whose memo takes at most so many bytes.
-    #[must_use]
-    pub fn within(cache_bytes: usize) -> Self {
-        Self {
-            normalized: String::new(),
-            pieces: Pieces::default(),
-            scan: ScanScratch::default(),
-            stretches: StretchScratch::within(cache_bytes),
-        }
-    }
-
-    /// What its memo takes.
-    pub(super) fn cache_bytes(&self) -> usize {
-        self.stretches.cache_bytes()
-    }
 }
 
 impl Splitter {

@@ -29,8 +29,7 @@ use self::segmenter::{Alone, Scored, Unknown};
 use self::source::Source;
 use self::words::{Part, Words};
 use crate::error::Error;
-use crate::memo::long::LongMemo;
-use crate::memo::Memo;
+use crate::memo::{Memo, Texts};
 use crate::model::{Model, ModelScratch};
 use crate::normalize::Normalizer;
 use crate::vocab::Vocab;
@@ -60,7 +59,7 @@ pub(super) struct Tools<'t> {
     pub(super) model: &'t Model,
     pub(super) vocab: &'t Vocab,
     pub(super) memo: &'t mut Memo,
-    pub(super) long_memo: &'t mut LongMemo,
+    pub(super) long_memo: &'t mut Texts,
     pub(super) scratch: &'t mut ModelScratch,
     pub(super) memory: &'t mut MarkedScratch,
 }

@@ -6,8 +6,7 @@ use super::scan::Masks;
 use super::segmenter::{Segmenter, Texts, LONG};
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::memo::long::{Hash, LongMemo};
-use crate::memo::{Key, Memo, MAX_KEY_BYTES};
+use crate::memo::{self, Key, Memo, MAX_KEY_BYTES};
 use crate::model::Worth;
 use crate::normalize::Growth;
 
@@ -18,7 +17,7 @@ const WAITING: usize = 16;
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
     Short(Key, Word),
-    Long(Hash, Word),
+    Long(u64, Word),
 }
 
 /// Takes the words of one text.
@@ -26,7 +25,7 @@ pub(super) struct Words<'s, S> {
     source: Source<'s>,
     segmenter: S,
     memo: &'s mut Memo,
-    long_memo: &'s mut LongMemo,
+    long_memo: &'s mut memo::Texts,
     texts: Texts<'s>,
     parts: &'s mut Vec<Part>,
     out: &'s mut Vec<u32>,
@@ -40,7 +39,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
     pub(super) fn new(
         source: Source<'s>,
         segmenter: S,
-        (memo, long_memo): (&'s mut Memo, &'s mut LongMemo),
+        (memo, long_memo): (&'s mut Memo, &'s mut memo::Texts),
         (texts, parts): (Texts<'s>, &'s mut Vec<Part>),
         out: &'s mut Vec<u32>,
     ) -> Self {
@@ -81,7 +80,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
             }
             None => {
                 let hash = self.long_hash(word);
-                self.long_memo.prefetch(hash);
+                self.long_memo.prefetch_hashed(hash);
                 Waiting::Long(hash, word)
             }
         };
@@ -103,8 +102,8 @@ impl<'s, S: Segmenter> Words<'s, S> {
     }
 
     /// Append the ids of a word that the memo does not know.
-    fn long_word(&mut self, hash: Hash, word: Word, key: Option<Key>) {
-        let known = self.long_memo.get(self.source.long_key(word), hash);
+    fn long_word(&mut self, hash: u64, word: Word, key: Option<Key>) {
+        let known = self.long_memo.get_hashed(self.source.long_key(word), hash);
         if known.is_some_and(|(note, ids)| self.segmenter.repeat_long(note, ids, word, self.out)) {
             return;
         }
@@ -112,18 +111,18 @@ impl<'s, S: Segmenter> Words<'s, S> {
     }
 
     #[cold]
-    fn new_word(&mut self, hash: Hash, word: Word, key: Option<Key>) {
+    fn new_word(&mut self, hash: u64, word: Word, key: Option<Key>) {
         if self.result.is_ok() {
             self.result = self.segment(word, hash, key);
         }
     }
 
-    fn long_hash(&self, word: Word) -> Hash {
-        Hash::of(self.source.long_key(word))
+    fn long_hash(&self, word: Word) -> u64 {
+        memo::Texts::hash(self.source.long_key(word))
     }
 
     /// Segment a word, and remember it where it will be asked for.
-    fn segment(&mut self, word: Word, hash: Hash, key: Option<Key>) -> Result<(), Error> {
+    fn segment(&mut self, word: Word, hash: u64, key: Option<Key>) -> Result<(), Error> {
         let from = self.out.len();
         self.write(word)?;
         self.growth.take(self.texts.0.len())?;
@@ -181,7 +180,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
     }
 
     /// Go on after a word whose ids begin at `from`, and remember it.
-    fn end_word(&mut self, worth: Worth, word: Word, hash: Hash, key: Option<Key>, from: usize) {
+    fn end_word(&mut self, worth: Worth, word: Word, hash: u64, key: Option<Key>, from: usize) {
         self.segmenter.end_word(worth, word, from..self.out.len());
         let Some(note) = self.segmenter.note(worth) else { return };
         if self.source.leans_on_space(word) {
@@ -191,7 +190,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
         match (key, S::pack(ids, note)) {
             (Some(key), Some(packed)) => self.memo.insert(key, packed),
             (key, _) => {
-                self.long_memo.insert(self.source.long_key(word), hash, note, ids);
+                self.long_memo.insert_hashed(self.source.long_key(word), hash, note, ids);
                 if let Some(key) = key {
                     self.memo.insert(key, LONG);
                 }

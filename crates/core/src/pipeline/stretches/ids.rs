@@ -5,10 +5,9 @@
 
 use super::apart::Written;
 use super::edges::Stretch;
-use super::long_memo::{LongKey, LongMemo};
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::error::Error;
-use crate::memo::{self, Key, Memo};
+use crate::memo::{self, Key, Memo, PackedIds, Texts};
 use crate::model::{Model, ModelScratch};
 use crate::pipeline::words::Splitter;
 use crate::pipeline::{Input, Options, Pipeline, Scratch};
@@ -34,9 +33,9 @@ impl Pipeline {
         scratch: &mut Scratch,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
-        let Scratch { memo, model: scratch_of_model, split, .. } = scratch;
-        let words =
-            WordIds { model: &self.model, vocab: &self.vocab, memo, scratch: scratch_of_model, out };
+        let Scratch { memo, texts, model: scratch_of_model, split, .. } = scratch;
+        let (model, vocab) = (&self.model, &self.vocab);
+        let words = WordIds { model, vocab, memo, texts, scratch: scratch_of_model, out };
         let mut ids = StretchIds { splitter: &self.splitter, stretches, words };
         let mut result = Ok(());
         for text in input.texts() {
@@ -64,8 +63,15 @@ pub(super) struct WordIds<'s> {
     pub(super) model: &'s Model,
     pub(super) vocab: &'s Vocab,
     pub(super) memo: &'s mut Memo,
+    pub(super) texts: &'s mut Texts,
     pub(super) scratch: &'s mut ModelScratch,
     pub(super) out: &'s mut Vec<u32>,
+}
+
+/// What is needed for stretches that are not in the memo.
+struct Spare<'s> {
+    written: &'s mut Written,
+    normalized: &'s mut String,
 }
 
 /// The ids of a group, before they are appended in one go.
@@ -73,6 +79,30 @@ struct Staged {
     ids: [u32; memo::MAX_PIECES * (GROUP + 1)],
     count: usize,
 }
+
+/// What a stretch is looked up by: its key, absent where it has more bytes than one holds, and its hash.
+#[derive(Clone, Copy)]
+pub(super) struct Asked {
+    key: Key,
+    hash: u64,
+}
+
+/// Where a stretch is that the memo does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It is new.
+    Nowhere,
+    /// In the other memo, if anywhere.
+    Other,
+}
+
+/// The longest stretch that is remembered, in bytes: longer ones hardly ever come again.
+const MAX_BYTES: usize = 31;
+/// What is noted with text that is a normalized word, and with text that is still to be normalized.
+const WORD: u32 = 0;
+const RAW: u32 = 1;
+/// What the memo holds of words of more pieces than it has room for: the other memo has them.
+const ELSEWHERE: PackedIds = [u32::MAX; memo::MAX_PIECES];
 
 impl StretchIds<'_> {
     /// Append the ids of a text.
@@ -82,8 +112,8 @@ impl StretchIds<'_> {
         scratch: &mut StretchScratch,
         normalized: &mut String,
     ) -> Result<(), Error> {
-        let StretchScratch { edges, lowered, written, long_memo, .. } = scratch;
-        let mut spare = Spare { written, long_memo, normalized };
+        let StretchScratch { edges, lowered, written, .. } = scratch;
+        let mut spare = Spare { written, normalized };
         self.stretches.parts(text, edges, lowered, |part| match part {
             Part::Chunk(chunk) => self.chunk(&chunk, &mut spare),
             Part::Stretch(stretch, _) => self.take_apart(stretch, &mut spare),
@@ -93,18 +123,18 @@ impl StretchIds<'_> {
     #[inline]
     fn chunk(&mut self, chunk: &Chunk<'_>, spare: &mut Spare<'_>) -> Result<(), Error> {
         let mut staged = Staged { ids: [0; memo::MAX_PIECES * (GROUP + 1)], count: 0 };
+        let mut asked = [Asked::NOTHING; GROUP];
         for group in chunk.edges.groups(GROUP) {
-            let mut keys = [Key::ABSENT; GROUP];
-            for (key, stretch) in keys.iter_mut().zip(group.stretches()) {
-                *key = chunk.key(stretch);
-                self.words.memo.prefetch(*key);
+            for (asked, stretch) in asked.iter_mut().zip(group.stretches()) {
+                *asked = self.words.ask(chunk, stretch);
             }
-            for (&key, stretch) in keys.iter().zip(group.stretches()) {
-                if let Some(packed) = self.words.memo.get(key) {
-                    staged.add(packed);
-                } else {
-                    staged.move_to(self.words.out);
-                    self.missed(chunk, stretch, spare)?;
+            for (&asked, stretch) in asked.iter().zip(group.stretches()) {
+                match self.words.known(asked) {
+                    Ok(packed) => staged.add(packed),
+                    Err(place) => {
+                        staged.move_to(self.words.out);
+                        self.other(chunk, stretch, (asked, place), spare)?;
+                    }
                 }
             }
             staged.move_to(self.words.out);
@@ -114,52 +144,115 @@ impl StretchIds<'_> {
 
     /// Append the ids of a stretch that the memo does not hold.
     #[inline(never)]
-    fn missed(&mut self, chunk: &Chunk<'_>, stretch: Stretch, spare: &mut Spare<'_>) -> Result<(), Error> {
+    fn other(
+        &mut self,
+        chunk: &Chunk<'_>,
+        stretch: Stretch,
+        (asked, place): (Asked, Place),
+        spare: &mut Spare<'_>,
+    ) -> Result<(), Error> {
         if !stretch.needs_tables {
-            self.words.append(chunk.lowered(stretch), spare.long_memo);
+            self.words.append_other(chunk.lowered(stretch), (asked, place));
             return Ok(());
         }
         let raw = chunk.raw(stretch);
-        let from = self.words.out.len();
-        let long_key = LongKey::of(raw.as_bytes(), true);
-        if long_key.is_some_and(|key| spare.long_memo.append(key, self.words.out)) {
+        if place == Place::Other && self.words.repeat(raw.as_bytes(), asked.hash, RAW) {
             return Ok(());
         }
+        let from = self.words.out.len();
         self.take_apart(raw, spare)?;
         // What has too few ids for want of an unknown token must be found so again.
         if !self.words.scratch.lacks_unknown {
-            let keys = (Key::of(raw.as_bytes()).map(Key::as_raw), long_key);
-            remember(keys, &self.words.out[from..], self.words.memo, spare.long_memo);
+            self.words.remember(raw.as_bytes(), (asked, place), RAW, from);
         }
         Ok(())
     }
 
     fn take_apart(&mut self, stretch: &str, spare: &mut Spare<'_>) -> Result<(), Error> {
-        let Spare { written, long_memo, normalized } = spare;
-        let emit = |word: &[u8], _| self.words.append(word, long_memo);
+        let Spare { written, normalized } = spare;
+        let emit = |word: &[u8], _| self.words.append(word);
         self.stretches.words(stretch, self.splitter, written, normalized, emit)
     }
 }
 
-/// What is needed for stretches that are not in the memo.
-struct Spare<'s> {
-    written: &'s mut Written,
-    long_memo: &'s mut LongMemo,
-    normalized: &'s mut String,
+impl Asked {
+    pub(super) const NOTHING: Self = Self { key: Key::ABSENT, hash: 0 };
+
+    /// What a normalized word is asked for by.
+    fn word(word: &[u8]) -> Self {
+        match Key::of(word) {
+            Some(key) => Self { key, hash: key.hash() },
+            None => Self { key: Key::ABSENT, hash: Texts::hash(word) },
+        }
+    }
 }
 
 impl WordIds<'_> {
-    /// Append the ids of a normalized word.
-    pub(super) fn append(&mut self, word: &[u8], long_memo: &mut LongMemo) {
-        let key = Key::of(word);
-        if let Some(packed) = key.and_then(|key| self.memo.get(key)) {
-            return memo::append(packed, self.out);
+    /// Say that a stretch will be looked up soon.
+    #[inline]
+    pub(super) fn ask(&self, chunk: &Chunk<'_>, stretch: Stretch) -> Asked {
+        let key = chunk.key(stretch);
+        if key != Key::ABSENT {
+            let hash = key.hash();
+            self.memo.prefetch_hashed(hash);
+            return Asked { key, hash };
         }
-        let long_key = LongKey::of(word, false);
-        if !long_key.is_some_and(|key| long_memo.append(key, self.out)) {
-            let from = self.out.len();
-            self.segment(word);
-            remember((key, long_key), &self.out[from..], self.memo, long_memo);
+        let hash = if stretch.needs_tables {
+            !Texts::hash(chunk.raw(stretch).as_bytes())
+        } else {
+            Texts::hash(chunk.lowered(stretch))
+        };
+        self.texts.prefetch_hashed(hash);
+        Asked { key, hash }
+    }
+
+    /// Append the ids of a normalized word.
+    pub(super) fn append(&mut self, word: &[u8]) {
+        let asked = Asked::word(word);
+        match self.known(asked) {
+            Ok(packed) => memo::append(packed, self.out),
+            Err(place) => self.append_other(word, (asked, place)),
+        }
+    }
+
+    /// What the memo holds; or where else it may be.
+    #[inline]
+    pub(super) fn known(&self, asked: Asked) -> Result<PackedIds, Place> {
+        if asked.key == Key::ABSENT {
+            return Err(Place::Other);
+        }
+        match self.memo.get_hashed(asked.key, asked.hash) {
+            Some(packed) if packed[0] == ELSEWHERE[0] => Err(Place::Other),
+            Some(packed) => Ok(*packed),
+            None => Err(Place::Nowhere),
+        }
+    }
+
+    /// Append the ids of a normalized word that the memo does not hold.
+    fn append_other(&mut self, word: &[u8], (asked, place): (Asked, Place)) {
+        if place == Place::Other && self.repeat(word, asked.hash, WORD) {
+            return;
+        }
+        let from = self.out.len();
+        self.segment(word);
+        self.remember(word, (asked, place), WORD, from);
+    }
+
+    /// Append the ids of what the memo has no room for, if they are known.
+    fn repeat(&mut self, bytes: &[u8], hash: u64, note: u32) -> bool {
+        let known = self.texts.get_hashed(bytes, hash).filter(|(noted, _)| *noted == note);
+        known.inspect(|(_, ids)| self.out.extend_from_slice(ids)).is_some()
+    }
+
+    /// Remember the ids from `from` on.
+    fn remember(&mut self, bytes: &[u8], (asked, place): (Asked, Place), note: u32, from: usize) {
+        let ids = &self.out[from..];
+        let packed = if place == Place::Nowhere { memo::pack(ids) } else { None };
+        if place == Place::Nowhere {
+            self.memo.insert(asked.key, packed.unwrap_or(ELSEWHERE));
+        }
+        if packed.is_none() && bytes.len() <= MAX_BYTES {
+            self.texts.insert_hashed(bytes, asked.hash, note, ids);
         }
     }
 
@@ -167,15 +260,6 @@ impl WordIds<'_> {
         if let Ok(word) = std::str::from_utf8(word) {
             self.model.run(word, self.vocab, self.scratch, self.out);
         }
-    }
-}
-
-/// Remember ids in the memo, or in the other if they are too many or their stretch is too long.
-fn remember(keys: (Option<Key>, Option<LongKey>), ids: &[u32], memo: &mut Memo, long_memo: &mut LongMemo) {
-    match (keys, memo::pack(ids)) {
-        ((Some(key), _), Some(packed)) => memo.insert(key, packed),
-        ((_, Some(key)), _) => long_memo.insert(key, ids),
-        _ => {}
     }
 }
 

@@ -9,7 +9,6 @@ mod apart;
 mod edges;
 mod fates;
 mod ids;
-mod long_memo;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -27,7 +26,6 @@ use super::words::{Splitter, WordSink};
 use apart::Written;
 use edges::{Edges, Stretch, ALONE, CHUNK, OTHER, WORD};
 use fates::Fates;
-use long_memo::LongMemo;
 
 /// What is known of a normalizer and a pre-tokenizer that split by classes of characters.
 #[derive(Clone, Debug)]
@@ -38,32 +36,13 @@ pub(super) struct Stretches {
 }
 
 /// Working memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct StretchScratch {
     edges: Edges,
     /// The chunk as normalized, if it is ASCII, and `PADDING` bytes.
     lowered: Vec<u8>,
     written: Written,
-    long_memo: LongMemo,
     ids: Vec<u32>,
-}
-
-impl StretchScratch {
-    /// Working memory whose memo takes at most so many bytes.
-    pub(super) fn within(cache_bytes: usize) -> Self {
-        Self {
-            edges: Edges::default(),
-            lowered: Vec::new(),
-            written: Written::default(),
-            long_memo: LongMemo::within(cache_bytes),
-            ids: Vec::new(),
-        }
-    }
-
-    /// What its memo takes.
-    pub(super) fn cache_bytes(&self) -> usize {
-        self.long_memo.bytes()
-    }
 }
 
 /// A part of a text.

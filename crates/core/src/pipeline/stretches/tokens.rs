@@ -5,11 +5,10 @@
 
 use super::apart::{self, Word, Written};
 use super::edges::Stretch;
-use super::ids::{WordIds, GROUP};
-use super::long_memo::LongMemo;
+use super::ids::{Asked, WordIds, GROUP};
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::error::Error;
-use crate::memo::{self, Key};
+use crate::memo;
 use crate::model::{Model, Piece};
 use crate::normalize::Normalizer;
 use crate::pipeline::tokens::TokenWriter;
@@ -56,12 +55,12 @@ impl Pipeline {
         scratch: &mut Scratch,
         writer: &mut TokenWriter<'_>,
     ) -> Result<bool, Error> {
-        let Scratch { memo, model: model_scratch, split, pieces, .. } = scratch;
-        let StretchScratch { edges, lowered, written, long_memo, ids } = &mut split.stretches;
-        let words =
-            WordIds { model: &self.model, vocab: &self.vocab, memo, scratch: model_scratch, out: ids };
+        let Scratch { memo, texts, model: model_scratch, split, pieces, .. } = scratch;
+        let StretchScratch { edges, lowered, written, ids } = &mut split.stretches;
+        let (model, vocab) = (&self.model, &self.vocab);
+        let words = WordIds { model, vocab, memo, texts, scratch: model_scratch, out: ids };
         let chars = Chars { bytes: 0, chars: writer.chars_before(start) };
-        let mut words = WordTokens { words, long_memo, pieces, writer };
+        let mut words = WordTokens { words, pieces, writer };
         let mut tokens =
             StretchTokens { stretches, normalizer: self.splitter.normalizer(), written, chars };
         let mut is_whole = true;
@@ -88,7 +87,6 @@ struct StretchTokens<'s> {
 /// Writes the tokens of words.
 struct WordTokens<'s, 'w> {
     words: WordIds<'s>,
-    long_memo: &'s mut LongMemo,
     pieces: &'s mut Vec<Piece>,
     writer: &'s mut TokenWriter<'w>,
 }
@@ -112,16 +110,16 @@ impl Chars {
 impl StretchTokens<'_> {
     /// Write the tokens of a chunk; false where it cannot.
     fn chunk(&mut self, chunk: &Chunk<'_>, words: &mut WordTokens<'_, '_>) -> Result<bool, Error> {
+        let mut asked = [Asked::NOTHING; GROUP];
         for group in chunk.edges.groups(GROUP) {
-            let mut keys = [Key::ABSENT; GROUP];
-            for (key, stretch) in keys.iter_mut().zip(group.stretches()).filter(|(_, s)| !s.needs_tables) {
-                *key = chunk.key(stretch);
-                words.words.memo.prefetch(*key);
+            for (asked, stretch) in asked.iter_mut().zip(group.stretches()).filter(|(_, s)| !s.needs_tables)
+            {
+                *asked = words.words.ask(chunk, stretch);
             }
-            for (&key, stretch) in keys.iter().zip(group.stretches()) {
+            for (&asked, stretch) in asked.iter().zip(group.stretches()) {
                 let at = chunk.from + stretch.start;
                 if !stretch.needs_tables {
-                    self.ascii(chunk, stretch, key, words);
+                    self.ascii(chunk, stretch, asked, words);
                 } else if !self.take_apart(chunk.raw(stretch), at, words)? {
                     return Ok(false);
                 }
@@ -131,17 +129,17 @@ impl StretchTokens<'_> {
     }
 
     #[inline]
-    fn ascii(&mut self, chunk: &Chunk<'_>, stretch: Stretch, key: Key, words: &mut WordTokens<'_, '_>) {
+    fn ascii(&mut self, chunk: &Chunk<'_>, stretch: Stretch, asked: Asked, words: &mut WordTokens<'_, '_>) {
         let (start, end) = (chunk.from + stretch.start, chunk.from + stretch.end);
         let before = self.chars.pass(start, end, (end - start) as u32);
         let chars_of = |piece: Piece| (before + piece.start, before + piece.end);
         let word = chunk.lowered(stretch);
-        match words.words.memo.get(key) {
-            Some(packed) => {
+        match words.words.known(asked) {
+            Ok(packed) => {
                 let (ids, count) = memo::unpacked(packed);
                 words.write_ids(&ids[..count], word, chars_of);
             }
-            None => words.write(word, chars_of),
+            Err(_) => words.write(word, chars_of),
         }
     }
 
@@ -168,7 +166,7 @@ impl WordTokens<'_, '_> {
     /// Write the tokens of a word.
     fn write(&mut self, word: &[u8], chars_of: impl Fn(Piece) -> (u32, u32)) {
         self.words.out.clear();
-        self.words.append(word, self.long_memo);
+        self.words.append(word);
         let ids = std::mem::take(self.words.out);
         self.write_ids(&ids, word, chars_of);
         *self.words.out = ids;
