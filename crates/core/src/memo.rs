@@ -8,6 +8,7 @@ mod texts;
 
 pub use texts::Texts;
 
+use piecework_kernels::pages;
 use piecework_kernels::prefetch::prefetch_read;
 
 /// A word of 1 to 15 bytes with its length in the top byte.
@@ -166,7 +167,12 @@ impl Memo {
     /// A memo with room for `2^bits` words to begin with; 32 bytes each.
     #[must_use]
     pub fn with_bits(bits: u32) -> Self {
-        Self { lines: vec![EMPTY; 1 << (bits - 1)], shift: 64 - (bits - 1), words: 0, most_bits: MAX_BITS }
+        Self {
+            lines: pages::filled(EMPTY, 1 << (bits - 1)),
+            shift: 64 - (bits - 1),
+            words: 0,
+            most_bits: MAX_BITS,
+        }
     }
 
     /// A memo with room for `2^bits` words to begin with that never takes more than so many bytes, except that
@@ -262,7 +268,7 @@ impl Memo {
             self.lines.fill(EMPTY);
             return;
         }
-        let doubled = vec![EMPTY; 2 * self.lines.len()];
+        let doubled = pages::filled(EMPTY, 2 * self.lines.len());
         self.shift -= 1;
         for line in std::mem::replace(&mut self.lines, doubled) {
             for (key, ids) in line.keys.into_iter().zip(line.ids).filter(|(key, _)| *key != 0) {

@@ -6,4 +6,6 @@ pub mod arrow;
 pub mod ascii;
 pub mod classes;
 pub mod level;
+pub mod pages;
+pub mod positions;
 pub mod prefetch;

@@ -76,6 +76,15 @@ impl Texts {
         prefetch_read(&self.slots[self.own(tag(hash))]);
     }
 
+    /// Say once more, when the first call has had its time, that a word with this hash will be asked for.
+    #[inline]
+    pub fn prefetch_found(&self, hash: u64) {
+        let slot = self.slots[self.own(tag(hash))];
+        if let Some(first) = self.arena.get(slot.at as usize).filter(|_| slot.hash == tag(hash)) {
+            prefetch_read(first);
+        }
+    }
+
     /// What was remembered for a word with this hash: the note and the ids.
     #[inline]
     #[must_use]

@@ -239,6 +239,16 @@ impl Model {
         }
     }
 
+    /// The id of a word of one character, where a model keeps them ready.
+    #[inline]
+    #[must_use]
+    pub fn id_of_char(&self, c: char) -> Option<u32> {
+        match self {
+            Self::WordPiece(model) => Some(model.id_of_char(c)),
+            _ => None,
+        }
+    }
+
     /// Segment one non-empty word.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
         match self {

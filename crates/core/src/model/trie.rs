@@ -91,6 +91,11 @@ impl Trie {
         Some(self.entries[state as usize]).filter(|&id| id != NONE)
     }
 
+    /// The bases and parents of all slots.
+    pub(super) fn units(&self) -> &[[u32; 2]] {
+        &self.units
+    }
+
     /// The number of slots, used or not.
     pub(super) fn slots(&self) -> usize {
         self.units.len()

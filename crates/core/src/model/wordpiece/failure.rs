@@ -1,20 +1,91 @@
-//! Failure links and failure pops of LinMaxMatch (Song et al. 2021, section 3.2, algorithm 2).
+//! The states of LinMaxMatch with their failure links and failure pops (Song et al. 2021, section 3.2,
+//! algorithm 2).
 //!
 //! When the greedy match is stuck at a state, the pops are the entries it commits to and the link is the
 //! state of what is left over. Without a link the match is at a dead end; the pops are then those
 //! before it, which `unk="char"` needs. Built once, breadth first.
+//!
+//! What a step needs and what being stuck there needs lie together: a word of moderate length waits for one cache
+//! line a byte and no more.
 
 use super::INSIDE;
 use crate::error::{Error, ErrorKind};
 use crate::model::trie::{Step, Trie};
 
 const NONE: u32 = u32::MAX;
+/// Marks the place of a list of pops; anything below is the only pop, or `NONE`.
+const LIST: u32 = 1 << 31;
 
-/// An entry that the greedy match commits to, with its length in the word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pop {
-    pub(super) id: u32,
-    pub(super) byte_len: u32,
+/// A state: its place in the double array, and where it leads when stuck.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
+struct State {
+    base: u32,
+    parent: u32,
+    link: u32,
+    pops: u32,
+}
+
+/// All states.
+#[derive(Clone, Debug)]
+pub(super) struct States {
+    states: Vec<State>,
+    /// The pops of states that have several: their number, then their ids.
+    lists: Vec<u32>,
+}
+
+impl States {
+    /// Compute all links; an adversarial vocabulary whose pops would not fit in memory is an error.
+    pub(super) fn compute(trie: &Trie, order: &[Step]) -> Result<Self, Error> {
+        let failures = Failures::compute(trie, order)?;
+        let mut made = Self { states: Vec::with_capacity(trie.slots()), lists: Vec::new() };
+        for (failure, [base, parent]) in failures.of_state.iter().zip(trie.units()) {
+            let ids = &failures.ids[failure.first_pop as usize..][..failure.pops as usize];
+            let pops = made.packed(ids);
+            made.states.push(State { base: *base, parent: *parent, link: failure.link, pops });
+        }
+        Ok(made)
+    }
+
+    fn packed(&mut self, ids: &[u32]) -> u32 {
+        match ids {
+            [] => NONE,
+            &[id] => id,
+            _ => {
+                let at = self.lists.len() as u32;
+                self.lists.push(ids.len() as u32);
+                self.lists.extend_from_slice(ids);
+                at | LIST
+            }
+        }
+    }
+
+    /// The state after `byte`.
+    #[inline]
+    pub(super) fn child(&self, state: u32, byte: u8) -> Option<u32> {
+        let next = self.states[state as usize].base ^ u32::from(byte);
+        (self.states[next as usize].parent == state).then_some(next)
+    }
+
+    /// The pops of a state, ids of entries, and the state after them.
+    #[inline]
+    pub(super) fn stuck(&self, state: u32) -> (&[u32], Option<u32>) {
+        let State { link, pops, .. } = &self.states[state as usize];
+        let ids = match *pops {
+            NONE => &[],
+            list if list & LIST != 0 => {
+                let at = (list & !LIST) as usize;
+                &self.lists[at + 1..][..self.lists[at] as usize]
+            }
+            _ => std::slice::from_ref(pops),
+        };
+        (ids, Some(*link).filter(|&link| link != NONE))
+    }
+
+    /// The memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.states.as_slice()) + size_of_val(self.lists.as_slice())
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -24,22 +95,20 @@ struct Failure {
     pops: u32,
 }
 
-/// The link and pops of every state.
-#[derive(Clone, Debug)]
-pub(super) struct Failures {
+/// The link and pops of every state while they are computed.
+struct Failures {
     of_state: Vec<Failure>,
-    pops: Vec<Pop>,
+    ids: Vec<u32>,
 }
 
 impl Failures {
-    /// Compute all links; an adversarial vocabulary whose pops would not fit in memory is an error.
-    pub(super) fn compute(trie: &Trie, order: &[Step]) -> Result<Self, Error> {
+    fn compute(trie: &Trie, order: &[Step]) -> Result<Self, Error> {
         let none = Failure { link: NONE, first_pop: 0, pops: 0 };
-        let mut failures = Self { of_state: vec![none; trie.slots()], pops: Vec::new() };
+        let mut failures = Self { of_state: vec![none; trie.slots()], ids: Vec::new() };
         let most_pops = 1_000_000 + 64 * order.len();
         for step in order {
             failures.of_state[step.state as usize] = failures.failure_of(trie, *step);
-            if failures.pops.len() > most_pops {
+            if failures.ids.len() > most_pops {
                 let found = "entries whose failure pops are beyond all bounds";
                 let expected = "fewer long entries that overlap";
                 return Err(Error::new(ErrorKind::Vocabulary, "vocab", found, expected));
@@ -48,23 +117,10 @@ impl Failures {
         Ok(failures)
     }
 
-    /// The pops of a state and the state after them.
-    #[inline]
-    pub(super) fn of(&self, state: u32) -> (&[Pop], Option<u32>) {
-        let failure = self.of_state[state as usize];
-        let pops = &self.pops[failure.first_pop as usize..][..failure.pops as usize];
-        (pops, Some(failure.link).filter(|&link| link != NONE))
-    }
-
-    /// The memory they take.
-    pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.of_state.as_slice()) + size_of_val(self.pops.as_slice())
-    }
-
     fn failure_of(&mut self, trie: &Trie, step: Step) -> Failure {
-        let first_pop = self.pops.len() as u32;
+        let first_pop = self.ids.len() as u32;
         if let Some(id) = trie.entry(step.state) {
-            self.pops.push(Pop { id, byte_len: step.depth });
+            self.ids.push(id);
             return Failure { link: INSIDE, first_pop, pops: 1 };
         }
         let mut link = self.append_pops_of(step.parent);
@@ -75,14 +131,14 @@ impl Failures {
             }
             link = self.append_pops_of(link);
         }
-        Failure { link, first_pop, pops: self.pops.len() as u32 - first_pop }
+        Failure { link, first_pop, pops: self.ids.len() as u32 - first_pop }
     }
 
     /// Copy the pops of a state to the end of the list; gives its link.
     fn append_pops_of(&mut self, state: u32) -> u32 {
         let failure = self.of_state[state as usize];
         let first = failure.first_pop as usize;
-        self.pops.extend_from_within(first..first + failure.pops as usize);
+        self.ids.extend_from_within(first..first + failure.pops as usize);
         failure.link
     }
 }

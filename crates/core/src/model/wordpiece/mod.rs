@@ -3,12 +3,14 @@
 //! Greedy longest match by LinMaxMatch (Song et al. 2021, "Fast WordPiece Tokenization", section 3),
 //! linear in the word; or the fewest pieces by dynamic programming, O(word x longest entry).
 
+mod chars;
 mod failure;
 mod shortest;
 
 pub(crate) use shortest::BestSuffix;
 
-use self::failure::Failures;
+use self::chars::Chars;
+use self::failure::States;
 use super::trie::Trie;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::Error;
@@ -25,7 +27,9 @@ const INSIDE: u32 = 1;
 #[derive(Clone, Debug)]
 pub struct WordPiece {
     trie: Trie,
-    failures: Failures,
+    states: States,
+    /// None where no word may have so many characters as one.
+    chars: Option<Chars>,
     unk_id: u32,
     unk: UnknownUnit,
     segmentation: Segmentation,
@@ -53,7 +57,7 @@ impl WordPiece {
                 .collect();
             [at_start, inside]
         })?;
-        let failures = Failures::compute(&trie, &order)?;
+        let states = States::compute(&trie, &order)?;
         let mut entry_lens = Vec::new();
         for (token, id) in vocab.iter() {
             entry_lens.resize(id as usize, 0);
@@ -61,7 +65,8 @@ impl WordPiece {
         }
         Ok(Self {
             trie,
-            failures,
+            states,
+            chars: (spec.max_input_chars_per_word > 0).then(|| Chars::of(vocab, unk_id)),
             unk_id,
             unk: spec.unk,
             segmentation: spec.segmentation,
@@ -83,12 +88,18 @@ impl WordPiece {
         }
         let mut start = 0;
         for &id in ids {
-            let marked = if start > 0 { self.prefix_len } else { 0 };
-            let len = self.entry_lens.get(id as usize).map_or(0, |len| len - marked.min(*len));
+            let len = self.len_of(id, start);
             emit(Piece { id, start, end: start + len });
             start += len;
         }
         true
+    }
+
+    /// How many bytes an entry covers that begins at byte `start` of a word.
+    #[inline]
+    fn len_of(&self, id: u32, start: u32) -> u32 {
+        let marked = if start > 0 { self.prefix_len } else { 0 };
+        self.entry_lens.get(id as usize).map_or(0, |len| len - marked.min(*len))
     }
 
     /// Take the trie apart.
@@ -98,7 +109,13 @@ impl WordPiece {
 
     /// The memory of what was derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.failures.bytes()
+        self.states.bytes() + self.chars.as_ref().map_or(0, Chars::bytes)
+    }
+
+    /// The id of a word of one character.
+    #[inline]
+    pub fn id_of_char(&self, c: char) -> u32 {
+        self.chars.as_ref().map_or(self.unk_id, |chars| chars.id(c))
     }
 
     /// Segment one non-empty word.
@@ -126,7 +143,7 @@ impl WordPiece {
         let mut done = 0;
         for &byte in word.as_bytes() {
             loop {
-                if let Some(next) = self.trie.child(state, byte) {
+                if let Some(next) = self.states.child(state, byte) {
                     state = next;
                     break;
                 }
@@ -156,7 +173,7 @@ impl WordPiece {
         let mut state = START;
         let (mut done, mut at) = (0u32, 0usize);
         while at < bytes.len() || state != INSIDE {
-            if let Some(next) = bytes.get(at).and_then(|&byte| self.trie.child(state, byte)) {
+            if let Some(next) = bytes.get(at).and_then(|&byte| self.states.child(state, byte)) {
                 state = next;
                 at += 1;
             } else if let Some(next) = self.pop(state, &mut done, out) {
@@ -174,11 +191,11 @@ impl WordPiece {
     /// Emit what the greedy match commits to when stuck at `state`; `None` at a dead end.
     #[inline]
     fn pop(&self, state: u32, done: &mut u32, out: &mut impl PieceSink) -> Option<u32> {
-        let (pops, next) = self.failures.of(state);
-        for pop in pops {
+        let (pops, next) = self.states.stuck(state);
+        for &id in pops {
             let start = *done;
-            *done += pop.byte_len;
-            out.push(Piece { id: pop.id, start, end: *done });
+            *done += self.len_of(id, start);
+            out.push(Piece { id, start, end: *done });
         }
         next
     }

@@ -65,6 +65,29 @@ fn shortest_beats_greedy_where_greedy_is_not_optimal() {
 }
 
 #[test]
+fn words_of_one_character_have_the_ids_of_the_walk() {
+    for unk in [UnknownUnit::Word, UnknownUnit::Char] {
+        for most in [0, 1, 100] {
+            let spec = WordPieceSpec {
+                max_input_chars_per_word: most,
+                ..spec(
+                    &["[UNK]", "b", "##a", "é", "漢", "漢字", "#", "\u{10ffff}"],
+                    unk,
+                    Segmentation::Greedy,
+                )
+            };
+            let vocab = Vocab::compile(&spec.vocab).unwrap();
+            let model = WordPiece::compile(&spec, &vocab).unwrap();
+            for c in "abé漢字#\u{10ffff}\u{e9}\u{ea}".chars() {
+                let mut walked: Vec<u32> = Vec::new();
+                model.run(&c.to_string(), &mut ModelScratch::default(), &mut walked);
+                assert_eq!(walked, [model.id_of_char(c)], "{c:?} {most}");
+            }
+        }
+    }
+}
+
+#[test]
 fn an_adversarial_vocabulary_is_refused_not_built() {
     let long = "a".repeat(200_000) + "b";
     let spec = spec(&["[UNK]", "a", "##a", &long], UnknownUnit::Word, Segmentation::Greedy);

@@ -25,6 +25,18 @@ pub(super) struct Word<'w> {
     pub(super) sources: &'w [(u32, u32)],
     /// The byte of the stretch where it begins.
     pub(super) start: usize,
+    pub(super) role: Role,
+}
+
+/// What a word is in its stretch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The only one, and all of it.
+    Whole,
+    /// One of several, or with something beside it.
+    Part,
+    /// A character that is a word of its own as it stands.
+    Alone(char),
 }
 
 /// Where a character stands in a stretch.
@@ -46,7 +58,7 @@ pub(super) fn words<const TRACED: bool>(
     mut emit: impl FnMut(Word<'_>),
 ) -> Result<Option<usize>, Error> {
     written.begin();
-    let mut start = 0;
+    let (mut start, mut role) = (0, Role::Whole);
     for (nth, (at, c)) in (0..).zip(stretch.char_indices()) {
         let fate = fates.of(c);
         let next = at + c.len_utf8();
@@ -58,22 +70,30 @@ pub(super) fn words<const TRACED: bool>(
                 written.push::<TRACED>(bytes, len, source);
             }
             Kind::Space => {
-                written.end(&mut emit);
+                role = Role::Part;
+                written.end(role, &mut emit);
                 start = next;
             }
-            kind @ (Kind::Alone | Kind::AloneMapped) => {
-                written.end(&mut emit);
-                let (bytes, len) =
-                    if kind == Kind::Alone { (front(stretch, at), next - at) } else { fate.text() };
+            Kind::Alone => {
+                role = Role::Part;
+                written.end(role, &mut emit);
+                written.push::<TRACED>(front(stretch, at), next - at, source);
+                written.end(Role::Alone(c), &mut emit);
+                start = next;
+            }
+            Kind::AloneMapped => {
+                role = Role::Part;
+                written.end(role, &mut emit);
+                let (bytes, len) = fate.text();
                 written.push::<TRACED>(bytes, len, source);
-                written.end(&mut emit);
+                written.end(role, &mut emit);
                 start = next;
             }
             Kind::Long => written.push_long::<TRACED>(&stretch[at..next], source, normalizer)?,
             Kind::Involved => return Ok(Some(start)),
         }
     }
-    written.end(&mut emit);
+    written.end(role, &mut emit);
     Ok(None)
 }
 
@@ -132,9 +152,10 @@ impl Written {
 
     /// Give the word, if there is any, and begin another.
     #[inline]
-    fn end(&mut self, emit: &mut impl FnMut(Word<'_>)) {
+    fn end(&mut self, role: Role, emit: &mut impl FnMut(Word<'_>)) {
         if self.len > 0 {
-            emit(Word { bytes: &self.bytes[..self.len], sources: &self.sources, start: self.start });
+            let (bytes, sources) = (&self.bytes[..self.len], &self.sources[..]);
+            emit(Word { bytes, sources, start: self.start, role });
             self.begin();
         }
     }

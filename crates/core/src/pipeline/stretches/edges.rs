@@ -3,14 +3,15 @@
 //! A stretch is a run of bytes that are neither ASCII space nor a byte that stands alone, or one byte that
 //! does. Bit `i` speaks of byte `i`; what is known at the end of a block is carried into the next.
 
-use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
+use piecework_kernels::classes::{class_masks, ByteClasses};
+use piecework_kernels::positions;
 
 /// Classes of bytes, as bits of `ByteClasses`; anything else is space.
 pub(super) const WORD: u8 = 1;
 pub(super) const ALONE: u8 = 2;
 pub(super) const OTHER: u8 = 4;
 
-/// The most bytes that are looked at together, a multiple of `BLOCK`.
+/// The most bytes that are looked at together.
 pub(super) const CHUNK: usize = 4096;
 
 /// Set in an end where the stretch needs the tables.
@@ -20,10 +21,18 @@ const NEEDS_TABLES: u16 = 1 << 15;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edges {
     masks: Vec<[u64; 4]>,
-    /// The stretches found, then garbage.
+    blocks: Blocks,
     starts: Vec<u16>,
     ends: Vec<u16>,
-    count: usize,
+}
+
+/// For each block its first bytes of stretches, the bytes after them, and those of the latter whose stretch needs
+/// the tables.
+#[derive(Clone, Debug, Default)]
+struct Blocks {
+    starts: Vec<u64>,
+    ends: Vec<u64>,
+    ends_of_others: Vec<u64>,
 }
 
 /// Stretches one after the other.
@@ -48,43 +57,27 @@ impl Edges {
     /// Where a stretch goes on at the end and the chunk is not the `last` of its text, the stretch is left
     /// out. Returns how many bytes are dealt with.
     pub(super) fn find(&mut self, chunk: &[u8], is_last: bool, classes: &ByteClasses) -> usize {
-        let Self { masks, starts, ends, count } = self;
+        let Self { masks, blocks, starts, ends } = self;
         masks.clear();
         class_masks(chunk, classes, masks);
-        let most = chunk.len().next_multiple_of(BLOCK) + 2 * BLOCK;
-        if starts.len() < most {
-            starts.resize(most, 0);
-            ends.resize(most, 0);
+        let carried = blocks.fill(masks);
+        positions::list(&blocks.starts, starts);
+        positions::list(&blocks.ends, ends);
+        blocks.mark(ends);
+        if carried.in_stretch != 0 && !is_last {
+            return starts.pop().map_or(chunk.len(), usize::from);
         }
-        let (mut carried, mut start_count, mut end_count) = (Carried::default(), 0, 0);
-        for (&masks, base) in masks.iter().zip((0..).step_by(BLOCK)) {
-            let block = carried.block(masks);
-            start_count += write_positions(block.starts, base, &mut starts[start_count..]);
-            let written = &mut ends[end_count..];
-            end_count += write_positions(block.ends, base, written);
-            if block.ends_of_others != 0 {
-                mark(block, written);
-            }
-        }
-        let mut done = chunk.len();
         if carried.in_stretch | carried.alone != 0 {
-            let goes_on = carried.in_stretch != 0 && !is_last;
-            if goes_on {
-                start_count -= 1;
-                done = usize::from(starts[start_count]);
-            } else {
-                let others = if carried.in_others != 0 { NEEDS_TABLES } else { 0 };
-                ends[end_count] = chunk.len() as u16 | others;
-            }
+            let others = if carried.in_others != 0 { NEEDS_TABLES } else { 0 };
+            ends.push(chunk.len() as u16 | others);
         }
-        *count = start_count;
-        done
+        chunk.len()
     }
 
     /// All stretches found.
     #[inline]
     pub(super) fn all(&self) -> Group<'_> {
-        Group { starts: &self.starts[..self.count], ends: &self.ends[..self.count] }
+        Group { starts: &self.starts, ends: &self.ends }
     }
 
     /// The stretches found, in groups of `size`.
@@ -118,17 +111,40 @@ struct Carried {
     alone: u64,
 }
 
-/// First bytes of stretches, bytes after them, and those of the latter whose stretch needs the tables.
-#[derive(Clone, Copy)]
-struct Block {
-    starts: u64,
-    ends: u64,
-    ends_of_others: u64,
+impl Blocks {
+    /// Find the blocks of some masks; gives what is known at the end.
+    fn fill(&mut self, masks: &[[u64; 4]]) -> Carried {
+        let mut carried = Carried::default();
+        for list in [&mut self.starts, &mut self.ends, &mut self.ends_of_others] {
+            list.clear();
+            list.resize(masks.len(), 0);
+        }
+        let lists = self.starts.iter_mut().zip(&mut self.ends).zip(&mut self.ends_of_others);
+        for (&masks, ((starts, ends), others)) in masks.iter().zip(lists) {
+            [*starts, *ends, *others] = carried.block(masks);
+        }
+        carried
+    }
+
+    /// Mark those of the listed ends whose stretches need the tables.
+    fn mark(&self, listed: &mut [u16]) {
+        let mut before = 0;
+        for (ends, others) in self.ends.iter().zip(&self.ends_of_others) {
+            let mut marked = *others;
+            while marked != 0 {
+                let below = (marked & marked.wrapping_neg()) - 1;
+                listed[before + (ends & below).count_ones() as usize] |= NEEDS_TABLES;
+                marked &= marked - 1;
+            }
+            before += ends.count_ones() as usize;
+        }
+    }
 }
 
 impl Carried {
+    /// First bytes of stretches, bytes after them, and those of the latter whose stretch needs the tables.
     #[inline]
-    fn block(&mut self, [word, alone, other, wide]: [u64; 4]) -> Block {
+    fn block(&mut self, [word, alone, other, wide]: [u64; 4]) -> [u64; 3] {
         let others = other | wide;
         let runs = word | others;
         let after_run = runs << 1 | self.in_stretch;
@@ -141,43 +157,6 @@ impl Carried {
             in_others: u64::from(overflows | overflows_too),
             alone: alone >> 63,
         };
-        Block {
-            starts: runs & !after_run | alone,
-            ends: after_run & !runs | after_alone,
-            ends_of_others: sum & !runs,
-        }
-    }
-}
-
-/// Write `base` plus the number of each set bit, lowest first; returns how many.
-///
-/// `out` has room for 64, and what follows the last is garbage: eight are always written, so that there is
-/// one branch for all but crowded blocks.
-#[inline]
-fn write_positions(mut mask: u64, base: u16, out: &mut [u16]) -> usize {
-    let count = mask.count_ones() as usize;
-    let Some(out) = out.first_chunk_mut::<BLOCK>() else { return 0 };
-    let mut next = || {
-        let position = base + mask.trailing_zeros() as u16;
-        mask &= mask.wrapping_sub(1);
-        position
-    };
-    out[..8].iter_mut().for_each(|slot| *slot = next());
-    if count > 8 {
-        out[8..16].iter_mut().for_each(|slot| *slot = next());
-    }
-    if count > 16 {
-        out[16..count].iter_mut().for_each(|slot| *slot = next());
-    }
-    count
-}
-
-/// Mark those of a block's ends whose stretches need the tables.
-fn mark(block: Block, ends: &mut [u16]) {
-    let mut marked = block.ends_of_others;
-    while marked != 0 {
-        let below = (marked & marked.wrapping_neg()) - 1;
-        ends[(block.ends & below).count_ones() as usize] |= NEEDS_TABLES;
-        marked &= marked - 1;
+        [runs & !after_run | alone, after_run & !runs | after_alone, sum & !runs]
     }
 }

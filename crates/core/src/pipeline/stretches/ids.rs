@@ -3,7 +3,7 @@
 //! A stretch of plain ASCII is a word and its key is the word as normalized. Any other is looked up as it
 //! stands in the text, whole, under a key of another kind: normalizing and splitting it is for once only.
 
-use super::apart::Written;
+use super::apart::{Role, Word, Written};
 use super::edges::Stretch;
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::error::Error;
@@ -125,8 +125,13 @@ impl StretchIds<'_> {
         let mut staged = Staged { ids: [0; memo::MAX_PIECES * (GROUP + 1)], count: 0 };
         let mut asked = [Asked::NOTHING; GROUP];
         for group in chunk.edges.groups(GROUP) {
+            let mut has_long = false;
             for (asked, stretch) in asked.iter_mut().zip(group.stretches()) {
                 *asked = self.words.ask(chunk, stretch);
+                has_long |= asked.key == Key::ABSENT;
+            }
+            if has_long {
+                self.words.ask_again(&asked);
             }
             for (&asked, stretch) in asked.iter().zip(group.stretches()) {
                 match self.words.known(asked) {
@@ -170,7 +175,12 @@ impl StretchIds<'_> {
 
     fn take_apart(&mut self, stretch: &str, spare: &mut Spare<'_>) -> Result<(), Error> {
         let Spare { written, normalized } = spare;
-        let emit = |word: &[u8], _| self.words.append(word);
+        let is_remembered = stretch.len() <= MAX_BYTES;
+        let emit = |word: Word<'_>| match word.role {
+            Role::Alone(c) => self.words.append_char(c, word.bytes),
+            Role::Whole if is_remembered => self.words.segment(word.bytes),
+            _ => self.words.append(word.bytes),
+        };
         self.stretches.words(stretch, self.splitter, written, normalized, emit)
     }
 }
@@ -182,6 +192,7 @@ impl Asked {
     fn word(word: &[u8]) -> Self {
         match Key::of(word) {
             Some(key) => Self { key, hash: key.hash() },
+            None if word.len() > MAX_BYTES => Self::NOTHING,
             None => Self { key: Key::ABSENT, hash: Texts::hash(word) },
         }
     }
@@ -197,6 +208,9 @@ impl WordIds<'_> {
             self.memo.prefetch_hashed(hash);
             return Asked { key, hash };
         }
+        if stretch.end - stretch.start > MAX_BYTES {
+            return Asked::NOTHING;
+        }
         let hash = if stretch.needs_tables {
             !Texts::hash(chunk.raw(stretch).as_bytes())
         } else {
@@ -204,6 +218,21 @@ impl WordIds<'_> {
         };
         self.texts.prefetch_hashed(hash);
         Asked { key, hash }
+    }
+
+    /// Say it once more of the longer stretches of a group, whose bytes lie elsewhere.
+    fn ask_again(&self, asked: &[Asked; GROUP]) {
+        let long = asked.iter().filter(|asked| asked.key == Key::ABSENT);
+        long.for_each(|asked| self.texts.prefetch_found(asked.hash));
+    }
+
+    /// Append the id of a character that is a word.
+    #[inline]
+    fn append_char(&mut self, c: char, word: &[u8]) {
+        match self.model.id_of_char(c) {
+            Some(id) => self.out.push(id),
+            None => self.append(word),
+        }
     }
 
     /// Append the ids of a normalized word.
@@ -240,6 +269,9 @@ impl WordIds<'_> {
 
     /// Append the ids of what the memo has no room for, if they are known.
     fn repeat(&mut self, bytes: &[u8], hash: u64, note: u32) -> bool {
+        if bytes.len() > MAX_BYTES {
+            return false;
+        }
         let known = self.texts.get_hashed(bytes, hash).filter(|(noted, _)| *noted == note);
         known.inspect(|(_, ids)| self.out.extend_from_slice(ids)).is_some()
     }

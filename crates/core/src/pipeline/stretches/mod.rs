@@ -23,7 +23,7 @@ use crate::pretokenize::PreTokenizer;
 use crate::text::{class_of, Class};
 
 use super::words::{Splitter, WordSink};
-use apart::Written;
+use apart::{Role, Word, Written};
 use edges::{Edges, Stretch, ALONE, CHUNK, OTHER, WORD};
 use fates::Fates;
 
@@ -136,7 +136,9 @@ impl Stretches {
     ) -> Result<(), Error> {
         let StretchScratch { edges, lowered, written, .. } = scratch;
         let mut apart = |stretch: &str, at: usize, sink: &mut _| {
-            self.words(stretch, splitter, written, normalized, |word, start| give(word, at + start, sink))
+            self.words(stretch, splitter, written, normalized, |word| {
+                give(word.bytes, at + word.start, sink)
+            })
         };
         self.parts(text, edges, lowered, |part| match part {
             Part::Stretch(stretch, at) => apart(stretch, at, sink),
@@ -151,23 +153,23 @@ impl Stretches {
         })
     }
 
-    /// Give the normalized words of a stretch to `emit`, with the byte of the stretch where each begins, or
-    /// a byte before that where marks are ordered.
+    /// Give the normalized words of a stretch to `emit`; where marks are ordered, the byte where a word begins may
+    /// be one before it.
     fn words(
         &self,
         stretch: &str,
         splitter: &Splitter,
         written: &mut Written,
         normalized: &mut String,
-        mut emit: impl FnMut(&[u8], usize),
+        mut emit: impl FnMut(Word<'_>),
     ) -> Result<(), Error> {
         let tables = (&self.fates, splitter.normalizer());
-        let rest = apart::words::<false>(stretch, tables, written, |word| emit(word.bytes, word.start))?;
+        let rest = apart::words::<false>(stretch, tables, written, &mut emit)?;
         match rest {
             None => Ok(()),
-            Some(from) => {
-                splitter.slow_words(&stretch[from..], normalized, |word| emit(word.as_bytes(), from))
-            }
+            Some(from) => splitter.slow_words(&stretch[from..], normalized, |word| {
+                emit(Word { bytes: word.as_bytes(), sources: &[], start: from, role: Role::Part });
+            }),
         }
     }
 }

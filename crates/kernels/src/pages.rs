@@ -1,0 +1,63 @@
+//! Asking the system for large pages behind tables that are read all over.
+
+use std::mem::MaybeUninit;
+
+/// Below this many bytes no large page fits.
+const LEAST_BYTES: usize = 2 << 20;
+const PAGE_BYTES: usize = 4096;
+
+/// A vector of `len` times `value`, in large pages where the system has them.
+#[must_use]
+pub fn filled<T: Clone>(value: T, len: usize) -> Vec<T> {
+    let mut vector = with_capacity(len);
+    vector.resize(len, value);
+    vector
+}
+
+/// An empty vector with room for `capacity`, in large pages where the system has them.
+#[must_use]
+pub fn with_capacity<T>(capacity: usize) -> Vec<T> {
+    let mut vector = Vec::with_capacity(capacity);
+    prefer_large_pages(vector.spare_capacity_mut());
+    vector
+}
+
+/// Say that memory which was not yet written had better be in large pages; changes nothing but time.
+fn prefer_large_pages<T>(memory: &mut [MaybeUninit<T>]) {
+    let bytes = size_of_val(memory);
+    if bytes < LEAST_BYTES {
+        return;
+    }
+    let start = memory.as_mut_ptr().cast::<u8>();
+    let skipped = start.align_offset(PAGE_BYTES);
+    let whole = bytes.saturating_sub(skipped) / PAGE_BYTES * PAGE_BYTES;
+    advise(start.wrapping_add(skipped), whole);
+}
+
+#[cfg(target_os = "linux")]
+fn advise(start: *mut u8, bytes: usize) {
+    // SAFETY: the range lies in memory of the caller, and the advice neither reads nor writes it. A refusal is as
+    // good as no advice.
+    unsafe {
+        libc::madvise(start.cast(), bytes, libc::MADV_HUGEPAGE);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn advise(_: *mut u8, _: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_what_they_would_be() {
+        for len in [0, 1, 1000, LEAST_BYTES / 4, LEAST_BYTES + 12_345] {
+            assert_eq!(filled(7_u32, len), vec![7; len]);
+            let mut vector = with_capacity::<u32>(len);
+            assert!(vector.is_empty() && vector.capacity() >= len);
+            vector.extend(0..len as u32);
+            assert!(vector.into_iter().eq(0..len as u32));
+        }
+    }
+}
