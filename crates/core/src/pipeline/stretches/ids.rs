@@ -4,10 +4,10 @@
 //! stands in the text, whole, under a key of another kind: normalizing and splitting it is for once only.
 
 use super::apart::{Role, Word, Written};
-use super::edges::Stretch;
+use super::edges::{Group, Stretch};
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::error::Error;
-use crate::memo::{self, Key, Memo, PackedIds, Texts};
+use crate::memo::{self, Key, Memo, PackedIds, Texts, MAX_KEY_BYTES};
 use crate::model::{Model, ModelScratch};
 use crate::pipeline::words::Splitter;
 use crate::pipeline::{Input, Options, Pipeline, Scratch};
@@ -80,16 +80,18 @@ struct Staged {
     count: usize,
 }
 
-/// What a stretch is looked up by: its key, absent where it has more bytes than one holds, and its hash.
+/// What a stretch is looked up by that the memo does not hold: its key, absent where it has more bytes than one
+/// holds, and its hash.
 #[derive(Clone, Copy)]
-pub(super) struct Asked {
+struct Asked {
     key: Key,
     hash: u64,
+    place: Place,
 }
 
 /// Where a stretch is that the memo does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+enum Place {
     /// It is new.
     Nowhere,
     /// In the other memo, if anywhere.
@@ -123,22 +125,25 @@ impl StretchIds<'_> {
     #[inline]
     fn chunk(&mut self, chunk: &Chunk<'_>, spare: &mut Spare<'_>) -> Result<(), Error> {
         let mut staged = Staged { ids: [0; memo::MAX_PIECES * (GROUP + 1)], count: 0 };
-        let mut asked = [Asked::NOTHING; GROUP];
+        let mut long_hashes = [0; GROUP];
         for group in chunk.edges.groups(GROUP) {
+            let mut keys = [Key::ABSENT; GROUP];
             let mut has_long = false;
-            for (asked, stretch) in asked.iter_mut().zip(group.stretches()) {
-                *asked = self.words.ask(chunk, stretch);
-                has_long |= asked.key == Key::ABSENT;
+            for (key, stretch) in keys.iter_mut().zip(group.stretches()) {
+                *key = chunk.key(stretch);
+                self.words.memo.prefetch(*key);
+                has_long |= *key == Key::ABSENT;
             }
             if has_long {
-                self.words.ask_again(&asked);
+                self.words.ask_of_long(chunk, group, &mut long_hashes);
             }
-            for (&asked, stretch) in asked.iter().zip(group.stretches()) {
-                match self.words.known(asked) {
-                    Ok(packed) => staged.add(packed),
-                    Err(place) => {
+            for (at, (&key, stretch)) in keys.iter().zip(group.stretches()).enumerate() {
+                match self.words.memo.get(key) {
+                    Some(packed) if packed[0] != ELSEWHERE[0] => staged.add(packed),
+                    known => {
                         staged.move_to(self.words.out);
-                        self.other(chunk, stretch, (asked, place), spare)?;
+                        let asked = Asked::again(key, long_hashes[at], known.is_some());
+                        self.other(chunk, stretch, asked, spare)?;
                     }
                 }
             }
@@ -153,22 +158,22 @@ impl StretchIds<'_> {
         &mut self,
         chunk: &Chunk<'_>,
         stretch: Stretch,
-        (asked, place): (Asked, Place),
+        asked: Asked,
         spare: &mut Spare<'_>,
     ) -> Result<(), Error> {
         if !stretch.needs_tables {
-            self.words.append_other(chunk.lowered(stretch), (asked, place));
+            self.words.append_other(chunk.lowered(stretch), asked);
             return Ok(());
         }
         let raw = chunk.raw(stretch);
-        if place == Place::Other && self.words.repeat(raw.as_bytes(), asked.hash, RAW) {
+        if asked.place == Place::Other && self.words.repeat(raw.as_bytes(), asked.hash, RAW) {
             return Ok(());
         }
         let from = self.words.out.len();
         self.take_apart(raw, spare)?;
         // What has too few ids for want of an unknown token must be found so again.
         if !self.words.scratch.lacks_unknown {
-            self.words.remember(raw.as_bytes(), (asked, place), RAW, from);
+            self.words.remember(raw.as_bytes(), asked, RAW, from);
         }
         Ok(())
     }
@@ -186,44 +191,43 @@ impl StretchIds<'_> {
 }
 
 impl Asked {
-    pub(super) const NOTHING: Self = Self { key: Key::ABSENT, hash: 0 };
+    /// What a stretch is asked for by that the memo did not have; `is_known` says that it knows of it.
+    fn again(key: Key, long_hash: u64, is_known: bool) -> Self {
+        if key == Key::ABSENT {
+            return Self { key, hash: long_hash, place: Place::Other };
+        }
+        Self { key, hash: key.hash(), place: if is_known { Place::Other } else { Place::Nowhere } }
+    }
 
-    /// What a normalized word is asked for by.
-    fn word(word: &[u8]) -> Self {
-        match Key::of(word) {
-            Some(key) => Self { key, hash: key.hash() },
-            None if word.len() > MAX_BYTES => Self::NOTHING,
-            None => Self { key: Key::ABSENT, hash: Texts::hash(word) },
+    /// The hash of text that the memo has no key for.
+    fn long_hash(bytes: &[u8], note: u32) -> u64 {
+        match note {
+            RAW => !Texts::hash(bytes),
+            _ => Texts::hash(bytes),
         }
     }
 }
 
 impl WordIds<'_> {
-    /// Say that a stretch will be looked up soon.
-    #[inline]
-    pub(super) fn ask(&self, chunk: &Chunk<'_>, stretch: Stretch) -> Asked {
-        let key = chunk.key(stretch);
-        if key != Key::ABSENT {
-            let hash = key.hash();
-            self.memo.prefetch_hashed(hash);
-            return Asked { key, hash };
+    /// Say that the longer stretches of a group will be looked up soon, and find their hashes.
+    fn ask_of_long(&self, chunk: &Chunk<'_>, group: Group<'_>, hashes: &mut [u64; GROUP]) {
+        let sizes = MAX_KEY_BYTES + 1..=MAX_BYTES;
+        let long = || group.stretches().enumerate().filter(|(_, s)| sizes.contains(&(s.end - s.start)));
+        for (at, stretch) in long() {
+            hashes[at] = if stretch.needs_tables {
+                Asked::long_hash(chunk.raw(stretch).as_bytes(), RAW)
+            } else {
+                Asked::long_hash(chunk.lowered(stretch), WORD)
+            };
+            self.texts.prefetch_hashed(hashes[at]);
         }
-        if stretch.end - stretch.start > MAX_BYTES {
-            return Asked::NOTHING;
-        }
-        let hash = if stretch.needs_tables {
-            !Texts::hash(chunk.raw(stretch).as_bytes())
-        } else {
-            Texts::hash(chunk.lowered(stretch))
-        };
-        self.texts.prefetch_hashed(hash);
-        Asked { key, hash }
+        long().for_each(|(at, _)| self.texts.prefetch_found(hashes[at]));
     }
 
-    /// Say it once more of the longer stretches of a group, whose bytes lie elsewhere.
-    fn ask_again(&self, asked: &[Asked; GROUP]) {
-        let long = asked.iter().filter(|asked| asked.key == Key::ABSENT);
-        long.for_each(|asked| self.texts.prefetch_found(asked.hash));
+    /// What the memo holds for a key.
+    #[inline]
+    pub(super) fn known(&self, key: Key) -> Option<PackedIds> {
+        self.memo.get(key).filter(|packed| packed[0] != ELSEWHERE[0])
     }
 
     /// Append the id of a character that is a word.
@@ -237,34 +241,25 @@ impl WordIds<'_> {
 
     /// Append the ids of a normalized word.
     pub(super) fn append(&mut self, word: &[u8]) {
-        let asked = Asked::word(word);
-        match self.known(asked) {
-            Ok(packed) => memo::append(packed, self.out),
-            Err(place) => self.append_other(word, (asked, place)),
-        }
-    }
-
-    /// What the memo holds; or where else it may be.
-    #[inline]
-    pub(super) fn known(&self, asked: Asked) -> Result<PackedIds, Place> {
-        if asked.key == Key::ABSENT {
-            return Err(Place::Other);
-        }
-        match self.memo.get_hashed(asked.key, asked.hash) {
-            Some(packed) if packed[0] == ELSEWHERE[0] => Err(Place::Other),
-            Some(packed) => Ok(*packed),
-            None => Err(Place::Nowhere),
+        let key = Key::of(word).unwrap_or(Key::ABSENT);
+        match self.memo.get(key) {
+            Some(packed) if packed[0] != ELSEWHERE[0] => memo::append(packed, self.out),
+            known => {
+                let is_long = key == Key::ABSENT && word.len() <= MAX_BYTES;
+                let long_hash = if is_long { Asked::long_hash(word, WORD) } else { 0 };
+                self.append_other(word, Asked::again(key, long_hash, known.is_some()));
+            }
         }
     }
 
     /// Append the ids of a normalized word that the memo does not hold.
-    fn append_other(&mut self, word: &[u8], (asked, place): (Asked, Place)) {
-        if place == Place::Other && self.repeat(word, asked.hash, WORD) {
+    fn append_other(&mut self, word: &[u8], asked: Asked) {
+        if asked.place == Place::Other && self.repeat(word, asked.hash, WORD) {
             return;
         }
         let from = self.out.len();
         self.segment(word);
-        self.remember(word, (asked, place), WORD, from);
+        self.remember(word, asked, WORD, from);
     }
 
     /// Append the ids of what the memo has no room for, if they are known.
@@ -277,10 +272,10 @@ impl WordIds<'_> {
     }
 
     /// Remember the ids from `from` on.
-    fn remember(&mut self, bytes: &[u8], (asked, place): (Asked, Place), note: u32, from: usize) {
+    fn remember(&mut self, bytes: &[u8], asked: Asked, note: u32, from: usize) {
         let ids = &self.out[from..];
-        let packed = if place == Place::Nowhere { memo::pack(ids) } else { None };
-        if place == Place::Nowhere {
+        let packed = if asked.place == Place::Nowhere { memo::pack(ids) } else { None };
+        if asked.place == Place::Nowhere {
             self.memo.insert(asked.key, packed.unwrap_or(ELSEWHERE));
         }
         if packed.is_none() && bytes.len() <= MAX_BYTES {

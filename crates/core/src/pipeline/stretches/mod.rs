@@ -137,7 +137,7 @@ impl Stretches {
         let StretchScratch { edges, lowered, written, .. } = scratch;
         let mut apart = |stretch: &str, at: usize, sink: &mut _| {
             self.words(stretch, splitter, written, normalized, |word| {
-                give(word.bytes, at + word.start, sink)
+                give(word.bytes, at + word.start, sink);
             })
         };
         self.parts(text, edges, lowered, |part| match part {

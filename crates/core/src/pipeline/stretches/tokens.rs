@@ -5,10 +5,10 @@
 
 use super::apart::{self, Word, Written};
 use super::edges::Stretch;
-use super::ids::{Asked, WordIds, GROUP};
+use super::ids::{WordIds, GROUP};
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::error::Error;
-use crate::memo;
+use crate::memo::{self, Key};
 use crate::model::{Model, Piece};
 use crate::normalize::Normalizer;
 use crate::pipeline::tokens::TokenWriter;
@@ -110,16 +110,16 @@ impl Chars {
 impl StretchTokens<'_> {
     /// Write the tokens of a chunk; false where it cannot.
     fn chunk(&mut self, chunk: &Chunk<'_>, words: &mut WordTokens<'_, '_>) -> Result<bool, Error> {
-        let mut asked = [Asked::NOTHING; GROUP];
         for group in chunk.edges.groups(GROUP) {
-            for (asked, stretch) in asked.iter_mut().zip(group.stretches()).filter(|(_, s)| !s.needs_tables)
-            {
-                *asked = words.words.ask(chunk, stretch);
+            let mut keys = [Key::ABSENT; GROUP];
+            for (key, stretch) in keys.iter_mut().zip(group.stretches()).filter(|(_, s)| !s.needs_tables) {
+                *key = chunk.key(stretch);
+                words.words.memo.prefetch(*key);
             }
-            for (&asked, stretch) in asked.iter().zip(group.stretches()) {
+            for (&key, stretch) in keys.iter().zip(group.stretches()) {
                 let at = chunk.from + stretch.start;
                 if !stretch.needs_tables {
-                    self.ascii(chunk, stretch, asked, words);
+                    self.ascii(chunk, stretch, key, words);
                 } else if !self.take_apart(chunk.raw(stretch), at, words)? {
                     return Ok(false);
                 }
@@ -129,17 +129,17 @@ impl StretchTokens<'_> {
     }
 
     #[inline]
-    fn ascii(&mut self, chunk: &Chunk<'_>, stretch: Stretch, asked: Asked, words: &mut WordTokens<'_, '_>) {
+    fn ascii(&mut self, chunk: &Chunk<'_>, stretch: Stretch, key: Key, words: &mut WordTokens<'_, '_>) {
         let (start, end) = (chunk.from + stretch.start, chunk.from + stretch.end);
         let before = self.chars.pass(start, end, (end - start) as u32);
         let chars_of = |piece: Piece| (before + piece.start, before + piece.end);
         let word = chunk.lowered(stretch);
-        match words.words.known(asked) {
-            Ok(packed) => {
+        match words.words.known(key) {
+            Some(packed) => {
                 let (ids, count) = memo::unpacked(packed);
                 words.write_ids(&ids[..count], word, chars_of);
             }
-            Err(_) => words.write(word, chars_of),
+            None => words.write(word, chars_of),
         }
     }
 
