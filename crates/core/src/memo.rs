@@ -97,6 +97,16 @@ pub type PackedIds = [u32; MAX_PIECES];
 
 const COUNT_SHIFT: u32 = 30;
 
+/// What a memo holds of a word that it has no room for, where another one has it; no ids are like this.
+pub const ELSEWHERE: PackedIds = [u32::MAX; MAX_PIECES];
+
+/// Whether the ids are those of a word and not `ELSEWHERE`.
+#[inline(always)]
+#[must_use]
+pub fn are_ids(packed: &PackedIds) -> bool {
+    packed[0] != ELSEWHERE[0]
+}
+
 /// Pack 1 to 4 ids, each below 2^28.
 #[inline]
 #[must_use]

@@ -208,7 +208,7 @@ impl<'s> WordIds<'s> {
         }
         for i in 0..std::mem::take(&mut self.waiting_count) {
             let key = self.waiting[i];
-            match self.memo.get(key) {
+            match self.memo.get(key).filter(memo::are_ids) {
                 Some(ids) => memo::append(ids, self.out),
                 None => self.append_new(key),
             }

@@ -103,8 +103,6 @@ const MAX_BYTES: usize = 31;
 /// What is noted with text that is a normalized word, and with text that is still to be normalized.
 const WORD: u32 = 0;
 const RAW: u32 = 1;
-/// What the memo holds of words of more pieces than it has room for: the other memo has them.
-const ELSEWHERE: PackedIds = [u32::MAX; memo::MAX_PIECES];
 
 impl StretchIds<'_> {
     /// Append the ids of a text.
@@ -139,7 +137,7 @@ impl StretchIds<'_> {
             }
             for (at, (&key, stretch)) in keys.iter().zip(group.stretches()).enumerate() {
                 match self.words.memo.get(key) {
-                    Some(packed) if packed[0] != ELSEWHERE[0] => staged.add(packed),
+                    Some(packed) if memo::are_ids(&packed) => staged.add(packed),
                     known => {
                         staged.move_to(self.words.out);
                         let asked = Asked::again(key, long_hashes[at], known.is_some());
@@ -171,7 +169,7 @@ impl StretchIds<'_> {
         }
         let from = self.words.out.len();
         self.take_apart(raw, spare)?;
-        // What has too few ids for want of an unknown token must be found so again.
+        // Likewise what has too few.
         if !self.words.scratch.lacks_unknown {
             self.words.remember(raw.as_bytes(), asked, RAW, from);
         }
@@ -201,10 +199,7 @@ impl Asked {
 
     /// The hash of text that the memo has no key for.
     fn long_hash(bytes: &[u8], note: u32) -> u64 {
-        match note {
-            RAW => !Texts::hash(bytes),
-            _ => Texts::hash(bytes),
-        }
+        Texts::hash(bytes) ^ u64::from(note).wrapping_neg()
     }
 }
 
@@ -227,7 +222,7 @@ impl WordIds<'_> {
     /// What the memo holds for a key.
     #[inline]
     pub(super) fn known(&self, key: Key) -> Option<PackedIds> {
-        self.memo.get(key).filter(|packed| packed[0] != ELSEWHERE[0])
+        self.memo.get(key).filter(memo::are_ids)
     }
 
     /// Append the id of a character that is a word.
@@ -243,7 +238,7 @@ impl WordIds<'_> {
     pub(super) fn append(&mut self, word: &[u8]) {
         let key = Key::of(word).unwrap_or(Key::ABSENT);
         match self.memo.get(key) {
-            Some(packed) if packed[0] != ELSEWHERE[0] => memo::append(packed, self.out),
+            Some(packed) if memo::are_ids(&packed) => memo::append(packed, self.out),
             known => {
                 let is_long = key == Key::ABSENT && word.len() <= MAX_BYTES;
                 let long_hash = if is_long { Asked::long_hash(word, WORD) } else { 0 };
@@ -271,12 +266,16 @@ impl WordIds<'_> {
         known.inspect(|(_, ids)| self.out.extend_from_slice(ids)).is_some()
     }
 
-    /// Remember the ids from `from` on.
+    /// Remember the ids from `from` on, if there are any: what has none for want of an unknown token must be found
+    /// so again.
     fn remember(&mut self, bytes: &[u8], asked: Asked, note: u32, from: usize) {
         let ids = &self.out[from..];
+        if ids.is_empty() {
+            return;
+        }
         let packed = if asked.place == Place::Nowhere { memo::pack(ids) } else { None };
         if asked.place == Place::Nowhere {
-            self.memo.insert(asked.key, packed.unwrap_or(ELSEWHERE));
+            self.memo.insert(asked.key, packed.unwrap_or(memo::ELSEWHERE));
         }
         if packed.is_none() && bytes.len() <= MAX_BYTES {
             self.texts.insert_hashed(bytes, asked.hash, note, ids);

@@ -10,7 +10,7 @@ use crate::pipeline::tokens::{Swallowed, TokenWriter};
 use crate::pipeline::{Input, Options, Pipeline, SplitScratch};
 use crate::spec::{
     BertNormalizerSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec, Segmentation, TokenizerSpec,
-    UnknownUnit, WordPieceSpec,
+    UnigramSpec, UnknownUnit, WordPieceSpec,
 };
 use crate::special::Selector;
 use crate::text::Pieces;
@@ -61,6 +61,14 @@ fn pipeline(bert: Option<(bool, bool, bool, bool)>, isolates: bool) -> Pipeline 
         unk: if isolates { UnknownUnit::Word } else { UnknownUnit::Char },
         segmentation: Segmentation::Greedy,
     });
+    compiled(normalizer, pre_tokenizer, model)
+}
+
+fn compiled(
+    normalizer: Option<NormalizerSpec>,
+    pre_tokenizer: PreTokenizerSpec,
+    model: ModelSpec,
+) -> Pipeline {
     let spec = TokenizerSpec {
         truncation: None,
         padding: None,
@@ -136,6 +144,22 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 const EVERY: [bool; 2] = [false, true];
+
+#[test]
+fn want_of_an_unknown_token_is_an_error_each_time() {
+    let vocab = vec![("ab".to_owned(), 0.0), ("a".to_owned(), -1.0)];
+    let model = ModelSpec::Unigram(UnigramSpec { vocab, unk_id: None, byte_fallback: false });
+    let pipeline = compiled(None, PreTokenizerSpec::Bert, model);
+    let options = Options { add_special_tokens: false, parse_special: &Selector::All, sampling: None };
+    let mut scratch = pipeline.scratch();
+    for text in ["xyz", "é", "ab ab\u{200d}é", "abaxabaxabaxabaxabax", "aaaaaéaaaaaaaaaaaaaaa", "a"] {
+        for _ in 0..3 {
+            let mut ids = Vec::new();
+            let result = pipeline.ids_into(Input::Text(text), 0, options, &mut scratch, &mut ids);
+            assert_eq!(result.is_ok(), text == "a", "{text:?}");
+        }
+    }
+}
 
 #[test]
 fn every_setting_equals_the_definition_on_every_code_point() {
