@@ -11,8 +11,6 @@ const BATCH: usize = 256;
 /// The longest word, in bytes, that is remembered: of longer ones, whole sentences in some languages, one in
 /// twenty comes again, which is not worth the memory that all take.
 const MAX_REMEMBERED_BYTES: usize = 32;
-/// What the memo holds for a word of more pieces than it has room for, which `Texts` has: ids are smaller.
-const IN_TEXTS: PackedIds = [u32::MAX; MAX_PIECES];
 
 /// The key of a word, absent where it has more bytes than one holds, and its hash.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +87,7 @@ impl ByteWords<'_> {
                 key => self.memo.get_hashed(key, word.hash),
             };
             at += match remembered {
-                Some(packed) if packed[0] != IN_TEXTS[0] => put(packed, &mut out[at..at + MAX_PIECES]),
+                Some(packed) if memo::are_ids(packed) => put(packed, &mut out[at..at + MAX_PIECES]),
                 Some(_) => self.put_longer(&text[span.0..span.1], word, at, out),
                 None if word.key == Key::ABSENT => self.put_longer(&text[span.0..span.1], word, at, out),
                 None => self.put_new(&text[span.0..span.1], word, at, out),
@@ -118,7 +116,7 @@ impl ByteWords<'_> {
     #[inline(never)]
     fn put_new(&mut self, text: &str, word: Waiting, at: usize, out: &mut Vec<u32>) -> usize {
         let packed = memo::pack(self.segmented(text));
-        self.memo.insert(word.key, packed.unwrap_or(IN_TEXTS));
+        self.memo.insert(word.key, packed.unwrap_or(memo::ELSEWHERE));
         if packed.is_none() {
             self.texts.insert_hashed(text.as_bytes(), word.hash, 0, &self.batch.ids);
         }
