@@ -96,6 +96,12 @@ impl Trie {
         &self.units
     }
 
+    /// By slot: what the bytes that lead on are combined with, and the state that led there.
+    pub(super) fn links(&self, slot: u32) -> (u32, u32) {
+        let [base, parent] = self.units[slot as usize];
+        (base, parent)
+    }
+
     /// The number of slots, used or not.
     pub(super) fn slots(&self) -> usize {
         self.units.len()

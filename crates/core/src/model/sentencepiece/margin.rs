@@ -7,13 +7,12 @@
 //! `2^(p - 24)` apart, a sum is rounded by at most half of that, and the sums of two paths that part and meet
 //! again differ by at most `2n * 2^(p - 25)` from what exact numbers give. A lead of more than that decides as
 //! exact numbers do, and so whatever the text before: with up to 15 characters a lead of `2^(p - 20)` is
-//! enough, with up to 31 one of `2^(p - 19)`, with up to 63 one of `2^(p - 18)`. (The 64-bit sums that the
-//! lead is taken of are not exact either, by less than `2^-35`; what is left over, at least a 64th of the lead,
-//! is more than that.) The score of the text before the part may then have any size below `P`, less what the
-//! part itself may add.
+//! enough, with up to 31 one of `2^(p - 19)`, with up to 63 one of `2^(p - 18)`. (The whole numbers of `2^-20`
+//! that the lead is taken of are not exact either, by up to `2^-21` a piece, so by less than `2^-14` for two paths
+//! of 63; what is left over is `2^(p - 24)`, and `p` is 11 at least.) The score of the text before the part may
+//! then have any size below `P`, less what the part itself may add.
 
-use super::super::Piece;
-use super::unigram::{Unigram, MAX_SCORE};
+use super::unigram::MAX_SCORE;
 
 /// How much a text may score, by size, before a part for that to be segmented as it is alone: the higher the
 /// more. 0 is for parts that must be segmented where they stand.
@@ -22,7 +21,10 @@ pub type Grade = u32;
 /// The highest grade: nothing but the bound of all scores.
 pub(super) const MAX_GRADE: Grade = 8;
 /// The longest part, in characters, that is graded.
-const MAX_CHARS: usize = 63;
+pub(super) const MAX_CHARS: usize = 63;
+/// Scores that are weighed are whole numbers of this part of one.
+pub(super) const ONE: f64 = (1 << ONE_BITS) as f64;
+const ONE_BITS: u32 = 20;
 /// The score that grade 1 allows, less than twice; every further one allows twice as much.
 const LEAST_LIMIT: f64 = 1024.0;
 
@@ -56,17 +58,8 @@ impl Worth {
     }
 }
 
-/// The best way to a byte of a part, in 64-bit numbers, and by how much it leads the next best.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
-    score: f64,
-    lead: f64,
-    id: u32,
-    start: u32,
-}
-
 /// By grade, in 64ths: what the score of the text before must stay below.
-pub(super) fn limits(worst: f64) -> [u64; MAX_GRADE as usize + 1] {
+fn limits(worst: f64) -> [u64; MAX_GRADE as usize + 1] {
     let most = f64::from(MAX_SCORE) - reach(worst, MAX_CHARS);
     std::array::from_fn(|grade| match grade as Grade {
         0 => 0,
@@ -80,85 +73,45 @@ pub(super) fn in_64ths(score: f64) -> u64 {
     (score.abs() * 64.0).ceil() as u64
 }
 
-impl Unigram {
-    /// Segment a part by 64-bit numbers into `path`; `None` for one that is too long.
-    pub(super) fn weigh(
-        &self,
-        part: &str,
-        places: &mut Vec<Place>,
-        path: &mut Vec<Piece>,
-    ) -> Option<Worth> {
-        if part.len() > 4 * MAX_CHARS {
-            return None;
-        }
-        let char_count = part.chars().count();
-        self.place_all(part, places);
-        path.clear();
-        let (mut lead, mut end) = (f64::INFINITY, part.len() as u32);
-        let mut has_unknown = false;
-        while end > 0 {
-            let Place { lead: here, id, start, .. } = places[end as usize];
-            lead = lead.min(here);
-            has_unknown |= id == self.unk_id;
-            path.push(Piece { id, start, end });
-            end = start;
-        }
-        path.reverse();
-        let score: f64 = path.iter().map(|piece| self.scores[piece.id as usize].abs()).sum();
-        // Rounding adds less than a 64th for each piece.
-        let cost = in_64ths(score) as u32 + path.len() as u32;
-        (char_count <= MAX_CHARS).then(|| Worth {
-            grade: self.grade_of(lead, char_count),
-            cost,
-            has_unknown,
-        })
+/// What parts of a model are graded by.
+#[derive(Clone, Debug)]
+pub(super) struct Grades {
+    /// By grade, in 64ths: what the score must stay below.
+    pub(super) limits: [u64; MAX_GRADE as usize + 1],
+    /// By the number of characters, in 64ths: how far sums within a part get from the score before it.
+    reaches: [u64; MAX_CHARS + 1],
+}
+
+impl Grades {
+    /// Those of a model whose largest score is so large, by size.
+    pub(super) fn of(worst: f64) -> Self {
+        let reaches = std::array::from_fn(|char_count| (reach(worst, char_count) * 64.0).ceil() as u64);
+        Self { limits: limits(worst), reaches }
     }
 
-    fn place_all(&self, part: &str, places: &mut Vec<Place>) {
-        places.clear();
-        places.resize(part.len() + 1, Place::default());
-        let (mut state, mut start) = (self.pieces.start(), 0);
-        for (at, &byte) in part.as_bytes().iter().enumerate() {
-            state = self.pieces.step(state, byte);
-            if part.is_char_boundary(at + 1) {
-                places[at + 1] = self.place(state, start, at as u32 + 1, places);
-                start = at as u32 + 1;
-            }
-        }
-    }
-
-    fn place(&self, state: u32, start: u32, end: u32, places: &[Place]) -> Place {
-        let mut best = Place { score: f64::NEG_INFINITY, lead: f64::INFINITY, ..Place::default() };
-        let mut shortest = end;
-        let mut consider = |id: u32, from: u32, score: f64| {
-            let score = score + places[from as usize].score;
-            let lead = (score - best.score).abs();
-            if score > best.score {
-                best = Place { score, lead, id, start: from };
-            } else {
-                best.lead = best.lead.min(lead);
-            }
-        };
-        for (id, piece) in self.pieces.ending_at(state) {
-            shortest = end - piece.byte_len;
-            consider(id, shortest, piece.score);
-        }
-        if shortest != start {
-            consider(self.unk_id, start, self.scores[self.unk_id as usize]);
-        }
-        best
-    }
-
-    fn grade_of(&self, lead: f64, char_count: usize) -> Grade {
+    /// The grade of a part of so many characters, all whose decisions are made by such a lead.
+    #[inline]
+    pub(super) fn of_part(&self, lead: i64, char_count: usize) -> Grade {
+        const MOST: u64 = MAX_SCORE as u64 * 64;
         let enough = match char_count {
             0..=15 => 20,
             16..=31 => 19,
             _ => 18,
         };
-        let below = (lead.log2().floor() + f64::from(enough)).exp2().min(MAX_SCORE.into());
-        let limit = (below - reach(self.worst, char_count)).max(0.0) * 64.0;
-        (1..=MAX_GRADE).rev().find(|&grade| self.limits[grade as usize] as f64 <= limit).unwrap_or(0)
+        // The lead is 2^(p - enough) at least.
+        let power = (lead.max(1).ilog2() + enough).checked_sub(ONE_BITS).filter(|_| lead > 0);
+        let below = power.map_or(0, |power| if power > 16 { MOST } else { 64 << power });
+        let limit = below.saturating_sub(self.reaches[char_count]);
+        (1..=MAX_GRADE).rev().find(|&grade| self.limits[grade as usize] <= limit).unwrap_or(0)
     }
+}
+
+/// What a part adds to the size of the score, in 64ths and rounded up, with what rounding adds: less than a 64th
+/// for each piece.
+#[inline]
+pub(super) fn cost_of(score: u64, pieces: usize) -> u32 {
+    const BITS: u32 = ONE_BITS - 6;
+    u32::try_from(score.div_ceil(1 << BITS) + pieces as u64).unwrap_or(u32::MAX)
 }
 
 /// How far sums within a part get from the score before it, with what rounding adds.

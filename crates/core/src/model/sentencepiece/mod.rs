@@ -18,13 +18,14 @@ mod short;
 #[cfg(test)]
 mod tests;
 mod unigram;
+mod weigh;
 
 pub use cuts::Cut;
 pub use margin::{Grade, Worth};
 
 use self::bpe::Bpe;
 use self::emit::Emitter;
-use self::unigram::{Lattice, Unigram};
+use self::unigram::Unigram;
 use super::bytes::ByteEntries;
 use super::unigram::Drawing;
 use super::{ModelScratch, PieceSink};
@@ -130,23 +131,52 @@ impl SentencePiece {
         matches!(self.engine, Engine::Unigram(_))
     }
 
-    /// Segment a part as if it stood alone, whatever the score before it; says where that is right, if anywhere.
-    pub fn weigh_part(&self, part: &str, scratch: &mut ModelScratch, out: &mut Vec<u32>) -> Option<Worth> {
-        let Engine::Unigram(unigram) = &self.engine else { return None };
-        let Lattice { places, path, .. } = &mut scratch.sentencepiece.lattice;
-        let worth = unigram.weigh(part, places, path)?;
-        let mut emitter = Emitter::new(part, self.unk_id, self.bytes.as_ref(), out);
-        path.iter().for_each(|piece| emitter.push(piece.id, piece.start as usize, piece.end as usize));
-        emitter.finish();
-        Some(worth)
+    /// Segment the part of a text that begins at byte `start` as if it stood alone, whatever the score before it;
+    /// says where it ends and where that is right, if anywhere. No piece goes on over the end of a part; unknown
+    /// characters may, which are one token with those that `is_after_unknown` says to stand before it.
+    #[inline]
+    pub fn weigh_part(
+        &self,
+        text: &str,
+        start: usize,
+        is_after_unknown: bool,
+        scratch: &mut ModelScratch,
+        out: &mut Vec<u32>,
+    ) -> (usize, Option<Worth>) {
+        let Engine::Unigram(unigram) = &self.engine else { return (text.len(), None) };
+        let weighing = &mut scratch.sentencepiece.lattice.weighing;
+        let (end, worth) = unigram.weights.weigh(text, start, weighing);
+        match worth {
+            Some(worth) if worth.has_unknown => {
+                let from = out.len();
+                self.write(text, &weighing.path, out);
+                self.join_unknown(from, is_after_unknown, out);
+            }
+            _ => out.extend(weighing.path.iter().map(|piece| piece.id)),
+        }
+        (end, worth)
     }
 
-    /// By grade, what the size of the score before a part must stay below, in 64ths.
+    /// Whether ids end with unknown characters that go on with others.
+    #[must_use]
+    pub fn ends_unknown(&self, ids: &[u32]) -> bool {
+        ids.last() == Some(&self.unk_id)
+    }
+
+    /// Make one token of unknown characters before and after the place in `ids` where a part was written.
+    pub fn join_unknown(&self, from: usize, is_after_unknown: bool, ids: &mut Vec<u32>) {
+        if is_after_unknown && ids.get(from) == Some(&self.unk_id) {
+            ids.remove(from);
+        }
+    }
+
+    /// By grade, what the size of the score must stay below with a part, in 64ths.
     #[must_use]
     pub fn limits(&self) -> [u64; 16] {
         let mut limits = [0; 16];
         if let Engine::Unigram(unigram) = &self.engine {
-            limits[..unigram.limits.len()].copy_from_slice(&unigram.limits);
+            let of_grades = &unigram.weights.grades.limits;
+            limits[..of_grades.len()].copy_from_slice(of_grades);
         }
         limits
     }

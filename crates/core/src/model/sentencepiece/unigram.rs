@@ -14,7 +14,7 @@ use super::super::unigram::pieces::Pieces;
 use super::super::unigram::{PieceLattice, Places, Reached, Scored, Sums, Window};
 use super::super::{Piece, PieceSink};
 use super::emit::Emitter;
-use super::margin::{self, MAX_GRADE};
+use super::weigh::{Weighing, Weights};
 use crate::error::Error;
 use crate::parts::Parts;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
@@ -38,18 +38,14 @@ pub(super) struct Unigram {
     unknown_score: f32,
     pub(super) unk_id: u32,
     longest: usize,
-    /// The largest that a score is, by size.
-    pub(super) worst: f64,
-    pub(super) limits: [u64; MAX_GRADE as usize + 1],
+    pub(super) weights: Weights,
 }
 
 /// Memory for one text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lattice {
     window: Window<f32>,
-    /// For parts that are weighed.
-    pub(super) places: Vec<margin::Place>,
-    pub(super) path: Vec<Piece>,
+    pub(super) weighing: Weighing,
 }
 
 impl Lattice {
@@ -84,8 +80,8 @@ impl Unigram {
         let (pieces, longest) = (Pieces::restore(&found, parts)?, longest_of(&found));
         let rescored = if rescored == scores { Vec::new() } else { rescored };
         scores[unk_id as usize] = unknown_score.into();
-        let limits = margin::limits(worst);
-        Ok(Self { pieces, longest, rescored, scores, unknown_score, unk_id, worst, limits })
+        let weights = Weights::of(pieces.trie(), &scores, unk_id, worst);
+        Ok(Self { pieces, longest, rescored, scores, unknown_score, unk_id, weights })
     }
 
     /// All segmentations of a text, in memory that may have been used before.
@@ -109,7 +105,7 @@ impl Unigram {
 
     /// The memory of all but the trie.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.pieces.derived_bytes() + size_of_val(self.scores.as_slice())
+        self.pieces.derived_bytes() + size_of_val(self.scores.as_slice()) + self.weights.bytes()
     }
 
     /// Segment what follows a text that scores `score`; gives the score with it.

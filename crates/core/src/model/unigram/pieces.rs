@@ -73,6 +73,11 @@ impl Pieces {
         Ok(built)
     }
 
+    /// The trie of all pieces.
+    pub(in crate::model) fn trie(&self) -> &Trie {
+        &self.trie
+    }
+
     /// Take the trie apart.
     pub(in crate::model) fn store(&self, parts: &mut Parts) {
         self.trie.store(parts);

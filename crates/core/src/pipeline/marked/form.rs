@@ -8,7 +8,7 @@ use crate::model::{Cut, Model};
 use crate::normalize::{Normalizer, Parting};
 use crate::spec::{
     BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
-    PrependScheme,
+    PrependScheme, SentencePieceKind,
 };
 use crate::text::byte_of_entry;
 
@@ -193,8 +193,8 @@ fn has_plain_merges(model: &BpeSpec) -> bool {
 /// The neighbours that are in one piece, for models whose segmentations are those of their parts.
 fn pairs_of(model: &ModelSpec) -> Option<Pairs> {
     match model {
-        ModelSpec::SentencePiece(model) => {
-            // An unused piece is an unknown character to Unigram, and BPE with such pieces is not cut.
+        // BPE with unused pieces is not cut; Unigram finds its parts itself.
+        ModelSpec::SentencePiece(model) if model.kind == SentencePieceKind::Bpe => {
             let is_found = |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined);
             let found = model.pieces.iter().filter(|piece| is_found(piece.kind));
             Some(Pairs::of(found.map(|piece| piece.text.as_str())))

@@ -6,7 +6,8 @@
 //! scan      where words are, 64 bytes at a time
 //! words     words to ids through the memo, asked for a few words ahead
 //! segmenter models that see words alone, and Unigram models that sum from the beginning of the text
-//! pairs     where words are taken apart further, when they are new
+//! parts     new words of the former, part by part
+//! pairs     where words are taken apart for that
 //! packed    what is remembered for the latter
 //!
 //! The memo is asked with the bytes of the raw text. Only a word that is new is normalized and marked; it is
@@ -16,6 +17,7 @@
 mod form;
 mod packed;
 mod pairs;
+mod parts;
 mod scan;
 mod segmenter;
 mod source;
@@ -24,10 +26,11 @@ mod tests;
 mod words;
 
 use self::form::Form;
+use self::parts::Parts;
 use self::scan::Masks;
-use self::segmenter::{Alone, Scored, Unknown};
+use self::segmenter::{Alone, Scored, Settling};
 use self::source::Source;
-use self::words::{Part, Words};
+use self::words::Words;
 use crate::error::Error;
 use crate::memo::{Memo, Texts};
 use crate::model::{Model, ModelScratch};
@@ -48,9 +51,8 @@ pub(super) struct MarkedScratch {
     masks: Masks,
     word: String,
     normalized: String,
-    unknown: Vec<Unknown>,
-    discarded: Vec<u32>,
-    parts: Vec<Part>,
+    settling: Settling,
+    parts: Parts,
 }
 
 /// What a text is turned into ids with.
@@ -101,16 +103,15 @@ pub(super) fn append_marked(text: &str, tools: Tools<'_>, out: &mut Vec<u32>) ->
 fn run(source: Source<'_>, tools: Tools<'_>, out: &mut Vec<u32>) -> Result<(), Error> {
     let Tools { model, vocab, memo, long_memo, scratch, memory, .. } = tools;
     let memos = (memo, long_memo);
+    let MarkedScratch { masks, word, normalized, settling, parts } = memory;
     match model {
         Model::SentencePiece(model) if model.is_contextual() => {
-            let MarkedScratch { unknown, discarded, word, normalized, masks, parts } = memory;
-            let scored = Scored::begin(model, vocab, scratch, (unknown, discarded), out.len());
-            Words::new(source, scored, memos, ((word, normalized), parts), out).run(masks)
+            let scored = Scored::begin(model, vocab, scratch, settling, out.len());
+            Words::new(source, scored, memos, (word, normalized), out).run(masks)
         }
         _ => {
-            let MarkedScratch { word, normalized, masks, parts, .. } = memory;
-            let alone = Alone { model, vocab, scratch };
-            Words::new(source, alone, memos, ((word, normalized), parts), out).run(masks)
+            let alone = Alone { model, vocab, scratch, parts };
+            Words::new(source, alone, memos, (word, normalized), out).run(masks)
         }
     }
 }

@@ -4,9 +4,10 @@
 use std::ops::Range;
 
 use super::packed;
+use super::parts::Parts;
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::memo::{self, PackedIds, MAX_PIECES};
+use crate::memo::{self, Memo, PackedIds, MAX_PIECES};
 use crate::model::{Model, ModelScratch, SentencePiece, Worth};
 use crate::vocab::Vocab;
 
@@ -18,27 +19,15 @@ pub(super) trait Segmenter {
     /// The same for a longer word.
     fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool;
 
-    /// Append the ids of a part, as remembered or as it is segmented alone, after others of its word that are
-    /// worth `before`; what they are worth, or `None` where the score of the text so far must be known first.
-    fn append_part(
+    /// Append the ids of a word that has been marked; gives what must be remembered with them, if they may be.
+    fn segment(
         &mut self,
-        part: &str,
-        remembered: Option<PackedIds>,
-        before: Worth,
+        marked: &str,
+        word: Word,
+        source: Source<'_>,
+        memo: &mut Memo,
         out: &mut Vec<u32>,
-    ) -> Option<Worth>;
-
-    /// What must be remembered with the ids of a part or a word, if they may be.
-    fn note(&self, worth: Worth) -> Option<u32>;
-
-    /// End a word whose parts were appended so.
-    fn end_word(&mut self, worth: Worth, word: Word, ids: Range<usize>);
-
-    /// Make up for what was skipped while only a bound of the score was kept.
-    fn settle(&mut self, source: Source<'_>, texts: &mut Texts<'_>, out: &[u32]) -> Result<(), Error>;
-
-    /// Append the ids of a part to settled ones, whatever it costs, and settle it too.
-    fn append_settled(&mut self, part: &str, out: &mut Vec<u32>);
+    ) -> Result<Option<u32>, Error>;
 
     /// Pack few ids with the note.
     fn pack(ids: &[u32], note: u32) -> Option<PackedIds>;
@@ -47,14 +36,12 @@ pub(super) trait Segmenter {
 /// What the memo says of a short word that the other one knows: ids and worth that nothing has.
 pub(super) const LONG: PackedIds = [u32::MAX; MAX_PIECES];
 
-/// Memory for one word: marked, and normalized.
-pub(super) type Texts<'t> = (&'t mut String, &'t mut String);
-
 /// A model that sees each word alone.
 pub(super) struct Alone<'s> {
     pub(super) model: &'s Model,
     pub(super) vocab: &'s Vocab,
     pub(super) scratch: &'s mut ModelScratch,
+    pub(super) parts: &'s mut Parts,
 }
 
 impl Segmenter for Alone<'_> {
@@ -72,33 +59,22 @@ impl Segmenter for Alone<'_> {
         true
     }
 
-    fn append_part(
+    fn segment(
         &mut self,
-        part: &str,
-        remembered: Option<PackedIds>,
-        _: Worth,
+        marked: &str,
+        _: Word,
+        source: Source<'_>,
+        memo: &mut Memo,
         out: &mut Vec<u32>,
-    ) -> Option<Worth> {
-        match remembered {
-            Some(remembered) => memo::append(remembered, out),
-            None => self.append_settled(part, out),
-        }
-        Some(Worth::default())
-    }
-
-    fn note(&self, _: Worth) -> Option<u32> {
-        // A text that cannot be segmented must fail again.
-        (!self.scratch.lacks_unknown).then_some(0)
-    }
-
-    fn end_word(&mut self, _: Worth, _: Word, _: Range<usize>) {}
-
-    fn settle(&mut self, _: Source<'_>, _: &mut Texts<'_>, _: &[u32]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn append_settled(&mut self, part: &str, out: &mut Vec<u32>) {
-        self.model.run(part, self.vocab, self.scratch, out);
+    ) -> Result<Option<u32>, Error> {
+        let Self { model, vocab, scratch, parts } = self;
+        parts.cut(marked, source, memo);
+        parts.append(marked, memo, out, |part, out| {
+            model.run(part, vocab, scratch, out);
+            // A text that cannot be segmented must fail again.
+            !scratch.lacks_unknown
+        });
+        Ok((!scratch.lacks_unknown).then_some(0))
     }
 
     fn pack(ids: &[u32], _: u32) -> Option<PackedIds> {
@@ -106,11 +82,20 @@ impl Segmenter for Alone<'_> {
     }
 }
 
-/// A repeated word with unknown characters, and where its ids are.
-pub(super) type Unknown = (Word, Range<usize>);
+/// A word, or the rest of one from a byte of its marked text on, that has unknown characters, and where its ids are.
+pub(super) type Unknown = (Word, usize, Range<usize>);
+
+/// Memory for words whose score is made up for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settling {
+    unknown: Vec<Unknown>,
+    discarded: Vec<u32>,
+    marked: String,
+    normalized: String,
+}
 
 /// A Unigram model of SentencePiece. Only a bound of the score is kept, as long as that is enough to say that
-/// a word is segmented as it is alone; the score itself is made up for before a word of which it is not.
+/// a word is segmented as it is alone; the score itself is made up for before a part of which it is not.
 pub(super) struct Scored<'s> {
     model: &'s SentencePiece,
     vocab: &'s Vocab,
@@ -121,8 +106,7 @@ pub(super) struct Scored<'s> {
     bound: u64,
     /// The score in `scratch` is that of the ids up to here.
     settled: usize,
-    unknown: &'s mut Vec<Unknown>,
-    discarded: &'s mut Vec<u32>,
+    settling: &'s mut Settling,
 }
 
 impl<'s> Scored<'s> {
@@ -131,31 +115,46 @@ impl<'s> Scored<'s> {
         model: &'s SentencePiece,
         vocab: &'s Vocab,
         scratch: &'s mut ModelScratch,
-        (unknown, discarded): (&'s mut Vec<Unknown>, &'s mut Vec<u32>),
+        settling: &'s mut Settling,
         settled: usize,
     ) -> Self {
         model.begin(scratch);
-        unknown.clear();
+        settling.unknown.clear();
         let limits = model.limits();
-        Self { model, vocab, scratch, limits, bound: 0, settled, unknown, discarded }
+        Self { model, vocab, scratch, limits, bound: 0, settled, settling }
     }
 
-    /// Whether what is worth this holds here, after a part of its word that is worth `before`.
+    /// Go on with what is worth this; false where that does not hold here.
     #[inline]
-    fn holds_after(&self, before: Worth, worth: Worth) -> bool {
-        self.bound + u64::from(before.cost) < self.limits[worth.grade as usize & 15]
-    }
-
-    #[inline]
-    fn go_on(&mut self, worth: Worth, word: Word, ids: Range<usize>) {
-        self.bound += u64::from(worth.cost);
-        if worth.has_unknown {
-            self.unknown.push((word, ids));
+    fn takes(&mut self, worth: Worth) -> bool {
+        let bound = self.bound + u64::from(worth.cost);
+        let holds = bound < self.limits[worth.grade as usize & 15];
+        if holds {
+            self.bound = bound;
         }
+        holds
     }
 
-    fn settled_at(&mut self, end: usize) {
-        self.settled = end;
+    /// Make up for what was skipped while only a bound of the score was kept.
+    fn settle(&mut self, source: Source<'_>, out: &[u32]) -> Result<(), Error> {
+        let Settling { unknown, discarded, marked, normalized } = &mut *self.settling;
+        for (word, start, ids) in unknown.drain(..) {
+            self.model.repeat(&out[self.settled..ids.start], self.scratch);
+            self.settled = ids.end;
+            source.write(word, normalized, marked)?;
+            discarded.clear();
+            self.model.run_next(&marked[start..], self.vocab, self.scratch, discarded);
+        }
+        self.model.repeat(&out[self.settled..], self.scratch);
+        Ok(())
+    }
+
+    /// Append the ids of a text as they are after the score of all before, and settle it too.
+    fn append_settled(&mut self, text: &str, is_after_unknown: bool, out: &mut Vec<u32>) {
+        let from = out.len();
+        self.model.run_next(text, self.vocab, self.scratch, out);
+        self.model.join_unknown(from, is_after_unknown, out);
+        self.settled = out.len();
         self.bound = self.model.score_size(self.scratch);
     }
 }
@@ -164,75 +163,61 @@ impl Segmenter for Scored<'_> {
     #[inline]
     fn repeat(&mut self, remembered: PackedIds, word: Word, out: &mut Vec<u32>) -> bool {
         let worth = packed::worth(remembered);
-        if !self.holds_after(Worth::default(), worth) {
+        if !self.takes(worth) {
             return false;
         }
         let from = out.len();
         packed::append(remembered, out);
-        self.go_on(worth, word, from..out.len());
+        if worth.has_unknown {
+            self.settling.unknown.push((word, 0, from..out.len()));
+        }
         true
     }
 
     fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool {
         let worth = packed::worth_of(note);
-        if !self.holds_after(Worth::default(), worth) {
+        if !self.takes(worth) {
             return false;
         }
         let from = out.len();
         out.extend_from_slice(ids);
-        self.go_on(worth, word, from..out.len());
+        if worth.has_unknown {
+            self.settling.unknown.push((word, 0, from..out.len()));
+        }
         true
     }
 
-    fn append_part(
+    /// Part by part, each as it is alone where that holds. Where it does not, all is segmented up to its end that
+    /// comes after the part before of which it did not, by the score.
+    fn segment(
         &mut self,
-        part: &str,
-        remembered: Option<PackedIds>,
-        before: Worth,
-        out: &mut Vec<u32>,
-    ) -> Option<Worth> {
-        let worth = match remembered {
-            Some(remembered) => {
-                packed::append(remembered, out);
-                packed::worth(remembered)
-            }
-            None => self.model.weigh_part(part, self.scratch, out)?,
-        };
-        self.holds_after(before, worth).then_some(worth)
-    }
-
-    fn note(&self, worth: Worth) -> Option<u32> {
-        packed::note(worth)
-    }
-
-    fn end_word(&mut self, worth: Worth, word: Word, ids: Range<usize>) {
-        self.go_on(worth, word, ids);
-    }
-
-    fn settle(
-        &mut self,
+        marked: &str,
+        word: Word,
         source: Source<'_>,
-        (marked, normalized): &mut Texts<'_>,
-        out: &[u32],
-    ) -> Result<(), Error> {
-        for (word, ids) in self.unknown.drain(..) {
-            self.model.repeat(&out[self.settled..ids.start], self.scratch);
-            self.settled = ids.end;
-            source.write(word, normalized, marked)?;
-            self.discarded.clear();
-            let (model, vocab) = (self.model, self.vocab);
-            source.parts(marked, |start, end| {
-                model.run_next(&marked[start..end], vocab, self.scratch, self.discarded);
-            });
+        _: &mut Memo,
+        out: &mut Vec<u32>,
+    ) -> Result<Option<u32>, Error> {
+        let begun = out.len();
+        let (mut start, mut from, mut at, mut worth) = (0, begun, 0, Worth::default());
+        while at < marked.len() {
+            let is_after_unknown = out.len() > begun && self.model.ends_unknown(out);
+            let (end, of_part) = self.model.weigh_part(marked, at, is_after_unknown, self.scratch, out);
+            at = end;
+            match of_part {
+                Some(of_part) if self.takes(of_part) => worth = worth.and(of_part),
+                _ => {
+                    out.truncate(from);
+                    self.settle(source, out)?;
+                    let is_after_unknown = from > begun && self.model.ends_unknown(out);
+                    self.append_settled(&marked[start..at], is_after_unknown, out);
+                    (start, from, worth) = (at, out.len(), Worth::default());
+                }
+            }
         }
-        self.model.repeat(&out[self.settled..], self.scratch);
-        self.settled_at(out.len());
-        Ok(())
-    }
-
-    fn append_settled(&mut self, part: &str, out: &mut Vec<u32>) {
-        self.model.run_next(part, self.vocab, self.scratch, out);
-        self.settled_at(out.len());
+        if worth.has_unknown {
+            self.settling.unknown.push((word, start, from..out.len()));
+        }
+        Ok(packed::note(worth).filter(|_| start == 0))
     }
 
     fn pack(ids: &[u32], note: u32) -> Option<PackedIds> {

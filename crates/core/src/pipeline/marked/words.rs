@@ -1,13 +1,11 @@
 //! Words to ids through the memo. A word's line of the memo is asked for when the word is found, and read a
 //! few words later, when it has come.
 
-use super::super::words::block_at;
 use super::scan::Masks;
-use super::segmenter::{Segmenter, Texts, LONG};
+use super::segmenter::{Segmenter, LONG};
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::memo::{self, Key, Memo, MAX_KEY_BYTES};
-use crate::model::Worth;
+use crate::memo::{self, Key, Memo};
 use crate::normalize::Growth;
 
 /// How many words wait for their cache line to arrive.
@@ -20,6 +18,9 @@ enum Waiting {
     Long(u64, Word),
 }
 
+/// Memory for one word: marked, and normalized.
+pub(super) type Texts<'t> = (&'t mut String, &'t mut String);
+
 /// Takes the words of one text.
 pub(super) struct Words<'s, S> {
     source: Source<'s>,
@@ -27,7 +28,6 @@ pub(super) struct Words<'s, S> {
     memo: &'s mut Memo,
     long_memo: &'s mut memo::Texts,
     texts: Texts<'s>,
-    parts: &'s mut Vec<Part>,
     out: &'s mut Vec<u32>,
     waiting: [Waiting; WAITING],
     count: usize,
@@ -40,7 +40,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
         source: Source<'s>,
         segmenter: S,
         (memo, long_memo): (&'s mut Memo, &'s mut memo::Texts),
-        (texts, parts): (Texts<'s>, &'s mut Vec<Part>),
+        texts: Texts<'s>,
         out: &'s mut Vec<u32>,
     ) -> Self {
         let waiting = [Waiting::Short(Key::from_low_bytes(0, 0), Word::default()); WAITING];
@@ -51,7 +51,6 @@ impl<'s, S: Segmenter> Words<'s, S> {
             memo,
             long_memo,
             texts,
-            parts,
             out,
             waiting,
             count: 0,
@@ -124,68 +123,19 @@ impl<'s, S: Segmenter> Words<'s, S> {
     /// Segment a word, and remember it where it will be asked for.
     fn segment(&mut self, word: Word, hash: u64, key: Option<Key>) -> Result<(), Error> {
         let from = self.out.len();
-        self.write(word)?;
-        self.growth.take(self.texts.0.len())?;
-        if let Some(worth) = self.append_parts() {
-            self.end_word(worth, word, hash, key, from);
-            return Ok(());
-        }
-        self.out.truncate(from);
-        self.segmenter.settle(self.source, &mut self.texts, self.out)?;
-        self.write(word)?;
-        match self.append_parts() {
-            Some(worth) => self.end_word(worth, word, hash, key, from),
-            None => {
-                self.out.truncate(from);
-                for &(start, end, _) in self.parts.iter() {
-                    self.segmenter.append_settled(&self.texts.0[start..end], self.out);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Write the marked text of a word and its parts.
-    fn write(&mut self, word: Word) -> Result<(), Error> {
         let (marked, normalized) = &mut self.texts;
         self.source.write(word, normalized, marked)?;
-        self.parts.clear();
-        self.source.parts(marked, |start, end| {
-            let key = part_key(marked.as_bytes(), start, end);
-            if let Some(key) = key {
-                self.memo.prefetch(key);
-            }
-            self.parts.push((start, end, key));
-        });
+        self.growth.take(marked.len())?;
+        let note = self.segmenter.segment(marked, word, self.source, self.memo, self.out)?;
+        match note {
+            Some(note) if !self.source.leans_on_space(word) => self.remember(word, hash, key, note, from),
+            _ => {}
+        }
         Ok(())
     }
 
-    /// Append the ids of the word that is written, part by part through the memo; what they are worth, or
-    /// `None` where the score of the text so far must be known first.
-    fn append_parts(&mut self) -> Option<Worth> {
-        let mut worth = Worth::default();
-        for &(start, end, key) in self.parts.iter() {
-            let from = self.out.len();
-            let remembered = key.and_then(|key| self.memo.get(key));
-            let part = &self.texts.0[start..end];
-            let of_part = self.segmenter.append_part(part, remembered, worth, self.out)?;
-            if let (Some(key), None, Some(note)) = (key, remembered, self.segmenter.note(of_part)) {
-                if let Some(packed) = S::pack(&self.out[from..], note) {
-                    self.memo.insert(key, packed);
-                }
-            }
-            worth = worth.and(of_part);
-        }
-        Some(worth)
-    }
-
-    /// Go on after a word whose ids begin at `from`, and remember it.
-    fn end_word(&mut self, worth: Worth, word: Word, hash: u64, key: Option<Key>, from: usize) {
-        self.segmenter.end_word(worth, word, from..self.out.len());
-        let Some(note) = self.segmenter.note(worth) else { return };
-        if self.source.leans_on_space(word) {
-            return;
-        }
+    /// Remember a word whose ids begin at `from`.
+    fn remember(&mut self, word: Word, hash: u64, key: Option<Key>, note: u32, from: usize) {
         let ids = &self.out[from..];
         match (key, S::pack(ids, note)) {
             (Some(key), Some(packed)) => self.memo.insert(key, packed),
@@ -198,20 +148,3 @@ impl<'s, S: Segmenter> Words<'s, S> {
         }
     }
 }
-
-/// A part of a marked word: its span, and its key if it is short.
-pub(super) type Part = (usize, usize, Option<Key>);
-
-/// The key of a part of a marked word; no text begins like this, so it is no word's.
-#[inline]
-fn part_key(marked: &[u8], start: usize, end: usize) -> Option<Key> {
-    let len = end - start + 1;
-    if len > MAX_KEY_BYTES {
-        return None;
-    }
-    let block = u128::from_le_bytes(block_at(marked, start)) << 8 | u128::from(NO_TEXT);
-    Some(Key::from_low_bytes(block & (u128::MAX >> (128 - 8 * len)), len))
-}
-
-/// A byte that UTF-8 never has.
-const NO_TEXT: u8 = 0xFF;

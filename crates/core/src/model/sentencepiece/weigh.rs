@@ -1,0 +1,227 @@
+//! The best paths of parts as each is alone, and by how much each of their decisions is made.
+//!
+//! From every place that is reached the trie is walked, and each piece on the way is a way to its end. Where no
+//! piece crosses a place, every path goes through it: a part ends there, and its path is read back. Scores are
+//! whole numbers (see [`super::margin`]), so the sums of a part do not depend on what stands before it.
+//!
+//! O(n) and the nodes walked, which are no more than the longest piece for each character.
+
+use super::super::trie::Trie;
+use super::super::Piece;
+use super::margin::{cost_of, Grades, Worth, MAX_CHARS, ONE};
+
+/// No piece ends at a node.
+const NONE: u32 = u32::MAX;
+/// The largest score by size that is weighed.
+const MAX_WEIGHED: f64 = 2000.0;
+/// How many bytes of a part, with the pieces that begin in it, are looked at.
+const MAX_BYTES: usize = 512;
+
+/// A node of the trie with the piece that ends there; its children as in [`Trie`].
+#[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
+struct Node {
+    base: u32,
+    parent: u32,
+    id: u32,
+    score: i32,
+}
+
+/// The pieces of a model.
+#[derive(Clone, Debug)]
+pub(super) struct Weights {
+    /// Empty where a score is too large.
+    nodes: Vec<Node>,
+    unk_id: u32,
+    unknown_score: i64,
+    pub(super) grades: Grades,
+}
+
+/// The best way to a byte of a part, and by how much it leads the next best.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    score: i64,
+    lead: i64,
+    id: u32,
+    start: u32,
+}
+
+/// No way leads here yet. So low that whatever comes leads it by more than any two ways differ.
+const UNREACHED: Place = Place { score: -(1 << 50), lead: i64::MAX, id: NONE, start: 0 };
+
+/// Memory for one part.
+#[derive(Clone, Debug)]
+pub(super) struct Weighing {
+    /// From the beginning of the part on; all unreached between parts.
+    places: Box<[Place; MAX_BYTES + 1]>,
+    pub(super) path: Vec<Piece>,
+}
+
+impl Default for Weighing {
+    fn default() -> Self {
+        Self { places: Box::new([UNREACHED; MAX_BYTES + 1]), path: Vec::new() }
+    }
+}
+
+impl Weights {
+    /// The pieces of a trie with their scores by id, where the unknown one has what an unknown character adds.
+    pub(super) fn of(trie: &Trie, scores: &[f64], unk_id: u32, worst: f64) -> Self {
+        let node = |slot| {
+            let (base, parent) = trie.links(slot);
+            let entry = trie.entry(slot);
+            let score = entry.map_or(0, |id| weight(scores[id as usize]));
+            Node { base, parent, id: entry.unwrap_or(NONE), score }
+        };
+        let is_weighed = worst <= MAX_WEIGHED;
+        Self {
+            nodes: (0..trie.slots() as u32).filter(|_| is_weighed).map(node).collect(),
+            unk_id,
+            unknown_score: weight(scores[unk_id as usize]).into(),
+            grades: Grades::of(worst),
+        }
+    }
+
+    /// The memory that the nodes take.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.nodes.as_slice())
+    }
+
+    /// Find the best path through the part that begins at `floor`. Gives where it ends, and what the path is
+    /// worth; nothing for one that is too long, and then there is no path.
+    #[inline]
+    pub(super) fn weigh(&self, text: &str, floor: usize, memory: &mut Weighing) -> (usize, Option<Worth>) {
+        let Weighing { places, path } = memory;
+        path.clear();
+        places[0] = Place { score: 0, ..UNREACHED };
+        let (mut at, mut furthest, mut char_count) = (floor, floor, 0);
+        while at < text.len() && (at < furthest || at == floor) {
+            if char_count == MAX_CHARS || self.nodes.is_empty() {
+                places.fill(UNREACHED);
+                return (self.end_of(text, at, furthest), None);
+            }
+            let end = at + char_len(text.as_bytes()[at]);
+            let Some(reached) = self.spread(&text.as_bytes()[at..], (at - floor, end - at), places) else {
+                places.fill(UNREACHED);
+                return (self.end_of(text, at, furthest), None);
+            };
+            furthest = furthest.max(at + reached);
+            char_count += 1;
+            at = end;
+        }
+        let worth = self.read_back(floor, at - floor, char_count, places, path);
+        places[..=at - floor].fill(UNREACHED);
+        (at, Some(worth))
+    }
+
+    /// Take every piece that begins at place `from` of a part, where `rest` begins with a character of
+    /// `char_len` bytes. How far the longest reaches, or `None` where that is too far.
+    #[inline]
+    fn spread(
+        &self,
+        rest: &[u8],
+        (from, char_len): (usize, usize),
+        places: &mut [Place; MAX_BYTES + 1],
+    ) -> Option<usize> {
+        let before = places[from].score;
+        let mut consider = |len: usize, id: u32, score: i64| {
+            let place = places.get_mut(from + len)?;
+            let score = before + score;
+            let lead = score - place.score;
+            if lead > 0 {
+                *place = Place { score, lead, id, start: from as u32 };
+            } else {
+                place.lead = place.lead.min(-lead);
+            }
+            Some(())
+        };
+        let (mut state, mut longest, mut has_single) = (0, char_len, false);
+        for (len, &byte) in (1..).zip(rest) {
+            let next = self.nodes[state as usize].base ^ u32::from(byte);
+            let node = self.nodes[next as usize];
+            if node.parent != state {
+                break;
+            }
+            if node.id != NONE {
+                consider(len, node.id, node.score.into())?;
+                has_single |= len == char_len;
+                longest = longest.max(len);
+            }
+            state = next;
+        }
+        if !has_single {
+            consider(char_len, self.unk_id, self.unknown_score)?;
+        }
+        Some(longest)
+    }
+
+    /// Read back the best path through a part of `len` bytes.
+    #[inline]
+    fn read_back(
+        &self,
+        floor: usize,
+        len: usize,
+        char_count: usize,
+        places: &[Place; MAX_BYTES + 1],
+        path: &mut Vec<Piece>,
+    ) -> Worth {
+        let (mut end, mut lead, mut score, mut has_unknown) = (len, i64::MAX, 0, false);
+        while end > 0 {
+            let place = places[end];
+            let start = place.start as usize;
+            lead = lead.min(place.lead);
+            score += (place.score - places[start].score).unsigned_abs();
+            has_unknown |= place.id == self.unk_id;
+            path.push(Piece { id: place.id, start: (floor + start) as u32, end: (floor + end) as u32 });
+            end = start;
+        }
+        path.reverse();
+        Worth { grade: self.grades.of_part(lead, char_count), cost: cost_of(score, path.len()), has_unknown }
+    }
+
+    /// Where a part ends that pieces go on to `furthest` from before the character at `at`.
+    #[cold]
+    fn end_of(&self, text: &str, mut at: usize, mut furthest: usize) -> usize {
+        while !self.nodes.is_empty() {
+            let rest = &text.as_bytes()[at..];
+            furthest = furthest.max(at + self.longest(rest));
+            at += char_len(rest[0]);
+            if at >= furthest {
+                return at;
+            }
+        }
+        text.len()
+    }
+
+    /// The length of the longest piece that a text begins with.
+    fn longest(&self, text: &[u8]) -> usize {
+        let (mut state, mut longest) = (0, 0);
+        for (len, &byte) in (1..).zip(text) {
+            let next = self.nodes[state as usize].base ^ u32::from(byte);
+            let node = self.nodes[next as usize];
+            if node.parent != state {
+                break;
+            }
+            if node.id != NONE {
+                longest = len;
+            }
+            state = next;
+        }
+        longest
+    }
+}
+
+/// A score as a whole number.
+fn weight(score: f64) -> i32 {
+    (score * ONE).round() as i32
+}
+
+/// The length of the character that begins with this byte.
+#[inline]
+fn char_len(first: u8) -> usize {
+    match first {
+        0..=0x7F => 1,
+        0x80..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        _ => 4,
+    }
+}

@@ -1,0 +1,58 @@
+//! New words for models that see each alone, part by part through the memo.
+
+use super::super::words::block_at;
+use super::source::Source;
+use crate::memo::{self, Key, Memo, MAX_KEY_BYTES};
+
+/// The parts of one word: the span of each in its marked text, and its key if it is short.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Parts(Vec<(usize, usize, Option<Key>)>);
+
+impl Parts {
+    /// Cut a marked word, and ask for its parts.
+    pub(super) fn cut(&mut self, marked: &str, source: Source<'_>, memo: &Memo) {
+        self.0.clear();
+        source.parts(marked, |start, end| {
+            let key = key_of(marked.as_bytes(), start, end);
+            if let Some(key) = key {
+                memo.prefetch(key);
+            }
+            self.0.push((start, end, key));
+        });
+    }
+
+    /// Append the ids of all parts; `run` does those of a new one and says whether they may be remembered.
+    pub(super) fn append(
+        &self,
+        marked: &str,
+        memo: &mut Memo,
+        out: &mut Vec<u32>,
+        mut run: impl FnMut(&str, &mut Vec<u32>) -> bool,
+    ) {
+        for &(start, end, key) in &self.0 {
+            if let Some(remembered) = key.and_then(|key| memo.get(key)) {
+                memo::append(remembered, out);
+                continue;
+            }
+            let from = out.len();
+            let is_sure = run(&marked[start..end], out);
+            if let (Some(key), Some(packed), true) = (key, memo::pack(&out[from..]), is_sure) {
+                memo.insert(key, packed);
+            }
+        }
+    }
+}
+
+/// The key of a part of a marked word; no text begins like this, so it is no word's.
+#[inline]
+fn key_of(marked: &[u8], start: usize, end: usize) -> Option<Key> {
+    let len = end - start + 1;
+    if len > MAX_KEY_BYTES {
+        return None;
+    }
+    let block = u128::from_le_bytes(block_at(marked, start)) << 8 | u128::from(NO_TEXT);
+    Some(Key::from_low_bytes(block & (u128::MAX >> (128 - 8 * len)), len))
+}
+
+/// A byte that UTF-8 never has.
+const NO_TEXT: u8 = 0xFF;
