@@ -18,6 +18,8 @@ pub(super) struct Charsmap {
     replacements: String,
     /// By ASCII character: whether a rule of several characters has it.
     within_longer: [bool; 128],
+    /// Whether a rule goes on with an ASCII character.
+    goes_on_with_ascii: bool,
 }
 
 impl Charsmap {
@@ -38,8 +40,9 @@ impl Charsmap {
         if !replacements.ends_with('\0') {
             return Err(("replacements without an end".to_owned(), "NUL after each replacement"));
         }
-        let mut charsmap = Self { units: units.collect(), replacements, within_longer: [false; 128] };
-        charsmap.within_longer = charsmap.check()?;
+        let (units, within_longer) = (units.collect(), [false; 128]);
+        let mut charsmap = Self { units, replacements, within_longer, goes_on_with_ascii: false };
+        (charsmap.within_longer, charsmap.goes_on_with_ascii) = charsmap.check()?;
         Ok(charsmap)
     }
 
@@ -65,6 +68,11 @@ impl Charsmap {
     /// Whether a rule of several characters has this ASCII character.
     pub(super) fn is_within_longer(&self, byte: u8) -> bool {
         self.within_longer[usize::from(byte & 0x7F)]
+    }
+
+    /// Whether a rule has an ASCII character after its first one.
+    pub(super) fn goes_on_with_ascii(&self) -> bool {
+        self.goes_on_with_ascii
     }
 
     /// Whether a rule may write this character.
@@ -108,8 +116,8 @@ impl Charsmap {
     }
 
     /// Visit every node that a key can reach, each once, and check that its children are inside; gives the
-    /// ASCII characters of rules of several characters.
-    fn check(&self) -> Result<[bool; 128], Fault> {
+    /// ASCII characters of rules of several characters, and whether any is not the first of its rule.
+    fn check(&self) -> Result<([bool; 128], bool), Fault> {
         let root = *self.units.first().ok_or(("an empty trie".to_owned(), "a trie with a root"))?;
         let mut seen = vec![false; self.units.len()];
         let mut within_longer = [false; 128];
@@ -140,8 +148,9 @@ impl Charsmap {
             }
             is_root = false;
         }
+        let goes_on = within_longer.contains(&true);
         self.mark_beginnings(&mut within_longer);
-        Ok(within_longer)
+        Ok((within_longer, goes_on))
     }
 
     /// Mark the ASCII characters that longer rules begin with.

@@ -107,6 +107,32 @@ impl SentencePiece {
             self.prefix(&text, 0) == (" ", 1) && !self.is_within_longer(byte as u8)
         })
     }
+
+    fn ascii_alone(&self) -> [Option<u8>; 128] {
+        if self.goes_on_with_ascii() {
+            return [None; 128];
+        }
+        std::array::from_fn(|byte| {
+            let text = char::from(byte as u8).to_string();
+            match self.prefix(&text, 0).0.as_bytes() {
+                &[one] if one.is_ascii() && one != b' ' => Some(one),
+                _ => None,
+            }
+        })
+    }
+}
+
+impl Normalizer {
+    /// By ASCII character: the one that it becomes, whatever ASCII stands beside it; nothing where it becomes
+    /// something else, or where it is not easily told.
+    #[must_use]
+    pub fn ascii_alone(&self) -> [Option<u8>; 128] {
+        match self {
+            Self::Identity => std::array::from_fn(|byte| Some(byte as u8)),
+            Self::SentencePiece(normalizer) => normalizer.ascii_alone(),
+            _ => [None; 128],
+        }
+    }
 }
 
 fn both(one: &Parting, other: &Parting) -> Parting {

@@ -154,6 +154,13 @@ impl SentencePiece {
         self.rules.is_some()
     }
 
+    /// Whether a rule or a symbol has an ASCII character after its first one.
+    pub(super) fn goes_on_with_ascii(&self) -> bool {
+        let goes_on = |symbol: &String| symbol.bytes().skip(1).any(|byte| byte.is_ascii());
+        self.rules.as_ref().is_some_and(Charsmap::goes_on_with_ascii)
+            || self.spec.user_defined_symbols.iter().any(goes_on)
+    }
+
     /// Whether a rule or a symbol of several characters has this ASCII character.
     pub(super) fn is_within_longer(&self, byte: u8) -> bool {
         let is_longer = |symbol: &String| symbol.len() > 1 && symbol.as_bytes().contains(&byte);

@@ -187,7 +187,7 @@ fn naive_unigram(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
 /// What was remembered of parts: what they are worth, and their ids.
 type Remembered = FxHashMap<String, (Worth, Vec<u32>)>;
 
-/// The way of the pipeline: part by part, each remembered.
+/// The way of the pipeline: word by word, each remembered; within a new one part by part.
 fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: &str) -> Vec<u32> {
     let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
     let Some(cut) = model.cut() else { panic!("no cuts") };
@@ -195,25 +195,41 @@ fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: 
     let mut start = 0;
     while start < text.len() {
         let end = cut.next(text, start);
-        let (part, from) = (&text[start..end], out.len());
+        let word = &text[start..end];
         start = end;
         let score_size = model.score_size(&scratch);
-        let holds =
-            |worth: &Worth| !model.is_contextual() || score_size < model.limits()[worth.grade as usize];
-        if let Some((_, ids)) = known.get(part).filter(|(worth, _)| !worth.has_unknown && holds(worth)) {
+        let holds = |worth: &Worth| {
+            let limit = model.limits()[worth.grade as usize];
+            !model.is_contextual() || score_size + u64::from(worth.cost) < limit
+        };
+        if let Some((_, ids)) = known.get(word).filter(|(worth, _)| !worth.has_unknown && holds(worth)) {
             model.repeat(ids, &mut scratch);
             out.extend_from_slice(ids);
             continue;
         }
-        let mut alone = Vec::new();
-        let worth = model.weigh_part(part, &mut scratch, &mut alone).filter(holds);
-        model.run_next(part, vocab, &mut scratch, &mut out);
-        if let Some(worth) = worth {
+        let (alone, worth) = weighed(model, word);
+        let from = out.len();
+        model.run_next(word, vocab, &mut scratch, &mut out);
+        if let Some(worth) = worth.filter(holds) {
             assert_eq!(alone, out[from..]);
-            known.insert(part.to_owned(), (worth, alone));
+            known.insert(word.to_owned(), (worth, alone));
         }
     }
     out
+}
+
+/// The ids of all parts of a word, and what they are worth together.
+fn weighed(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<Worth>) {
+    let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
+    let (mut at, mut all) = (0, Some(Worth::default()));
+    while at < word.len() {
+        let is_after_unknown = model.ends_unknown(&ids);
+        let (end, worth) = model.weigh_part(word, at, is_after_unknown, &mut scratch, &mut ids);
+        assert!(end > at && word.is_char_boundary(end));
+        all = all.zip(worth).map(|(all, worth)| all.and(worth));
+        at = end;
+    }
+    (ids, all)
 }
 
 proptest! {

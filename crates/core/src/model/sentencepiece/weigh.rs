@@ -175,7 +175,11 @@ impl Weights {
             end = start;
         }
         path.reverse();
-        Worth { grade: self.grades.of_part(lead, char_count), cost: cost_of(score, path.len()), has_unknown }
+        Worth {
+            grade: self.grades.of_part(lead, char_count),
+            cost: cost_of(score, path.len()),
+            has_unknown,
+        }
     }
 
     /// Where a part ends that pieces go on to `furthest` from before the character at `at`.

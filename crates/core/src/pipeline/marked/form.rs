@@ -1,14 +1,14 @@
 //! Which pipelines make marked words, and how: read off their stages when they are compiled.
 
 use memchr::memmem::Finder;
-use piecework_kernels::classes::ByteClasses;
 
 use super::pairs::Pairs;
+use super::scan::{Cuts, Scanner};
 use crate::model::{Cut, Model};
 use crate::normalize::{Normalizer, Parting};
 use crate::spec::{
     BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
-    PrependScheme, SentencePieceKind,
+    PrependScheme,
 };
 use crate::text::byte_of_entry;
 
@@ -20,11 +20,11 @@ pub(super) const MARK_TEXT: &str = "\u{2581}";
 #[derive(Clone, Debug)]
 pub(super) struct Form {
     pub(super) layout: Layout,
-    /// Class 0: the bytes that part the text.
-    pub(super) parting: ByteClasses,
+    /// Where words are.
+    pub(super) scanner: Scanner,
     /// By ASCII character: it stays as it is among others that do, and is no whitespace.
     kept: Parting,
-    /// Where marked words are taken apart, if they may be.
+    /// Where marked words are taken apart when they are new, if they may be.
     pub(super) pairs: Option<Pairs>,
     mark: Finder<'static>,
 }
@@ -75,21 +75,27 @@ impl Form {
             }
             _ => (Layout::Runs(whole_text(stages)?), std::array::from_fn(|byte| byte == usize::from(b' '))),
         };
-        parting[usize::from(b' ')].then(|| Self {
-            pairs: pairs_of(stages.model_spec),
-            ..Self::new(layout, parting, stages.normalizer.kept_among_ascii())
+        parting[usize::from(b' ')].then(|| {
+            let pairs = pairs_of(stages.model_spec);
+            let cuts = match (&pairs, layout) {
+                (Some(pairs), Layout::Single | Layout::Runs(_)) => cuts_of(pairs, stages.normalizer),
+                _ => Cuts::none(),
+            };
+            // Unigram finds the parts of new words itself.
+            let pairs = pairs.filter(|_| !is_contextual(stages.model));
+            Self { pairs, ..Self::new(layout, parting, cuts, stages.normalizer.kept_among_ascii()) }
         })
     }
 
     /// The form of a text that is marked already.
     pub(super) fn marked(cut: Cut) -> Self {
-        Self::new(Layout::Marked(cut), [false; 128], [false; 128])
+        Self::new(Layout::Marked(cut), [false; 128], Cuts::none(), [false; 128])
     }
 
-    fn new(layout: Layout, parting: Parting, kept: Parting) -> Self {
-        let parting = ByteClasses::new(|byte| u8::from(parting[usize::from(byte)]));
+    fn new(layout: Layout, parting: Parting, cuts: Cuts, kept: Parting) -> Self {
+        let scanner = Scanner::new(|byte| parting[usize::from(byte)], cuts);
         let kept = std::array::from_fn(|byte| kept[byte] && !char::from(byte as u8).is_whitespace());
-        Self { layout, parting, kept, pairs: None, mark: Finder::new(MARK_TEXT) }
+        Self { layout, scanner, kept, pairs: None, mark: Finder::new(MARK_TEXT) }
     }
 
     /// Whether the words of this text can be told. Marks in the text itself are spaces to the model, but not
@@ -190,11 +196,25 @@ fn has_plain_merges(model: &BpeSpec) -> bool {
         && !model.merges.iter().any(|(left, right)| stands_for_else(left) || stands_for_else(right))
 }
 
+fn is_contextual(model: &Model) -> bool {
+    matches!(model, Model::SentencePiece(model) if model.is_contextual())
+}
+
+/// The ASCII neighbours that a text may be cut between before it is normalized: what becomes of each is easily
+/// told, and that may be parted.
+fn cuts_of(pairs: &Pairs, normalizer: &Normalizer) -> Cuts {
+    let becomes = normalizer.ascii_alone().map(|new| new.map(char::from));
+    Cuts::of(|one, next| match (becomes[usize::from(one)], becomes[usize::from(next)]) {
+        (Some(one), Some(next)) => pairs.part(one, next),
+        _ => false,
+    })
+}
+
 /// The neighbours that are in one piece, for models whose segmentations are those of their parts.
 fn pairs_of(model: &ModelSpec) -> Option<Pairs> {
     match model {
-        // BPE with unused pieces is not cut; Unigram finds its parts itself.
-        ModelSpec::SentencePiece(model) if model.kind == SentencePieceKind::Bpe => {
+        ModelSpec::SentencePiece(model) => {
+            // An unused piece is an unknown character to Unigram, and BPE with such pieces is not cut.
             let is_found = |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined);
             let found = model.pieces.iter().filter(|piece| is_found(piece.kind));
             Some(Pairs::of(found.map(|piece| piece.text.as_str())))

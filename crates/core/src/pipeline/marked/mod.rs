@@ -3,7 +3,7 @@
 //!
 //! form      which pipelines these are, and how each makes words of a text
 //! source    one text: the words in it, their keys, and their marked text
-//! scan      where words are, 64 bytes at a time
+//! scan      where words are, and where they are cut, 64 bytes at a time
 //! words     words to ids through the memo, asked for a few words ahead
 //! segmenter models that see words alone, and Unigram models that sum from the beginning of the text
 //! parts     new words of the former, part by part

@@ -55,8 +55,9 @@ impl Pairs {
         }
     }
 
+    /// Whether these two characters may be parted.
     #[inline]
-    fn part(&self, one: char, next: char) -> bool {
+    pub(super) fn part(&self, one: char, next: char) -> bool {
         !has(&self.bits, self.place(one, next))
             && (has(&self.known, one as usize) || has(&self.known, next as usize))
     }

@@ -5,85 +5,174 @@ use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 /// How many bytes are classed at once; their masks stay in the nearest cache.
 const CHUNK: usize = 1 << 13;
 
-/// The masks of a chunk.
-pub(super) type Masks = Vec<[u64; 2]>;
+/// The masks of a chunk: what parts the text, letters, digits, and what is not ASCII.
+pub(super) type Masks = Vec<[u64; 4]>;
 
-/// Give the byte span of every stretch that has no byte of class 0, from left to right.
-///
-/// `text.split(is_parting).filter(|stretch| !stretch.is_empty())`, as spans.
-#[inline]
-pub(super) fn stretches(
-    text: &[u8],
-    parting: &ByteClasses,
-    masks: &mut Masks,
-    mut visit: impl FnMut(usize, usize),
-) {
-    let (mut start, mut is_inside, mut carry) = (0, false, 0);
-    for (chunk_at, chunk) in (0..).step_by(CHUNK).zip(text.chunks(CHUNK)) {
-        masks.clear();
-        class_masks(chunk, parting, masks);
-        for (block_at, &[parts, _]) in (chunk_at..).step_by(BLOCK).zip(masks.iter()) {
-            // Bytes after the end of the text part nothing, so the last stretch stays open.
-            let within = !parts;
-            let mut edges = within ^ (within << 1 | carry);
-            carry = within >> 63;
-            while edges != 0 {
-                let at = block_at + edges.trailing_zeros() as usize;
-                edges &= edges - 1;
-                if is_inside {
-                    visit(start, at);
+/// What tells where words are.
+#[derive(Clone, Debug)]
+pub(super) struct Scanner {
+    classes: ByteClasses,
+    cuts: Cuts,
+}
+
+impl Scanner {
+    /// One for texts that these bytes part, further cut between ASCII neighbours where that is allowed.
+    pub(super) fn new(is_parting: impl Fn(u8) -> bool, cuts: Cuts) -> Self {
+        let classes = ByteClasses::new(|byte| {
+            let is = [is_parting(byte), byte.is_ascii_alphabetic(), byte.is_ascii_digit()];
+            is.iter().rev().fold(0, |classes, &is| classes << 1 | u8::from(is))
+        });
+        Self { classes, cuts }
+    }
+
+    /// Give the byte span of every stretch without bytes that part the text, from left to right, in pieces: each
+    /// ends where the stretch does, or before another kind of character where the two may be cut. With each,
+    /// whether the stretch begins with it.
+    #[inline]
+    pub(super) fn run(&self, text: &[u8], masks: &mut Masks, mut visit: impl FnMut(usize, usize, bool)) {
+        let (mut start, mut is_inside, mut begins) = (0, false, true);
+        let mut before = Before::default();
+        for (chunk_at, chunk) in (0..).step_by(CHUNK).zip(text.chunks(CHUNK)) {
+            masks.clear();
+            class_masks(chunk, &self.classes, masks);
+            for (block_at, block) in (chunk_at..).step_by(BLOCK).zip(masks.iter()) {
+                let (edges, kinds) = before.next(block);
+                let mut places = edges | kinds;
+                while places != 0 {
+                    let bit = places & places.wrapping_neg();
+                    let at = block_at + places.trailing_zeros() as usize;
+                    places ^= bit;
+                    if edges & bit != 0 {
+                        if is_inside {
+                            visit(start, at, begins);
+                        }
+                        (start, is_inside, begins) = (at, !is_inside, true);
+                    } else if self.cuts.has(text, at) {
+                        visit(start, at, begins);
+                        (start, begins) = (at, false);
+                    }
                 }
-                start = at;
-                is_inside = !is_inside;
             }
         }
+        // Bytes after the end of the text part nothing, so the last stretch stays open.
+        if is_inside && start < text.len() {
+            visit(start, text.len(), begins);
+        }
     }
-    if is_inside && start < text.len() {
-        visit(start, text.len());
+}
+
+/// The last bits of the block before.
+#[derive(Clone, Copy, Default)]
+struct Before {
+    within: u64,
+    ascii: u64,
+    letters: u64,
+    digits: u64,
+}
+
+impl Before {
+    /// Where stretches begin and end, and where within one kinds of ASCII characters meet.
+    #[inline(always)]
+    fn next(&mut self, &[parts, letters, digits, others]: &[u64; 4]) -> (u64, u64) {
+        let (within, ascii) = (!parts, !(parts | others));
+        let met = |now: u64, before: &mut u64| {
+            let shifted = now << 1 | *before;
+            *before = now >> 63;
+            shifted
+        };
+        let edges = within ^ met(within, &mut self.within);
+        let both_ascii = ascii & met(ascii, &mut self.ascii);
+        let changes = letters ^ met(letters, &mut self.letters) | digits ^ met(digits, &mut self.digits);
+        (edges, changes & both_ascii)
     }
+}
+
+/// The ASCII neighbours between which a text may be cut before it is normalized: a bit for each pair.
+#[derive(Clone, Debug)]
+pub(super) struct Cuts(Vec<u64>);
+
+impl Cuts {
+    /// Nowhere.
+    pub(super) fn none() -> Self {
+        Self(vec![0; 256])
+    }
+
+    /// Where this says so.
+    pub(super) fn of(is_cut: impl Fn(u8, u8) -> bool) -> Self {
+        let mut cuts = Self::none();
+        for (one, next) in (0..128).flat_map(|one| (0..128).map(move |next| (one, next))) {
+            let (word, bit) = place(one, next);
+            cuts.0[word] |= u64::from(is_cut(one, next)) << bit;
+        }
+        cuts
+    }
+
+    /// Whether a text may be cut before byte `at`, which may be its end. What the character there becomes may
+    /// depend on what follows it, unless that is ASCII.
+    #[inline]
+    fn has(&self, text: &[u8], at: usize) -> bool {
+        let Some(&next) = text.get(at).filter(|_| text.get(at + 1).is_none_or(u8::is_ascii)) else {
+            return false;
+        };
+        let (word, bit) = place(text[at - 1], next);
+        self.0.get(word).is_some_and(|word| word >> bit & 1 == 1)
+    }
+}
+
+#[inline]
+fn place(one: u8, next: u8) -> (usize, u32) {
+    (usize::from(one) << 1 | usize::from(next) >> 6, u32::from(next) & 63)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn is_parting(byte: u8) -> bool {
+        byte == b' ' || byte == b'\n'
+    }
+
     /// The definition.
-    fn naive(text: &[u8]) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        let mut start = None;
-        for (at, &byte) in text.iter().chain(b" ").enumerate() {
-            match (byte == b' ' || byte == b'\n', start) {
-                (false, None) => start = Some(at),
-                (true, Some(from)) => {
-                    found.push((from, at));
-                    start = None;
-                }
-                _ => {}
+    fn naive(text: &[u8], is_cut: impl Fn(u8, u8) -> bool) -> Vec<(usize, usize, bool)> {
+        let kind = |byte: u8| (byte.is_ascii_alphabetic(), byte.is_ascii_digit());
+        let mut found: Vec<(usize, usize, bool)> = Vec::new();
+        for (at, &byte) in text.iter().enumerate().filter(|(_, &byte)| !is_parting(byte)) {
+            let before = at.checked_sub(1).map(|at| text[at]).filter(|&byte| !is_parting(byte));
+            let goes_on = before.is_some_and(|before| {
+                let after = text.get(at + 1).copied().unwrap_or_default();
+                let is_ascii = before.is_ascii() && byte.is_ascii() && after.is_ascii();
+                !(is_ascii && kind(before) != kind(byte) && is_cut(before, byte))
+            });
+            match found.last_mut() {
+                Some(last) if goes_on => last.1 = at + 1,
+                _ => found.push((at, at + 1, before.is_none())),
             }
         }
         found
     }
 
     #[test]
-    fn stretches_are_what_stands_between() {
-        let parting = ByteClasses::new(|byte| u8::from(byte == b' ' || byte == b'\n'));
+    fn spans_are_what_stands_between_cuts() {
+        let is_cut = |one: u8, next: u8| (u32::from(one) * 7 + u32::from(next)) % 3 > 0;
+        let scanner = Scanner::new(is_parting, Cuts::of(is_cut));
         let mut state = 1u32;
         for len in (0..200).chain([8191, 8192, 8193, 20_000]) {
-            for density in [1, 2, 3, 60] {
+            for (density, bits) in [(1, 0x80), (2, 0), (3, 0x80), (60, 0), (60, 0x80)] {
                 let text: Vec<u8> = std::iter::repeat_with(|| {
                     state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                     let pick = state >> 16;
                     if pick.is_multiple_of(density) {
                         [b' ', b'\n'][pick as usize >> 8 & 1]
                     } else {
-                        pick as u8 | 0x80
+                        pick as u8 & 0x7F | pick as u8 >> 1 & bits
                     }
                 })
                 .take(len)
                 .collect();
                 let mut found = Vec::new();
-                stretches(&text, &parting, &mut Masks::new(), |start, end| found.push((start, end)));
-                assert_eq!(found, naive(&text));
+                scanner
+                    .run(&text, &mut Masks::new(), |start, end, begins| found.push((start, end, begins)));
+                assert_eq!(found, naive(&text, is_cut));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::words::block_at;
 use super::form::{Begins, Form, Layout, MARK, MARK_TEXT};
-use super::scan::{stretches, Masks};
+use super::scan::Masks;
 use crate::error::Error;
 use crate::memo::{Key, MAX_KEY_BYTES};
 use crate::model::Cut;
@@ -24,35 +24,50 @@ pub(super) struct Source<'t> {
 pub(super) struct Word {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// A mark comes before it that stands for nothing in the text.
-    pub(super) is_prefixed: bool,
+    mark: Mark,
+}
+
+/// What mark a word begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mark {
+    /// None: it goes on after another one, or what it begins with is as in the text.
+    #[default]
+    None,
+    /// That of the space that its span begins with.
+    Space,
+    /// One that stands for nothing in the text.
+    Added,
 }
 
 impl<'t> Source<'t> {
     /// Give every word from left to right.
     #[inline]
     pub(super) fn words(&self, masks: &mut Masks, mut visit: impl FnMut(Word)) {
-        let (text, parting) = (self.text.as_bytes(), &self.form.parting);
+        let (text, scanner) = (self.text.as_bytes(), &self.form.scanner);
         match self.form.layout {
-            Layout::Apart => stretches(text, parting, masks, |start, end| {
-                visit(Word { start, end, is_prefixed: false });
+            Layout::Apart => scanner.run(text, masks, |start, end, _| {
+                visit(Word { start, end, mark: Mark::None });
             }),
-            Layout::Single => stretches(text, parting, masks, |start, end| {
-                visit(Word { start: start.saturating_sub(1), end, is_prefixed: start == 0 });
+            Layout::Single => scanner.run(text, masks, |start, end, begins| {
+                visit(match (begins, start) {
+                    (false, _) => Word { start, end, mark: Mark::None },
+                    (true, 0) => Word { start, end, mark: Mark::Added },
+                    (true, _) => Word { start: start - 1, end, mark: Mark::Space },
+                });
             }),
             Layout::Runs(begins) => {
-                let is_prefixed = self.is_prefixed(begins);
+                let mut mark = if self.is_prefixed(begins) { Mark::Added } else { Mark::None };
                 let mut done = 0;
-                stretches(text, parting, masks, |_, end| {
-                    visit(Word { start: done, end, is_prefixed: is_prefixed && done == 0 });
+                scanner.run(text, masks, |_, end, _| {
+                    visit(Word { start: done, end, mark: std::mem::take(&mut mark) });
                     done = end;
                 });
                 if done < text.len() {
-                    visit(Word { start: done, end: text.len(), is_prefixed: is_prefixed && done == 0 });
+                    visit(Word { start: done, end: text.len(), mark });
                 }
             }
             Layout::Marked(cut) => cut_all(cut, self.text, |start, end| {
-                visit(Word { start, end, is_prefixed: false });
+                visit(Word { start, end, mark: Mark::None });
             }),
         }
     }
@@ -66,19 +81,18 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The key of a word, if it is short: its bytes, those of its first space as a space.
+    /// The key of a word, if it is short: its bytes, that of its mark as a space.
     #[inline]
     pub(super) fn key_of(&self, word: Word) -> Option<Key> {
-        let len = word.end - word.start + usize::from(word.is_prefixed);
+        let len = word.end - word.start + usize::from(word.mark == Mark::Added);
         if len > MAX_KEY_BYTES {
             return None;
         }
-        let text = self.text.as_bytes();
-        let mut block = u128::from_le_bytes(block_at(text, word.start));
-        if word.is_prefixed {
-            block = block << 8 | u128::from(b' ');
-        } else if self.form.layout == Layout::Single {
-            block = block & !0xFF | u128::from(b' ');
+        let mut block = u128::from_le_bytes(block_at(self.text.as_bytes(), word.start));
+        match word.mark {
+            Mark::None => {}
+            Mark::Space => block = block & !0xFF | u128::from(b' '),
+            Mark::Added => block = block << 8 | u128::from(b' '),
         }
         Some(Key::from_low_bytes(block & (u128::MAX >> (128 - 8 * len)), len))
     }
@@ -86,11 +100,9 @@ impl<'t> Source<'t> {
     /// What a longer word is remembered by; nothing for one that is not.
     #[inline]
     pub(super) fn long_key(&self, word: Word) -> &'t [u8] {
-        let text = self.text.as_bytes();
-        match self.form.layout {
-            Layout::Single => &text[word.start + usize::from(!word.is_prefixed)..word.end],
-            _ if word.is_prefixed => &[],
-            _ => &text[word.start..word.end],
+        match word.mark {
+            Mark::Added => &[],
+            _ => &self.text.as_bytes()[word.start..word.end],
         }
     }
 
@@ -103,17 +115,17 @@ impl<'t> Source<'t> {
     /// Write the marked text of a word.
     pub(super) fn write(&self, word: Word, normalized: &mut String, out: &mut String) -> Result<(), Error> {
         out.clear();
-        let Word { start, end, is_prefixed } = word;
+        let Word { start, end, mark } = word;
         let raw = &self.text[start..end];
         match self.form.layout {
             Layout::Marked(_) => out.push_str(raw),
             Layout::Runs(_) => {
-                out.extend(is_prefixed.then_some(MARK));
+                out.extend((mark == Mark::Added).then_some(MARK));
                 out.extend(raw.chars().map(|c| if c == ' ' { MARK } else { c }));
             }
             Layout::Single => {
-                let stretch = &raw[usize::from(!is_prefixed)..];
-                return self.write_single(stretch, normalized, out);
+                let stretch = &raw[usize::from(mark == Mark::Space)..];
+                return self.write_single(stretch, mark != Mark::None, normalized, out);
             }
             Layout::Apart if self.form.keeps(raw) => {
                 out.push(MARK);
@@ -130,7 +142,13 @@ impl<'t> Source<'t> {
         Ok(())
     }
 
-    fn write_single(&self, stretch: &str, normalized: &mut String, out: &mut String) -> Result<(), Error> {
+    fn write_single(
+        &self,
+        stretch: &str,
+        is_marked: bool,
+        normalized: &mut String,
+        out: &mut String,
+    ) -> Result<(), Error> {
         let mut new = stretch;
         if !self.form.keeps(stretch) {
             if let Normalizer::SentencePiece(normalizer) = self.normalizer {
@@ -140,7 +158,7 @@ impl<'t> Source<'t> {
             }
         }
         if !new.is_empty() {
-            out.push(MARK);
+            out.extend(is_marked.then_some(MARK));
             out.push_str(new);
         }
         Ok(())

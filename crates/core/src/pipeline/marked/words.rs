@@ -45,18 +45,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
     ) -> Self {
         let waiting = [Waiting::Short(Key::from_low_bytes(0, 0), Word::default()); WAITING];
         let growth = Growth::of(source.text.len());
-        Self {
-            source,
-            segmenter,
-            memo,
-            long_memo,
-            texts,
-            out,
-            waiting,
-            count: 0,
-            growth,
-            result: Ok(()),
-        }
+        Self { source, segmenter, memo, long_memo, texts, out, waiting, count: 0, growth, result: Ok(()) }
     }
 
     /// Append the ids of all words.
