@@ -6,6 +6,7 @@
 //! is the unit at `base ^ byte`, if that is its label; the value is the unit at `base`, bit 31 set.
 //! Everything reachable is checked at first, so that looking up cannot leave the arrays.
 
+use super::firsts::{First, Firsts};
 use crate::error::{Error, ErrorKind};
 
 /// How long a rule may be to match by the longest match: it bounds the work for each character.
@@ -20,6 +21,8 @@ pub(super) struct Charsmap {
     within_longer: [bool; 128],
     /// Whether a rule goes on with an ASCII character.
     goes_on_with_ascii: bool,
+    /// The characters that rules begin with.
+    firsts: Firsts,
 }
 
 impl Charsmap {
@@ -41,8 +44,15 @@ impl Charsmap {
             return Err(("replacements without an end".to_owned(), "NUL after each replacement"));
         }
         let (units, within_longer) = (units.collect(), [false; 128]);
-        let mut charsmap = Self { units, replacements, within_longer, goes_on_with_ascii: false };
+        let mut charsmap = Self {
+            units,
+            replacements,
+            within_longer,
+            goes_on_with_ascii: false,
+            firsts: Firsts::default(),
+        };
         (charsmap.within_longer, charsmap.goes_on_with_ascii) = charsmap.check()?;
+        charsmap.firsts = Firsts::of(&charsmap);
         Ok(charsmap)
     }
 
@@ -84,16 +94,25 @@ impl Charsmap {
     ///
     /// A rule that ends within a character, or is longer than `MAX_SOURCE_BYTES`, never matches.
     pub(super) fn longest_match<'a>(&'a self, text: &str) -> Option<(usize, &'a str)> {
-        let mut base = self.root();
-        let mut longest = None;
-        for (len, byte) in text.bytes().take(MAX_SOURCE_BYTES).take_while(|&byte| byte != 0).enumerate() {
+        let (first, len) = self.first_at(text)?;
+        let mut base = first.below as usize;
+        let mut longest = first.value.map(|value| (len, value as usize));
+        let rest = text.bytes().enumerate().take(MAX_SOURCE_BYTES).skip(len);
+        for (at, byte) in rest.take_while(|&(_, byte)| byte != 0) {
             let Some((below, value)) = self.child(base, byte) else { break };
             base = below;
-            if let Some(value) = value.filter(|_| text.is_char_boundary(len + 1)) {
-                longest = Some((len + 1, value));
+            if let Some(value) = value.filter(|_| text.is_char_boundary(at + 1)) {
+                longest = Some((at + 1, value));
             }
         }
         longest.and_then(|(len, value)| Some((len, self.replacement(value)?)))
+    }
+
+    /// What is known of the first character of a text, and its length; nothing if no rule begins with it.
+    #[inline]
+    fn first_at(&self, text: &str) -> Option<(First, usize)> {
+        let c = text.chars().next()?;
+        Some((self.firsts.get(c)?, c.len_utf8()))
     }
 
     /// Where the children of the root begin.

@@ -8,6 +8,7 @@ mod byte_level;
 mod changes;
 mod charsmap;
 mod custom;
+mod firsts;
 mod forms;
 mod growth;
 mod lowercase;
@@ -19,6 +20,7 @@ mod replace;
 mod rules;
 mod sentencepiece;
 mod sequence;
+mod stretch;
 mod strip;
 mod strip_accents;
 #[cfg(test)]

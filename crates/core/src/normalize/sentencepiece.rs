@@ -15,7 +15,7 @@ use crate::spec::SentencePieceNormalizerSpec;
 use crate::text::{NormalizedSink, Prefixes};
 
 /// What a space becomes.
-const MARK: char = '\u{2581}';
+pub(super) const MARK: char = '\u{2581}';
 
 /// The compiled normalizer.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct SentencePiece {
 
 /// What a byte is to the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     /// Stays as it is.
     Kept,
     /// A space that no rule touches.
@@ -67,12 +67,7 @@ impl SentencePiece {
         self.run_between(text, start, growth, self.spec.add_dummy_prefix, out)
     }
 
-    /// Normalize what stands between two characters that part a text; no space is put before or after it.
-    pub fn stretch_into(&self, text: &str, out: &mut String) -> Result<(), Error> {
-        self.run_between(text, 0, Growth::of(text.len()), false, out)
-    }
-
-    fn run_between(
+    pub(super) fn run_between(
         &self,
         text: &str,
         start: u32,
@@ -111,7 +106,7 @@ impl SentencePiece {
     }
 
     /// Where the spaces at the beginning end, if they go.
-    fn first_kept(&self, text: &str) -> usize {
+    pub(super) fn first_kept(&self, text: &str) -> usize {
         let mut at = 0;
         while self.spec.remove_extra_whitespaces && at < text.len() {
             let (new, end) = self.prefix(text, at);
@@ -123,19 +118,22 @@ impl SentencePiece {
         at
     }
 
+    /// What becomes of the text at `at` by a symbol or a rule, and where that ends; nothing if its character stays.
+    #[inline]
+    pub(super) fn change<'t>(&'t self, text: &'t str, at: usize) -> Option<(&'t str, usize)> {
+        if let Some(end) = self.symbols.as_ref().and_then(|symbols| symbols.end_at(text, at)) {
+            return Some((&text[at..end], end));
+        }
+        let (len, new) = self.rules.as_ref()?.longest_match(&text[at..])?;
+        Some((new, at + len))
+    }
+
     /// What becomes of the text at `at`, and where that ends.
     pub(super) fn prefix<'t>(&'t self, text: &'t str, at: usize) -> (&'t str, usize) {
-        if let Some(end) = self.symbols.as_ref().and_then(|symbols| symbols.end_at(text, at)) {
-            return (&text[at..end], end);
-        }
-        let matched = self.rules.as_ref().and_then(|rules| rules.longest_match(&text[at..]));
-        match matched {
-            Some((len, new)) => (new, at + len),
-            None => {
-                let len = text[at..].chars().next().map_or(0, char::len_utf8);
-                (&text[at..at + len], at + len)
-            }
-        }
+        self.change(text, at).unwrap_or_else(|| {
+            let len = text[at..].chars().next().map_or(0, char::len_utf8);
+            (&text[at..at + len], at + len)
+        })
     }
 
     /// Whether a rule writes what spaces become.
@@ -169,7 +167,7 @@ impl SentencePiece {
     }
 
     #[inline]
-    fn role_at(&self, text: &[u8], at: usize) -> Role {
+    pub(super) fn role_at(&self, text: &[u8], at: usize) -> Role {
         match text.get(at + 1) {
             Some(next) if !next.is_ascii() => Role::Other,
             _ => self.roles[usize::from(text[at])],

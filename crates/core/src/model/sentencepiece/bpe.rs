@@ -1,25 +1,23 @@
 //! BPE by scores: neighbours whose joined text is a piece are joined, the highest score first, then the
 //! leftmost; an unused piece is taken apart again. O(n log n). Short texts go by a table: see [`super::short`].
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
 use rustc_hash::FxHashMap;
 
 use super::super::sampling::Draws;
 use super::super::PieceSink;
 use super::emit::Emitter;
+use super::queue::{Join, Queue};
 use super::short::{Found, Table};
 use super::SentencePiece;
 use crate::error::Error;
-use crate::spec::{PieceType, SentencePieceSpec};
+use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::vocab::Vocab;
 
 /// What joining needs to know of the pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Bpe {
-    /// By id.
-    scores: Vec<f32>,
+    /// By id: the place of its score among all, the highest first.
+    ranks: Vec<u32>,
     longest: usize,
     has_unused: bool,
     found: Found,
@@ -29,7 +27,7 @@ pub(super) struct Bpe {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Symbols {
     symbols: Vec<Symbol>,
-    queue: BinaryHeap<Join>,
+    queue: Queue,
     /// Of unused pieces: the byte length of the left part when they were last seen to be possible.
     parts: FxHashMap<u32, usize>,
     waiting: Vec<(usize, usize)>,
@@ -39,43 +37,19 @@ pub(super) struct Symbols {
 /// A character, a user-defined piece or what they were joined to; empty when it is part of another.
 #[derive(Clone, Copy, Debug)]
 struct Symbol {
-    start: usize,
-    end: usize,
-    previous: usize,
-    next: usize,
+    start: u32,
+    end: u32,
+    previous: u32,
+    next: u32,
     is_fixed: bool,
 }
 
-const NONE: usize = usize::MAX;
-
-/// Two neighbours that may be joined.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Join {
-    score: f32,
-    left: usize,
-    right: usize,
-    byte_len: usize,
-}
-
-impl Eq for Join {}
-
-impl Ord for Join {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_score = self.score.partial_cmp(&other.score).unwrap_or(Ordering::Equal);
-        by_score.then(other.left.cmp(&self.left))
-    }
-}
-
-impl PartialOrd for Join {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
+const NONE: u32 = u32::MAX;
 
 impl Bpe {
     pub(super) fn compile(spec: &SentencePieceSpec) -> Result<Self, Error> {
         Ok(Self {
-            scores: spec.pieces.iter().map(|piece| piece.score).collect(),
+            ranks: ranks(&spec.pieces),
             longest: spec.pieces.iter().map(|piece| piece.text.len()).max().unwrap_or(0),
             has_unused: spec.pieces.iter().any(|piece| piece.kind == PieceType::Unused),
             found: Found::build(&spec.pieces)?,
@@ -93,7 +67,7 @@ impl Bpe {
         emitter: &mut Emitter<'_, impl PieceSink>,
     ) {
         if draws.is_none() && !self.has_unused && memory.table.takes(text, model) {
-            return memory.table.join(text, (&self.found, &self.scores), (model, vocab), emitter);
+            return memory.table.join(text, (&self.found, &self.ranks), (model, vocab), emitter);
         }
         self.run_long(text, model, vocab, memory, draws, emitter);
     }
@@ -109,10 +83,13 @@ impl Bpe {
         emitter: &mut Emitter<'_, impl PieceSink>,
     ) {
         memory.fill(text, model);
-        let mut joiner = Joiner { bpe: self, text, model, vocab };
-        for right in 1..memory.symbols.len() {
-            joiner.consider(right - 1, right, memory);
+        let joiner = Joiner { bpe: self, text, model, vocab };
+        for right in 1..memory.symbols.len() as u32 {
+            if let Some(join) = joiner.join_of(right - 1, right, memory) {
+                memory.queue.push_first(join);
+            }
         }
+        memory.queue.begin();
         while let Some(join) = memory.queue.pop() {
             if memory.stands(&join) && !draws.as_mut().is_some_and(|draws| draws.drops()) {
                 joiner.join(&join, memory);
@@ -120,8 +97,8 @@ impl Bpe {
         }
         let mut at = if memory.symbols.is_empty() { NONE } else { 0 };
         while at != NONE {
-            let Symbol { start, end, next, .. } = memory.symbols[at];
-            joiner.emit(start, end, memory, emitter);
+            let Symbol { start, end, next, .. } = memory.symbols[at as usize];
+            joiner.emit(start as usize, end as usize, memory, emitter);
             at = next;
         }
     }
@@ -133,8 +110,8 @@ impl Symbols {
         self.queue.clear();
         self.parts.clear();
         model.each_symbol(text, |start, end, is_fixed| {
-            let at = self.symbols.len();
-            let previous = at.checked_sub(1).unwrap_or(NONE);
+            let at = self.symbols.len() as u32;
+            let (start, end, previous) = (start as u32, end as u32, at.wrapping_sub(1));
             self.symbols.push(Symbol { start, end, previous, next: at + 1, is_fixed });
         });
         if let Some(last) = self.symbols.last_mut() {
@@ -142,11 +119,13 @@ impl Symbols {
         }
     }
 
-    /// Whether neither of two neighbours has been joined since.
+    /// Whether neither of two neighbours has been joined since: then the left one would be gone, or both longer.
     fn stands(&self, join: &Join) -> bool {
-        let (one, other) = (self.symbols[join.left], self.symbols[join.right]);
-        let is_gone = one.start == one.end || other.start == other.end;
-        !is_gone && (one.end - one.start) + (other.end - other.start) == join.byte_len
+        let one = self.symbols[join.left as usize];
+        if one.start == one.end || one.next == NONE {
+            return false;
+        }
+        self.symbols[one.next as usize].end - one.start == join.byte_len
     }
 }
 
@@ -159,31 +138,40 @@ struct Joiner<'a> {
 }
 
 impl Joiner<'_> {
-    /// Queue two neighbours if their text is a piece.
-    fn consider(&mut self, left: usize, right: usize, memory: &mut Symbols) {
+    /// How two neighbours are joined, if their text is a piece.
+    #[inline]
+    fn join_of(&self, left: u32, right: u32, memory: &mut Symbols) -> Option<Join> {
         if left == NONE || right == NONE {
-            return;
+            return None;
         }
-        let (one, other) = (memory.symbols[left], memory.symbols[right]);
+        let (one, other) = (memory.symbols[left as usize], memory.symbols[right as usize]);
         let byte_len = other.end - one.start;
-        if one.is_fixed || other.is_fixed || byte_len > self.bpe.longest {
-            return;
+        if one.is_fixed || other.is_fixed || byte_len as usize > self.bpe.longest {
+            return None;
         }
-        let Some(id) = self.model.joined(&self.text[one.start..other.end], self.vocab) else { return };
-        memory.queue.push(Join { score: self.bpe.scores[id as usize], left, right, byte_len });
+        let id = self.bpe.found.id_of(&self.text[one.start as usize..other.end as usize])?;
         if self.bpe.has_unused && self.model.is_unused(id) {
-            memory.parts.insert(id, one.end - one.start);
+            memory.parts.insert(id, (one.end - one.start) as usize);
+        }
+        Some(Join { rank: self.bpe.ranks[id as usize], left, byte_len })
+    }
+
+    fn consider(&self, left: u32, right: u32, memory: &mut Symbols) {
+        if let Some(join) = self.join_of(left, right, memory) {
+            memory.queue.push(join);
         }
     }
 
     /// Join two neighbours.
-    fn join(&mut self, join: &Join, memory: &mut Symbols) {
-        let (one, other) = (memory.symbols[join.left], memory.symbols[join.right]);
-        memory.symbols[join.left].end = other.end;
-        memory.symbols[join.left].next = other.next;
-        memory.symbols[join.right].end = other.start;
+    fn join(&self, join: &Join, memory: &mut Symbols) {
+        let left = join.left as usize;
+        let one = memory.symbols[left];
+        let other = memory.symbols[one.next as usize];
+        memory.symbols[left].end = other.end;
+        memory.symbols[left].next = other.next;
+        memory.symbols[one.next as usize].end = other.start;
         if other.next != NONE {
-            memory.symbols[other.next].previous = join.left;
+            memory.symbols[other.next as usize].previous = join.left;
         }
         self.consider(one.previous, join.left, memory);
         self.consider(join.left, other.next, memory);
@@ -207,4 +195,17 @@ impl Joiner<'_> {
             }
         }
     }
+}
+
+/// The places of scores among all, the highest first; equal ones share theirs.
+fn ranks(pieces: &[ScoredPiece]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..pieces.len()).collect();
+    let score = |&at: &usize| pieces[at].score;
+    // Scores are finite; adding 0 makes one of both zeros.
+    order.sort_by(|one, other| (score(other) + 0.0).total_cmp(&(score(one) + 0.0)));
+    let mut ranks = vec![0; pieces.len()];
+    for (rank, equals) in (0..).zip(order.chunk_by(|one, other| score(one) == score(other))) {
+        equals.iter().for_each(|&at| ranks[at] = rank);
+    }
+    ranks
 }

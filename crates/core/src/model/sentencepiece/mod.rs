@@ -11,6 +11,7 @@ mod cuts;
 mod emit;
 mod margin;
 mod nbest;
+mod queue;
 #[cfg(test)]
 mod segmentation_tests;
 mod segmentations;
@@ -251,13 +252,6 @@ impl SentencePiece {
             PieceType::Control => self.unk_id,
             _ => id,
         }
-    }
-
-    /// The piece that two neighbours may be joined to.
-    fn joined(&self, text: &str, vocab: &Vocab) -> Option<u32> {
-        let is_found =
-            |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined | PieceType::Unused);
-        vocab.id_of(text).filter(|&id| is_found(self.kinds[id as usize]))
     }
 
     fn is_unused(&self, id: u32) -> bool {

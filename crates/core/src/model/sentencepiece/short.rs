@@ -41,6 +41,13 @@ impl Found {
         Ok(Self { trie: Trie::build([keys])?.0 })
     }
 
+    /// The piece that a text is.
+    #[inline]
+    pub(super) fn id_of(&self, text: &str) -> Option<u32> {
+        let state = text.bytes().try_fold(0, |state, byte| self.trie.child(state, byte))?;
+        self.trie.entry(state)
+    }
+
     /// Look up what stands between any two places of a text.
     fn look_up(&self, text: &str, table: &mut Table) {
         let Table { places, pieces, .. } = table;
@@ -80,14 +87,14 @@ impl Table {
     pub(super) fn join(
         &mut self,
         text: &str,
-        (found, scores): (&Found, &[f32]),
+        (found, ranks): (&Found, &[u32]),
         (model, vocab): (&SentencePiece, &Vocab),
         emitter: &mut Emitter<'_, impl PieceSink>,
     ) {
         found.look_up(text, self);
         self.bounds.clear();
         self.bounds.extend(0..self.places.len());
-        while let Some(at) = self.best(scores) {
+        while let Some(at) = self.best(ranks) {
             self.bounds.remove(at);
         }
         let width = self.places.len();
@@ -103,14 +110,14 @@ impl Table {
 
     /// The bound between the two neighbours that are joined next: those of the highest score, the leftmost of
     /// equals.
-    fn best(&self, scores: &[f32]) -> Option<usize> {
+    fn best(&self, ranks: &[u32]) -> Option<usize> {
         let width = self.places.len();
-        let mut best: Option<(f32, usize)> = None;
+        let mut best: Option<(u32, usize)> = None;
         for (at, three) in self.bounds.windows(3).enumerate() {
             let id = self.pieces[three[0] * width + three[2]];
-            let Some(&score) = scores.get(id as usize) else { continue };
-            if best.is_none_or(|(highest, _)| score > highest) {
-                best = Some((score, at + 1));
+            let Some(&rank) = ranks.get(id as usize) else { continue };
+            if best.is_none_or(|(first, _)| rank < first) {
+                best = Some((rank, at + 1));
             }
         }
         best.map(|(_, at)| at)

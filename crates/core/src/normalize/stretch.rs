@@ -1,0 +1,154 @@
+//! SentencePiece's normalizer for a stretch of text whose origin nobody asks for: what stays is copied as a whole.
+
+use super::growth::Growth;
+use super::sentencepiece::{Role, SentencePiece, MARK};
+use crate::error::Error;
+
+impl SentencePiece {
+    /// Normalize what stands between two characters that part a text; no space is put before or after it.
+    ///
+    /// The same as `run_between` without a space.
+    pub fn stretch_into(&self, text: &str, out: &mut String) -> Result<(), Error> {
+        let mut growth = Growth::of(text.len());
+        let spec = self.spec();
+        let space = if spec.escape_whitespaces { MARK } else { ' ' };
+        let (escapes, trims) = (spec.escape_whitespaces, spec.remove_extra_whitespaces);
+        let mut writer = Writer { space, escapes, trims, after_space: trims, spaces: 0, out };
+        let mut at = self.first_kept(text);
+        while at < text.len() {
+            let kept = self.kept(text, at);
+            if kept > at {
+                writer.keep(&text[at..kept]);
+            }
+            if kept == text.len() {
+                break;
+            }
+            let (new, end) = self.prefix(text, kept);
+            growth.take(new.len())?;
+            writer.rewrite(new);
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// The end of the characters from `at` on that stay and are no spaces.
+    #[inline]
+    fn kept(&self, text: &str, mut at: usize) -> usize {
+        let bytes = text.as_bytes();
+        while at < bytes.len() {
+            match self.role_at(bytes, at) {
+                Role::Kept => at += 1,
+                Role::Space => break,
+                Role::Other if bytes[at] == b' ' || text[at..].starts_with(MARK) => break,
+                Role::Other if self.change(text, at).is_some() => break,
+                Role::Other => at += text[at..].chars().next().map_or(1, char::len_utf8),
+            }
+        }
+        at
+    }
+}
+
+/// Writes text, and spaces once it is known that they stay.
+struct Writer<'o> {
+    space: char,
+    escapes: bool,
+    trims: bool,
+    after_space: bool,
+    /// How many spaces wait, where spaces at the end go: for these this is the end.
+    spaces: usize,
+    out: &'o mut String,
+}
+
+impl Writer<'_> {
+    #[inline]
+    fn keep(&mut self, run: &str) {
+        self.settle();
+        self.out.push_str(run);
+        self.after_space = false;
+    }
+
+    fn rewrite(&mut self, new: &str) {
+        let kept = if self.after_space { new.trim_start_matches(' ') } else { new };
+        for c in kept.chars() {
+            let c = if c == ' ' && self.escapes { MARK } else { c };
+            if self.trims && c == self.space {
+                self.spaces += 1;
+            } else {
+                self.settle();
+                self.out.push(c);
+            }
+        }
+        if !kept.is_empty() {
+            self.after_space = self.trims && kept.ends_with(' ');
+        }
+    }
+
+    #[inline]
+    fn settle(&mut self) {
+        for _ in 0..std::mem::take(&mut self.spaces) {
+            self.out.push(self.space);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::normalize::{Growth, Rules, SentencePiece};
+    use crate::spec::SentencePieceNormalizerSpec;
+
+    fn any_text() -> impl Strategy<Value = String> {
+        let unit = prop::sample::select(vec![
+            "a",
+            "E",
+            "e\u{301}",
+            "e\u{430}",
+            "\u{301}",
+            "\u{438}\u{306}",
+            "\u{438}",
+            "\u{1100}\u{1161}\u{11a8}",
+            " ",
+            "\u{3000}",
+            "\u{a0}",
+            "\u{2581}",
+            "\t",
+            "\0",
+            "\u{200b}",
+            "\u{ad}",
+            "\u{fdfa}",
+            "\u{4e00}",
+            "<a>",
+            "<",
+            "\u{1f600}",
+            "\u{30ab}\u{3099}",
+            "\u{df}",
+            "\u{130}",
+        ]);
+        prop::collection::vec(unit, 0..20).prop_map(|units| units.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn stretches_become_what_texts_become(
+            name in prop::sample::select(vec!["nmt_nfkc", "nmt_nfkc_cf", "nfkc", "identity"]),
+            flags in any::<[bool; 3]>(),
+            text in any_text(),
+        ) {
+            let [remove_extra_whitespaces, escape_whitespaces, has_symbols] = flags;
+            let symbols = ["<a>", "\u{438}", " "].iter().filter(|_| has_symbols);
+            let normalizer = SentencePiece::compile(&SentencePieceNormalizerSpec {
+                charsmap: Rules::named(name).unwrap().blob().to_vec(),
+                add_dummy_prefix: true,
+                remove_extra_whitespaces,
+                escape_whitespaces,
+                treat_whitespace_as_suffix: false,
+                user_defined_symbols: symbols.map(|&symbol| symbol.to_owned()).collect(),
+            }, "normalizer").unwrap();
+            let (mut stretch, mut whole) = (String::new(), String::new());
+            normalizer.stretch_into(&text, &mut stretch).unwrap();
+            normalizer.run_between(&text, 0, Growth::of(text.len()), false, &mut whole).unwrap();
+            prop_assert_eq!(stretch, whole);
+        }
+    }
+}
