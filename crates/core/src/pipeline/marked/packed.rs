@@ -51,12 +51,11 @@ pub(super) fn worth_of(note: u32) -> Worth {
     Worth { grade: note >> ID_BITS & 0xF, cost: note & ID, has_unknown: note >> 31 == 1 }
 }
 
-/// Append packed ids.
+/// Put packed ids where there is room for the most; how many they are.
 #[inline]
-pub(super) fn append(packed: PackedIds, out: &mut Vec<u32>) {
-    let len = out.len() + (packed[0] >> ID_BITS & 3) as usize + 1;
-    out.extend_from_slice(&packed.map(|word| word & ID));
-    out.truncate(len);
+pub(super) fn put(packed: PackedIds, room: &mut [u32]) -> usize {
+    room.copy_from_slice(&packed.map(|word| word & ID));
+    (packed[0] >> ID_BITS & 3) as usize + 1
 }
 
 #[cfg(test)]
@@ -74,9 +73,9 @@ mod tests {
                     assert!(!(1..=4).contains(&count));
                     continue;
                 };
-                let mut out = vec![7];
-                append(packed, &mut out);
-                assert_eq!((worth(packed), &out[1..]), (given, ids.as_slice()));
+                let mut room = [0; MAX_PIECES];
+                let put = put(packed, &mut room);
+                assert_eq!((worth(packed), &room[..put]), (given, ids.as_slice()));
             }
         }
     }

@@ -13,10 +13,11 @@ use crate::vocab::Vocab;
 
 /// Segments the words of a text from left to right.
 pub(super) trait Segmenter {
-    /// Append what was remembered of a word; false where that does not hold here.
-    fn repeat(&mut self, remembered: PackedIds, word: Word, out: &mut Vec<u32>) -> bool;
+    /// Put what was remembered of a word at `at`, where there is room for the most ids; how many they are, none
+    /// where that does not hold here.
+    fn repeat(&mut self, remembered: &PackedIds, word: Word, at: usize, room: &mut [u32]) -> usize;
 
-    /// The same for a longer word.
+    /// Append what was remembered of a longer word; false where that does not hold here.
     fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool;
 
     /// Append the ids of a word that has been marked; gives what must be remembered with them, if they may be.
@@ -46,12 +47,12 @@ pub(super) struct Alone<'s> {
 
 impl Segmenter for Alone<'_> {
     #[inline]
-    fn repeat(&mut self, remembered: PackedIds, _: Word, out: &mut Vec<u32>) -> bool {
-        if remembered == LONG {
-            return false;
+    fn repeat(&mut self, remembered: &PackedIds, _: Word, _: usize, room: &mut [u32]) -> usize {
+        if *remembered == LONG {
+            return 0;
         }
-        memo::append(remembered, out);
-        true
+        room.copy_from_slice(remembered);
+        memo::unpack_first(&mut room[0])
     }
 
     fn repeat_long(&mut self, _: u32, ids: &[u32], _: Word, out: &mut Vec<u32>) -> bool {
@@ -161,17 +162,16 @@ impl<'s> Scored<'s> {
 
 impl Segmenter for Scored<'_> {
     #[inline]
-    fn repeat(&mut self, remembered: PackedIds, word: Word, out: &mut Vec<u32>) -> bool {
-        let worth = packed::worth(remembered);
+    fn repeat(&mut self, remembered: &PackedIds, word: Word, at: usize, room: &mut [u32]) -> usize {
+        let worth = packed::worth(*remembered);
         if !self.takes(worth) {
-            return false;
+            return 0;
         }
-        let from = out.len();
-        packed::append(remembered, out);
+        let count = packed::put(*remembered, room);
         if worth.has_unknown {
-            self.settling.unknown.push((word, 0, from..out.len()));
+            self.settling.unknown.push((word, 0, at..at + count));
         }
-        true
+        count
     }
 
     fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool {

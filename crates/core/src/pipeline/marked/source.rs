@@ -20,11 +20,16 @@ pub(super) struct Source<'t> {
 }
 
 /// The span of a word in the raw text, with the spaces before it that are part of it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Word {
     pub(super) start: usize,
     pub(super) end: usize,
     mark: Mark,
+}
+
+impl Word {
+    /// No word.
+    pub(super) const NONE: Self = Self { start: 0, end: 0, mark: Mark::None };
 }
 
 /// What mark a word begins with.

@@ -1,22 +1,25 @@
-//! Words to ids through the memo. A word's line of the memo is asked for when the word is found, and read a
-//! few words later, when it has come.
+//! Words to ids through the memo, some at a time: all are hashed and their lines of the memo asked for, then those
+//! are read, and what they hold is written.
 
 use super::scan::Masks;
 use super::segmenter::{Segmenter, LONG};
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::memo::{self, Key, Memo};
+use crate::memo::{self, Key, Memo, MAX_PIECES};
 use crate::normalize::Growth;
 
-/// How many words wait for their cache line to arrive.
-const WAITING: usize = 16;
+/// How many words wait for their lines to arrive.
+const WAITING: usize = 64;
 
-/// A word that waits, and what it is asked for by.
+/// A word that waits with its key, absent where it has more bytes than one holds, and its hash.
 #[derive(Clone, Copy, Debug)]
-enum Waiting {
-    Short(Key, Word),
-    Long(u64, Word),
+struct Waiting {
+    key: Key,
+    hash: u64,
+    word: Word,
 }
+
+const NOTHING: Waiting = Waiting { key: Key::ABSENT, hash: 0, word: Word::NONE };
 
 /// Memory for one word: marked, and normalized.
 pub(super) type Texts<'t> = (&'t mut String, &'t mut String);
@@ -43,7 +46,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
         texts: Texts<'s>,
         out: &'s mut Vec<u32>,
     ) -> Self {
-        let waiting = [Waiting::Short(Key::from_low_bytes(0, 0), Word::default()); WAITING];
+        let waiting = [NOTHING; WAITING];
         let growth = Growth::of(source.text.len());
         Self { source, segmenter, memo, long_memo, texts, out, waiting, count: 0, growth, result: Ok(()) }
     }
@@ -63,45 +66,54 @@ impl<'s, S: Segmenter> Words<'s, S> {
         }
         self.waiting[self.count] = match self.source.key_of(word) {
             Some(key) => {
-                self.memo.prefetch(key);
-                Waiting::Short(key, word)
+                let hash = key.hash();
+                self.memo.prefetch_hashed(hash);
+                Waiting { key, hash, word }
             }
             None => {
-                let hash = self.long_hash(word);
-                self.long_memo.prefetch_hashed(hash);
-                Waiting::Long(hash, word)
+                self.long_memo.prefetch_hashed(self.long_hash(word));
+                Waiting { word, ..NOTHING }
             }
         };
         self.count += 1;
     }
 
     /// Append the ids of the words that wait.
+    ///
+    /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
     fn look_up(&mut self) {
-        for at in 0..std::mem::take(&mut self.count) {
-            match self.waiting[at] {
-                Waiting::Short(key, word) => match self.memo.get(key) {
-                    Some(ids) if self.segmenter.repeat(ids, word, self.out) => {}
-                    Some(LONG) => self.long_word(self.long_hash(word), word, Some(key)),
-                    _ => self.new_word(self.long_hash(word), word, Some(key)),
-                },
-                Waiting::Long(hash, word) => self.long_word(hash, word, None),
+        let count = std::mem::take(&mut self.count);
+        let mut at = self.out.len();
+        self.out.resize(at + MAX_PIECES * count, 0);
+        for done in 0..count {
+            let Waiting { key, hash, word } = self.waiting[done];
+            let known = if key == Key::ABSENT { None } else { self.memo.get_hashed(key, hash) };
+            let room = &mut self.out[at..at + MAX_PIECES];
+            let put = known.map_or(0, |known| self.segmenter.repeat(known, word, at, room));
+            at += put;
+            if put == 0 {
+                let is_long = key == Key::ABSENT || known == Some(&LONG);
+                self.out.truncate(at);
+                self.other_word(word, (key != Key::ABSENT).then_some(key), is_long);
+                at = self.out.len();
+                self.out.resize(at + MAX_PIECES * (count - done - 1), 0);
             }
         }
+        self.out.truncate(at);
     }
 
-    /// Append the ids of a word that the memo does not know.
-    fn long_word(&mut self, hash: u64, word: Word, key: Option<Key>) {
-        let known = self.long_memo.get_hashed(self.source.long_key(word), hash);
-        if known.is_some_and(|(note, ids)| self.segmenter.repeat_long(note, ids, word, self.out)) {
-            return;
-        }
-        self.new_word(hash, word, key);
-    }
-
+    /// Append the ids of a word that the memo does not know; the other one may.
     #[cold]
-    fn new_word(&mut self, hash: u64, word: Word, key: Option<Key>) {
+    #[inline(never)]
+    fn other_word(&mut self, word: Word, key: Option<Key>, is_long: bool) {
+        if is_long {
+            let known = self.long_memo.get_hashed(self.source.long_key(word), self.long_hash(word));
+            if known.is_some_and(|(note, ids)| self.segmenter.repeat_long(note, ids, word, self.out)) {
+                return;
+            }
+        }
         if self.result.is_ok() {
-            self.result = self.segment(word, hash, key);
+            self.result = self.segment(word, key);
         }
     }
 
@@ -110,25 +122,26 @@ impl<'s, S: Segmenter> Words<'s, S> {
     }
 
     /// Segment a word, and remember it where it will be asked for.
-    fn segment(&mut self, word: Word, hash: u64, key: Option<Key>) -> Result<(), Error> {
+    fn segment(&mut self, word: Word, key: Option<Key>) -> Result<(), Error> {
         let from = self.out.len();
         let (marked, normalized) = &mut self.texts;
         self.source.write(word, normalized, marked)?;
         self.growth.take(marked.len())?;
         let note = self.segmenter.segment(marked, word, self.source, self.memo, self.out)?;
         match note {
-            Some(note) if !self.source.leans_on_space(word) => self.remember(word, hash, key, note, from),
+            Some(note) if !self.source.leans_on_space(word) => self.remember(word, key, note, from),
             _ => {}
         }
         Ok(())
     }
 
     /// Remember a word whose ids begin at `from`.
-    fn remember(&mut self, word: Word, hash: u64, key: Option<Key>, note: u32, from: usize) {
+    fn remember(&mut self, word: Word, key: Option<Key>, note: u32, from: usize) {
         let ids = &self.out[from..];
         match (key, S::pack(ids, note)) {
             (Some(key), Some(packed)) => self.memo.insert(key, packed),
             (key, _) => {
+                let hash = self.long_hash(word);
                 self.long_memo.insert_hashed(self.source.long_key(word), hash, note, ids);
                 if let Some(key) = key {
                     self.memo.insert(key, LONG);
