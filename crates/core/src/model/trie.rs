@@ -26,7 +26,9 @@ type Unit = [u32; 2];
 const BASE: usize = 0;
 const PARENT: usize = 1;
 
-const FREE: Unit = [0, NONE];
+/// The base of states without children.
+const NO_BASE: u32 = 0;
+const FREE: Unit = [NO_BASE, NONE];
 /// The parent of a root: a state that has no children.
 const NOBODY: u32 = NONE - 1;
 
@@ -96,10 +98,23 @@ impl Trie {
         &self.units
     }
 
-    /// By slot: what the bytes that lead on are combined with, and the state that led there.
-    pub(super) fn links(&self, slot: u32) -> (u32, u32) {
-        let [base, parent] = self.units[slot as usize];
-        (base, parent)
+    /// By slot: what its bytes are combined with to find its children, and the byte that led there; that of a slot
+    /// where none did is one that UTF-8 never has. `None` where a state has the base of another one or of states
+    /// without children, so that a byte does not tell whose child a slot is.
+    pub(super) fn bases_and_bytes(&self) -> Option<impl Iterator<Item = (u32, u8)> + '_> {
+        let mut owners = vec![NONE; self.units.len()];
+        for &[_, parent] in self.units.iter().filter(|unit| unit[PARENT] < NOBODY) {
+            let base = self.units[parent as usize][BASE];
+            let owner = &mut owners[base as usize];
+            if base == NO_BASE || *owner != NONE && *owner != parent {
+                return None;
+            }
+            *owner = parent;
+        }
+        Some((0..).zip(self.units.iter()).map(move |(slot, unit): (u32, &Unit)| {
+            let parent = self.units.get(unit[PARENT] as usize);
+            (unit[BASE], parent.map_or(0xFF, |parent| (parent[BASE] ^ slot) as u8))
+        }))
     }
 
     /// The number of slots, used or not.
@@ -120,6 +135,8 @@ struct Builder {
     entries: Vec<u32>,
     /// Free slots, newest last; some may have been taken since.
     free: Vec<u32>,
+    /// A bit for each base that a state has; no other one gets it, so that a child is told by its byte.
+    taken: Vec<u64>,
     /// The bytes that lead on from one state.
     bytes: Vec<u8>,
 }
@@ -140,9 +157,15 @@ fn sort(keys: &mut Vec<(&[u8], u32)>) {
 
 impl Builder {
     fn new(roots: usize) -> Self {
-        let mut builder =
-            Self { units: Vec::new(), entries: Vec::new(), free: Vec::new(), bytes: Vec::new() };
+        let mut builder = Self {
+            units: Vec::new(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            taken: Vec::new(),
+            bytes: Vec::new(),
+        };
         builder.open_block();
+        builder.taken[0] = 1 << NO_BASE;
         for root in &mut builder.units[..roots] {
             root[PARENT] = NOBODY;
         }
@@ -188,6 +211,7 @@ impl Builder {
         bytes.extend(keys.chunk_by(|a, b| byte_of(a) == byte_of(b)).map(|group| byte_of(&group[0])));
         let base = self.find_base(&bytes);
         self.bytes = bytes;
+        self.taken[base as usize / 64] |= 1 << (base % 64);
         self.units[state as usize][BASE] = base;
         for group in keys.chunk_by(|a, b| byte_of(a) == byte_of(b)) {
             let byte = byte_of(&group[0]);
@@ -198,7 +222,7 @@ impl Builder {
         }
     }
 
-    /// A base whose slots for all `bytes` are free.
+    /// A base that no state has, whose slots for all `bytes` are free.
     fn find_base(&mut self, bytes: &[u8]) -> u32 {
         for _ in 0..2 {
             while self.free.last().is_some_and(|&slot| !self.is_free(slot)) {
@@ -209,6 +233,7 @@ impl Builder {
                 .filter(|&&slot| self.is_free(slot))
                 .take(TRIES)
                 .map(|&slot| slot ^ u32::from(bytes[0]))
+                .filter(|&base| self.taken[base as usize / 64] >> (base % 64) & 1 == 0)
                 .find(|&base| bytes.iter().all(|&byte| self.is_free(base ^ u32::from(byte))));
             if let Some(base) = found {
                 return base;
@@ -227,6 +252,7 @@ impl Builder {
         let start = self.units.len();
         self.units.resize(start + BLOCK, FREE);
         self.entries.resize(start + BLOCK, NONE);
+        self.taken.resize((start + BLOCK) / 64, 0);
         self.free.extend((start..start + BLOCK).rev().map(|slot| slot as u32));
     }
 }

@@ -10,19 +10,22 @@ use super::super::trie::Trie;
 use super::super::Piece;
 use super::margin::{cost_of, Grades, Worth, MAX_CHARS, ONE};
 
-/// No piece ends at a node.
-const NONE: u32 = u32::MAX;
 /// The largest score by size that is weighed.
 const MAX_WEIGHED: f64 = 2000.0;
 /// How many bytes of a part, with the pieces that begin in it, are looked at.
 const MAX_BYTES: usize = 512;
 
-/// A node of the trie with the piece that ends there; its children as in [`Trie`].
-#[derive(Clone, Copy, Debug)]
-#[repr(align(16))]
-struct Node {
-    base: u32,
-    parent: u32,
+/// A node of the trie in four bytes: above, the byte that led there; then whether a piece ends there; below, what
+/// the next byte is combined with. Few cache lines are all that matters here.
+type Node = u32;
+
+const BYTE_SHIFT: u32 = 24;
+const ENDS: u32 = 1 << 23;
+const BASE: u32 = ENDS - 1;
+
+/// A piece that ends at a node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ending {
     id: u32,
     score: i32,
 }
@@ -30,8 +33,10 @@ struct Node {
 /// The pieces of a model.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// Empty where a score is too large.
+    /// Empty where a score is too large, or the trie.
     nodes: Vec<Node>,
+    /// By node.
+    endings: Vec<Ending>,
     unk_id: u32,
     unknown_score: i64,
     pub(super) grades: Grades,
@@ -47,7 +52,7 @@ struct Place {
 }
 
 /// No way leads here yet. So low that whatever comes leads it by more than any two ways differ.
-const UNREACHED: Place = Place { score: -(1 << 50), lead: i64::MAX, id: NONE, start: 0 };
+const UNREACHED: Place = Place { score: -(1 << 50), lead: i64::MAX, id: 0, start: 0 };
 
 /// Memory for one part.
 #[derive(Clone, Debug)]
@@ -66,15 +71,16 @@ impl Default for Weighing {
 impl Weights {
     /// The pieces of a trie with their scores by id, where the unknown one has what an unknown character adds.
     pub(super) fn of(trie: &Trie, scores: &[f64], unk_id: u32, worst: f64) -> Self {
-        let node = |slot| {
-            let (base, parent) = trie.links(slot);
-            let entry = trie.entry(slot);
-            let score = entry.map_or(0, |id| weight(scores[id as usize]));
-            Node { base, parent, id: entry.unwrap_or(NONE), score }
+        let is_weighed = worst <= MAX_WEIGHED && trie.slots() <= BASE as usize;
+        let units = trie.bases_and_bytes().filter(|_| is_weighed);
+        let ending = |slot| trie.entry(slot).map(|id| Ending { id, score: weight(scores[id as usize]) });
+        let endings: Vec<_> = (0..trie.slots() as u32).filter(|_| units.is_some()).map(ending).collect();
+        let node = |((base, byte), ending): ((u32, u8), &Option<Ending>)| {
+            u32::from(byte) << BYTE_SHIFT | base | ending.map_or(0, |_| ENDS)
         };
-        let is_weighed = worst <= MAX_WEIGHED;
         Self {
-            nodes: (0..trie.slots() as u32).filter(|_| is_weighed).map(node).collect(),
+            nodes: units.into_iter().flatten().zip(&endings).map(node).collect(),
+            endings: endings.into_iter().map(Option::unwrap_or_default).collect(),
             unk_id,
             unknown_score: weight(scores[unk_id as usize]).into(),
             grades: Grades::of(worst),
@@ -83,7 +89,7 @@ impl Weights {
 
     /// The memory that the nodes take.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.nodes.as_slice())
+        size_of_val(self.nodes.as_slice()) + size_of_val(self.endings.as_slice())
     }
 
     /// Find the best path through the part that begins at `floor`. Gives where it ends, and what the path is
@@ -134,19 +140,19 @@ impl Weights {
             }
             Some(())
         };
-        let (mut state, mut longest, mut has_single) = (0, char_len, false);
+        let (mut node, mut longest, mut has_single) = (self.nodes[0], char_len, false);
         for (len, &byte) in (1..).zip(rest) {
-            let next = self.nodes[state as usize].base ^ u32::from(byte);
-            let node = self.nodes[next as usize];
-            if node.parent != state {
+            let next = (node & BASE ^ u32::from(byte)) as usize;
+            node = self.nodes[next];
+            if node >> BYTE_SHIFT != u32::from(byte) {
                 break;
             }
-            if node.id != NONE {
-                consider(len, node.id, node.score.into())?;
+            if node & ENDS != 0 {
+                let Ending { id, score } = self.endings[next];
+                consider(len, id, score.into())?;
                 has_single |= len == char_len;
                 longest = longest.max(len);
             }
-            state = next;
         }
         if !has_single {
             consider(char_len, self.unk_id, self.unknown_score)?;
@@ -198,17 +204,15 @@ impl Weights {
 
     /// The length of the longest piece that a text begins with.
     fn longest(&self, text: &[u8]) -> usize {
-        let (mut state, mut longest) = (0, 0);
+        let (mut node, mut longest) = (self.nodes[0], 0);
         for (len, &byte) in (1..).zip(text) {
-            let next = self.nodes[state as usize].base ^ u32::from(byte);
-            let node = self.nodes[next as usize];
-            if node.parent != state {
+            node = self.nodes[(node & BASE ^ u32::from(byte)) as usize];
+            if node >> BYTE_SHIFT != u32::from(byte) {
                 break;
             }
-            if node.id != NONE {
+            if node & ENDS != 0 {
                 longest = len;
             }
-            state = next;
         }
         longest
     }
