@@ -108,6 +108,12 @@ impl Charsmap {
         longest.and_then(|(len, value)| Some((len, self.replacement(value)?)))
     }
 
+    /// Whether a rule begins with a character.
+    #[inline]
+    pub(super) fn begin_with(&self, c: char) -> bool {
+        self.firsts.get(c).is_some()
+    }
+
     /// What is known of the first character of a text, and its length; nothing if no rule begins with it.
     #[inline]
     fn first_at(&self, text: &str) -> Option<(First, usize)> {

@@ -128,6 +128,12 @@ impl SentencePiece {
         Some((new, at + len))
     }
 
+    /// Whether no symbol and no rule begins with a character, as far as that is easily told.
+    #[inline]
+    pub(super) fn begins_nothing(&self, c: char) -> bool {
+        self.symbols.is_none() && self.rules.as_ref().is_none_or(|rules| !rules.begin_with(c))
+    }
+
     /// What becomes of the text at `at`, and where that ends.
     pub(super) fn prefix<'t>(&'t self, text: &'t str, at: usize) -> (&'t str, usize) {
         self.change(text, at).unwrap_or_else(|| {

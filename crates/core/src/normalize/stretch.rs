@@ -39,9 +39,14 @@ impl SentencePiece {
             match self.role_at(bytes, at) {
                 Role::Kept => at += 1,
                 Role::Space => break,
-                Role::Other if bytes[at] == b' ' || text[at..].starts_with(MARK) => break,
-                Role::Other if self.change(text, at).is_some() => break,
-                Role::Other => at += text[at..].chars().next().map_or(1, char::len_utf8),
+                Role::Other => {
+                    let Some(c) = text[at..].chars().next() else { break };
+                    let is_space = c == ' ' || c == MARK;
+                    if is_space || !self.begins_nothing(c) && self.change(text, at).is_some() {
+                        break;
+                    }
+                    at += c.len_utf8();
+                }
             }
         }
         at
@@ -93,10 +98,17 @@ impl Writer<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use proptest::prelude::*;
 
     use crate::normalize::{Growth, Rules, SentencePiece};
     use crate::spec::SentencePieceNormalizerSpec;
+
+    static RULES: LazyLock<[Vec<u8>; 4]> = LazyLock::new(|| {
+        let blob = |name: &str| Rules::named(name).unwrap().blob().to_vec();
+        ["nmt_nfkc", "nmt_nfkc_cf", "nfkc", "identity"].map(blob)
+    });
 
     fn any_text() -> impl Strategy<Value = String> {
         let unit = prop::sample::select(vec![
@@ -131,14 +143,14 @@ mod tests {
     proptest! {
         #[test]
         fn stretches_become_what_texts_become(
-            name in prop::sample::select(vec!["nmt_nfkc", "nmt_nfkc_cf", "nfkc", "identity"]),
+            which in 0..4usize,
             flags in any::<[bool; 3]>(),
             text in any_text(),
         ) {
             let [remove_extra_whitespaces, escape_whitespaces, has_symbols] = flags;
             let symbols = ["<a>", "\u{438}", " "].iter().filter(|_| has_symbols);
             let normalizer = SentencePiece::compile(&SentencePieceNormalizerSpec {
-                charsmap: Rules::named(name).unwrap().blob().to_vec(),
+                charsmap: RULES[which].clone(),
                 add_dummy_prefix: true,
                 remove_extra_whitespaces,
                 escape_whitespaces,
