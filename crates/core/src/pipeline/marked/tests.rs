@@ -263,3 +263,17 @@ proptest! {
         check(&TokenizerSpec { normalizer, pre_tokenizer, ..tokenizer(bpe(&joins)) }, &texts)?;
     }
 }
+
+#[test]
+fn parts_that_are_too_long_to_weigh_and_unknown_runs_of_any_length_are_as_in_the_whole() {
+    let pieces = [("a", 0), ("aa", 1), ("aaa", 4), ("b", 2), ("ab", 3)]
+        .map(|(text, score)| (text.to_owned(), score));
+    let spec = sentencepiece(SentencePieceKind::Unigram, &pieces, with_rules(rules(), true, true));
+    let run = |text: &str, count: usize| text.repeat(count);
+    let mut texts = Vec::new();
+    for count in [1, 62, 63, 64, 65, 200, 600, 3000] {
+        texts.extend([run("a", count), run("\u{4e00}", count), format!("xy{}zb1", run("aa", count))]);
+        texts.push(format!("{} {}\u{4e00}c{}", run("\u{4e00}a", count), run("a", count), run("ab", count)));
+    }
+    check(&spec, &texts).unwrap();
+}
