@@ -38,11 +38,14 @@ use super::merges::Merge;
 /// Nothing of what numbers stand for here.
 const NONE: u32 = u32::MAX;
 
-/// Looks at bytes, matches and merges for each byte of a word, on average, after which another way is better: a
-/// vocabulary may be made so that entries are tried in vain at every place.
+/// Looks at bytes, matches and merges for each byte of a word, on average, after which another way is better: in
+/// runs of one letter, say, entries may be tried in vain at every place.
 const MOST_LOOKS: usize = 32;
 /// Such looks that every word has.
 const FREE_LOOKS: usize = 4096;
+/// So many bytes may have one place that cannot be left, and every word some.
+const BYTES_PER_DEAD: usize = 32;
+const FREE_DEAD: usize = 64;
 
 /// What is joined to what, by numbers of entries below `entry_bound`.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +77,8 @@ pub(in crate::model) struct Walk {
     word_len: usize,
     /// How many more looks are worth while.
     looks: usize,
+    /// How many more dead places.
+    dead_left: usize,
     verdicts: Verdicts,
 }
 
@@ -151,7 +156,7 @@ impl Linear {
             walk.look(1)?;
             next = self.prefixes.shorter(next.entry);
             while next.len == 0 {
-                walk.set_dead(at);
+                walk.set_dead(at)?;
                 let last = walk.taken.pop()?;
                 walk.look(1)?;
                 at -= last.len as usize;
@@ -183,6 +188,7 @@ impl Walk {
         self.dead.clear();
         self.word_len = word_len;
         self.looks = FREE_LOOKS + MOST_LOOKS * word_len;
+        self.dead_left = FREE_DEAD + word_len / BYTES_PER_DEAD;
     }
 
     /// Count looks; none if they are too many.
@@ -197,11 +203,13 @@ impl Walk {
     }
 
     #[cold]
-    fn set_dead(&mut self, at: usize) {
+    fn set_dead(&mut self, at: usize) -> Option<()> {
         if self.dead.is_empty() {
             self.dead.resize(self.word_len / 64 + 1, 0);
         }
         self.dead[at / 64] |= 1 << (at % 64);
+        self.dead_left = self.dead_left.checked_sub(1)?;
+        Some(())
     }
 }
 
