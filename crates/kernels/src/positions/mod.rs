@@ -4,7 +4,7 @@
 mod avx512;
 pub mod scalar;
 
-use crate::level::{Level, Set};
+use crate::level::Level;
 
 /// How many bits a mask has.
 const BLOCK: usize = 64;
@@ -25,7 +25,7 @@ pub fn list_at(level: Level, masks: &[u64], positions: &mut Vec<u16>) {
     match level.set() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level exists only where the processor has its instructions.
-        Set::Avx512 => unsafe { avx512::list(masks, positions) },
+        crate::level::Set::Avx512 => unsafe { avx512::list(masks, positions) },
         _ => scalar::list(masks, positions),
     }
 }
