@@ -20,6 +20,8 @@ print(*sorted(sys.modules))
 HEAVY = {
     "numpy",
     "dataclasses",
+    "re",
+    "typing",
     "json",
     "gzip",
     "hashlib",

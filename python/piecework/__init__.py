@@ -9,8 +9,9 @@ text is encoded into `Encoding` and `Batch`, and decoded again.
 [[15], [17]]
 """
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 try:
     from piecework._core import UNICODE_VERSION, __version__
@@ -22,7 +23,10 @@ from piecework.encoding import Encoding
 from piecework.errors import PieceworkError
 from piecework.tokenizer import Tokenizer
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from piecework import analysis, corpus_output, errors, spec, train, vocabulary
     from piecework.corpus_output import EncodedFiles, encode_files
     from piecework.normalization import NormalizationRules

@@ -7,10 +7,12 @@ custom stage is called.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
+
+from piecework.spec import SpecialInText
 
 UNICODE_VERSION: str
 __version__: str
@@ -224,7 +226,10 @@ def fingerprint(sources: Sequence[bytes]) -> bytes:
 def write_cache(core: Core, special_in_text: str, key: bytes) -> bytes:
     """Write a tokenizer with its built tables; `key` says what it was made of."""
 
-def read_cache(path: str, source: str, key: bytes | None) -> tuple[Core, str] | None:
+@overload
+def read_cache(path: str, source: str, key: None) -> tuple[Core, SpecialInText]: ...
+@overload
+def read_cache(path: str, source: str, key: bytes) -> tuple[Core, SpecialInText] | None:
     """Map a cache into memory: the tokenizer, and what it does with special tokens in text.
 
     None if it was made with another key. Raises `OSError`, `FormatError` for a file that is damaged or

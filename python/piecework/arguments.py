@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from piecework.arrays import np
 from piecework.errors import ArgumentError, InputTypeError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeAlias, TypeVar
+
     import numpy.typing as npt
+
+    T = TypeVar("T")
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Ids: TypeAlias = "Sequence[int] | npt.NDArray[np.integer[Any]]"
-T = TypeVar("T")
 
 
 def path_text(path: PathLike) -> str:

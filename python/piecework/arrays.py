@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # importing it takes longer than all that is imported here
 if TYPE_CHECKING:
+    from typing import Any
+
     import numpy as np
 else:
 

@@ -7,18 +7,20 @@ when they are first asked for; an `Encoding` is made only for the row that is as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from piecework.arrays import np
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     import numpy.typing as npt
 
     from piecework._core import RawBatch
 
-Array = TypeVar("Array", bound="npt.NDArray[Any]")
+    Array = TypeVar("Array", bound="npt.NDArray[Any]")
 
 
 class Batch:

@@ -6,15 +6,17 @@ wrote it; one that is kept beside a source is made anew then, and when the sourc
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from typing import TYPE_CHECKING, TypeAlias, cast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from piecework._core import Core, read_cache, write_cache
 from piecework.errors import FileError, PieceworkError
 from piecework.files import reason, whole_file
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from piecework.spec import SpecialInText
 
 Loaded: TypeAlias = "tuple[Core, SpecialInText]"
@@ -24,13 +26,14 @@ SUFFIX = ".pwc"
 
 def cached(path: str) -> Loaded:
     """Load a cache, whatever it was made of."""
-    return cast(Loaded, _found(path, None))
+    with _system_errors_told(path):
+        return read_cache(path, path, None)
 
 
 def through_cache(path: str, key: bytes, read: Callable[[], Loaded]) -> Loaded:
     """Load a cache that was made with this key; without one, read the source and write it if it can be."""
-    with suppress(PieceworkError):
-        found = _found(path, key)
+    with suppress(PieceworkError), _system_errors_told(path):
+        found = read_cache(path, path, key)
         if found is not None:
             return found
     loaded = read()
@@ -39,10 +42,9 @@ def through_cache(path: str, key: bytes, read: Callable[[], Loaded]) -> Loaded:
     return loaded
 
 
-def _found(path: str, key: bytes | None) -> Loaded | None:
+@contextmanager
+def _system_errors_told(path: str) -> Iterator[None]:
     try:
-        found = read_cache(path, path, key)
+        yield
     except OSError as error:
         raise FileError(path, reason(error), "a cache") from error
-    # Its writer has checked what it says of special tokens, and a checksum what it says now.
-    return cast("Loaded | None", found)

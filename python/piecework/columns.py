@@ -7,27 +7,27 @@ interface (pyarrow, polars, DuckDB, ...), and numpy arrays of bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from piecework._core import TextColumn
 from piecework.arguments import listed
 from piecework.arrays import np
 from piecework.errors import ArgumentError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Protocol, TypeAlias
+
     import numpy.typing as npt
 
+    class ArrowStream(Protocol):
+        """An Arrow column in chunks, such as a `pyarrow.ChunkedArray` or a `polars.Series`."""
 
-class ArrowStream(Protocol):
-    """An Arrow column in chunks, such as a `pyarrow.ChunkedArray` or a `polars.Series`."""
+        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    class ArrowArray(Protocol):
+        """An Arrow column in one piece, such as a `pyarrow.Array`."""
 
-
-class ArrowArray(Protocol):
-    """An Arrow column in one piece, such as a `pyarrow.Array`."""
-
-    def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
+        def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
 
 
 Texts: TypeAlias = (

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, TypeAlias
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from piecework._core import Core, RawEncoding
 
 # What the core made, or with what it makes it: special tokens around the text, and those in it.

@@ -7,13 +7,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO
 
 from piecework.errors import FileError, FormatError
 
 # Paths are taken apart where a file is written: to load a tokenizer needs none.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import BinaryIO
 
 
 @contextmanager

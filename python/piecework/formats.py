@@ -7,9 +7,7 @@ of the format treats special tokens in text.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, NamedTuple
 
 from piecework._core import (
     Core,
@@ -28,6 +26,7 @@ from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.files import reason
 
 # Specifications are imported for the formats that lack a pipeline: the others are read without any.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from piecework.spec import PreTokenizer
 
@@ -35,22 +34,34 @@ _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 _MAX_UNPACKED_BYTES = 1 << 30
 _HEAD_BYTES = 8
 
-_RANK_LINE = re.compile(rb"\s*[A-Za-z0-9+/]+={0,2} \d+\s*(\n|$)")
-_FLAT_OBJECT = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\d')
+_RANK_LINE = rb"\s*[A-Za-z0-9+/]+={0,2} \d+\s*(\n|$)"
+_FLAT_OBJECT = rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\d'
 
 
-class Hints(NamedTuple):
+class Hints:
     """What the caller says about a file; every format takes some of it and refuses the rest."""
 
-    lowercase: bool | None = None
-    merges: PathLike | None = None
-    encoding: str | None = None
-    pattern: str | tuple[str, ...] | None = None
-    special_tokens: Mapping[str, int] | Collection[str] | None = None
+    def __init__(
+        self,
+        lowercase: bool | None = None,
+        merges: PathLike | None = None,
+        encoding: str | None = None,
+        pattern: str | tuple[str, ...] | None = None,
+        special_tokens: Mapping[str, int] | Collection[str] | None = None,
+    ) -> None:
+        self.lowercase = lowercase
+        self.merges = merges
+        self.encoding = encoding
+        self.pattern = pattern
+        self.special_tokens = special_tokens
+
+    def with_merges(self, merges: str) -> Hints:
+        """Return the same with another file of merges."""
+        return Hints(self.lowercase, merges, self.encoding, self.pattern, self.special_tokens)
 
     def refuse_all_but(self, taken: tuple[str, ...], what: str) -> None:
         """Refuse what a format has no use for: it says that itself, or cannot be told."""
-        for name, value in self._asdict().items():
+        for name, value in vars(self).items():
             if value is not None and name not in taken:
                 raise ArgumentError(name, _shown(value), f"None for {what}")
 
@@ -70,7 +81,7 @@ def read_tokenizer(path: PathLike, hints: Hints, cache: bool | PathLike = False)
     if cache is False:
         return _read(_unpacked(packed, source), source, hints)
     merges = b"" if hints.merges is None else _bytes_of(path_text(hints.merges))
-    said = repr(hints._replace(merges=None)).encode()
+    said = repr({**vars(hints), "merges": None}).encode()
     target = f"{source}{SUFFIX}" if cache is True else path_text(cache)
     key = fingerprint([packed, merges, said])
     return through_cache(target, key, lambda: _read(_unpacked(packed, source), source, hints))
@@ -79,7 +90,7 @@ def read_tokenizer(path: PathLike, hints: Hints, cache: bool | PathLike = False)
 def _read(data: bytes, source: str, hints: Hints) -> Loaded:
     if hints.merges is not None:
         return _read_pair(data, source, hints)
-    if hints.encoding is not None or _RANK_LINE.match(data):
+    if hints.encoding is not None or _begins_ranks(data):
         return _read_ranks(data, source, hints)
     if is_sentencepiece(data):
         hints.refuse_all_but((), "a SentencePiece model, which says it itself")
@@ -88,6 +99,27 @@ def _read(data: bytes, source: str, hints: Hints) -> Loaded:
     if head.startswith(b"{"):
         return _read_json(data.removeprefix(b"\xef\xbb\xbf"), head, source, hints)
     return _read_lines(data, source, hints)
+
+
+def _begins_ranks(data: bytes) -> bool:
+    # Most files are told apart without a regular expression, whose import would take as long as the rest.
+    line, end, _ = data[:1024].lstrip().partition(b"\n")
+    if line.startswith(b"{") or (end and b" " not in line):
+        return False
+    import re
+
+    return re.match(_RANK_LINE, data) is not None
+
+
+def _begins_flat_object(head: bytes) -> bool:
+    """Tell whether the first value of an object is a number."""
+    # A tokenizer.json says its version first, as a text: no regular expression is needed to see that.
+    key, _, value = head[1:64].partition(b":")
+    if key.strip() == b'"version"' and value.lstrip().startswith(b'"'):
+        return False
+    import re
+
+    return re.match(_FLAT_OBJECT, head) is not None
 
 
 def _in_directory(folder: str, hints: Hints) -> tuple[str, Hints]:
@@ -109,7 +141,7 @@ def _in_directory(folder: str, hints: Hints) -> tuple[str, Hints]:
 def _with_merges(hints: Hints, merges: str) -> Hints:
     if hints.merges is not None:
         raise ArgumentError("merges", _shown(hints.merges), "None for a directory that holds both")
-    return hints._replace(merges=merges)
+    return hints.with_merges(merges)
 
 
 def _bytes_of(source: str) -> bytes:
@@ -142,7 +174,7 @@ def _unpacked(data: bytes, source: str) -> bytes:
 
 
 def _read_json(data: bytes, head: bytes, source: str, hints: Hints) -> Loaded:
-    if _FLAT_OBJECT.match(head):
+    if _begins_flat_object(head):
         raise ArgumentError("merges", f"None for the vocabulary {source}", "the file of its merges")
     if b'"token_bytes"' in data and b'"default_vocab_size"' in data:
         hints.refuse_all_but((), "a tekken.json, which says it itself")

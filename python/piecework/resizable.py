@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
 
 from piecework._core import read_sentencepiece_vocab
 from piecework.arguments import PathLike, check_size, listed, path_text
@@ -13,7 +12,10 @@ from piecework.errors import FileError, InputTypeError
 from piecework.files import reason
 
 # What changes vocabularies is imported when one is changed: a tokenizer that is loaded has no need of it.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from typing_extensions import Self
 
     from piecework._core import Core

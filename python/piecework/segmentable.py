@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
 
 from piecework._core import entropy, scores, segmentations
 from piecework.arguments import Ids, id_list
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from piecework._core import Core
     from piecework.sampling import Drawn, Sampling
     from piecework.segmentation import Segmentation

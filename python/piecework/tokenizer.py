@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
 
 from piecework._core import (
     Core,
@@ -35,16 +34,19 @@ from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
 from piecework.files import whole_file
 from piecework.formats import Hints, read_tokenizer
-from piecework.memory import Memory
 from piecework.resizable import Resizable
 from piecework.segmentable import Segmentable
 from piecework.streams import DecodeStream, DecodeStreams
 from piecework.trainable import Trainable
 
 # Specifications are imported when one is asked for or given: a file is read without any.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Literal
+
     import numpy.typing as npt
 
+    from piecework.memory import Memory
     from piecework.sampling import Drawn, Sampling
     from piecework.spec import (
         AddedToken,
@@ -602,6 +604,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
 
         What a text takes while it is encoded comes on top.
         """
+        from piecework.memory import Memory
+
         return Memory(*self._core.memory())
 
     # ---- specification and files

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
 
 from piecework.arguments import PathLike
 from piecework.bars import progress_bar
 
 # What learns is imported when something is learned: a tokenizer that is loaded has no need of it.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from typing_extensions import Self, Unpack
 
     from piecework.encoding import Encoding
