@@ -44,7 +44,7 @@ const MOST_LOOKS: usize = 32;
 /// Such looks that every word has.
 const FREE_LOOKS: usize = 4096;
 /// So many bytes may have one place that cannot be left, and every word some.
-const BYTES_PER_DEAD: usize = 32;
+const BYTES_PER_DEAD: usize = 4;
 const FREE_DEAD: usize = 64;
 
 /// What is joined to what, by numbers of entries below `entry_bound`.
