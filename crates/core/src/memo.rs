@@ -122,10 +122,17 @@ pub fn pack(ids: &[u32]) -> Option<PackedIds> {
 
 /// Turn the first of packed ids into an id; returns how many they are.
 #[inline(always)]
-pub fn unpack_first(first: &mut u32) -> usize {
+fn unpack_first(first: &mut u32) -> usize {
     let count = (*first >> COUNT_SHIFT) as usize + 1;
     *first &= (1 << COUNT_SHIFT) - 1;
     count
+}
+
+/// Put packed ids where there is room for the most; returns how many they are.
+#[inline(always)]
+pub fn put(packed: &PackedIds, room: &mut [u32]) -> usize {
+    room.copy_from_slice(packed);
+    unpack_first(&mut room[0])
 }
 
 /// The ids, the rest of no meaning, and how many they are.

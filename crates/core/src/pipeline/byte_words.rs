@@ -1,7 +1,7 @@
 //! Words spelled by their bytes to ids, some hundred at a time: hash all and ask for their lines of the memo,
 //! then read those and write.
 
-use crate::memo::{self, Key, Memo, PackedIds, Texts, MAX_PIECES};
+use crate::memo::{self, Key, Memo, Texts, MAX_PIECES};
 use crate::model::{Model, ModelScratch};
 use crate::pretokenize::Words;
 use crate::vocab::Vocab;
@@ -87,7 +87,7 @@ impl ByteWords<'_> {
                 key => self.memo.get_hashed(key, word.hash),
             };
             at += match remembered {
-                Some(packed) if memo::are_ids(packed) => put(packed, &mut out[at..at + MAX_PIECES]),
+                Some(packed) if memo::are_ids(packed) => memo::put(packed, &mut out[at..at + MAX_PIECES]),
                 Some(_) => self.put_longer(&text[span.0..span.1], word, at, out),
                 None if word.key == Key::ABSENT => self.put_longer(&text[span.0..span.1], word, at, out),
                 None => self.put_new(&text[span.0..span.1], word, at, out),
@@ -135,11 +135,4 @@ fn put_all(ids: &[u32], at: usize, out: &mut Vec<u32>) -> usize {
     out.resize(out.len() + ids.len().saturating_sub(MAX_PIECES), 0);
     out[at..at + ids.len()].copy_from_slice(ids);
     ids.len()
-}
-
-/// Put packed ids where there is room for the most; returns how many they are.
-#[inline(always)]
-fn put(packed: &PackedIds, room: &mut [u32]) -> usize {
-    room.copy_from_slice(packed);
-    memo::unpack_first(&mut room[0])
 }

@@ -7,7 +7,7 @@ use super::packed;
 use super::parts::Parts;
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::memo::{self, Memo, PackedIds, MAX_PIECES};
+use crate::memo::{self, Memo, PackedIds};
 use crate::model::{Model, ModelScratch, SentencePiece, Worth};
 use crate::vocab::Vocab;
 
@@ -34,9 +34,6 @@ pub(super) trait Segmenter {
     fn pack(ids: &[u32], note: u32) -> Option<PackedIds>;
 }
 
-/// What the memo says of a short word that the other one knows: ids and worth that nothing has.
-pub(super) const LONG: PackedIds = [u32::MAX; MAX_PIECES];
-
 /// A model that sees each word alone.
 pub(super) struct Alone<'s> {
     pub(super) model: &'s Model,
@@ -48,11 +45,11 @@ pub(super) struct Alone<'s> {
 impl Segmenter for Alone<'_> {
     #[inline]
     fn repeat(&mut self, remembered: &PackedIds, _: Word, _: usize, room: &mut [u32]) -> usize {
-        if *remembered == LONG {
-            return 0;
+        if memo::are_ids(remembered) {
+            memo::put(remembered, room)
+        } else {
+            0
         }
-        room.copy_from_slice(remembered);
-        memo::unpack_first(&mut room[0])
     }
 
     fn repeat_long(&mut self, _: u32, ids: &[u32], _: Word, out: &mut Vec<u32>) -> bool {

@@ -2,7 +2,7 @@
 //! are read, and what they hold is written.
 
 use super::scan::Masks;
-use super::segmenter::{Segmenter, LONG};
+use super::segmenter::Segmenter;
 use super::source::{Source, Word};
 use crate::error::Error;
 use crate::memo::{self, Key, Memo, MAX_PIECES};
@@ -92,7 +92,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
             let put = known.map_or(0, |known| self.segmenter.repeat(known, word, at, room));
             at += put;
             if put == 0 {
-                let is_long = key == Key::ABSENT || known == Some(&LONG);
+                let is_long = key == Key::ABSENT || known == Some(&memo::ELSEWHERE);
                 self.out.truncate(at);
                 self.other_word(word, (key != Key::ABSENT).then_some(key), is_long);
                 at = self.out.len();
@@ -144,7 +144,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
                 let hash = self.long_hash(word);
                 self.long_memo.insert_hashed(self.source.long_key(word), hash, note, ids);
                 if let Some(key) = key {
-                    self.memo.insert(key, LONG);
+                    self.memo.insert(key, memo::ELSEWHERE);
                 }
             }
         }
