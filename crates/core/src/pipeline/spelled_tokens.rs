@@ -50,23 +50,9 @@ impl Pipeline {
         scratch: &mut Scratch,
         writer: &mut TokenWriter<'_>,
     ) -> Result<(), Error> {
-        let mut result = Ok(true);
-        self.special.split_raw(text, options.parse_special, |segment| match segment {
-            _ if result.is_err() => {}
-            Segment::Token(id, start, end) => writer.added(id, (start as u32, end as u32)),
-            Segment::Text(start, end) => {
-                let mark = writer.mark();
-                let segment = (&text[start..end], start as u32);
-                result = self.laid_along(lengths, segment, options, scratch, writer);
-                if let Ok(false) = result {
-                    writer.rewind(mark);
-                    let Scratch { model, split, pieces, .. } = &mut *scratch;
-                    let write = |part: super::Part<'_>| self.write_part(part, model, pieces, writer);
-                    result = self.visit_pieces(segment.0, segment.1, options, split, write).map(|()| true);
-                }
-            }
-        });
-        result.map(drop)
+        self.tokens_by(text, options, scratch, writer, |segment, start, scratch, writer| {
+            self.laid_along(lengths, (segment, start), options, scratch, writer)
+        })
     }
 
     /// Write the tokens of a segment that stands at a byte of the text; false where ids do not spell its words.

@@ -182,6 +182,35 @@ impl Pipeline {
         self.visit_text(text, options, split, |part| self.write_part(part, model, pieces, writer))
     }
 
+    /// Write the tokens of a text, each segment by `quick`, or in the plain way where that gives up and says false.
+    pub(super) fn tokens_by(
+        &self,
+        text: &str,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        writer: &mut TokenWriter<'_>,
+        mut quick: impl FnMut(&str, u32, &mut Scratch, &mut TokenWriter<'_>) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let mut result = Ok(());
+        self.special.split_raw(text, options.parse_special, |segment| match segment {
+            _ if result.is_err() => {}
+            Segment::Token(id, start, end) => writer.added(id, (start as u32, end as u32)),
+            Segment::Text(start, end) => {
+                let (segment, start, mark) = (&text[start..end], start as u32, writer.mark());
+                result = quick(segment, start, scratch, writer).and_then(|is_done| {
+                    if is_done {
+                        return Ok(());
+                    }
+                    writer.rewind(mark);
+                    let Scratch { model, split, pieces, .. } = &mut *scratch;
+                    let write = |part: Part<'_>| self.write_part(part, model, pieces, writer);
+                    self.visit_pieces(segment, start, options, split, write)
+                });
+            }
+        });
+        result
+    }
+
     /// Write the tokens of a stretch of text.
     pub(super) fn write_part(
         &self,

@@ -13,7 +13,6 @@ use crate::model::{Model, Piece};
 use crate::normalize::Normalizer;
 use crate::pipeline::tokens::TokenWriter;
 use crate::pipeline::{Options, Pipeline, Scratch};
-use crate::special::Segment;
 
 impl Pipeline {
     /// Write the tokens of a text.
@@ -25,24 +24,9 @@ impl Pipeline {
         scratch: &mut Scratch,
         writer: &mut TokenWriter<'_>,
     ) -> Result<(), Error> {
-        let mut result = Ok(true);
-        self.special.split_raw(text, options.parse_special, |segment| match segment {
-            _ if result.is_err() => {}
-            Segment::Token(id, start, end) => writer.added(id, (start as u32, end as u32)),
-            Segment::Text(start, end) => {
-                let mark = writer.mark();
-                result = self.segment_tokens(stretches, &text[start..end], start as u32, scratch, writer);
-                if let Ok(false) = result {
-                    writer.rewind(mark);
-                    let Scratch { model, split, pieces, .. } = &mut *scratch;
-                    let write =
-                        |part: crate::pipeline::Part<'_>| self.write_part(part, model, pieces, writer);
-                    let stretch = &text[start..end];
-                    result = self.visit_pieces(stretch, start as u32, options, split, write).map(|()| true);
-                }
-            }
-        });
-        result.map(drop)
+        self.tokens_by(text, options, scratch, writer, |segment, start, scratch, writer| {
+            self.segment_tokens(stretches, segment, start, scratch, writer)
+        })
     }
 
     /// Write the tokens of a segment that stands at byte `start`; gives false where marks may have to be
