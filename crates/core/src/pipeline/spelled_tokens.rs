@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::pretokenize::Words;
 use crate::spec::ModelSpec;
 use crate::special::Segment;
-use crate::text::byte_of_printable;
+use crate::text::{begins_char, byte_of_printable, char_count};
 
 /// How many bytes each entry spells, by its id; 0 for what spells none. Made at first use.
 #[derive(Clone, Debug, Default)]
@@ -140,9 +140,8 @@ impl Line<'_> {
 
     /// The characters that bytes are of, the first and the last whole.
     fn pass(&mut self, bytes: &[u8]) -> (u32, u32) {
-        let is_start = |byte: u8| (byte as i8) >= -0x40;
-        let start = self.chars - u32::from(!is_start(bytes[0]));
-        self.chars += bytes.iter().filter(|&&byte| is_start(byte)).count() as u32;
+        let start = self.chars - u32::from(!begins_char(bytes[0]));
+        self.chars += char_count(bytes);
         (start, self.chars)
     }
 }

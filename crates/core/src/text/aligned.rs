@@ -1,5 +1,7 @@
 //! Normalized text that knows, for each of its bytes, which bytes of the original it came from.
 
+use super::utf8::char_count;
+
 /// Where a normalizer writes: a plain `String` when only ids are wanted, `Aligned` for offsets.
 pub trait NormalizedSink {
     /// Append a character that came from `source` (a byte span of the original).
@@ -90,7 +92,7 @@ impl<'a> CharIndex<'a> {
             let mut total = 0;
             for block in text.as_bytes().chunks(INDEX_BLOCK) {
                 chars_before_block.push(total);
-                total += char_starts(block);
+                total += char_count(block);
             }
             chars_before_block.push(total);
         }
@@ -103,15 +105,11 @@ impl<'a> CharIndex<'a> {
         let block = offset as usize / INDEX_BLOCK;
         match self.chars_before_block.get(block) {
             Some(before) => {
-                before + char_starts(&self.text.as_bytes()[block * INDEX_BLOCK..offset as usize])
+                before + char_count(&self.text.as_bytes()[block * INDEX_BLOCK..offset as usize])
             }
             None => offset,
         }
     }
-}
-
-fn char_starts(bytes: &[u8]) -> u32 {
-    bytes.iter().map(|&b| u32::from((b as i8) >= -0x40)).sum()
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod scripts;
 mod unicode;
 #[rustfmt::skip]
 mod unicode_tables;
+mod utf8;
 
 pub use align::{align, Run};
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
@@ -32,3 +33,4 @@ pub use unicode::{
     class_block, class_of, combining_class, compose, decompose, decompose_for, lowercase, Class,
     FormTraits, NormalForm, UNICODE_VERSION,
 };
+pub use utf8::{begins_char, char_count, char_len};

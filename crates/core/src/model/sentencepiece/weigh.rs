@@ -9,6 +9,7 @@
 use super::super::trie::Trie;
 use super::super::Piece;
 use super::margin::{cost_of, Grades, Worth, MAX_CHARS, ONE};
+use crate::text::char_len;
 
 /// The largest score by size that is weighed.
 const MAX_WEIGHED: f64 = 2000.0;
@@ -221,15 +222,4 @@ impl Weights {
 /// A score as a whole number.
 fn weight(score: f64) -> i32 {
     (score * ONE).round() as i32
-}
-
-/// The length of the character that begins with this byte.
-#[inline]
-fn char_len(first: u8) -> usize {
-    match first {
-        0..=0x7F => 1,
-        0x80..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        _ => 4,
-    }
 }

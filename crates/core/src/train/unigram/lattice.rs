@@ -2,6 +2,7 @@
 //! in them, and the best of them. Time is linear in the stretch and in the pieces found.
 
 use super::pieces::{Link, Pieces, NONE};
+use crate::text::{begins_char, char_len};
 
 /// Sums below the first are multiplied by the second, so that no stretch is too long.
 const TINY: f64 = 1.0 / HUGE;
@@ -65,7 +66,7 @@ impl<'a> Stretch<'a> {
             }
             piece = link.shorter;
         }
-        let character = start + char_bytes(self.text[start]);
+        let character = start + char_len(self.text[start]);
         if end != character {
             call(NONE, character, self.unknown);
         }
@@ -154,7 +155,7 @@ impl<'a> Stretch<'a> {
     }
 
     fn begins_char(&self, place: usize) -> bool {
-        self.text[place] & 0xC0 != 0x80
+        begins_char(self.text[place])
     }
 }
 
@@ -167,14 +168,4 @@ fn is_tiny(sum: f64) -> bool {
 fn raise(sums: &mut [f64], max_bytes: usize) {
     let used = sums.len().min(max_bytes.max(4) + 1);
     sums[..used].iter_mut().for_each(|sum| *sum *= HUGE);
-}
-
-/// How long a character is, by its first byte.
-pub(super) fn char_bytes(first: u8) -> usize {
-    match first {
-        0..0xC0 => 1,
-        0xC0..0xE0 => 2,
-        0xE0..0xF0 => 3,
-        0xF0.. => 4,
-    }
 }

@@ -4,10 +4,11 @@
 //! piece stood there would stand the best segmentation of its own text without it.
 
 use super::corpus::Corpus;
-use super::lattice::{char_bytes, Scratch, Stretch};
+use super::lattice::{Scratch, Stretch};
 use super::pieces::{Pieces, NONE};
 use super::shares::Workers;
 use crate::error::Error;
+use crate::text::char_len;
 
 /// What becomes of a piece.
 #[derive(Clone, Copy, PartialEq)]
@@ -119,7 +120,7 @@ impl Judge<'_> {
             return Fate::Useless;
         }
         let name = self.pieces.name(self.corpus, piece);
-        if name.len() == char_bytes(name[0]) {
+        if name.len() == char_len(name[0]) {
             return Fate::Needed;
         }
         let start = self.pieces.places[piece] as usize;

@@ -17,6 +17,7 @@ use super::pieces::{Link, Pieces, NONE};
 use super::vocabulary::Reserved;
 use super::TrainSpec;
 use crate::error::Error;
+use crate::text::{begins_char, char_count};
 use crate::train::progress::Progress;
 use crate::train::Shape;
 
@@ -182,7 +183,7 @@ impl<'c> Suffixes<'c> {
             let below = open.last().map_or(0, |next| next.bytes).max(shared);
             let bytes = &self.corpus.text[self.order[first] as usize..][..done.bytes];
             if let Some(bytes) = self.allowed(bytes, below).filter(|_| count >= MIN_COUNT) {
-                give(candidate(first..at, bytes.len(), char_count(bytes), count));
+                give(candidate(first..at, bytes.len(), char_count(bytes) as usize, count));
             }
         }
         if count > 0 {
@@ -193,7 +194,7 @@ impl<'c> Suffixes<'c> {
     /// What of a substring may be a piece: all, or its longest beginning of an allowed shape that has more
     /// than `below` bytes and so occurs as often.
     fn allowed<'t>(&self, bytes: &'t [u8], below: usize) -> Option<&'t [u8]> {
-        if char_count(bytes) >= self.max_chars {
+        if char_count(bytes) as usize >= self.max_chars {
             return None;
         }
         let Some(shape) = self.shape else { return Some(bytes) };
@@ -258,7 +259,7 @@ impl<'c> Suffixes<'c> {
     fn suffix(&self, place: usize) -> &'c [u8] {
         let end = self.corpus.segments[self.segment_of[place] as usize].range().end;
         let all = &self.corpus.text[place..end];
-        let starts = (0..all.len()).filter(|&at| all[at] & 0xC0 != 0x80);
+        let starts = (0..all.len()).filter(|&at| begins_char(all[at]));
         let cut = starts.take(self.max_chars + 1).nth(self.max_chars);
         &all[..cut.unwrap_or(all.len())]
     }
@@ -285,12 +286,8 @@ fn add(open: &mut Vec<Open>, bytes: usize, first: usize, count: u64) {
 /// How many bytes two texts share at their start, in whole characters.
 fn shared(one: &[u8], two: &[u8]) -> usize {
     let same = one.iter().zip(two).take_while(|(a, b)| a == b).count();
-    let whole = |&at: &usize| two.get(at).is_none_or(|byte| byte & 0xC0 != 0x80);
+    let whole = |&at: &usize| two.get(at).is_none_or(|&byte| begins_char(byte));
     (0..=same).rev().find(whole).unwrap_or(0)
-}
-
-fn char_count(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&byte| byte & 0xC0 != 0x80).count()
 }
 
 /// The first character of a text.

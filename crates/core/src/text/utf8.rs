@@ -1,0 +1,41 @@
+//! Characters as their bytes tell them.
+
+/// How many bytes a character has, by its first.
+#[inline]
+#[must_use]
+pub fn char_len(first: u8) -> usize {
+    match first {
+        0..0xC0 => 1,
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 4,
+    }
+}
+
+/// Whether a byte of a text is the first of a character.
+#[inline]
+#[must_use]
+pub fn begins_char(byte: u8) -> bool {
+    (byte as i8) >= -0x40
+}
+
+/// How many characters begin in some bytes of a text.
+#[inline]
+#[must_use]
+pub fn char_count(bytes: &[u8]) -> u32 {
+    bytes.iter().map(|&byte| u32::from(begins_char(byte))).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_tell_what_their_characters_are() {
+        for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
+            let text = c.to_string();
+            assert_eq!(char_len(text.as_bytes()[0]), text.len());
+            assert_eq!(char_count(text.as_bytes()), 1);
+        }
+    }
+}
