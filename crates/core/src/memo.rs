@@ -120,26 +120,35 @@ pub fn pack(ids: &[u32]) -> Option<PackedIds> {
     Some(packed)
 }
 
-/// Turn the first of packed ids into an id; returns how many they are.
+/// How many packed ids are, by the first.
 #[inline(always)]
-fn unpack_first(first: &mut u32) -> usize {
-    let count = (*first >> COUNT_SHIFT) as usize + 1;
-    *first &= (1 << COUNT_SHIFT) - 1;
-    count
+fn count(first: u32) -> usize {
+    (first >> COUNT_SHIFT) as usize + 1
+}
+
+/// The first of packed ids.
+#[inline(always)]
+fn unpacked_first(first: u32) -> u32 {
+    first & ((1 << COUNT_SHIFT) - 1)
 }
 
 /// Put packed ids where there is room for the most; returns how many they are.
+///
+/// Their number is read where they were packed: the next word's place would wait for what is written here.
 #[inline(always)]
 pub fn put(packed: &PackedIds, room: &mut [u32]) -> usize {
+    let first = packed[0];
     room.copy_from_slice(packed);
-    unpack_first(&mut room[0])
+    room[0] = unpacked_first(first);
+    count(first)
 }
 
 /// The ids, the rest of no meaning, and how many they are.
 #[inline]
 #[must_use]
 pub fn unpacked(mut packed: PackedIds) -> (PackedIds, usize) {
-    let count = unpack_first(&mut packed[0]);
+    let count = count(packed[0]);
+    packed[0] = unpacked_first(packed[0]);
     (packed, count)
 }
 
