@@ -100,7 +100,20 @@ const COUNT_SHIFT: u32 = 30;
 /// What a memo holds of a word that it has no room for, where another one has it; no ids are like this.
 pub const ELSEWHERE: PackedIds = [u32::MAX; MAX_PIECES];
 
-/// Whether the ids are those of a word and not `ELSEWHERE`.
+/// What a memo holds of a word that is on its way to its ids, as the one with a number; no ids are like this.
+#[must_use]
+pub fn awaited(number: u32) -> PackedIds {
+    let [first, ..] = ELSEWHERE;
+    [first, number, 0, 0]
+}
+
+/// The number of an awaited word; none where ids are elsewhere.
+#[must_use]
+pub fn awaited_number(packed: &PackedIds) -> Option<u32> {
+    (*packed != ELSEWHERE).then_some(packed[1])
+}
+
+/// Whether the ids are those of a word and neither `ELSEWHERE` nor awaited.
 #[inline(always)]
 #[must_use]
 pub fn are_ids(packed: &PackedIds) -> bool {
@@ -267,10 +280,15 @@ impl Memo {
     /// Remember a word.
     #[inline]
     pub fn insert(&mut self, key: Key, ids: PackedIds) {
+        self.insert_hashed(key, key.hash(), ids);
+    }
+
+    /// Remember a word with this hash.
+    #[inline]
+    pub fn insert_hashed(&mut self, key: Key, hash: u64, ids: PackedIds) {
         if self.words >= self.lines.len() {
             self.make_room();
         }
-        let hash = key.hash();
         let free = self.probes(hash).find(|&at| self.lines[at].keys[1] == 0);
         let own = (hash >> self.shift) as usize;
         let line = &mut self.lines[free.unwrap_or(own)];
@@ -278,6 +296,14 @@ impl Memo {
         self.words += usize::from(free.is_some());
         line.keys[way] = key.0;
         line.ids[way] = ids;
+    }
+
+    /// Change what is remembered for a word with this hash, if anything is.
+    pub fn change_hashed(&mut self, key: Key, hash: u64, ids: PackedIds) {
+        let ways = self.probes(hash).flat_map(|at| [(at, 0), (at, 1)]);
+        if let Some((at, way)) = { ways }.find(|&(at, way)| self.lines[at].keys[way] == key.0) {
+            self.lines[at].ids[way] = ids;
+        }
     }
 
     /// The lines that a word may be in.

@@ -5,6 +5,7 @@ pub mod array;
 pub mod arrow;
 pub mod ascii;
 pub mod classes;
+pub mod joins;
 pub mod level;
 pub mod pages;
 pub mod positions;

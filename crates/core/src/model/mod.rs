@@ -20,6 +20,8 @@ pub use unigram::{Found, Path, Segmentations, Unigram, MAX_SEGMENTATIONS};
 pub use word::WordModel;
 pub use wordpiece::WordPiece;
 
+use piecework_kernels::joins::ABREAST;
+
 use crate::error::{Error, ErrorKind};
 use crate::parts::Parts;
 use crate::spec::ModelSpec;
@@ -273,5 +275,34 @@ impl Model {
         spelled.extend(word.bytes().map(printable_of));
         self.run(&spelled, vocab, scratch, out);
         scratch.spelled = spelled;
+    }
+
+    /// Segment words of a text as `run_spelled` does, some at a time; `ends` are where the ids of each end.
+    pub fn run_spelled_all(
+        &self,
+        (text, spans): (&str, &[(usize, usize)]),
+        vocab: &Vocab,
+        scratch: &mut ModelScratch,
+        out: &mut Vec<u32>,
+        ends: &mut Vec<usize>,
+    ) {
+        for spans in spans.chunks(ABREAST) {
+            let mut words = [&[][..]; ABREAST];
+            let bytes = text.as_bytes();
+            words.iter_mut().zip(spans).for_each(|(word, &(start, end))| *word = &bytes[start..end]);
+            let abreast = match self {
+                Self::Bpe(model) if scratch.draws.is_none() => Some(model),
+                _ => None,
+            };
+            if let Some(model) = abreast {
+                model.begin_bytes(&words[..spans.len()], scratch);
+            }
+            for (number, &(start, end)) in spans.iter().enumerate() {
+                if !abreast.is_some_and(|model| model.finish_bytes(words[number], number, scratch, out)) {
+                    self.run_spelled(&text[start..end], vocab, scratch, out);
+                }
+                ends.push(out.len());
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Words spelled by their bytes to ids, some hundred at a time: hash all and ask for their lines of the memo,
 //! then read those and write.
 
-use crate::memo::{self, Key, Memo, Texts, MAX_PIECES};
+use crate::memo::{self, Key, Memo, PackedIds, Texts, MAX_PIECES};
 use crate::model::{Model, ModelScratch};
 use crate::pretokenize::Words;
 use crate::vocab::Vocab;
@@ -19,16 +19,49 @@ pub(super) struct Waiting {
     hash: u64,
 }
 
-/// Memory for the words that wait, and for the ids of one.
+/// A word whose ids are not in the memo, on its way to them.
+#[derive(Clone, Copy, Debug)]
+struct Later {
+    /// Its number among those that wait.
+    number: usize,
+    /// Where its ids go, if those of all others that come later are left out.
+    at: usize,
+    way: Way,
+    /// Where its ids are.
+    ids: (usize, usize),
+}
+
+/// Where the ids of a word come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// `Texts` may have them.
+    Elsewhere,
+    /// The model.
+    New,
+    /// The same word came before, as the one with this number of those that come later.
+    Again(usize),
+}
+
+/// Memory for the words that wait, and for those that take longer.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
     waiting: Box<[Waiting; BATCH]>,
+    later: Vec<Later>,
+    /// The spans of new words, and where the ids of each end.
+    spans: Vec<(usize, usize)>,
+    ends: Vec<usize>,
     ids: Vec<u32>,
 }
 
 impl Default for Batch {
     fn default() -> Self {
-        Self { waiting: Box::new([Waiting { key: Key::ABSENT, hash: 0 }; BATCH]), ids: Vec::new() }
+        Self {
+            waiting: Box::new([Waiting { key: Key::ABSENT, hash: 0 }; BATCH]),
+            later: Vec::new(),
+            spans: Vec::new(),
+            ends: Vec::new(),
+            ids: Vec::new(),
+        }
     }
 }
 
@@ -65,11 +98,11 @@ impl ByteWords<'_> {
             if let Some(key) = Key::at(text, start, end) {
                 *waiting = Waiting { key, hash: key.hash() };
                 memo.prefetch_hashed(waiting.hash);
-            } else if end - start <= MAX_REMEMBERED_BYTES {
+            } else if is_remembered(end - start) {
                 *waiting = Waiting { key: Key::ABSENT, hash: Texts::hash(&text[start..end]) };
                 texts.prefetch_hashed(waiting.hash);
             } else {
-                waiting.key = Key::ABSENT;
+                *waiting = Waiting { key: Key::ABSENT, hash: 0 };
             }
         }
     }
@@ -80,59 +113,128 @@ impl ByteWords<'_> {
     fn answer(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
         let mut at = out.len();
         out.resize(at + MAX_PIECES * words.ends.len(), 0);
-        for (i, span) in words.spans().enumerate() {
-            let word = self.batch.waiting[i];
-            let remembered = match word.key {
-                Key::ABSENT => None,
-                key => self.memo.get_hashed(key, word.hash),
-            };
-            at += match remembered {
-                Some(packed) if memo::are_ids(packed) => memo::put(packed, &mut out[at..at + MAX_PIECES]),
-                Some(_) => self.put_longer(&text[span.0..span.1], word, at, out),
-                None if word.key == Key::ABSENT => self.put_longer(&text[span.0..span.1], word, at, out),
-                None => self.put_new(&text[span.0..span.1], word, at, out),
-            };
+        let Batch { waiting, later, .. } = &mut *self.batch;
+        later.clear();
+        for (number, word) in waiting[..words.ends.len()].iter().enumerate() {
+            match self.memo.get_hashed(word.key, word.hash) {
+                Some(packed) if memo::are_ids(packed) => {
+                    at += memo::put(packed, &mut out[at..at + MAX_PIECES]);
+                }
+                found => {
+                    let way = way_of(*word, found);
+                    if way == Way::New && word.key != Key::ABSENT {
+                        self.memo.insert_hashed(word.key, word.hash, memo::awaited(later.len() as u32));
+                    }
+                    later.push(Later { number, at, way, ids: (0, 0) });
+                }
+            }
         }
         out.truncate(at);
+        if !self.batch.later.is_empty() {
+            self.answer_later(text, words, out);
+        }
     }
 
-    /// Put the ids of a word that has no key, or is known to be in `Texts`, at a place; returns how many.
+    /// Put in the ids of words that are not in the memo.
     #[cold]
     #[inline(never)]
-    fn put_longer(&mut self, text: &str, word: Waiting, at: usize, out: &mut Vec<u32>) -> usize {
-        if text.len() > MAX_REMEMBERED_BYTES {
-            return put_all(self.segmented(text), at, out);
-        }
-        if let Some((_, ids)) = self.texts.get_hashed(text.as_bytes(), word.hash) {
-            return put_all(ids, at, out);
-        }
-        self.segmented(text);
-        self.texts.insert_hashed(text.as_bytes(), word.hash, 0, &self.batch.ids);
-        put_all(&self.batch.ids, at, out)
-    }
-
-    /// Put the ids of a word that the memo should have, but does not, at a place; returns how many.
-    #[cold]
-    #[inline(never)]
-    fn put_new(&mut self, text: &str, word: Waiting, at: usize, out: &mut Vec<u32>) -> usize {
-        let packed = memo::pack(self.segmented(text));
-        self.memo.insert(word.key, packed.unwrap_or(memo::ELSEWHERE));
-        if packed.is_none() {
-            self.texts.insert_hashed(text.as_bytes(), word.hash, 0, &self.batch.ids);
-        }
-        put_all(&self.batch.ids, at, out)
-    }
-
-    fn segmented(&mut self, text: &str) -> &[u32] {
+    fn answer_later(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
         self.batch.ids.clear();
-        self.model.run_spelled(text, self.vocab, self.scratch, &mut self.batch.ids);
-        &self.batch.ids
+        self.recall(text, words);
+        self.segment_new(text);
+        self.remember(text);
+        self.batch.put_in(out);
+    }
+
+    /// Find the ids of words that `Texts` has; the others are new.
+    fn recall(&mut self, text: &str, words: Words<'_>) {
+        let Self { texts, batch: Batch { waiting, later, spans, ids, .. }, .. } = self;
+        for word in later.iter().filter(|word| word.way == Way::Elsewhere) {
+            texts.prefetch_found(waiting[word.number].hash);
+        }
+        spans.clear();
+        for word in later.iter_mut() {
+            let (start, end) = (words.starts[word.number] as usize, words.ends[word.number] as usize);
+            if word.way == Way::Elsewhere {
+                let bytes = &text.as_bytes()[start..end];
+                match texts
+                    .get_hashed(bytes, waiting[word.number].hash)
+                    .filter(|_| is_remembered(bytes.len()))
+                {
+                    Some((_, found)) => {
+                        word.ids = (ids.len(), ids.len() + found.len());
+                        ids.extend_from_slice(found);
+                    }
+                    None => word.way = Way::New,
+                }
+            }
+            if word.way == Way::New {
+                spans.push((start, end));
+            }
+        }
+    }
+
+    /// Segment the words that are new.
+    fn segment_new(&mut self, text: &str) {
+        let Batch { later, spans, ends, ids, .. } = &mut *self.batch;
+        let mut start = ids.len();
+        ends.clear();
+        self.model.run_spelled_all((text, spans), self.vocab, self.scratch, ids, ends);
+        for (word, &end) in later.iter_mut().filter(|word| word.way == Way::New).zip(&*ends) {
+            word.ids = (start, end);
+            start = end;
+        }
+    }
+
+    /// Remember the words that are new.
+    fn remember(&mut self, text: &str) {
+        let Batch { waiting, later, spans, ids, .. } = &*self.batch;
+        for (word, &(start, end)) in later.iter().filter(|word| word.way == Way::New).zip(spans) {
+            let Waiting { key, hash } = waiting[word.number];
+            let ids = &ids[word.ids.0..word.ids.1];
+            let packed = memo::pack(ids);
+            if key != Key::ABSENT {
+                self.memo.change_hashed(key, hash, packed.unwrap_or(memo::ELSEWHERE));
+            }
+            if (key == Key::ABSENT || packed.is_none()) && is_remembered(end - start) {
+                self.texts.insert_hashed(&text.as_bytes()[start..end], hash, 0, ids);
+            }
+        }
     }
 }
 
-/// Put ids at a place where there is room for `MAX_PIECES`; returns how many they are.
-fn put_all(ids: &[u32], at: usize, out: &mut Vec<u32>) -> usize {
-    out.resize(out.len() + ids.len().saturating_sub(MAX_PIECES), 0);
-    out[at..at + ids.len()].copy_from_slice(ids);
-    ids.len()
+/// Where the ids of a word come from that are not in the memo.
+fn way_of(word: Waiting, found: Option<&PackedIds>) -> Way {
+    match found.map(memo::awaited_number) {
+        None if word.key != Key::ABSENT => Way::New,
+        None | Some(None) => Way::Elsewhere,
+        Some(Some(number)) => Way::Again(number as usize),
+    }
+}
+
+fn is_remembered(len: usize) -> bool {
+    len <= MAX_REMEMBERED_BYTES
+}
+
+impl Batch {
+    /// Put in the ids of words that come later, from the last on.
+    fn put_in(&mut self, out: &mut Vec<u32>) {
+        for at in 0..self.later.len() {
+            if let Way::Again(number) = self.later[at].way {
+                self.later[at].ids = self.later[number].ids;
+            }
+        }
+        let mut from = out.len();
+        let all: usize = self.later.iter().map(|word| word.ids.1 - word.ids.0).sum();
+        out.resize(from + all, 0);
+        let mut to = out.len();
+        for word in self.later.iter().rev() {
+            let ids = &self.ids[word.ids.0..word.ids.1];
+            out.copy_within(word.at..from, to - (from - word.at));
+            to -= from - word.at;
+            from = word.at;
+            out[to - ids.len()..to].copy_from_slice(ids);
+            to -= ids.len();
+        }
+    }
 }

@@ -24,6 +24,8 @@ mod pairs;
 mod short;
 mod sweeps;
 
+use piecework_kernels::joins::Rows;
+
 use self::alphabet::Alphabet;
 use self::linear::{Linear, Walk};
 use self::long::Links;
@@ -78,6 +80,7 @@ pub(crate) struct Symbols {
     links: Links,
     order: Order,
     walk: Walk,
+    rows: Rows,
     bytes: Vec<u8>,
     places: Places,
 }
@@ -130,6 +133,26 @@ impl Bpe {
     pub fn run_bytes(&self, word: &[u8], scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
         let Some(linear) = &self.bytes else { return false };
         linear.segment(word, &mut scratch.symbols.walk, |id, _| out.push(id))
+    }
+
+    /// Segment those of up to `ABREAST` words that are short at once, none empty, each given as `run_bytes` takes it.
+    pub fn begin_bytes(&self, words: &[&[u8]], scratch: &mut ModelScratch) {
+        if let Some(linear) = &self.bytes {
+            linear.join_rows(words, &mut scratch.symbols.rows);
+        }
+    }
+
+    /// Append the entries of one of the words that were given last; says whether it was segmented.
+    pub fn finish_bytes(
+        &self,
+        word: &[u8],
+        number: usize,
+        scratch: &ModelScratch,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let linear = self.bytes.as_ref();
+        let entries = linear.and_then(|linear| linear.entries_of(word, &scratch.symbols.rows, number));
+        entries.map(|entries| out.extend(entries)).is_some()
     }
 
     /// Segment a word of nothing but characters that stand for bytes by those; says whether it can.

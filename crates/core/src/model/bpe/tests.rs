@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use piecework_kernels::joins::{ABREAST, MAX_BYTES};
+
 use super::*;
 use crate::model::Sampling;
 use crate::spec::VocabSpec;
@@ -301,6 +303,24 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
     model.alphabet.spell(&print(word), &mut symbols);
     let joined = || naive(&model, symbols).iter().map(|symbol| symbol.id).collect();
     prop_assert!(!is_done || as_bytes == whole.map_or_else(joined, |id| vec![id]));
+    check_parts(&model, word.as_bytes())
+}
+
+/// Check that the parts of a word joined at once become what each becomes alone.
+fn check_parts(model: &Bpe, word: &[u8]) -> Result<(), TestCaseError> {
+    let mut scratch = ModelScratch::default();
+    for size in 1..=MAX_BYTES + 1 {
+        for parts in word.chunks(size).collect::<Vec<_>>().chunks(ABREAST) {
+            model.begin_bytes(parts, &mut scratch);
+            for (number, part) in parts.iter().enumerate() {
+                let (mut alone, mut at_once) = (Vec::new(), Vec::new());
+                let is_known = model.run_bytes(part, &mut ModelScratch::default(), &mut alone);
+                let is_done = model.finish_bytes(part, number, &scratch, &mut at_once);
+                prop_assert!(!is_done || !is_known || alone == at_once);
+                prop_assert!(is_known || !is_done);
+            }
+        }
+    }
     Ok(())
 }
 

@@ -9,7 +9,9 @@
 //! most as many as both lists have entries. A pair crosses if it joins before the left entry is made; before
 //! the right one is, or at the same time, as of equal merges the leftmost comes first.
 
-use super::joins::{Joins, NUMBER_BOUND};
+use piecework_kernels::joins::{Pairs, NUMBER_BOUND};
+
+use super::joins::Joins;
 use super::{Merge, Rules, NONE};
 
 /// The numbers of entries, and how they are joined.
@@ -78,8 +80,26 @@ impl Halves {
     }
 
     /// The halves of each number that has some, by number.
-    pub(super) fn joined(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+    pub(super) fn of_joined(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.lefts.iter().copied().zip(self.rights.iter().copied()).skip(self.symbols as usize)
+    }
+
+    /// How many entries are not joined from others.
+    pub(super) fn symbols(&self) -> u32 {
+        self.symbols
+    }
+
+    /// Which two bytes join to which number, where the bytes are the first.
+    pub(super) fn of_bytes(&self) -> impl Iterator<Item = (u8, u8, u32)> + '_ {
+        let joined = (self.symbols..).zip(self.of_joined());
+        joined.filter_map(|(joined, (left, right))| {
+            Some((u8::try_from(left).ok()?, u8::try_from(right).ok()?, joined))
+        })
+    }
+
+    /// Which two entries join to which.
+    pub(super) fn pairs(&self) -> &Pairs {
+        self.joins.pairs()
     }
 
     /// Whether no merge crosses the border between two entries.

@@ -13,6 +13,9 @@
 //! prefixes  the entries that a text begins with
 //! builder   places the states of these
 //!
+//! New words of a stretch of text, most of them short and spelled by their bytes, are joined at once instead, merge
+//! by merge: `piecework_kernels::joins` has their rows. Both ways find what BPE makes of a word.
+//!
 //! What it demands:
 //! - the merge of the lowest rank comes first, the leftmost of equals; none is left out at random;
 //! - every symbol that a word begins with is an entry, told by its bytes;
@@ -29,6 +32,8 @@ mod halves;
 mod joins;
 mod prefixes;
 mod verdicts;
+
+use piecework_kernels::joins::{BytePairs, Rows, MAX_BYTES};
 
 use self::halves::Halves;
 use self::prefixes::{Match, Prefixes};
@@ -66,6 +71,8 @@ pub(in crate::model) struct Linear {
     prefixes: Prefixes,
     /// The entries by the time at which they are made, then those that only whole words are.
     entries: Vec<u32>,
+    /// Where symbols are the bytes, and nothing but merges makes entries: short words go by rows.
+    byte_pairs: Option<BytePairs>,
 }
 
 /// Memory for the way through one word.
@@ -95,10 +102,14 @@ impl Linear {
         entries.extend(rules.whole_words.iter().filter(|&&entry| !is_made[entry as usize]));
         let mut texts = Texts::default();
         rules.symbols.iter().for_each(|&symbol| texts.push(|bytes| push_bytes(symbol, bytes)));
-        halves.joined().for_each(|(left, right)| texts.push_join(left, right));
+        halves.of_joined().for_each(|(left, right)| texts.push_join(left, right));
         entries[first_whole..].iter().for_each(|&entry| texts.push(|bytes| push_bytes(entry, bytes)));
         let prefixes = Prefixes::of(&texts.all(), first_whole as u32)?;
-        Some(Self { halves, prefixes, entries })
+        let bytes: [u8; 256] = std::array::from_fn(|byte| byte as u8);
+        let are_bytes = halves.symbols() == 256 && texts.bytes.starts_with(&bytes);
+        let goes_by_rows = are_bytes && entries.len() == first_whole;
+        let byte_pairs = goes_by_rows.then(|| BytePairs::of(halves.of_bytes()));
+        Some(Self { halves, prefixes, entries, byte_pairs })
     }
 
     /// Give `found` the entries of a word and how many bytes each has; says whether it could: not where a symbol
@@ -126,6 +137,24 @@ impl Linear {
             taken.for_each(|taken| found(self.entries[taken.entry as usize], taken.len as usize));
         }
         is_done
+    }
+
+    /// Segment those of up to `ABREAST` words that go by rows.
+    pub(in crate::model) fn join_rows(&self, words: &[&[u8]], rows: &mut Rows) {
+        if let Some(pairs) = &self.byte_pairs {
+            rows.join(words, pairs, self.halves.pairs());
+        }
+    }
+
+    /// The entries of one of the words of `rows`, if it went by rows.
+    pub(in crate::model) fn entries_of<'s>(
+        &'s self,
+        word: &[u8],
+        rows: &'s Rows,
+        row: usize,
+    ) -> Option<impl Iterator<Item = u32> + 's> {
+        let goes = word.len() <= MAX_BYTES && self.byte_pairs.is_some();
+        goes.then(|| rows.numbers(row).map(|number| self.entries[number as usize]))
     }
 
     /// Take entries up to the end of a word, of which the longest that it begins with is known.
@@ -178,7 +207,10 @@ impl Linear {
 
     /// The memory it takes.
     pub(in crate::model) fn bytes(&self) -> usize {
-        self.halves.bytes() + self.prefixes.bytes() + size_of_val(self.entries.as_slice())
+        self.halves.bytes()
+            + self.prefixes.bytes()
+            + self.byte_pairs.as_ref().map_or(0, BytePairs::bytes)
+            + size_of_val(self.entries.as_slice())
     }
 }
 

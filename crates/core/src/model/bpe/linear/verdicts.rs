@@ -3,7 +3,7 @@
 //! The bits of a pair are mixed one to one. Some of the mixed ones choose the slot, which holds the others: what
 //! is found is never about another pair.
 
-use super::joins::NUMBER_BITS;
+use piecework_kernels::joins::NUMBER_BITS;
 
 const PAIR_BITS: u32 = 2 * NUMBER_BITS;
 /// 128 KB: half of the second cache of small machines.

@@ -1,0 +1,86 @@
+use super::*;
+use crate::level::Level;
+
+fn random(i: u32) -> u32 {
+    (i + 1).wrapping_mul(0x9E37_79B9).rotate_left(i % 31) ^ i
+}
+
+/// Join the first of the least pairs of a word until none joins.
+fn joined_one_by_one(word: &[u8], join: impl Fn(u32, u32) -> u32) -> Vec<u32> {
+    let mut numbers: Vec<u32> = word.iter().map(|&byte| u32::from(byte)).collect();
+    loop {
+        let pairs = numbers.windows(2).map(|two| join(two[0], two[1])).zip(0..);
+        match pairs.min() {
+            Some((joined, at)) if joined != NUMBER_BOUND => {
+                numbers[at] = joined;
+                numbers.remove(at + 1);
+            }
+            _ => return numbers,
+        }
+    }
+}
+
+/// Pairs of letters, and of what they join to.
+fn some_pairs(letters: u32) -> Vec<(u32, u32, u32)> {
+    let mut numbers: Vec<u32> = (0..letters).collect();
+    let mut pairs = Vec::new();
+    for i in 0..letters * 40 {
+        let [left, right] =
+            [random(2 * i), random(2 * i + 1)].map(|at| numbers[at as usize % numbers.len()]);
+        if !pairs.iter().any(|&(l, r, _)| (l, r) == (left, right)) {
+            pairs.push((left, right, 256 + i));
+            numbers.push(256 + i);
+        }
+    }
+    pairs
+}
+
+#[test]
+fn every_pair_is_found_and_no_other() {
+    for count in [0, 1, 7, 1000] {
+        let mut pairs = Pairs::with_room_for(count);
+        let numbers = |i: usize| [random(i as u32), random(i as u32 + 77)].map(|n| n % NUMBER_BOUND);
+        for i in 0..count {
+            let [left, right] = numbers(i);
+            pairs.insert(left, right, i as u32);
+        }
+        for i in 0..2 * count {
+            let [left, right] = numbers(i);
+            assert_eq!(pairs.get(left, right), if i < count { i as u32 } else { NUMBER_BOUND });
+        }
+        assert_eq!(pairs.get(NUMBER_BOUND, 0), NUMBER_BOUND);
+        assert_eq!(pairs.get(0, NUMBER_BOUND), NUMBER_BOUND);
+    }
+}
+
+#[test]
+fn rows_join_what_joins_one_by_one_at_every_level() {
+    for letters in [1, 2, 3, 5] {
+        let list = some_pairs(letters);
+        let mut pairs = Pairs::with_room_for(list.len());
+        list.iter().for_each(|&(left, right, joined)| pairs.insert(left, right, joined));
+        let of_bytes = list.iter().filter(|(left, right, _)| *left.max(right) < 256);
+        let bytes = BytePairs::of(of_bytes.map(|&(left, right, joined)| (left as u8, right as u8, joined)));
+        let words: Vec<Vec<u8>> = (0..4000)
+            .map(|i| {
+                (0..i % (MAX_BYTES as u32 + 1)).map(|at| (random(i * 20 + at) % letters) as u8).collect()
+            })
+            .collect();
+        let mut rows = Rows::default();
+        for words in words.chunks(ABREAST - 3).chain(words.chunks(ABREAST)) {
+            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+            for level in Level::supported() {
+                rows.join_at(level, &words, &bytes, &pairs);
+                for (row, word) in words.iter().enumerate() {
+                    let expected = joined_one_by_one(word, |left, right| pairs.get(left, right));
+                    assert_eq!(
+                        rows.numbers(row).collect::<Vec<_>>(),
+                        expected,
+                        "{} {word:?}",
+                        level.name()
+                    );
+                }
+            }
+        }
+    }
+}
