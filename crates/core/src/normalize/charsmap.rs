@@ -17,10 +17,13 @@ pub(super) const MAX_SOURCE_BYTES: usize = 256;
 pub(super) struct Charsmap {
     units: Vec<u32>,
     replacements: String,
-    /// By ASCII character: whether a rule of several characters has it.
-    within_longer: [bool; 128],
+    /// By byte: whether a rule has it after its first one; an ASCII one, whether a rule of several characters has it.
+    within_longer: [bool; 256],
     /// Whether a rule goes on with an ASCII character.
     goes_on_with_ascii: bool,
+    /// The bytes that first characters of rules begin with, and those that others do.
+    first_bytes: Vec<u8>,
+    next_bytes: Vec<u8>,
     /// The characters that rules begin with.
     firsts: Firsts,
 }
@@ -43,15 +46,21 @@ impl Charsmap {
         if !replacements.ends_with('\0') {
             return Err(("replacements without an end".to_owned(), "NUL after each replacement"));
         }
-        let (units, within_longer) = (units.collect(), [false; 128]);
+        let (units, within_longer) = (units.collect(), [false; 256]);
         let mut charsmap = Self {
             units,
             replacements,
             within_longer,
             goes_on_with_ascii: false,
+            first_bytes: Vec::new(),
+            next_bytes: Vec::new(),
             firsts: Firsts::default(),
         };
         (charsmap.within_longer, charsmap.goes_on_with_ascii) = charsmap.check()?;
+        let root = charsmap.root();
+        charsmap.first_bytes = (1..=0xF4).filter(|&byte| charsmap.child(root, byte).is_some()).collect();
+        charsmap.next_bytes =
+            (1..=0xF4).filter(|&byte| charsmap.within_longer[usize::from(byte)]).collect();
         charsmap.firsts = Firsts::of(&charsmap);
         Ok(charsmap)
     }
@@ -121,6 +130,45 @@ impl Charsmap {
         Some((self.firsts.get(c)?, c.len_utf8()))
     }
 
+    /// Give every character that rules have after a node, in no more than so many `steps`; with it, where the children
+    /// of its node begin, and its value if it ends a rule.
+    pub(super) fn each_char(
+        &self,
+        base: usize,
+        steps: &mut usize,
+        visit: &mut impl FnMut(char, usize, Option<usize>),
+    ) {
+        let leads = if base == self.root() { &self.first_bytes } else { &self.next_bytes };
+        for &lead in leads {
+            let (begun, tail) = match lead {
+                0..=0x7F => (u32::from(lead), 0),
+                0x80..=0xC1 => continue,
+                0xC2..=0xDF => (u32::from(lead & 0x1F), 1),
+                0xE0..=0xEF => (u32::from(lead & 0xF), 2),
+                _ => (u32::from(lead & 7), 3),
+            };
+            self.each_ending((base, lead), (begun, tail), steps, visit);
+        }
+    }
+
+    /// The same for those that go on with a byte after a node: `begun` so far, and `tail` more bytes.
+    fn each_ending(
+        &self,
+        (base, byte): (usize, u8),
+        (begun, tail): (u32, u32),
+        steps: &mut usize,
+        visit: &mut impl FnMut(char, usize, Option<usize>),
+    ) {
+        let Some((below, value)) = self.child(base, byte).filter(|_| *steps > 0) else { return };
+        *steps -= 1;
+        if tail == 0 {
+            return char::from_u32(begun).into_iter().for_each(|c| visit(c, below, value));
+        }
+        for byte in 0x80..=0xBF {
+            self.each_ending((below, byte), (begun << 6 | u32::from(byte & 0x3F), tail - 1), steps, visit);
+        }
+    }
+
     /// Where the children of the root begin.
     pub(super) fn root(&self) -> usize {
         self.units.first().map_or(0, |&root| offset(root))
@@ -142,10 +190,10 @@ impl Charsmap {
 
     /// Visit every node that a key can reach, each once, and check that its children are inside; gives the
     /// ASCII characters of rules of several characters, and whether any is not the first of its rule.
-    fn check(&self) -> Result<([bool; 128], bool), Fault> {
+    fn check(&self) -> Result<([bool; 256], bool), Fault> {
         let root = *self.units.first().ok_or(("an empty trie".to_owned(), "a trie with a root"))?;
         let mut seen = vec![false; self.units.len()];
-        let mut within_longer = [false; 128];
+        let mut within_longer = [false; 256];
         let mut waiting = vec![offset(root)];
         let mut is_root = true;
         while let Some(base) = waiting.pop() {
@@ -166,21 +214,19 @@ impl Charsmap {
                 if has_value(unit) {
                     self.check_value(below)?;
                 }
-                if let Some(is_within) = within_longer.get_mut(byte as usize) {
-                    *is_within |= !is_root;
-                }
+                within_longer[byte as usize] |= !is_root;
                 waiting.push(below);
             }
             is_root = false;
         }
-        let goes_on = within_longer.contains(&true);
+        let goes_on = within_longer[..128].contains(&true);
         self.mark_beginnings(&mut within_longer);
         Ok((within_longer, goes_on))
     }
 
     /// Mark the ASCII characters that longer rules begin with.
-    fn mark_beginnings(&self, within_longer: &mut [bool; 128]) {
-        for (byte, is_within) in (0..).zip(within_longer) {
+    fn mark_beginnings(&self, within_longer: &mut [bool; 256]) {
+        for (byte, is_within) in (0..128).zip(within_longer) {
             let below = self.child(self.root(), byte);
             *is_within |=
                 below.is_some_and(|(below, _)| (1..=255).any(|next| self.child(below, next).is_some()));

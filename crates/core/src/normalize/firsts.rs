@@ -26,29 +26,11 @@ pub(super) struct Firsts {
 impl Firsts {
     /// Those of a trie that has been checked.
     pub(super) fn of(rules: &Charsmap) -> Self {
-        let mut firsts = Self::default();
-        for lead in 1..=0xF4 {
-            let (begin, tail) = match lead {
-                0..=0x7F => (u32::from(lead), 0),
-                0x80..=0xC1 => continue,
-                0xC2..=0xDF => (u32::from(lead & 0x1F), 1),
-                0xE0..=0xEF => (u32::from(lead & 0xF), 2),
-                _ => (u32::from(lead & 7), 3),
-            };
-            firsts.add(rules, (rules.root(), lead), begin, tail);
-        }
+        let (mut firsts, mut steps) = (Self::default(), usize::MAX);
+        rules.each_char(rules.root(), &mut steps, &mut |c, below, value| {
+            firsts.put(c.into(), First { below: below as u32, value: value.map(|value| value as u32) });
+        });
         firsts
-    }
-
-    /// Add the characters that begin with a byte after a node: `begun` so far, and `tail` more bytes.
-    fn add(&mut self, rules: &Charsmap, (base, byte): (usize, u8), begun: u32, tail: u32) {
-        let Some((below, value)) = rules.child(base, byte) else { return };
-        if tail == 0 {
-            return self.put(begun, First { below: below as u32, value: value.map(|value| value as u32) });
-        }
-        for byte in 0x80..=0xBF {
-            self.add(rules, (below, byte), begun << 6 | u32::from(byte & 0x3F), tail - 1);
-        }
     }
 
     fn put(&mut self, code: u32, first: First) {

@@ -8,6 +8,7 @@ mod byte_level;
 mod changes;
 mod charsmap;
 mod custom;
+mod fates;
 mod firsts;
 mod forms;
 mod growth;
@@ -28,6 +29,7 @@ mod tests;
 
 pub use bert::BertNormalizer;
 pub use custom::Custom;
+pub use fates::{Fate, Fates};
 pub use growth::Growth;
 pub use parting::Parting;
 pub use precompiled::Precompiled;

@@ -108,7 +108,10 @@ impl SentencePiece {
         })
     }
 
-    fn ascii_alone(&self) -> [Option<u8>; 128] {
+    /// By ASCII character: the one that it becomes, whatever ASCII stands beside it; nothing where it becomes
+    /// something else, or where it is not easily told.
+    #[must_use]
+    pub fn ascii_alone(&self) -> [Option<u8>; 128] {
         if self.goes_on_with_ascii() {
             return [None; 128];
         }

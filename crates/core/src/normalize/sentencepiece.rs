@@ -152,6 +152,10 @@ impl SentencePiece {
         std::array::from_fn(|byte| self.roles[byte] == Role::Kept)
     }
 
+    pub(super) fn rules(&self) -> Option<&Charsmap> {
+        self.rules.as_ref()
+    }
+
     /// Whether there are rules.
     #[must_use]
     pub fn has_rules(&self) -> bool {

@@ -5,16 +5,18 @@ use super::sentencepiece::{Role, SentencePiece, MARK};
 use crate::error::Error;
 
 impl SentencePiece {
-    /// Normalize what stands between two characters that part a text; no space is put before or after it.
+    /// Normalize what stands between two characters that part a text; no space is put before or after it. What
+    /// `goes_on` follows something that is no space and that rules do not join it to, so spaces at its beginning stay.
     ///
     /// The same as `run_between` without a space.
-    pub fn stretch_into(&self, text: &str, out: &mut String) -> Result<(), Error> {
+    pub fn stretch_into(&self, text: &str, goes_on: bool, out: &mut String) -> Result<(), Error> {
         let mut growth = Growth::of(text.len());
         let spec = self.spec();
         let space = if spec.escape_whitespaces { MARK } else { ' ' };
         let (escapes, trims) = (spec.escape_whitespaces, spec.remove_extra_whitespaces);
-        let mut writer = Writer { space, escapes, trims, after_space: trims, spaces: 0, out };
-        let mut at = self.first_kept(text);
+        let after_space = trims && !goes_on;
+        let mut writer = Writer { space, escapes, trims, after_space, spaces: 0, out };
+        let mut at = if goes_on { 0 } else { self.first_kept(text) };
         while at < text.len() {
             let kept = self.kept(text, at);
             if kept > at {
@@ -158,9 +160,15 @@ mod tests {
                 user_defined_symbols: symbols.map(|&symbol| symbol.to_owned()).collect(),
             }, "normalizer").unwrap();
             let (mut stretch, mut whole) = (String::new(), String::new());
-            normalizer.stretch_into(&text, &mut stretch).unwrap();
+            normalizer.stretch_into(&text, false, &mut stretch).unwrap();
             normalizer.run_between(&text, 0, Growth::of(text.len()), false, &mut whole).unwrap();
-            prop_assert_eq!(stretch, whole);
+            prop_assert_eq!(&stretch, &whole);
+            let follower = format!("\u{4e01}{text}");
+            stretch.clear();
+            whole.clear();
+            normalizer.stretch_into(&text, true, &mut stretch).unwrap();
+            normalizer.run_between(&follower, 0, Growth::of(text.len()), false, &mut whole).unwrap();
+            prop_assert_eq!(format!("\u{4e01}{stretch}"), whole);
         }
     }
 }

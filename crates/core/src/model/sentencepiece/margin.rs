@@ -13,6 +13,7 @@
 //! then have any size below `P`, less what the part itself may add.
 
 use super::unigram::MAX_SCORE;
+use super::weigh::MAX_BYTES;
 
 /// How much a text may score, by size, before a part for that to be segmented as it is alone: the higher the
 /// more. 0 is for parts that must be segmented where they stand.
@@ -80,13 +81,16 @@ pub(super) struct Grades {
     pub(super) limits: [u64; MAX_GRADE as usize + 1],
     /// By the number of characters, in 64ths: how far sums within a part get from the score before it.
     reaches: [u64; MAX_CHARS + 1],
+    /// A score of no more, by size, is not taken off within a part of `MAX_BYTES`.
+    pub(super) most_before: f32,
 }
 
 impl Grades {
     /// Those of a model whose largest score is so large, by size.
     pub(super) fn of(worst: f64) -> Self {
         let reaches = std::array::from_fn(|char_count| (reach(worst, char_count) * 64.0).ceil() as u64);
-        Self { limits: limits(worst), reaches }
+        let most_before = (f64::from(MAX_SCORE) - reach(worst, MAX_BYTES)) as f32;
+        Self { limits: limits(worst), reaches, most_before }
     }
 
     /// The grade of a part of so many characters, all whose decisions are made by such a lead.
@@ -114,7 +118,12 @@ pub(super) fn cost_of(score: u64, pieces: usize) -> u32 {
     u32::try_from(score.div_ceil(1 << BITS) + pieces as u64).unwrap_or(u32::MAX)
 }
 
+/// The same of one piece.
+pub(super) fn cost(score: f64) -> u32 {
+    in_64ths(score) as u32 + 1
+}
+
 /// How far sums within a part get from the score before it, with what rounding adds.
-fn reach(worst: f64, char_count: usize) -> f64 {
+pub(super) fn reach(worst: f64, char_count: usize) -> f64 {
     worst * (char_count + 1) as f64 + 1.0
 }

@@ -12,6 +12,7 @@ mod emit;
 mod margin;
 mod nbest;
 mod queue;
+mod rounded;
 #[cfg(test)]
 mod segmentation_tests;
 mod segmentations;
@@ -158,6 +159,39 @@ impl SentencePiece {
         (end, worth)
     }
 
+    /// Segment the part of a text that begins at byte `start` as it is after the score of all before; says where it
+    /// ends, or nothing where only [`SentencePiece::run_next`] can.
+    pub fn sum_part(
+        &self,
+        text: &str,
+        start: usize,
+        is_after_unknown: bool,
+        scratch: &mut ModelScratch,
+        out: &mut Vec<u32>,
+    ) -> Option<usize> {
+        let Engine::Unigram(unigram) = &self.engine else { return None };
+        let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
+        let end = unigram.sum_part(text, start, score, &mut lattice.weighing)?;
+        let from = out.len();
+        self.write(text, &lattice.weighing.path, out);
+        self.join_unknown(from, is_after_unknown, out);
+        Some(end)
+    }
+
+    /// The id of unknown characters.
+    #[must_use]
+    pub fn unk_id(&self) -> u32 {
+        self.unk_id
+    }
+
+    /// At least what a piece, or a single unknown character, adds to the size of a score, in 64ths; nothing where parts
+    /// are not weighed.
+    #[must_use]
+    pub fn cost(&self, id: u32) -> Option<u32> {
+        let Engine::Unigram(unigram) = &self.engine else { return None };
+        unigram.weights.are_there().then(|| margin::cost(unigram.scores[id as usize]))
+    }
+
     /// Whether ids end with unknown characters that go on with others.
     #[must_use]
     pub fn ends_unknown(&self, ids: &[u32]) -> bool {
@@ -180,6 +214,17 @@ impl SentencePiece {
             limits[..of_grades.len()].copy_from_slice(of_grades);
         }
         limits
+    }
+
+    /// Go on with a text that consists of parts each of which is segmented as if it stood alone.
+    pub fn repeat_weighed(&self, text: &str, scratch: &mut ModelScratch) {
+        let Engine::Unigram(unigram) = &self.engine else { return };
+        let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
+        let mut at = 0;
+        while at < text.len() {
+            (at, _) = unigram.weights.weigh(text, at, &mut lattice.weighing);
+            *score = unigram.score_after(*score, lattice.weighing.path.iter().map(|piece| piece.id));
+        }
     }
 
     /// Go on with pieces that an earlier part was segmented into; none may stand for unknown characters.

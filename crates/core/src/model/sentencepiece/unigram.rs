@@ -231,7 +231,7 @@ fn take_off(reached: &mut Reached<f32>, place: usize, taken_off: &mut TakenOff) 
 
 /// The sum of two 32-bit floats, one of them kept in 64 bits; rounded once, as if both were in 32.
 #[inline]
-fn plus(sum: f32, score: f64) -> f32 {
+pub(super) fn plus(sum: f32, score: f64) -> f32 {
     (f64::from(sum) + score) as f32
 }
 

@@ -9,12 +9,13 @@
 use super::super::trie::Trie;
 use super::super::Piece;
 use super::margin::{cost_of, Grades, Worth, MAX_CHARS, ONE};
+use super::rounded::Sum;
 use crate::text::char_len;
 
 /// The largest score by size that is weighed.
 const MAX_WEIGHED: f64 = 2000.0;
 /// How many bytes of a part, with the pieces that begin in it, are looked at.
-const MAX_BYTES: usize = 512;
+pub(super) const MAX_BYTES: usize = 512;
 
 /// A node of the trie in four bytes: above, the byte that led there; then whether a piece ends there; below, what
 /// the next byte is combined with. Few cache lines are all that matters here.
@@ -26,8 +27,8 @@ const BASE: u32 = ENDS - 1;
 
 /// A piece that ends at a node.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ending {
-    id: u32,
+pub(super) struct Ending {
+    pub(super) id: u32,
     score: i32,
 }
 
@@ -38,8 +39,8 @@ pub(super) struct Weights {
     nodes: Vec<Node>,
     /// By node.
     endings: Vec<Ending>,
-    unk_id: u32,
-    unknown_score: i64,
+    /// What an unknown character is.
+    unknown: Ending,
     pub(super) grades: Grades,
 }
 
@@ -60,12 +61,13 @@ const UNREACHED: Place = Place { score: -(1 << 50), lead: i64::MAX, id: 0, start
 pub(super) struct Weighing {
     /// From the beginning of the part on; all unreached between parts.
     places: Box<[Place; MAX_BYTES + 1]>,
+    pub(super) sums: Vec<Sum>,
     pub(super) path: Vec<Piece>,
 }
 
 impl Default for Weighing {
     fn default() -> Self {
-        Self { places: Box::new([UNREACHED; MAX_BYTES + 1]), path: Vec::new() }
+        Self { places: Box::new([UNREACHED; MAX_BYTES + 1]), sums: Vec::new(), path: Vec::new() }
     }
 }
 
@@ -82,10 +84,14 @@ impl Weights {
         Self {
             nodes: units.into_iter().flatten().zip(&endings).map(node).collect(),
             endings: endings.into_iter().map(Option::unwrap_or_default).collect(),
-            unk_id,
-            unknown_score: weight(scores[unk_id as usize]).into(),
+            unknown: Ending { id: unk_id, score: weight(scores[unk_id as usize]) },
             grades: Grades::of(worst),
         }
+    }
+
+    /// Whether parts can be weighed at all.
+    pub(super) fn are_there(&self) -> bool {
+        !self.nodes.is_empty()
     }
 
     /// The memory that the nodes take.
@@ -97,7 +103,7 @@ impl Weights {
     /// worth; nothing for one that is too long, and then there is no path.
     #[inline]
     pub(super) fn weigh(&self, text: &str, floor: usize, memory: &mut Weighing) -> (usize, Option<Worth>) {
-        let Weighing { places, path } = memory;
+        let Weighing { places, path, .. } = memory;
         path.clear();
         places[0] = Place { score: 0, ..UNREACHED };
         let (mut at, mut furthest, mut char_count) = (floor, floor, 0);
@@ -130,9 +136,9 @@ impl Weights {
         places: &mut [Place; MAX_BYTES + 1],
     ) -> Option<usize> {
         let before = places[from].score;
-        let mut consider = |len: usize, id: u32, score: i64| {
+        self.each_piece(rest, char_len, |len, Ending { id, score }| {
             let place = places.get_mut(from + len)?;
-            let score = before + score;
+            let score = before + i64::from(score);
             let lead = score - place.score;
             if lead > 0 {
                 *place = Place { score, lead, id, start: from as u32 };
@@ -140,23 +146,34 @@ impl Weights {
                 place.lead = place.lead.min(-lead);
             }
             Some(())
-        };
+        })
+    }
+
+    /// Give the length of every piece that a text begins with, the shortest first, and what it is; where its first
+    /// character, of `char_len` bytes, is none, the unknown one comes last. The length of the longest, or `None`
+    /// where one is not taken.
+    #[inline(always)]
+    pub(super) fn each_piece(
+        &self,
+        text: &[u8],
+        char_len: usize,
+        mut take: impl FnMut(usize, Ending) -> Option<()>,
+    ) -> Option<usize> {
         let (mut node, mut longest, mut has_single) = (self.nodes[0], char_len, false);
-        for (len, &byte) in (1..).zip(rest) {
+        for (len, &byte) in (1..).zip(text) {
             let next = (node & BASE ^ u32::from(byte)) as usize;
             node = self.nodes[next];
             if node >> BYTE_SHIFT != u32::from(byte) {
                 break;
             }
             if node & ENDS != 0 {
-                let Ending { id, score } = self.endings[next];
-                consider(len, id, score.into())?;
+                take(len, self.endings[next])?;
                 has_single |= len == char_len;
                 longest = longest.max(len);
             }
         }
         if !has_single {
-            consider(char_len, self.unk_id, self.unknown_score)?;
+            take(char_len, self.unknown)?;
         }
         Some(longest)
     }
@@ -177,7 +194,7 @@ impl Weights {
             let start = place.start as usize;
             lead = lead.min(place.lead);
             score += (place.score - places[start].score).unsigned_abs();
-            has_unknown |= place.id == self.unk_id;
+            has_unknown |= place.id == self.unknown.id;
             path.push(Piece { id: place.id, start: (floor + start) as u32, end: (floor + end) as u32 });
             end = start;
         }

@@ -2,6 +2,7 @@
 
 use memchr::memmem::Finder;
 
+use super::lone::Lone;
 use super::pairs::Pairs;
 use super::scan::{Cuts, Scanner};
 use crate::model::{Cut, Model};
@@ -83,7 +84,10 @@ impl Form {
             };
             // Unigram finds the parts of new words itself.
             let pairs = pairs.filter(|_| !is_contextual(stages.model));
-            Self { pairs, ..Self::new(layout, parting, cuts, stages.normalizer.kept_among_ascii()) }
+            let kept = stages.normalizer.kept_among_ascii();
+            let mut form = Self { pairs, ..Self::new(layout, parting, cuts, kept) };
+            form.scanner.lone = lone_of(layout, stages);
+            form
         })
     }
 
@@ -194,6 +198,18 @@ fn has_plain_merges(model: &BpeSpec) -> bool {
         && is_plain(&model.continuing_subword_prefix)
         && is_plain(&model.end_of_word_suffix)
         && !model.merges.iter().any(|(left, right)| stands_for_else(left) || stands_for_else(right))
+}
+
+/// The characters that are told one by one, for Unigram.
+fn lone_of(layout: Layout, stages: &Stages<'_>) -> Option<Lone> {
+    match (stages.normalizer, stages.model, stages.model_spec) {
+        (
+            Normalizer::SentencePiece(normalizer),
+            Model::SentencePiece(model),
+            ModelSpec::SentencePiece(spec),
+        ) if layout == Layout::Single => Lone::of(normalizer, model, spec),
+        _ => None,
+    }
 }
 
 fn is_contextual(model: &Model) -> bool {

@@ -4,6 +4,7 @@
 //! form      which pipelines these are, and how each makes words of a text
 //! source    one text: the words in it, their keys, and their marked text
 //! scan      where words are, and where they are cut, 64 bytes at a time
+//! lone      characters that are told one by one, without the memo
 //! words     words to ids through the memo, asked for a few words ahead
 //! segmenter models that see words alone, and Unigram models that sum from the beginning of the text
 //! parts     new words of the former, part by part
@@ -15,6 +16,7 @@
 //! the plain way: the whole text normalized, cut and segmented.
 
 mod form;
+mod lone;
 mod packed;
 mod pairs;
 mod parts;

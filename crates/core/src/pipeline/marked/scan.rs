@@ -1,5 +1,6 @@
 //! Where the words of a text are: 64 bytes at a time, from the masks of the bytes that part it.
 
+use super::lone::Lone;
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
 /// How many bytes are classed at once; their masks stay in the nearest cache.
@@ -13,6 +14,29 @@ pub(super) type Masks = Vec<[u64; 4]>;
 pub(super) struct Scanner {
     classes: ByteClasses,
     cuts: Cuts,
+    /// The characters that are told one by one, if they are.
+    pub(super) lone: Option<Lone>,
+}
+
+/// A stretch of text without characters that part it, or a piece of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stretch {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) follows: Follows,
+    /// Whether it is a run of characters that are told one by one.
+    pub(super) is_lone: bool,
+}
+
+/// What stands before a stretch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Follows {
+    /// The piece before it.
+    Text,
+    /// A byte that parts the text, or nothing.
+    Byte,
+    /// A character beyond ASCII that parts the text.
+    Char,
 }
 
 impl Scanner {
@@ -22,41 +46,93 @@ impl Scanner {
             let is = [is_parting(byte), byte.is_ascii_alphabetic(), byte.is_ascii_digit()];
             is.iter().rev().fold(0, |classes, &is| classes << 1 | u8::from(is))
         });
-        Self { classes, cuts }
+        Self { classes, cuts, lone: None }
     }
 
-    /// Give the byte span of every stretch without bytes that part the text, from left to right, in pieces: each
-    /// ends where the stretch does, or before another kind of character where the two may be cut. With each,
-    /// whether the stretch begins with it.
+    /// Give every stretch without characters that part the text, from left to right, in pieces: each ends where
+    /// the stretch does, or before another kind of character where the two may be cut.
     #[inline]
-    pub(super) fn run(&self, text: &[u8], masks: &mut Masks, mut visit: impl FnMut(usize, usize, bool)) {
-        let (mut start, mut is_inside, mut begins) = (0, false, true);
-        let mut before = Before::default();
+    pub(super) fn run(&self, text: &[u8], masks: &mut Masks, visit: impl FnMut(Stretch)) {
+        let mut pieces = Pieces { start: 0, follows: Follows::Byte, is_whole: false, visit };
+        let (mut is_inside, mut before) = (false, Before::default());
         for (chunk_at, chunk) in (0..).step_by(CHUNK).zip(text.chunks(CHUNK)) {
             masks.clear();
             class_masks(chunk, &self.classes, masks);
             for (block_at, block) in (chunk_at..).step_by(BLOCK).zip(masks.iter()) {
-                let (edges, kinds) = before.next(block);
-                let mut places = edges | kinds;
+                let (edges, kinds, wide) = before.next(block);
+                let wide = if self.lone.is_some() { wide } else { 0 };
+                let mut places = edges | kinds | wide;
                 while places != 0 {
                     let bit = places & places.wrapping_neg();
                     let at = block_at + places.trailing_zeros() as usize;
                     places ^= bit;
                     if edges & bit != 0 {
                         if is_inside {
-                            visit(start, at, begins);
+                            pieces.end(at);
                         }
-                        (start, is_inside, begins) = (at, !is_inside, true);
-                    } else if self.cuts.has(text, at) {
-                        visit(start, at, begins);
-                        (start, begins) = (at, false);
+                        is_inside = !is_inside;
+                        pieces.begin(at, Follows::Byte);
+                    } else if kinds & bit != 0 && self.cuts.has(text, at) {
+                        pieces.cut(at);
+                    }
+                    if wide & bit != 0 {
+                        self.lone.iter().for_each(|lone| lone.cut(text, at, &mut pieces));
                     }
                 }
             }
         }
         // Bytes after the end of the text part nothing, so the last stretch stays open.
-        if is_inside && start < text.len() {
-            visit(start, text.len(), begins);
+        if is_inside {
+            pieces.end(text.len());
+        }
+    }
+}
+
+/// Gives the pieces of stretches as their ends are found.
+pub(super) struct Pieces<V> {
+    /// Where the piece begins that is open.
+    pub(super) start: usize,
+    follows: Follows,
+    /// Whether no run is to be taken out of the rest of the stretch.
+    pub(super) is_whole: bool,
+    visit: V,
+}
+
+impl<V: FnMut(Stretch)> Pieces<V> {
+    /// A stretch begins.
+    #[inline]
+    pub(super) fn begin(&mut self, at: usize, follows: Follows) {
+        (self.start, self.follows, self.is_whole) = (at, follows, false);
+    }
+
+    /// A stretch ends.
+    #[inline]
+    pub(super) fn end(&mut self, at: usize) {
+        self.give(at, false);
+    }
+
+    /// A piece ends that the next one follows.
+    #[inline]
+    fn cut(&mut self, at: usize) {
+        self.give(at, false);
+        (self.start, self.follows) = (at, Follows::Text);
+    }
+
+    /// Take a run out of the stretch.
+    #[inline]
+    pub(super) fn run(&mut self, start: usize, end: usize) {
+        if self.start < start {
+            self.cut(start);
+        }
+        self.give(end, true);
+        (self.start, self.follows) = (end, Follows::Text);
+    }
+
+    #[inline]
+    fn give(&mut self, end: usize, is_lone: bool) {
+        let Self { start, follows, .. } = *self;
+        if start < end {
+            (self.visit)(Stretch { start, end, follows, is_lone });
         }
     }
 }
@@ -66,14 +142,16 @@ impl Scanner {
 struct Before {
     within: u64,
     ascii: u64,
+    others: u64,
     letters: u64,
     digits: u64,
 }
 
 impl Before {
-    /// Where stretches begin and end, and where within one kinds of ASCII characters meet.
+    /// Where stretches begin and end, where within one kinds of ASCII characters meet, and where other characters
+    /// follow ASCII.
     #[inline(always)]
-    fn next(&mut self, &[parts, letters, digits, others]: &[u64; 4]) -> (u64, u64) {
+    fn next(&mut self, &[parts, letters, digits, others]: &[u64; 4]) -> (u64, u64, u64) {
         let (within, ascii) = (!parts, !(parts | others));
         let met = |now: u64, before: &mut u64| {
             let shifted = now << 1 | *before;
@@ -83,7 +161,8 @@ impl Before {
         let edges = within ^ met(within, &mut self.within);
         let both_ascii = ascii & met(ascii, &mut self.ascii);
         let changes = letters ^ met(letters, &mut self.letters) | digits ^ met(digits, &mut self.digits);
-        (edges, changes & both_ascii)
+        let wide = others & !met(others, &mut self.others);
+        (edges, changes & both_ascii, wide)
     }
 }
 
@@ -170,8 +249,9 @@ mod tests {
                 .take(len)
                 .collect();
                 let mut found = Vec::new();
-                scanner
-                    .run(&text, &mut Masks::new(), |start, end, begins| found.push((start, end, begins)));
+                scanner.run(&text, &mut Masks::new(), |Stretch { start, end, follows, .. }| {
+                    found.push((start, end, follows == Follows::Byte));
+                });
                 assert_eq!(found, naive(&text, is_cut));
             }
         }

@@ -3,19 +3,23 @@
 
 use std::ops::Range;
 
+use super::lone::Put;
 use super::packed;
 use super::parts::Parts;
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::memo::{self, Memo, PackedIds};
+use crate::memo::{self, Memo, PackedIds, MAX_PIECES};
 use crate::model::{Model, ModelScratch, SentencePiece, Worth};
 use crate::vocab::Vocab;
 
 /// Segments the words of a text from left to right.
 pub(super) trait Segmenter {
-    /// Put what was remembered of a word at `at`, where there is room for the most ids; how many they are, none
+    /// Put what was remembered of a word at `at`, where there is room for the most ids; how many they are, or nothing
     /// where that does not hold here.
-    fn repeat(&mut self, remembered: &PackedIds, word: Word, at: usize, room: &mut [u32]) -> usize;
+    fn repeat(&mut self, remembered: &PackedIds, word: Word, at: usize, ids: &mut [u32]) -> Option<usize>;
+
+    /// The same for a run of characters that are told one by one.
+    fn put_lone(&mut self, word: Word, source: Source<'_>, at: usize, ids: &mut [u32]) -> Option<usize>;
 
     /// Append what was remembered of a longer word; false where that does not hold here.
     fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool;
@@ -44,12 +48,12 @@ pub(super) struct Alone<'s> {
 
 impl Segmenter for Alone<'_> {
     #[inline]
-    fn repeat(&mut self, remembered: &PackedIds, _: Word, _: usize, room: &mut [u32]) -> usize {
-        if memo::are_ids(remembered) {
-            memo::put(remembered, room)
-        } else {
-            0
-        }
+    fn repeat(&mut self, remembered: &PackedIds, _: Word, at: usize, ids: &mut [u32]) -> Option<usize> {
+        memo::are_ids(remembered).then(|| memo::put(remembered, &mut ids[at..at + MAX_PIECES]))
+    }
+
+    fn put_lone(&mut self, _: Word, _: Source<'_>, _: usize, _: &mut [u32]) -> Option<usize> {
+        None
     }
 
     fn repeat_long(&mut self, _: u32, ids: &[u32], _: Word, out: &mut Vec<u32>) -> bool {
@@ -80,14 +84,15 @@ impl Segmenter for Alone<'_> {
     }
 }
 
-/// A word, or the rest of one from a byte of its marked text on, that has unknown characters, and where its ids are.
+/// A run, a word, or the rest of one from a byte of its marked text on, that has unknown characters, and where its ids
+/// are.
 pub(super) type Unknown = (Word, usize, Range<usize>);
 
 /// Memory for words whose score is made up for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settling {
     unknown: Vec<Unknown>,
-    discarded: Vec<u32>,
+    spelled: Vec<u32>,
     marked: String,
     normalized: String,
 }
@@ -102,24 +107,26 @@ pub(super) struct Scored<'s> {
     limits: [u64; 16],
     /// The score of the text so far is no larger, by size, in 64ths.
     bound: u64,
+    /// Where the ids of the text begin.
+    begun: usize,
     /// The score in `scratch` is that of the ids up to here.
     settled: usize,
     settling: &'s mut Settling,
 }
 
 impl<'s> Scored<'s> {
-    /// Begin a text whose ids come after `settled` others.
+    /// Begin a text whose ids come after `begun` others.
     pub(super) fn begin(
         model: &'s SentencePiece,
         vocab: &'s Vocab,
         scratch: &'s mut ModelScratch,
         settling: &'s mut Settling,
-        settled: usize,
+        begun: usize,
     ) -> Self {
         model.begin(scratch);
         settling.unknown.clear();
         let limits = model.limits();
-        Self { model, vocab, scratch, limits, bound: 0, settled, settling }
+        Self { model, vocab, scratch, limits, bound: 0, begun, settled: begun, settling }
     }
 
     /// Go on with what is worth this; false where that does not hold here.
@@ -135,23 +142,40 @@ impl<'s> Scored<'s> {
 
     /// Make up for what was skipped while only a bound of the score was kept.
     fn settle(&mut self, source: Source<'_>, out: &[u32]) -> Result<(), Error> {
-        let Settling { unknown, discarded, marked, normalized } = &mut *self.settling;
+        let Settling { unknown, spelled, marked, normalized } = &mut *self.settling;
         for (word, start, ids) in unknown.drain(..) {
             self.model.repeat(&out[self.settled..ids.start], self.scratch);
             self.settled = ids.end;
-            source.write(word, normalized, marked)?;
-            discarded.clear();
-            self.model.run_next(&marked[start..], self.vocab, self.scratch, discarded);
+            if source.spell(word, spelled) {
+                self.model.repeat(spelled, self.scratch);
+            } else {
+                source.write(word, normalized, marked)?;
+                self.model.repeat_weighed(&marked[start..], self.scratch);
+            }
         }
         self.model.repeat(&out[self.settled..], self.scratch);
         Ok(())
     }
 
+    /// Whether what comes after these ids is one token with unknown characters before it, if it begins with such.
+    fn is_after_unknown(&self, ids: &[u32]) -> bool {
+        ids.len() > self.begun && self.model.ends_unknown(ids)
+    }
+
     /// Append the ids of a text as they are after the score of all before, and settle it too.
-    fn append_settled(&mut self, text: &str, is_after_unknown: bool, out: &mut Vec<u32>) {
-        let from = out.len();
-        self.model.run_next(text, self.vocab, self.scratch, out);
-        self.model.join_unknown(from, is_after_unknown, out);
+    fn append_settled(&mut self, text: &str, out: &mut Vec<u32>) {
+        let mut at = 0;
+        while at < text.len() {
+            let (from, is_after_unknown) = (out.len(), self.is_after_unknown(out));
+            at = match self.model.sum_part(text, at, is_after_unknown, self.scratch, out) {
+                Some(end) => end,
+                None => {
+                    self.model.run_next(&text[at..], self.vocab, self.scratch, out);
+                    self.model.join_unknown(from, is_after_unknown, out);
+                    text.len()
+                }
+            };
+        }
         self.settled = out.len();
         self.bound = self.model.score_size(self.scratch);
     }
@@ -159,16 +183,33 @@ impl<'s> Scored<'s> {
 
 impl Segmenter for Scored<'_> {
     #[inline]
-    fn repeat(&mut self, remembered: &PackedIds, word: Word, at: usize, room: &mut [u32]) -> usize {
+    fn repeat(&mut self, remembered: &PackedIds, word: Word, at: usize, ids: &mut [u32]) -> Option<usize> {
         let worth = packed::worth(*remembered);
         if !self.takes(worth) {
-            return 0;
+            return None;
         }
-        let count = packed::put(*remembered, room);
+        let mut count = packed::put(*remembered, &mut ids[at..at + MAX_PIECES]);
         if worth.has_unknown {
+            if self.is_after_unknown(&ids[..at]) && self.model.ends_unknown(&ids[..=at]) {
+                ids.copy_within(at + 1..at + count, at);
+                count -= 1;
+            }
             self.settling.unknown.push((word, 0, at..at + count));
         }
-        count
+        Some(count)
+    }
+
+    #[inline]
+    fn put_lone(&mut self, word: Word, source: Source<'_>, at: usize, ids: &mut [u32]) -> Option<usize> {
+        let is_after_unknown = self.is_after_unknown(&ids[..at]);
+        let Put { count, cost, has_unknown } = source.put_lone(word, is_after_unknown, &mut ids[at..]);
+        if !self.takes(Worth { cost, has_unknown, ..Worth::default() }) {
+            return None;
+        }
+        if has_unknown {
+            self.settling.unknown.push((word, 0, at..at + count));
+        }
+        Some(count)
     }
 
     fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool {
@@ -176,9 +217,10 @@ impl Segmenter for Scored<'_> {
         if !self.takes(worth) {
             return false;
         }
-        let from = out.len();
+        let (from, is_after_unknown) = (out.len(), self.is_after_unknown(out));
         out.extend_from_slice(ids);
         if worth.has_unknown {
+            self.model.join_unknown(from, is_after_unknown, out);
             self.settling.unknown.push((word, 0, from..out.len()));
         }
         true
@@ -195,9 +237,10 @@ impl Segmenter for Scored<'_> {
         out: &mut Vec<u32>,
     ) -> Result<Option<u32>, Error> {
         let begun = out.len();
+        let follows_unknown = self.is_after_unknown(out);
         let (mut start, mut from, mut at, mut worth) = (0, begun, 0, Worth::default());
         while at < marked.len() {
-            let is_after_unknown = out.len() > begun && self.model.ends_unknown(out);
+            let is_after_unknown = self.is_after_unknown(out);
             let (end, of_part) = self.model.weigh_part(marked, at, is_after_unknown, self.scratch, out);
             at = end;
             match of_part {
@@ -205,8 +248,7 @@ impl Segmenter for Scored<'_> {
                 _ => {
                     out.truncate(from);
                     self.settle(source, out)?;
-                    let is_after_unknown = from > begun && self.model.ends_unknown(out);
-                    self.append_settled(&marked[start..at], is_after_unknown, out);
+                    self.append_settled(&marked[start..at], out);
                     (start, from, worth) = (at, out.len(), Worth::default());
                 }
             }
@@ -214,7 +256,9 @@ impl Segmenter for Scored<'_> {
         if worth.has_unknown {
             self.settling.unknown.push((word, start, from..out.len()));
         }
-        Ok(packed::note(worth).filter(|_| start == 0))
+        // Unknown characters at the beginning may be one token with those before, which others do not follow.
+        let is_alone = start == 0 && !(follows_unknown && worth.has_unknown);
+        Ok(packed::note(worth).filter(|_| is_alone))
     }
 
     fn pack(ids: &[u32], note: u32) -> Option<PackedIds> {

@@ -2,7 +2,8 @@
 
 use super::super::words::block_at;
 use super::form::{Begins, Form, Layout, MARK, MARK_TEXT};
-use super::scan::Masks;
+use super::lone::Put;
+use super::scan::{Follows, Masks, Stretch};
 use crate::error::Error;
 use crate::memo::{Key, MAX_KEY_BYTES};
 use crate::model::Cut;
@@ -25,11 +26,13 @@ pub(super) struct Word {
     pub(super) start: usize,
     pub(super) end: usize,
     mark: Mark,
+    /// Whether it is a run of characters that are told one by one.
+    pub(super) is_lone: bool,
 }
 
 impl Word {
     /// No word.
-    pub(super) const NONE: Self = Self { start: 0, end: 0, mark: Mark::None };
+    pub(super) const NONE: Self = Self { start: 0, end: 0, mark: Mark::None, is_lone: false };
 }
 
 /// What mark a word begins with.
@@ -50,29 +53,29 @@ impl<'t> Source<'t> {
     pub(super) fn words(&self, masks: &mut Masks, mut visit: impl FnMut(Word)) {
         let (text, scanner) = (self.text.as_bytes(), &self.form.scanner);
         match self.form.layout {
-            Layout::Apart => scanner.run(text, masks, |start, end, _| {
-                visit(Word { start, end, mark: Mark::None });
+            Layout::Apart => scanner.run(text, masks, |Stretch { start, end, .. }| {
+                visit(Word { start, end, ..Word::NONE });
             }),
-            Layout::Single => scanner.run(text, masks, |start, end, begins| {
-                visit(match (begins, start) {
-                    (false, _) => Word { start, end, mark: Mark::None },
-                    (true, 0) => Word { start, end, mark: Mark::Added },
-                    (true, _) => Word { start: start - 1, end, mark: Mark::Space },
+            Layout::Single => scanner.run(text, masks, |Stretch { start, end, follows, is_lone }| {
+                visit(match (follows, start) {
+                    (Follows::Text, _) => Word { start, end, mark: Mark::None, is_lone },
+                    (Follows::Byte, 1..) => Word { start: start - 1, end, mark: Mark::Space, is_lone },
+                    _ => Word { start, end, mark: Mark::Added, is_lone },
                 });
             }),
             Layout::Runs(begins) => {
                 let mut mark = if self.is_prefixed(begins) { Mark::Added } else { Mark::None };
                 let mut done = 0;
-                scanner.run(text, masks, |_, end, _| {
-                    visit(Word { start: done, end, mark: std::mem::take(&mut mark) });
+                scanner.run(text, masks, |Stretch { end, .. }| {
+                    visit(Word { start: done, end, mark: std::mem::take(&mut mark), ..Word::NONE });
                     done = end;
                 });
                 if done < text.len() {
-                    visit(Word { start: done, end: text.len(), mark });
+                    visit(Word { start: done, end: text.len(), mark, ..Word::NONE });
                 }
             }
             Layout::Marked(cut) => cut_all(cut, self.text, |start, end| {
-                visit(Word { start, end, mark: Mark::None });
+                visit(Word { start, end, ..Word::NONE });
             }),
         }
     }
@@ -102,6 +105,28 @@ impl<'t> Source<'t> {
         Some(Key::from_low_bytes(block & (u128::MAX >> (128 - 8 * len)), len))
     }
 
+    /// The raw text of a word without what its mark stands for, and whether it has one.
+    #[inline]
+    pub(super) fn unmarked(&self, word: Word) -> (&'t str, bool) {
+        (&self.text[word.start + usize::from(word.mark == Mark::Space)..word.end], word.mark != Mark::None)
+    }
+
+    /// Put the ids of a run of characters that are told one by one.
+    #[inline]
+    pub(super) fn put_lone(&self, word: Word, is_after_unknown: bool, ids: &mut [u32]) -> Put {
+        let (run, is_marked) = self.unmarked(word);
+        let lone = self.form.scanner.lone.as_ref();
+        lone.map_or(Put::default(), |lone| lone.put(run.as_bytes(), is_marked, is_after_unknown, ids))
+    }
+
+    /// Write the id of every character of such a run; false for another word.
+    pub(super) fn spell(&self, word: Word, out: &mut Vec<u32>) -> bool {
+        let (run, is_marked) = self.unmarked(word);
+        out.clear();
+        let lone = self.form.scanner.lone.as_ref().filter(|_| word.is_lone);
+        lone.map(|lone| lone.spell(run.as_bytes(), is_marked, out)).is_some()
+    }
+
     /// What a longer word is remembered by; nothing for one that is not.
     #[inline]
     pub(super) fn long_key(&self, word: Word) -> &'t [u8] {
@@ -120,7 +145,7 @@ impl<'t> Source<'t> {
     /// Write the marked text of a word.
     pub(super) fn write(&self, word: Word, normalized: &mut String, out: &mut String) -> Result<(), Error> {
         out.clear();
-        let Word { start, end, mark } = word;
+        let Word { start, end, mark, .. } = word;
         let raw = &self.text[start..end];
         match self.form.layout {
             Layout::Marked(_) => out.push_str(raw),
@@ -129,8 +154,8 @@ impl<'t> Source<'t> {
                 out.extend(raw.chars().map(|c| if c == ' ' { MARK } else { c }));
             }
             Layout::Single => {
-                let stretch = &raw[usize::from(mark == Mark::Space)..];
-                return self.write_single(stretch, mark != Mark::None, normalized, out);
+                let (stretch, is_marked) = self.unmarked(word);
+                return self.write_single(stretch, is_marked, normalized, out);
             }
             Layout::Apart if self.form.keeps(raw) => {
                 out.push(MARK);
@@ -158,7 +183,7 @@ impl<'t> Source<'t> {
         if !self.form.keeps(stretch) {
             if let Normalizer::SentencePiece(normalizer) = self.normalizer {
                 normalized.clear();
-                normalizer.stretch_into(stretch, normalized)?;
+                normalizer.stretch_into(stretch, !is_marked, normalized)?;
                 new = normalized;
             }
         }

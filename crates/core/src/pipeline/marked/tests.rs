@@ -157,7 +157,10 @@ fn replace(from: &str, to: &str) -> NormalizerSpec {
 }
 
 fn any_pieces() -> impl Strategy<Value = Vec<(String, i32)>> {
-    prop::collection::vec(("\u{2581}{0,1}[abce'\u{e9}\u{30ab}.]{0,4}", 0..9), 0..25)
+    prop::collection::vec(
+        ("\u{2581}{0,1}[abce'\u{e9}\u{30ab}.]{0,4}|[\u{4e00}\u{438}\u{e9}]|a\u{4e01}", 0..9),
+        0..25,
+    )
 }
 
 /// Texts in which much goes on at the edges of words.
@@ -196,6 +199,19 @@ fn any_texts() -> impl Strategy<Value = Vec<String>> {
         "\u{1f600}",
         " \u{301}",
         " \u{340}\u{341}",
+        "\u{4e00}",
+        "\u{4e01}\u{4e02}",
+        "\u{438}",
+        "\u{306}",
+        "\u{b4}",
+        "\u{385}",
+        "\u{fdfa}",
+        "\u{1}",
+        "{",
+        "\u{ff5b}",
+        "\u{ff21}",
+        "\u{1100}\u{1161}\u{11a8}",
+        "\u{2029}",
     ]);
     let text = prop::collection::vec(unit, 0..60).prop_map(|units| units.concat());
     prop::collection::vec(text, 1..4)
@@ -206,6 +222,21 @@ proptest! {
     fn sentencepiece_with_rules(pieces in any_pieces(), is_bpe in any::<bool>(), texts in any_texts()) {
         let kind = if is_bpe { SentencePieceKind::Bpe } else { SentencePieceKind::Unigram };
         check(&sentencepiece(kind, &pieces, with_rules(rules(), true, true)), &texts)?;
+    }
+
+    #[test]
+    fn sentencepiece_with_symbols(pieces in any_pieces(), which in 0..8usize, texts in any_texts()) {
+        let symbols = ["\u{4e00}", "\u{4e01}a", "\u{438}\u{306}", "\u{a0}"];
+        let symbols = || symbols.iter().enumerate().filter(|(at, _)| which >> at & 1 == 1).map(|(_, symbol)| symbol);
+        let mut normalizer = with_rules(rules(), true, true);
+        normalizer.user_defined_symbols = symbols().map(|&symbol| symbol.to_owned()).collect();
+        let mut spec = sentencepiece(SentencePieceKind::Unigram, &pieces, normalizer);
+        if let ModelSpec::SentencePiece(model) = &mut spec.model {
+            model.pieces.retain(|piece| symbols().all(|&symbol| piece.text != symbol));
+            let kind = PieceType::UserDefined;
+            model.pieces.extend(symbols().map(|&text| ScoredPiece { text: text.into(), score: 0.0, kind }));
+        }
+        check(&spec, &texts)?;
     }
 
     #[test]
@@ -271,7 +302,7 @@ fn parts_that_are_too_long_to_weigh_and_unknown_runs_of_any_length_are_as_in_the
     let spec = sentencepiece(SentencePieceKind::Unigram, &pieces, with_rules(rules(), true, true));
     let run = |text: &str, count: usize| text.repeat(count);
     let mut texts = Vec::new();
-    for count in [1, 62, 63, 64, 65, 200, 600, 3000] {
+    for count in [1, 62, 63, 64, 65, 200, 600, 3000, 9000] {
         texts.extend([run("a", count), run("\u{4e00}", count), format!("xy{}zb1", run("aa", count))]);
         texts.push(format!("{} {}\u{4e00}c{}", run("\u{4e00}a", count), run("a", count), run("ab", count)));
     }

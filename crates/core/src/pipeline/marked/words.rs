@@ -21,6 +21,17 @@ struct Waiting {
 
 const NOTHING: Waiting = Waiting { key: Key::ABSENT, hash: 0, word: Word::NONE };
 
+/// The most ids of a word that is not new.
+#[inline]
+fn most_ids(word: Word) -> usize {
+    if word.is_lone {
+        // One for a character beyond ASCII, and one for the mark.
+        (word.end - word.start) / 2 + 2
+    } else {
+        MAX_PIECES
+    }
+}
+
 /// Memory for one word: marked, and normalized.
 pub(super) type Texts<'t> = (&'t mut String, &'t mut String);
 
@@ -34,6 +45,8 @@ pub(super) struct Words<'s, S> {
     out: &'s mut Vec<u32>,
     waiting: [Waiting; WAITING],
     count: usize,
+    /// How many ids those that wait may have, unless some are new.
+    room: usize,
     growth: Growth,
     result: Result<(), Error>,
 }
@@ -48,7 +61,19 @@ impl<'s, S: Segmenter> Words<'s, S> {
     ) -> Self {
         let waiting = [NOTHING; WAITING];
         let growth = Growth::of(source.text.len());
-        Self { source, segmenter, memo, long_memo, texts, out, waiting, count: 0, growth, result: Ok(()) }
+        Self {
+            source,
+            segmenter,
+            memo,
+            long_memo,
+            texts,
+            out,
+            waiting,
+            count: 0,
+            room: 0,
+            growth,
+            result: Ok(()),
+        }
     }
 
     /// Append the ids of all words.
@@ -64,7 +89,9 @@ impl<'s, S: Segmenter> Words<'s, S> {
         if self.count == WAITING {
             self.look_up();
         }
+        self.room += most_ids(word);
         self.waiting[self.count] = match self.source.key_of(word) {
+            _ if word.is_lone => Waiting { word, ..NOTHING },
             Some(key) => {
                 let hash = key.hash();
                 self.memo.prefetch_hashed(hash);
@@ -80,24 +107,29 @@ impl<'s, S: Segmenter> Words<'s, S> {
 
     /// Append the ids of the words that wait.
     ///
-    /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
+    /// Room is made for the most ids that they have if none is new, and cut off at the end: no other check a word.
     fn look_up(&mut self) {
-        let count = std::mem::take(&mut self.count);
+        let (count, mut room) = (std::mem::take(&mut self.count), std::mem::take(&mut self.room));
         let mut at = self.out.len();
-        self.out.resize(at + MAX_PIECES * count, 0);
+        self.out.resize(at + room, 0);
         for done in 0..count {
             let Waiting { key, hash, word } = self.waiting[done];
+            room -= most_ids(word);
             let known = if key == Key::ABSENT { None } else { self.memo.get_hashed(key, hash) };
-            let room = &mut self.out[at..at + MAX_PIECES];
-            let put = known.map_or(0, |known| self.segmenter.repeat(known, word, at, room));
-            at += put;
-            if put == 0 {
-                let is_long = key == Key::ABSENT || known == Some(&memo::ELSEWHERE);
-                self.out.truncate(at);
-                self.other_word(word, (key != Key::ABSENT).then_some(key), is_long);
-                at = self.out.len();
-                self.out.resize(at + MAX_PIECES * (count - done - 1), 0);
+            let put = match known {
+                Some(known) => self.segmenter.repeat(known, word, at, self.out),
+                None if word.is_lone => self.segmenter.put_lone(word, self.source, at, self.out),
+                None => None,
+            };
+            if let Some(put) = put {
+                at += put;
+                continue;
             }
+            let is_long = key == Key::ABSENT || known == Some(&memo::ELSEWHERE);
+            self.out.truncate(at);
+            self.other_word(word, (key != Key::ABSENT).then_some(key), is_long);
+            at = self.out.len();
+            self.out.resize(at + room, 0);
         }
         self.out.truncate(at);
     }
@@ -106,7 +138,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
     #[cold]
     #[inline(never)]
     fn other_word(&mut self, word: Word, key: Option<Key>, is_long: bool) {
-        if is_long {
+        if is_long && !word.is_lone {
             let known = self.long_memo.get_hashed(self.source.long_key(word), self.long_hash(word));
             if known.is_some_and(|(note, ids)| self.segmenter.repeat_long(note, ids, word, self.out)) {
                 return;
@@ -129,7 +161,9 @@ impl<'s, S: Segmenter> Words<'s, S> {
         self.growth.take(marked.len())?;
         let note = self.segmenter.segment(marked, word, self.source, self.memo, self.out)?;
         match note {
-            Some(note) if !self.source.leans_on_space(word) => self.remember(word, key, note, from),
+            Some(note) if !word.is_lone && !self.source.leans_on_space(word) => {
+                self.remember(word, key, note, from);
+            }
             _ => {}
         }
         Ok(())
