@@ -5,6 +5,8 @@ mod bytes;
 mod char;
 #[cfg(test)]
 mod chi_square;
+mod keys;
+mod room;
 mod sampling;
 mod sentencepiece;
 mod trie;

@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 
 use piecework_kernels::array::Array;
 
+use super::keys::{chunks, sorted, Key};
+use super::room::{Room, BLOCK};
 use crate::error::{Error, ErrorKind};
 use crate::parts::Parts;
 
@@ -17,9 +19,6 @@ const UNITS: &str = "trie.units";
 const ENTRIES: &str = "trie.entries";
 
 const NONE: u32 = u32::MAX;
-const BLOCK: usize = 256;
-/// How many free slots are tried before a new block is opened.
-const TRIES: usize = 48;
 
 /// The child by byte `b` of the state at `s` stands at `s[BASE] ^ b`, if the `PARENT` of that slot is the state.
 type Unit = [u32; 2];
@@ -52,12 +51,9 @@ impl Trie {
     /// Build from at most 256 sets of keys; also gives all states but the roots in breadth-first order.
     /// Empty keys end nowhere.
     pub(super) fn build<const SETS: usize>(
-        mut sets: [Vec<(&[u8], u32)>; SETS],
+        sets: [Vec<(&[u8], u32)>; SETS],
     ) -> Result<(Self, Vec<Step>), Error> {
-        for keys in &mut sets {
-            sort(keys);
-        }
-        Builder::new(SETS).build(&sets)
+        Builder::new(SETS).build(&sets.map(|keys| sorted(keys.into_iter())))
     }
 
     /// Take the tables apart.
@@ -124,55 +120,32 @@ impl Trie {
 }
 
 /// Keys that share the first `depth` bytes and hang below `state`.
-struct Subtree<'k> {
+struct Subtree<'s, 'k> {
     state: u32,
     depth: usize,
-    keys: &'k [(&'k [u8], u32)],
+    keys: &'s [Key<'k>],
 }
 
 struct Builder {
+    room: Room,
     units: Vec<Unit>,
     entries: Vec<u32>,
-    /// Free slots, newest last; some may have been taken since.
-    free: Vec<u32>,
-    /// A bit for each base that a state has; no other one gets it, so that a child is told by its byte.
-    taken: Vec<u64>,
     /// The bytes that lead on from one state.
     bytes: Vec<u8>,
 }
 
-/// Sort keys, by their first eight bytes before anything else: most are told apart by a single comparison.
-fn sort(keys: &mut Vec<(&[u8], u32)>) {
-    let head = |key: &[u8]| {
-        let mut head = [0; 8];
-        let len = key.len().min(8);
-        head[..len].copy_from_slice(&key[..len]);
-        u64::from_be_bytes(head)
-    };
-    let mut headed: Vec<_> = keys.iter().map(|&(key, entry)| (head(key), key, entry)).collect();
-    headed.sort_unstable();
-    keys.clear();
-    keys.extend(headed.into_iter().map(|(_, key, entry)| (key, entry)));
-}
-
 impl Builder {
     fn new(roots: usize) -> Self {
-        let mut builder = Self {
-            units: Vec::new(),
-            entries: Vec::new(),
-            free: Vec::new(),
-            taken: Vec::new(),
-            bytes: Vec::new(),
-        };
-        builder.open_block();
-        builder.taken[0] = 1 << NO_BASE;
+        let room = Room::with_roots(roots);
+        let mut builder = Self { room, units: Vec::new(), entries: Vec::new(), bytes: Vec::new() };
+        builder.grow();
         for root in &mut builder.units[..roots] {
             root[PARENT] = NOBODY;
         }
         builder
     }
 
-    fn build(mut self, roots: &[Vec<(&[u8], u32)>]) -> Result<(Trie, Vec<Step>), Error> {
+    fn build(mut self, roots: &[Vec<Key<'_>>]) -> Result<(Trie, Vec<Step>), Error> {
         let mut steps = Vec::new();
         let mut waiting: VecDeque<Subtree> = VecDeque::new();
         for (state, keys) in (0..).zip(roots) {
@@ -189,70 +162,38 @@ impl Builder {
     }
 
     /// Place the children of one state.
-    fn expand<'k>(
+    fn expand<'s, 'k>(
         &mut self,
-        subtree: &Subtree<'k>,
-        waiting: &mut VecDeque<Subtree<'k>>,
+        subtree: &Subtree<'s, 'k>,
+        waiting: &mut VecDeque<Subtree<'s, 'k>>,
         steps: &mut Vec<Step>,
     ) {
         let Subtree { state, depth, mut keys } = *subtree;
-        while let Some(((key, id), rest)) = keys.split_first().filter(|((key, _), _)| key.len() == depth) {
-            if !key.is_empty() {
-                self.entries[state as usize] = *id;
+        while let Some((key, rest)) = keys.split_first().filter(|(key, _)| key.bytes.len() == depth) {
+            if !key.bytes.is_empty() {
+                self.entries[state as usize] = key.number;
             }
             keys = rest;
         }
         if keys.is_empty() {
             return;
         }
-        let byte_of = |key: &(&[u8], u32)| key.0[depth];
-        let mut bytes = std::mem::take(&mut self.bytes);
-        bytes.clear();
-        bytes.extend(keys.chunk_by(|a, b| byte_of(a) == byte_of(b)).map(|group| byte_of(&group[0])));
-        let base = self.find_base(&bytes);
-        self.bytes = bytes;
-        self.taken[base as usize / 64] |= 1 << (base % 64);
+        self.bytes.clear();
+        self.bytes.extend(chunks(keys, depth).map(|keys| keys[0].byte_at(depth)));
+        let base = self.room.take(&self.bytes) as u32;
+        self.grow();
         self.units[state as usize][BASE] = base;
-        for group in keys.chunk_by(|a, b| byte_of(a) == byte_of(b)) {
-            let byte = byte_of(&group[0]);
+        for keys in chunks(keys, depth) {
+            let byte = keys[0].byte_at(depth);
             let child = base ^ u32::from(byte);
             self.units[child as usize][PARENT] = state;
             steps.push(Step { parent: state, byte, state: child, depth: depth as u32 + 1 });
-            waiting.push_back(Subtree { state: child, depth: depth + 1, keys: group });
+            waiting.push_back(Subtree { state: child, depth: depth + 1, keys });
         }
     }
 
-    /// A base that no state has, whose slots for all `bytes` are free.
-    fn find_base(&mut self, bytes: &[u8]) -> u32 {
-        for _ in 0..2 {
-            while self.free.last().is_some_and(|&slot| !self.is_free(slot)) {
-                self.free.pop();
-            }
-            let newest = self.free.iter().rev().take(4 * TRIES);
-            let found = newest
-                .filter(|&&slot| self.is_free(slot))
-                .take(TRIES)
-                .map(|&slot| slot ^ u32::from(bytes[0]))
-                .filter(|&base| self.taken[base as usize / 64] >> (base % 64) & 1 == 0)
-                .find(|&base| bytes.iter().all(|&byte| self.is_free(base ^ u32::from(byte))));
-            if let Some(base) = found {
-                return base;
-            }
-            self.open_block();
-        }
-        // A fresh block without roots is free throughout.
-        (self.units.len() - BLOCK) as u32
-    }
-
-    fn is_free(&self, slot: u32) -> bool {
-        self.units[slot as usize][PARENT] == NONE
-    }
-
-    fn open_block(&mut self) {
-        let start = self.units.len();
-        self.units.resize(start + BLOCK, FREE);
-        self.entries.resize(start + BLOCK, NONE);
-        self.taken.resize((start + BLOCK) / 64, 0);
-        self.free.extend((start..start + BLOCK).rev().map(|slot| slot as u32));
+    fn grow(&mut self) {
+        self.units.resize(self.room.slots(), FREE);
+        self.entries.resize(self.room.slots(), NONE);
     }
 }

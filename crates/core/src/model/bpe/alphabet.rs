@@ -137,9 +137,9 @@ struct CharIds {
 impl CharIds {
     fn collect(vocab: &Vocab, prefix: &str, suffix: &str) -> Self {
         let mut ids = Self { low: vec![NONE; LOW], high: FxHashMap::default() };
-        for (token, id) in vocab.iter() {
-            let bare = token.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(suffix));
-            let mut chars = bare.unwrap_or_default().chars();
+        let longest = prefix.len() + suffix.len() + char::MAX.len_utf8();
+        for (token, id) in vocab.iter().filter(|(token, _)| token.len() <= longest) {
+            let mut chars = between(prefix, token, suffix).unwrap_or_default().chars();
             match (chars.next(), chars.next()) {
                 (Some(c), None) if (c as usize) < LOW => ids.low[c as usize] = id,
                 (Some(c), None) => drop(ids.high.insert(c, id)),
@@ -156,4 +156,14 @@ impl CharIds {
             None => self.high.get(&c).copied(),
         }
     }
+}
+
+/// What a token has between two affixes. Most are empty, and comparing with nothing may take as long as a
+/// look-up: the C library's `memcmp` is known to load, in vain, from where it would lie.
+fn between<'t>(prefix: &str, token: &'t str, suffix: &str) -> Option<&'t str> {
+    let rest = if prefix.is_empty() { token } else { token.strip_prefix(prefix)? };
+    if suffix.is_empty() {
+        return Some(rest);
+    }
+    rest.strip_suffix(suffix)
 }
