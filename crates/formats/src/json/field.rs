@@ -5,7 +5,7 @@
 use piecework_core::error::{Error, ErrorKind};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
-use super::tree::Node;
+use super::tree::{Node, Tree, Value};
 
 /// Names and texts are shown up to so many characters.
 const MAX_SHOWN_CHARS: usize = 60;
@@ -13,7 +13,7 @@ const MAX_SHOWN_CHARS: usize = 60;
 /// A value and where it stands.
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
-    node: &'a Node<'a>,
+    value: Value<'a>,
     place: Place<'a>,
 }
 
@@ -29,13 +29,13 @@ enum Place<'a> {
 }
 
 impl<'a> Field<'a> {
-    pub(crate) fn root(node: &'a Node<'a>) -> Self {
-        Self { node, place: Place::Root }
+    pub(crate) fn root(tree: &'a Tree<'a>) -> Self {
+        Self { value: tree.root(), place: Place::Root }
     }
 
     /// An error about this value.
     pub(crate) fn error(&self, expected: impl Into<String>) -> Error {
-        self.contradiction(summary(self.node), expected)
+        self.contradiction(summary(self.node()), expected)
     }
 
     /// An error about what this value says.
@@ -46,15 +46,15 @@ impl<'a> Field<'a> {
     /// Refuse fields that are not among `known` and fields given twice.
     pub(crate) fn fields(&self, known: &[&str]) -> Result<(), Error> {
         let mut seen = vec![false; known.len()];
-        for (name, node) in self.members()? {
+        for (name, value) in self.members()? {
             let at = |place: &Place| Error::new(ErrorKind::Format, place.path(), "", "");
             let place = Place::Member(&self.place, name);
-            let Some(index) = known.iter().position(|known| known == name) else {
+            let Some(index) = known.iter().position(|known| *known == name) else {
                 let expected = format!("one of the fields {}", known.join(", "));
                 return Err(Error { found: "an unknown field".into(), expected, ..at(&place) });
             };
             if std::mem::replace(&mut seen[index], true) {
-                let found = format!("this field again, as {}", summary(node));
+                let found = format!("this field again, as {}", summary(value.node()));
                 return Err(Error { found, expected: "each field once".into(), ..at(&place) });
             }
         }
@@ -80,52 +80,48 @@ impl<'a> Field<'a> {
 
     /// A member that may be absent; null is a value like any other.
     pub(crate) fn member(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
-        let found = self.members()?.iter().find(|(known, _)| known == name);
-        Ok(found.map(|(_, node)| Field { node, place: Place::Member(&self.place, name) }))
+        let found = self.members()?.find(|(known, _)| *known == name);
+        Ok(found.map(|(_, value)| Field { value, place: Place::Member(&self.place, name) }))
     }
 
     /// Whether there is such a member, be it null.
     pub(crate) fn has(&self, name: &str) -> Result<bool, Error> {
-        Ok(self.members()?.iter().any(|(known, _)| known == name))
+        Ok(self.members()?.any(|(known, _)| known == name))
     }
 
     /// The entries of an object whose names are data; none may be there twice.
-    pub(crate) fn entries(&'a self) -> Result<impl Iterator<Item = (&'a str, Field<'a>)>, Error> {
+    pub(crate) fn entries(&'a self) -> Result<impl ExactSizeIterator<Item = (&'a str, Field<'a>)>, Error> {
         let members = self.members()?;
         let mut seen = FxHashSet::with_capacity_and_hasher(members.len(), FxBuildHasher);
-        let field = |name: &'a str, node| Field { node, place: Place::Entry(&self.place, name) };
-        for (name, node) in members {
-            if !seen.insert(&**name) {
-                let found = format!("this entry again, as {}", summary(node));
-                return Err(field(name, node).contradiction(found, "each entry once"));
+        let field = |name: &'a str, value| Field { value, place: Place::Entry(&self.place, name) };
+        for (name, value) in members {
+            if !seen.insert(name) {
+                let found = format!("this entry again, as {}", summary(value.node()));
+                return Err(field(name, value).contradiction(found, "each entry once"));
             }
         }
-        Ok(members.iter().map(move |(name, node)| (&**name, field(name, node))))
+        Ok(self.members()?.map(move |(name, value)| (name, field(name, value))))
     }
 
     pub(crate) fn items(&'a self) -> Result<impl ExactSizeIterator<Item = Field<'a>>, Error> {
-        let Node::Array(items) = self.node else {
-            return Err(self.error("an array"));
-        };
-        let item = |(i, node)| Field { node, place: Place::Item(&self.place, i) };
-        Ok(items.iter().enumerate().map(item))
+        let items = self.value.items().ok_or_else(|| self.error("an array"))?;
+        let item = |(i, value)| Field { value, place: Place::Item(&self.place, i) };
+        Ok(items.enumerate().map(item))
     }
 
     /// An array of exactly two values.
     pub(crate) fn pair(&'a self, what: &str) -> Result<[Field<'a>; 2], Error> {
-        let Node::Array(items) = self.node else {
-            return Err(self.error(what));
+        let mut items = self.value.items().ok_or_else(|| self.error(what))?;
+        let count = items.len();
+        let (Some(first), Some(second), 2) = (items.next(), items.next(), count) else {
+            return Err(self.contradiction(format!("an array of {count}"), what));
         };
-        let [first, second] = &**items else {
-            let found = format!("an array of {}", items.len());
-            return Err(self.contradiction(found, what));
-        };
-        let item = |i, node| Field { node, place: Place::Item(&self.place, i) };
+        let item = |i, value| Field { value, place: Place::Item(&self.place, i) };
         Ok([item(0, first), item(1, second)])
     }
 
     pub(crate) fn text(&self) -> Result<&'a str, Error> {
-        match self.node {
+        match self.node() {
             Node::Text(text) => Ok(text),
             _ => Err(self.error("a string")),
         }
@@ -140,7 +136,7 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn flag(&self) -> Result<bool, Error> {
-        match self.node {
+        match self.node() {
             Node::Bool(flag) => Ok(*flag),
             _ => Err(self.error("true or false")),
         }
@@ -157,7 +153,7 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn number(&self) -> Result<f64, Error> {
-        match *self.node {
+        match *self.node() {
             // An integer beyond 2^53 is rounded, as wherever JSON numbers are read as floats.
             Node::Unsigned(value) => Ok(value as f64),
             Node::Signed(value) => Ok(value as f64),
@@ -167,23 +163,23 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn is_object(&self) -> bool {
-        matches!(self.node, Node::Object(_))
+        matches!(self.node(), Node::Object(_))
     }
 
     pub(crate) fn is_array(&self) -> bool {
-        matches!(self.node, Node::Array(_))
+        matches!(self.node(), Node::Array(_))
     }
 
     pub(crate) fn is(&self, text: &str) -> bool {
-        matches!(self.node, Node::Text(own) if own == text)
+        matches!(self.node(), Node::Text(own) if own == text)
     }
 
     pub(crate) fn is_text(&self) -> bool {
-        matches!(self.node, Node::Text(_))
+        matches!(self.node(), Node::Text(_))
     }
 
     fn is_null(&self) -> bool {
-        matches!(self.node, Node::Null)
+        matches!(self.node(), Node::Null)
     }
 
     /// One of a few names, each with its value.
@@ -206,15 +202,16 @@ impl<'a> Field<'a> {
         found.ok_or_else(|| kind.error(expected()))
     }
 
-    fn members(&self) -> Result<&'a [(std::borrow::Cow<'a, str>, Node<'a>)], Error> {
-        match self.node {
-            Node::Object(members) => Ok(members),
-            _ => Err(self.error("an object")),
-        }
+    fn members(&self) -> Result<impl ExactSizeIterator<Item = (&'a str, Value<'a>)>, Error> {
+        self.value.members().ok_or_else(|| self.error("an object"))
+    }
+
+    fn node(&self) -> &'a Node<'a> {
+        self.value.node()
     }
 
     fn unsigned(&self) -> Option<u64> {
-        match self.node {
+        match self.node() {
             Node::Unsigned(value) => Some(*value),
             _ => None,
         }
@@ -231,6 +228,15 @@ impl Place<'_> {
             Place::Item(outer, i) => format!("{}[{i}]", outer.path()),
         }
     }
+}
+
+/// All values or the first error. Unlike `collect`, which does not know how many there will be, it makes room once.
+pub(crate) fn all<T>(values: impl ExactSizeIterator<Item = Result<T, Error>>) -> Result<Vec<T>, Error> {
+    let mut all = Vec::with_capacity(values.len());
+    for value in values {
+        all.push(value?);
+    }
+    Ok(all)
 }
 
 /// What stands there, short enough for a message.

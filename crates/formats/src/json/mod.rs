@@ -5,15 +5,22 @@ mod tree;
 
 use piecework_core::error::{Error, ErrorKind};
 
-pub(crate) use field::Field;
-pub(crate) use tree::Node;
+pub(crate) use field::{all, Field};
+pub(crate) use tree::Tree;
 
 /// Read a JSON text; errors name line and column.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Node<'_>, Error> {
-    serde_json::from_str(utf8(bytes)?).map_err(|error| {
-        let place = format!("line {}, column {}", error.line(), error.column());
-        Error::new(ErrorKind::Format, place, error.to_string(), "JSON")
-    })
+pub(crate) fn parse(bytes: &[u8]) -> Result<Tree<'_>, Error> {
+    let text = utf8(bytes)?;
+    Tree::read(text).ok_or_else(|| fault(text))
+}
+
+/// What is wrong with a text that is no JSON.
+fn fault(text: &str) -> Error {
+    let (place, found) = match serde_json::from_str::<serde_json::Value>(text) {
+        Err(error) => (format!("line {}, column {}", error.line(), error.column()), error.to_string()),
+        Ok(_) => ("document".to_owned(), "a text that cannot be read".to_owned()),
+    };
+    Error::new(ErrorKind::Format, place, found, "JSON")
 }
 
 /// Read UTF-8; errors name the byte.

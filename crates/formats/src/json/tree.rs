@@ -1,16 +1,14 @@
 //! JSON text as a tree. Unlike `serde_json::Value` it keeps the members of objects as they stand,
 //! repeated names included, so that a reader can refuse them, and it borrows from the text.
 //!
-//! Numbers are what `serde_json` makes of them without `float_roundtrip`, bit for bit: vocabularies
-//! of scores are segmented by sums of these very numbers. Depth is bounded by `serde_json`.
+//! All values lie in one list, each before those inside it, so that a file of half a million of them takes one
+//! allocation. What is no JSON is not explained here: `serde_json` reads it again and does, and what it takes
+//! for JSON this reader does, too. Numbers but the simplest and texts with escapes are read by it: vocabularies of
+//! scores are segmented by sums of what it makes, without `float_roundtrip`, of these very numbers.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::Deserialize;
-
-/// A value of a JSON text.
+/// A value of a JSON text, without those inside it.
 #[derive(Debug)]
 pub(crate) enum Node<'t> {
     Null,
@@ -19,112 +17,237 @@ pub(crate) enum Node<'t> {
     Signed(i64),
     Float(f64),
     Text(Cow<'t, str>),
-    Array(Box<[Node<'t>]>),
-    Object(Box<[(Cow<'t, str>, Node<'t>)]>),
+    Array(Inside),
+    /// Names and values in turn.
+    Object(Inside),
 }
 
-impl<'de> Deserialize<'de> for Node<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor)
+/// What is inside an array or object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inside {
+    /// Values, or names with a value each.
+    count: usize,
+    /// Nodes, those inside of insides among them.
+    nodes: usize,
+}
+
+/// All values of a text.
+#[derive(Debug)]
+pub(crate) struct Tree<'t>(Vec<Node<'t>>);
+
+/// A value with all inside it, and perhaps more that comes after.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Value<'a>(&'a [Node<'a>]);
+
+/// Values one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Values<'a> {
+    rest: Value<'a>,
+    count: usize,
+}
+
+/// As deep as `serde_json` reads.
+const MOST_DEPTH: usize = 127;
+/// Bytes of text for each value, about; more take more room.
+const BYTES_PER_NODE: usize = 12;
+
+impl<'t> Tree<'t> {
+    /// Read a whole text; `None` if it is no JSON.
+    pub(crate) fn read(text: &'t str) -> Option<Self> {
+        let nodes = Vec::with_capacity(text.len() / BYTES_PER_NODE + 1);
+        let mut reader = Reader { text, at: 0, depth: 0, nodes };
+        reader.value()?;
+        reader.skip_space();
+        (reader.at == text.len()).then_some(Self(reader.nodes))
+    }
+
+    /// The outermost value.
+    pub(crate) fn root(&self) -> Value<'_> {
+        Value(&self.0)
     }
 }
 
-struct NodeVisitor;
-
-impl<'de> Visitor<'de> for NodeVisitor {
-    type Value = Node<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
+impl<'a> Value<'a> {
+    pub(crate) fn node(self) -> &'a Node<'a> {
+        // There is always one: lists end with their last value.
+        self.0.first().unwrap_or(&Node::Null)
     }
 
-    fn visit_unit<E>(self) -> Result<Node<'de>, E> {
-        Ok(Node::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Node<'de>, E> {
-        Ok(Node::Bool(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Node<'de>, E> {
-        Ok(Node::Unsigned(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Node<'de>, E> {
-        Ok(Node::Signed(value))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Node<'de>, E> {
-        Ok(Node::Float(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Node<'de>, E> {
-        Ok(Node::Text(Cow::Owned(value.to_owned())))
-    }
-
-    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Node<'de>, E> {
-        Ok(Node::Text(Cow::Borrowed(value)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node<'de>, A::Error> {
-        let mut array = Vec::new();
-        while let Some(item) = items.next_element()? {
-            array.push(item);
+    /// The values of an array.
+    pub(crate) fn items(self) -> Option<Values<'a>> {
+        match self.node() {
+            Node::Array(inside) => Some(Values { rest: self.after(1), count: inside.count }),
+            _ => None,
         }
-        Ok(Node::Array(array.into_boxed_slice()))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Node<'de>, A::Error> {
-        let mut object = Vec::new();
-        while let Some(name) = members.next_key_seed(Name)? {
-            object.push((name, members.next_value()?));
+    /// The names and values of an object.
+    pub(crate) fn members(self) -> Option<impl ExactSizeIterator<Item = (&'a str, Value<'a>)>> {
+        let Node::Object(inside) = self.node() else { return None };
+        let mut rest = self.after(1);
+        Some((0..inside.count).map(move |_| {
+            let Node::Text(name) = rest.node() else { return ("", rest) };
+            let value = rest.after(1);
+            rest = value.after(value.size());
+            (&**name, value)
+        }))
+    }
+
+    /// How many nodes the value has.
+    fn size(self) -> usize {
+        match self.node() {
+            Node::Array(inside) | Node::Object(inside) => 1 + inside.nodes,
+            _ => 1,
         }
-        Ok(Node::Object(object.into_boxed_slice()))
+    }
+
+    fn after(self, nodes: usize) -> Self {
+        Self(self.0.get(nodes..).unwrap_or_default())
     }
 }
 
-/// A member's name, borrowed where it has no escapes.
-struct Name;
+impl<'a> Iterator for Values<'a> {
+    type Item = Value<'a>;
 
-impl<'de> DeserializeSeed<'de> for Name {
-    type Value = Cow<'de, str>;
+    fn next(&mut self) -> Option<Value<'a>> {
+        self.count = self.count.checked_sub(1)?;
+        let value = self.rest;
+        self.rest = value.after(value.size());
+        Some(value)
+    }
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
-        deserializer.deserialize_str(self)
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.count, Some(self.count))
     }
 }
 
-impl<'de> Visitor<'de> for Name {
-    type Value = Cow<'de, str>;
+impl ExactSizeIterator for Values<'_> {}
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
+/// Reads values one after the other.
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+    nodes: Vec<Node<'t>>,
+}
+
+impl<'t> Reader<'t> {
+    fn value(&mut self) -> Option<()> {
+        self.skip_space();
+        let node = match self.peek()? {
+            b'{' => return self.within(|reader| reader.list(b'}', Self::member).map(Node::Object)),
+            b'[' => return self.within(|reader| reader.list(b']', Self::value).map(Node::Array)),
+            b'"' => Node::Text(self.string()?),
+            b'n' => self.word("null", Node::Null)?,
+            b't' => self.word("true", Node::Bool(true))?,
+            b'f' => self.word("false", Node::Bool(false))?,
+            _ => self.number()?,
+        };
+        self.nodes.push(node);
+        Some(())
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Owned(value.to_owned()))
+    /// Read what is inside something, whose place is before it.
+    fn within(&mut self, read: impl FnOnce(&mut Self) -> Option<Node<'t>>) -> Option<()> {
+        self.depth += 1;
+        if self.depth > MOST_DEPTH {
+            return None;
+        }
+        let place = self.nodes.len();
+        self.nodes.push(Node::Null);
+        self.nodes[place] = read(self)?;
+        self.depth -= 1;
+        Some(())
     }
 
-    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(value))
+    /// Read what is separated by commas, up to the closing bracket.
+    fn list(&mut self, close: u8, item: impl Fn(&mut Self) -> Option<()>) -> Option<Inside> {
+        let (from, mut count) = (self.nodes.len(), 0);
+        self.at += 1;
+        self.skip_space();
+        while count > 0 || self.peek()? != close {
+            item(self)?;
+            count += 1;
+            self.skip_space();
+            match self.peek()? {
+                b',' => self.at += 1,
+                end if end == close => break,
+                _ => return None,
+            }
+        }
+        self.at += 1;
+        Some(Inside { count, nodes: self.nodes.len() - from })
+    }
+
+    fn member(&mut self) -> Option<()> {
+        self.skip_space();
+        if self.peek()? != b'"' {
+            return None;
+        }
+        let name = self.string()?;
+        self.nodes.push(Node::Text(name));
+        self.skip_space();
+        if self.peek()? != b':' {
+            return None;
+        }
+        self.at += 1;
+        self.value()
+    }
+
+    /// Read a text, borrowed where it has no escapes.
+    fn string(&mut self) -> Option<Cow<'t, str>> {
+        let (bytes, quote) = (self.text.as_bytes(), self.at);
+        let mut at = quote + 1;
+        let mut has_escapes = false;
+        loop {
+            match *bytes.get(at)? {
+                b'"' => break,
+                b'\\' => (has_escapes, at) = (true, at + 2),
+                0..0x20 => return None,
+                _ => at += 1,
+            }
+        }
+        self.at = at + 1;
+        if has_escapes {
+            return serde_json::from_str(self.text.get(quote..=at)?).ok().map(Cow::Owned);
+        }
+        self.text.get(quote + 1..at).map(Cow::Borrowed)
+    }
+
+    fn number(&mut self) -> Option<Node<'t>> {
+        let rest = &self.text[self.at..];
+        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let number = &rest[..rest.bytes().take_while(is_part).count()];
+        self.at += number.len();
+        if number.len() < 20 && !number.starts_with('0') && number.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            return number.parse().ok().map(Node::Unsigned);
+        }
+        let number: serde_json::Number = serde_json::from_str(number).ok()?;
+        let signed = || number.as_i64().map(Node::Signed);
+        number.as_u64().map(Node::Unsigned).or_else(signed).or_else(|| number.as_f64().map(Node::Float))
+    }
+
+    fn word(&mut self, word: &str, node: Node<'t>) -> Option<Node<'t>> {
+        self.at += word.len();
+        (self.text.get(self.at - word.len()..self.at)? == word).then_some(node)
+    }
+
+    #[inline]
+    fn skip_space(&mut self) {
+        const WIDE: &[u8; 8] = b"        ";
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            // Files that are laid out for readers are half spaces.
+            let is_wide = self.text.as_bytes()[self.at..].first_chunk() == Some(WIDE);
+            self.at += if is_wide { WIDE.len() } else { 1 };
+        }
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keeps_order_and_repeated_names() {
-        let Ok(Node::Object(members)) = serde_json::from_str(r#"{"b": 1, "a": -1, "b": 1.5}"#) else {
-            panic!("an object is an object");
-        };
-        let names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
-        assert_eq!(names, ["b", "a", "b"]);
-    }
-
-    #[test]
-    fn takes_no_more_room_than_it_must() {
-        assert!(std::mem::size_of::<Node<'_>>() <= 24);
-    }
-}
+mod tests;

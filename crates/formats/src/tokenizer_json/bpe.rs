@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::models::{read_vocab, WrittenVocab};
 use super::read::optional;
-use crate::json::Field;
+use crate::json::{all, Field};
 
 const FIELDS: [&str; 10] = [
     "type",
@@ -75,7 +75,7 @@ fn read_merges(field: &Field) -> Result<Vec<(String, String)>, Error> {
         let [left, right] = merge.pair("a pair of entries, as the merges before it")?;
         Ok((left.text()?.to_owned(), right.text()?.to_owned()))
     };
-    field.items()?.map(pair).collect()
+    all(field.items()?.map(pair))
 }
 
 fn split_merge(field: &Field) -> Result<Option<(String, String)>, Error> {

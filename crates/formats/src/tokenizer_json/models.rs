@@ -9,7 +9,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::bpe::{self, read_bpe, WrittenBpe};
 use super::read::optional;
 use super::sentencepiece::{self, WrittenModel};
-use crate::json::{parse, Field};
+use crate::json::{all, parse, Field};
 
 pub(super) const KINDS: [&str; 5] = ["BPE", "WordPiece", "WordLevel", "Unigram", "SentencePiece"];
 
@@ -91,7 +91,7 @@ fn read_unigram(field: &Field) -> Result<UnigramSpec, Error> {
         let [token, score] = entry.pair("a token and its score")?;
         Ok((token.text()?.to_owned(), score.number()?))
     };
-    let vocab: Vec<(String, f64)> = vocab.items()?.map(scored).collect::<Result<_, Error>>()?;
+    let vocab = all(vocab.items()?.map(scored))?;
     let unk_id = field.find("unk_id")?;
     if let Some(id) = unk_id.filter(|id| id.size().is_ok_and(|id| id >= vocab.len())) {
         return Err(id.error(format!("one of the {} places of the vocabulary", vocab.len())));
@@ -104,7 +104,7 @@ fn read_unigram(field: &Field) -> Result<UnigramSpec, Error> {
 }
 
 pub(super) fn read_vocab(field: &Field) -> Result<VocabSpec, Error> {
-    field.entries()?.map(|(token, id)| Ok((token.to_owned(), id.id()?))).collect()
+    all(field.entries()?.map(|(token, id)| Ok((token.to_owned(), id.id()?))))
 }
 
 /// A model as it is written, without a copy of its vocabulary.
