@@ -11,8 +11,6 @@ text is encoded into `Encoding` and `Batch`, and decoded again.
 
 from __future__ import annotations
 
-from importlib import import_module
-
 try:
     from piecework._core import UNICODE_VERSION, __version__
 except ModuleNotFoundError as error:  # pragma: no cover - only in a broken checkout
@@ -74,6 +72,8 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name in _MODULES:
         return import_module(f"piecework.{name}")
     if name in _HOME_OF:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
 
 from piecework.arrays import np
 from piecework.errors import ArgumentError, InputTypeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, TypeAlias, TypeVar
 
     import numpy.typing as npt
@@ -29,18 +29,20 @@ def path_text(path: PathLike) -> str:
 
 def listed(items: Sequence[T], name: str = "texts", of: str = "str") -> list[T]:
     """Return what a sequence holds now, so that texts, say, can be encoded again later."""
-    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+    if not _is_iterable(items):
         raise InputTypeError(name, type(items).__name__, f"a sequence of {of}, such as a list")
     return list(items)
 
 
 def id_list(ids: Any, place: str) -> list[int]:
     """Return ids as a list of int, each checked to fit 32 bits."""
-    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+    if not _is_iterable(ids):
         raise InputTypeError(place, type(ids).__name__, "a sequence of ids")
-    listed = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    # Lists of int are told without numpy, which may never be needed.
+    is_array = not isinstance(ids, (list, tuple)) and isinstance(ids, np.ndarray)
+    listed = ids.tolist() if is_array else list(ids)
     for at, id in enumerate(listed):
-        if not isinstance(id, (int, np.integer)):
+        if not isinstance(id, int) and not isinstance(id, np.integer):
             raise InputTypeError(f"{place}[{at}]", type(id).__name__, "an id")
         if not 0 <= id < 2**32:
             raise ArgumentError(f"{place}[{at}]", str(id), "an id from 0 to 4294967295")
@@ -74,3 +76,11 @@ def check_stage(name: str, stage: object, kinds: Any) -> None:
     if stage is not None and not isinstance(stage, kinds):
         expected = f"None or a {name.replace('_', '-')} of piecework.spec"
         raise InputTypeError(name, type(stage).__name__, expected)
+
+
+def _is_iterable(items: object) -> bool:
+    if isinstance(items, (list, tuple)):
+        return True
+    from collections.abc import Iterable
+
+    return isinstance(items, Iterable) and not isinstance(items, (str, bytes))

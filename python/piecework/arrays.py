@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 TYPE_CHECKING = False  # importing it takes longer than all that is imported here
 if TYPE_CHECKING:
     from typing import Any
@@ -15,7 +13,9 @@ else:
         """Stands for the module until something of it is asked for; keeps what was."""
 
         def __getattr__(self, name: str) -> Any:
-            found = getattr(import_module("numpy"), name)
+            import numpy
+
+            found = getattr(numpy, name)
             setattr(self, name, found)
             return found
 

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from typing import TypeAlias
+
+    Update: TypeAlias = Callable[[int, int], None]
 
 
-@contextmanager
-def progress_bar(title: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(title: str, *, shown: bool = True) -> AbstractContextManager[Update]:
     """Give a `progress(done, total)` function that draws, or does nothing; total 0 means unknown."""
+    from contextlib import contextmanager, nullcontext
+
     if not shown or not sys.stderr.isatty():
-        yield _stay_silent
-        return
+        return nullcontext(_stay_silent)
+    return contextmanager(_drawn)(title)
+
+
+def _drawn(title: str) -> Iterator[Update]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 

@@ -6,14 +6,13 @@ when they are first asked for; an `Encoding` is made only for the row that is as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 from piecework.arrays import np
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
     import numpy.typing as npt

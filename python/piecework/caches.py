@@ -6,15 +6,13 @@ wrote it; one that is kept beside a source is made anew then, and when the sourc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-
 from piecework._core import Core, read_cache, write_cache
 from piecework.errors import FileError, PieceworkError
-from piecework.files import reason, whole_file
+from piecework.reading import reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import TypeAlias
 
     from piecework.spec import SpecialInText
@@ -26,25 +24,30 @@ SUFFIX = ".pwc"
 
 def cached(path: str) -> Loaded:
     """Load a cache, whatever it was made of."""
-    with _system_errors_told(path):
+    try:
         return read_cache(path, path, None)
+    except OSError as error:
+        raise FileError(path, reason(error), "a cache") from error
 
 
 def through_cache(path: str, key: bytes, read: Callable[[], Loaded]) -> Loaded:
     """Load a cache that was made with this key; without one, read the source and write it if it can be."""
-    with suppress(PieceworkError), _system_errors_told(path):
+    try:
         found = read_cache(path, path, key)
-        if found is not None:
-            return found
+    except (PieceworkError, OSError):
+        found = None
+    if found is not None:
+        return found
     loaded = read()
-    with suppress(PieceworkError, OSError), whole_file(path) as temporary:
-        temporary.write_bytes(write_cache(*loaded, key))
+    _write(path, write_cache(*loaded, key))
     return loaded
 
 
-@contextmanager
-def _system_errors_told(path: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise FileError(path, reason(error), "a cache") from error
+def _write(path: str, data: bytes) -> None:
+    """Write a cache where that is possible."""
+    from contextlib import suppress
+
+    from piecework.files import whole_file
+
+    with suppress(PieceworkError, OSError), whole_file(path) as temporary:
+        temporary.write_bytes(data)

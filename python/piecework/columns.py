@@ -6,8 +6,6 @@ interface (pyarrow, polars, DuckDB, ...), and numpy arrays of bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from piecework._core import TextColumn
 from piecework.arguments import listed
 from piecework.arrays import np
@@ -15,6 +13,7 @@ from piecework.errors import ArgumentError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Protocol, TypeAlias
 
     import numpy.typing as npt

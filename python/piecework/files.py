@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from piecework.errors import FileError, FormatError
+from piecework.errors import FileError
+from piecework.reading import reason
 
 # Paths are taken apart where a file is written: to load a tokenizer needs none.
 TYPE_CHECKING = False
@@ -62,27 +63,6 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise FileError(str(path), "a directory", "the name of a file to write")
     if not _is_device(target):
         _temporary_beside(target, path).unlink()
-
-
-def text_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Read the lines of a small text file in UTF-8, without their ends.
-
-    Raises `FileError` when it cannot be read, `FormatError` with the byte where it is not UTF-8.
-    """
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read()
-        return data.decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n").split("\n")
-    except OSError as error:
-        raise FileError(os.fspath(path), reason(error), "a readable text file") from error
-    except UnicodeDecodeError as error:
-        found = f"invalid UTF-8 at byte {error.start}"
-        raise FormatError(os.fspath(path), found, "UTF-8 text") from error
-
-
-def reason(error: OSError) -> str:
-    """Return the system's words for an error, in lower case: "no such file or directory"."""
-    return (error.strerror or str(error)).lower()
 
 
 @contextmanager

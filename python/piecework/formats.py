@@ -7,7 +7,6 @@ of the format treats special tokens in text.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
 
 from piecework._core import (
     Core,
@@ -23,11 +22,13 @@ from piecework._core import (
 from piecework.arguments import PathLike, path_text
 from piecework.caches import SUFFIX, Loaded, cached, through_cache
 from piecework.errors import ArgumentError, FileError, FormatError
-from piecework.files import reason
+from piecework.reading import reason
 
 # Specifications are imported for the formats that lack a pipeline: the others are read without any.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from piecework.spec import PreTokenizer
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
@@ -113,13 +114,15 @@ def _begins_ranks(data: bytes) -> bool:
 
 def _begins_flat_object(head: bytes) -> bool:
     """Tell whether the first value of an object is a number."""
-    # A tokenizer.json says its version first, as a text: no regular expression is needed to see that.
-    key, _, value = head[1:64].partition(b":")
-    if key.strip() == b'"version"' and value.lstrip().startswith(b'"'):
-        return False
     import re
 
     return re.match(_FLAT_OBJECT, head) is not None
+
+
+def _begins_with_version(head: bytes) -> bool:
+    """Tell whether the first value of an object is a text, `version`, as in nearly every tokenizer.json."""
+    key, _, value = head[1:64].partition(b":")
+    return key.strip() == b'"version"' and value.lstrip().startswith(b'"')
 
 
 def _in_directory(folder: str, hints: Hints) -> tuple[str, Hints]:
@@ -146,10 +149,16 @@ def _with_merges(hints: Hints, merges: str) -> Hints:
 
 def _bytes_of(source: str) -> bytes:
     try:
-        with open(source, "rb") as file:
+        with open(source, "rb", buffering=0) as file:
             # What a cache holds is mapped, not read.
-            head = file.read(_HEAD_BYTES)
-            return head if is_cache(head) else head + file.read()
+            head = file.read(_HEAD_BYTES) or b""
+            if is_cache(head):
+                return head
+            if file.seekable():
+                # Nothing is copied then.
+                file.seek(0)
+                head = b""
+            return head + file.read()
     except OSError as error:
         raise FileError(source, reason(error), "a tokenizer file") from error
 
@@ -174,11 +183,14 @@ def _unpacked(data: bytes, source: str) -> bytes:
 
 
 def _read_json(data: bytes, head: bytes, source: str, hints: Hints) -> Loaded:
-    if _begins_flat_object(head):
-        raise ArgumentError("merges", f"None for the vocabulary {source}", "the file of its merges")
-    if b'"token_bytes"' in data and b'"default_vocab_size"' in data:
-        hints.refuse_all_but((), "a tekken.json, which says it itself")
-        return read_tekken(data, source), "text"
+    # What says its version first is told without a regular expression and without a look at the rest.
+    if not _begins_with_version(head):
+        if _begins_flat_object(head):
+            expected = "the file of its merges"
+            raise ArgumentError("merges", f"None for the vocabulary {source}", expected)
+        if b'"token_bytes"' in data and b'"default_vocab_size"' in data:
+            hints.refuse_all_but((), "a tekken.json, which says it itself")
+            return read_tekken(data, source), "text"
     hints.refuse_all_but((), "a tokenizer.json, which says it itself")
     return Core.from_json(data, source), "parse"
 
@@ -214,6 +226,8 @@ def _read_ranks(data: bytes, source: str, hints: Hints) -> Loaded:
         expected = 'encoding="cl100k_base" or another name, or pattern= and special_tokens='
         raise ArgumentError("encoding", f"None for {source}, which has ranks alone", expected)
     special = hints.special_tokens or {}
+    from collections.abc import Mapping
+
     if not isinstance(special, Mapping):
         raise ArgumentError("special_tokens", _shown(special), "a mapping from tokens to ids")
     pipeline = _pipeline_json(pre_tokenizer_for(hints.pattern))

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any, ClassVar
 
 from piecework._core import RawRules
 from piecework.arguments import PathLike, path_text
-from piecework.errors import ArgumentError, FileError, InputTypeError
-from piecework.files import reason, whole_file
+from piecework.errors import ArgumentError, InputTypeError
+from piecework.files import whole_file
+from piecework.reading import file_bytes
 from piecework.spec import Precompiled
 
 
@@ -76,8 +76,8 @@ class NormalizationRules:
     def from_tsv(cls, path: PathLike) -> NormalizationRules:
         r"""Read a rule file: on each line source, tab, replacement, in hexadecimal code points.
 
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "rules.tsv"
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "rules.tsv"
         >>> _ = path.write_text("49 27 6D\t49 20 61 6D\n2026\n")
         >>> NormalizationRules.from_tsv(path).to_mapping()
         {"I'm": 'I am', '…': ''}
@@ -87,11 +87,7 @@ class NormalizationRules:
         for a source that stands there twice, and `FileError`.
         """
         name = path_text(path)
-        try:
-            data = Path(path).read_bytes()
-        except OSError as error:
-            raise FileError(name, reason(error), "a readable file") from error
-        return cls(RawRules.from_tsv(data, name).charsmap())
+        return cls(RawRules.from_tsv(file_bytes(path, "a readable file"), name).charsmap())
 
     def to_mapping(self) -> dict[str, str]:
         """Decompile: return the replacement of each source, ordered by source.

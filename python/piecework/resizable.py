@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
 
 from piecework._core import read_sentencepiece_vocab
 from piecework.arguments import PathLike, check_size, listed, path_text
 from piecework.bars import progress_bar
-from piecework.errors import FileError, InputTypeError
-from piecework.files import reason
+from piecework.errors import InputTypeError
+from piecework.reading import file_bytes
 
 # What changes vocabularies is imported when one is changed: a tokenizer that is loaded has no need of it.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Literal
 
     from typing_extensions import Self
@@ -158,6 +158,8 @@ class Resizable:
         its count a line), of which those count that have at least `threshold`. None: all pieces again.
         No id changes. Raises `ArgumentError` for other models than SentencePiece's Unigram and BPE.
         """
+        from collections.abc import Mapping
+
         from piecework.vocabulary import restricted
 
         kept: Collection[str] | None
@@ -174,6 +176,8 @@ class Resizable:
     def _counted(
         self, corpus: Iterable[str] | Counts, workers: int | None, show_progress: bool
     ) -> Counts:
+        from collections.abc import Iterable
+
         from piecework.train import Counts, count_texts, pipeline_of
 
         if isinstance(corpus, Counts):
@@ -188,9 +192,4 @@ class Resizable:
 
 def _pieces_in(path: PathLike) -> list[tuple[str, float]]:
     source = path_text(path)
-    try:
-        with open(source, "rb") as file:
-            data = file.read()
-    except OSError as error:
-        raise FileError(source, reason(error), "pieces and counts") from error
-    return read_sentencepiece_vocab(data, source)
+    return read_sentencepiece_vocab(file_bytes(source, "pieces and counts"), source)

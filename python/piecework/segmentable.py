@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable
-
 from piecework._core import entropy, scores, segmentations
 from piecework.arguments import Ids, id_list
 from piecework.encoding import Encoding
@@ -12,6 +9,7 @@ from piecework.errors import ArgumentError, InputTypeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
     from typing import Any
 
     from piecework._core import Core
@@ -118,6 +116,7 @@ class Segmentable:
     ) -> float:
         """Return the entropy of a Unigram model's segmentations of a text, in nats.
 
+        >>> import math
         >>> import piecework as pw
         >>> scored = (("a", -1.0), ("b", -1.0), ("ab", -2.0))
         >>> tok = pw.Tokenizer(pw.spec.Unigram(scored))
@@ -154,12 +153,14 @@ class Segmentable:
             raise ArgumentError(
                 "model", "a model that does not score segmentations", "a Unigram model"
             )
+        from math import fsum
+
         ids = id_list(text, "text")
         known = scores(self._core, ids)
         for at, (id, score) in enumerate(zip(ids, known, strict=True)):
             if score is None and self._core.id_to_token(id) is None:
                 raise ArgumentError(f"text[{at}]", str(id), "an id of the vocabulary")
-        return math.fsum(score or 0.0 for score in known)
+        return fsum(score or 0.0 for score in known)
 
     def _segmentations(
         self,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 
 from piecework._core import (
     Core,
@@ -32,8 +30,8 @@ from piecework.batch import Batch
 from piecework.columns import Texts, text_rows
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
-from piecework.files import whole_file
 from piecework.formats import Hints, read_tokenizer
+from piecework.properties import cached_property
 from piecework.resizable import Resizable
 from piecework.segmentable import Segmentable
 from piecework.streams import DecodeStream, DecodeStreams
@@ -42,6 +40,7 @@ from piecework.trainable import Trainable
 # Specifications are imported when one is asked for or given: a file is read without any.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any, Literal
 
     import numpy.typing as npt
@@ -644,6 +643,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
         Raises `FileError`, `VocabularyError` when the format cannot hold the vocabulary, and `StageError`
         for custom stages, which a `tokenizer.json` cannot hold.
         """
+        from piecework.files import whole_file
+
         target = path_text(path)
         if merges is None and os.path.isdir(target):
             target, merges = os.path.join(target, "vocab.json"), os.path.join(target, "merges.txt")
@@ -785,6 +786,8 @@ class Tokenizer(Trainable, Resizable, Segmentable):
             return None
         if parse_special is False:
             return []
+        from collections.abc import Collection
+
         if isinstance(parse_special, str) or not isinstance(parse_special, Collection):
             expected = "True, False or a collection of special tokens"
             raise InputTypeError("parse_special", type(parse_special).__name__, expected)

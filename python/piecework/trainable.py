@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from piecework.arguments import PathLike
 from piecework.bars import progress_bar
 
 # What learns is imported when something is learned: a tokenizer that is loaded has no need of it.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from typing import Literal
 
     from typing_extensions import Self, Unpack

@@ -10,7 +10,8 @@ from typing import Any
 from piecework.analysis.compare import Comparison, Measures
 from piecework.arguments import PathLike, path_text
 from piecework.errors import FileError, MissingExtraError
-from piecework.files import reason, whole_file
+from piecework.files import whole_file
+from piecework.reading import reason
 
 
 def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:

@@ -8,7 +8,8 @@ from contextlib import nullcontext
 from typing import BinaryIO, NamedTuple
 
 import piecework as pw
-from piecework.files import check_writable, reason, whole_stream
+from piecework.files import check_writable, whole_stream
+from piecework.reading import reason
 
 _BATCH_LINES = 8192
 _BATCH_BYTES = 4 << 20

@@ -22,7 +22,7 @@ from piecework.corpus_output.checks import (
 from piecework.corpus_output.lines import LineSource, parallel_lines
 from piecework.corpus_output.overlap import overlapped
 from piecework.errors import CorpusError, FileError
-from piecework.files import reason
+from piecework.reading import reason
 from piecework.tokenizer import Tokenizer
 from piecework.train.corpus import PathLike, Utf8Errors, corpus_bytes
 

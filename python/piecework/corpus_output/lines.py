@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from typing import BinaryIO, TypeAlias
 
 from piecework.errors import CorpusError, FileError, InvalidUtf8Error
-from piecework.files import reason
+from piecework.reading import reason
 from piecework.train.compression import MeteredStream, decompressed
 from piecework.train.corpus import BYTE_ORDER_MARK, is_json_lines, open_source
 from piecework.train.json_lines import MAX_LINE_BYTES, byte_lines, json_line_text

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from piecework._core import read_sentencepiece, write_sentencepiece
 from piecework.arguments import PathLike, path_text
-from piecework.errors import ArgumentError, FileError, InputTypeError
-from piecework.files import reason
+from piecework.errors import ArgumentError, InputTypeError
+from piecework.reading import file_bytes
 from piecework.spec import (
     PieceType,
     ScoredPiece,
@@ -41,10 +40,7 @@ class LoadedModel:
     def from_file(cls, path: PathLike) -> LoadedModel:
         """Read a `.model`."""
         source = path_text(path)
-        try:
-            data = Path(source).read_bytes()
-        except OSError as error:
-            raise FileError(source, reason(error), "a .model of SentencePiece") from error
+        data = file_bytes(source, "a .model of SentencePiece")
         return cls(Tokenizer._of(read_sentencepiece(data, source)), data)
 
     @classmethod

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from piecework._core import Core, normalize_with_offsets, read_sentencepiece_normalizer
 from piecework.arguments import PathLike, path_text
-from piecework.errors import ArgumentError, FileError, InputTypeError
-from piecework.files import reason
+from piecework.errors import ArgumentError, InputTypeError
 from piecework.integrations._sentencepiece_inputs import Source
 from piecework.integrations._sentencepiece_protos import bytes_before, message, to_bytes
 from piecework.normalization import NormalizationRules
+from piecework.reading import file_bytes
 from piecework.spec import Char, TokenizerSpec
 from piecework.spec import SentencePieceNormalizer as Specification
 from piecework.tokenizer import Tokenizer
@@ -50,7 +49,8 @@ class SentencePieceNormalizer:
         remove_extra_whitespaces: bool | None = None,
     ) -> None:
         if model_file:
-            given = _read(_file(model_file), path_text(model_file))
+            path = path_text(model_file)
+            given = _read(file_bytes(path, "a .model of SentencePiece"), path)
         elif model_proto:
             given = _read(_bytes("model_proto", model_proto), "model_proto")
         elif normalizer_spec:
@@ -158,13 +158,6 @@ def _with_flags(given: Specification, flags: Mapping[str, bool | None]) -> Speci
             raise InputTypeError(name, type(flag).__name__, "bool")
     changes: dict[str, Any] = {name: flag for name, flag in flags.items() if flag is not None}
     return replace(given, **changes)
-
-
-def _file(path: PathLike) -> bytes:
-    try:
-        return Path(path_text(path)).read_bytes()
-    except OSError as error:
-        raise FileError(path_text(path), reason(error), "a .model of SentencePiece") from error
 
 
 def _bytes(name: str, given: Any) -> bytes:

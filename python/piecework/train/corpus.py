@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
 from piecework.errors import ArgumentError, CorpusError, FileError
-from piecework.files import reason
+from piecework.reading import reason
 from piecework.train.compression import MeteredStream, decompressed
 from piecework.train.json_lines import read_json_lines
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import numpy as np
 
 from piecework.errors import ArgumentError, FileError, FormatError, MissingExtraError
-from piecework.files import reason, whole_file
+from piecework.files import whole_file
+from piecework.reading import reason
 from piecework.train.pipeline import Pipeline
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from piecework._core import sentencepiece_settings
 from piecework.arguments import PathLike
 from piecework.errors import ArgumentError, FormatError
-from piecework.files import text_lines
 from piecework.normalization import NormalizationRules
+from piecework.reading import text_lines
 from piecework.spec import SentencePieceNormalizer
 from piecework.train import checks
 from piecework.train.trainers.common import set_field
