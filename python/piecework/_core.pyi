@@ -55,14 +55,6 @@ class Core:
         of the text, for segmentations drawn at random.
         """
 
-    def encode_ids(
-        self, text: str | Sequence[str], add_special_tokens: bool, parse_special: bool
-    ) -> list[int]:
-        """Encode one text into ids alone, without padding; what is no string is refused.
-
-        `parse_special`: all special tokens are recognised in the text, or none.
-        """
-
     def encode_batch(
         self,
         texts: Sequence[str] | Sequence[Sequence[str]] | TextColumn,
@@ -293,6 +285,36 @@ class RawBatch:
         """Return a list of ids for each row, without numpy unless the arrays are there."""
 
     def __len__(self) -> int: ...
+
+class EncodedText:
+    """The ids of one text, and what its other fields are made with when they are asked for."""
+
+    def __init__(
+        self,
+        source: Core | RawEncoding,
+        text: str | Sequence[str],
+        pair: str | Sequence[str] | None,
+        add_special_tokens: bool,
+        parse_special: bool,
+    ) -> None:
+        """Encode one text into ids alone, without padding; or hold what was encoded.
+
+        `parse_special`: all special tokens are recognised in the text, or none. A `Core` refuses what is
+        no string, and pairs are not for it.
+        """
+
+    @property
+    def ids(self) -> list[int]: ...
+    @property
+    def texts(self) -> tuple[str | Sequence[str], ...]:
+        """The text, or the text and its pair."""
+
+    def every_field(self) -> RawEncoding:
+        """Return all fields; the text is encoded once more where only ids were made."""
+
+    def __getnewargs__(
+        self,
+    ) -> tuple[Core | RawEncoding, str | Sequence[str], str | Sequence[str] | None, bool, bool]: ...
 
 class RawEncoding:
     """One encoded text; each attribute is built when it is read."""

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from piecework._core import EncodedText
 from piecework.properties import cached_property
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias
 
-    from piecework._core import Core, RawEncoding
-
-# What the core made, or with what it makes it: special tokens around the text, and those in it.
-Source: TypeAlias = "RawEncoding | tuple[Core, bool, bool]"
+    from piecework._core import RawEncoding
 
 
-class Encoding:
+class Encoding(EncodedText):
     """One encoded text or pair: parallel lists, one item a token.
 
     >>> import piecework as pw
@@ -27,37 +24,18 @@ class Encoding:
     ([1, 2], ['hug', '##s'], [(0, 3), (3, 4)])
     """
 
-    __slots__ = ("__dict__", "_source", "_texts", "ids")
-
-    ids: list[int]
-    """Vocabulary ids."""
-
-    def __init__(
-        self, ids: list[int], texts: tuple[str | Sequence[str], ...], source: Source
-    ) -> None:
-        self.ids = ids
-        self._texts = texts
-        self._source = source
+    __slots__ = ("__dict__",)
 
     @classmethod
-    def of(cls, raw: RawEncoding, texts: tuple[str | Sequence[str], ...]) -> Encoding:
-        """Wrap what the core made of texts."""
-        return cls(raw.ids, texts, raw)
+    def of(
+        cls, raw: RawEncoding, text: str | Sequence[str], pair: str | Sequence[str] | None = None
+    ) -> Encoding:
+        """Wrap what the core made of a text, or of a text and its pair."""
+        return cls(raw, text, pair, True, True)
 
     @cached_property
     def _raw(self) -> RawEncoding:
-        """Every field; where only ids were made, the text is encoded once more."""
-        if not isinstance(self._source, tuple):
-            return self._source
-        core, add_special_tokens, parse_special = self._source
-        return core.encode(
-            self._texts[0],
-            None,
-            add_special_tokens=add_special_tokens,
-            is_pretokenized=False,
-            parse_special=None if parse_special else [],
-            sampling=None,
-        )
+        return self.every_field()
 
     @cached_property
     def tokens(self) -> list[str]:
@@ -97,7 +75,7 @@ class Encoding:
     @cached_property
     def overflowing(self) -> list[Encoding]:
         """The further windows of a truncated text, in order."""
-        return [Encoding.of(raw, self._texts) for raw in self._raw.overflowing]
+        return [Encoding.of(raw, *self.texts) for raw in self._raw.overflowing]
 
     # ---- offsets in other units
 
@@ -130,7 +108,7 @@ class Encoding:
     @property
     def n_sequences(self) -> int:
         """1, or 2 for a pair."""
-        return len(self._texts)
+        return len(self.texts)
 
     def token_to_sequence(self, token_index: int) -> int | None:
         """Return 0 or 1 for the text a token came from; None for template tokens and beyond the end."""
@@ -228,7 +206,7 @@ class Encoding:
             if sequence is None:
                 converted.append((0, 0))
                 continue
-            text, word = self._texts[sequence], 0
+            text, word = self.texts[sequence], 0
             if not isinstance(text, str):
                 word = self.word_ids[token] or 0
                 text = text[word]

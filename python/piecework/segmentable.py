@@ -185,6 +185,6 @@ class Segmentable:
             parse_special=self._selected(parse_special, [text]),
         )
         return [
-            Segmentation(Encoding.of(raw, (text,)), score, log_probability, log_inclusion)
+            Segmentation(Encoding.of(raw, text), score, log_probability, log_inclusion)
             for raw, score, log_probability, log_inclusion in found
         ]

@@ -212,8 +212,7 @@ class Tokenizer(Trainable, Resizable, Segmentable):
             and not is_pretokenized
         ):
             core, parses = plain
-            ids = core.encode_ids(text, add_special_tokens, parses)
-            return Encoding(ids, (text,), (core, add_special_tokens, parses))
+            return Encoding(core, text, None, add_special_tokens, parses)
         return self._encoded(
             text,
             pair,
@@ -760,7 +759,7 @@ class Tokenizer(Trainable, Resizable, Segmentable):
             parse_special=parse_special,
             sampling=sampling,
         )
-        return Encoding.of(raw, (text,) if pair is None else (text, pair))
+        return Encoding.of(raw, text, pair)
 
     def _drawn(self, sampling: Sampling | None) -> Drawn | None:
         """Say what to draw segmentations with, None for the one segmentation."""

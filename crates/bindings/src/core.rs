@@ -6,13 +6,12 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use piecework_core::batch::Encoder;
 use piecework_core::error::Error;
 use piecework_core::model::Sampling;
-use piecework_core::pipeline::{Input, Options, Pipeline, Scratch};
+use piecework_core::pipeline::{text_of, Input, Options, Pipeline, Scratch};
 use piecework_core::spec::TokenizerSpec;
-use piecework_core::special::Selector;
 use piecework_core::text::{CharIndex, Pieces};
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict, PyList};
+use pyo3::types::{IntoPyDict, PyDict, PyList, PyString};
 
 use crate::batch::{rows, RawBatch};
 use crate::custom::functions as custom_functions;
@@ -22,9 +21,6 @@ use crate::input::{borrowed, selector, Borrowed, Held, HeldRows};
 use crate::numbers::Numbers;
 use crate::stream::RawDecodeStream;
 use crate::text::borrow;
-
-/// Shorter texts are encoded without releasing the GIL.
-const SHORT_TEXT_BYTES: usize = 1024;
 
 /// A compiled tokenizer.
 #[pyclass(frozen, module = "piecework._core")]
@@ -120,7 +116,7 @@ impl Core {
 
     #[pyo3(signature = (text, pair, *, add_special_tokens, is_pretokenized, parse_special, sampling))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
-    fn encode(
+    pub(crate) fn encode(
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyAny>,
@@ -144,23 +140,6 @@ impl Core {
         };
         let encoding = py.detach(encode).map_err(raise)?;
         Ok(RawEncoding::new(encoding, self))
-    }
-
-    /// The ids of one text, without padding.
-    fn encode_ids<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-        add_special_tokens: bool,
-        parse_special: bool,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let text = borrow(text, || "text".into())?;
-        let parse_special = &if parse_special { Selector::All } else { Selector::only(Vec::new()) };
-        let options = Options { add_special_tokens, parse_special, sampling: None };
-        let encode = || self.encoder.ids(Input::Text(text), options);
-        // To let others run takes as long as encoding a short text does.
-        let ids = if text.len() < SHORT_TEXT_BYTES { encode() } else { py.detach(encode) };
-        self.numbers.list(py, ids.map_err(raise)?.into_iter())
     }
 
     #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, spans, workers))]
@@ -238,7 +217,11 @@ impl Core {
         let rows = rows(ids.as_slice()?, row_offsets.as_slice()?)?;
         let pipeline = self.encoder.pipeline();
         let decoded = py.detach(|| pipeline.decode_rows(&rows, skip_special_tokens, clean_up));
-        PyList::new(py, decoded.map_err(raise)?.iter())
+        // Python checks the bytes as it reads them; so nobody else does, unless they are found wrong.
+        let string = |bytes: &[u8]| {
+            PyString::from_bytes(py, bytes).unwrap_or_else(|_| PyString::new(py, &text_of(bytes.to_vec())))
+        };
+        PyList::new(py, decoded.map_err(raise)?.iter().map(string))
     }
 
     fn decode_stream(

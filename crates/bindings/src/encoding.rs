@@ -1,14 +1,105 @@
-//! One encoded text, its fields built as Python lists when they are read.
+//! One encoded text: its ids at once, its other fields when they are read, as Python lists.
 
 use std::sync::Arc;
 
 use piecework_core::batch::Encoder;
 use piecework_core::encoding::{Encoding, Token, NONE};
+use piecework_core::pipeline::{Input, Options};
+use piecework_core::special::Selector;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyTuple};
 
 use crate::core::Core;
+use crate::errors::raise;
 use crate::numbers::Numbers;
+use crate::text::borrow;
+
+/// Shorter texts are encoded without releasing the GIL.
+const SHORT_TEXT_BYTES: usize = 1024;
+
+/// What `Encoding` extends, so that to make one takes a single call: the ids of a text, and what the other
+/// fields are made with.
+#[pyclass(frozen, subclass, module = "piecework._core")]
+pub struct EncodedText {
+    #[pyo3(get)]
+    ids: Py<PyList>,
+    source: Source,
+    text: Py<PyAny>,
+    pair: Option<Py<PyAny>>,
+    add_special_tokens: bool,
+    parse_special: bool,
+}
+
+/// A tokenizer, where nothing but the ids was made; or every field.
+#[derive(FromPyObject, IntoPyObjectRef)]
+enum Source {
+    Core(Py<Core>),
+    Raw(Py<RawEncoding>),
+}
+
+#[pymethods]
+impl EncodedText {
+    #[new]
+    #[pyo3(signature = (source, text, pair, add_special_tokens, parse_special))]
+    fn new(
+        py: Python<'_>,
+        source: Source,
+        text: Bound<'_, PyAny>,
+        pair: Option<Py<PyAny>>,
+        add_special_tokens: bool,
+        parse_special: bool,
+    ) -> PyResult<Self> {
+        let ids = match &source {
+            Source::Core(core) => ids_of(py, core.get(), &text, add_special_tokens, parse_special)?,
+            Source::Raw(raw) => raw.get().ids(py)?,
+        };
+        let (ids, text) = (ids.unbind(), text.unbind());
+        Ok(Self { ids, source, text, pair, add_special_tokens, parse_special })
+    }
+
+    /// Every field; where only ids were made, the text is encoded once more.
+    fn every_field(&self, py: Python<'_>) -> PyResult<Py<RawEncoding>> {
+        match &self.source {
+            Source::Raw(raw) => Ok(raw.clone_ref(py)),
+            Source::Core(core) => {
+                let parse_special = if self.parse_special { None } else { Some(Vec::new()) };
+                let text = self.text.bind(py);
+                let add_special_tokens = self.add_special_tokens;
+                let raw =
+                    core.get().encode(py, text, None, add_special_tokens, false, parse_special, None)?;
+                Py::new(py, raw)
+            }
+        }
+    }
+
+    /// The text, or the text and its pair.
+    #[getter]
+    fn texts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, std::iter::once(&self.text).chain(&self.pair).collect::<Vec<_>>())
+    }
+
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let Self { source, text, pair, add_special_tokens, parse_special, .. } = self;
+        (source, text, pair, *add_special_tokens, *parse_special).into_pyobject(py)
+    }
+}
+
+/// The ids of one text, without padding.
+fn ids_of<'py>(
+    py: Python<'py>,
+    core: &Core,
+    text: &Bound<'py, PyAny>,
+    add_special_tokens: bool,
+    parse_special: bool,
+) -> PyResult<Bound<'py, PyList>> {
+    let text = borrow(text, || "text".into())?;
+    let parse_special = &if parse_special { Selector::All } else { Selector::only(Vec::new()) };
+    let options = Options { add_special_tokens, parse_special, sampling: None };
+    let encode = || core.encoder.ids(Input::Text(text), options);
+    // To let others run takes as long as encoding a short text does.
+    let ids = if text.len() < SHORT_TEXT_BYTES { encode() } else { py.detach(encode) };
+    core.numbers.list(py, ids.map_err(raise)?.into_iter())
+}
 
 /// One encoded text.
 #[pyclass(frozen, module = "piecework._core")]

@@ -45,7 +45,7 @@ mod _core {
     #[pymodule_export]
     use crate::counting::{RawCounts, WordCounter};
     #[pymodule_export]
-    use crate::encoding::RawEncoding;
+    use crate::encoding::{EncodedText, RawEncoding};
     #[pymodule_export]
     use crate::extending::learn_further_entries;
     #[pymodule_export]

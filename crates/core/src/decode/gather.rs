@@ -10,8 +10,11 @@ use crate::error::Error;
 /// What every id adds to a text.
 #[derive(Debug)]
 pub struct Gather {
+    /// By id: a text of less than `COPIED` bytes and, in the last place, its length; or there `LOOK` where more is to
+    /// be known. Most tokens take one look at memory.
+    shorts: Vec<[u8; COPIED]>,
     entries: Vec<Entry>,
-    /// The texts of all entries, and `COPIED` bytes.
+    /// The texts of all entries.
     texts: Vec<u8>,
     joint: Joint,
 }
@@ -25,7 +28,7 @@ enum Joint {
     First,
     /// The last token is as the decoder makes it alone.
     Last,
-    /// The texts are bytes; what is not UTF-8 of them is replaced.
+    /// The texts are bytes.
     Bytes,
     /// Runs of byte entries are read as UTF-8; then the whole text is stripped.
     Fallback { strip: Option<(char, usize, usize)> },
@@ -51,6 +54,8 @@ const FLAGS: u32 = MISSING | SPECIAL | BYTE;
 
 /// How many bytes are copied at once: more than most tokens have.
 const COPIED: usize = 16;
+/// The length of a text that is not short, or whose flags matter.
+const LOOK: u8 = u8::MAX;
 /// How many ids are gathered before room is made again.
 const GROUP: usize = 64;
 
@@ -65,7 +70,8 @@ impl Decoder {
         clean_up: Option<bool>,
     ) -> Option<Gather> {
         let joint = self.joint()?;
-        let mut made = Gather { entries: Vec::with_capacity(ids.len()), texts: Vec::new(), joint };
+        let (shorts, entries) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
+        let mut made = Gather { shorts, entries, texts: Vec::new(), joint };
         for id in ids {
             let start = made.texts.len();
             let mut flags = MISSING;
@@ -74,9 +80,9 @@ impl Decoder {
                     | self.add(token, clean_up, &mut made.texts).ok()?;
             }
             let len = u32::try_from(made.texts.len() - start).ok().filter(|len| len & FLAGS == 0)?;
+            made.shorts.push(short(&made.texts[start..], flags));
             made.entries.push(Entry { start: u32::try_from(start).ok()?, len_and_flags: len | flags });
         }
-        made.texts.resize(made.texts.len() + COPIED, 0);
         Some(made)
     }
 
@@ -120,6 +126,17 @@ impl Decoder {
         }
         Ok(0)
     }
+}
+
+/// A text as it is copied at once, where it can be.
+fn short(text: &[u8], flags: u32) -> [u8; COPIED] {
+    let mut short = [0; COPIED];
+    short[COPIED - 1] = LOOK;
+    if text.len() < COPIED && flags == 0 {
+        short[..text.len()].copy_from_slice(text);
+        short[COPIED - 1] = text.len() as u8;
+    }
+    short
 }
 
 /// What is left of a token after replacements, as a byte if it then is one and bytes are read.
@@ -168,7 +185,8 @@ pub struct Tokens<'t, F> {
 }
 
 impl Gather {
-    /// Append the text of tokens, which is UTF-8.
+    /// Append the text of tokens, which is UTF-8 unless a decoder reads nothing but bytes: what is not UTF-8 of those
+    /// is to be replaced by whoever reads them.
     pub fn run<'t>(
         &self,
         decoder: &Decoder,
@@ -182,11 +200,7 @@ impl Gather {
         let is_kept = |&id: &u32| self.flags(id) & left_out == 0;
         let alone = |id: u32| decoder.run(token_of(id).into_iter(), clean_up);
         match self.joint {
-            Joint::Plain => drop(self.append(ids, left_out, out)),
-            Joint::Bytes => {
-                self.append(ids, left_out, out);
-                replace_invalid(out, from);
-            }
+            Joint::Plain | Joint::Bytes => drop(self.append(ids, left_out, out)),
             Joint::First => {
                 if let Some(first) = ids.iter().position(is_kept) {
                     out.extend_from_slice(alone(ids[first])?.as_bytes());
@@ -254,43 +268,29 @@ impl Gather {
                 out.resize(end + GROUP * COPIED, 0);
             }
             for (&id, at) in group.iter().zip(0..) {
-                let Some(entry) = self.entries.get(id as usize) else { continue };
-                let len = (entry.len_and_flags & !FLAGS) as usize;
-                if entry.len_and_flags & (left_out | BYTE) != 0 {
-                    if entry.len_and_flags & left_out == 0 {
-                        out.truncate(end);
-                        return number * GROUP + at;
+                let Some(short) = self.shorts.get(id as usize) else { continue };
+                if short[COPIED - 1] != LOOK {
+                    if let Some(to) = out[end..].first_chunk_mut() {
+                        *to = *short;
                     }
-                } else if len <= COPIED {
-                    self.copy(*entry, &mut out[end..]);
-                    end += len;
-                } else {
-                    let start = entry.start as usize;
-                    out.splice(end..end, self.texts[start..start + len].iter().copied());
-                    end += len;
+                    end += usize::from(short[COPIED - 1]);
+                    continue;
                 }
+                let Entry { start, len_and_flags } = self.entries[id as usize];
+                if len_and_flags & left_out != 0 {
+                    continue;
+                }
+                if len_and_flags & BYTE != 0 {
+                    out.truncate(end);
+                    return number * GROUP + at;
+                }
+                let text = &self.texts[start as usize..][..(len_and_flags & !FLAGS) as usize];
+                out.splice(end..end, text.iter().copied());
+                end += text.len();
             }
         }
         out.truncate(end);
         ids.len()
-    }
-
-    /// Copy a short text, and what comes after it.
-    #[inline]
-    fn copy(&self, entry: Entry, to: &mut [u8]) {
-        let from = self.texts[entry.start as usize..].first_chunk::<COPIED>();
-        if let (Some(to), Some(from)) = (to.first_chunk_mut::<COPIED>(), from) {
-            *to = *from;
-        }
-    }
-}
-
-/// Replace what is not UTF-8 after byte `from`.
-fn replace_invalid(out: &mut Vec<u8>, from: usize) {
-    if std::str::from_utf8(&out[from..]).is_err() {
-        let text = String::from_utf8_lossy(&out[from..]).into_owned();
-        out.truncate(from);
-        out.extend_from_slice(text.as_bytes());
     }
 }
 

@@ -13,7 +13,7 @@ use crate::normalize::Normalizer;
 /// The texts of many rows, one after the other.
 #[derive(Clone, Debug, Default)]
 pub struct DecodedRows {
-    text: String,
+    bytes: Vec<u8>,
     /// Where the text of each row ends.
     ends: Vec<usize>,
 }
@@ -28,11 +28,12 @@ type Made = Option<Arc<Option<Gather>>>;
 const MIN_IDS: usize = 256;
 
 impl DecodedRows {
-    /// The texts in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+    /// The texts in order, as bytes: what is not UTF-8 of them is to be replaced, as [`text_of`] does. Who makes strings
+    /// of them looks for that anyway.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.ends.len()).map(|row| {
             let start = if row > 0 { self.ends[row - 1] } else { 0 };
-            &self.text[start..self.ends[row]]
+            &self.bytes[start..self.ends[row]]
         })
     }
 }
@@ -63,7 +64,7 @@ impl Pipeline {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> Result<String, Error> {
-        self.decode_rows(&[ids], skip_special_tokens, clean_up).map(|rows| rows.text)
+        self.decode_rows(&[ids], skip_special_tokens, clean_up).map(|rows| text_of(rows.bytes))
     }
 
     /// Turn every row of ids into text.
@@ -96,7 +97,7 @@ impl Pipeline {
             self.denormalize(&mut text, from)?;
             ends.push(text.len());
         }
-        Ok(DecodedRows { text: text_of(text), ends })
+        Ok(DecodedRows { bytes: text, ends })
     }
 
     /// Turn ids into text by the stages of the decoder, one after the other.
@@ -135,8 +136,9 @@ impl Pipeline {
     }
 }
 
-/// Bytes that are UTF-8 as text.
-fn text_of(bytes: Vec<u8>) -> String {
+/// Bytes as text; what is not UTF-8 is replaced.
+#[must_use]
+pub fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 

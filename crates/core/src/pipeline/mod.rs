@@ -38,8 +38,8 @@ use byte_words::Batch;
 use checks::{
     check_added_tokens, check_padding, check_padding_id, check_post_processor, check_truncation, cut,
 };
-pub use decoding::DecodedRows;
 use decoding::Gathers;
+pub use decoding::{text_of, DecodedRows};
 pub use input::{Input, Options};
 use marked::{Marked, MarkedScratch};
 pub use pieces::{PieceSegmentation, SpannedPiece};

@@ -125,7 +125,8 @@ fn check(pipeline: &Pipeline, rows: &[&[u32]]) {
         let expected: Vec<String> =
             rows.iter().map(|row| pipeline.decode_by_stages(row, skip, clean_up).unwrap()).collect();
         let found = pipeline.decode_rows(rows, skip, clean_up).unwrap();
-        assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{:?} {rows:?}", pipeline.decoder.spec());
+        let found: Vec<String> = found.iter().map(|row| text_of(row.to_vec())).collect();
+        assert_eq!(found, expected, "{:?} {rows:?}", pipeline.decoder.spec());
     }
 }
 
