@@ -57,6 +57,16 @@ def test_ranks_encode_and_decode(ranks: pw.Tokenizer) -> None:
     assert ranks.decode(ranks.encode("the thing, é").ids) == "the thing, é"
 
 
+def test_bytes_that_are_no_text_are_replaced_row_by_row(ranks: pw.Tokenizer) -> None:
+    text = "é日本𝄞" * 50
+    raw, ids = text.encode(), ranks.encode(text).ids
+    assert len(ids) == len(raw)
+    rows = [(at % 20, at) for at in range(len(raw))]
+    expected = [raw[start:end].decode(errors="replace") for start, end in rows]
+    assert ranks.decode_batch([ids[start:end] for start, end in rows]) == expected
+    assert [ranks.decode(ids[start:end]) for start, end in rows] == expected
+
+
 def test_offsets_count_characters_of_the_text(ranks: pw.Tokenizer) -> None:
     assert ranks.encode("é the").offsets == [(0, 1), (0, 1), (1, 5)]
 

@@ -22,6 +22,9 @@ use crate::numbers::Numbers;
 use crate::stream::RawDecodeStream;
 use crate::text::borrow;
 
+/// Ids that are turned into text before strings are made of it.
+const IDS_PER_PART: usize = 1 << 15;
+
 /// A compiled tokenizer.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct Core {
@@ -54,6 +57,21 @@ pub(crate) type Drawn = Option<(f64, Option<usize>, u64, u64)>;
 
 pub(crate) fn drawn(sampling: Drawn) -> Option<Sampling> {
     sampling.map(|(alpha, nbest, seed, row)| Sampling { alpha, nbest, seed, row })
+}
+
+/// Rows in parts of moderate size: what they become stays in the caches until it is copied.
+fn parts<'r, 'i>(mut rows: &'r [&'i [u32]]) -> impl Iterator<Item = &'r [&'i [u32]]> {
+    std::iter::from_fn(move || {
+        let mut ids = 0;
+        let is_within = |row: &&&[u32]| {
+            ids += row.len();
+            ids <= IDS_PER_PART
+        };
+        let count = rows.iter().take_while(is_within).count().max(1);
+        let (part, rest) = rows.split_at_checked(count)?;
+        rows = rest;
+        Some(part)
+    })
 }
 
 /// Read and compile without the GIL; errors name the source.
@@ -216,12 +234,16 @@ impl Core {
     ) -> PyResult<Bound<'py, PyList>> {
         let rows = rows(ids.as_slice()?, row_offsets.as_slice()?)?;
         let pipeline = self.encoder.pipeline();
-        let decoded = py.detach(|| pipeline.decode_rows(&rows, skip_special_tokens, clean_up));
         // Python checks the bytes as it reads them; so nobody else does, unless they are found wrong.
         let string = |bytes: &[u8]| {
             PyString::from_bytes(py, bytes).unwrap_or_else(|_| PyString::new(py, &text_of(bytes.to_vec())))
         };
-        PyList::new(py, decoded.map_err(raise)?.iter().map(string))
+        let mut strings = Vec::with_capacity(rows.len());
+        for part in parts(&rows) {
+            let decoded = py.detach(|| pipeline.decode_rows(part, skip_special_tokens, clean_up));
+            strings.extend(decoded.map_err(raise)?.iter().map(string));
+        }
+        PyList::new(py, strings)
     }
 
     fn decode_stream(
