@@ -24,7 +24,7 @@ pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge]) -> Option
 }
 
 /// The entries of all bytes.
-fn symbols(vocab: &Vocab) -> Option<Vec<u32>> {
+pub(super) fn symbols(vocab: &Vocab) -> Option<Vec<u32>> {
     (0..=255).map(|byte| vocab.id_of(printable_of(byte).encode_utf8(&mut [0; 4]))).collect()
 }
 

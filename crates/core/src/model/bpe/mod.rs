@@ -5,6 +5,7 @@
 //! pairs     two entries to the rank of their merge
 //! linear    words from left to right, where merges are in order
 //! bytes     the same for words spelled by their bytes
+//! chars     the same for words spelled by their characters
 //! short     the merges of a short word, by looking for the best pair again and again
 //! long      the merges of any word, by a heap: O(n log n)
 //! sweeps    the same rank by rank, without a heap, where merges are in order
@@ -15,6 +16,7 @@
 
 mod alphabet;
 mod bytes;
+mod chars;
 mod dropout;
 mod linear;
 mod long;
@@ -27,8 +29,10 @@ mod sweeps;
 use piecework_kernels::joins::Rows;
 
 use self::alphabet::Alphabet;
-use self::linear::{Linear, Walk};
+use self::chars::Chars;
+pub(super) use self::linear::{Linear, Rules, Walk};
 use self::long::Links;
+pub(super) use self::merges::Merge;
 use self::merges::Merges;
 use self::order::Order;
 use self::pairs::{Pairs, NO_RANK};
@@ -49,6 +53,8 @@ pub struct Bpe {
     pairs: Pairs,
     /// Where every byte has an entry and merges are in order.
     bytes: Option<Box<Linear>>,
+    /// Where characters have entries instead, and merges are in order.
+    chars: Option<Box<Chars>>,
     /// A word that is an entry is that entry.
     ignore_merges: bool,
 }
@@ -90,9 +96,12 @@ impl Bpe {
     pub fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
         let merges = Merges::compile(spec, vocab)?;
+        let chars = Chars::compile(spec, vocab, &merges.list);
+        let bytes = if chars.is_none() { bytes::compile(spec, vocab, &merges.list) } else { None };
         Ok(Self {
             alphabet: Alphabet::compile(spec, vocab)?,
-            bytes: bytes::compile(spec, vocab, &merges.list).map(Box::new),
+            bytes: bytes.map(Box::new),
+            chars: chars.map(Box::new),
             pairs: Pairs::new(merges),
             ignore_merges: spec.ignore_merges,
         })
@@ -100,7 +109,9 @@ impl Bpe {
 
     /// The memory of the merges.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.pairs.bytes() + self.bytes.as_ref().map_or(0, |linear| linear.bytes())
+        self.pairs.bytes()
+            + self.bytes.as_ref().map_or(0, |linear| linear.bytes())
+            + self.chars.as_ref().map_or(0, |chars| chars.bytes())
     }
 
     /// Segment one non-empty word; at random where the scratch has draws.
@@ -108,6 +119,7 @@ impl Bpe {
     /// A drawn segmentation begins with characters even where whole words need no merges, as in
     /// `tokenizers`.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+        let mut done = 0;
         if scratch.draws.is_none() {
             if let Some(id) = self.ignore_merges.then(|| vocab.id_of(word)).flatten() {
                 return out.push(Piece { id, start: 0, end: word.len() as u32 });
@@ -115,24 +127,28 @@ impl Bpe {
             if self.run_printable(word, &mut scratch.symbols, out) {
                 return;
             }
+            done = self.run_chars(word, &mut scratch.symbols, out);
         }
         let ModelScratch { symbols: Symbols { list, links, order, places, .. }, draws, .. } = scratch;
-        self.alphabet.spell(word, list);
+        self.alphabet.spell(&word[done..], list);
         self.rank_all(list);
         match draws {
             Some(draws) => dropout::join(list, &self.pairs, links, order, draws),
             None => self.join(list, links, places),
         }
-        for &Symbol { id, start, end, .. } in list.iter() {
-            out.push(Piece { id, start, end });
-        }
+        push_all(list, done, out);
     }
 
     /// Segment one non-empty word given as bytes that the entries spell by printable characters, as `run`
     /// would with those and without draws; says whether it can.
     pub fn run_bytes(&self, word: &[u8], scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
         let Some(linear) = &self.bytes else { return false };
-        linear.segment(word, &mut scratch.symbols.walk, |id, _| out.push(id))
+        let mark = out.len();
+        let is_done = linear.segment(word, &mut scratch.symbols.walk, |id, _| out.push(id)) == word.len();
+        if !is_done {
+            out.truncate(mark);
+        }
+        is_done
     }
 
     /// Segment those of up to `ABREAST` words that are short at once, none empty, each given as `run_bytes` takes it.
@@ -163,13 +179,36 @@ impl Bpe {
         bytes.extend(word.chars().map_while(byte_of_printable));
         let mut chars = word.chars();
         let mut start = 0;
-        let is_all = chars.clone().nth(bytes.len()).is_none();
-        is_all
-            && linear.segment(bytes, walk, |id, len| {
-                let end = start + chars.by_ref().take(len).map(char::len_utf8).sum::<usize>();
-                out.push(Piece { id, start: start as u32, end: end as u32 });
-                start = end;
-            })
+        if chars.clone().nth(bytes.len()).is_some() {
+            return false;
+        }
+        let mark = out.mark();
+        let done = linear.segment(bytes, walk, |id, len| {
+            let end = start + chars.by_ref().take(len).map(char::len_utf8).sum::<usize>();
+            out.push(Piece { id, start: start as u32, end: end as u32 });
+            start = end;
+        });
+        if done < bytes.len() {
+            out.rollback(mark);
+        }
+        done == bytes.len()
+    }
+
+    /// Segment a word by its characters as far as that can be done; says how many bytes that is.
+    fn run_chars(&self, word: &str, symbols: &mut Symbols, out: &mut impl PieceSink) -> usize {
+        let Some(chars) = &self.chars else { return 0 };
+        let mut at = 0;
+        while at < word.len() {
+            at = chars.segment(word, at, &mut symbols.walk, out);
+            let unknown = chars.unknown(&word[at..]);
+            if unknown.is_empty() {
+                break;
+            }
+            self.alphabet.spell(unknown, &mut symbols.list);
+            push_all(&symbols.list, at, out);
+            at += unknown.len();
+        }
+        at
     }
 
     /// Apply all merges.
@@ -193,6 +232,14 @@ impl Bpe {
         for i in 1..symbols.len() {
             symbols[i - 1].rank = self.pairs.rank(symbols[i - 1].id, symbols[i].id);
         }
+    }
+}
+
+/// Give out the symbols of a part of a word that begins at byte `start`.
+fn push_all(symbols: &[Symbol], start: usize, out: &mut impl PieceSink) {
+    for symbol in symbols {
+        let [from, to] = [symbol.start, symbol.end].map(|at| start as u32 + at);
+        out.push(Piece { id: symbol.id, start: from, end: to });
     }
 }
 

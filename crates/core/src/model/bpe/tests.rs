@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+mod chars;
+
 use piecework_kernels::joins::{ABREAST, MAX_BYTES};
 
 use super::*;

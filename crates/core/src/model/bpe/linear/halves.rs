@@ -27,13 +27,16 @@ pub(super) struct Halves {
 
 impl Halves {
     /// Number the symbols and then, by rank, the entries that merges make; also gives the entry of each number.
-    /// None if there are too many, if a merge uses what only a later one makes, or is there twice.
+    /// None if there are too many, if a merge is there twice, or might join what only a later one makes.
     ///
     /// Of the merges that make an entry the first that can happen counts: where the halves of another stand
-    /// side by side, so did those of this one, earlier.
+    /// side by side, so did those of this one, earlier. So a merge of what only a later one makes does no harm
+    /// where its entry is made in another way: its own halves never stand side by side.
     pub(super) fn number(rules: &Rules<'_>) -> Option<(Self, Vec<u32>)> {
         let Rules { symbols, merges, entry_bound, .. } = *rules;
-        if symbols.len() + merges.len() >= NUMBER_BOUND as usize {
+        // Every merge makes an entry, and only the first that does counts.
+        let most_joined = merges.len().min(entry_bound);
+        if symbols.len() + most_joined >= NUMBER_BOUND as usize {
             return None;
         }
         let mut numbers = vec![NONE; entry_bound];
@@ -42,26 +45,33 @@ impl Halves {
             symbols: symbols.len() as u32,
             lefts: vec![0; symbols.len()],
             rights: vec![0; symbols.len()],
-            joins: Joins::with_room_for(merges.len()),
+            joins: Joins::with_room_for(most_joined),
         };
         let mut entries = symbols.to_vec();
-        let mut is_missed = vec![false; entry_bound];
-        for &Merge { left, right, joined } in merges {
-            let (left_number, right_number) = (numbers[left as usize], numbers[right as usize]);
-            if left_number == NONE || right_number == NONE {
-                is_missed[left as usize] |= left_number == NONE;
-                is_missed[right as usize] |= right_number == NONE;
-            } else if halves.is_made_of(numbers[joined as usize], left_number, right_number) {
+        let mut missed = Vec::new();
+        for merge in merges {
+            let [left, right, joined] = merge.numbers(&numbers);
+            if left == NONE || right == NONE {
+                missed.push(merge);
+            } else if halves.is_made_of(joined, left, right) {
                 return None;
-            } else if numbers[joined as usize] == NONE && halves.stay_apart(left_number, right_number) {
-                if is_missed[joined as usize] {
-                    return None;
-                }
-                numbers[joined as usize] = halves.join(left_number, right_number);
-                entries.push(joined);
+            } else if joined == NONE && halves.stay_apart(left, right) {
+                numbers[merge.joined as usize] = halves.join(left, right);
+                entries.push(merge.joined);
             }
         }
-        Some((halves, entries))
+        let are_idle = missed.iter().all(|merge| halves.is_idle(merge.numbers(&numbers)));
+        are_idle.then_some((halves, entries))
+    }
+
+    /// Whether a merge of what only later ones make has nothing to join: one half is never made, or other halves
+    /// are what becomes of the whole alone, or something crosses the border between these.
+    fn is_idle(&self, [left, right, joined]: [u32; 3]) -> bool {
+        match joined {
+            _ if left == NONE || right == NONE => true,
+            NONE => !self.stay_apart(left, right),
+            _ => !self.is_made_of(joined, left, right),
+        }
     }
 
     /// Whether an entry has a number already and is made of these.
@@ -126,5 +136,12 @@ impl Halves {
     /// The memory they take.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.lefts.as_slice()) + size_of_val(self.rights.as_slice()) + self.joins.bytes()
+    }
+}
+
+impl Merge {
+    /// The numbers of its halves and of what they join to.
+    fn numbers(&self, numbers: &[u32]) -> [u32; 3] {
+        [self.left, self.right, self.joined].map(|entry| numbers[entry as usize])
     }
 }

@@ -12,17 +12,18 @@
 //! verdicts  which were last found to be, or not
 //! prefixes  the entries that a text begins with
 //! builder   places the states of these
+//! stretches what is decided of a long word before its end
 //!
 //! New words of a stretch of text, most of them short and spelled by their bytes, are joined at once instead, merge
 //! by merge: `piecework_kernels::joins` has their rows. Both ways find what BPE makes of a word.
 //!
 //! What it demands:
 //! - the merge of the lowest rank comes first, the leftmost of equals; none is left out at random;
-//! - every symbol that a word begins with is an entry, told by its bytes;
+//! - every symbol that a word begins with is an entry, told by its bytes, and none begins with another. Where
+//!   one is not known nothing is joined, so the word ends before it;
 //! - merges are given by rank. Several may make one entry: the first that can happen counts, as no other can.
 //!   Entries that no merge can make are not matched;
-//! - every merge that makes an entry comes before all that join that entry to another, and no merge is there
-//!   twice: both are checked.
+//! - no merge is there twice, and none can join what only a later one makes: both are checked.
 //!
 //! The published description of the idea is the documentation of GitHub's `bpe` crate (van Antwerpen and
 //! Neubeck 2024, "So many tokens, so little time").
@@ -31,6 +32,7 @@ mod builder;
 mod halves;
 mod joins;
 mod prefixes;
+mod stretches;
 mod verdicts;
 
 use piecework_kernels::joins::{BytePairs, Rows, MAX_BYTES};
@@ -49,7 +51,7 @@ const MOST_LOOKS: usize = 32;
 /// Such looks that every word has.
 const FREE_LOOKS: usize = 4096;
 /// So many bytes may have one place that cannot be left, and every word some.
-const BYTES_PER_DEAD: usize = 4;
+const BYTES_PER_DEAD: usize = 2;
 const FREE_DEAD: usize = 64;
 
 /// What is joined to what, by numbers of entries below `entry_bound`.
@@ -73,6 +75,10 @@ pub(in crate::model) struct Linear {
     entries: Vec<u32>,
     /// Where symbols are the bytes, and nothing but merges makes entries: short words go by rows.
     byte_pairs: Option<BytePairs>,
+    /// The most bytes that one of them has.
+    longest: usize,
+    /// After how many bytes it is asked what of them is decided.
+    stretch: usize,
 }
 
 /// Memory for the way through one word.
@@ -104,39 +110,38 @@ impl Linear {
         rules.symbols.iter().for_each(|&symbol| texts.push(|bytes| push_bytes(symbol, bytes)));
         halves.of_joined().for_each(|(left, right)| texts.push_join(left, right));
         entries[first_whole..].iter().for_each(|&entry| texts.push(|bytes| push_bytes(entry, bytes)));
-        let prefixes = Prefixes::of(&texts.all(), first_whole as u32)?;
         let bytes: [u8; 256] = std::array::from_fn(|byte| byte as u8);
         let are_bytes = halves.symbols() == 256 && texts.bytes.starts_with(&bytes);
         let goes_by_rows = are_bytes && entries.len() == first_whole;
         let byte_pairs = goes_by_rows.then(|| BytePairs::of(halves.of_bytes()));
-        Some(Self { halves, prefixes, entries, byte_pairs })
+        let texts = texts.all();
+        let prefixes = Prefixes::of(&texts, first_whole as u32)?;
+        let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        let stretch = stretches::stretch(longest);
+        Some(Self { halves, prefixes, entries, byte_pairs, longest, stretch })
     }
 
-    /// Give `found` the entries of a word and how many bytes each has; says whether it could: not where a symbol
-    /// is not known, and not where it takes too long.
+    /// Give `found` the entries of a word and how many bytes each has, up to a symbol that is not known; gives
+    /// how many bytes they have. Where it takes too long they are fewer, but right as far as they go.
     pub(in crate::model) fn segment(
         &self,
         word: &[u8],
         walk: &mut Walk,
         mut found: impl FnMut(u32, usize),
-    ) -> bool {
+    ) -> usize {
         let (longest, looked) = self.prefixes.longest(word);
         if longest.len as usize == word.len() {
             found(self.entries[longest.entry as usize], word.len());
-            return true;
+            return word.len();
         }
         if looked as usize == word.len() {
             if let Some(entry) = self.prefixes.whole(word) {
                 found(self.entries[entry as usize], word.len());
-                return true;
+                return word.len();
             }
         }
-        let is_done = self.walk(word, longest, walk).is_some();
-        if is_done {
-            let taken = walk.taken.iter();
-            taken.for_each(|taken| found(self.entries[taken.entry as usize], taken.len as usize));
-        }
-        is_done
+        let give = |taken: Match| found(self.entries[taken.entry as usize], taken.len as usize);
+        self.walk(word, longest, walk, give)
     }
 
     /// Segment those of up to `ABREAST` words that go by rows.
@@ -157,25 +162,53 @@ impl Linear {
         goes.then(|| rows.numbers(row).map(|number| self.entries[number as usize]))
     }
 
-    /// Take entries up to the end of a word, of which the longest that it begins with is known.
-    fn walk(&self, word: &[u8], first: Match, walk: &mut Walk) -> Option<()> {
+    /// Whether a word begins with a symbol that is known.
+    pub(in crate::model) fn knows(&self, word: &[u8]) -> bool {
+        self.prefixes.longest(word).0.len > 0
+    }
+
+    /// Take entries of a word, of which the longest that it begins with is known, and give them out.
+    fn walk(&self, word: &[u8], first: Match, walk: &mut Walk, mut give: impl FnMut(Match)) -> usize {
         walk.begin(word.len());
-        let mut at = self.take(first, 0, walk)?;
-        while at < word.len() {
+        let (mut at, mut given) = (first.len as usize, 0);
+        walk.taken.extend((first.len > 0).then_some(first));
+        loop {
+            let end = word.len().min(at.saturating_add(self.stretch));
+            match self.take_up_to(end, word, at, walk) {
+                None => return given,
+                Some(reached) => at = reached,
+            }
+            if at < end || at == word.len() {
+                walk.taken.drain(..).for_each(give);
+                return at;
+            }
+            let decided = self.decided(word, at, walk);
+            for taken in walk.taken.drain(..decided) {
+                given += taken.len as usize;
+                give(taken);
+            }
+        }
+    }
+
+    /// Take entries from a place on until they reach another one, or a symbol that is not known; returns where
+    /// they end.
+    #[inline]
+    fn take_up_to(&self, end: usize, word: &[u8], mut at: usize, walk: &mut Walk) -> Option<usize> {
+        while at < end {
             let (longest, looked) = self.prefixes.longest(&word[at..]);
+            if longest.len == 0 {
+                break;
+            }
             at = self.take(longest, at, walk)?;
             walk.look(looked)?;
         }
-        Some(())
+        Some(at)
     }
 
     /// Take an entry at a place, or the longest shorter one that may follow what was taken before, or let
     /// another be taken before; returns where it ends.
     #[inline]
     fn take(&self, mut next: Match, mut at: usize, walk: &mut Walk) -> Option<usize> {
-        if next.len == 0 {
-            return None;
-        }
         loop {
             let end = at + next.len as usize;
             if !walk.is_dead(end) && self.may_follow(next, walk) {

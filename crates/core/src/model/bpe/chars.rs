@@ -1,0 +1,102 @@
+//! Words spelled by their characters: an entry for each, joined from left to right.
+//!
+//! A character that has no entry joins with nothing, so the word is segmented apart before and after it. That
+//! holds where what stands for it, the unknown entry or those of its bytes, is in no merge, and where something
+//! does.
+
+use super::bytes;
+use super::linear::{Linear, Rules, Walk};
+use super::merges::Merge;
+use crate::model::{Piece, PieceSink};
+use crate::spec::BpeSpec;
+use crate::text::{byte_entry, byte_of_entry, byte_of_printable};
+use crate::vocab::Vocab;
+
+/// The entries as characters.
+#[derive(Clone, Debug)]
+pub(super) struct Chars {
+    linear: Linear,
+    /// Every byte has an entry, so that what an unknown character becomes does not depend on others.
+    spells_bytes: bool,
+}
+
+impl Chars {
+    /// The entries of a model, if merges are in order; none where characters stand for bytes.
+    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge]) -> Option<Self> {
+        let symbols: Vec<u32> =
+            vocab.iter().filter(|(token, _)| is_char(token)).map(|(_, id)| id).collect();
+        let are_chars = bytes::symbols(vocab).is_none() || joins_others(&symbols, vocab, merges);
+        let spells_bytes =
+            spec.byte_fallback && (0..=255).all(|byte| vocab.id_of(&byte_entry(byte)).is_some());
+        let has_unknown = spells_bytes || spec.unk_token.is_some();
+        if !are_chars || !has_unknown || has_affixes(spec) || join_unknown(spec, vocab, merges) {
+            return None;
+        }
+        let rules = Rules { entry_bound: vocab.id_bound(), symbols: &symbols, merges, whole_words: &[] };
+        let push_bytes = |id, bytes: &mut Vec<u8>| {
+            bytes.extend_from_slice(vocab.token_of(id).unwrap_or_default().as_bytes());
+        };
+        Linear::compile(&rules, push_bytes).map(|linear| Self { linear, spells_bytes })
+    }
+
+    /// Segment a word from a byte on, up to a character without an entry; says how far that was, which may be less
+    /// where it takes too long.
+    pub(super) fn segment(
+        &self,
+        word: &str,
+        mut at: usize,
+        walk: &mut Walk,
+        out: &mut impl PieceSink,
+    ) -> usize {
+        self.linear.segment(&word.as_bytes()[at..], walk, |id, len| {
+            out.push(Piece { id, start: at as u32, end: (at + len) as u32 });
+            at += len;
+        });
+        at
+    }
+
+    /// The characters without an entry that a text begins with, as many as depend on each other.
+    pub(super) fn unknown<'t>(&self, text: &'t str) -> &'t str {
+        let is_end = |at: usize| self.spells_bytes && at > 0 || self.linear.knows(&text.as_bytes()[at..]);
+        let end = text.char_indices().map(|(at, _)| at).find(|&at| is_end(at));
+        &text[..end.unwrap_or(text.len())]
+    }
+
+    /// The memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.linear.bytes()
+    }
+}
+
+fn has_affixes(spec: &BpeSpec) -> bool {
+    let affixes = [&spec.continuing_subword_prefix, &spec.end_of_word_suffix];
+    affixes.into_iter().flatten().any(|affix| !affix.is_empty())
+}
+
+fn is_char(token: &str) -> bool {
+    let mut chars = token.chars();
+    chars.next().is_some() && chars.next().is_none()
+}
+
+/// Whether merges join characters that stand for no byte.
+fn joins_others(symbols: &[u32], vocab: &Vocab, merges: &[Merge]) -> bool {
+    let mut is_other = vec![false; vocab.id_bound()];
+    let stands_for_byte = |id| {
+        let token = vocab.token_of(id).unwrap_or_default();
+        token.chars().all(|c| byte_of_printable(c).is_some())
+    };
+    let others = symbols.iter().filter(|&&id| !stands_for_byte(id));
+    others.for_each(|&id| is_other[id as usize] = true);
+    merges.iter().any(|merge| is_other[merge.left as usize] || is_other[merge.right as usize])
+}
+
+/// Whether what stands for unknown characters is in a merge.
+fn join_unknown(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge]) -> bool {
+    let mut stands_for_other = vec![false; vocab.id_bound()];
+    let bytes = vocab.iter().filter(|(token, _)| spec.byte_fallback && byte_of_entry(token).is_some());
+    let unknown = spec.unk_token.as_ref().and_then(|token| vocab.id_of(token));
+    bytes.map(|(_, id)| id).chain(unknown).for_each(|id| stands_for_other[id as usize] = true);
+    merges
+        .iter()
+        .any(|merge| stands_for_other[merge.left as usize] || stands_for_other[merge.right as usize])
+}
