@@ -1,11 +1,13 @@
 //! BPE by scores: neighbours whose joined text is a piece are joined, the highest score first, then the
-//! leftmost; an unused piece is taken apart again. O(n log n). Short texts go by a table: see [`super::short`].
+//! leftmost; an unused piece is taken apart again. O(n log n). That defines it; most models go by
+//! [`super::left`], short texts of the others by [`super::short`].
 
 use rustc_hash::FxHashMap;
 
 use super::super::sampling::Draws;
 use super::super::PieceSink;
 use super::emit::Emitter;
+use super::left::{FromLeft, Memory};
 use super::queue::{Join, Queue};
 use super::short::{Found, Table};
 use super::SentencePiece;
@@ -21,6 +23,7 @@ pub(super) struct Bpe {
     longest: usize,
     has_unused: bool,
     found: Found,
+    from_left: Option<FromLeft>,
 }
 
 /// Memory for one text.
@@ -32,6 +35,7 @@ pub(super) struct Symbols {
     parts: FxHashMap<u32, usize>,
     waiting: Vec<(usize, usize)>,
     table: Table,
+    from_left: Memory,
 }
 
 /// A character, a user-defined piece or what they were joined to; empty when it is part of another.
@@ -48,12 +52,19 @@ const NONE: u32 = u32::MAX;
 
 impl Bpe {
     pub(super) fn compile(spec: &SentencePieceSpec) -> Result<Self, Error> {
+        let (ranks, found) = (ranks(&spec.pieces), Found::build(&spec.pieces)?);
         Ok(Self {
-            ranks: ranks(&spec.pieces),
             longest: spec.pieces.iter().map(|piece| piece.text.len()).max().unwrap_or(0),
             has_unused: spec.pieces.iter().any(|piece| piece.kind == PieceType::Unused),
-            found: Found::build(&spec.pieces)?,
+            from_left: FromLeft::compile(&spec.pieces, &ranks, &found),
+            ranks,
+            found,
         })
+    }
+
+    /// The memory of what joins from left to right.
+    pub(super) fn derived_bytes(&self) -> usize {
+        self.from_left.as_ref().map_or(0, FromLeft::bytes)
     }
 
     /// Segment a text; with `draws` every join that comes up is left out for good with their probability.
@@ -66,23 +77,29 @@ impl Bpe {
         draws: Option<&mut Draws>,
         emitter: &mut Emitter<'_, impl PieceSink>,
     ) {
-        if draws.is_none() && !self.has_unused && memory.table.takes(text, model) {
-            return memory.table.join(text, (&self.found, &self.ranks), (model, vocab), emitter);
+        let mut done = 0;
+        if draws.is_none() {
+            if let Some(from_left) = &self.from_left {
+                done = from_left.run(text, (model, vocab), &mut memory.from_left, emitter);
+            } else if !self.has_unused && memory.table.takes(text, model) {
+                return memory.table.join(text, (&self.found, &self.ranks), (model, vocab), emitter);
+            }
         }
-        self.run_long(text, model, vocab, memory, draws, emitter);
+        if done < text.len() {
+            self.run_long((text, done), (model, vocab), memory, draws, emitter);
+        }
     }
 
-    /// Segment a text of any length.
+    /// Segment a text of any length from a byte on.
     pub(super) fn run_long(
         &self,
-        text: &str,
-        model: &SentencePiece,
-        vocab: &Vocab,
+        (text, from): (&str, usize),
+        (model, vocab): (&SentencePiece, &Vocab),
         memory: &mut Symbols,
         mut draws: Option<&mut Draws>,
         emitter: &mut Emitter<'_, impl PieceSink>,
     ) {
-        memory.fill(text, model);
+        memory.fill(text, from, model);
         let joiner = Joiner { bpe: self, text, model, vocab };
         for right in 1..memory.symbols.len() as u32 {
             if let Some(join) = joiner.join_of(right - 1, right, memory) {
@@ -105,11 +122,11 @@ impl Bpe {
 }
 
 impl Symbols {
-    fn fill(&mut self, text: &str, model: &SentencePiece) {
+    fn fill(&mut self, text: &str, from: usize, model: &SentencePiece) {
         self.symbols.clear();
         self.queue.clear();
         self.parts.clear();
-        model.each_symbol(text, |start, end, is_fixed| {
+        model.each_symbol(text, from, |start, end, is_fixed| {
             let at = self.symbols.len() as u32;
             let (start, end, previous) = (start as u32, end as u32, at.wrapping_sub(1));
             self.symbols.push(Symbol { start, end, previous, next: at + 1, is_fixed });

@@ -9,6 +9,8 @@ mod bpe;
 mod checks;
 mod cuts;
 mod emit;
+mod equals;
+mod left;
 mod margin;
 mod nbest;
 mod queue;
@@ -53,7 +55,7 @@ pub struct SentencePiece {
 #[derive(Clone, Debug)]
 enum Engine {
     Unigram(Box<Unigram>),
-    Bpe(Bpe),
+    Bpe(Box<Bpe>),
     Word,
     Char,
 }
@@ -83,7 +85,7 @@ impl SentencePiece {
                 SentencePieceKind::Unigram => {
                     Engine::Unigram(Box::new(Unigram::compile(spec, unk_id, parts)?))
                 }
-                SentencePieceKind::Bpe => Engine::Bpe(Bpe::compile(spec)?),
+                SentencePieceKind::Bpe => Engine::Bpe(Box::new(Bpe::compile(spec)?)),
                 SentencePieceKind::Word => Engine::Word,
                 SentencePieceKind::Char => Engine::Char,
             },
@@ -106,7 +108,8 @@ impl SentencePiece {
     pub(super) fn derived_bytes(&self) -> usize {
         match &self.engine {
             Engine::Unigram(unigram) => unigram.derived_bytes(),
-            Engine::Bpe(_) | Engine::Word | Engine::Char => 0,
+            Engine::Bpe(bpe) => bpe.derived_bytes(),
+            Engine::Word | Engine::Char => 0,
         }
     }
 
@@ -260,22 +263,31 @@ impl SentencePiece {
             Engine::Word => self.each_word(text, |start, end| {
                 emitter.push(self.id_of(&text[start..end], vocab), start, end);
             }),
-            Engine::Char => self.each_symbol(text, |start, end, _| {
+            Engine::Char => self.each_symbol(text, 0, |start, end, _| {
                 emitter.push(self.id_of(&text[start..end], vocab), start, end);
             }),
         }
         emitter.finish();
     }
 
-    /// Give every character, or user-defined piece, of a text, and whether it is the latter.
-    fn each_symbol(&self, text: &str, mut visit: impl FnMut(usize, usize, bool)) {
-        let mut at = 0;
+    /// Give every character, or user-defined piece, of a text from a byte on, and whether it is the latter.
+    fn each_symbol(&self, text: &str, mut at: usize, mut visit: impl FnMut(usize, usize, bool)) {
         while let Some(c) = text[at..].chars().next() {
             let symbol = self.symbols.as_ref().and_then(|symbols| symbols.end_at(text, at));
             let end = symbol.unwrap_or(at + c.len_utf8());
             visit(at, end, symbol.is_some());
             at = end;
         }
+    }
+
+    /// Where the next user-defined piece of a text begins and ends, from a byte on; the end of the text twice if
+    /// there is none.
+    fn next_symbol(&self, text: &str, from: usize) -> (usize, usize) {
+        let end = (text.len(), text.len());
+        let Some(symbols) = &self.symbols else { return end };
+        let begins = |at: &usize| symbols.begin_with(text.as_bytes()[*at]);
+        let found = (from..text.len()).filter(begins).find_map(|at| Some((at, symbols.end_at(text, at)?)));
+        found.unwrap_or(end)
     }
 
     /// Give every word of a text; each begins with its space.

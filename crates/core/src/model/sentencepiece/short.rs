@@ -74,7 +74,7 @@ impl Table {
             return false;
         }
         let mut is_plain = true;
-        model.each_symbol(text, |start, _, is_fixed| {
+        model.each_symbol(text, 0, |start, _, is_fixed| {
             is_plain &= !is_fixed;
             self.places.push(start);
         });

@@ -232,6 +232,21 @@ fn weighed(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<Worth>) {
     (ids, all)
 }
 
+/// The pieces that a text is joined to, by the queue or as texts are.
+fn joined(spec: &SentencePieceSpec, text: &str, by_queue: bool) -> Vec<Piece> {
+    let (model, vocab) = compiled(spec);
+    let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
+    if !by_queue {
+        model.run(text, &vocab, &mut scratch, &mut out);
+        return out;
+    }
+    let Engine::Bpe(bpe) = &model.engine else { panic!("no BPE") };
+    let mut emitter = Emitter::new(text, model.unk_id, model.bytes.as_ref(), &mut out);
+    bpe.run_long((text, 0), (&model, &vocab), &mut scratch.sentencepiece.symbols, None, &mut emitter);
+    emitter.finish();
+    out
+}
+
 proptest! {
     #[test]
     fn the_lattice_gives_what_its_definition_gives(
@@ -282,19 +297,38 @@ proptest! {
     }
 
     #[test]
+    fn texts_joined_from_left_to_right_are_joined_as_by_the_queue(
+        texts in prop::collection::vec("[ab\u{e9}]{2,4}|\u{2581}[ab]{0,3}|\u{2581}{2,5}|[abd]{2}", 1..16),
+        chars in "[ab\u{e9}\u{2581}]{1,4}",
+        fixed in prop::collection::vec("[ab]{1,3}", 0..2),
+        runs in prop::collection::btree_set(2..9usize, 0..5),
+        text in "([abd\u{e9}x]{0,6}\u{2581}{0,20}){0,12}",
+        (seed, ties) in (any::<u32>(), prop::sample::select(vec![1, 1, 3])),
+    ) {
+        let mut spec = spec(SentencePieceKind::Bpe, &[]);
+        let mut add = |text: String, score: f32, kind| {
+            if spec.pieces.iter().all(|piece| piece.text != text) {
+                spec.pieces.push(ScoredPiece { text, score, kind });
+            }
+        };
+        fixed.into_iter().for_each(|text| add(text, 0.0, PieceType::UserDefined));
+        runs.into_iter().for_each(|length| add(SPACE.repeat(length), -1e9, NORMAL));
+        // Scores mostly the better the shorter, all apart or not.
+        for (at, text) in (1u32..).zip(texts) {
+            let shift = seed.rotate_left(at) % 7;
+            let score = text.chars().count() as f32 * 100.0 + (shift / 6 * 150 + at / ties) as f32;
+            add(text, -score, NORMAL);
+        }
+        chars.chars().for_each(|c| add(c.into(), -5000.0, NORMAL));
+        prop_assert_eq!(joined(&spec, &text, false), joined(&spec, &text, true));
+    }
+
+    #[test]
     fn short_texts_are_joined_as_long_ones(
         pieces in any_pieces(),
         text in "[ab\u{e9}x\u{2581}]{0,30}",
     ) {
         let spec = random_spec(SentencePieceKind::Bpe, pieces);
-        let (model, vocab) = compiled(&spec);
-        let (mut short, mut long): (Vec<Piece>, Vec<Piece>) = (Vec::new(), Vec::new());
-        let mut scratch = ModelScratch::default();
-        model.run(&text, &vocab, &mut scratch, &mut short);
-        let Engine::Bpe(bpe) = &model.engine else { panic!("no BPE") };
-        let mut emitter = Emitter::new(&text, model.unk_id, model.bytes.as_ref(), &mut long);
-        bpe.run_long(&text, &model, &vocab, &mut scratch.sentencepiece.symbols, None, &mut emitter);
-        emitter.finish();
-        prop_assert_eq!(short, long);
+        prop_assert_eq!(joined(&spec, &text, false), joined(&spec, &text, true));
     }
 }
