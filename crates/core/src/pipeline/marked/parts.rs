@@ -4,32 +4,46 @@ use super::super::words::block_at;
 use super::source::Source;
 use crate::memo::{self, Key, Memo, MAX_KEY_BYTES};
 
-/// The parts of one word: the span of each in its marked text, and its key if it is short.
+/// How many parts wait for their lines of the memo.
+const WAITING: usize = 64;
+
+/// Parts of one word: the span of each in its marked text, and its key if it is short.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts(Vec<(usize, usize, Option<Key>)>);
 
 impl Parts {
-    /// Cut a marked word, and ask for its parts.
-    pub(super) fn cut(&mut self, marked: &str, source: Source<'_>, memo: &Memo) {
-        self.0.clear();
+    /// Cut a marked word, some parts at a time, and append the ids of all; `run` does those of a new one and says
+    /// whether they may be remembered.
+    pub(super) fn append(
+        &mut self,
+        marked: &str,
+        source: Source<'_>,
+        memo: &mut Memo,
+        out: &mut Vec<u32>,
+        mut run: impl FnMut(&str, &mut Vec<u32>) -> bool,
+    ) {
         source.parts(marked, |start, end| {
+            if self.0.len() == WAITING {
+                self.look_up(marked, memo, out, &mut run);
+            }
             let key = key_of(marked.as_bytes(), start, end);
             if let Some(key) = key {
                 memo.prefetch(key);
             }
             self.0.push((start, end, key));
         });
+        self.look_up(marked, memo, out, &mut run);
     }
 
-    /// Append the ids of all parts; `run` does those of a new one and says whether they may be remembered.
-    pub(super) fn append(
-        &self,
+    /// Append the ids of the parts that wait.
+    fn look_up(
+        &mut self,
         marked: &str,
         memo: &mut Memo,
         out: &mut Vec<u32>,
         mut run: impl FnMut(&str, &mut Vec<u32>) -> bool,
     ) {
-        for &(start, end, key) in &self.0 {
+        for (start, end, key) in self.0.drain(..) {
             if let Some(remembered) = key.and_then(|key| memo.get(key)) {
                 memo::append(remembered, out);
                 continue;

@@ -70,8 +70,7 @@ impl Segmenter for Alone<'_> {
         out: &mut Vec<u32>,
     ) -> Result<Option<u32>, Error> {
         let Self { model, vocab, scratch, parts } = self;
-        parts.cut(marked, source, memo);
-        parts.append(marked, memo, out, |part, out| {
+        parts.append(marked, source, memo, out, |part, out| {
             model.run(part, vocab, scratch, out);
             // A text that cannot be segmented must fail again.
             !scratch.lacks_unknown
