@@ -12,8 +12,6 @@ import piecework as pw
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-TYPES = ("unigram", "bpe", "word", "char")
-
 # Those of other trainers are options already.
 _ELSEWHERE = {
     "model_type",
@@ -60,7 +58,7 @@ def _type_option() -> Callable[[Command], Command]:
     return click.option(
         "--type",
         "model_type",
-        type=click.Choice(TYPES),
+        type=click.Choice(pw.train.SENTENCEPIECE_TYPES),
         help="Train a SentencePiece model of this type, for a .model; in place of --model and --preset, "
         "with the options below.",
     )

@@ -18,7 +18,7 @@ from piecework.spec import SentencePieceNormalizer as Specification
 from piecework.tokenizer import Tokenizer
 
 _NORMALIZER_SPEC = 3
-_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+SPACE_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
 
 
 class SentencePieceNormalizer:
@@ -59,7 +59,7 @@ class SentencePieceNormalizer:
         else:
             given = Specification(_rules(rule_tsv, rule_name, norm_map).charsmap)
         flags = (add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces)
-        self._core = _compiled(_with_flags(given, dict(zip(_FLAGS, flags, strict=True))))
+        self._core = _compiled(_with_flags(given, dict(zip(SPACE_FLAGS, flags, strict=True))))
 
     @property
     def specification(self) -> Specification:
@@ -83,7 +83,7 @@ class SentencePieceNormalizer:
     def serialized_normalizer_spec(self) -> bytes:
         """Write rules and flags as the message of a normalizer's settings."""
         written = self.specification
-        flags = (int(getattr(written, name)) for name in _FLAGS)
+        flags = (int(getattr(written, name)) for name in SPACE_FLAGS)
         return message((2, written.charsmap), *zip((3, 4, 5), flags, strict=True))
 
     def serialized_model_proto(self) -> bytes:

@@ -14,7 +14,10 @@ from typing import Any
 from piecework._core import write_sentencepiece, write_sentencepiece_vocab
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.files import whole_file
-from piecework.integrations._sentencepiece_normalizer import SentencePieceNormalizer
+from piecework.integrations._sentencepiece_normalizer import (
+    SPACE_FLAGS,
+    SentencePieceNormalizer,
+)
 from piecework.normalization import NormalizationRules
 from piecework.tokenizer import Tokenizer
 from piecework.train import SentencePieceTrainer as Learner
@@ -61,7 +64,6 @@ _OF_THE_CALL = (
     "sentence_iterator",
     "model_writer",
 )
-_SPACES = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
 _TRUTHS = {
     **dict.fromkeys(("", "1", "t", "true", "y", "yes"), True),
     **dict.fromkeys(("0", "f", "false", "n", "no"), False),
@@ -130,14 +132,14 @@ def _of_normalizer(given: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     if not isinstance(given, SentencePieceNormalizer):
         raise InputTypeError("normalizer", type(given).__name__, "SentencePieceNormalizer")
-    for name in ("normalization_rule_name", "normalization_rule_tsv", *_SPACES):
+    for name in ("normalization_rule_name", "normalization_rule_tsv", *SPACE_FLAGS):
         if name in options:
             raise ArgumentError(name, "given with a normalizer", "one of the two")
     normalizer = given.specification
     rules = NormalizationRules(normalizer.charsmap)
     return {
         "normalization_rule_tsv": rules,
-        **{name: getattr(normalizer, name) for name in _SPACES},
+        **{name: getattr(normalizer, name) for name in SPACE_FLAGS},
     }
 
 

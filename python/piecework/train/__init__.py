@@ -17,6 +17,7 @@ from piecework.train.settings import RetrainSettings, TrainSettings
 from piecework.train.trainers import (
     BYTE_ALPHABET,
     SCORES,
+    SENTENCEPIECE_TYPES,
     TIES,
     BPETrainer,
     ByteBPETrainer,
@@ -40,6 +41,7 @@ __all__ = [
     "PRESETS",
     "SCORES",
     "SENTENCEPIECE_PRESETS",
+    "SENTENCEPIECE_TYPES",
     "TIES",
     "BPETrainer",
     "ByteBPETrainer",

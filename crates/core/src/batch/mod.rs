@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
 use crate::error::Error;
-use crate::pipeline::{Input, Options, Pipeline, Scratch};
+use crate::pipeline::{room_for, Input, Options, Pipeline, Scratch};
 use gather::Gather;
 use shares::{shares_of, work_on, Stop};
 
@@ -106,7 +106,7 @@ impl Encoder {
 
     /// The ids of one input, without padding.
     pub fn ids(&self, input: Input<'_>, options: Options<'_>) -> Result<Vec<u32>, Error> {
-        let mut ids = Vec::with_capacity(input.bytes() / 4 + 16);
+        let mut ids = Vec::with_capacity(room_for(input.bytes()));
         self.with_scratch(|scratch| self.pipeline.row_into(input, None, options, scratch, &mut ids, None))?;
         Ok(ids)
     }
@@ -151,7 +151,7 @@ impl Rows<'_> {
         let bytes: usize = sizes(&self.inputs[rows.clone()]).iter().sum();
         let fills_types = self.pipeline.padding().is_some_and(|padding| padding.pad_type_id != 0);
         let with_types = fills_types || self.pipeline.has_type_ids(self.pairs.is_some());
-        BatchIds::with_room(rows.len(), bytes / 4 + 16, with_types, self.with_spans)
+        BatchIds::with_room(rows.len(), room_for(bytes), with_types, self.with_spans)
     }
 
     /// Append some rows to a part.

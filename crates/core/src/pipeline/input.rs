@@ -29,6 +29,12 @@ impl<'t> Input<'t> {
     }
 }
 
+/// How many tokens to make room for, where a text of so many bytes is encoded: about as many as English has.
+#[must_use]
+pub fn room_for(bytes: usize) -> usize {
+    bytes / 4 + 16
+}
+
 /// How an input is encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'o> {

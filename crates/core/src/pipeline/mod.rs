@@ -40,7 +40,7 @@ use checks::{
 };
 use decoding::Gathers;
 pub use decoding::{text_of, DecodedRows};
-pub use input::{Input, Options};
+pub use input::{room_for, Input, Options};
 use marked::{Marked, MarkedScratch};
 pub use pieces::{PieceSegmentation, SpannedPiece};
 pub use segmentations::{Choice, Segmentation};

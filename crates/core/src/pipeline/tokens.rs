@@ -2,15 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Input, Options, Pipeline, Scratch, SplitScratch};
+use super::{room_for, Input, Options, Pipeline, Scratch, SplitScratch};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
 use crate::model::{ModelScratch, Piece};
 use crate::special::Segment;
 use crate::text::{Aligned, CharIndex, Pieces};
-
-/// Few texts have fewer bytes for each token.
-const BYTES_PER_TOKEN: usize = 4;
 
 /// A stretch of text: a token found in it, with its bytes in the original, or pieces for the model.
 #[derive(Clone, Copy)]
@@ -152,7 +149,7 @@ impl Pipeline {
         {
             return self.drawn_from_best(input, index, options, (sampling, n), scratch);
         }
-        let mut tokens = Vec::with_capacity(input.bytes() / BYTES_PER_TOKEN + 2);
+        let mut tokens = Vec::with_capacity(room_for(input.bytes()));
         let mut swallowed = std::mem::take(&mut scratch.swallowed);
         for (number, text) in input.texts().enumerate() {
             let mut writer =
