@@ -10,6 +10,7 @@ use piecework_core::spec::{
 };
 use piecework_core::vocab::Vocab;
 
+use crate::json::all;
 use crate::tokenizer_json::{read_model, write_model};
 
 const MODEL: &str = "model";
@@ -122,15 +123,15 @@ fn merges_as_ids(spec: &BpeSpec) -> Result<Vec<[u32; 2]>, Error> {
 
 fn merges(vocab: &Vocab, parts: &Parts) -> Result<Vec<(String, String)>, Error> {
     let pair = |&[left, right]: &[u32; 2]| Ok((token(vocab, left)?, token(vocab, right)?));
-    parts.get::<[u32; 2]>(MERGES)?.iter().map(pair).collect()
+    all(parts.get::<[u32; 2]>(MERGES)?.iter().map(pair))
 }
 
 fn by_ids(vocab: &Vocab, parts: &Parts) -> Result<VocabSpec, Error> {
-    parts.get::<u32>(IDS)?.iter().map(|&id| Ok((token(vocab, id)?, id))).collect()
+    all(parts.get::<u32>(IDS)?.iter().map(|&id| Ok((token(vocab, id)?, id))))
 }
 
 fn listed(vocab: &Vocab, scores: &[f64]) -> Result<Vec<(String, f64)>, Error> {
-    (0..).zip(scores).map(|(id, score)| Ok((token(vocab, id)?, *score))).collect()
+    all(scores.iter().enumerate().map(|(id, score)| Ok((token(vocab, id as u32)?, *score))))
 }
 
 /// Lists have a value for every id.
@@ -143,13 +144,13 @@ fn check_len(name: &str, len: usize, vocab: &Vocab) -> Result<(), Error> {
 
 fn pieces(vocab: &Vocab, parts: &Parts) -> Result<Vec<ScoredPiece>, Error> {
     let (scores, types) = (parts.get::<f32>(PIECE_SCORES)?, parts.get::<u8>(PIECE_TYPES)?);
-    let piece = |(id, (&score, &kind)): (u32, (&f32, &u8))| {
+    let piece = |(id, (&score, &kind)): (usize, (&f32, &u8))| {
         let kind = TYPES.get(usize::from(kind)).ok_or_else(|| damaged(PIECE_TYPES, kind.to_string()))?;
-        Ok(ScoredPiece { text: token(vocab, id)?, score, kind: *kind })
+        Ok(ScoredPiece { text: token(vocab, id as u32)?, score, kind: *kind })
     };
     check_len(PIECE_SCORES, scores.len(), vocab)?;
     check_len(PIECE_TYPES, types.len(), vocab)?;
-    (0..).zip(scores.iter().zip(types.iter())).map(piece).collect()
+    all(scores.iter().zip(types.iter()).enumerate().map(piece))
 }
 
 fn token(vocab: &Vocab, id: u32) -> Result<String, Error> {
