@@ -21,6 +21,7 @@ const SHORT_TEXT_BYTES: usize = 1024;
 /// fields are made with.
 #[pyclass(frozen, subclass, module = "piecework._core")]
 pub struct EncodedText {
+    /// Vocabulary ids.
     #[pyo3(get)]
     ids: Py<PyList>,
     source: Source,
