@@ -203,17 +203,23 @@ fn join_one(merges: &[Merge], others: &[Merge]) -> bool {
 
 /// All ways to cut these pieces in two.
 fn merges(order: &[u32], pieces: &[ScoredPiece], symbols: &Symbols, found: &Found) -> Vec<Merge> {
-    let entry_of = |text: &str| {
-        let other = || text.chars().next().filter(|c| c.len_utf8() == text.len());
-        found.id_of(text).or_else(|| symbols.other_entries.get(&other()?).copied())
+    let other = |text: &str| {
+        let c = text.chars().next().filter(|c| c.len_utf8() == text.len());
+        symbols.other_entries.get(&c?).copied()
     };
     let mut merges = Vec::with_capacity(4 * order.len());
     for &joined in order {
-        let text = &pieces[joined as usize].text;
-        let cuts = text.char_indices().skip(1).map(|(at, _)| text.split_at(at));
-        merges.extend(cuts.filter_map(|(left, right)| {
-            Some(Merge { left: entry_of(left)?, right: entry_of(right)?, joined })
-        }));
+        let text = pieces[joined as usize].text.as_str();
+        let mut cut = |left, at| {
+            let right = &text[at..];
+            let right = if right.is_empty() { None } else { found.id_of(right).or_else(|| other(right)) };
+            merges.extend(right.map(|right| Merge { left, right, joined }));
+        };
+        let first_end = char_len(text.as_bytes()[0]);
+        if let Some(first) = other(&text[..first_end]) {
+            cut(first, first_end);
+        }
+        found.each_prefix(text, cut);
     }
     merges
 }

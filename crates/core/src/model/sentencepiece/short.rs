@@ -48,6 +48,18 @@ impl Found {
         self.trie.entry(state)
     }
 
+    /// Give the pieces that a text begins with, the shortest first, and where each ends.
+    pub(super) fn each_prefix(&self, text: &str, mut visit: impl FnMut(u32, usize)) {
+        let mut state = 0;
+        for (end, byte) in (1..).zip(text.bytes()) {
+            let Some(next) = self.trie.child(state, byte) else { return };
+            state = next;
+            if let Some(id) = self.trie.entry(state) {
+                visit(id, end);
+            }
+        }
+    }
+
     /// Look up what stands between any two places of a text.
     fn look_up(&self, text: &str, table: &mut Table) {
         let Table { places, pieces, .. } = table;
