@@ -135,7 +135,7 @@ impl Model {
             ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::restore(spec, vocab, parts)?),
             ModelSpec::Word(spec) => Self::Word(WordModel::compile(spec, vocab)?),
             ModelSpec::Char(spec) => Self::Char(CharModel::compile(spec, vocab)?),
-            ModelSpec::Bpe(spec) => Self::Bpe(Bpe::compile(spec, vocab)?),
+            ModelSpec::Bpe(spec) => Self::Bpe(Bpe::restore(spec, vocab, parts)?),
             ModelSpec::Unigram(spec) => Self::Unigram(Unigram::restore(spec, vocab, parts)?),
             ModelSpec::SentencePiece(spec) => {
                 Self::SentencePiece(SentencePiece::restore(spec, vocab, parts)?)
@@ -149,7 +149,8 @@ impl Model {
             Self::WordPiece(model) => model.store(parts),
             Self::Unigram(model) => model.store(parts),
             Self::SentencePiece(model) => model.store(parts),
-            Self::Word(_) | Self::Char(_) | Self::Bpe(_) => {}
+            Self::Bpe(model) => model.store(parts),
+            Self::Word(_) | Self::Char(_) => {}
         }
     }
 

@@ -2,12 +2,13 @@
 
 use super::linear::{Linear, Rules};
 use super::merges::Merge;
+use crate::parts::Parts;
 use crate::spec::BpeSpec;
 use crate::text::{byte_of_printable, printable_of, push_bytes_of_printable};
 use crate::vocab::Vocab;
 
 /// The entries as bytes, if every byte has one and merges are in order.
-pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge]) -> Option<Linear> {
+pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge], stored: &Parts) -> Option<Linear> {
     let affixes = [&spec.continuing_subword_prefix, &spec.end_of_word_suffix];
     if affixes.into_iter().flatten().any(|affix| !affix.is_empty()) {
         return None;
@@ -17,6 +18,7 @@ pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge]) -> Option
         symbols: &symbols(vocab)?,
         merges,
         whole_words: &whole_words(spec, vocab),
+        stored,
     };
     Linear::compile(&rules, |id, bytes| {
         push_bytes_of_printable(vocab.token_of(id).unwrap_or_default(), bytes);

@@ -8,6 +8,7 @@ use super::bytes;
 use super::linear::{Linear, Rules, Walk};
 use super::merges::Merge;
 use crate::model::{Piece, PieceSink};
+use crate::parts::Parts;
 use crate::spec::BpeSpec;
 use crate::text::{byte_entry, byte_of_entry, byte_of_printable};
 use crate::vocab::Vocab;
@@ -22,7 +23,7 @@ pub(super) struct Chars {
 
 impl Chars {
     /// The entries of a model, if merges are in order; none where characters stand for bytes.
-    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge]) -> Option<Self> {
+    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge], stored: &Parts) -> Option<Self> {
         let symbols: Vec<u32> =
             vocab.iter().filter(|(token, _)| is_char(token)).map(|(_, id)| id).collect();
         let are_chars = bytes::symbols(vocab).is_none() || joins_others(&symbols, vocab, merges);
@@ -32,11 +33,17 @@ impl Chars {
         if !are_chars || !has_unknown || has_affixes(spec) || join_unknown(spec, vocab, merges) {
             return None;
         }
-        let rules = Rules { entry_bound: vocab.id_bound(), symbols: &symbols, merges, whole_words: &[] };
+        let (entry_bound, symbols) = (vocab.id_bound(), &symbols);
+        let rules = Rules { entry_bound, symbols, merges, whole_words: &[], stored };
         let push_bytes = |id, bytes: &mut Vec<u8>| {
             bytes.extend_from_slice(vocab.token_of(id).unwrap_or_default().as_bytes());
         };
         Linear::compile(&rules, push_bytes).map(|linear| Self { linear, spells_bytes })
+    }
+
+    /// Take the tables apart that take long to make.
+    pub(super) fn store(&self, parts: &mut Parts) {
+        self.linear.store(parts);
     }
 
     /// Segment a word from a byte on, up to a character without an entry; says how far that was, which may be less

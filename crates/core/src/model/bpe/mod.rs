@@ -39,6 +39,7 @@ use self::pairs::{Pairs, NO_RANK};
 use self::sweeps::Places;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
+use crate::parts::Parts;
 use crate::spec::BpeSpec;
 use crate::text::byte_of_printable;
 use crate::vocab::Vocab;
@@ -94,10 +95,15 @@ pub(crate) struct Symbols {
 impl Bpe {
     /// Look up all merges; each must join two entries to an entry.
     pub fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
+        Self::restore(spec, vocab, &Parts::default())
+    }
+
+    /// The same, with the tables that `parts` has.
+    pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, parts: &Parts) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
         let merges = Merges::compile(spec, vocab)?;
-        let chars = Chars::compile(spec, vocab, &merges.list);
-        let bytes = if chars.is_none() { bytes::compile(spec, vocab, &merges.list) } else { None };
+        let chars = Chars::compile(spec, vocab, &merges.list, parts);
+        let bytes = if chars.is_none() { bytes::compile(spec, vocab, &merges.list, parts) } else { None };
         Ok(Self {
             alphabet: Alphabet::compile(spec, vocab)?,
             bytes: bytes.map(Box::new),
@@ -107,7 +113,17 @@ impl Bpe {
         })
     }
 
-    /// The memory of the merges.
+    /// Take the tables apart that take long to make.
+    pub(super) fn store(&self, parts: &mut Parts) {
+        if let Some(linear) = &self.bytes {
+            linear.store(parts);
+        }
+        if let Some(chars) = &self.chars {
+            chars.store(parts);
+        }
+    }
+
+    /// The memory of the other tables of merges.
     pub(super) fn derived_bytes(&self) -> usize {
         self.pairs.bytes()
             + self.bytes.as_ref().map_or(0, |linear| linear.bytes())

@@ -12,6 +12,7 @@ use super::queue::{Join, Queue};
 use super::short::{Found, Table};
 use super::SentencePiece;
 use crate::error::Error;
+use crate::parts::Parts;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::vocab::Vocab;
 
@@ -51,18 +52,25 @@ struct Symbol {
 const NONE: u32 = u32::MAX;
 
 impl Bpe {
-    pub(super) fn compile(spec: &SentencePieceSpec) -> Result<Self, Error> {
+    pub(super) fn compile(spec: &SentencePieceSpec, parts: &Parts) -> Result<Self, Error> {
         let (ranks, found) = (ranks(&spec.pieces), Found::build(&spec.pieces)?);
         Ok(Self {
             longest: spec.pieces.iter().map(|piece| piece.text.len()).max().unwrap_or(0),
             has_unused: spec.pieces.iter().any(|piece| piece.kind == PieceType::Unused),
-            from_left: FromLeft::compile(&spec.pieces, &ranks, &found),
+            from_left: FromLeft::compile(&spec.pieces, &ranks, &found, parts),
             ranks,
             found,
         })
     }
 
-    /// The memory of what joins from left to right.
+    /// Take the tables apart that take long to make.
+    pub(super) fn store(&self, parts: &mut Parts) {
+        if let Some(from_left) = &self.from_left {
+            from_left.store(parts);
+        }
+    }
+
+    /// The memory of the others of what joins from left to right.
     pub(super) fn derived_bytes(&self) -> usize {
         self.from_left.as_ref().map_or(0, FromLeft::bytes)
     }

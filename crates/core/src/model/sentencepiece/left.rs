@@ -17,6 +17,7 @@ use super::emit::Emitter;
 use super::equals::{self, Equals, Waiting};
 use super::short::Found;
 use super::SentencePiece;
+use crate::parts::Parts;
 use crate::spec::{PieceType, ScoredPiece};
 use crate::text::char_len;
 use crate::vocab::Vocab;
@@ -42,7 +43,12 @@ pub(super) struct Memory {
 
 impl FromLeft {
     /// The joins of these pieces, if they are in order.
-    pub(super) fn compile(pieces: &[ScoredPiece], ranks: &[u32], found: &Found) -> Option<Self> {
+    pub(super) fn compile(
+        pieces: &[ScoredPiece],
+        ranks: &[u32],
+        found: &Found,
+        stored: &Parts,
+    ) -> Option<Self> {
         let symbols = Symbols::of(pieces)?;
         let (order, equals) = by_rank(pieces, ranks)?;
         let cut = |joined: &[u32]| merges(joined, pieces, &symbols, found);
@@ -51,7 +57,8 @@ impl FromLeft {
             return None;
         }
         let entry_bound = pieces.len() + symbols.others.len();
-        let rules = Rules { entry_bound, symbols: &symbols.entries, merges: &merges, whole_words: &[] };
+        let rules =
+            Rules { entry_bound, symbols: &symbols.entries, merges: &merges, whole_words: &[], stored };
         let linear = Linear::compile(&rules, |entry, bytes| match pieces.get(entry as usize) {
             Some(piece) => bytes.extend_from_slice(piece.text.as_bytes()),
             None => {
@@ -61,6 +68,11 @@ impl FromLeft {
         })?;
         let equals = Equals::of(&equals, entry_bound);
         Some(Self { linear, equals, piece_count: pieces.len() as u32 })
+    }
+
+    /// Take the tables apart that take long to make.
+    pub(super) fn store(&self, parts: &mut Parts) {
+        self.linear.store(parts);
     }
 
     /// Segment a text; says how many bytes of it, which are fewer where it takes too long.

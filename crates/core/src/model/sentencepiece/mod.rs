@@ -85,7 +85,7 @@ impl SentencePiece {
                 SentencePieceKind::Unigram => {
                     Engine::Unigram(Box::new(Unigram::compile(spec, unk_id, parts)?))
                 }
-                SentencePieceKind::Bpe => Engine::Bpe(Box::new(Bpe::compile(spec)?)),
+                SentencePieceKind::Bpe => Engine::Bpe(Box::new(Bpe::compile(spec, parts)?)),
                 SentencePieceKind::Word => Engine::Word,
                 SentencePieceKind::Char => Engine::Char,
             },
@@ -99,8 +99,10 @@ impl SentencePiece {
 
     /// Take the trie apart, if there is one.
     pub(super) fn store(&self, parts: &mut Parts) {
-        if let Engine::Unigram(unigram) = &self.engine {
-            unigram.store(parts);
+        match &self.engine {
+            Engine::Unigram(unigram) => unigram.store(parts),
+            Engine::Bpe(bpe) => bpe.store(parts),
+            Engine::Word | Engine::Char => {}
         }
     }
 

@@ -12,6 +12,7 @@
 //! verdicts  which were last found to be, or not
 //! prefixes  the entries that a text begins with
 //! builder   places the states of these
+//! stored    keeps them in files
 //! stretches what is decided of a long word before its end
 //!
 //! New words of a stretch of text, most of them short and spelled by their bytes, are joined at once instead, merge
@@ -32,6 +33,7 @@ mod builder;
 mod halves;
 mod joins;
 mod prefixes;
+mod stored;
 mod stretches;
 mod verdicts;
 
@@ -41,6 +43,7 @@ use self::halves::Halves;
 use self::prefixes::{Match, Prefixes};
 use self::verdicts::Verdicts;
 use super::merges::Merge;
+use crate::parts::Parts;
 
 /// Nothing of what numbers stand for here.
 const NONE: u32 = u32::MAX;
@@ -64,6 +67,8 @@ pub(in crate::model) struct Rules<'r> {
     pub(in crate::model) merges: &'r [Merge],
     /// Entries that are taken where they are the whole word, even if merges do not make them.
     pub(in crate::model) whole_words: &'r [u32],
+    /// Tables that a file kept, if it did.
+    pub(in crate::model) stored: &'r Parts,
 }
 
 /// The entries that merges make, and how.
@@ -115,7 +120,7 @@ impl Linear {
         let goes_by_rows = are_bytes && entries.len() == first_whole;
         let byte_pairs = goes_by_rows.then(|| BytePairs::of(halves.of_bytes()));
         let texts = texts.all();
-        let prefixes = Prefixes::of(&texts, first_whole as u32)?;
+        let prefixes = Prefixes::restore_or_make(rules.stored, &texts, first_whole as u32)?;
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
         let stretch = stretches::stretch(longest);
         Some(Self { halves, prefixes, entries, byte_pairs, longest, stretch })
@@ -238,10 +243,14 @@ impl Linear {
         })
     }
 
-    /// The memory it takes.
+    /// Take the tables apart that take long to make.
+    pub(in crate::model) fn store(&self, parts: &mut Parts) {
+        self.prefixes.store(parts);
+    }
+
+    /// The memory of the others.
     pub(in crate::model) fn bytes(&self) -> usize {
         self.halves.bytes()
-            + self.prefixes.bytes()
             + self.byte_pairs.as_ref().map_or(0, BytePairs::bytes)
             + size_of_val(self.entries.as_slice())
     }

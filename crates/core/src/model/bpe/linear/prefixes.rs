@@ -5,7 +5,8 @@
 //! placed breadth first: those that most walks pass lie close together.
 
 use super::builder::build;
-use super::NONE;
+use super::{stored, NONE};
+use crate::parts::Parts;
 
 /// The byte that leads to the state, a bit, and where its children are: the child by a byte is at the exclusive
 /// or of both.
@@ -40,6 +41,16 @@ impl Prefixes {
     /// texts. None if there are too many.
     pub(super) fn of(texts: &[&[u8]], first_whole: u32) -> Option<Self> {
         build(texts, first_whole)
+    }
+
+    /// The same, as `parts` has it.
+    pub(super) fn restore_or_make(parts: &Parts, texts: &[&[u8]], first_whole: u32) -> Option<Self> {
+        stored::restore(parts, texts, first_whole).or_else(|| Self::of(texts, first_whole))
+    }
+
+    /// Take the tables apart.
+    pub(super) fn store(&self, parts: &mut Parts) {
+        stored::store(self, parts);
     }
 
     /// The longest entry that some bytes begin with, and how many of them were looked at.
@@ -77,13 +88,6 @@ impl Prefixes {
     pub(super) fn shorter(&self, entry: u32) -> Match {
         self.shorter[entry as usize]
     }
-
-    /// The memory they take.
-    pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.units.as_slice())
-            + size_of_val(self.entries.as_slice())
-            + size_of_val(self.shorter.as_slice())
-    }
 }
 
 /// Where the child of a state by a byte stands, if there is one.
@@ -120,6 +124,10 @@ mod tests {
                 let found = (0..first_whole).filter(begins).max_by_key(|&at| entries[at].len());
                 found.map_or((NONE, 0), |at| (at as u32, entries[at].len() as u32))
             };
+            let mut parts = Parts::default();
+            prefixes.store(&mut parts);
+            prop_assert!(stored::restore(&parts, &entries, first_whole as u32).is_some());
+            prop_assert!(stored::restore(&parts, &entries[1..], first_whole as u32).is_none());
             for text in texts.iter().map(Vec::as_slice).chain(entries.iter().copied()) {
                 let (found, _) = prefixes.longest(text);
                 prop_assert_eq!((found.entry, found.len), longest(text, usize::MAX));

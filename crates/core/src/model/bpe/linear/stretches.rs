@@ -69,6 +69,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::{Linear, Merge, Rules, Walk};
+    use crate::parts::Parts;
 
     /// Runs of the letters a to c, joined two by two as far as the pairs say.
     fn linear(pairs: &[(usize, usize)]) -> Option<Linear> {
@@ -83,8 +84,9 @@ mod tests {
                 texts.push(text);
             }
         }
-        let rules =
-            Rules { entry_bound: texts.len(), symbols: &[0, 1, 2], merges: &merges, whole_words: &[] };
+        let stored = &Parts::default();
+        let (entry_bound, merges) = (texts.len(), &merges);
+        let rules = Rules { entry_bound, symbols: &[0, 1, 2], merges, whole_words: &[], stored };
         Linear::compile(&rules, |entry, bytes| bytes.extend_from_slice(texts[entry as usize].as_bytes()))
     }
 
