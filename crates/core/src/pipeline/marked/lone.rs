@@ -9,7 +9,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::form::MARK;
-use super::scan::{Follows, Pieces, Stretch};
+use super::scan::{Follows, Pieces, Run, Stretch};
 use crate::model::SentencePiece;
 use crate::normalize::{self, Fate};
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
@@ -60,6 +60,8 @@ pub(super) struct Put {
     /// At least what they add to the size of the score, in 64ths.
     pub(super) cost: u32,
     pub(super) has_unknown: bool,
+    /// Whether it ends with an unknown character, or what is before does where nothing was put.
+    was_unknown: bool,
 }
 
 impl Lone {
@@ -117,53 +119,72 @@ impl Lone {
     pub(super) fn cut(&self, text: &[u8], mut at: usize, pieces: &mut Pieces<impl FnMut(Stretch)>) {
         // What may vanish, or end with a space, stays with what follows.
         pieces.is_whole |= at > pieces.start && !self.stays[usize::from(text[at - 1] & 0x7F)];
-        // Where the run so far begins, and its last character; what is known of that.
-        let (mut start, mut last, mut before) = (at, at, 0);
+        // Where the run so far begins, and its last character; what is known of that, and the ids of all that differ
+        // from the unknown one.
+        let (mut start, mut last, mut before, mut count, mut differences) = (at, at, 0, 0, 0);
+        let kind = |count, differences| if differences == 0 { Run::Unknown(count) } else { Run::Yes };
         while let Some((code, len)) = code_at(text, at) {
             let flags = self.entry(code).flags;
             let is_apart = flags & GOES_ON == 0 || at > start && before & BEGINS_LONGER == 0;
             if flags & LONE == 0 || !is_apart || at - start > MAX_RUN {
-                let end = if is_apart { at } else { last };
+                let (end, given_back) = if is_apart { (at, 0) } else { (last, 1) };
                 if start < end && !pieces.is_whole {
-                    pieces.run(start, end);
+                    pieces.run(start, end, kind(count - given_back, differences));
                 }
                 let is_taken = flags & LONE != 0 && is_apart;
-                start = if is_taken { at } else { at + len };
+                (start, count, differences) = (if is_taken { at } else { at + len }, 0, 0);
                 if flags & PARTS != 0 {
                     pieces.end(at);
                     pieces.begin(start, Follows::Char);
                 }
                 pieces.is_whole |= flags & IS_GAP != 0;
             }
+            if start <= at {
+                count += 1;
+                differences |= flags & ID ^ self.unk_id;
+            }
             (last, before) = (at, flags);
             at += len;
         }
         if start < at && !pieces.is_whole {
-            pieces.run(start, at);
+            pieces.run(start, at, kind(count, differences));
         }
     }
 
-    /// Put the ids of a run, after its mark if it has one, where there is room for one a character.
+    /// Put the mark of a run, if it has one, where there is room for it and for one id a character.
     #[inline]
-    pub(super) fn put(&self, run: &[u8], is_marked: bool, is_after_unknown: bool, out: &mut [u32]) -> Put {
-        let (mut put, mut was_unknown) = (Put::default(), is_after_unknown);
-        if is_marked {
-            out[0] = self.mark.flags & ID;
-            (put.count, put.cost, was_unknown) = (1, self.mark.cost, false);
+    pub(super) fn put_mark(&self, is_marked: bool, is_after_unknown: bool, out: &mut [u32]) -> Put {
+        if !is_marked {
+            return Put { was_unknown: is_after_unknown, ..Put::default() };
         }
+        out[0] = self.mark.flags & ID;
+        Put { count: 1, cost: self.mark.cost, ..Put::default() }
+    }
+
+    /// Put the ids of a run.
+    #[inline]
+    pub(super) fn put(&self, run: &[u8], mut put: Put, out: &mut [u32]) -> Put {
         let mut at = 0;
         while let Some((code, len)) = code_at(run, at) {
             let Entry { flags, cost } = self.entry(code);
             let id = flags & ID;
             let is_unknown = id == self.unk_id;
             out[put.count] = id;
-            put.count += usize::from(!(is_unknown && was_unknown));
+            put.count += usize::from(!(is_unknown && put.was_unknown));
             put.cost += cost;
             put.has_unknown |= is_unknown;
-            was_unknown = is_unknown;
+            put.was_unknown = is_unknown;
             at += len;
         }
         put
+    }
+
+    /// The same for one of so many unknown characters.
+    #[inline]
+    pub(super) fn put_unknown(&self, count: u32, put: Put, out: &mut [u32]) -> Put {
+        out[put.count] = self.unk_id;
+        let cost = put.cost + count * self.entries[0][0].cost;
+        Put { count: put.count + usize::from(!put.was_unknown), cost, has_unknown: true, was_unknown: true }
     }
 
     /// Append the id of every single character of a run, and of its mark.

@@ -24,8 +24,16 @@ pub(super) struct Stretch {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) follows: Follows,
-    /// Whether it is a run of characters that are told one by one.
-    pub(super) is_lone: bool,
+    pub(super) run: Run,
+}
+
+/// Whether a stretch is a run of characters that are told one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Run {
+    No,
+    Yes,
+    /// One of so many unknown characters.
+    Unknown(u32),
 }
 
 /// What stands before a stretch.
@@ -108,31 +116,31 @@ impl<V: FnMut(Stretch)> Pieces<V> {
     /// A stretch ends.
     #[inline]
     pub(super) fn end(&mut self, at: usize) {
-        self.give(at, false);
+        self.give(at, Run::No);
     }
 
     /// A piece ends that the next one follows.
     #[inline]
     fn cut(&mut self, at: usize) {
-        self.give(at, false);
+        self.give(at, Run::No);
         (self.start, self.follows) = (at, Follows::Text);
     }
 
     /// Take a run out of the stretch.
     #[inline]
-    pub(super) fn run(&mut self, start: usize, end: usize) {
+    pub(super) fn run(&mut self, start: usize, end: usize, run: Run) {
         if self.start < start {
             self.cut(start);
         }
-        self.give(end, true);
+        self.give(end, run);
         (self.start, self.follows) = (end, Follows::Text);
     }
 
     #[inline]
-    fn give(&mut self, end: usize, is_lone: bool) {
+    fn give(&mut self, end: usize, run: Run) {
         let Self { start, follows, .. } = *self;
         if start < end {
-            (self.visit)(Stretch { start, end, follows, is_lone });
+            (self.visit)(Stretch { start, end, follows, run });
         }
     }
 }

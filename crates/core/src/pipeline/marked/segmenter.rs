@@ -201,7 +201,7 @@ impl Segmenter for Scored<'_> {
     #[inline]
     fn put_lone(&mut self, word: Word, source: Source<'_>, at: usize, ids: &mut [u32]) -> Option<usize> {
         let is_after_unknown = self.is_after_unknown(&ids[..at]);
-        let Put { count, cost, has_unknown } = source.put_lone(word, is_after_unknown, &mut ids[at..]);
+        let Put { count, cost, has_unknown, .. } = source.put_lone(word, is_after_unknown, &mut ids[at..]);
         if !self.takes(Worth { cost, has_unknown, ..Worth::default() }) {
             return None;
         }

@@ -3,7 +3,7 @@
 use super::super::words::block_at;
 use super::form::{Begins, Form, Layout, MARK, MARK_TEXT};
 use super::lone::Put;
-use super::scan::{Follows, Masks, Stretch};
+use super::scan::{Follows, Masks, Run, Stretch};
 use crate::error::Error;
 use crate::memo::{Key, MAX_KEY_BYTES};
 use crate::model::Cut;
@@ -26,13 +26,18 @@ pub(super) struct Word {
     pub(super) start: usize,
     pub(super) end: usize,
     mark: Mark,
-    /// Whether it is a run of characters that are told one by one.
-    pub(super) is_lone: bool,
+    run: Run,
 }
 
 impl Word {
     /// No word.
-    pub(super) const NONE: Self = Self { start: 0, end: 0, mark: Mark::None, is_lone: false };
+    pub(super) const NONE: Self = Self { start: 0, end: 0, mark: Mark::None, run: Run::No };
+
+    /// Whether it is a run of characters that are told one by one.
+    #[inline]
+    pub(super) fn is_lone(&self) -> bool {
+        self.run != Run::No
+    }
 }
 
 /// What mark a word begins with.
@@ -56,11 +61,11 @@ impl<'t> Source<'t> {
             Layout::Apart => scanner.run(text, masks, |Stretch { start, end, .. }| {
                 visit(Word { start, end, ..Word::NONE });
             }),
-            Layout::Single => scanner.run(text, masks, |Stretch { start, end, follows, is_lone }| {
+            Layout::Single => scanner.run(text, masks, |Stretch { start, end, follows, run }| {
                 visit(match (follows, start) {
-                    (Follows::Text, _) => Word { start, end, mark: Mark::None, is_lone },
-                    (Follows::Byte, 1..) => Word { start: start - 1, end, mark: Mark::Space, is_lone },
-                    _ => Word { start, end, mark: Mark::Added, is_lone },
+                    (Follows::Text, _) => Word { start, end, mark: Mark::None, run },
+                    (Follows::Byte, 1..) => Word { start: start - 1, end, mark: Mark::Space, run },
+                    _ => Word { start, end, mark: Mark::Added, run },
                 });
             }),
             Layout::Runs(begins) => {
@@ -114,16 +119,20 @@ impl<'t> Source<'t> {
     /// Put the ids of a run of characters that are told one by one.
     #[inline]
     pub(super) fn put_lone(&self, word: Word, is_after_unknown: bool, ids: &mut [u32]) -> Put {
-        let (run, is_marked) = self.unmarked(word);
-        let lone = self.form.scanner.lone.as_ref();
-        lone.map_or(Put::default(), |lone| lone.put(run.as_bytes(), is_marked, is_after_unknown, ids))
+        let Some(lone) = &self.form.scanner.lone else { return Put::default() };
+        let (text, is_marked) = self.unmarked(word);
+        let mark = lone.put_mark(is_marked, is_after_unknown, ids);
+        match word.run {
+            Run::Unknown(count) => lone.put_unknown(count, mark, ids),
+            _ => lone.put(text.as_bytes(), mark, ids),
+        }
     }
 
     /// Write the id of every character of such a run; false for another word.
     pub(super) fn spell(&self, word: Word, out: &mut Vec<u32>) -> bool {
         let (run, is_marked) = self.unmarked(word);
         out.clear();
-        let lone = self.form.scanner.lone.as_ref().filter(|_| word.is_lone);
+        let lone = self.form.scanner.lone.as_ref().filter(|_| word.is_lone());
         lone.map(|lone| lone.spell(run.as_bytes(), is_marked, out)).is_some()
     }
 

@@ -24,7 +24,7 @@ const NOTHING: Waiting = Waiting { key: Key::ABSENT, hash: 0, word: Word::NONE }
 /// The most ids of a word that is not new.
 #[inline]
 fn most_ids(word: Word) -> usize {
-    if word.is_lone {
+    if word.is_lone() {
         // One for a character beyond ASCII, and one for the mark.
         (word.end - word.start) / 2 + 2
     } else {
@@ -90,13 +90,14 @@ impl<'s, S: Segmenter> Words<'s, S> {
             self.look_up();
         }
         self.room += most_ids(word);
-        self.waiting[self.count] = match self.source.key_of(word) {
-            _ if word.is_lone => Waiting { word, ..NOTHING },
+        let key = if word.is_lone() { None } else { self.source.key_of(word) };
+        self.waiting[self.count] = match key {
             Some(key) => {
                 let hash = key.hash();
                 self.memo.prefetch_hashed(hash);
                 Waiting { key, hash, word }
             }
+            None if word.is_lone() => Waiting { word, ..NOTHING },
             None => {
                 self.long_memo.prefetch_hashed(self.long_hash(word));
                 Waiting { word, ..NOTHING }
@@ -118,7 +119,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
             let known = if key == Key::ABSENT { None } else { self.memo.get_hashed(key, hash) };
             let put = match known {
                 Some(known) => self.segmenter.repeat(known, word, at, self.out),
-                None if word.is_lone => self.segmenter.put_lone(word, self.source, at, self.out),
+                None if word.is_lone() => self.segmenter.put_lone(word, self.source, at, self.out),
                 None => None,
             };
             if let Some(put) = put {
@@ -138,7 +139,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
     #[cold]
     #[inline(never)]
     fn other_word(&mut self, word: Word, key: Option<Key>, is_long: bool) {
-        if is_long && !word.is_lone {
+        if is_long && !word.is_lone() {
             let known = self.long_memo.get_hashed(self.source.long_key(word), self.long_hash(word));
             if known.is_some_and(|(note, ids)| self.segmenter.repeat_long(note, ids, word, self.out)) {
                 return;
@@ -161,7 +162,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
         self.growth.take(marked.len())?;
         let note = self.segmenter.segment(marked, word, self.source, self.memo, self.out)?;
         match note {
-            Some(note) if !word.is_lone && !self.source.leans_on_space(word) => {
+            Some(note) if !word.is_lone() && !self.source.leans_on_space(word) => {
                 self.remember(word, key, note, from);
             }
             _ => {}
