@@ -131,7 +131,9 @@ impl SentencePiece {
     /// Whether no symbol and no rule begins with a character, as far as that is easily told.
     #[inline]
     pub(super) fn begins_nothing(&self, c: char) -> bool {
-        self.symbols.is_none() && self.rules.as_ref().is_none_or(|rules| !rules.begin_with(c))
+        let first = c.encode_utf8(&mut [0; 4]).as_bytes()[0];
+        self.symbols.as_ref().is_none_or(|symbols| !symbols.begin_with(first))
+            && self.rules.as_ref().is_none_or(|rules| !rules.begin_with(c))
     }
 
     /// What becomes of the text at `at`, and where that ends.
