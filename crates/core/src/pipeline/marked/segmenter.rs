@@ -145,7 +145,7 @@ impl<'s> Scored<'s> {
         for (word, start, ids) in unknown.drain(..) {
             self.model.repeat(&out[self.settled..ids.start], self.scratch);
             self.settled = ids.end;
-            if source.spell(word, spelled) {
+            if start == 0 && source.spell(word, spelled) {
                 self.model.repeat(spelled, self.scratch);
             } else {
                 source.write(word, normalized, marked)?;
