@@ -33,8 +33,7 @@ impl Unigram {
             return None;
         }
         sums.clear();
-        sums.resize(MAX_BYTES + 1, UNREACHED);
-        sums[0].score = *score;
+        sums.push(Sum { score: *score, ..UNREACHED });
         let (mut at, mut furthest) = (floor, floor);
         while at < text.len() && (at < furthest || at == floor) {
             let reached = self.sum_pieces(&text.as_bytes()[at..], at - floor, sums)?;
@@ -48,10 +47,15 @@ impl Unigram {
 
     /// Take every piece that `rest` begins with, which begins at place `from`. How far the longest reaches, or
     /// `None` where that is too far.
-    fn sum_pieces(&self, rest: &[u8], from: usize, sums: &mut [Sum]) -> Option<usize> {
+    fn sum_pieces(&self, rest: &[u8], from: usize, sums: &mut Vec<Sum>) -> Option<usize> {
         let before = sums[from].score;
         self.weights.each_piece(rest, char_len(rest[0]), |len, ending| {
-            let best = sums.get_mut(from + len)?;
+            let end = from + len;
+            if end >= sums.len() {
+                // Most parts are short, so no more places are made than are reached.
+                (end <= MAX_BYTES).then(|| sums.resize(end + 1, UNREACHED))?;
+            }
+            let best = &mut sums[end];
             let score = plus(before, self.scores[ending.id as usize]);
             if score > best.score {
                 *best = Sum { score, id: ending.id, start: from as u32 };

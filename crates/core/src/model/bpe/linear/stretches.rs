@@ -9,12 +9,15 @@ use super::{Linear, Walk};
 
 /// After so many bytes, at least, it is asked what is decided.
 const STRETCH: usize = 1 << 17;
+/// After so many for each byte that is taken anew, in vain perhaps: as many for each of as many places as the longest
+/// entry has.
+const BYTES_PER_LOOK: usize = 128;
 /// So many of the last entries are looked at, beside two for each place.
 const TAIL: usize = 64;
 
 /// After how many bytes it is worth while to ask, where the longest entry has so many.
 pub(super) fn stretch(longest: usize) -> usize {
-    STRETCH.max(longest.saturating_mul(longest))
+    STRETCH.max(longest.saturating_mul(longest).saturating_mul(BYTES_PER_LOOK))
 }
 
 impl Linear {
