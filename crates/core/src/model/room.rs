@@ -4,14 +4,11 @@
 //! stand in the block of its base. No two states get the same base: a byte then tells whose child a slot is.
 //! Which bases of a block have free slots for all of some bytes is found for the whole block at once.
 
+use crate::text::ByteSet;
+
 pub(super) const BLOCK: usize = 256;
 /// How many of the newest blocks with room are tried before a new one is opened.
 const TRIED: usize = 12;
-
-/// A set of the 256 places of a block.
-type Set = [u64; 4];
-
-const ALL: Set = [u64::MAX; 4];
 
 /// What is taken and what is not.
 #[derive(Default)]
@@ -23,9 +20,9 @@ pub(super) struct Room {
 
 struct Block {
     /// Slots that nothing stands at.
-    free: Set,
+    free: ByteSet,
     /// Bases that no state has.
-    bases: Set,
+    bases: ByteSet,
 }
 
 impl Room {
@@ -36,21 +33,21 @@ impl Room {
 
     /// Whether nothing stands at a slot.
     pub(super) fn is_free(&self, slot: usize) -> bool {
-        has(&self.blocks[slot / BLOCK].free, slot % BLOCK)
+        self.blocks[slot / BLOCK].free.has(place_of(slot))
     }
 
     /// A base in the block of a slot that no state has: one is always left.
     pub(super) fn nobodys_base(&self, slot: usize) -> usize {
         let start = slot / BLOCK * BLOCK;
-        start + first(&self.blocks[slot / BLOCK].bases).unwrap_or_default()
+        start + usize::from(self.blocks[slot / BLOCK].bases.first().unwrap_or_default())
     }
 
     /// Open the first block, some slots of which are taken; base 0 is given to no state.
     pub(super) fn with_roots(roots: usize) -> Self {
         let mut room = Self::default();
         room.open_block();
-        (0..roots).for_each(|slot| remove(&mut room.blocks[0].free, slot));
-        remove(&mut room.blocks[0].bases, 0);
+        (0..roots).for_each(|slot| room.blocks[0].free.remove(place_of(slot)));
+        room.blocks[0].bases.remove(0);
         room
     }
 
@@ -62,74 +59,37 @@ impl Room {
         let (at, base) = found.unwrap_or_else(|| (self.open_block(), 0));
         let number = self.open[at];
         let block = &mut self.blocks[number];
-        remove(&mut block.bases, base);
-        bytes.iter().for_each(|&byte| remove(&mut block.free, base ^ usize::from(byte)));
+        block.bases.remove(base);
+        bytes.iter().for_each(|byte| block.free.remove(base ^ byte));
         if block.is_full() {
             self.open.remove(at);
         }
-        number * BLOCK + base
+        number * BLOCK + usize::from(base)
     }
 
     /// Open a block; says which of the open ones it is.
     fn open_block(&mut self) -> usize {
         self.open.push(self.blocks.len());
-        self.blocks.push(Block { free: ALL, bases: ALL });
+        self.blocks.push(Block { free: ByteSet::ALL, bases: ByteSet::ALL });
         self.open.len() - 1
     }
 }
 
 impl Block {
     /// A base that no state has, whose slots for all bytes are free.
-    fn base_for(&self, bytes: &[u8]) -> Option<usize> {
-        (0..4).find_map(|word| {
-            let mut fitting = self.bases[word];
-            for &byte in bytes {
-                fitting &= shuffled(self.free[word ^ usize::from(byte >> 6)], byte);
-                if fitting == 0 {
-                    return None;
-                }
-            }
-            (fitting != 0).then(|| 64 * word + fitting.trailing_zeros() as usize)
-        })
+    fn base_for(&self, bytes: &[u8]) -> Option<u8> {
+        self.bases.first_base(self.free, bytes.iter().copied())
     }
 
     /// Whether no state may have children here: one base stays nobody's.
     fn is_full(&self) -> bool {
-        let [one, two, three, four] = self.bases;
-        let is_last = one.count_ones() + two.count_ones() + three.count_ones() + four.count_ones() < 2;
-        is_last || self.free == [0; 4]
+        self.bases.len() < 2 || self.free.is_empty()
     }
 }
 
-/// The places of a word whose exclusive or with the low bits of a byte is in a set.
-fn shuffled(mut set: u64, byte: u8) -> u64 {
-    /// The lower half of every group of 2, 4, 8, ... bits.
-    const LOWER: [u64; 6] = [
-        0x5555_5555_5555_5555,
-        0x3333_3333_3333_3333,
-        0x0F0F_0F0F_0F0F_0F0F,
-        0x00FF_00FF_00FF_00FF,
-        0x0000_FFFF_0000_FFFF,
-        0x0000_0000_FFFF_FFFF,
-    ];
-    for (bit, lower) in LOWER.iter().enumerate() {
-        let exchanged = (set & lower) << (1 << bit) | set >> (1 << bit) & lower;
-        let is_wanted = u64::from(byte >> bit & 1).wrapping_neg();
-        set ^= (set ^ exchanged) & is_wanted;
-    }
-    set
-}
-
-fn has(set: &Set, at: usize) -> bool {
-    set[at / 64] >> (at % 64) & 1 != 0
-}
-
-fn remove(set: &mut Set, at: usize) {
-    set[at / 64] &= !(1 << (at % 64));
-}
-
-fn first(set: &Set) -> Option<usize> {
-    (0..4).find(|&word| set[word] != 0).map(|word| 64 * word + set[word].trailing_zeros() as usize)
+/// Where in its block a slot is.
+fn place_of(slot: usize) -> u8 {
+    (slot % BLOCK) as u8
 }
 
 #[cfg(test)]
@@ -158,13 +118,6 @@ mod tests {
                 prop_assert_eq!(room.is_free(slot), !slots.contains(&slot));
                 prop_assert!(!bases.contains(&room.nobodys_base(slot)));
                 prop_assert_eq!(room.nobodys_base(slot) / BLOCK, slot / BLOCK);
-            }
-        }
-
-        #[test]
-        fn shuffling_moves_every_place_by_itself(set in any::<u64>(), byte in any::<u8>()) {
-            for at in 0..64 {
-                prop_assert_eq!(shuffled(set, byte) >> at & 1, set >> (at ^ (byte & 63)) & 1);
             }
         }
     }
