@@ -78,7 +78,7 @@ impl Room {
 impl Block {
     /// A base that no state has, whose slots for all bytes are free.
     fn base_for(&self, bytes: &[u8]) -> Option<u8> {
-        self.bases.first_base(self.free, bytes.iter().copied())
+        self.bases.first_base(self.free, &bytes.iter().copied())
     }
 
     /// Whether no state may have children here: one base stays nobody's.

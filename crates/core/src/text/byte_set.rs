@@ -41,7 +41,7 @@ impl ByteSet {
     /// The first base of this set whose exclusive or with each of some bytes is in `free`: all bases of a block are
     /// looked at at once.
     #[must_use]
-    pub fn first_base(self, free: Self, bytes: impl Iterator<Item = u8> + Clone) -> Option<u8> {
+    pub fn first_base(self, free: Self, bytes: &(impl Iterator<Item = u8> + Clone)) -> Option<u8> {
         (0..4).find_map(|word| {
             let mut fitting = self.0[word];
             for byte in bytes.clone() {
@@ -100,7 +100,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..4),
         ) {
             let is_base = |base: &u8| bases.contains(base) && bytes.iter().all(|byte| free.contains(&(base ^ byte)));
-            let found = set(&bases).first_base(set(&free), bytes.iter().copied());
+            let found = set(&bases).first_base(set(&free), &bytes.iter().copied());
             prop_assert_eq!(found, (0..=255).find(is_base));
         }
 

@@ -83,7 +83,7 @@ impl Block {
     const NEW: Self = Self { free: ByteSet::ALL, bases: ByteSet::ALL };
 
     fn base_for(&self, node: &Node) -> Option<u8> {
-        self.bases.first_base(self.free, taken(node))
+        self.bases.first_base(self.free, &taken(node))
     }
 
     fn take(&mut self, base: u8, node: &Node) {
