@@ -19,9 +19,7 @@ impl Pipeline {
     /// How many bytes each id spells, where tokens are the bytes of the text in their order and nothing is drawn.
     pub(super) fn spelled_lengths(&self, options: Options<'_>) -> Option<&[u32]> {
         let ModelSpec::Bpe(spec) = &self.model_spec else { return None };
-        let marks = [&spec.continuing_subword_prefix, &spec.end_of_word_suffix];
-        let has_marks = marks.into_iter().flatten().any(|mark| !mark.is_empty());
-        let is_spelled = self.splitter.cuts_raw() && !has_marks;
+        let is_spelled = self.splitter.cuts_raw() && !spec.has_affixes();
         let is_fixed = options.sampling.is_none() && !spec.byte_fallback;
         (is_spelled && is_fixed)
             .then(|| self.spelled_lengths.0.get_or_init(|| self.count_spelled()).as_slice())

@@ -47,6 +47,15 @@ pub struct BpeSpec {
     pub ignore_merges: bool,
 }
 
+impl BpeSpec {
+    /// Whether entries inside a word or at its end are written otherwise than what they stand for.
+    #[must_use]
+    pub fn has_affixes(&self) -> bool {
+        let affixes = [&self.continuing_subword_prefix, &self.end_of_word_suffix];
+        affixes.into_iter().flatten().any(|affix| !affix.is_empty())
+    }
+}
+
 /// Settings of a Unigram model; ids are positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnigramSpec {

@@ -9,8 +9,7 @@ use crate::vocab::Vocab;
 
 /// The entries as bytes, if every byte has one and merges are in order.
 pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge], stored: &Parts) -> Option<Linear> {
-    let affixes = [&spec.continuing_subword_prefix, &spec.end_of_word_suffix];
-    if affixes.into_iter().flatten().any(|affix| !affix.is_empty()) {
+    if spec.has_affixes() {
         return None;
     }
     let rules = Rules {

@@ -30,7 +30,7 @@ impl Chars {
         let spells_bytes =
             spec.byte_fallback && (0..=255).all(|byte| vocab.id_of(&byte_entry(byte)).is_some());
         let has_unknown = spells_bytes || spec.unk_token.is_some();
-        if !are_chars || !has_unknown || has_affixes(spec) || join_unknown(spec, vocab, merges) {
+        if !are_chars || !has_unknown || spec.has_affixes() || join_unknown(spec, vocab, merges) {
             return None;
         }
         let (entry_bound, symbols) = (vocab.id_bound(), &symbols);
@@ -73,11 +73,6 @@ impl Chars {
     pub(super) fn bytes(&self) -> usize {
         self.linear.bytes()
     }
-}
-
-fn has_affixes(spec: &BpeSpec) -> bool {
-    let affixes = [&spec.continuing_subword_prefix, &spec.end_of_word_suffix];
-    affixes.into_iter().flatten().any(|affix| !affix.is_empty())
 }
 
 fn is_char(token: &str) -> bool {
