@@ -14,7 +14,7 @@ pub const MAX_BYTES: usize = 15;
 /// Places in a row: one before the word.
 const PLACES: usize = MAX_BYTES + 1;
 const PLACE_BITS: u32 = PLACES.ilog2();
-/// As many as a number of five bits may tell; that behind the last of a row stands for the end of a long word.
+/// Numbers, as many as five bits tell apart: the one behind the places of a row stands behind every word.
 const ROOM: usize = 2 * PLACES;
 /// Neighbours that do not join, whatever their place is.
 const APART: i32 = (NUMBER_BOUND << PLACE_BITS) as i32;

@@ -3,14 +3,13 @@
 
 use super::prefixes::{Match, Prefixes, BASE_SHIFT, ENDS, NO_MATCH, ROOT};
 use super::NONE;
+use crate::model::room::BLOCK;
 use crate::parts::Parts;
 
 /// The names of the tables where they are taken apart.
 const UNITS: &str = "linear.units";
 const ENTRIES: &str = "linear.entries";
 const SHORTER: &str = "linear.shorter";
-
-const BLOCK: usize = 256;
 
 /// Take the tables apart.
 pub(super) fn store(prefixes: &Prefixes, parts: &mut Parts) {
