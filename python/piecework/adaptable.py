@@ -50,7 +50,12 @@ class Adaptable:
             ...
 
         @classmethod
-        def _of(cls, core: Core, special_in_text: SpecialInText = "parse") -> Self: ...
+        def _of(
+            cls,
+            core: Core,
+            special_in_text: SpecialInText,
+            functions: Sequence[Callable[[str], Any]],
+        ) -> Self: ...
 
     def with_added_tokens(
         self, tokens: Sequence[str | AddedToken], *, special: bool = False
@@ -203,9 +208,7 @@ class Adaptable:
         >>> tok.with_special_in_text("text").count("[SEP]", add_special_tokens=False)
         3
         """
-        changed = self._of(self._core, checked_special_in_text(treatment))
-        changed._functions = self._functions
-        return changed
+        return self._of(self._core, checked_special_in_text(treatment), self._functions)
 
     def with_cache_budget(self, bytes_per_thread: int) -> Self:
         """Return a tokenizer whose caches take at most so many bytes in each thread that encodes.
@@ -220,16 +223,14 @@ class Adaptable:
         `ArgumentError` for less than 4096.
         """
         check_bytes("bytes_per_thread", bytes_per_thread, 4096)
-        changed = self._of(self._core.with_cache_budget(bytes_per_thread), self._special_in_text)
-        changed._functions = self._functions
-        return changed
+        core = self._core.with_cache_budget(bytes_per_thread)
+        return self._of(core, self._special_in_text, self._functions)
 
     def _replaced(self, **stages: Any) -> Self:
         from dataclasses import replace
 
         changed = type(self).from_spec(replace(self.spec, **stages))
-        changed._core = changed._core.with_cache_budget(self._core.cache_budget)
-        return changed
+        return changed.with_cache_budget(self._core.cache_budget)
 
 
 def checked_special_in_text(treatment: SpecialInText) -> SpecialInText:

@@ -106,8 +106,8 @@ class Tokenizer(Trainable, Resizable, Segmentable, Adaptable):
             truncation=truncation,
             padding=padding,
         )
-        self._compile(*spec.to_core())
-        self._special_in_text: SpecialInText = checked_special_in_text(special_in_text)
+        text, functions = spec.to_core()
+        self._hold(_compiled(text, functions), checked_special_in_text(special_in_text), functions)
 
     @classmethod
     def load(
@@ -160,9 +160,9 @@ class Tokenizer(Trainable, Resizable, Segmentable, Adaptable):
 
         if not isinstance(spec, TokenizerSpec):
             raise InputTypeError("spec", type(spec).__name__, "TokenizerSpec")
-        tokenizer = cls._compiled(*spec.to_core())
-        tokenizer._special_in_text = checked_special_in_text(spec.special_in_text)
-        return tokenizer
+        text, functions = spec.to_core()
+        special_in_text = checked_special_in_text(spec.special_in_text)
+        return cls._of(_compiled(text, functions), special_in_text, functions)
 
     @classmethod
     def from_json(cls, text: str) -> Tokenizer:
@@ -172,7 +172,7 @@ class Tokenizer(Trainable, Resizable, Segmentable, Adaptable):
         """
         if not isinstance(text, str):
             raise InputTypeError("text", type(text).__name__, "str")
-        return cls._compiled(text, ())
+        return cls._of(_compiled(text, ()))
 
     # ---- text to ids
 
@@ -531,38 +531,26 @@ class Tokenizer(Trainable, Resizable, Segmentable, Adaptable):
     def _content(self) -> tuple[Any, ...]:
         return self._core.to_json(False), self._functions, self._special_in_text
 
-    def _compile(self, text: str, functions: Sequence[Callable[[str], Any]]) -> None:
-        try:
-            data = text.encode()
-        except UnicodeEncodeError as error:
-            found = f"a lone surrogate at character {error.start}"
-            raise FormatError("text", found, "text that UTF-8 can hold") from None
-        self._core, self._functions = Core.from_json(data, "", functions), tuple(functions)
-
     @classmethod
-    def _compiled(cls, text: str, functions: Sequence[Callable[[str], Any]]) -> Tokenizer:
+    def _of(
+        cls,
+        core: Core,
+        special_in_text: SpecialInText = "parse",
+        functions: Sequence[Callable[[str], Any]] = (),
+    ) -> Tokenizer:
         tokenizer = cls.__new__(cls)
-        tokenizer._special_in_text = "parse"
-        tokenizer._compile(text, functions)
+        tokenizer._hold(core, special_in_text, functions)
         return tokenizer
 
-    @classmethod
-    def _of(cls, core: Core, special_in_text: SpecialInText = "parse") -> Tokenizer:
-        tokenizer = cls.__new__(cls)
-        tokenizer._core, tokenizer._functions = core, ()
-        tokenizer._special_in_text = special_in_text
-        return tokenizer
-
-    @cached_property
-    def _plain(self) -> tuple[Core, bool] | None:
-        """What is asked for the ids of one text, where they tell all that can be asked again later.
-
-        Special tokens in the text are parsed, or are text.
-        """
-        is_plain = self._core.is_plain and not self._functions
-        if not is_plain or self._special_in_text == "refuse":
-            return None
-        return self._core, self._special_in_text == "parse"
+    def _hold(
+        self, core: Core, special_in_text: SpecialInText, functions: Sequence[Callable[[str], Any]]
+    ) -> None:
+        self._core, self._functions = core, tuple(functions)
+        self._special_in_text: SpecialInText = special_in_text
+        # What is asked for the ids of one text, where they tell all that can be asked again later, and
+        # whether special tokens in it are parsed.
+        is_plain = core.is_plain and not functions and special_in_text != "refuse"
+        self._plain = (core, special_in_text == "parse") if is_plain else None
 
     def _encoded(
         self,
@@ -632,6 +620,15 @@ class Tokenizer(Trainable, Resizable, Segmentable, Adaptable):
             raise SpecialTokenError(
                 "parse_special", f"the special token {token!r} in text", expected
             )
+
+
+def _compiled(text: str, functions: Sequence[Callable[[str], Any]]) -> Core:
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        found = f"a lone surrogate at character {error.start}"
+        raise FormatError("text", found, "text that UTF-8 can hold") from None
+    return Core.from_json(data, "", functions)
 
 
 def _restored(cls: type[Tokenizer], text: str, special_in_text: SpecialInText) -> Tokenizer:
