@@ -60,6 +60,11 @@ class Case:
         seconds = self.median(engine, phase)
         return seconds and self.of(engine)[0]["phases"][phase]["bytes"] / seconds / 1e6
 
+    def peak_mb(self, engine: str) -> float | None:
+        """Return the median of the most memory that the process took; None where it was not recorded."""
+        found = [record["peak_mb"] for record in self.of(engine) if "peak_mb" in record]
+        return median(found) if found else None
+
     def best(self, value: Callable[[str], float | None]) -> tuple[float, str] | None:
         """Return the highest of a value over the peers, and whose it is."""
         found = [(number, peer) for peer in self.peers if (number := value(peer)) is not None]

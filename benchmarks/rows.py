@@ -87,6 +87,22 @@ def span_rows(found: Sequence[Case]) -> list[Row]:
     ]
 
 
+def training_rows(found: Sequence[Case]) -> list[Row]:
+    """Seconds to count the corpus, to learn and in all, and the most memory of the process in megabytes."""
+    return [
+        [
+            str(case.about["score"]),
+            engine,
+            *(_number(case.median(engine, phase)) for phase in ("count", "learn", "total")),
+            _quotient(case.median(engine, "total"), case.median(OURS, "total")),
+            _number(case.peak_mb(engine)),
+        ]
+        for case in _of_tasks(found, "train")
+        for engine in case.engines
+        if case.of(engine)
+    ]
+
+
 def time_rows(task: str, phase: str, unit: float) -> Callable[[Sequence[Case]], list[Row]]:
     """Return what makes the rows of a task that is told in seconds, in the unit given."""
 
@@ -147,6 +163,11 @@ TABLES: tuple[tuple[str, str, Callable[[Sequence[Case]], list[Row]]], ...] = (
         "Hostile texts, nanoseconds a byte",
         "| vocabulary | engine | ordinary text | slowest text | times ordinary | goal |",
         hostile_rows,
+    ),
+    (
+        "Learning a vocabulary, all cores, seconds",
+        "| score | engine | counting | learning | in all | times ours | memory, MB |",
+        training_rows,
     ),
 )
 

@@ -330,6 +330,26 @@ def test_hostile_texts_are_told_by_the_slowest() -> None:
     assert cells(report(result_of(record)), "gpt2")[2:] == ["1", "marks 5", "5.00", "10"]
 
 
+def test_learning_is_told_with_what_it_takes() -> None:
+    common = {"definition": "bpe-train", "task": "train", "corpus": "english", "score": "byte-bpe"}
+    records = [
+        {
+            **common,
+            "engine": engine,
+            "engine_version": "1",
+            "phases": {phase: {"s": seconds} for phase, seconds in phases.items()},
+            "peak_mb": memory,
+        }
+        for engine, memory, phases in (
+            (OURS, 110, {"count": 0.3, "learn": 0.5, "total": 0.8}),
+            ("tokenizers", 300, {"total": 8}),
+        )
+    ]
+    ours, peer = report(result_of(*records)).splitlines()[-2:]
+    assert ours == f"| byte-bpe | {OURS} | 0.3 | 0.5 | 0.8 | 1.00 | 110 |"
+    assert peer == "| byte-bpe | tokenizers | - | - | 8 | 10.00 | 300 |"
+
+
 def test_details_have_a_line_an_engine_and_phase() -> None:
     result = result_of(made_up(OURS, 0.01), made_up("tiktoken", 0.1))
     lines = [line for line in details(result).splitlines() if " MB/s " in line]
@@ -342,7 +362,7 @@ def test_details_have_a_line_an_engine_and_phase() -> None:
 def test_the_records_kept_can_be_told_as_tables() -> None:
     for path in (BENCHMARKS / "record").glob("*.json"):
         result = read_record(path)
-        assert report(result)
+        assert "| piecework |" in report(result) or "ours" in report(result)
         assert details(result)
 
 

@@ -10,7 +10,16 @@ from typing import Any
 
 import piecework as pw
 
-SCORES = ("frequency", "likelihood", "pmi", "top-down", "byte-bpe", "unigram")
+SCORES = (
+    "frequency",
+    "likelihood",
+    "pmi",
+    "top-down",
+    "byte-bpe",
+    "unigram",
+    "sentencepiece-unigram",
+    "sentencepiece-bpe",
+)
 _PIPELINES = {"byte-bpe": "gpt2", "unigram": "sentencepiece"}
 
 
@@ -77,6 +86,8 @@ def decode(tokenizer: Any, encoded: Any) -> list[str]:
 def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict[str, float]:
     """Learn from a file; return the entries learned and the seconds of each phase."""
     warnings.simplefilter("ignore", pw.errors.TrainingWarning)  # pmi's doubts are well known
+    if score.startswith("sentencepiece-"):
+        return _train_sentences(corpus, score.removeprefix("sentencepiece-"), vocab_size)
     start = perf_counter()
     counts = pw.count_files([corpus], pipeline=_PIPELINES.get(score, "bert-uncased"))
     counted = perf_counter()
@@ -89,6 +100,20 @@ def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict
         "learn_s": learned - counted,
         "total_s": learned - start,
     }
+
+
+def _train_sentences(corpus: Path, model_type: str, vocab_size: int) -> dict[str, float]:
+    """Learn from raw sentences, by the settings that `sentencepiece` is given."""
+    trainer = pw.SentencePieceTrainer(
+        model_type=model_type,
+        vocab_size=vocab_size,
+        max_sentence_length=65_536,
+        split_by_unicode_script=False,
+        split_by_number=False,
+    )
+    start = perf_counter()
+    tokenizer = pw.Tokenizer.train(corpus, trainer)
+    return {"entries": tokenizer.get_vocab_size(), "total_s": perf_counter() - start}
 
 
 def _settings(score: str, min_frequency: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import sentencepiece as peer
 
 MODELS = ("sentencepiece-bpe", "unigram")
-SCORES = ("unigram",)
+SCORES = ("unigram", "sentencepiece-unigram", "sentencepiece-bpe")
 
 
 def version() -> str:
@@ -64,14 +64,14 @@ def decode(tokenizer: Any, encoded: Any) -> list[str]:
 
 def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict[str, float]:
     """Learn from all lines of a file, long ones too; pieces may mix scripts, as with the others."""
-    assert (score, min_frequency) == ("unigram", 1)
+    assert min_frequency == 1
     with TemporaryDirectory() as folder:
         prefix = str(Path(folder) / "model")
         start = perf_counter()
         peer.SentencePieceTrainer.train(
             input=str(corpus),
             model_prefix=prefix,
-            model_type="unigram",
+            model_type=score.removeprefix("sentencepiece-"),
             vocab_size=vocab_size,
             num_threads=os.cpu_count(),
             max_sentence_length=65_536,
