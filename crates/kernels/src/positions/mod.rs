@@ -5,23 +5,52 @@ mod avx512;
 pub mod scalar;
 
 use crate::level::Level;
+#[cfg(target_arch = "x86_64")]
+use avx512::Wide;
+#[cfg(not(target_arch = "x86_64"))]
+use scalar::Wide;
 
 /// How many bits a mask has.
 const BLOCK: usize = 64;
-/// The most masks whose positions are listed.
-pub const MAX_MASKS: usize = (1 << 16) / BLOCK;
+
+/// A number of a bit.
+pub trait Position: Copy + Default + Wide {
+    /// The most masks whose positions are listed.
+    const MAX_MASKS: usize;
+
+    /// The number of a bit of the mask that begins with number `base`.
+    fn at(base: usize, bit: u32) -> Self;
+}
+
+impl Position for u16 {
+    const MAX_MASKS: usize = Self::MAX as usize / BLOCK + 1;
+
+    #[inline(always)]
+    fn at(base: usize, bit: u32) -> Self {
+        (base as Self).wrapping_add(bit as Self)
+    }
+}
+
+impl Position for u32 {
+    const MAX_MASKS: usize = Self::MAX as usize / BLOCK + 1;
+
+    #[inline(always)]
+    fn at(base: usize, bit: u32) -> Self {
+        (base as Self).wrapping_add(bit)
+    }
+}
 
 /// Put the numbers of all set bits of at most `MAX_MASKS` masks, bit `i` of mask `k` being number `64 k + i`, in
 /// place of what `positions` holds; those of further masks are left out.
 #[inline]
-pub fn list(masks: &[u64], positions: &mut Vec<u16>) {
+pub fn list<P: Position>(masks: &[u64], positions: &mut Vec<P>) {
     list_at(Level::active(), masks, positions);
 }
 
 /// `list` by the instructions of one level.
 #[inline]
-pub fn list_at(level: Level, masks: &[u64], positions: &mut Vec<u16>) {
-    let masks = &masks[..masks.len().min(MAX_MASKS)];
+pub fn list_at<P: Position>(level: Level, masks: &[u64], positions: &mut Vec<P>) {
+    let masks = &masks[..masks.len().min(P::MAX_MASKS)];
     match level.set() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level exists only where the processor has its instructions.
@@ -46,15 +75,30 @@ mod tests {
     fn every_level_lists_every_bit() {
         let kinds: [fn(u64) -> u64; 6] =
             [random, sparse, |_| 0, |_| u64::MAX, |i| 1 << (i % 64), |i| !sparse(i)];
-        for (len, of) in [0, 1, 2, 63, MAX_MASKS].into_iter().flat_map(|len| kinds.map(|of| (len, of))) {
+        for (len, of) in [0, 1, 2, 63, 1024].into_iter().flat_map(|len| kinds.map(|of| (len, of))) {
             let masks: Vec<u64> = (0..len as u64).map(of).collect();
-            let numbers = (0..len * BLOCK).filter(|i| masks[i / BLOCK] >> (i % BLOCK) & 1 == 1);
-            let expected: Vec<u16> = numbers.map(|i| i as u16).collect();
-            for level in Level::supported() {
-                let mut positions = vec![9; 3];
-                list_at(level, &masks, &mut positions);
-                assert_eq!(positions, expected, "{}", level.name());
-            }
+            check(&masks, |number| number as u16);
+            check(&masks, |number| number as u32);
+        }
+    }
+
+    fn check<P: Position + PartialEq + std::fmt::Debug>(masks: &[u64], number: fn(usize) -> P) {
+        let numbers = (0..masks.len() * BLOCK).filter(|i| masks[i / BLOCK] >> (i % BLOCK) & 1 == 1);
+        let expected: Vec<P> = numbers.map(number).collect();
+        for level in Level::supported() {
+            let mut positions = vec![number(9); 3];
+            list_at(level, masks, &mut positions);
+            assert_eq!(positions, expected, "{}", level.name());
+        }
+    }
+
+    #[test]
+    fn masks_beyond_the_last_number_are_left_out() {
+        let masks = vec![1; u16::MAX_MASKS + 2];
+        for level in Level::supported() {
+            let mut positions: Vec<u16> = Vec::new();
+            list_at(level, &masks, &mut positions);
+            assert_eq!(positions.len(), u16::MAX_MASKS, "{}", level.name());
         }
     }
 }

@@ -1,23 +1,23 @@
 //! The definition: bit after bit, from the lowest.
 
-use super::BLOCK;
+use super::{Position, BLOCK};
 
 /// How many are listed at once, needed or not: one branch for as many.
 const GROUP: usize = 8;
 
 /// See [`super::list`].
-pub fn list(masks: &[u64], positions: &mut Vec<u16>) {
+pub fn list<P: Position>(masks: &[u64], positions: &mut Vec<P>) {
     let count: usize = masks.iter().map(|mask| mask.count_ones() as usize).sum();
     if positions.len() < count + BLOCK {
-        positions.resize(count + BLOCK, 0);
+        positions.resize(count + BLOCK, P::default());
     }
     let mut listed = 0;
-    for (&mask, base) in masks.iter().zip((0..=u16::MAX).step_by(BLOCK)) {
+    for (&mask, base) in masks.iter().zip((0..).step_by(BLOCK)) {
         let (mut left, count) = (mask, mask.count_ones() as usize);
         let (groups, _) = positions[listed..listed + BLOCK].as_chunks_mut::<GROUP>();
         for group in &mut groups[..count.div_ceil(GROUP)] {
             for position in group {
-                *position = base.wrapping_add(left.trailing_zeros() as u16);
+                *position = P::at(base, left.trailing_zeros());
                 left &= left.wrapping_sub(1);
             }
         }
@@ -25,3 +25,11 @@ pub fn list(masks: &[u64], positions: &mut Vec<u16>) {
     }
     positions.truncate(listed);
 }
+
+/// Where no instructions make numbers wide.
+#[cfg(not(target_arch = "x86_64"))]
+pub trait Wide {}
+#[cfg(not(target_arch = "x86_64"))]
+impl Wide for u16 {}
+#[cfg(not(target_arch = "x86_64"))]
+impl Wide for u32 {}

@@ -18,6 +18,8 @@ mod stretches;
 #[cfg(test)]
 mod tests;
 
+use piecework_kernels::positions;
+
 use super::raw::Words;
 use classes::{Masks, Table};
 use repairs::Doubts;
@@ -120,6 +122,7 @@ impl Scanner {
         start_bits.clear();
         self.find_starts(masks, text.len(), start_bits, doubts);
         self.repair(text, masks, doubts, start_bits);
-        starts::list_bounds(start_bits, text.len(), bounds);
+        positions::list(start_bits, bounds);
+        bounds.push(text.len() as u32);
     }
 }

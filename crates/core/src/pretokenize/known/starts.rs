@@ -210,28 +210,3 @@ fn leads(around: &Around, doubts: &mut Doubts) -> Leads {
     doubts.note_blank_lines(around.base, now.newline & after_blank);
     Leads { letters, others, spaces }
 }
-
-/// How many starts are written at once, needed or not: few branches that depend on the text.
-const GROUP: usize = 8;
-
-/// The starts of words, the first of which is 0, and the end of the text.
-pub(super) fn list_bounds(starts: &[u64], len: usize, bounds: &mut Vec<u32>) {
-    let count: usize = starts.iter().map(|bits| bits.count_ones() as usize).sum();
-    bounds.clear();
-    bounds.resize(count + BLOCK, 0);
-    let mut listed = 0;
-    for (block, &bits) in starts.iter().enumerate() {
-        let (base, count) = ((block * BLOCK) as u32, bits.count_ones() as usize);
-        let mut left = bits;
-        let (groups, _) = bounds[listed..listed + BLOCK].as_chunks_mut::<GROUP>();
-        for group in &mut groups[..count.div_ceil(GROUP)] {
-            for start in group {
-                *start = base + left.trailing_zeros();
-                left &= left.wrapping_sub(1);
-            }
-        }
-        listed += count;
-    }
-    bounds.truncate(count);
-    bounds.push(len as u32);
-}
