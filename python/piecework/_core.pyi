@@ -412,7 +412,10 @@ def piece_segmentations(
     """List up to `n` segmentations as `segmentations` does, each as `pieces` gives them."""
 
 def normalize_with_offsets(core: Core, text: str) -> tuple[str, list[int]]:
-    """Normalize; give the character of the original at which each begins, and at which the last ends."""
+    """Normalize; give the character of the original at which each begins, and at which the last ends.
+
+    Of a text that nothing is left of, only the end, and none if all of it went as spaces at its beginning.
+    """
 
 class WordCounter:
     """Counts pre-tokenized words of a corpus, in parallel, remembering where each came first."""

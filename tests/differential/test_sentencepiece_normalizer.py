@@ -47,9 +47,7 @@ def assert_same(ours: Any, theirs: Any, texts: list[Any]) -> None:
     found = ours.Normalize(texts, with_offsets=True)
     expected = theirs.Normalize(texts, with_offsets=True)
     for text, one, two in zip(texts, found, expected, strict=True):
-        # Where nothing is left, theirs is where they stopped.
-        assert one[0] == two[0], ascii(text)
-        assert list(one[1]) == list(two[1]) or not one[0], ascii(text)
+        assert (one[0], list(one[1])) == (two[0], list(two[1])), ascii(text)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,6 +76,16 @@ def test_of_a_model_only_rules_and_flags_are_taken(flags: int) -> None:
     model = trained("bpe", "nmt_nfkc", flags)
     texts = [*CORPUS[:6], "a<x>b <y z> ▁<x>", *HARD_TEXTS]
     assert_same(*(of(model_proto=model) for of in BOTH), texts)
+
+
+@pytest.mark.parametrize("flags", SPACES, ids=str)
+def test_texts_that_little_or_nothing_is_left_of(flags: dict[str, bool | None]) -> None:
+    """Spaces and what rules make spaces or nothing of, in any order."""
+    texts = ["".join(text) for n in range(5) for text in itertools.product("\r \x1f▁a", repeat=n)]
+    for name in ("nmt_nfkc", "identity"):
+        ours, theirs = (of(rule_name=name, **flags) for of in BOTH)
+        assert_same(ours, theirs, texts)
+        assert_same(ours, theirs, [text.encode() for text in texts])
 
 
 def test_rules_of_ones_own(tmp_path: Path) -> None:

@@ -114,13 +114,13 @@ def _normalized(core: Core, source: Source, with_offsets: bool | None) -> Any:
         return to_bytes(text) if source.is_bytes else text
     text, offsets = normalize_with_offsets(core, source.text)
     if not source.is_bytes:
-        return text, offsets
+        return text, offsets or [0]
     before = bytes_before(source.escaped)
     data = to_bytes(text)
     by_byte = [
         before[at] for c, at in zip(text, offsets, strict=False) for _ in range(len(to_bytes(c)))
     ]
-    return data, [*by_byte, before[offsets[-1]]] if data else []
+    return data, [*by_byte, before[offsets[-1]]] if offsets else []
 
 
 def _compiled(normalizer: Specification) -> Core:

@@ -115,6 +115,15 @@ impl Normalizer {
         })
     }
 
+    /// Where SentencePiece has the end of a text that nothing is left of, if it has one.
+    #[must_use]
+    pub fn end_of_nothing(&self, text: &str) -> Option<usize> {
+        match self {
+            Self::SentencePiece(normalizer) => normalizer.end_of_nothing(text),
+            _ => None,
+        }
+    }
+
     /// Normalize `text`, which stands at byte `start` of the original, into `out`.
     ///
     /// Fails only where a regular expression gives up, where rules make the text many times longer, or

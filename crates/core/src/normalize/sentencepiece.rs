@@ -118,6 +118,23 @@ impl SentencePiece {
         at
     }
 
+    /// Where the first space stood that went at the end, of a text that nothing is left of, or where the text ends; none
+    /// if all went at the beginning.
+    pub(super) fn end_of_nothing(&self, text: &str) -> Option<usize> {
+        let mut at = self.first_kept(text);
+        if at == text.len() || self.spec.add_dummy_prefix && !self.spec.treat_whitespace_as_suffix {
+            return (at < text.len()).then_some(at);
+        }
+        while at < text.len() {
+            let (new, end) = self.prefix(text, at);
+            if !new.trim_start_matches(' ').is_empty() {
+                break;
+            }
+            at = end;
+        }
+        Some(at)
+    }
+
     /// What becomes of the text at `at` by a symbol or a rule, and where that ends; nothing if its character stays.
     #[inline]
     pub(super) fn change<'t>(&'t self, text: &'t str, at: usize) -> Option<(&'t str, usize)> {

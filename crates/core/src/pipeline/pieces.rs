@@ -70,7 +70,7 @@ impl Pipeline {
     }
 
     /// Normalize a text; for each character, the byte of the text behind its beginning, and last that behind
-    /// the end of all.
+    /// the end of all, if there is one.
     pub fn normalize_with_offsets(
         &self,
         text: &str,
@@ -82,8 +82,10 @@ impl Pipeline {
         let chars = normalized.text().char_indices();
         let mut offsets: Vec<u32> =
             chars.map(|(at, c)| normalized.source_of(at, at + c.len_utf8()).0).collect();
-        let end = normalized.text().len();
-        offsets.push(normalized.source_of(end.saturating_sub(1), end).1);
+        offsets.extend(match normalized.text().len() {
+            0 => self.splitter.normalizer().end_of_nothing(text).map(|at| at as u32),
+            end => Some(normalized.source_of(end - 1, end).1),
+        });
         Ok((normalized.text().to_owned(), offsets))
     }
 
