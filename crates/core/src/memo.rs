@@ -1,15 +1,16 @@
 //! The memo: what a word was last segmented into, for words of up to 15 bytes and 4 pieces; `Texts` for others.
 //!
-//! Open addressing, two words on a cache line, at most `MAX_PROBES` lines from a word's own. The key is the
-//! word itself with its length, so a hit needs no further comparison. The table doubles when it is half full, up
-//! to its budget; from then on it is emptied instead.
+//! Open addressing, four words a line, in one of four lines. The key is the word itself with its length, so a hit
+//! needs no further comparison. The table doubles when three quarters are full, up to its budget; from then on it
+//! is emptied instead.
 
 mod texts;
 
-pub use texts::Texts;
+pub use piecework_kernels::lines::{pack, put, Asked, Known, PackedIds, MAX_IDS as MAX_PIECES};
+pub use texts::{Kept, Texts};
 
+use piecework_kernels::lines::{self, Line};
 use piecework_kernels::pages;
-use piecework_kernels::prefetch::prefetch_read;
 
 /// A word of 1 to 15 bytes with its length in the top byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +18,6 @@ pub struct Key(u128);
 
 /// The longest word, in bytes, that has a key.
 pub const MAX_KEY_BYTES: usize = 15;
-/// The most pieces that are remembered for a word.
-pub const MAX_PIECES: usize = 4;
 
 /// Masks of the lowest bytes.
 const LOW_BYTES: [u128; MAX_KEY_BYTES + 1] = {
@@ -92,13 +91,33 @@ impl Key {
     }
 }
 
-/// Up to four ids; the two top bits of the first hold their number less one.
-pub type PackedIds = [u32; MAX_PIECES];
+impl Key {
+    /// The word as it is asked for.
+    #[inline]
+    #[must_use]
+    pub fn asked(self) -> Asked {
+        Asked { key: self.0, hash: self.hash() }
+    }
 
-const COUNT_SHIFT: u32 = 30;
+    /// As it is asked for what has no key: in vain, at a line that is at hand, with its hash where there is room.
+    #[inline]
+    #[must_use]
+    pub fn asked_in_vain(hash: u64) -> Asked {
+        Asked { key: Self::ABSENT.0 | u128::from(hash), hash: 0 }
+    }
+
+    /// The key that is asked for, or the hash of what has none.
+    #[inline]
+    pub fn of_asked(asked: Asked) -> Result<Self, u64> {
+        if asked.key >= Self::ABSENT.0 {
+            return Err(asked.key as u64);
+        }
+        Ok(Self(asked.key))
+    }
+}
 
 /// What a memo holds of a word that it has no room for, where another one has it; no ids are like this.
-pub const ELSEWHERE: PackedIds = [u32::MAX; MAX_PIECES];
+pub const ELSEWHERE: PackedIds = [lines::NO_ID; MAX_PIECES];
 
 /// What a memo holds of a word that is on its way to its ids, as the one with a number; no ids are like this.
 #[must_use]
@@ -107,61 +126,48 @@ pub fn awaited(number: u32) -> PackedIds {
     [first, number, 0, 0]
 }
 
-/// The number of an awaited word; none where ids are elsewhere.
+/// What a memo holds of a word whose ids are kept in a place; no ids are like this.
 #[must_use]
-pub fn awaited_number(packed: &PackedIds) -> Option<u32> {
-    (*packed != ELSEWHERE).then_some(packed[1])
+pub fn kept(Kept { at, count, round }: Kept) -> PackedIds {
+    let [first, ..] = ELSEWHERE;
+    [first, at, count, round]
 }
 
-/// Whether the ids are those of a word and neither `ELSEWHERE` nor awaited.
+/// What a memo may hold in place of ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marked {
+    /// Another one has them.
+    Elsewhere,
+    /// They are on their way, as the word with this number.
+    Awaited(u32),
+    /// They are there.
+    Kept(Kept),
+}
+
+/// What is held that is not `are_ids`.
+#[must_use]
+pub fn marked(packed: &PackedIds) -> Marked {
+    let [_, at, count, round] = *packed;
+    match count {
+        _ if *packed == ELSEWHERE => Marked::Elsewhere,
+        0 => Marked::Awaited(at),
+        _ => Marked::Kept(Kept { at, count, round }),
+    }
+}
+
+/// Whether the ids are those of a word and nothing that is `marked`.
 #[inline(always)]
 #[must_use]
 pub fn are_ids(packed: &PackedIds) -> bool {
     packed[0] != ELSEWHERE[0]
 }
 
-/// Pack 1 to 4 ids, each below 2^28.
-#[inline]
-#[must_use]
-pub fn pack(ids: &[u32]) -> Option<PackedIds> {
-    if ids.is_empty() || ids.len() > MAX_PIECES {
-        return None;
-    }
-    let mut packed = [0; MAX_PIECES];
-    packed[..ids.len()].copy_from_slice(ids);
-    packed[0] |= (ids.len() as u32 - 1) << COUNT_SHIFT;
-    Some(packed)
-}
-
-/// How many packed ids are, by the first.
-#[inline(always)]
-fn count(first: u32) -> usize {
-    (first >> COUNT_SHIFT) as usize + 1
-}
-
-/// The first of packed ids.
-#[inline(always)]
-fn unpacked_first(first: u32) -> u32 {
-    first & ((1 << COUNT_SHIFT) - 1)
-}
-
-/// Put packed ids where there is room for the most; returns how many they are.
-///
-/// Their number is read where they were packed: the next word's place would wait for what is written here.
-#[inline(always)]
-pub fn put(packed: &PackedIds, room: &mut [u32]) -> usize {
-    let first = packed[0];
-    room.copy_from_slice(packed);
-    room[0] = unpacked_first(first);
-    count(first)
-}
-
 /// The ids, the rest of no meaning, and how many they are.
 #[inline]
 #[must_use]
 pub fn unpacked(mut packed: PackedIds) -> (PackedIds, usize) {
-    let count = count(packed[0]);
-    packed[0] = unpacked_first(packed[0]);
+    let count = lines::count(packed[0]);
+    packed[0] = lines::unpacked_first(packed[0]);
     (packed, count)
 }
 
@@ -176,42 +182,27 @@ pub fn append(packed: PackedIds, out: &mut Vec<u32>) {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-struct Line {
-    keys: [u128; 2],
-    ids: [PackedIds; 2],
-}
-
-const BYTES_PER_WORD: usize = std::mem::size_of::<Line>() / 2;
+const BYTES_PER_WORD: usize = size_of::<Line>() / lines::WORDS;
 
 /// The table.
 #[derive(Clone, Debug)]
 pub struct Memo {
     lines: Vec<Line>,
-    /// How far a hash is shifted to become the number of a line.
-    shift: u32,
     words: usize,
-    /// How large it may grow: for `2^most_bits` words.
-    most_bits: u32,
+    /// How large it may grow, in lines.
+    most_lines: usize,
 }
 
-const EMPTY: Line = Line { keys: [0; 2], ids: [[0; MAX_PIECES]; 2] };
-/// How many lines a word may be in.
-const MAX_PROBES: usize = 4;
 /// The most words that a table has room for: 32 MB.
 const MAX_BITS: u32 = 20;
+/// A table with more words a line is too full.
+const MOST_WORDS_A_LINE: usize = 3;
 
 impl Memo {
     /// A memo with room for `2^bits` words to begin with; 32 bytes each.
     #[must_use]
     pub fn with_bits(bits: u32) -> Self {
-        Self {
-            lines: pages::filled(EMPTY, 1 << (bits - 1)),
-            shift: 64 - (bits - 1),
-            words: 0,
-            most_bits: MAX_BITS,
-        }
+        Self::with_most(1 << MAX_BITS, bits)
     }
 
     /// A memo with room for `2^bits` words to begin with that never takes more than so many bytes, except that
@@ -219,13 +210,21 @@ impl Memo {
     #[must_use]
     pub fn within(bytes: usize, bits: u32) -> Self {
         let most_bits = (bytes / BYTES_PER_WORD).checked_ilog2().unwrap_or(0).clamp(2, MAX_BITS);
-        Self { most_bits, ..Self::with_bits(bits.min(most_bits)) }
+        Self::with_most(1 << most_bits, bits.min(most_bits))
+    }
+
+    /// Memory is set apart for all that it may grow to, but taken only as it grows: nothing moves.
+    fn with_most(most_words: usize, bits: u32) -> Self {
+        let most_lines = most_words / lines::WORDS;
+        let mut lines = pages::with_capacity(most_lines);
+        lines.resize((1 << bits) / lines::WORDS, Line::EMPTY);
+        Self { lines, words: 0, most_lines }
     }
 
     /// The memory it takes, used or not.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        std::mem::size_of_val(self.lines.as_slice())
+        size_of_val(self.lines.as_slice())
     }
 
     /// Say that a word will be asked for soon.
@@ -237,7 +236,7 @@ impl Memo {
     /// Say that a word with this hash will be asked for soon.
     #[inline]
     pub fn prefetch_hashed(&self, hash: u64) {
-        prefetch_read(&self.lines[(hash >> self.shift) as usize]);
+        lines::prefetch(&self.lines, hash);
     }
 
     /// What was remembered for a word.
@@ -251,30 +250,13 @@ impl Memo {
     #[inline]
     #[must_use]
     pub fn get_hashed(&self, key: Key, hash: u64) -> Option<&PackedIds> {
-        let line = &self.lines[(hash >> self.shift) as usize];
-        let is_second = line.keys[1] == key.0;
-        if is_second | (line.keys[0] == key.0) {
-            return Some(&line.ids[usize::from(is_second)]);
-        }
-        self.get_beyond(line, key, hash)
+        lines::get(&self.lines, key.0, hash)
     }
 
-    /// Look where words go whose own line is full.
-    #[cold]
-    fn get_beyond(&self, own: &Line, key: Key, hash: u64) -> Option<&PackedIds> {
-        if own.keys[1] == 0 {
-            return None;
-        }
-        for at in self.probes(hash).skip(1) {
-            let line = &self.lines[at];
-            if let Some(way) = line.keys.iter().position(|&found| found == key.0) {
-                return Some(&line.ids[way]);
-            }
-            if line.keys[1] == 0 {
-                break;
-            }
-        }
-        None
+    /// Put the ids of words one after the other, up to the first that is not remembered with its ids.
+    #[inline]
+    pub fn put_known(&self, asked: &[Asked], room: &mut [u32]) -> Known {
+        lines::put_known(&self.lines, asked, room)
     }
 
     /// Remember a word.
@@ -286,13 +268,14 @@ impl Memo {
     /// Remember a word with this hash.
     #[inline]
     pub fn insert_hashed(&mut self, key: Key, hash: u64, ids: PackedIds) {
-        if self.words >= self.lines.len() {
+        if self.words >= self.lines.len() * MOST_WORDS_A_LINE {
             self.make_room();
         }
-        let free = self.probes(hash).find(|&at| self.lines[at].keys[1] == 0);
-        let own = (hash >> self.shift) as usize;
+        let free = lines::group(hash, self.lines.len()).find(|&at| !self.lines[at].is_full());
+        let own = lines::own(hash, self.lines.len());
         let line = &mut self.lines[free.unwrap_or(own)];
-        let way = usize::from(line.keys[0] != 0);
+        let last = lines::WORDS - 1;
+        let way = line.keys[..last].iter().position(|&key| key == 0).unwrap_or(last);
         self.words += usize::from(free.is_some());
         line.keys[way] = key.0;
         line.ids[way] = ids;
@@ -300,29 +283,33 @@ impl Memo {
 
     /// Change what is remembered for a word with this hash, if anything is.
     pub fn change_hashed(&mut self, key: Key, hash: u64, ids: PackedIds) {
-        let ways = self.probes(hash).flat_map(|at| [(at, 0), (at, 1)]);
-        if let Some((at, way)) = { ways }.find(|&(at, way)| self.lines[at].keys[way] == key.0) {
+        let places =
+            lines::group(hash, self.lines.len()).flat_map(|at| (0..lines::WORDS).map(move |way| (at, way)));
+        if let Some((at, way)) = { places }.find(|&(at, way)| self.lines[at].keys[way] == key.0) {
             self.lines[at].ids[way] = ids;
         }
-    }
-
-    /// The lines that a word may be in.
-    fn probes(&self, hash: u64) -> impl Iterator<Item = usize> {
-        let (own, mask) = ((hash >> self.shift) as usize, self.lines.len() - 1);
-        (own..own + MAX_PROBES).map(move |at| at & mask)
     }
 
     /// Double the table, or empty it where it may not grow.
     #[cold]
     fn make_room(&mut self) {
         self.words = 0;
-        if self.lines.len() >= 1 << (self.most_bits - 1) {
-            self.lines.fill(EMPTY);
-            return;
+        let half = self.lines.len();
+        if half >= self.most_lines {
+            return self.lines.fill(Line::EMPTY);
         }
-        let doubled = pages::filled(EMPTY, 2 * self.lines.len());
-        self.shift -= 1;
-        for line in std::mem::replace(&mut self.lines, doubled) {
+        self.lines.resize(2 * half, Line::EMPTY);
+        for first in (0..half).step_by(lines::GROUP) {
+            self.spread(first, lines::GROUP.min(half));
+        }
+    }
+
+    /// Put the words of a group where they belong now: there again, or in the group as far behind as the table was
+    /// long, which has no others.
+    fn spread(&mut self, first: usize, len: usize) {
+        let mut group = [Line::EMPTY; lines::GROUP];
+        group[..len].swap_with_slice(&mut self.lines[first..first + len]);
+        for line in group {
             for (key, ids) in line.keys.into_iter().zip(line.ids).filter(|(key, _)| *key != 0) {
                 self.insert(Key(key), ids);
             }

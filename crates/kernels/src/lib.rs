@@ -7,6 +7,7 @@ pub mod ascii;
 pub mod classes;
 pub mod joins;
 pub mod level;
+pub mod lines;
 pub mod pages;
 pub mod positions;
 pub mod prefetch;

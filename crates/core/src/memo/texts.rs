@@ -3,6 +3,7 @@
 //! The bytes of a word and its ids lie together, those of all words one after the other; when a budget is used up
 //! everything is forgotten.
 
+use piecework_kernels::pages;
 use piecework_kernels::prefetch::prefetch_read;
 
 /// The longest word that is remembered, in bytes.
@@ -20,7 +21,17 @@ pub struct Texts {
     words: usize,
     /// The bytes of each word, four to a number, and its ids.
     arena: Vec<u32>,
+    /// How many times everything was forgotten.
+    round: u32,
     limits: Limits,
+}
+
+/// Where ids are kept that are known by another table, until everything is forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub(super) at: u32,
+    pub(super) count: u32,
+    pub(super) round: u32,
 }
 
 /// The most numbers of all words, and slots as a power of two.
@@ -45,18 +56,18 @@ impl Texts {
     /// A table that never takes more than so much memory, and room for sixteen words.
     #[must_use]
     pub fn within(memory: usize) -> Self {
-        // A quarter for the slots; the rest lies in a vector, which may have twice the room that it needs.
+        // A quarter for the slots; the rest is set apart, but taken only as it fills.
         let quarter = memory.min(MAX_MEMORY) / 4;
         let bits = (quarter / size_of::<Slot>()).checked_ilog2().unwrap_or(0).max(4);
-        let limits = Limits { arena: quarter * 3 / 2 / size_of::<u32>(), bits };
+        let limits = Limits { arena: quarter * 3 / size_of::<u32>(), bits };
         let slots = vec![Slot::default(); 1 << FIRST_BITS.min(bits)];
-        Self { slots, words: 0, arena: Vec::new(), limits }
+        Self { slots, words: 0, arena: pages::with_capacity(limits.arena), round: 0, limits }
     }
 
     /// The memory it takes, used or not.
     #[must_use]
     pub fn memory(&self) -> usize {
-        size_of_val(self.slots.as_slice()) + self.arena.capacity() * size_of::<u32>()
+        size_of_val(self.slots.as_slice()) + size_of_val(self.arena.as_slice())
     }
 
     /// The hash of a word.
@@ -115,6 +126,27 @@ impl Texts {
         self.place(Slot { hash: tag(hash), at, note, byte_count, id_count });
     }
 
+    /// Keep the ids of a word that another table knows, unless there are none or too many.
+    pub fn keep(&mut self, ids: &[u32]) -> Option<Kept> {
+        if ids.is_empty() || ids.len() > self.limits.arena {
+            return None;
+        }
+        if self.arena.len() + ids.len() > self.limits.arena {
+            self.forget();
+        }
+        let at = self.arena.len() as u32;
+        self.arena.extend_from_slice(ids);
+        Some(Kept { at, count: ids.len() as u32, round: self.round })
+    }
+
+    /// Ids that were kept, if they were not forgotten.
+    #[inline]
+    #[must_use]
+    pub fn kept(&self, kept: Kept) -> Option<&[u32]> {
+        let at = kept.at as usize;
+        (kept.round == self.round).then(|| &self.arena[at..at + kept.count as usize])
+    }
+
     fn place(&mut self, slot: Slot) {
         let takes = |other: &Slot| other.byte_count == 0 || other.hash == slot.hash;
         let at = self.probes(slot.hash).find(|&at| takes(&self.slots[at])).unwrap_or(self.own(slot.hash));
@@ -125,15 +157,21 @@ impl Texts {
     /// Double the table, or forget everything where a budget is used up.
     #[cold]
     fn make_room(&mut self, size: usize) {
-        self.words = 0;
         if self.slots.len() < 1 << self.limits.bits && self.arena.len() + size <= self.limits.arena {
+            self.words = 0;
             let doubled = vec![Slot::default(); 2 * self.slots.len()];
             let slots = std::mem::replace(&mut self.slots, doubled);
             slots.into_iter().filter(|slot| slot.byte_count != 0).for_each(|slot| self.place(slot));
         } else {
-            self.slots.fill(Slot::default());
-            self.arena.clear();
+            self.forget();
         }
+    }
+
+    fn forget(&mut self) {
+        self.words = 0;
+        self.slots.fill(Slot::default());
+        self.arena.clear();
+        self.round = self.round.wrapping_add(1);
     }
 
     /// The ids of a slot, if it is the word's.
@@ -225,6 +263,17 @@ mod tests {
             assert_eq!(texts.get_hashed(&word, hash), Some((i, ids.as_slice())));
             told.insert(word, (i, ids));
         }
+    }
+
+    #[test]
+    fn keeps_ids_until_everything_is_forgotten() {
+        let mut texts = Texts::within(4096);
+        assert_eq!(texts.keep(&[]), None);
+        assert_eq!(texts.keep(&[0; 4096]), None);
+        let all: Vec<(u32, Kept)> = (0..1000).map(|i| (i, texts.keep(&[i, i + 1]).unwrap())).collect();
+        let known =
+            all.iter().filter_map(|&(i, kept)| texts.kept(kept).map(|ids| assert_eq!(ids, [i, i + 1])));
+        assert!((1..1000).contains(&known.count()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Words spelled by their bytes to ids, some hundred at a time: hash all and ask for their lines of the memo,
 //! then read those and write.
 
-use crate::memo::{self, Key, Memo, PackedIds, Texts, MAX_PIECES};
+use crate::memo::{self, Asked, Key, Marked, Memo, Texts, MAX_PIECES};
 use crate::model::{Model, ModelScratch};
 use crate::pretokenize::Words;
 use crate::vocab::Vocab;
@@ -10,14 +10,7 @@ use crate::vocab::Vocab;
 const BATCH: usize = 256;
 /// The longest word, in bytes, that is remembered: of longer ones, whole sentences in some languages, one in
 /// twenty comes again, which is not worth the memory that all take.
-const MAX_REMEMBERED_BYTES: usize = 32;
-
-/// The key of a word, absent where it has more bytes than one holds, and its hash.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
-    key: Key,
-    hash: u64,
-}
+const MAX_REMEMBERED_BYTES: usize = 64;
 
 /// A word whose ids are not in the memo, on its way to them.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +27,6 @@ struct Later {
 /// Where the ids of a word come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// `Texts` may have them.
-    Elsewhere,
     /// The model.
     New,
     /// The same word came before, as the one with this number of those that come later.
@@ -45,7 +36,9 @@ enum Way {
 /// Memory for the words that wait, and for those that take longer.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
-    waiting: Box<[Waiting; BATCH]>,
+    asked: Box<[Asked; BATCH]>,
+    /// The hashes of those that `Texts` may have.
+    long: Vec<u64>,
     later: Vec<Later>,
     /// The spans of new words, and where the ids of each end.
     spans: Vec<(usize, usize)>,
@@ -56,7 +49,8 @@ pub(super) struct Batch {
 impl Default for Batch {
     fn default() -> Self {
         Self {
-            waiting: Box::new([Waiting { key: Key::ABSENT, hash: 0 }; BATCH]),
+            asked: Box::new([Asked::default(); BATCH]),
+            long: Vec::new(),
             later: Vec::new(),
             spans: Vec::new(),
             ends: Vec::new(),
@@ -93,16 +87,19 @@ impl ByteWords<'_> {
 
     /// Hash words and ask for their lines.
     fn ask(&mut self, text: &[u8], words: Words<'_>) {
-        let Self { memo, texts, batch, .. } = self;
-        for ((start, end), waiting) in words.spans().zip(batch.waiting.iter_mut()) {
+        let Self { memo, texts, batch: Batch { asked, long, .. }, .. } = self;
+        long.clear();
+        for ((start, end), asked) in words.spans().zip(asked.iter_mut()) {
             if let Some(key) = Key::at(text, start, end) {
-                *waiting = Waiting { key, hash: key.hash() };
-                memo.prefetch_hashed(waiting.hash);
+                *asked = key.asked();
+                memo.prefetch_hashed(asked.hash);
             } else if is_remembered(end - start) {
-                *waiting = Waiting { key: Key::ABSENT, hash: Texts::hash(&text[start..end]) };
-                texts.prefetch_hashed(waiting.hash);
+                let hash = Texts::hash(&text[start..end]);
+                *asked = Key::asked_in_vain(hash);
+                texts.prefetch_hashed(hash);
+                long.push(hash);
             } else {
-                *waiting = Waiting { key: Key::ABSENT, hash: 0 };
+                *asked = Key::asked_in_vain(0);
             }
         }
     }
@@ -111,23 +108,19 @@ impl ByteWords<'_> {
     ///
     /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
     fn answer(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
-        let mut at = out.len();
-        out.resize(at + MAX_PIECES * words.ends.len(), 0);
-        let Batch { waiting, later, .. } = &mut *self.batch;
-        later.clear();
-        for (number, word) in waiting[..words.ends.len()].iter().enumerate() {
-            match self.memo.get_hashed(word.key, word.hash) {
-                Some(packed) if memo::are_ids(packed) => {
-                    at += memo::put(packed, &mut out[at..at + MAX_PIECES]);
-                }
-                found => {
-                    let way = way_of(*word, found);
-                    if way == Way::New && word.key != Key::ABSENT {
-                        self.memo.insert_hashed(word.key, word.hash, memo::awaited(later.len() as u32));
-                    }
-                    later.push(Later { number, at, way, ids: (0, 0) });
-                }
+        self.batch.long.iter().for_each(|&hash| self.texts.prefetch_found(hash));
+        self.batch.later.clear();
+        let (mut number, mut at, count) = (0, out.len(), words.ends.len());
+        out.resize(at + MAX_PIECES * count, 0);
+        loop {
+            let known = self.memo.put_known(&self.batch.asked[number..count], &mut out[at..]);
+            (number, at) = (number + known.words, at + known.ids);
+            if number == count {
+                break;
             }
+            let (start, end) = (words.starts[number] as usize, words.ends[number] as usize);
+            at = self.answer_other(number, &text.as_bytes()[start..end], at, out);
+            number += 1;
         }
         out.truncate(at);
         if !self.batch.later.is_empty() {
@@ -135,51 +128,61 @@ impl ByteWords<'_> {
         }
     }
 
-    /// Put in the ids of words that are not in the memo.
+    /// Put the ids of a word that the memo does not have at `at`, if they are known, and more room behind; returns
+    /// where they end. Others come later.
+    #[cold]
+    #[inline(never)]
+    fn answer_other(&mut self, number: usize, word: &[u8], at: usize, out: &mut Vec<u32>) -> usize {
+        let Batch { asked, later, .. } = &mut *self.batch;
+        let Asked { hash, .. } = asked[number];
+        let key = Key::of_asked(asked[number]);
+        let known = match key {
+            Ok(key) => self.memo.get_hashed(key, hash).map(memo::marked),
+            Err(_) => Some(Marked::Elsewhere),
+        };
+        let ids = match (known, key) {
+            (Some(Marked::Kept(kept)), _) => self.texts.kept(kept),
+            (_, Err(hash)) if is_remembered(word.len()) => {
+                self.texts.get_hashed(word, hash).map(|(_, ids)| ids)
+            }
+            _ => None,
+        };
+        if let Some(ids) = ids {
+            out.resize(out.len() + ids.len(), 0);
+            out[at..at + ids.len()].copy_from_slice(ids);
+            return at + ids.len();
+        }
+        let way = match (known, key) {
+            (Some(Marked::Awaited(number)), _) => Way::Again(number as usize),
+            (None, Ok(key)) => {
+                self.memo.insert_hashed(key, hash, memo::awaited(later.len() as u32));
+                Way::New
+            }
+            _ => Way::New,
+        };
+        later.push(Later { number, at, way, ids: (0, 0) });
+        at
+    }
+
+    /// Put in the ids of words that are not known.
     #[cold]
     #[inline(never)]
     fn answer_later(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
-        self.batch.ids.clear();
-        self.recall(text, words);
-        self.segment_new(text);
+        self.segment_new(text, words);
         self.remember(text);
         self.batch.put_in(out);
     }
 
-    /// Find the ids of words that `Texts` has; the others are new.
-    fn recall(&mut self, text: &str, words: Words<'_>) {
-        let Self { texts, batch: Batch { waiting, later, spans, ids, .. }, .. } = self;
-        for word in later.iter().filter(|word| word.way == Way::Elsewhere) {
-            texts.prefetch_found(waiting[word.number].hash);
-        }
-        spans.clear();
-        for word in later.iter_mut() {
-            let (start, end) = (words.starts[word.number] as usize, words.ends[word.number] as usize);
-            if word.way == Way::Elsewhere {
-                let bytes = &text.as_bytes()[start..end];
-                match texts
-                    .get_hashed(bytes, waiting[word.number].hash)
-                    .filter(|_| is_remembered(bytes.len()))
-                {
-                    Some((_, found)) => {
-                        word.ids = (ids.len(), ids.len() + found.len());
-                        ids.extend_from_slice(found);
-                    }
-                    None => word.way = Way::New,
-                }
-            }
-            if word.way == Way::New {
-                spans.push((start, end));
-            }
-        }
-    }
-
     /// Segment the words that are new.
-    fn segment_new(&mut self, text: &str) {
+    fn segment_new(&mut self, text: &str, words: Words<'_>) {
         let Batch { later, spans, ends, ids, .. } = &mut *self.batch;
-        let mut start = ids.len();
+        let span = |at: usize| (words.starts[at] as usize, words.ends[at] as usize);
+        spans.clear();
+        spans.extend(later.iter().filter(|word| word.way == Way::New).map(|word| span(word.number)));
+        ids.clear();
         ends.clear();
         self.model.run_spelled_all((text, spans), self.vocab, self.scratch, ids, ends);
+        let mut start = 0;
         for (word, &end) in later.iter_mut().filter(|word| word.way == Way::New).zip(&*ends) {
             word.ids = (start, end);
             start = end;
@@ -188,27 +191,22 @@ impl ByteWords<'_> {
 
     /// Remember the words that are new.
     fn remember(&mut self, text: &str) {
-        let Batch { waiting, later, spans, ids, .. } = &*self.batch;
+        let Batch { asked, later, spans, ids, .. } = &*self.batch;
         for (word, &(start, end)) in later.iter().filter(|word| word.way == Way::New).zip(spans) {
-            let Waiting { key, hash } = waiting[word.number];
+            let asked = asked[word.number];
             let ids = &ids[word.ids.0..word.ids.1];
-            let packed = memo::pack(ids);
-            if key != Key::ABSENT {
-                self.memo.change_hashed(key, hash, packed.unwrap_or(memo::ELSEWHERE));
-            }
-            if (key == Key::ABSENT || packed.is_none()) && is_remembered(end - start) {
-                self.texts.insert_hashed(&text.as_bytes()[start..end], hash, 0, ids);
+            match Key::of_asked(asked) {
+                Ok(key) => {
+                    let kept = || self.texts.keep(ids).map(memo::kept);
+                    let packed = memo::pack(ids).or_else(kept).unwrap_or(memo::ELSEWHERE);
+                    self.memo.change_hashed(key, asked.hash, packed);
+                }
+                Err(hash) if is_remembered(end - start) => {
+                    self.texts.insert_hashed(&text.as_bytes()[start..end], hash, 0, ids);
+                }
+                Err(_) => {}
             }
         }
-    }
-}
-
-/// Where the ids of a word come from that are not in the memo.
-fn way_of(word: Waiting, found: Option<&PackedIds>) -> Way {
-    match found.map(memo::awaited_number) {
-        None if word.key != Key::ABSENT => Way::New,
-        None | Some(None) => Way::Elsewhere,
-        Some(Some(number)) => Way::Again(number as usize),
     }
 }
 
