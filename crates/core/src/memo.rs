@@ -1,7 +1,7 @@
 //! The memo: what a word was last segmented into, for words of up to 15 bytes and 4 pieces; `Texts` for others.
 //!
-//! Open addressing, four words a line, in one of four lines. The key is the word itself with its length, so a hit
-//! needs no further comparison. The table doubles when three quarters are full, up to its budget; from then on it
+//! Open addressing, four words a line, in one of eight lines. The key is the word itself with its length, so a hit
+//! needs no further comparison. The table doubles when five eighths are full, up to its budget; from then on it
 //! is emptied instead.
 
 mod texts;
@@ -195,8 +195,10 @@ pub struct Memo {
 
 /// The most words that a table has room for: 32 MB.
 const MAX_BITS: u32 = 20;
-/// A table with more words a line is too full.
-const MOST_WORDS_A_LINE: usize = 3;
+/// A table with so many words is full.
+fn most_words(lines: usize) -> usize {
+    lines * lines::WORDS * 5 / 8
+}
 
 impl Memo {
     /// A memo with room for `2^bits` words to begin with; 32 bytes each.
@@ -268,7 +270,7 @@ impl Memo {
     /// Remember a word with this hash.
     #[inline]
     pub fn insert_hashed(&mut self, key: Key, hash: u64, ids: PackedIds) {
-        if self.words >= self.lines.len() * MOST_WORDS_A_LINE {
+        if self.words >= most_words(self.lines.len()) {
             self.make_room();
         }
         let free = lines::group(hash, self.lines.len()).find(|&at| !self.lines[at].is_full());

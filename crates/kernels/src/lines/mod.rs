@@ -1,6 +1,6 @@
 //! Lines of a table of words: four keys on one cache line, what is known of each on the next.
 //!
-//! A word is in the line that its hash names or, where that is full, in one of the three beside it.
+//! A word is in the line that its hash names or, where that is full, in another of its group.
 
 mod find;
 mod known;
@@ -15,7 +15,7 @@ pub use known::{put_known, put_known_at, Asked, Known};
 /// How many words a line has room for.
 pub const WORDS: usize = 4;
 /// How many lines a word may be in, those of one group.
-pub const GROUP: usize = 4;
+pub const GROUP: usize = 8;
 /// The most ids of a word.
 pub const MAX_IDS: usize = 4;
 

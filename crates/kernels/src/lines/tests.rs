@@ -10,7 +10,7 @@ fn random(i: u32) -> u64 {
 fn some_keys(count: u32) -> Vec<u128> {
     let halves = |i: u32| (u128::from(random(i)), u128::from(random(i / 2)) << 64);
     (0..count)
-        .map(|i| halves(i))
+        .map(halves)
         .map(|(low, high)| if low % 3 == 0 { high | 1 << (low % 64) } else { low | high })
         .collect()
 }
