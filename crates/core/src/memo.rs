@@ -4,117 +4,15 @@
 //! needs no further comparison. The table doubles when five eighths are full, up to its budget; from then on it
 //! is emptied instead.
 
+mod key;
 mod texts;
 
+pub use key::{Key, MAX_KEY_BYTES};
 pub use piecework_kernels::lines::{pack, put, Asked, Known, PackedIds, MAX_IDS as MAX_PIECES};
 pub use texts::{Kept, Texts};
 
 use piecework_kernels::lines::{self, Line};
 use piecework_kernels::pages;
-
-/// A word of 1 to 15 bytes with its length in the top byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key(u128);
-
-/// The longest word, in bytes, that has a key.
-pub const MAX_KEY_BYTES: usize = 15;
-
-/// Masks of the lowest bytes.
-const LOW_BYTES: [u128; MAX_KEY_BYTES + 1] = {
-    let mut masks = [0; MAX_KEY_BYTES + 1];
-    let mut len = 1;
-    while len <= MAX_KEY_BYTES {
-        masks[len] = masks[len - 1] << 8 | 0xFF;
-        len += 1;
-    }
-    masks
-};
-
-/// Beside the length in the top byte of a key of text that is still to be normalized.
-const RAW: usize = 1 << 7;
-
-impl Key {
-    /// The key of no word: nothing is ever remembered for it.
-    pub const ABSENT: Self = Self(0xFF << 120);
-
-    /// The key of a word given as the low `len` bytes of `bytes` (1 <= `len` <= 15), the rest zero.
-    #[inline]
-    #[must_use]
-    pub fn from_low_bytes(bytes: u128, len: usize) -> Self {
-        Self(bytes | (len as u128) << 120)
-    }
-
-    /// The key of a word, if it is neither empty nor too long.
-    #[inline]
-    #[must_use]
-    pub fn of(word: &[u8]) -> Option<Self> {
-        if word.is_empty() || word.len() > MAX_KEY_BYTES {
-            return None;
-        }
-        let mut bytes = [0; 16];
-        bytes[..word.len()].copy_from_slice(word);
-        Some(Self::from_low_bytes(u128::from_le_bytes(bytes), word.len()))
-    }
-
-    /// The key of the word at `start..end` of a text, if it is neither empty nor too long.
-    #[inline]
-    #[must_use]
-    pub fn at(text: &[u8], start: usize, end: usize) -> Option<Self> {
-        match text[start..].first_chunk::<16>() {
-            Some(block) if start < end && end - start <= MAX_KEY_BYTES => {
-                let len = end - start;
-                Some(Self::from_low_bytes(u128::from_le_bytes(*block) & LOW_BYTES[len], len))
-            }
-            _ => Self::of(&text[start..end]),
-        }
-    }
-
-    /// The key of the same bytes as text that is still to be normalized.
-    #[inline]
-    #[must_use]
-    pub fn as_raw(self) -> Self {
-        Self(self.0 | (RAW as u128) << 120)
-    }
-
-    /// The word again: its bytes and their number.
-    #[must_use]
-    pub fn bytes(self) -> ([u8; 16], usize) {
-        (self.0.to_le_bytes(), (self.0 >> 120) as usize)
-    }
-
-    /// Mix the halves; the top bits are the best.
-    #[inline]
-    #[must_use]
-    pub fn hash(self) -> u64 {
-        let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
-        (low ^ high.rotate_left(29).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
-    }
-}
-
-impl Key {
-    /// The word as it is asked for.
-    #[inline]
-    #[must_use]
-    pub fn asked(self) -> Asked {
-        Asked { key: self.0, hash: self.hash() }
-    }
-
-    /// As it is asked for what has no key: in vain, at a line that is at hand, with its hash where there is room.
-    #[inline]
-    #[must_use]
-    pub fn asked_in_vain(hash: u64) -> Asked {
-        Asked { key: Self::ABSENT.0 | u128::from(hash), hash: 0 }
-    }
-
-    /// The key that is asked for, or the hash of what has none.
-    #[inline]
-    pub fn of_asked(asked: Asked) -> Result<Self, u64> {
-        if asked.key >= Self::ABSENT.0 {
-            return Err(asked.key as u64);
-        }
-        Ok(Self(asked.key))
-    }
-}
 
 /// What a memo holds of a word that it has no room for, where another one has it; no ids are like this.
 pub const ELSEWHERE: PackedIds = [lines::NO_ID; MAX_PIECES];
@@ -359,12 +257,5 @@ mod tests {
         }
         assert_eq!(Memo::within(usize::MAX, 17).bytes(), 4 << 20);
         assert_eq!(Memo::within(0, 17).get(Key::of(b"a").unwrap()), None);
-    }
-
-    #[test]
-    fn keys_tell_words_apart() {
-        assert_ne!(Key::of(b"a"), Key::of(b"a\0"));
-        assert_eq!(Key::of(b""), None);
-        assert_eq!(Key::of(&[b'a'; 16]), None);
     }
 }

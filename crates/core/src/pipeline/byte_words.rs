@@ -133,35 +133,42 @@ impl ByteWords<'_> {
     #[cold]
     #[inline(never)]
     fn answer_other(&mut self, number: usize, word: &[u8], at: usize, out: &mut Vec<u32>) -> usize {
-        let Batch { asked, later, .. } = &mut *self.batch;
-        let Asked { hash, .. } = asked[number];
-        let key = Key::of_asked(asked[number]);
-        let known = match key {
-            Ok(key) => self.memo.get_hashed(key, hash).map(memo::marked),
+        let asked = self.batch.asked[number];
+        let known = match Key::of_asked(asked) {
+            Ok(key) => self.memo.get_hashed(key, asked.hash).map(memo::marked),
             Err(_) => Some(Marked::Elsewhere),
         };
-        let ids = match (known, key) {
+        if let Some(ids) = self.ids_elsewhere(known, asked, word) {
+            out.resize(out.len() + ids.len(), 0);
+            out[at..at + ids.len()].copy_from_slice(ids);
+            return at + ids.len();
+        }
+        let way = self.way_of(known, asked);
+        self.batch.later.push(Later { number, at, way, ids: (0, 0) });
+        at
+    }
+
+    /// The ids of a word that `Texts` has.
+    fn ids_elsewhere(&self, known: Option<Marked>, asked: Asked, word: &[u8]) -> Option<&[u32]> {
+        match (known, Key::of_asked(asked)) {
             (Some(Marked::Kept(kept)), _) => self.texts.kept(kept),
             (_, Err(hash)) if is_remembered(word.len()) => {
                 self.texts.get_hashed(word, hash).map(|(_, ids)| ids)
             }
             _ => None,
-        };
-        if let Some(ids) = ids {
-            out.resize(out.len() + ids.len(), 0);
-            out[at..at + ids.len()].copy_from_slice(ids);
-            return at + ids.len();
         }
-        let way = match (known, key) {
-            (Some(Marked::Awaited(number)), _) => Way::Again(number as usize),
-            (None, Ok(key)) => {
-                self.memo.insert_hashed(key, hash, memo::awaited(later.len() as u32));
-                Way::New
-            }
-            _ => Way::New,
-        };
-        later.push(Later { number, at, way, ids: (0, 0) });
-        at
+    }
+
+    /// Where the ids of a word come from that nobody has.
+    fn way_of(&mut self, known: Option<Marked>, asked: Asked) -> Way {
+        if let Some(Marked::Awaited(number)) = known {
+            return Way::Again(number as usize);
+        }
+        if let (None, Ok(key)) = (known, Key::of_asked(asked)) {
+            let number = self.batch.later.len() as u32;
+            self.memo.insert_hashed(key, asked.hash, memo::awaited(number));
+        }
+        Way::New
     }
 
     /// Put in the ids of words that are not known.
