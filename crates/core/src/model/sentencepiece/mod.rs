@@ -30,6 +30,7 @@ pub use margin::{Grade, Worth};
 use self::bpe::Bpe;
 use self::emit::Emitter;
 use self::unigram::Unigram;
+use self::weigh::Weighing;
 use super::bytes::ByteEntries;
 use super::unigram::Drawing;
 use super::{ModelScratch, PieceSink};
@@ -154,11 +155,7 @@ impl SentencePiece {
         let weighing = &mut scratch.sentencepiece.lattice.weighing;
         let (end, worth) = unigram.weights.weigh(text, start, weighing);
         match worth {
-            Some(worth) if worth.has_unknown => {
-                let from = out.len();
-                self.write(text, &weighing.path, out);
-                self.join_unknown(from, is_after_unknown, out);
-            }
+            Some(worth) if worth.has_unknown => self.write_part(text, weighing, is_after_unknown, out),
             _ => out.extend(weighing.path.iter().map(|piece| piece.id)),
         }
         (end, worth)
@@ -177,10 +174,15 @@ impl SentencePiece {
         let Engine::Unigram(unigram) = &self.engine else { return None };
         let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
         let end = unigram.sum_part(text, start, score, &mut lattice.weighing)?;
-        let from = out.len();
-        self.write(text, &lattice.weighing.path, out);
-        self.join_unknown(from, is_after_unknown, out);
+        self.write_part(text, &lattice.weighing, is_after_unknown, out);
         Some(end)
+    }
+
+    /// Append the path through a part.
+    fn write_part(&self, text: &str, weighing: &Weighing, is_after_unknown: bool, out: &mut Vec<u32>) {
+        let from = out.len();
+        self.write(text, &weighing.path, out);
+        self.join_unknown(from, is_after_unknown, out);
     }
 
     /// The id of unknown characters.
