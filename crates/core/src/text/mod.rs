@@ -35,4 +35,4 @@ pub use unicode::{
     class_block, class_of, combining_class, compose, decompose, decompose_for, lowercase, Class,
     FormTraits, NormalForm, UNICODE_VERSION,
 };
-pub use utf8::{begins_char, char_count, char_len};
+pub use utf8::{begins_char, char_count, char_len, wide_char_at};

@@ -26,6 +26,20 @@ pub fn char_count(bytes: &[u8]) -> u32 {
     bytes.iter().map(|&byte| u32::from(begins_char(byte))).sum()
 }
 
+/// The character beyond ASCII that begins at a byte of a text, and its length; nothing where an ASCII one does, or at the
+/// end. Where no character begins it is of no meaning.
+#[inline]
+#[must_use]
+pub fn wide_char_at(text: &[u8], at: usize) -> Option<(u32, usize)> {
+    let first = u32::from(*text.get(at).filter(|byte| !byte.is_ascii())?);
+    let tail = |nth: usize| text.get(at + nth).map_or(0, |&byte| u32::from(byte & 0x3F));
+    Some(match first {
+        0..0xE0 => ((first & 0x1F) << 6 | tail(1), 2),
+        0xE0..0xF0 => ((first & 0xF) << 12 | tail(1) << 6 | tail(2), 3),
+        _ => ((first & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), 4),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,6 +50,9 @@ mod tests {
             let text = c.to_string();
             assert_eq!(char_len(text.as_bytes()[0]), text.len());
             assert_eq!(char_count(text.as_bytes()), 1);
+            let wide = (!c.is_ascii()).then_some((u32::from(c), text.len()));
+            assert_eq!(wide_char_at(text.as_bytes(), 0), wide);
+            assert_eq!(wide_char_at(text.as_bytes(), text.len()), None);
         }
     }
 }

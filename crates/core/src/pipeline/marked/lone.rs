@@ -13,6 +13,7 @@ use super::scan::{Follows, Pieces, Run, Stretch};
 use crate::model::SentencePiece;
 use crate::normalize::{self, Fate};
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
+use crate::text::wide_char_at;
 
 const PAGE: usize = 64;
 /// The most bytes of a run, give or take a character.
@@ -123,7 +124,7 @@ impl Lone {
         // from the unknown one.
         let (mut start, mut last, mut before, mut count, mut differences) = (at, at, 0, 0, 0);
         let kind = |count, differences| if differences == 0 { Run::Unknown(count) } else { Run::Yes };
-        while let Some((code, len)) = code_at(text, at) {
+        while let Some((code, len)) = wide_char_at(text, at) {
             let flags = self.entry(code).flags;
             let is_apart = flags & GOES_ON == 0 || at > start && before & BEGINS_LONGER == 0;
             if flags & LONE == 0 || !is_apart || at - start > MAX_RUN {
@@ -165,7 +166,7 @@ impl Lone {
     #[inline]
     pub(super) fn put(&self, run: &[u8], mut put: Put, out: &mut [u32]) -> Put {
         let mut at = 0;
-        while let Some((code, len)) = code_at(run, at) {
+        while let Some((code, len)) = wide_char_at(run, at) {
             let Entry { flags, cost } = self.entry(code);
             let id = flags & ID;
             let is_unknown = id == self.unk_id;
@@ -191,7 +192,7 @@ impl Lone {
     pub(super) fn spell(&self, run: &[u8], is_marked: bool, out: &mut Vec<u32>) {
         out.extend(is_marked.then_some(self.mark.flags & ID));
         let mut at = 0;
-        while let Some((code, len)) = code_at(run, at) {
+        while let Some((code, len)) = wide_char_at(run, at) {
             out.push(self.entry(code).flags & ID);
             at += len;
         }
@@ -244,16 +245,4 @@ impl Chars {
         joined.extend((0..128u8).map(char::from).filter(|&c| ascii[c as usize]));
         Self { alone, joined }
     }
-}
-
-/// The character beyond ASCII at a byte, and its length.
-#[inline]
-fn code_at(text: &[u8], at: usize) -> Option<(u32, usize)> {
-    let first = u32::from(*text.get(at).filter(|byte| !byte.is_ascii())?);
-    let tail = |nth: usize| text.get(at + nth).map_or(0, |&byte| u32::from(byte & 0x3F));
-    Some(match first {
-        0..0xE0 => ((first & 0x1F) << 6 | tail(1), 2),
-        0xE0..0xF0 => ((first & 0xF) << 12 | tail(1) << 6 | tail(2), 3),
-        _ => ((first & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), 4),
-    })
 }

@@ -7,7 +7,7 @@ use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
 use super::scalar::{KINDS, LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
 use super::Family;
-use crate::text::CharTable;
+use crate::text::{wide_char_at, CharTable};
 
 /// The masks of one block.
 pub(super) type Masks = [u64; 6];
@@ -73,7 +73,8 @@ impl Table {
         let mut beyond = 0;
         while left != 0 {
             let place = left.trailing_zeros() as usize;
-            let (c, len) = char_at(text.as_bytes(), block * BLOCK + place);
+            let Some((code, len)) = wide_char_at(text.as_bytes(), block * BLOCK + place) else { break };
+            let c = char::from_u32(code).unwrap_or_default();
             let classes = self.of_kind[usize::from(self.kinds.get(c) & 63)];
             let bytes = (1 << len) - 1;
             let within = bytes << place;
@@ -91,19 +92,6 @@ impl Table {
         masks[block].iter_mut().zip(classes_of_all).for_each(|(mask, more)| *mask |= more);
         beyond
     }
-}
-
-/// The character of two bytes or more at a byte of UTF-8, and how many.
-#[inline]
-fn char_at(bytes: &[u8], at: usize) -> (char, usize) {
-    let tail = |offset: usize| bytes.get(at + offset).map_or(0, |&byte| u32::from(byte & 0x3F));
-    let lead = u32::from(bytes[at]);
-    let (code, len) = match lead {
-        0..0xE0 => ((lead & 0x1F) << 6 | tail(1), 2),
-        0xE0..0xF0 => ((lead & 0xF) << 12 | tail(1) << 6 | tail(2), 3),
-        _ => ((lead & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), 4),
-    };
-    (char::from_u32(code).unwrap_or_default(), len)
 }
 
 /// Where case does not count.

@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::ClassUnicode;
 
-use super::utf8;
+use crate::text::wide_char_at;
 
 /// What the table says of the first byte of a character that is not ASCII.
 const ASK: u8 = 2;
@@ -58,7 +58,7 @@ impl CharSet {
 
     #[inline(never)]
     fn len_of_other(&self, bytes: &[u8], at: usize) -> Option<usize> {
-        let (c, len) = utf8::decode(bytes, at);
+        let (c, len) = wide_char_at(bytes, at)?;
         self.has_other(c).then_some(len)
     }
 
