@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::charsmap::Charsmap;
+use super::sentencepiece::MARK;
 use super::SentencePiece;
 
 /// How the rules treat a character.
@@ -14,7 +15,7 @@ pub struct Fate<'r> {
     pub begins_longer: bool,
     /// Whether a rule goes on with it.
     pub goes_on: bool,
-    /// Whether it is in a user-defined symbol.
+    /// Whether it is in a user-defined symbol of several characters, or is such a space.
     pub is_in_symbol: bool,
 }
 
@@ -38,8 +39,17 @@ impl SentencePiece {
     #[must_use]
     pub fn fates(&self) -> Option<Fates<'_>> {
         let mut fates = self.rules().map_or(Some(Fates::default()), fates_of)?;
-        let in_symbols = self.spec().user_defined_symbols.iter().flat_map(|symbol| symbol.chars());
-        in_symbols.for_each(|c| fates.entry(c).or_default().is_in_symbol = true);
+        for symbol in &self.spec().user_defined_symbols {
+            let mut chars = symbol.chars();
+            match (chars.next(), chars.next()) {
+                // It is taken before any rule.
+                (Some(c), None) if c != ' ' && c != MARK => {
+                    let fate = fates.entry(c).or_default();
+                    (fate.becomes, fate.begins_longer) = (None, false);
+                }
+                _ => symbol.chars().for_each(|c| fates.entry(c).or_default().is_in_symbol = true),
+            }
+        }
         Some(fates)
     }
 }
@@ -105,22 +115,23 @@ mod tests {
     use crate::normalize::{Rules, SentencePiece};
     use crate::spec::SentencePieceNormalizerSpec;
 
-    fn compiled(name: &str) -> SentencePiece {
+    fn compiled(name: &str, symbols: &[&str]) -> SentencePiece {
         let spec = SentencePieceNormalizerSpec {
             charsmap: Rules::named(name).unwrap().blob().to_vec(),
             add_dummy_prefix: true,
             remove_extra_whitespaces: true,
             escape_whitespaces: true,
             treat_whitespace_as_suffix: false,
-            user_defined_symbols: Vec::new(),
+            user_defined_symbols: symbols.iter().map(|&symbol| symbol.to_owned()).collect(),
         };
         SentencePiece::compile(&spec, "normalizer").unwrap()
     }
 
     #[test]
     fn what_is_told_of_characters_is_what_the_rules_do() {
-        for name in ["nmt_nfkc", "nmt_nfkc_cf"] {
-            let normalizer = compiled(name);
+        let symbols = ["\u{e9}", "\u{2013}", "\u{301}", "<\u{e8}>", "\u{ff21}"];
+        for (name, symbols) in [("nmt_nfkc", &symbols[..]), ("nmt_nfkc_cf", &[])] {
+            let normalizer = compiled(name, symbols);
             let fates = normalizer.fates().unwrap();
             let seconds: Vec<char> =
                 fates.keys().copied().filter(|c| !fates[c].goes_on).step_by(50).collect();

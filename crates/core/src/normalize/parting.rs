@@ -108,8 +108,8 @@ impl SentencePiece {
         })
     }
 
-    /// By ASCII character: the one that it becomes, whatever ASCII stands beside it; nothing where it becomes
-    /// something else, or where it is not easily told.
+    /// By ASCII character: the one that it becomes, whatever ASCII stands beside it, also within a symbol; nothing where
+    /// it becomes something else, or where it is not easily told.
     #[must_use]
     pub fn ascii_alone(&self) -> [Option<u8>; 128] {
         if self.goes_on_with_ascii() {
@@ -121,6 +121,8 @@ impl SentencePiece {
                 &[one] if one.is_ascii() && one != b' ' => Some(one),
                 _ => None,
             }
+            // A symbol stays as it is.
+            .filter(|&one| usize::from(one) == byte || !self.is_within_symbol(byte as u8))
         })
     }
 }

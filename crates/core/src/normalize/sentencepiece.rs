@@ -181,18 +181,20 @@ impl SentencePiece {
         self.rules.is_some()
     }
 
-    /// Whether a rule or a symbol has an ASCII character after its first one.
+    /// Whether a rule has an ASCII character after its first one.
     pub(super) fn goes_on_with_ascii(&self) -> bool {
-        let goes_on = |symbol: &String| symbol.bytes().skip(1).any(|byte| byte.is_ascii());
         self.rules.as_ref().is_some_and(Charsmap::goes_on_with_ascii)
-            || self.spec.user_defined_symbols.iter().any(goes_on)
     }
 
     /// Whether a rule or a symbol of several characters has this ASCII character.
     pub(super) fn is_within_longer(&self, byte: u8) -> bool {
+        self.rules.as_ref().is_some_and(|rules| rules.is_within_longer(byte)) || self.is_within_symbol(byte)
+    }
+
+    /// Whether a symbol of several characters has this ASCII character.
+    pub(super) fn is_within_symbol(&self, byte: u8) -> bool {
         let is_longer = |symbol: &String| symbol.len() > 1 && symbol.as_bytes().contains(&byte);
-        self.rules.as_ref().is_some_and(|rules| rules.is_within_longer(byte))
-            || self.spec.user_defined_symbols.iter().any(is_longer)
+        self.spec.user_defined_symbols.iter().any(is_longer)
     }
 
     #[inline]
@@ -214,10 +216,12 @@ impl SentencePiece {
 }
 
 fn role_of(byte: u8, rules: Option<&Charsmap>, symbols: Option<&Prefixes>) -> Role {
-    let is_touched = !byte.is_ascii()
-        || rules.is_some_and(|rules| rules.touches_ascii(byte))
-        || symbols.is_some_and(|symbols| symbols.begin_with(byte));
+    let begins_symbol = symbols.is_some_and(|symbols| symbols.begin_with(byte));
+    let is_touched =
+        !byte.is_ascii() || begins_symbol || rules.is_some_and(|rules| rules.touches_ascii(byte));
     match byte {
+        // A symbol comes before all rules.
+        _ if symbols.is_some_and(|symbols| symbols.have_alone(byte)) && byte != b' ' => Role::Kept,
         _ if is_touched => Role::Other,
         b' ' => Role::Space,
         _ => Role::Kept,

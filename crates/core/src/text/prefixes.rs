@@ -6,7 +6,16 @@ use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 #[derive(Clone, Debug)]
 pub struct Prefixes {
     automaton: AhoCorasick,
-    begins: Box<[bool; 256]>,
+    begins: Box<[Begins; 256]>,
+}
+
+/// What begins with a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    Nothing,
+    /// A text of this byte alone, and no other.
+    Itself,
+    Longer,
 }
 
 impl Prefixes {
@@ -14,8 +23,12 @@ impl Prefixes {
     #[must_use]
     pub fn build<'t>(texts: impl Iterator<Item = &'t str>) -> Option<Self> {
         let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
-        let mut begins = Box::new([false; 256]);
-        texts.iter().for_each(|text| begins[usize::from(text.as_bytes()[0])] = true);
+        let mut begins = Box::new([Begins::Nothing; 256]);
+        for text in &texts {
+            let begin = &mut begins[usize::from(text.as_bytes()[0])];
+            let is_only = text.len() == 1 && *begin != Begins::Longer;
+            *begin = if is_only { Begins::Itself } else { Begins::Longer };
+        }
         let mut builder = AhoCorasick::builder();
         builder.match_kind(MatchKind::LeftmostLongest).start_kind(StartKind::Anchored);
         let automaton = builder.build(&texts).ok().filter(|_| !texts.is_empty())?;
@@ -26,15 +39,23 @@ impl Prefixes {
     #[inline]
     #[must_use]
     pub fn begin_with(&self, byte: u8) -> bool {
-        self.begins[usize::from(byte)]
+        self.begins[usize::from(byte)] != Begins::Nothing
+    }
+
+    /// Whether one of them is this byte and no other begins with it.
+    #[must_use]
+    pub fn have_alone(&self, byte: u8) -> bool {
+        self.begins[usize::from(byte)] == Begins::Itself
     }
 
     /// The end of the longest of them that stands at byte `at` of `text`.
     #[inline]
     #[must_use]
     pub fn end_at(&self, text: &str, at: usize) -> Option<usize> {
-        if !self.begin_with(*text.as_bytes().get(at)?) {
-            return None;
+        match self.begins[usize::from(*text.as_bytes().get(at)?)] {
+            Begins::Nothing => return None,
+            Begins::Itself => return Some(at + 1),
+            Begins::Longer => {}
         }
         let input = Input::new(text).range(at..).anchored(Anchored::Yes);
         self.automaton.find(input).map(|found| found.end())
@@ -52,5 +73,17 @@ mod tests {
         assert_eq!(prefixes.end_at("x<a>", 0), None);
         assert_eq!(prefixes.end_at("x", 1), None);
         assert!(Prefixes::build(std::iter::once("")).is_none());
+    }
+
+    #[test]
+    fn a_byte_is_found_alone_unless_more_begins_with_it() {
+        for texts in [["a", "b", "bc"], ["bc", "b", "a"]] {
+            let prefixes = Prefixes::build(texts.into_iter()).unwrap();
+            assert_eq!(
+                "abcbx".char_indices().map(|(at, _)| prefixes.end_at("abcbx", at)).collect::<Vec<_>>(),
+                [Some(1), Some(3), None, Some(4), None]
+            );
+            assert_eq!([b'a', b'b', b'c'].map(|byte| prefixes.have_alone(byte)), [true, false, false]);
+        }
     }
 }

@@ -77,7 +77,7 @@ impl Form {
             _ => (Layout::Runs(whole_text(stages)?), std::array::from_fn(|byte| byte == usize::from(b' '))),
         };
         parting[usize::from(b' ')].then(|| {
-            let pairs = pairs_of(stages.model_spec);
+            let pairs = pairs_of(stages);
             let cuts = match (&pairs, layout) {
                 (Some(pairs), Layout::Single | Layout::Runs(_)) => cuts_of(pairs, stages.normalizer),
                 _ => Cuts::none(),
@@ -226,14 +226,23 @@ fn cuts_of(pairs: &Pairs, normalizer: &Normalizer) -> Cuts {
     })
 }
 
+fn symbols_of(normalizer: &Normalizer) -> &[String] {
+    match normalizer {
+        Normalizer::SentencePiece(normalizer) => &normalizer.spec().user_defined_symbols,
+        _ => &[],
+    }
+}
+
 /// The neighbours that are in one piece, for models whose segmentations are those of their parts.
-fn pairs_of(model: &ModelSpec) -> Option<Pairs> {
-    match model {
+fn pairs_of(stages: &Stages<'_>) -> Option<Pairs> {
+    match stages.model_spec {
         ModelSpec::SentencePiece(model) => {
             // An unused piece is an unknown character to Unigram, and BPE with such pieces is not cut.
             let is_found = |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined);
             let found = model.pieces.iter().filter(|piece| is_found(piece.kind));
-            Some(Pairs::of(found.map(|piece| piece.text.as_str())))
+            // A symbol is found before it is normalized, piece or not.
+            let symbols = symbols_of(stages.normalizer).iter().filter(|symbol| symbol.chars().count() > 1);
+            Some(Pairs::of(found.map(|piece| piece.text.as_str()).chain(symbols.map(String::as_str))))
         }
         ModelSpec::Unigram(model) => Some(Pairs::of(model.vocab.iter().map(|(entry, _)| entry.as_str()))),
         ModelSpec::Bpe(model) if has_plain_merges(model) => {

@@ -152,6 +152,12 @@ fn rules() -> Vec<u8> {
     RULES.clone()
 }
 
+fn folding_rules() -> Vec<u8> {
+    static RULES: LazyLock<Vec<u8>> =
+        LazyLock::new(|| Rules::named("nmt_nfkc_cf").unwrap().blob().to_vec());
+    RULES.clone()
+}
+
 fn replace(from: &str, to: &str) -> NormalizerSpec {
     NormalizerSpec::Replace { pattern: PatternSpec::Text(from.into()), content: to.into() }
 }
@@ -193,6 +199,8 @@ fn any_texts() -> impl Strategy<Value = Vec<String>> {
         "\u{30ab}\u{3099}",
         "\u{600}",
         "\u{2581}",
+        "<e.",
+        "E'",
         "``",
         "''",
         "\u{7f}",
@@ -225,10 +233,17 @@ proptest! {
     }
 
     #[test]
-    fn sentencepiece_with_symbols(pieces in any_pieces(), which in 0..8usize, texts in any_texts()) {
-        let symbols = ["\u{4e00}", "\u{4e01}a", "\u{438}\u{306}", "\u{a0}"];
+    fn sentencepiece_with_symbols(
+        pieces in any_pieces(),
+        folds in any::<bool>(),
+        which in 0..512usize,
+        texts in any_texts(),
+    ) {
+        let symbols =
+            ["\u{4e00}", "\u{4e01}a", "\u{438}\u{306}", "\u{a0}", ".", "<e.", "E'", "a", "\u{301}"];
         let symbols = || symbols.iter().enumerate().filter(|(at, _)| which >> at & 1 == 1).map(|(_, symbol)| symbol);
-        let mut normalizer = with_rules(rules(), true, true);
+        let rules = if folds { folding_rules() } else { rules() };
+        let mut normalizer = with_rules(rules, true, true);
         normalizer.user_defined_symbols = symbols().map(|&symbol| symbol.to_owned()).collect();
         let mut spec = sentencepiece(SentencePieceKind::Unigram, &pieces, normalizer);
         if let ModelSpec::SentencePiece(model) = &mut spec.model {
