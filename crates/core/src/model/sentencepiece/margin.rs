@@ -6,8 +6,8 @@
 //! `n` pieces, and let all sums stay below a power of two, `P = 2^p`, by size. Floats below `P` are at most
 //! `2^(p - 24)` apart, a sum is rounded by at most half of that, and the sums of two paths that part and meet
 //! again differ by at most `2n * 2^(p - 25)` from what exact numbers give. A lead of more than that decides as
-//! exact numbers do, and so whatever the text before: with up to 15 characters a lead of `2^(p - 20)` is
-//! enough, with up to 31 one of `2^(p - 19)`, with up to 63 one of `2^(p - 18)`. (The whole numbers of `2^-20`
+//! exact numbers do, and so whatever the text before: with fewer than `2^k` characters a lead of `2^(p - 24 + k)` is
+//! enough, so one of `2^(p - 18)` with the 63 that there may be. (The whole numbers of `2^-20`
 //! that the lead is taken of are not exact either, by up to `2^-21` a piece, so by less than `2^-14` for two paths
 //! of 63; what is left over is `2^(p - 24)`, and `p` is 11 at least.) The score of the text before the part may
 //! then have any size below `P`, less what the part itself may add.
@@ -97,11 +97,7 @@ impl Grades {
     #[inline]
     pub(super) fn of_part(&self, lead: i64, char_count: usize) -> Grade {
         const MOST: u64 = MAX_SCORE as u64 * 64;
-        let enough = match char_count {
-            0..=15 => 20,
-            16..=31 => 19,
-            _ => 18,
-        };
+        let enough = 24 - (usize::BITS - char_count.leading_zeros());
         // The lead is 2^(p - enough) at least.
         let power = (lead.max(1).ilog2() + enough).checked_sub(ONE_BITS).filter(|_| lead > 0);
         let below = power.map_or(0, |power| if power > 16 { MOST } else { 64 << power });

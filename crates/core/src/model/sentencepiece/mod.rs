@@ -196,7 +196,7 @@ impl SentencePiece {
     #[must_use]
     pub fn cost(&self, id: u32) -> Option<u32> {
         let Engine::Unigram(unigram) = &self.engine else { return None };
-        unigram.weights.are_there().then(|| margin::cost(unigram.scores[id as usize]))
+        unigram.weights.are_there().then(|| margin::cost(unigram.scores[id as usize].into()))
     }
 
     /// Whether ids end with unknown characters that go on with others.

@@ -4,7 +4,7 @@
 //! begins first, so ties fall as [`super::unigram`] says. Its twin is the window there, which has no bounds.
 
 use super::super::Piece;
-use super::unigram::{plus, Unigram};
+use super::unigram::Unigram;
 use super::weigh::{Weighing, MAX_BYTES};
 use crate::text::char_len;
 
@@ -56,7 +56,7 @@ impl Unigram {
                 (end <= MAX_BYTES).then(|| sums.resize(end + 1, UNREACHED))?;
             }
             let best = &mut sums[end];
-            let score = plus(before, self.scores[ending.id as usize]);
+            let score = before + self.scores[ending.id as usize];
             if score > best.score {
                 *best = Sum { score, id: ending.id, start: from as u32 };
             }

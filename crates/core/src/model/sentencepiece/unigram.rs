@@ -32,7 +32,7 @@ pub(super) const MAX_SCORE: f32 = 100_000.0;
 pub(super) struct Unigram {
     pub(super) pieces: Pieces,
     /// What a piece adds to a sum, by id; for the unknown one, what an unknown character does.
-    pub(super) scores: Vec<f64>,
+    pub(super) scores: Vec<f32>,
     /// The same where all segmentations are considered; empty if they are.
     rescored: Vec<f64>,
     unknown_score: f32,
@@ -81,6 +81,8 @@ impl Unigram {
         let rescored = if rescored == scores { Vec::new() } else { rescored };
         scores[unk_id as usize] = unknown_score.into();
         let weights = Weights::of(pieces.trie(), &scores, unk_id, worst);
+        // They are 32-bit floats.
+        let scores = scores.into_iter().map(|score| score as f32).collect();
         Ok(Self { pieces, longest, rescored, scores, unknown_score, unk_id, weights })
     }
 
@@ -94,7 +96,7 @@ impl Unigram {
     pub(super) fn score_of(&self, id: u32) -> f64 {
         match id == self.unk_id {
             true => f64::from(self.unknown_score),
-            false => self.rescored.get(id as usize).copied().unwrap_or(self.scores[id as usize]),
+            false => self.rescored.get(id as usize).copied().unwrap_or(self.scores[id as usize].into()),
         }
     }
 
@@ -123,7 +125,7 @@ impl Unigram {
 
     /// The score of a text that scores `score` and goes on with these pieces.
     pub(super) fn score_after(&self, score: f32, ids: impl Iterator<Item = u32>) -> f32 {
-        ids.fold(score, |sum, id| plus(sum, self.scores[id as usize]))
+        ids.fold(score, |sum, id| sum + self.scores[id as usize])
     }
 }
 
@@ -231,7 +233,7 @@ fn take_off(reached: &mut Reached<f32>, place: usize, taken_off: &mut TakenOff) 
 
 /// The sum of two 32-bit floats, one of them kept in 64 bits; rounded once, as if both were in 32.
 #[inline]
-pub(super) fn plus(sum: f32, score: f64) -> f32 {
+fn plus(sum: f32, score: f64) -> f32 {
     (f64::from(sum) + score) as f32
 }
 

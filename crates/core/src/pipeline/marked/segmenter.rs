@@ -24,7 +24,8 @@ pub(super) trait Segmenter {
     /// Append what was remembered of a longer word; false where that does not hold here.
     fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool;
 
-    /// Append the ids of a word that has been marked; gives what must be remembered with them, if they may be.
+    /// Append the ids of a word that has been marked. If they may be remembered, it gives what must be so with them, and
+    /// [`Segmenter::place`] comes next.
     fn segment(
         &mut self,
         marked: &str,
@@ -33,6 +34,9 @@ pub(super) trait Segmenter {
         memo: &mut Memo,
         out: &mut Vec<u32>,
     ) -> Result<Option<u32>, Error>;
+
+    /// Go on after a word whose ids begin at `from`, as they are alone.
+    fn place(&mut self, note: u32, word: Word, from: usize, out: &mut Vec<u32>);
 
     /// Pack few ids with the note.
     fn pack(ids: &[u32], note: u32) -> Option<PackedIds>;
@@ -77,6 +81,8 @@ impl Segmenter for Alone<'_> {
         });
         Ok((!scratch.lacks_unknown).then_some(0))
     }
+
+    fn place(&mut self, _: u32, _: Word, _: usize, _: &mut Vec<u32>) {}
 
     fn pack(ids: &[u32], _: u32) -> Option<PackedIds> {
         memo::pack(ids)
@@ -216,12 +222,9 @@ impl Segmenter for Scored<'_> {
         if !self.takes(worth) {
             return false;
         }
-        let (from, is_after_unknown) = (out.len(), self.is_after_unknown(out));
+        let from = out.len();
         out.extend_from_slice(ids);
-        if worth.has_unknown {
-            self.model.join_unknown(from, is_after_unknown, out);
-            self.settling.unknown.push((word, 0, from..out.len()));
-        }
+        self.place(note, word, from, out);
         true
     }
 
@@ -235,11 +238,10 @@ impl Segmenter for Scored<'_> {
         _: &mut Memo,
         out: &mut Vec<u32>,
     ) -> Result<Option<u32>, Error> {
-        let begun = out.len();
-        let follows_unknown = self.is_after_unknown(out);
-        let (mut start, mut from, mut at, mut worth) = (0, begun, 0, Worth::default());
+        let (mut start, mut from, mut at, mut worth) = (0, out.len(), 0, Worth::default());
         while at < marked.len() {
-            let is_after_unknown = self.is_after_unknown(out);
+            // What stands before the word does not count until it is placed.
+            let is_after_unknown = at > 0 && self.is_after_unknown(out);
             let (end, of_part) = self.model.weigh_part(marked, at, is_after_unknown, self.scratch, out);
             at = end;
             match of_part {
@@ -252,12 +254,19 @@ impl Segmenter for Scored<'_> {
                 }
             }
         }
-        if worth.has_unknown {
+        if start > 0 && worth.has_unknown {
             self.settling.unknown.push((word, start, from..out.len()));
         }
-        // Unknown characters at the beginning may be one token with those before, which others do not follow.
-        let is_alone = start == 0 && !(follows_unknown && worth.has_unknown);
-        Ok(packed::note(worth).filter(|_| is_alone))
+        Ok(packed::note(worth).filter(|_| start == 0))
+    }
+
+    fn place(&mut self, note: u32, word: Word, from: usize, out: &mut Vec<u32>) {
+        if packed::worth_of(note).has_unknown {
+            // Unknown characters at its beginning are one token with those before.
+            let is_after_unknown = self.is_after_unknown(&out[..from]);
+            self.model.join_unknown(from, is_after_unknown, out);
+            self.settling.unknown.push((word, 0, from..out.len()));
+        }
     }
 
     fn pack(ids: &[u32], note: u32) -> Option<PackedIds> {

@@ -161,11 +161,11 @@ impl<'s, S: Segmenter> Words<'s, S> {
         self.source.write(word, normalized, marked)?;
         self.growth.take(marked.len())?;
         let note = self.segmenter.segment(marked, word, self.source, self.memo, self.out)?;
-        match note {
-            Some(note) if !word.is_lone() && !self.source.leans_on_space(word) => {
+        if let Some(note) = note {
+            if !word.is_lone() && !self.source.leans_on_space(word) {
                 self.remember(word, key, note, from);
             }
-            _ => {}
+            self.segmenter.place(note, word, from, self.out);
         }
         Ok(())
     }
