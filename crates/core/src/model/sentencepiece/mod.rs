@@ -185,6 +185,12 @@ impl SentencePiece {
         self.join_unknown(from, is_after_unknown, out);
     }
 
+    /// How many pieces there are.
+    #[must_use]
+    pub fn piece_count(&self) -> usize {
+        self.kinds.len()
+    }
+
     /// The id of unknown characters.
     #[must_use]
     pub fn unk_id(&self) -> u32 {

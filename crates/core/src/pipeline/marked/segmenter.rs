@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::lone::Put;
-use super::packed;
+use super::packed::{self, Packing};
 use super::parts::Parts;
 use super::source::{Source, Word};
 use crate::error::Error;
@@ -14,6 +14,9 @@ use crate::vocab::Vocab;
 
 /// Segments the words of a text from left to right.
 pub(super) trait Segmenter {
+    /// The most ids that are packed.
+    const MOST_IDS: usize;
+
     /// Put what was remembered of a word at `at`, where there is room for the most ids; how many they are, or nothing
     /// where that does not hold here.
     fn repeat(&mut self, remembered: &PackedIds, word: Word, at: usize, ids: &mut [u32]) -> Option<usize>;
@@ -39,7 +42,7 @@ pub(super) trait Segmenter {
     fn place(&mut self, note: u32, word: Word, from: usize, out: &mut Vec<u32>);
 
     /// Pack few ids with the note.
-    fn pack(ids: &[u32], note: u32) -> Option<PackedIds>;
+    fn pack(&self, ids: &[u32], note: u32) -> Option<PackedIds>;
 }
 
 /// A model that sees each word alone.
@@ -51,6 +54,8 @@ pub(super) struct Alone<'s> {
 }
 
 impl Segmenter for Alone<'_> {
+    const MOST_IDS: usize = MAX_PIECES;
+
     #[inline]
     fn repeat(&mut self, remembered: &PackedIds, _: Word, at: usize, ids: &mut [u32]) -> Option<usize> {
         memo::are_ids(remembered).then(|| memo::put(remembered, &mut ids[at..at + MAX_PIECES]))
@@ -84,7 +89,7 @@ impl Segmenter for Alone<'_> {
 
     fn place(&mut self, _: u32, _: Word, _: usize, _: &mut Vec<u32>) {}
 
-    fn pack(ids: &[u32], _: u32) -> Option<PackedIds> {
+    fn pack(&self, ids: &[u32], _: u32) -> Option<PackedIds> {
         memo::pack(ids)
     }
 }
@@ -117,6 +122,7 @@ pub(super) struct Scored<'s> {
     /// The score in `scratch` is that of the ids up to here.
     settled: usize,
     settling: &'s mut Settling,
+    packing: Packing,
 }
 
 impl<'s> Scored<'s> {
@@ -130,8 +136,8 @@ impl<'s> Scored<'s> {
     ) -> Self {
         model.begin(scratch);
         settling.unknown.clear();
-        let limits = model.limits();
-        Self { model, vocab, scratch, limits, bound: 0, begun, settled: begun, settling }
+        let (limits, packing) = (model.limits(), Packing::of(model.piece_count()));
+        Self { model, vocab, scratch, limits, bound: 0, begun, settled: begun, settling, packing }
     }
 
     /// Go on with what is worth this; false where that does not hold here.
@@ -187,13 +193,15 @@ impl<'s> Scored<'s> {
 }
 
 impl Segmenter for Scored<'_> {
+    const MOST_IDS: usize = packed::MOST_IDS;
+
     #[inline]
     fn repeat(&mut self, remembered: &PackedIds, word: Word, at: usize, ids: &mut [u32]) -> Option<usize> {
-        let worth = packed::worth(*remembered);
+        let worth = self.packing.worth(remembered);
         if !self.takes(worth) {
             return None;
         }
-        let mut count = packed::put(*remembered, &mut ids[at..at + MAX_PIECES]);
+        let mut count = self.packing.put(remembered, &mut ids[at..at + Self::MOST_IDS]);
         if worth.has_unknown {
             if self.is_after_unknown(&ids[..at]) && self.model.ends_unknown(&ids[..=at]) {
                 ids.copy_within(at + 1..at + count, at);
@@ -269,7 +277,7 @@ impl Segmenter for Scored<'_> {
         }
     }
 
-    fn pack(ids: &[u32], note: u32) -> Option<PackedIds> {
-        packed::pack(ids, packed::worth_of(note))
+    fn pack(&self, ids: &[u32], note: u32) -> Option<PackedIds> {
+        self.packing.pack(ids, packed::worth_of(note))
     }
 }

@@ -5,7 +5,7 @@ use super::scan::Masks;
 use super::segmenter::Segmenter;
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::memo::{self, Key, Memo, MAX_PIECES};
+use crate::memo::{self, Key, Memo};
 use crate::normalize::Growth;
 
 /// How many words wait for their lines to arrive.
@@ -23,12 +23,12 @@ const NOTHING: Waiting = Waiting { key: Key::ABSENT, hash: 0, word: Word::NONE }
 
 /// The most ids of a word that is not new.
 #[inline]
-fn most_ids(word: Word) -> usize {
+fn most_ids<S: Segmenter>(word: Word) -> usize {
     if word.is_lone() {
         // One for a character beyond ASCII, and one for the mark.
         (word.end - word.start) / 2 + 2
     } else {
-        MAX_PIECES
+        S::MOST_IDS
     }
 }
 
@@ -89,7 +89,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
         if self.count == WAITING {
             self.look_up();
         }
-        self.room += most_ids(word);
+        self.room += most_ids::<S>(word);
         let key = if word.is_lone() { None } else { self.source.key_of(word) };
         self.waiting[self.count] = match key {
             Some(key) => {
@@ -115,7 +115,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
         self.out.resize(at + room, 0);
         for done in 0..count {
             let Waiting { key, hash, word } = self.waiting[done];
-            room -= most_ids(word);
+            room -= most_ids::<S>(word);
             let known = if key == Key::ABSENT { None } else { self.memo.get_hashed(key, hash) };
             let put = match known {
                 Some(known) => self.segmenter.repeat(known, word, at, self.out),
@@ -173,7 +173,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
     /// Remember a word whose ids begin at `from`.
     fn remember(&mut self, word: Word, key: Option<Key>, note: u32, from: usize) {
         let ids = &self.out[from..];
-        match (key, S::pack(ids, note)) {
+        match (key, self.segmenter.pack(ids, note)) {
             (Some(key), Some(packed)) => self.memo.insert(key, packed),
             (key, _) => {
                 let hash = self.long_hash(word);
