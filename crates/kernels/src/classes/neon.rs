@@ -1,8 +1,8 @@
-//! 16 bytes at once: two tables of 64 entries, then a sum of bit weights for each class.
+//! 16 bytes at once: two tables of 64 entries, then sums of bit weights for each class, of all 64 together.
 
 use std::arch::aarch64::{
-    uint8x16_t, uint8x16x4_t, vaddv_u8, vandq_u8, vdupq_n_u8, vget_high_u8, vget_low_u8, vld1q_u8,
-    vld1q_u8_x4, vqtbl4q_u8, vqtbx4q_u8, vsubq_u8, vtstq_u8,
+    uint8x16_t, uint8x16x4_t, vandq_u8, vdupq_n_u8, vgetq_lane_u64, vld1q_u8, vld1q_u8_x4, vpaddq_u8,
+    vqtbl4q_u8, vqtbx4q_u8, vreinterpretq_u64_u8, vsubq_u8, vtstq_u8,
 };
 
 use super::{filled_up, ByteClasses, BLOCK};
@@ -49,17 +49,14 @@ unsafe fn masks_of<const N: usize>(
     table: (uint8x16x4_t, uint8x16x4_t),
     is_text: u64,
 ) -> [u64; N] {
+    // SAFETY: a load of the 64 bytes.
+    let uint8x16x4_t(a, b, c, d) = unsafe { vld1q_u8_x4(block) };
+    let entries = [look_up(a, table), look_up(b, table), look_up(c, table), look_up(d, table)];
     let mut masks = [0; N];
-    for quarter in 0..4 {
-        // SAFETY: 16 of the 64 bytes.
-        let bytes = unsafe { vld1q_u8(block.add(16 * quarter)) };
-        let entries = look_up(bytes, table);
-        for (class, mask) in masks[..N - 1].iter_mut().enumerate() {
-            *mask |= bits(entries, 1 << class) << (16 * quarter);
-        }
-        masks[N - 1] |= bits(bytes, 0x80) << (16 * quarter);
+    for (class, mask) in masks[..N - 1].iter_mut().enumerate() {
+        *mask = is_text & bits(entries, 1 << class);
     }
-    masks[..N - 1].iter_mut().for_each(|mask| *mask &= is_text);
+    masks[N - 1] = bits([a, b, c, d], 0x80);
     masks
 }
 
@@ -70,12 +67,15 @@ fn look_up(bytes: uint8x16_t, table: (uint8x16x4_t, uint8x16x4_t)) -> uint8x16_t
     vqtbx4q_u8(vqtbl4q_u8(table.0, bytes), table.1, vsubq_u8(bytes, vdupq_n_u8(BLOCK as u8)))
 }
 
-/// Which of 16 bytes have a bit of `wanted`.
+/// Which of 64 bytes have a bit of `wanted`: their weights, added by twos until eight bytes are one.
 #[inline]
 #[target_feature(enable = "neon")]
-fn bits(bytes: uint8x16_t, wanted: u8) -> u64 {
+fn bits([a, b, c, d]: [uint8x16_t; 4], wanted: u8) -> u64 {
     // SAFETY: a load of 16 bytes from an array of as many.
     let weights = unsafe { vld1q_u8(WEIGHTS.as_ptr()) };
-    let weighed = vandq_u8(vtstq_u8(bytes, vdupq_n_u8(wanted)), weights);
-    u64::from(vaddv_u8(vget_low_u8(weighed))) | u64::from(vaddv_u8(vget_high_u8(weighed))) << 8
+    let wanted = vdupq_n_u8(wanted);
+    let (a, b) = (vandq_u8(vtstq_u8(a, wanted), weights), vandq_u8(vtstq_u8(b, wanted), weights));
+    let (c, d) = (vandq_u8(vtstq_u8(c, wanted), weights), vandq_u8(vtstq_u8(d, wanted), weights));
+    let fours = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
+    vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(fours, fours)))
 }

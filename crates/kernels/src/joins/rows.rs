@@ -7,7 +7,7 @@
 
 use super::few::{Few, ABREAST};
 use super::pairs::{Pairs, NUMBER_BOUND};
-use crate::level::{Level, Set};
+use crate::level::Level;
 
 /// The longest word, in bytes.
 pub const MAX_BYTES: usize = 15;
@@ -91,10 +91,10 @@ impl Rows {
         match level.set() {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a level exists only where the processor has its instructions.
-            Set::Avx512 => unsafe { self.join_avx512(words, bytes, pairs) },
+            crate::level::Set::Avx512 => unsafe { self.join_avx512(words, bytes, pairs) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the same.
-            Set::Avx2 => unsafe { self.join_avx2(words, bytes, pairs) },
+            crate::level::Set::Avx2 => unsafe { self.join_avx2(words, bytes, pairs) },
             _ => self.join_scalar(words, bytes, pairs),
         }
     }
