@@ -82,8 +82,8 @@ impl WordCounter {
         added.map_err(|error| raise(error.within(name)))
     }
 
-    fn too_long(&self) -> u64 {
-        self.counter().too_long()
+    fn too_long(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.counter().too_long())
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<RawCounts> {
