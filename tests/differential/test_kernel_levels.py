@@ -13,6 +13,7 @@ from tests.differential.test_files_equal_tokenizers import FILES, NAMES, both, r
 from tests.differential.test_tiktoken import FAMILIES, code
 
 RUNS = ["a", " ", "!", "\n", "1", "'s", "é", "漢", "\u0301", "\u3000", "aB", "\r\n ", "/\n", "漢A"]
+RUNS += ["_a", "(é", "\0", "か・", "゛"]
 LONG = [run * 3000 for run in RUNS] + [f"{'x' * 61}{run * 70} y" for run in RUNS]
 
 

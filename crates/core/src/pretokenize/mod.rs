@@ -20,7 +20,7 @@ use custom::Custom;
 use cut::{cut_at_chars, Cutter};
 pub use empty::refuse_empty_matches;
 pub use known::ScanScratch;
-use known::Scanner;
+use known::{Scanner, DEEPSEEK};
 pub use raw::{write_printable, Words};
 
 /// A compiled pre-tokenizer.
@@ -210,8 +210,15 @@ fn compile_into(spec: &PreTokenizerSpec, place: &str, stages: &mut Vec<Stage>) -
         PreTokenizerSpec::Metaspace(spec) => Stage::Metaspace(*spec),
         PreTokenizerSpec::Custom(spec) => Stage::Custom(Custom::compile(spec, place)),
         PreTokenizerSpec::Sequence(members) => {
-            for (at, member) in members.iter().enumerate() {
-                compile_into(member, &format!("{place}.pretokenizers[{at}]"), stages)?;
+            let mut at = 0;
+            while let Some(member) = members.get(at) {
+                if let Some((scanner, count)) = known_sequence(&members[at..]) {
+                    stages.push(Stage::Known(scanner));
+                    at += count;
+                } else {
+                    compile_into(member, &format!("{place}.pretokenizers[{at}]"), stages)?;
+                    at += 1;
+                }
             }
             return Ok(());
         }
@@ -224,8 +231,22 @@ fn compile_pattern(pattern: &PatternSpec, place: &str) -> Result<Pattern, Error>
 }
 
 fn known(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Option<Scanner> {
+    Scanner::of(isolated(pattern, behavior, invert)?)
+}
+
+/// The expression whose matches are isolated, if that is what is asked for.
+fn isolated(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Option<&str> {
     match pattern {
-        PatternSpec::Regex(source) if behavior == SplitBehavior::Isolated && !invert => Scanner::of(source),
+        PatternSpec::Regex(source) if behavior == SplitBehavior::Isolated && !invert => Some(source),
         _ => None,
     }
+}
+
+/// One scanner for several pre-tokenizers from the first on, and for how many.
+fn known_sequence(members: &[PreTokenizerSpec]) -> Option<(Scanner, usize)> {
+    let patterns = members.first_chunk()?.each_ref().map(|member| match member {
+        PreTokenizerSpec::Split { pattern, behavior, invert } => isolated(pattern, *behavior, *invert),
+        _ => None,
+    });
+    (patterns == DEEPSEEK.map(Some)).then_some((Scanner::DEEPSEEK, DEEPSEEK.len()))
 }

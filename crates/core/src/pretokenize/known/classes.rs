@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
 use super::scalar::{KINDS, LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
-use super::Family;
+use super::{zoned, Family};
 use crate::text::{wide_char_at, CharTable};
 
 /// The masks of one block.
@@ -31,25 +31,22 @@ pub(super) struct Table {
     kinds: &'static CharTable,
 }
 
-static PLAIN: LazyLock<Table> = LazyLock::new(|| Table::new(plain_classes));
-static CASED: LazyLock<Table> = LazyLock::new(|| Table::new(cased_classes));
+static PLAIN: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, plain_classes, set_apart));
+static CASED: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, cased_classes, set_apart));
+static ZONED: LazyLock<Table> = LazyLock::new(|| Table::new(&zoned::KINDS, zoned_classes, plain_space));
 
 impl Table {
     pub(super) fn of(family: Family) -> &'static Self {
         match family {
             Family::Gpt2 | Family::Plain => &PLAIN,
             Family::Cased => &CASED,
+            Family::Zoned => &ZONED,
         }
     }
 
-    fn new(classes_of: impl Fn(u8) -> u8) -> Self {
-        let kinds: &CharTable = &KINDS;
-        let ascii = ByteClasses::new(|byte| match byte {
-            b' ' => 1 << IS_SPACE | 1 << SECOND,
-            b'\'' => 1 << FIRST,
-            b'/' => 1 << SECOND,
-            _ => classes_of(kinds.get(char::from(byte))),
-        });
+    /// From the classes of each kind, and what more there is to say of some bytes.
+    fn new(kinds: &'static CharTable, classes_of: impl Fn(u8) -> u8, more: impl Fn(u8) -> u8) -> Self {
+        let ascii = ByteClasses::new(|byte| classes_of(kinds.get(char::from(byte))) | more(byte));
         Self { ascii, of_kind: std::array::from_fn(|kind| classes_of(kind as u8)), kinds }
     }
 
@@ -94,6 +91,15 @@ impl Table {
     }
 }
 
+fn plain_space(byte: u8) -> u8 {
+    u8::from(byte == b' ') << SECOND
+}
+
+/// The ASCII space, apostrophes and slashes.
+fn set_apart(byte: u8) -> u8 {
+    plain_space(byte) | u8::from(byte == b'\'') << FIRST | u8::from(byte == b'/') << SECOND
+}
+
 /// Where case does not count.
 fn plain_classes(kind: u8) -> u8 {
     if kind & SPACE != 0 {
@@ -114,4 +120,14 @@ fn cased_classes(kind: u8) -> u8 {
         _ if kind & LETTER != 0 => 1 << IS_LETTER | 1 << SECOND,
         _ => 1 << IS_LETTER | 1 << FIRST | 1 << SECOND,
     }
+}
+
+/// Where zones count: all but spaces are of the first of the two where they are Han or kana, and of the second where
+/// they are odd.
+fn zoned_classes(kind: u8) -> u8 {
+    if kind & (SPACE | NUMBER) != 0 {
+        return plain_classes(kind);
+    }
+    let is_odd = kind & (LETTER | zoned::SYMBOL) == 0;
+    plain_classes(kind) | u8::from(kind & zoned::EAST != 0) << FIRST | u8::from(is_odd) << SECOND
 }

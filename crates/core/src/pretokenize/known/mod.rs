@@ -5,10 +5,11 @@
 //! starts     masks to the bytes where words start, 64 at a time
 //! repairs    the rare places where that takes more than a byte's neighbours
 //! stretches  long texts, cut where every pattern cuts
+//! zoned      DeepSeek-V3's family, by both
 //!
-//! Three families: GPT-2, cl100k (Llama 3; with single digits Qwen), where a word is a run of letters with
-//! any one character before, and o200k (tekken), where capitals may only begin one. Known by the very text
-//! of the pattern; linear, one pass.
+//! Four families: GPT-2, cl100k (Llama 3; with single digits Qwen), where a word is a run of letters with
+//! any one character before, o200k (tekken), where capitals may only begin one, and DeepSeek-V3's three patterns
+//! that cut one after the other. Known by the very text of the pattern; linear, one pass.
 
 mod classes;
 mod repairs;
@@ -17,12 +18,14 @@ mod starts;
 mod stretches;
 #[cfg(test)]
 mod tests;
+mod zoned;
 
 use piecework_kernels::positions;
 
 use super::raw::Words;
 use classes::{Masks, Table};
 use repairs::Doubts;
+pub(super) use zoned::DEEPSEEK;
 
 /// The published encoder's; also what the byte level cuts by.
 const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
@@ -52,6 +55,8 @@ enum Family {
     Plain,
     /// Capitals begin a word.
     Cased,
+    /// Words stay within zones: numbers, Han and kana, the rest.
+    Zoned,
 }
 
 /// Memory for the words of a text.
@@ -71,6 +76,9 @@ pub struct ScanScratch {
 impl Scanner {
     /// That of the byte level.
     pub(super) const GPT2: Self = Self { family: Family::Gpt2, contractions: true, max_digits: usize::MAX };
+
+    /// That of `DEEPSEEK`.
+    pub(super) const DEEPSEEK: Self = Self { family: Family::Zoned, contractions: false, max_digits: 3 };
 
     /// The scanner of a pattern, if it is a known one.
     pub(super) fn of(pattern: &str) -> Option<Self> {

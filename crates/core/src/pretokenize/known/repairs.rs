@@ -2,7 +2,7 @@
 
 use piecework_kernels::classes::BLOCK;
 
-use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE};
+use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, SECOND};
 use super::scalar::contraction_end;
 use super::stretches::is_certain;
 use super::{Family, Scanner};
@@ -75,13 +75,14 @@ fn note(list: &mut Vec<u32>, base: usize, mut bits: u64) {
 struct Found<'s> {
     text: &'s str,
     masks: &'s [Masks],
+    family: Family,
     starts: &'s mut [u64],
 }
 
 impl Scanner {
     /// Decide what is in doubt.
     pub(super) fn repair(self, text: &str, masks: &[Masks], doubts: &Doubts, starts: &mut [u64]) {
-        let mut found = Found { text, masks, starts };
+        let mut found = Found { text, masks, family: self.family, starts };
         found.wide_spaces(&doubts.wide_spaces);
         match self.family {
             Family::Cased => found.contractions_within(&doubts.contractions),
@@ -127,8 +128,10 @@ impl Found<'_> {
         self.is(IS_SPACE, at) && !self.is(FIRST, at)
     }
 
-    fn is_other(&self, at: usize) -> bool {
-        !(self.is(IS_LETTER, at) || self.is(IS_NUMBER, at) || self.is(IS_SPACE, at))
+    /// Whether line ends right after it belong to it: others, of zones neither Han nor kana nor odd ones.
+    fn takes_line_ends(&self, at: usize) -> bool {
+        let is_other = !(self.is(IS_LETTER, at) || self.is(IS_NUMBER, at) || self.is(IS_SPACE, at));
+        is_other && !(self.family == Family::Zoned && (self.is(FIRST, at) || self.is(SECOND, at)))
     }
 
     fn set(&mut self, at: usize) {
@@ -220,7 +223,7 @@ impl Found<'_> {
             };
             let blanks = run_start(Self::is_blank, newline as usize);
             let newlines = run_start(Self::is_newline, blanks);
-            let belongs_to_others = newlines > 0 && self.is_other(newlines - 1);
+            let belongs_to_others = newlines > 0 && self.takes_line_ends(newlines - 1);
             if newlines < blanks && !belongs_to_others {
                 self.clear(blanks);
             }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Family, Scanner};
+use super::{zoned, Family, Scanner};
 use crate::text::CharTable;
 
 pub(super) const SPACE: u8 = 1;
@@ -29,6 +29,9 @@ pub(super) static KINDS: LazyLock<CharTable> = LazyLock::new(|| {
 impl Scanner {
     /// Cut a text at every match; the matches leave nothing out.
     pub(super) fn cut_by_chars(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
+        if self.family == Family::Zoned {
+            return zoned::cut(text, self.max_digits, emit);
+        }
         let text = Text { text, kinds: &KINDS };
         let mut start = 0;
         while let Some((kind, next)) = text.at(start) {
@@ -43,7 +46,7 @@ impl Scanner {
     fn word_end(self, text: &Text, start: usize, kind: u8, next: usize) -> usize {
         let letters = match self.family {
             Family::Gpt2 => return text.gpt2_word_end(start, kind, next),
-            Family::Plain => text.plain_word(start, kind, next),
+            Family::Plain | Family::Zoned => text.plain_word(start, kind, next),
             Family::Cased => self.cased_word(text, start, kind, next),
         };
         if let Some(end) = letters {
@@ -93,15 +96,15 @@ impl Scanner {
 }
 
 /// A text with the kinds of its characters.
-struct Text<'t> {
-    text: &'t str,
-    kinds: &'t CharTable,
+pub(super) struct Text<'t> {
+    pub(super) text: &'t str,
+    pub(super) kinds: &'t CharTable,
 }
 
 impl Text<'_> {
     /// The kind of the character at a byte and where the next one begins.
     #[inline(always)]
-    fn at(&self, at: usize) -> Option<(u8, usize)> {
+    pub(super) fn at(&self, at: usize) -> Option<(u8, usize)> {
         let byte = *self.text.as_bytes().get(at)?;
         if byte < 0x80 {
             return Some((self.kinds.get(char::from(byte)), at + 1));
@@ -117,13 +120,13 @@ impl Text<'_> {
 
     /// The byte there, 0 at the end.
     #[inline]
-    fn byte(&self, at: usize) -> u8 {
+    pub(super) fn byte(&self, at: usize) -> u8 {
         self.text.as_bytes().get(at).copied().unwrap_or(0)
     }
 
     /// Where a run of at most `most` characters of a kind ends.
     #[inline]
-    fn run(&self, from: usize, kinds: u8, most: usize) -> usize {
+    pub(super) fn run(&self, from: usize, kinds: u8, most: usize) -> usize {
         let (mut end, mut count) = (from, 0);
         while let Some((kind, next)) = self.at(end) {
             if kind & kinds == 0 || count == most {
@@ -191,7 +194,7 @@ impl Text<'_> {
 
     /// `\s*[\r\n]+|\s+(?!\S)|\s+`: up to the last newline of the run, where the pattern knows any, else all but
     /// its last character.
-    fn spaces_end(&self, start: usize, newline: u8) -> usize {
+    pub(super) fn spaces_end(&self, start: usize, newline: u8) -> usize {
         let (mut end, mut last, mut after_newline) = (start, start, None);
         while let Some((kind, next)) = self.at(end) {
             if kind & SPACE == 0 {

@@ -9,25 +9,25 @@ use super::{Family, Scanner};
 
 /// What the bytes of a block are, a bit for each.
 #[derive(Clone, Copy, Default)]
-struct Block {
-    letter: u64,
-    number: u64,
-    space: u64,
+pub(super) struct Block {
+    pub(super) letter: u64,
+    pub(super) number: u64,
+    pub(super) space: u64,
     /// None of the three.
-    other: u64,
-    newline: u64,
+    pub(super) other: u64,
+    pub(super) newline: u64,
     /// A space but no line end.
-    blank: u64,
+    pub(super) blank: u64,
     /// The ASCII space.
-    plain_space: u64,
-    apostrophe: u64,
-    slash: u64,
-    capital: u64,
-    small: u64,
+    pub(super) plain_space: u64,
+    pub(super) apostrophe: u64,
+    pub(super) slash: u64,
+    pub(super) capital: u64,
+    pub(super) small: u64,
     /// A letter without case, or a mark.
-    uncased: u64,
-    mark: u64,
-    wide: u64,
+    pub(super) uncased: u64,
+    pub(super) mark: u64,
+    pub(super) wide: u64,
 }
 
 impl Block {
@@ -54,35 +54,35 @@ impl Block {
     }
 
     /// What is no space.
-    fn word(&self) -> u64 {
+    pub(super) fn word(&self) -> u64 {
         self.letter | self.number | self.other
     }
 }
 
 /// A block between its neighbours; `base` is its first byte.
-struct Around {
-    last: Block,
-    now: Block,
+pub(super) struct Around {
+    pub(super) last: Block,
+    pub(super) now: Block,
     next: Block,
-    base: usize,
+    pub(super) base: usize,
 }
 
 impl Around {
     /// The bytes that such a one stands before.
     #[inline(always)]
-    fn after(&self, of: impl Fn(&Block) -> u64) -> u64 {
+    pub(super) fn after(&self, of: impl Fn(&Block) -> u64) -> u64 {
         of(&self.now) << 1 | of(&self.last) >> 63
     }
 
     /// The bytes that have such a one `by` bytes on.
     #[inline(always)]
-    fn before(&self, by: u32, of: impl Fn(&Block) -> u64) -> u64 {
+    pub(super) fn before(&self, by: u32, of: impl Fn(&Block) -> u64) -> u64 {
         of(&self.now) >> by | of(&self.next) << (64 - by)
     }
 
     /// The first bytes of runs.
     #[inline(always)]
-    fn first(&self, of: impl Fn(&Block) -> u64) -> u64 {
+    pub(super) fn first(&self, of: impl Fn(&Block) -> u64) -> u64 {
         of(&self.now) & !self.after(of)
     }
 }
@@ -106,6 +106,10 @@ impl Scanner {
                 );
                 leads.starts() | self.numbers(around, doubts)
             }),
+            Family::Zoned => {
+                let mut led = false;
+                sweep(masks, len, starts, |around| self.zoned(around, &mut led, doubts));
+            }
             Family::Cased => sweep(masks, len, starts, |around| {
                 let leads = leads(around, doubts);
                 self.note_cased(around, doubts);
@@ -117,7 +121,7 @@ impl Scanner {
 
     /// The starts of numbers of as many digits as the pattern takes.
     #[inline(always)]
-    fn numbers(self, around: &Around, doubts: &mut Doubts) -> u64 {
+    pub(super) fn numbers(self, around: &Around, doubts: &mut Doubts) -> u64 {
         let number = |b: &Block| b.number;
         if self.max_digits == 1 {
             doubts.note_numbers(around.base, around.now.number & around.now.wide);

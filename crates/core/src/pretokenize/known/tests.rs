@@ -3,10 +3,11 @@
 use piecework_kernels::level::Level;
 
 use super::*;
-use crate::spec::PatternSpec;
+use crate::pretokenize::cut::Cutter;
+use crate::spec::{PatternSpec, SplitBehavior};
 use crate::text::Pattern;
 
-const PATTERNS: [&str; 5] = [GPT2, CL100K, QWEN2, O200K, TEKKEN];
+const PATTERNS: [&[&str]; 6] = [&[GPT2], &[CL100K], &[QWEN2], &[O200K], &[TEKKEN], &DEEPSEEK];
 type Spans = Vec<(usize, usize)>;
 
 fn by_chars(scanner: Scanner, text: &str) -> Spans {
@@ -23,17 +24,38 @@ fn by_blocks(scanner: Scanner, text: &str) -> Spans {
     found
 }
 
-fn compiled(pattern: &str) -> Pattern {
-    Pattern::compile(&PatternSpec::Regex(pattern.into()), "pattern").unwrap()
+fn scanner_of(patterns: &[&str]) -> Scanner {
+    match patterns {
+        [pattern] => Scanner::of(pattern).unwrap(),
+        _ => Scanner::DEEPSEEK,
+    }
 }
 
-/// All scanners equal the pattern.
-fn check(pattern: &str, regex: &Pattern, text: &str) {
-    let scanner = Scanner::of(pattern).unwrap();
-    let mut expected = Vec::new();
-    regex.for_each_match(text, |start, end| expected.push((start, end))).unwrap();
-    assert_eq!(by_chars(scanner, text), expected, "{text:?} by {pattern}");
-    assert_eq!(by_blocks(scanner, text), expected, "{text:?} in blocks by {pattern}");
+fn compiled(patterns: &[&str]) -> Vec<Pattern> {
+    let compiled =
+        |&pattern: &&str| Pattern::compile(&PatternSpec::Regex(pattern.into()), "pattern").unwrap();
+    patterns.iter().map(compiled).collect()
+}
+
+/// Cut at the matches of each pattern what those before have left.
+fn by_patterns(patterns: &[Pattern], text: &str) -> Spans {
+    patterns.iter().fold(vec![(0, text.len())], |pieces, pattern| {
+        let mut cut = Vec::new();
+        for (from, to) in pieces {
+            let mut emit = |start, end| cut.push((from + start, from + end));
+            let mut cutter = Cutter::new(SplitBehavior::Isolated, false, &mut emit);
+            pattern.for_each_match(&text[from..to], |start, end| cutter.matched(start, end)).unwrap();
+            cutter.finish(to - from);
+        }
+        cut
+    })
+}
+
+/// All scanners equal the patterns.
+fn check(patterns: &[&str], compiled: &[Pattern], text: &str) {
+    let (scanner, expected) = (scanner_of(patterns), by_patterns(compiled, text));
+    assert_eq!(by_chars(scanner, text), expected, "{text:?} by {patterns:?}");
+    assert_eq!(by_blocks(scanner, text), expected, "{text:?} in blocks by {patterns:?}");
 }
 
 /// Numbers that look random, the same at every run.
@@ -51,7 +73,7 @@ fn every_code_point_is_cut_as_by_the_pattern() {
         let regex = compiled(pattern);
         let mut text = String::new();
         for (count, c) in ('\0'..=char::MAX).enumerate() {
-            for part in ["", " ", "a", "A", "'", "1", "\n", " '", "!!"] {
+            for part in ["", " ", "a", "A", "'", "1", "\n", " '", "!!", "漢", "\0"] {
                 text.push_str(part);
                 text.push(c);
             }
@@ -67,8 +89,20 @@ fn every_code_point_is_cut_as_by_the_pattern() {
 
 #[test]
 fn random_texts_are_cut_as_by_the_pattern() {
-    let all = "aeslmtdrvSTLRVEDMZ  \n\r\t\u{a0}\u{3000}'''1٣½!./-ǅʰ漢か\u{301}\u{5b0}ſé😀，";
-    let few = ["a '\n", "aB \n!/", "1 23a٣", "漢A，a !", "\u{3000}\n a", "a's'S!ſ ", "\u{301}aA! "];
+    let all =
+        "aeslmtdrvSTLRVEDMZ  \n\r\t\u{a0}\u{3000}'''1٣½!./-ǅʰ漢か\u{301}\u{5b0}ſé😀，・゛゗(\0\u{200b}";
+    let few = [
+        "a '\n",
+        "aB \n!/",
+        "1 23a٣",
+        "漢A，a !",
+        "\u{3000}\n a",
+        "a's'S!ſ ",
+        "\u{301}aA! ",
+        "(aé_ \0",
+        "\u{200b}\u{ad}a é\n",
+        "゛・゗漢カ ゙(\na1",
+    ];
     let alphabets: Vec<Vec<char>> = few.iter().chain([&all]).map(|some| some.chars().collect()).collect();
     let mut random = random_numbers();
     for pattern in PATTERNS {
@@ -84,9 +118,9 @@ fn random_texts_are_cut_as_by_the_pattern() {
 
 #[test]
 fn every_level_cuts_alike_at_every_place_of_a_block() {
-    let text = "It's  the 漢A，x \r\n \n\t12345٣ don'tx!!\n/ e\u{301}AB é\u{3000}\u{3000}z  ";
+    let text = "It's  the 漢A，x \r\n \n\t12345٣ don'tx!!\n/ e\u{301}AB é\u{3000}\u{3000}z  (abcdefé \0\0a\u{200b}漢゗゛・\n";
     for pattern in PATTERNS {
-        let scanner = Scanner::of(pattern).unwrap();
+        let scanner = scanner_of(pattern);
         for before in 0..140 {
             let text = "a".repeat(before) + text;
             for level in Level::supported() {
@@ -101,8 +135,11 @@ fn every_level_cuts_alike_at_every_place_of_a_block() {
 fn long_texts_are_cut_in_stretches() {
     let mut random = random_numbers();
     for pattern in PATTERNS {
-        let scanner = Scanner::of(pattern).unwrap();
-        for filling in ["a", " ", "\n", " \n", "\n!/", "12", "漢A", "'s", "\u{3000}", "a\u{301}", "ab c"] {
+        let scanner = scanner_of(pattern);
+        for filling in [
+            "a", " ", "\n", " \n", "\n!/", "12", "漢A", "'s", "\u{3000}", "a\u{301}", "ab c", "_a", "\0",
+            "・",
+        ] {
             for _ in 0..4 {
                 let text = filling.repeat(random(400)) + " x" + &filling.repeat(random(400));
                 assert_eq!(by_blocks(scanner, &text), by_chars(scanner, &text), "{filling:?}");
