@@ -107,12 +107,14 @@ fn word_end(text: &Text, start: usize, kind: u8, next: usize) -> Option<usize> {
     (kind & SPACE != 0).then(|| text.spaces_end(start, NEWLINE))
 }
 
+/// What `zoned_classes` says by the masks that tell letters and others of other families apart.
 impl Block {
+    /// Han or kana.
     fn east(&self) -> u64 {
         self.capital | self.apostrophe
     }
 
-    /// What is neither of the other classes nor punctuation nor a symbol.
+    /// Neither of the other classes nor punctuation nor a symbol.
     fn odd(&self) -> u64 {
         self.slash
     }
