@@ -1,7 +1,7 @@
 //! The ids of many words in a row, as long as the table has them.
 
 use super::{beyond, own, put, Line, PackedIds, MAX_IDS, NO_ID, WORDS};
-use crate::level::{Level, Set};
+use crate::level::Level;
 
 /// A word by what it is known by, and its hash.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,10 +36,10 @@ pub fn put_known_at(level: Level, lines: &[Line], asked: &[Asked], room: &mut [u
     match level.set() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level exists only where the processor has its instructions.
-        Set::Avx512 => unsafe { put_known_avx512(lines, asked, room) },
+        crate::level::Set::Avx512 => unsafe { put_known_avx512(lines, asked, room) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the same.
-        Set::Avx2 => unsafe { put_known_avx2(lines, asked, room) },
+        crate::level::Set::Avx2 => unsafe { put_known_avx2(lines, asked, room) },
         _ => put_known_by(super::find, lines, asked, room),
     }
 }
