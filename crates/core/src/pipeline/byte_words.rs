@@ -1,5 +1,7 @@
 //! Words spelled by their bytes to ids, some hundred at a time: hash all and ask for their lines of the memo,
-//! then read those and write.
+//! then read those and write. What is new is put in when there is enough of it to be segmented at once.
+
+use std::ops::Range;
 
 use crate::memo::{self, Asked, Key, Marked, Memo, Texts, MAX_PIECES};
 use crate::model::{Model, ModelScratch};
@@ -7,7 +9,9 @@ use crate::pretokenize::Words;
 use crate::vocab::Vocab;
 
 /// How many words wait for their lines to arrive.
-const BATCH: usize = 256;
+const ASKED: usize = 256;
+/// How many words are gone through before those are segmented that are new.
+const BATCH: usize = 4 * ASKED;
 /// The longest word, in bytes, that is remembered: of longer ones, whole sentences in some languages, one in
 /// twenty comes again, which is not worth the memory that all take.
 const MAX_REMEMBERED_BYTES: usize = 64;
@@ -80,16 +84,24 @@ impl ByteWords<'_> {
         }
         for (starts, ends) in words.starts.chunks(BATCH).zip(words.ends.chunks(BATCH)) {
             let words = Words { starts, ends };
-            self.ask(text.as_bytes(), words);
-            self.answer(text, words, out);
+            self.batch.later.clear();
+            for first in (0..ends.len()).step_by(ASKED) {
+                let numbers = first..ends.len().min(first + ASKED);
+                self.ask(text.as_bytes(), words, numbers.clone());
+                self.answer(text, words, numbers, out);
+            }
+            if !self.batch.later.is_empty() {
+                self.answer_later(text, words, out);
+            }
         }
     }
 
     /// Hash words and ask for their lines.
-    fn ask(&mut self, text: &[u8], words: Words<'_>) {
+    fn ask(&mut self, text: &[u8], words: Words<'_>, numbers: Range<usize>) {
         let Self { memo, texts, batch: Batch { asked, long, .. }, .. } = self;
         long.clear();
-        for ((start, end), asked) in words.spans().zip(asked.iter_mut()) {
+        let words = Words { starts: &words.starts[numbers.clone()], ends: &words.ends[numbers.clone()] };
+        for ((start, end), asked) in words.spans().zip(&mut asked[numbers]) {
             if let Some(key) = Key::at(text, start, end) {
                 *asked = key.asked();
                 memo.prefetch_hashed(asked.hash);
@@ -107,15 +119,14 @@ impl ByteWords<'_> {
     /// Append the ids of words that have been asked for.
     ///
     /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
-    fn answer(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
+    fn answer(&mut self, text: &str, words: Words<'_>, numbers: Range<usize>, out: &mut Vec<u32>) {
         self.batch.long.iter().for_each(|&hash| self.texts.prefetch_found(hash));
-        self.batch.later.clear();
-        let (mut number, mut at, count) = (0, out.len(), words.ends.len());
-        out.resize(at + MAX_PIECES * count, 0);
+        let (mut number, mut at, end) = (numbers.start, out.len(), numbers.end);
+        out.resize(at + MAX_PIECES * numbers.len(), 0);
         loop {
-            let known = self.memo.put_known(&self.batch.asked[number..count], &mut out[at..]);
+            let known = self.memo.put_known(&self.batch.asked[number..end], &mut out[at..]);
             (number, at) = (number + known.words, at + known.ids);
-            if number == count {
+            if number == end {
                 break;
             }
             let (start, end) = (words.starts[number] as usize, words.ends[number] as usize);
@@ -123,9 +134,6 @@ impl ByteWords<'_> {
             number += 1;
         }
         out.truncate(at);
-        if !self.batch.later.is_empty() {
-            self.answer_later(text, words, out);
-        }
     }
 
     /// Put the ids of a word that the memo does not have at `at`, if they are known, and more room behind; returns
