@@ -380,7 +380,8 @@ class Tokenizer(Trainable, Resizable, Segmentable, Adaptable):
         clean_up: bool | None = None,
     ) -> DecodeStreams:
         """Return streams for several sequences, one after each of `prefills` (which may be empty)."""
-        rows = [id_list(row, f"prefills[{i}]") for i, row in enumerate(prefills)]
+        given = listed(prefills, "prefills", "ids")
+        rows = [id_list(row, f"prefills[{i}]") for i, row in enumerate(given)]
         return DecodeStreams(self._core.decode_stream(rows, skip_special_tokens, clean_up))
 
     # ---- vocabulary

@@ -1,0 +1,102 @@
+"""Texts that streams give, id by id, are together what `decode` gives for all ids."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import piecework as pw
+
+TEXTS = [
+    "the house in the garden, the garden of the house",
+    "naïve café, 漢字かな, 🤗 and 👩‍🚀",
+] * 3
+KINDS = ("wordpiece", "byte-bpe", "unigram")
+
+
+@cache
+def tokenizer(kind: str) -> pw.Tokenizer:
+    """A small tokenizer; the two last spell what they do not know by its bytes."""
+    if kind == "unigram":
+        trainer = pw.SentencePieceTrainer(
+            vocab_size=330, byte_fallback=True, hard_vocab_limit=False
+        )
+        return pw.Tokenizer.train_from_iterator(TEXTS, trainer)
+    return pw.Tokenizer.train_from_iterator(TEXTS, model=kind, vocab_size=300)
+
+
+def ids_of(kind: str, text: str) -> list[int]:
+    return tokenizer(kind).encode(text, add_special_tokens=False).ids
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=st.text(max_size=30))
+def test_fed_ids_give_the_text_of_all(kind: str, text: str) -> None:
+    tok, ids = tokenizer(kind), ids_of(kind, text)
+    assert "".join(tok.decode_stream().feed(ids)) == tok.decode(ids)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_ids_in_any_order_give_the_text_of_all(kind: str, data: st.DataObject) -> None:
+    tok = tokenizer(kind)
+    ids = data.draw(st.lists(st.integers(0, tok.get_vocab_size() - 1), max_size=12))
+    assert "".join(tok.decode_stream().feed(ids)) == tok.decode(ids)
+
+
+@pytest.mark.parametrize("kind", ["byte-bpe", "unigram"])
+def test_no_step_gives_half_a_character(kind: str) -> None:
+    tok, text = tokenizer(kind), "the 👩🏽‍🚀 of 𝔘nicode ẞ"
+    stream = tok.decode_stream()
+    ids = ids_of(kind, text)
+    given_texts = [stream.step(id) for id in ids]
+    assert None in given_texts
+    assert not any("\N{REPLACEMENT CHARACTER}" in one for one in given_texts if one)
+    assert stream.finish() is None
+    assert "".join(one for one in given_texts if one) == tok.decode(ids)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_streams_side_by_side_are_streams_alone(kind: str) -> None:
+    tok = tokenizer(kind)
+    rows = [ids_of(kind, text) for text in ("the garden", "", "漢字 café and 🤗", "house")]
+    streams = tok.decode_streams([[] for _ in rows])
+    found: list[list[str]] = [[] for _ in rows]
+    for at in range(max(map(len, rows))):
+        steps = streams.step([row[at] if at < len(row) else None for row in rows])
+        for texts, step in zip(found, steps, strict=True):
+            texts.extend([step] if step is not None else [])
+    for texts, rest in zip(found, streams.finish(), strict=True):
+        texts.extend([rest] if rest is not None else [])
+    assert ["".join(texts) for texts in found] == [tok.decode(row) for row in rows]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stream_goes_on_after_what_it_is_told(kind: str) -> None:
+    tok = tokenizer(kind)
+    ids = ids_of(kind, "the house in the garden")
+    for cut in range(len(ids) + 1):
+        rest = "".join(tok.decode_stream(ids[:cut]).feed(ids[cut:]))
+        assert tok.decode(ids[:cut]) + rest == tok.decode(ids)
+
+
+def test_a_stream_that_was_finished_begins_anew() -> None:
+    tok = tokenizer("byte-bpe")
+    half, *_ = ids_of("byte-bpe", "𝔘")
+    stream = tok.decode_stream()
+    assert stream.step(half) is None
+    assert stream.finish() == "\N{REPLACEMENT CHARACTER}"
+    assert "".join(stream.feed(ids_of("byte-bpe", "the"))) == "the"
+
+
+def test_what_is_no_ids_is_refused() -> None:
+    tok = tokenizer("wordpiece")
+    with pytest.raises(pw.errors.InputTypeError, match="prefill: found int"):
+        tok.decode_stream(2)
+    with pytest.raises(pw.errors.InputTypeError, match="prefills: found int"):
+        tok.decode_streams(2)
+    with pytest.raises(pw.errors.InputTypeError, match=r"prefills\[1\]: found str"):
+        tok.decode_streams([[1], "a"])
