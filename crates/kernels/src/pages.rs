@@ -15,10 +15,14 @@ pub fn filled<T: Clone>(value: T, len: usize) -> Vec<T> {
 }
 
 /// An empty vector with room for `capacity`, in large pages where the system has them.
+///
+/// Memory is taken as it is written, not before. Where a system refuses so much, there is no room yet.
 #[must_use]
 pub fn with_capacity<T>(capacity: usize) -> Vec<T> {
-    let mut vector = Vec::with_capacity(capacity);
-    prefer_large_pages(vector.spare_capacity_mut());
+    let mut vector = Vec::new();
+    if vector.try_reserve_exact(capacity).is_ok() {
+        prefer_large_pages(vector.spare_capacity_mut());
+    }
     vector
 }
 
@@ -59,5 +63,10 @@ mod tests {
             vector.extend(0..len as u32);
             assert!(vector.into_iter().eq(0..len as u32));
         }
+    }
+
+    #[test]
+    fn what_no_system_has_is_not_asked_for_twice() {
+        assert_eq!(with_capacity::<u64>(usize::MAX / 8).capacity(), 0);
     }
 }
