@@ -55,6 +55,30 @@ def test_loading_and_encoding_imports_nothing_heavy(tmp_path: Path) -> None:
     assert not HEAVY & batch
 
 
+WITHOUT_NUMPY = """
+import sys
+sys.modules["numpy"] = None  # an import of it fails
+import piecework as pw
+tok = pw.Tokenizer.load(sys.argv[1])
+batch = tok.encode_batch(["hug", "hug hug"])
+assert batch.to_lists() == [[1], [0]], batch
+for ask in (lambda: batch.ids, lambda: batch.row_offsets, lambda: tok.count_batch(["hug"])):
+    try:
+        ask()
+    except ImportError as error:
+        print(error.name)
+"""
+
+
+def test_an_array_without_numpy_is_an_import_that_fails(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).save(path)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NUMPY, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["numpy"] * 3
+
+
 def test_every_public_name_is_there_when_asked_for() -> None:
     code = "import piecework as pw; print(*(getattr(pw, name) and name for name in pw.__all__))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
+use crate::arrays::need_numpy;
 use crate::errors::bad_argument;
 use crate::numbers::Numbers;
 
@@ -61,38 +62,38 @@ impl RawBatch {
     }
 
     #[getter]
-    fn ids<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        self.ids.array(py).clone()
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        self.ids.array(py).cloned()
     }
 
     #[getter]
-    fn row_offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        self.row_offsets.array(py).clone()
+    fn row_offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.row_offsets.array(py).cloned()
     }
 
     #[getter]
-    fn type_ids<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u8>>> {
-        self.type_ids.as_ref().map(|types| types.array(py).clone())
+    fn type_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
+        self.type_ids.as_ref().map(|types| types.array(py).cloned()).transpose()
     }
 
     #[getter]
-    fn attention_mask<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u8>>> {
-        self.attention_mask.as_ref().map(|mask| mask.array(py).clone())
+    fn attention_mask<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
+        self.attention_mask.as_ref().map(|mask| mask.array(py).cloned()).transpose()
     }
 
     #[getter]
-    fn offsets<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u32>>> {
-        self.spans.as_ref().map(|(offsets, ..)| offsets.array(py).clone())
+    fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u32>>>> {
+        self.spans.as_ref().map(|(offsets, ..)| offsets.array(py).cloned()).transpose()
     }
 
     #[getter]
-    fn word_ids<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i32>>> {
-        self.spans.as_ref().map(|(_, words, _)| words.array(py).clone())
+    fn word_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<i32>>>> {
+        self.spans.as_ref().map(|(_, words, _)| words.array(py).cloned()).transpose()
     }
 
     #[getter]
-    fn sequence_ids<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i8>>> {
-        self.spans.as_ref().map(|(.., sequences)| sequences.array(py).clone())
+    fn sequence_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<i8>>>> {
+        self.spans.as_ref().map(|(.., sequences)| sequences.array(py).cloned()).transpose()
     }
 
     #[getter]
@@ -144,12 +145,15 @@ impl<T: Element + Clone> Column<T> {
     }
 
     /// The array; nothing is copied unless somebody is reading the values right now.
-    fn array<'py>(&self, py: Python<'py>) -> &Bound<'py, PyArray1<T>> {
+    fn array<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyArray1<T>>> {
+        if self.array.get(py).is_none() {
+            need_numpy(py)?;
+        }
         let made = self.array.get_or_init(py, || {
             let values = self.values().take().map_or_else(Vec::new, Arc::unwrap_or_clone);
             values.into_pyarray(py).unbind()
         });
-        made.bind(py)
+        Ok(made.bind(py))
     }
 
     /// Read the values, those of the array once there is one.
@@ -157,7 +161,7 @@ impl<T: Element + Clone> Column<T> {
         let values = self.values().clone();
         match values {
             Some(values) => Ok(work(&values)),
-            None => Ok(work(self.array(py).try_readonly()?.as_slice()?)),
+            None => Ok(work(self.array(py)?.try_readonly()?.as_slice()?)),
         }
     }
 

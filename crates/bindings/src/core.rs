@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_core::batch::Encoder;
 use piecework_core::error::Error;
 use piecework_core::model::Sampling;
@@ -13,6 +13,7 @@ use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList, PyString};
 
+use crate::arrays::array;
 use crate::batch::{rows, RawBatch};
 use crate::custom::functions as custom_functions;
 use crate::encoding::RawEncoding;
@@ -211,7 +212,7 @@ impl Core {
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
         let counts = py.detach(|| self.encoder.count(&inputs, options, workers));
-        Ok(counts.map_err(raise)?.into_pyarray(py))
+        array(py, counts.map_err(raise)?)
     }
 
     fn decode(

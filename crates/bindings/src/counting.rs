@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_core::batch;
 use piecework_core::normalize::Normalizer;
 use piecework_core::pipeline::Splitter;
@@ -11,6 +11,7 @@ use piecework_core::train::Counts;
 use piecework_formats::tokenizer_json;
 use pyo3::prelude::*;
 
+use crate::arrays::array;
 use crate::core::worker_count;
 use crate::custom::functions as custom_functions;
 use crate::errors::raise;
@@ -124,12 +125,12 @@ impl RawCounts {
         self.counts.iter().map(|(word, ..)| word).collect()
     }
 
-    fn counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        self.counts.counts().to_vec().into_pyarray(py)
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        array(py, self.counts.counts().to_vec())
     }
 
-    fn first<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        self.counts.first().to_vec().into_pyarray(py)
+    fn first<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        array(py, self.counts.first().to_vec())
     }
 
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {

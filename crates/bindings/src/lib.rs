@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::needless_pass_by_value, reason = "arguments arrive by value from Python")]
 
+mod arrays;
 mod batch;
 mod bytes;
 mod caches;
