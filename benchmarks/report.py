@@ -1,6 +1,6 @@
 """Print the tables of a recorded run.
 
-    python benchmarks/report.py benchmarks/record/2026-11-21-table.json
+    python benchmarks/report.py benchmarks/record/2026-11-22-table.json
     python benchmarks/report.py RECORD --details  # every engine and phase, with the spread
 
 Figures are medians over the repetitions; ratios are of medians of the same run. Peers whose answer is not
