@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -399,3 +401,27 @@ def test_embedding_rows_follow_the_map() -> None:
         was_kept = token in smaller.get_vocab()
         assert rows[number, 0] == (old if was_kept else -1)
     assert "added" in repr(second)
+
+
+# ---- what is no specification
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tok: pw.vocabulary.add_pieces(tok, []),
+        lambda tok: pw.vocabulary.remove_pieces(tok, []),
+        lambda tok: pw.vocabulary.set_scores(tok, {}),
+        lambda tok: pw.vocabulary.set_types(tok, {}),
+        lambda tok: pw.vocabulary.restricted(tok, None),
+        lambda tok: pw.vocabulary.pruned(tok, [], True),
+        lambda tok: pw.vocabulary.shrunk(tok, 1),
+        pw.vocabulary.as_components,
+        pw.vocabulary.as_sentencepiece,
+        pw.Tokenizer.from_spec,
+    ],
+)
+def test_a_tokenizer_in_place_of_its_specification_is_refused(change: Callable[..., Any]) -> None:
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+    with pytest.raises(pw.errors.InputTypeError, match="spec: found Tokenizer, expected Tokeniz"):
+        change(tok)

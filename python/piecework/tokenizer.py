@@ -156,11 +156,9 @@ class Tokenizer(Trainable, Resizable, Segmentable, Adaptable):
         >>> pw.Tokenizer.from_spec(spec).encode("ab").ids
         [1, 0]
         """
-        from piecework.spec import TokenizerSpec
+        from piecework.spec.tokenizer import checked_spec
 
-        if not isinstance(spec, TokenizerSpec):
-            raise InputTypeError("spec", type(spec).__name__, "TokenizerSpec")
-        text, functions = spec.to_core()
+        text, functions = checked_spec(spec).to_core()
         special_in_text = checked_special_in_text(spec.special_in_text)
         return cls._of(_compiled(text, functions), special_in_text, functions)
 

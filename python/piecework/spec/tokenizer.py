@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from piecework.errors import InputTypeError
 from piecework.spec.added_tokens import AddedToken
 from piecework.spec.component import json_value, refuse_value
 from piecework.spec.custom import functions_of, loads_with_functions, refuse_custom_stages
@@ -83,3 +84,11 @@ class TokenizerSpec:
             truncation=value["truncation"] and Truncation.from_json(value["truncation"]),
             padding=value["padding"] and Padding.from_json(value["padding"]),
         )
+
+
+def checked_spec(spec: object) -> TokenizerSpec:
+    """Refuse what is no specification, such as the tokenizer that has it."""
+    if not isinstance(spec, TokenizerSpec):
+        expected = "TokenizerSpec, such as the `spec` of a tokenizer"
+        raise InputTypeError("spec", type(spec).__name__, expected)
+    return spec

@@ -34,6 +34,7 @@ from piecework.spec import (
     Unigram,
 )
 from piecework.spec.patterns import PrependScheme
+from piecework.spec.tokenizer import checked_spec
 from piecework.vocabulary.pieces import pieces_of
 
 _MARK = "▁"
@@ -69,7 +70,7 @@ def as_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
     Special tokens become control pieces, other added tokens user-defined ones. Raises `ArgumentError`
     naming the stage that SentencePiece has nothing like.
     """
-    model = spec.model
+    model = checked_spec(spec).model
     if not isinstance(model, Unigram):
         raise ArgumentError("model", type(model).__name__, "a Unigram model")
     special = {token.content for token in spec.added_tokens if token.special}

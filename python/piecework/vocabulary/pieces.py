@@ -20,6 +20,7 @@ from piecework.spec import (
     Template,
     TokenizerSpec,
 )
+from piecework.spec.tokenizer import checked_spec
 
 _FIXED = ("control", "unknown", "user_defined", "byte")
 
@@ -105,9 +106,10 @@ def extras(model: Model, *, bos: bool, eos: bool) -> Template | None:
 
 def pieces_of(spec: TokenizerSpec) -> SentencePiece:
     """Return the model, which must be SentencePiece's."""
-    if not isinstance(spec.model, SentencePiece):
-        raise ArgumentError("model", type(spec.model).__name__, "a SentencePiece model")
-    return spec.model
+    model = checked_spec(spec).model
+    if not isinstance(model, SentencePiece):
+        raise ArgumentError("model", type(model).__name__, "a SentencePiece model")
+    return model
 
 
 def _with_pieces(spec: TokenizerSpec, pieces: Iterable[ScoredPiece]) -> TokenizerSpec:

@@ -9,6 +9,7 @@ import numpy as np
 
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
+from piecework.spec.tokenizer import checked_spec
 from piecework.vocabulary.entries import all_ids, alphabet, anchored, changeable
 from piecework.vocabulary.id_map import IdMap, Moves
 from piecework.vocabulary.merges import Derivations
@@ -19,7 +20,7 @@ def pruned(
     spec: TokenizerSpec, keep: Iterable[str | int], keep_alphabet: bool
 ) -> tuple[TokenizerSpec, IdMap]:
     """Return the specification with the entries kept, and where ids went."""
-    model = changeable(spec.model)
+    model = changeable(checked_spec(spec).model)
     kept = _named(spec, keep) | anchored(spec)
     if keep_alphabet:
         kept |= alphabet(model)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, TokenizerSpec
+from piecework.spec.tokenizer import checked_spec
 from piecework.vocabulary.entries import all_ids, alphabet, anchored, changeable
 from piecework.vocabulary.id_map import IdMap
 from piecework.vocabulary.prune import without
@@ -15,7 +16,7 @@ from piecework.vocabulary.prune import without
 
 def shrunk(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
     """Return the specification with `size` tokens, added ones included, and where ids went."""
-    model = changeable(spec.model)
+    model = changeable(checked_spec(spec).model)
     present = len(all_ids(spec))
     if size > present:
         raise ArgumentError("size", str(size), f"at most {present}, the tokens that there are")
