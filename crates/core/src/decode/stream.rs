@@ -29,8 +29,10 @@ pub struct DecodeStream {
 
 /// Stands for bytes that are no character, or not yet.
 const UNFINISHED: char = '\u{FFFD}';
-/// Four bytes make any character: when as many ids have come, those before the last are no part of one.
+/// Four bytes make any character: when as many ids have come, those before the last three are no part of one.
 const MAX_WAITING: usize = 4;
+/// As many bytes may be part of a character that is yet to end.
+const MAX_UNFINISHED: usize = MAX_WAITING - 1;
 /// The window is cut down when it has more ids than this.
 const MAX_WINDOW: usize = 32;
 /// Ids that stay at least.
@@ -123,7 +125,7 @@ impl DecodeStream {
         let rest = self.rest(&text, decode)?;
         let finished = rest.trim_end_matches(UNFINISHED).len();
         let certain = match rest.len() - finished {
-            unfinished if is_settled && unfinished > 0 => rest.len() - UNFINISHED.len_utf8(),
+            unfinished if is_settled => rest.len() - unfinished.min(MAX_UNFINISHED * UNFINISHED.len_utf8()),
             _ => finished,
         };
         let certain = if is_stuck { rest.len() } else { certain };
