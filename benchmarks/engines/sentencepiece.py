@@ -64,6 +64,7 @@ def decode(tokenizer: Any, encoded: Any) -> list[str]:
 
 def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict[str, float]:
     """Learn from all lines of a file, long ones too; pieces may mix scripts, as with the others."""
+    assert score in SCORES
     assert min_frequency == 1
     with TemporaryDirectory() as folder:
         prefix = str(Path(folder) / "model")
