@@ -93,6 +93,7 @@ pub struct Memo {
 
 /// The most words that a table has room for: 32 MB.
 const MAX_BITS: u32 = 20;
+
 /// A table with so many words is full.
 fn most_words(lines: usize) -> usize {
     lines * lines::WORDS * 5 / 8

@@ -6,14 +6,6 @@ use std::mem::MaybeUninit;
 const LEAST_BYTES: usize = 2 << 20;
 const PAGE_BYTES: usize = 4096;
 
-/// A vector of `len` times `value`, in large pages where the system has them.
-#[must_use]
-pub fn filled<T: Clone>(value: T, len: usize) -> Vec<T> {
-    let mut vector = with_capacity(len);
-    vector.resize(len, value);
-    vector
-}
-
 /// An empty vector with room for `capacity`, in large pages where the system has them.
 ///
 /// Memory is taken as it is written, not before. Where a system refuses so much, there is no room yet.
@@ -55,9 +47,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vectors_are_what_they_would_be() {
+    fn vectors_are_empty_and_have_the_room() {
         for len in [0, 1, 1000, LEAST_BYTES / 4, LEAST_BYTES + 12_345] {
-            assert_eq!(filled(7_u32, len), vec![7; len]);
             let mut vector = with_capacity::<u32>(len);
             assert!(vector.is_empty() && vector.capacity() >= len);
             vector.extend(0..len as u32);
