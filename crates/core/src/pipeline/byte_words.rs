@@ -8,6 +8,8 @@ use crate::model::{Model, ModelScratch};
 use crate::pretokenize::Words;
 use crate::vocab::Vocab;
 
+use super::later::{put_in, Later, Way};
+
 /// How many words wait for their lines to arrive.
 const ASKED: usize = 256;
 /// How many words are gone through before those are segmented that are new.
@@ -15,27 +17,6 @@ const BATCH: usize = 4 * ASKED;
 /// The longest word, in bytes, that is remembered: of longer ones, whole sentences in some languages, one in
 /// twenty comes again, which is not worth the memory that all take.
 const MAX_REMEMBERED_BYTES: usize = 64;
-
-/// A word whose ids are not in the memo, on its way to them.
-#[derive(Clone, Copy, Debug)]
-struct Later {
-    /// Its number among those that wait.
-    number: usize,
-    /// Where its ids go, if those of all others that come later are left out.
-    at: usize,
-    way: Way,
-    /// Where its ids are.
-    ids: (usize, usize),
-}
-
-/// Where the ids of a word come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// The model.
-    New,
-    /// The same word came before, as the one with this number of those that come later.
-    Again(usize),
-}
 
 /// Memory for the words that wait, and for those that take longer.
 #[derive(Clone, Debug)]
@@ -185,7 +166,8 @@ impl ByteWords<'_> {
     fn answer_later(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
         self.segment_new(text, words);
         self.remember(text);
-        self.batch.put_in(out);
+        let Batch { later, ids, .. } = &mut *self.batch;
+        put_in(later, ids, out);
     }
 
     /// Segment the words that are new.
@@ -227,27 +209,4 @@ impl ByteWords<'_> {
 
 fn is_remembered(len: usize) -> bool {
     len <= MAX_REMEMBERED_BYTES
-}
-
-impl Batch {
-    /// Put in the ids of words that come later, from the last on.
-    fn put_in(&mut self, out: &mut Vec<u32>) {
-        for at in 0..self.later.len() {
-            if let Way::Again(number) = self.later[at].way {
-                self.later[at].ids = self.later[number].ids;
-            }
-        }
-        let mut from = out.len();
-        let all: usize = self.later.iter().map(|word| word.ids.1 - word.ids.0).sum();
-        out.resize(from + all, 0);
-        let mut to = out.len();
-        for word in self.later.iter().rev() {
-            let ids = &self.ids[word.ids.0..word.ids.1];
-            out.copy_within(word.at..from, to - (from - word.at));
-            to -= from - word.at;
-            from = word.at;
-            out[to - ids.len()..to].copy_from_slice(ids);
-            to -= ids.len();
-        }
-    }
 }

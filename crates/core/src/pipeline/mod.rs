@@ -5,6 +5,7 @@ mod bytes;
 mod checks;
 mod decoding;
 mod input;
+mod later;
 mod marked;
 mod pieces;
 mod row_tokens;
