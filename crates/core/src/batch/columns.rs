@@ -1,5 +1,7 @@
 //! The columns of a batch: written row by row, appended to each other, filled up to one length.
 
+use piecework_kernels::pages;
+
 use crate::encoding::{padded_length, Token};
 use crate::spec::{Direction, Padding};
 
@@ -44,6 +46,19 @@ impl BatchIds {
                 word_ids: Vec::with_capacity(tokens),
                 sequence_ids: Vec::with_capacity(tokens),
             }),
+        }
+    }
+
+    /// Make room for the rest when `done` of `all` parts of about equal bytes are there.
+    pub(super) fn make_room(&mut self, done: usize, all: usize) {
+        make_room(&mut self.ids, done, all);
+        if let Some(type_ids) = &mut self.type_ids {
+            make_room(type_ids, done, all);
+        }
+        if let Some(Spans { offsets, word_ids, sequence_ids }) = &mut self.spans {
+            make_room(offsets, done, all);
+            make_room(word_ids, done, all);
+            make_room(sequence_ids, done, all);
         }
     }
 
@@ -118,6 +133,19 @@ impl BatchIds {
     }
 }
 
+/// Make room in a column for as many items in each part that is left as in those that are done, and some more.
+///
+/// It is moved, as large pages have to be asked for before they are written, and mapped ones do not grow.
+fn make_room<T: Copy>(column: &mut Vec<T>, done: usize, all: usize) {
+    let (left, a_part) = (all - done, column.len().div_ceil(done));
+    if left == 0 || column.capacity() - column.len() >= 2 * a_part {
+        return;
+    }
+    let mut larger = pages::with_capacity(column.len() + left * a_part / 8 * 9 + 2 * a_part);
+    larger.extend_from_slice(column);
+    *column = larger;
+}
+
 /// How rows are filled up.
 struct Filler {
     lengths: Vec<usize>,
@@ -128,7 +156,7 @@ struct Filler {
 impl Filler {
     /// A column with `filling` where rows are too short.
     fn fill<T: Copy>(&self, column: &[T], filling: T) -> Vec<T> {
-        let mut filled = Vec::with_capacity(self.filled_lengths().sum());
+        let mut filled = pages::with_capacity(self.filled_lengths().sum());
         let mut start = 0;
         for &length in &self.lengths {
             let row = &column[start..start + length];
@@ -164,6 +192,19 @@ impl Filler {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn room_is_made_once_for_parts_that_are_alike() {
+        let mut column: Vec<usize> = (0..1000).collect();
+        make_room(&mut column, 1, 50);
+        let room = column.capacity();
+        for done in 2..=50 {
+            column.extend(0..1000);
+            make_room(&mut column, done, 50);
+            assert_eq!(column.capacity(), room);
+        }
+        assert!(column.chunks(1000).all(|part| part.iter().copied().eq(0..1000)));
+    }
 
     #[test]
     fn what_stands_for_nothing_is_minus_one() {

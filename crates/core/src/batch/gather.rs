@@ -13,8 +13,9 @@ pub(super) struct Gather(Mutex<Gathered>);
 
 struct Gathered {
     whole: BatchIds,
-    /// The number of the part that comes next.
+    /// The number of the part that comes next, and of all.
     next: usize,
+    all: usize,
     /// Parts that are done before their turn.
     early: BTreeMap<usize, BatchIds>,
     /// Parts that have been copied.
@@ -22,9 +23,9 @@ struct Gathered {
 }
 
 impl Gather {
-    /// Begin with an empty batch.
-    pub(super) fn into(whole: BatchIds) -> Self {
-        Self(Mutex::new(Gathered { whole, next: 0, early: BTreeMap::new(), spare: Vec::new() }))
+    /// Begin with an empty batch, to which so many parts come.
+    pub(super) fn into(whole: BatchIds, all: usize) -> Self {
+        Self(Mutex::new(Gathered { whole, next: 0, all, early: BTreeMap::new(), spare: Vec::new() }))
     }
 
     /// An empty part, if there is one that can be used again.
@@ -39,6 +40,7 @@ impl Gather {
         while let Some(mut part) = gathered.early.remove(&gathered.next) {
             gathered.whole.append(&part);
             gathered.next += 1;
+            gathered.whole.make_room(gathered.next, gathered.all);
             part.clear();
             gathered.spare.push(part);
         }
@@ -76,8 +78,8 @@ mod tests {
         let rows: Vec<usize> = (0..200).map(|i| i * 7 % 11).collect();
         for size in [1, 3, 50, 200] {
             for step in [1, 7, 13] {
-                let gather = Gather::into(part(&[]));
                 let mut left: Vec<usize> = (0..rows.chunks(size).len()).collect();
+                let gather = Gather::into(part(&[]), left.len());
                 while !left.is_empty() {
                     let number = left.remove(step % left.len());
                     gather.add(number, part(rows.chunks(size).nth(number).unwrap_or_default()));
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_part_that_is_used_again_is_empty() {
-        let gather = Gather::into(part(&[]));
+        let gather = Gather::into(part(&[]), 1);
         assert_eq!(gather.spare(), None);
         gather.add(0, part(&[2, 3]));
         assert_eq!(gather.spare(), Some(part(&[])));

@@ -87,14 +87,13 @@ impl Encoder {
     }
 
     fn encode_rows(&self, rows: &Rows<'_>, workers: usize) -> Result<BatchIds, Error> {
-        let all = 0..rows.inputs.len();
         let shares = shares_of(&sizes(rows.inputs), workers);
-        if shares.len() <= 1 {
-            let mut whole = rows.room(all.clone());
-            self.with_scratch(|scratch| rows.encode(all, &Stop::default(), scratch, &mut whole))?;
-            return Ok(whole);
+        let all = shares.len();
+        let whole = rows.room(shares.first().cloned().unwrap_or_default());
+        if workers <= 1 || all <= 1 {
+            return self.with_scratch(|scratch| rows.encode_all(&shares, scratch, whole));
         }
-        let gather = Gather::into(rows.room(all));
+        let gather = Gather::into(whole, all);
         work_on(shares.into_iter().enumerate(), workers, |(number, share), stop| {
             let mut part = gather.spare().unwrap_or_else(|| rows.room(share.clone()));
             self.with_scratch(|scratch| rows.encode(share, stop, scratch, &mut part))?;
@@ -152,6 +151,20 @@ impl Rows<'_> {
         let fills_types = self.pipeline.padding().is_some_and(|padding| padding.pad_type_id != 0);
         let with_types = fills_types || self.pipeline.has_type_ids(self.pairs.is_some());
         BatchIds::with_room(rows.len(), room_for(bytes), with_types, self.with_spans)
+    }
+
+    /// Append all rows, share after share.
+    fn encode_all(
+        &self,
+        shares: &[Range<usize>],
+        scratch: &mut Scratch,
+        mut whole: BatchIds,
+    ) -> Result<BatchIds, Error> {
+        for (number, share) in shares.iter().enumerate() {
+            self.encode(share.clone(), &Stop::default(), scratch, &mut whole)?;
+            whole.make_room(number + 1, shares.len());
+        }
+        Ok(whole)
     }
 
     /// Append some rows to a part.

@@ -11,14 +11,14 @@ use crate::error::{Error, ErrorKind};
 /// Below this many bytes a thread costs more than it brings.
 const MIN_BYTES_PER_WORKER: usize = 64 << 10;
 
-/// Shares for several threads have about this many bytes: their ids fit a processor's cache, and none waits long
-/// for another at the end.
+/// Shares have about this many bytes: their ids fit a processor's cache, and no thread waits long for another at
+/// the end.
 const SHARE_BYTES: usize = 256 << 10;
 
 /// Ranges of rows of about equal bytes for as many threads, none without rows.
 pub(super) fn shares_of(sizes: &[usize], workers: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().map(|size| size + 1).sum();
-    shares(sizes, if workers > 1 { workers.max(total / SHARE_BYTES) } else { 1 })
+    shares(sizes, workers.max(total / SHARE_BYTES))
 }
 
 /// Ranges of rows of about equal bytes, at most `wanted` of them, none without rows.
