@@ -20,7 +20,7 @@ use custom::Custom;
 use cut::{cut_at_chars, Cutter};
 pub use empty::refuse_empty_matches;
 pub use known::ScanScratch;
-use known::{Scanner, DEEPSEEK};
+use known::{Digits, Scanner, DEEPSEEK};
 pub use raw::{write_printable, Words};
 
 /// A compiled pre-tokenizer.
@@ -212,8 +212,8 @@ fn compile_into(spec: &PreTokenizerSpec, place: &str, stages: &mut Vec<Stage>) -
         PreTokenizerSpec::Sequence(members) => {
             let mut at = 0;
             while let Some(member) = members.get(at) {
-                if let Some((scanner, count)) = known_sequence(&members[at..]) {
-                    stages.push(Stage::Known(scanner));
+                if let Some((known, count)) = known_sequence(&members[at..]) {
+                    stages.extend(known);
                     at += count;
                 } else {
                     compile_into(member, &format!("{place}.pretokenizers[{at}]"), stages)?;
@@ -242,11 +242,33 @@ fn isolated(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Opt
     }
 }
 
-/// One scanner for several pre-tokenizers from the first on, and for how many.
-fn known_sequence(members: &[PreTokenizerSpec]) -> Option<(Scanner, usize)> {
-    let patterns = members.first_chunk()?.each_ref().map(|member| match member {
+/// One scanner for several pre-tokenizers from the first on, with what else the last does, and for how many.
+fn known_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<Stage>, usize)> {
+    if members.first_chunk().is_some_and(|first| first.each_ref().map(isolated_in) == DEEPSEEK.map(Some)) {
+        return Some((vec![Stage::Known(Scanner::DEEPSEEK)], DEEPSEEK.len()));
+    }
+    let [first, second, ..] = members else { return None };
+    let digits = match first {
+        PreTokenizerSpec::Digits { individual_digits: true } => Digits::Numeric,
+        first => Digits::of(isolated_in(first)?)?,
+    };
+    let known = |scanner: Scanner| scanner.between_numbers(digits).map(Stage::Known);
+    let stages = match *second {
+        PreTokenizerSpec::ByteLevel(
+            spec @ ByteLevelSpec { use_regex: true, add_prefix_space: false, .. },
+        ) => {
+            let bytes = ByteLevelSpec { use_regex: false, ..spec };
+            vec![known(Scanner::GPT2)?, Stage::ByteLevel(bytes)]
+        }
+        ref second => vec![known(Scanner::of(isolated_in(second)?)?)?],
+    };
+    Some((stages, 2))
+}
+
+/// The expression whose matches a pre-tokenizer isolates, if it does no more.
+fn isolated_in(member: &PreTokenizerSpec) -> Option<&str> {
+    match member {
         PreTokenizerSpec::Split { pattern, behavior, invert } => isolated(pattern, *behavior, *invert),
         _ => None,
-    });
-    (patterns == DEEPSEEK.map(Some)).then_some((Scanner::DEEPSEEK, DEEPSEEK.len()))
+    }
 }

@@ -10,9 +10,11 @@ const WORD: u8 = 2;
 static KINDS: LazyLock<CharTable> = LazyLock::new(|| CharTable::new([(r"\s", SPACE), (r"\w", WORD)]));
 
 /// Numbers of every kind (N), Unicode 16, and those that Unicode 17 added: tokenizers asks Rust's `char`.
-static NUMERIC: LazyLock<CharTable> = LazyLock::new(|| {
-    CharTable::new([(r"\p{N}", 1), (r"[\x{11DE0}-\x{11DE9}]", 1), (r"[\x{16FF4}-\x{16FF6}]", 1)])
-});
+pub(super) const NUMERIC_CLASSES: [&str; 3] =
+    [r"\p{N}", r"[\x{11DE0}-\x{11DE9}]", r"[\x{16FF4}-\x{16FF6}]"];
+
+static NUMERIC: LazyLock<CharTable> =
+    LazyLock::new(|| CharTable::new(NUMERIC_CLASSES.map(|class| (class, 1))));
 
 /// Runs of word characters and runs of anything else but whitespace, which is dropped.
 pub(super) fn cut_whitespace(text: &str, emit: &mut dyn FnMut(usize, usize)) {

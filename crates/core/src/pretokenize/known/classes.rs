@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
-use super::scalar::{KINDS, LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
-use super::{zoned, Family};
+use super::scalar::{KINDS, LETTER, LOWER, MARKED, NEWLINE, NUMBER, NUMERIC, SPACE, UPPER};
+use super::{zoned, Alphabet};
 use crate::text::{wide_char_at, CharTable};
 
 /// The masks of one block.
@@ -23,24 +23,28 @@ pub(super) const SECOND: usize = 4;
 /// Not ASCII.
 pub(super) const IS_WIDE: usize = 5;
 
-/// What the characters are to a family of patterns.
+/// What the characters are to a pattern.
 pub(super) struct Table {
     ascii: ByteClasses,
     /// The classes of each kind of characters, a bit for each mask.
     of_kind: [u8; 64],
-    kinds: &'static CharTable,
+    pub(super) kinds: &'static CharTable,
 }
 
 static PLAIN: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, plain_classes, set_apart));
+static MARKED_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&MARKED, plain_classes, set_apart));
+static NUMERIC_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&NUMERIC, plain_classes, set_apart));
 static CASED: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, cased_classes, set_apart));
 static ZONED: LazyLock<Table> = LazyLock::new(|| Table::new(&zoned::KINDS, zoned_classes, plain_space));
 
 impl Table {
-    pub(super) fn of(family: Family) -> &'static Self {
-        match family {
-            Family::Gpt2 | Family::Plain => &PLAIN,
-            Family::Cased => &CASED,
-            Family::Zoned => &ZONED,
+    pub(super) fn of(alphabet: Alphabet) -> &'static Self {
+        match alphabet {
+            Alphabet::Plain => &PLAIN,
+            Alphabet::Marked => &MARKED_TABLE,
+            Alphabet::Numeric => &NUMERIC_TABLE,
+            Alphabet::Cased => &CASED,
+            Alphabet::Zoned => &ZONED,
         }
     }
 

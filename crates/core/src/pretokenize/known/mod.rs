@@ -1,5 +1,6 @@
 //! Scanners for the split patterns of well-known models, equal to their regular expressions on every text.
 //!
+//! spellings  the texts that a pattern is known by
 //! scalar     character by character: the definition, and where the others do not reach
 //! classes    text to bit masks, one for each class of characters
 //! starts     masks to the bytes where words start, 64 at a time
@@ -7,13 +8,14 @@
 //! stretches  long texts, cut where every pattern cuts
 //! zoned      DeepSeek-V3's family, by both
 //!
-//! Four families: GPT-2, cl100k (Llama 3; with single digits Qwen), where a word is a run of letters with
-//! any one character before, o200k (tekken), where capitals may only begin one, and DeepSeek-V3's three patterns
-//! that cut one after the other. Known by the very text of the pattern; linear, one pass.
+//! Four families: GPT-2, cl100k (Llama 3, Qwen), where a word is a run of letters with any one character before,
+//! o200k (tekken), where capitals may only begin one, and DeepSeek-V3's three patterns that cut one after the
+//! other. The first three may come after a cut at every number, as StarCoder's does. Linear, one pass.
 
 mod classes;
 mod repairs;
 mod scalar;
+mod spellings;
 mod starts;
 mod stretches;
 #[cfg(test)]
@@ -25,15 +27,8 @@ use piecework_kernels::positions;
 use super::raw::Words;
 use classes::{Masks, Table};
 use repairs::Doubts;
+pub(super) use spellings::Digits;
 pub(super) use zoned::DEEPSEEK;
-
-/// The published encoder's; also what the byte level cuts by.
-const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
-/// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*` and spaces.
-const CL100K: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-const TEKKEN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 /// Shorter texts are scanned character by character where there is no scratch.
 const SHORT: usize = 256;
@@ -42,9 +37,16 @@ const SHORT: usize = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Scanner {
     family: Family,
+    alphabet: Alphabet,
     /// `'s` and the like: words of their own, or with `Cased` the end of one.
     contractions: bool,
     max_digits: usize,
+    /// What words of others take after them.
+    trail: Trail,
+    /// Numbers are cut out first: the pattern sees only what is between them.
+    between_numbers: bool,
+    /// The spaces that a text ends with are one word, line ends or not.
+    joins_last_spaces: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,28 @@ enum Family {
     Cased,
     /// Words stay within zones: numbers, Han and kana, the rest.
     Zoned,
+}
+
+/// What characters are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Alphabet {
+    /// Letters, numbers, spaces and others as Unicode has them.
+    Plain,
+    /// Marks are letters.
+    Marked,
+    /// Numbers are those of the pre-tokenizer for digits.
+    Numeric,
+    /// Capitals, small letters and marks are told apart.
+    Cased,
+    /// As DeepSeek-V3's patterns see them.
+    Zoned,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trail {
+    Nothing,
+    LineEnds,
+    LineEndsAndSlashes,
 }
 
 /// Memory for the words of a text.
@@ -75,23 +99,25 @@ pub struct ScanScratch {
 
 impl Scanner {
     /// That of the byte level.
-    pub(super) const GPT2: Self = Self { family: Family::Gpt2, contractions: true, max_digits: usize::MAX };
+    pub(super) const GPT2: Self = Self {
+        family: Family::Gpt2,
+        alphabet: Alphabet::Plain,
+        contractions: true,
+        max_digits: usize::MAX,
+        trail: Trail::Nothing,
+        between_numbers: false,
+        joins_last_spaces: false,
+    };
 
     /// That of `DEEPSEEK`.
-    pub(super) const DEEPSEEK: Self = Self { family: Family::Zoned, contractions: false, max_digits: 3 };
-
-    /// The scanner of a pattern, if it is a known one.
-    pub(super) fn of(pattern: &str) -> Option<Self> {
-        let (family, contractions, max_digits) = match pattern {
-            GPT2 => return Some(Self::GPT2),
-            CL100K => (Family::Plain, true, 3),
-            QWEN2 => (Family::Plain, true, 1),
-            O200K => (Family::Cased, true, 3),
-            TEKKEN => (Family::Cased, false, 1),
-            _ => return None,
-        };
-        Some(Self { family, contractions, max_digits })
-    }
+    pub(super) const DEEPSEEK: Self = Self {
+        family: Family::Zoned,
+        alphabet: Alphabet::Zoned,
+        contractions: false,
+        max_digits: 3,
+        trail: Trail::LineEnds,
+        ..Self::GPT2
+    };
 
     /// Cut a text at every match; the matches leave nothing out.
     pub(super) fn cut(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
@@ -110,7 +136,7 @@ impl Scanner {
         scratch: &mut ScanScratch,
         mut take: impl FnMut(usize, &str, Words<'_>),
     ) {
-        let table = Table::of(self.family);
+        let table = Table::of(self.alphabet);
         let mut from = 0;
         while from < text.len() {
             let to = stretches::end(text, from);

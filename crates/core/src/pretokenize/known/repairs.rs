@@ -5,7 +5,7 @@ use piecework_kernels::classes::BLOCK;
 use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, SECOND};
 use super::scalar::contraction_end;
 use super::stretches::is_certain;
-use super::{Family, Scanner};
+use super::{Family, Scanner, Trail};
 
 /// Bytes that `find_starts` could not decide by, in order.
 #[derive(Clone, Debug, Default)]
@@ -75,14 +75,14 @@ fn note(list: &mut Vec<u32>, base: usize, mut bits: u64) {
 struct Found<'s> {
     text: &'s str,
     masks: &'s [Masks],
-    family: Family,
+    scanner: Scanner,
     starts: &'s mut [u64],
 }
 
 impl Scanner {
     /// Decide what is in doubt.
     pub(super) fn repair(self, text: &str, masks: &[Masks], doubts: &Doubts, starts: &mut [u64]) {
-        let mut found = Found { text, masks, family: self.family, starts };
+        let mut found = Found { text, masks, scanner: self, starts };
         found.wide_spaces(&doubts.wide_spaces);
         match self.family {
             Family::Cased => found.contractions_within(&doubts.contractions),
@@ -92,6 +92,9 @@ impl Scanner {
         found.wide_leads(&doubts.wide_leads);
         found.blank_lines(&doubts.blank_lines);
         self.zones(&doubts.zones, &mut found);
+        if self.joins_last_spaces {
+            found.last_spaces();
+        }
     }
 
     /// Scan anew, character by character, from the last certain cut to the next.
@@ -131,7 +134,8 @@ impl Found<'_> {
     /// Whether line ends right after it belong to it: others, of zones neither Han nor kana nor odd ones.
     fn takes_line_ends(&self, at: usize) -> bool {
         let is_other = !(self.is(IS_LETTER, at) || self.is(IS_NUMBER, at) || self.is(IS_SPACE, at));
-        is_other && !(self.family == Family::Zoned && (self.is(FIRST, at) || self.is(SECOND, at)))
+        let is_far = self.scanner.family == Family::Zoned && (self.is(FIRST, at) || self.is(SECOND, at));
+        self.scanner.trail != Trail::Nothing && is_other && !is_far
     }
 
     fn set(&mut self, at: usize) {
@@ -226,6 +230,21 @@ impl Found<'_> {
             let belongs_to_others = newlines > 0 && self.takes_line_ends(newlines - 1);
             if newlines < blanks && !belongs_to_others {
                 self.clear(blanks);
+            }
+        }
+    }
+
+    /// The spaces that the text ends with start no word but the first.
+    fn last_spaces(&mut self) {
+        let mut later = None;
+        for at in (0..self.text.len()).rev() {
+            if !self.is(IS_SPACE, at) {
+                break;
+            }
+            if self.is_start(at) {
+                if let Some(later) = later.replace(at) {
+                    self.clear(later);
+                }
             }
         }
     }

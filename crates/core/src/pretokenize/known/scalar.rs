@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use super::{zoned, Family, Scanner};
+use super::classes::Table;
+use super::{zoned, Family, Scanner, Trail};
+use crate::pretokenize::simple::NUMERIC_CLASSES;
 use crate::text::CharTable;
 
 pub(super) const SPACE: u8 = 1;
@@ -14,28 +16,45 @@ pub(super) const UPPER: u8 = 16;
 /// What the lower part may hold: small letters, letters without case, marks.
 pub(super) const LOWER: u8 = 32;
 
-pub(super) static KINDS: LazyLock<CharTable> = LazyLock::new(|| {
-    CharTable::new([
-        (r"\s", SPACE),
-        (r"[\r\n]", SPACE | NEWLINE),
-        (r"\p{N}", NUMBER),
-        (r"[\p{Lu}\p{Lt}]", LETTER | UPPER),
-        (r"\p{Ll}", LETTER | LOWER),
-        (r"[\p{Lm}\p{Lo}]", LETTER | UPPER | LOWER),
-        (r"\p{M}", UPPER | LOWER),
-    ])
+const KINDS_OF_CLASSES: [(&str, u8); 7] = [
+    (r"\s", SPACE),
+    (r"[\r\n]", SPACE | NEWLINE),
+    (r"\p{N}", NUMBER),
+    (r"[\p{Lu}\p{Lt}]", LETTER | UPPER),
+    (r"\p{Ll}", LETTER | LOWER),
+    (r"[\p{Lm}\p{Lo}]", LETTER | UPPER | LOWER),
+    (r"\p{M}", UPPER | LOWER),
+];
+
+pub(super) static KINDS: LazyLock<CharTable> = LazyLock::new(|| CharTable::new(KINDS_OF_CLASSES));
+
+/// Where marks are letters.
+pub(super) static MARKED: LazyLock<CharTable> =
+    LazyLock::new(|| CharTable::new(KINDS_OF_CLASSES.into_iter().chain([(r"\p{M}", LETTER)])));
+
+/// Where numbers are those of the pre-tokenizer for digits.
+pub(super) static NUMERIC: LazyLock<CharTable> = LazyLock::new(|| {
+    CharTable::new(KINDS_OF_CLASSES.into_iter().chain(NUMERIC_CLASSES.map(|class| (class, NUMBER))))
 });
 
 impl Scanner {
     /// Cut a text at every match; the matches leave nothing out.
     pub(super) fn cut_by_chars(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
+        let whole = Text { text, kinds: Table::of(self.alphabet).kinds };
         if self.family == Family::Zoned {
-            return zoned::cut(text, self.max_digits, emit);
+            zoned::cut(&whole, self.max_digits, emit);
+        } else if self.between_numbers {
+            let cut = |text: &Text, emit: &mut dyn FnMut(usize, usize)| self.cut_words(text, emit);
+            zoned::cut_zones(&whole, NUMBER, self.max_digits, cut, emit);
+        } else {
+            self.cut_words(&whole, emit);
         }
-        let text = Text { text, kinds: &KINDS };
+    }
+
+    fn cut_words(self, text: &Text, emit: &mut dyn FnMut(usize, usize)) {
         let mut start = 0;
         while let Some((kind, next)) = text.at(start) {
-            let end = self.word_end(&text, start, kind, next);
+            let end = self.word_end(text, start, kind, next);
             emit(start, end);
             start = end;
         }
@@ -46,7 +65,7 @@ impl Scanner {
     fn word_end(self, text: &Text, start: usize, kind: u8, next: usize) -> usize {
         let letters = match self.family {
             Family::Gpt2 => return text.gpt2_word_end(start, kind, next),
-            Family::Plain | Family::Zoned => text.plain_word(start, kind, next),
+            Family::Plain | Family::Zoned => text.plain_word(start, kind, next, self.contractions),
             Family::Cased => self.cased_word(text, start, kind, next),
         };
         if let Some(end) = letters {
@@ -58,8 +77,17 @@ impl Scanner {
         let marks = if text.byte(start) == b' ' { next } else { start };
         match text.at(marks) {
             Some((kind, next)) if kind & (SPACE | NUMBER | LETTER) == 0 => self.marks_end(text, next),
-            _ => text.spaces_end(start, NEWLINE),
+            _ => self.spaces_end(text, start),
         }
+    }
+
+    /// The end of spaces; those that a text ends with may be one word.
+    fn spaces_end(self, text: &Text, start: usize) -> usize {
+        let all = if self.joins_last_spaces { text.run(start, SPACE, usize::MAX) } else { 0 };
+        if all == text.text.len() {
+            return all;
+        }
+        text.spaces_end(start, NEWLINE)
     }
 
     /// Capitals then small letters, with any one character before; either part may be missing.
@@ -77,7 +105,7 @@ impl Scanner {
         Some(if self.contractions { contraction_end(text.text, end, true) } else { end })
     }
 
-    /// `[^\s\p{L}\p{N}]+[\r\n]*`, with slashes among the newlines where capitals count.
+    /// `[^\s\p{L}\p{N}]+` and what trails it.
     fn marks_end(self, text: &Text, from: usize) -> usize {
         let mut end = from;
         while let Some((kind, next)) = text.at(end) {
@@ -86,12 +114,12 @@ impl Scanner {
             }
             end = next;
         }
-        while matches!(text.byte(end), b'\r' | b'\n')
-            || (self.family == Family::Cased && text.byte(end) == b'/')
-        {
-            end += 1;
-        }
-        end
+        let trails = |byte: u8| match self.trail {
+            Trail::Nothing => false,
+            Trail::LineEnds => matches!(byte, b'\r' | b'\n'),
+            Trail::LineEndsAndSlashes => matches!(byte, b'\r' | b'\n' | b'/'),
+        };
+        (end..).find(|&at| !trails(text.byte(at))).unwrap_or(end)
     }
 }
 
@@ -160,9 +188,9 @@ impl Text<'_> {
 
     /// A contraction, or `[^\r\n\p{L}\p{N}]?\p{L}+`.
     #[inline]
-    fn plain_word(&self, start: usize, kind: u8, next: usize) -> Option<usize> {
+    fn plain_word(&self, start: usize, kind: u8, next: usize, contractions: bool) -> Option<usize> {
         let end = contraction_end(self.text, start, true);
-        if end > start {
+        if contractions && end > start {
             return Some(end);
         }
         let first = if kind & LETTER != 0 { start } else { next };

@@ -5,7 +5,7 @@ use piecework_kernels::classes::BLOCK;
 
 use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, IS_WIDE, SECOND};
 use super::repairs::Doubts;
-use super::{Family, Scanner};
+use super::{Family, Scanner, Trail};
 
 /// What the bytes of a block are, a bit for each.
 #[derive(Clone, Copy, Default)]
@@ -97,21 +97,17 @@ impl Scanner {
         doubts: &mut Doubts,
     ) {
         match self.family {
-            Family::Gpt2 => sweep(masks, len, starts, |around| gpt2(around, doubts)),
-            Family::Plain => sweep(masks, len, starts, |around| {
-                let leads = leads(around, doubts);
-                doubts.note_contractions(
-                    around.base,
-                    around.now.apostrophe & leads.others & around.before(1, |b| b.letter),
-                );
-                leads.starts() | self.numbers(around, doubts)
-            }),
+            Family::Gpt2 if self.between_numbers => {
+                sweep(masks, len, starts, |around| self.gpt2::<true>(around, doubts));
+            }
+            Family::Gpt2 => sweep(masks, len, starts, |around| self.gpt2::<false>(around, doubts)),
+            Family::Plain => sweep(masks, len, starts, |around| self.plain(around, doubts)),
             Family::Zoned => {
                 let mut led = false;
                 sweep(masks, len, starts, |around| self.zoned(around, &mut led, doubts));
             }
             Family::Cased => sweep(masks, len, starts, |around| {
-                let leads = leads(around, doubts);
+                let leads = self.leads(around, doubts);
                 self.note_cased(around, doubts);
                 let capitals = around.now.capital & around.after(|b| b.small);
                 leads.starts() | capitals | self.numbers(around, doubts)
@@ -129,8 +125,77 @@ impl Scanner {
         }
         let first = around.first(number);
         let longer = [1, 2, 3].map(|by| around.before(by, number));
-        doubts.note_numbers(around.base, first & longer[0] & longer[1] & longer[2]);
+        let too_long = match self.max_digits {
+            2 => longer[0] & longer[1],
+            usize::MAX => 0,
+            _ => longer[0] & longer[1] & longer[2],
+        };
+        doubts.note_numbers(around.base, first & too_long);
         first
+    }
+
+    /// What spaces may stand before in the text that the pattern sees.
+    #[inline(always)]
+    fn seen(self, block: &Block) -> u64 {
+        if self.between_numbers {
+            block.letter | block.other
+        } else {
+            block.word()
+        }
+    }
+
+    /// Runs of one class, each with an ASCII space before; spaces but for the last before something else.
+    #[inline(always)]
+    fn gpt2<const BETWEEN_NUMBERS: bool>(self, around: &Around, doubts: &mut Doubts) -> u64 {
+        let now = &around.now;
+        let others = around.first(|b| b.letter) | around.first(|b| b.other);
+        let (runs, apart) = if BETWEEN_NUMBERS {
+            (others, self.numbers(around, doubts))
+        } else {
+            (others | around.first(|b| b.number), 0)
+        };
+        let words = runs & !around.after(|b| b.plain_space);
+        let last_space = now.space & around.before(1, |b| self.seen(b));
+        doubts.note_contractions(around.base, now.apostrophe & words & around.before(1, |b| b.letter));
+        doubts.note_wide_spaces(around.base, last_space & now.wide);
+        words | apart | around.first(|b| b.space) | last_space
+    }
+
+    #[inline(always)]
+    fn plain(self, around: &Around, doubts: &mut Doubts) -> u64 {
+        let leads = self.leads(around, doubts);
+        if self.contractions {
+            let before_letter = leads.others & around.before(1, |b| b.letter);
+            doubts.note_contractions(around.base, around.now.apostrophe & before_letter);
+        }
+        leads.starts() | self.numbers(around, doubts)
+    }
+
+    /// `[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, digits apart.
+    ///
+    /// Others go with a space before and with the line ends after; letters go with a blank before, which is the
+    /// last of its run, or with a single other that starts a word. Spaces end with their last line end; what
+    /// comes after starts anew, and so does the last before something else.
+    #[inline(always)]
+    fn leads(self, around: &Around, doubts: &mut Doubts) -> Leads {
+        let now = &around.now;
+        let other_first = |b: &Block, before: u64, space: u64| b.other & !before & !space;
+        let others = other_first(now, around.after(|b| b.other), around.after(|b| b.plain_space));
+        // Whether the last byte of the block before starts a word of others hangs on the byte before it.
+        let last = &around.last;
+        let last_others = other_first(last, last.other << 1, last.plain_space << 1);
+        let led_by_other = others << 1 | last_others >> 63;
+        let after_blank = around.after(|b| b.blank);
+        let letters = around.first(|b| b.letter) & !after_blank & !led_by_other;
+        let last_blank = now.blank & around.before(1, |b| self.seen(b));
+        let trailing =
+            if self.trail == Trail::Nothing { 0 } else { now.newline & around.after(|b| b.other) };
+        let first_space = around.first(|b| b.space) & !trailing;
+        let spaces = first_space | now.blank & around.after(|b| b.newline) | last_blank;
+        doubts.note_wide_leads(around.base, letters & around.after(|b| b.other & b.wide));
+        doubts.note_wide_spaces(around.base, last_blank & now.wide);
+        doubts.note_blank_lines(around.base, now.newline & after_blank);
+        Leads { letters, others, spaces }
     }
 
     #[inline(always)]
@@ -142,7 +207,11 @@ impl Scanner {
         }
         let capital = now.capital & around.after(|b| b.uncased);
         let mark = now.mark & around.after(|b| b.other);
-        doubts.note_zones(around.base, capital | mark | now.slash & around.after(|b| b.newline));
+        let slash = match self.trail {
+            Trail::LineEndsAndSlashes => now.slash & around.after(|b| b.newline),
+            Trail::Nothing | Trail::LineEnds => 0,
+        };
+        doubts.note_zones(around.base, capital | mark | slash);
     }
 }
 
@@ -165,18 +234,6 @@ fn sweep(masks: &[Masks], len: usize, starts: &mut Vec<u64>, mut rule: impl FnMu
     }
 }
 
-/// Runs of one class, each with an ASCII space before; spaces but for the last before something else.
-#[inline(always)]
-fn gpt2(around: &Around, doubts: &mut Doubts) -> u64 {
-    let now = &around.now;
-    let runs = around.first(|b| b.letter) | around.first(|b| b.number) | around.first(|b| b.other);
-    let words = runs & !around.after(|b| b.plain_space);
-    let last_space = now.space & around.before(1, Block::word);
-    doubts.note_contractions(around.base, now.apostrophe & words & around.before(1, |b| b.letter));
-    doubts.note_wide_spaces(around.base, last_space & now.wide);
-    words | around.first(|b| b.space) | last_space
-}
-
 /// Where words of letters, others and spaces start.
 struct Leads {
     letters: u64,
@@ -188,29 +245,4 @@ impl Leads {
     fn starts(&self) -> u64 {
         self.letters | self.others | self.spaces
     }
-}
-
-/// `[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, digits apart.
-///
-/// Others go with a space before and with the line ends after; letters go with a blank before, which is the
-/// last of its run, or with a single other that starts a word. Spaces end with their last line end; what
-/// comes after starts anew, and so does the last before something else.
-#[inline(always)]
-fn leads(around: &Around, doubts: &mut Doubts) -> Leads {
-    let now = &around.now;
-    let other_first = |b: &Block, before: u64, space: u64| b.other & !before & !space;
-    let others = other_first(now, around.after(|b| b.other), around.after(|b| b.plain_space));
-    // Whether the last byte of the block before starts a word of others hangs on the byte before it.
-    let last = &around.last;
-    let last_others = other_first(last, last.other << 1, last.plain_space << 1);
-    let led_by_other = others << 1 | last_others >> 63;
-    let after_blank = around.after(|b| b.blank);
-    let letters = around.first(|b| b.letter) & !after_blank & !led_by_other;
-    let last_blank = now.blank & around.before(1, Block::word);
-    let first_space = around.first(|b| b.space) & !(now.newline & around.after(|b| b.other));
-    let spaces = first_space | now.blank & around.after(|b| b.newline) | last_blank;
-    doubts.note_wide_leads(around.base, letters & around.after(|b| b.other & b.wide));
-    doubts.note_wide_spaces(around.base, last_blank & now.wide);
-    doubts.note_blank_lines(around.base, now.newline & after_blank);
-    Leads { letters, others, spaces }
 }

@@ -1,5 +1,7 @@
 //! Block by block equals character by character equals the regular expression.
 
+mod published;
+
 use piecework_kernels::level::Level;
 
 use super::*;
@@ -7,7 +9,6 @@ use crate::pretokenize::cut::Cutter;
 use crate::spec::{PatternSpec, SplitBehavior};
 use crate::text::Pattern;
 
-const PATTERNS: [&[&str]; 6] = [&[GPT2], &[CL100K], &[QWEN2], &[O200K], &[TEKKEN], &DEEPSEEK];
 type Spans = Vec<(usize, usize)>;
 
 fn by_chars(scanner: Scanner, text: &str) -> Spans {
@@ -22,13 +23,6 @@ fn by_blocks(scanner: Scanner, text: &str) -> Spans {
         found.extend(words.spans().map(|(start, end)| (from + start, from + end)));
     });
     found
-}
-
-fn scanner_of(patterns: &[&str]) -> Scanner {
-    match patterns {
-        [pattern] => Scanner::of(pattern).unwrap(),
-        _ => Scanner::DEEPSEEK,
-    }
 }
 
 fn compiled(patterns: &[&str]) -> Vec<Pattern> {
@@ -52,10 +46,10 @@ fn by_patterns(patterns: &[Pattern], text: &str) -> Spans {
 }
 
 /// All scanners equal the patterns.
-fn check(patterns: &[&str], compiled: &[Pattern], text: &str) {
-    let (scanner, expected) = (scanner_of(patterns), by_patterns(compiled, text));
-    assert_eq!(by_chars(scanner, text), expected, "{text:?} by {patterns:?}");
-    assert_eq!(by_blocks(scanner, text), expected, "{text:?} in blocks by {patterns:?}");
+fn check(name: &str, scanner: Scanner, compiled: &[Pattern], text: &str) {
+    let expected = by_patterns(compiled, text);
+    assert_eq!(by_chars(scanner, text), expected, "{text:?} by {name}");
+    assert_eq!(by_blocks(scanner, text), expected, "{text:?} in blocks by {name}");
 }
 
 /// Numbers that look random, the same at every run.
@@ -69,8 +63,8 @@ fn random_numbers() -> impl FnMut(usize) -> usize {
 
 #[test]
 fn every_code_point_is_cut_as_by_the_pattern() {
-    for pattern in PATTERNS {
-        let regex = compiled(pattern);
+    for (name, scanner, patterns) in published::all() {
+        let regex = compiled(&patterns);
         let mut text = String::new();
         for (count, c) in ('\0'..=char::MAX).enumerate() {
             for part in ["", " ", "a", "A", "'", "1", "\n", " '", "!!", "漢", "\0"] {
@@ -79,18 +73,18 @@ fn every_code_point_is_cut_as_by_the_pattern() {
             }
             text.push_str("a x");
             if count % 512 == 0 {
-                check(pattern, &regex, &text);
+                check(name, scanner, &regex, &text);
                 text.clear();
             }
         }
-        check(pattern, &regex, &text);
+        check(name, scanner, &regex, &text);
     }
 }
 
 #[test]
 fn random_texts_are_cut_as_by_the_pattern() {
     let all =
-        "aeslmtdrvSTLRVEDMZ  \n\r\t\u{a0}\u{3000}'''1٣½!./-ǅʰ漢か\u{301}\u{5b0}ſé😀，・゛゗(\0\u{200b}";
+        "aeslmtdrvSTLRVEDMZ 12 \n\r\t\u{a0}\u{3000}'''1٣½!./-ǅʰ漢か\u{301}\u{5b0}ſé😀，・゛゗(\0\u{200b}";
     let few = [
         "a '\n",
         "aB \n!/",
@@ -105,13 +99,13 @@ fn random_texts_are_cut_as_by_the_pattern() {
     ];
     let alphabets: Vec<Vec<char>> = few.iter().chain([&all]).map(|some| some.chars().collect()).collect();
     let mut random = random_numbers();
-    for pattern in PATTERNS {
-        let regex = compiled(pattern);
+    for (name, scanner, patterns) in published::all() {
+        let regex = compiled(&patterns);
         for round in 0..8_000 {
             let letters = &alphabets[random(alphabets.len())];
             let length = random(if round % 16 == 0 { 400 } else { 14 });
             let text: String = (0..length).map(|_| letters[random(letters.len())]).collect();
-            check(pattern, &regex, &text);
+            check(name, scanner, &regex, &text);
         }
     }
 }
@@ -119,8 +113,7 @@ fn random_texts_are_cut_as_by_the_pattern() {
 #[test]
 fn every_level_cuts_alike_at_every_place_of_a_block() {
     let text = "It's  the 漢A，x \r\n \n\t12345٣ don'tx!!\n/ e\u{301}AB é\u{3000}\u{3000}z  (abcdefé \0\0a\u{200b}漢゗゛・\n";
-    for pattern in PATTERNS {
-        let scanner = scanner_of(pattern);
+    for (_, scanner, _) in published::all() {
         for before in 0..140 {
             let text = "a".repeat(before) + text;
             for level in Level::supported() {
@@ -134,8 +127,7 @@ fn every_level_cuts_alike_at_every_place_of_a_block() {
 #[test]
 fn long_texts_are_cut_in_stretches() {
     let mut random = random_numbers();
-    for pattern in PATTERNS {
-        let scanner = scanner_of(pattern);
+    for (_, scanner, _) in published::all() {
         for filling in [
             "a", " ", "\n", " \n", "\n!/", "12", "漢A", "'s", "\u{3000}", "a\u{301}", "ab c", "_a", "\0",
             "・",

@@ -42,13 +42,25 @@ pub(super) static KINDS: LazyLock<CharTable> = LazyLock::new(|| {
 });
 
 /// Cut a text zone by zone, character by character: the definition.
-pub(super) fn cut(text: &str, most_digits: usize, emit: &mut dyn FnMut(usize, usize)) {
-    let whole = Text { text, kinds: &KINDS };
+pub(super) fn cut(text: &Text, most_digits: usize, emit: &mut dyn FnMut(usize, usize)) {
+    cut_zones(text, NUMBER | EAST, most_digits, cut_zone, emit);
+}
+
+/// Cut numbers into words of so many digits, and by `cut_zone` every run of the other characters that are alike
+/// in `zones`.
+pub(super) fn cut_zones(
+    whole: &Text,
+    zones: u8,
+    most_digits: usize,
+    cut_zone: impl Fn(&Text, &mut dyn FnMut(usize, usize)),
+    emit: &mut dyn FnMut(usize, usize),
+) {
     let mut from = 0;
     while let Some((kind, next)) = whole.at(from) {
-        let to = zone_end(&whole, kind, next);
+        let to = zone_end(whole, zones, kind, next);
         if kind & NUMBER == 0 {
-            cut_zone(&text[from..to], &mut |start, end| emit(from + start, from + end));
+            let zone = Text { text: &whole.text[from..to], ..*whole };
+            cut_zone(&zone, &mut |start, end| emit(from + start, from + end));
         } else {
             while from < to {
                 let end = whole.run(from, NUMBER, most_digits);
@@ -61,19 +73,18 @@ pub(super) fn cut(text: &str, most_digits: usize, emit: &mut dyn FnMut(usize, us
 }
 
 /// Where the zone of a character of a kind ends, which ends at `end` itself.
-fn zone_end(text: &Text, kind: u8, mut end: usize) -> usize {
-    while let Some((_, next)) = text.at(end).filter(|(other, _)| (other ^ kind) & (NUMBER | EAST) == 0) {
+fn zone_end(text: &Text, zones: u8, kind: u8, mut end: usize) -> usize {
+    while let Some((_, next)) = text.at(end).filter(|(other, _)| (other ^ kind) & zones == 0) {
         end = next;
     }
     end
 }
 
 /// Cut at the matches of the third pattern, and what is between them.
-fn cut_zone(text: &str, emit: &mut dyn FnMut(usize, usize)) {
-    let text = Text { text, kinds: &KINDS };
+fn cut_zone(text: &Text, emit: &mut dyn FnMut(usize, usize)) {
     let (mut start, mut at) = (0, 0);
     while let Some((kind, next)) = text.at(at) {
-        let Some(end) = word_end(&text, at, kind, next) else {
+        let Some(end) = word_end(text, at, kind, next) else {
             at = next;
             continue;
         };
