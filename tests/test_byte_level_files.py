@@ -67,6 +67,15 @@ def test_bytes_that_are_no_text_are_replaced_row_by_row(ranks: pw.Tokenizer) -> 
     assert [ranks.decode(ids[start:end]) for start, end in rows] == expected
 
 
+def test_offsets_count_what_is_dropped_before_the_byte_level() -> None:
+    stages = (pw.spec.WhitespaceSplit(), pw.spec.ByteLevel(add_prefix_space=False))
+    alphabet = {"a": 0, "b": 1, "Ã": 2, "©": 3}
+    tok = pw.Tokenizer(
+        pw.spec.BPE(alphabet, ()), pre_tokenizer=pw.spec.SequencePreTokenizer(stages)
+    )
+    assert tok.encode("\u3000a  bé ").offsets == [(1, 2), (4, 5), (5, 6), (5, 6)]
+
+
 def test_offsets_count_characters_of_the_text(ranks: pw.Tokenizer) -> None:
     assert ranks.encode("é the").offsets == [(0, 1), (0, 1), (1, 5)]
 

@@ -5,7 +5,7 @@ syntax of `tokenizer.json`, as the models' owners publish them. Where two texts 
 in use, it is the one that means the same to every engine (no `$`, no possessive repetition).
 
 Sources: Radford et al. 2019 (GPT-2), reference code; the encodings of tiktoken (cl100k, o200k); the
-tokenizer files of Llama 3, Qwen 2 to 3, DeepSeek V3 and Mistral Nemo (tekken).
+tokenizer files of Llama 3, Qwen 2 to 3.5, DeepSeek V3, BLOOM and Mistral Nemo (tekken).
 """
 
 from __future__ import annotations
@@ -25,6 +25,15 @@ _SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
 _MARKS = r" ?[^\s\p{L}\p{N}]+[\r\n]*"
 _CL100K = _CONTRACTION + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|" + _MARKS + "|" + _SPACES
 _QWEN2 = _CL100K.replace("{1,3}", "")
+_QWEN35 = "|".join(
+    (
+        _CONTRACTION,
+        r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+",
+        r"\p{N}",
+        r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*",
+        _SPACES,
+    )
+)
 
 _UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
@@ -58,7 +67,9 @@ NAMED_PATTERNS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "qwen2": (_QWEN2,),
         "qwen2.5": (_QWEN2,),
         "qwen3": (_QWEN2,),
+        "qwen3.5": (_QWEN35,),
         "deepseek-v3": _DEEPSEEK_V3,
+        "bloom": (r" ?[^(\s|[.,!?…。，、।۔،])]+",),
     }
 )
 

@@ -106,9 +106,26 @@ impl Line<'_> {
         next == id
     }
 
-    /// Write the tokens of words that follow each other; false where ids do not spell them.
+    /// Write the tokens of the words of a stretch; false where ids do not spell them.
     fn lay_words(&mut self, stretch: &str, words: Words<'_>, writer: &mut TokenWriter<'_>) -> bool {
-        words.spans().all(|(start, end)| self.lay_word(&stretch.as_bytes()[start..end], writer))
+        let mut done = 0;
+        for (start, end) in words.spans() {
+            self.pass_dropped(&stretch[done..start]);
+            if !self.lay_word(&stretch.as_bytes()[start..end], writer) {
+                return false;
+            }
+            done = end;
+        }
+        self.pass_dropped(&stretch[done..]);
+        true
+    }
+
+    /// Pass by what belongs to no word.
+    #[inline]
+    fn pass_dropped(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.chars += char_count(text.as_bytes());
+        }
     }
 
     #[inline]

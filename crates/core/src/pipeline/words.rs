@@ -35,7 +35,7 @@ impl Splitter {
     #[must_use]
     pub fn new(normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Self {
         let stretches = Stretches::of(&normalizer, &pre_tokenizer).map(Box::new);
-        let spells_bytes = pre_tokenizer.cuts_raw();
+        let spells_bytes = pre_tokenizer.spells_bytes();
         Self { normalizer, pre_tokenizer, stretches, spells_bytes }
     }
 
@@ -51,7 +51,7 @@ impl Splitter {
         &self.pre_tokenizer
     }
 
-    /// Whether words are stretches of the normalized text, spelled by their bytes.
+    /// Whether words are stretches of the normalized text, spelled by their bytes, perhaps with a space before it.
     #[must_use]
     pub fn spells_bytes(&self) -> bool {
         self.spells_bytes
@@ -88,7 +88,7 @@ impl Splitter {
     /// Whether `run_raw` gives the words of `run` but for `pretokenize::write_printable`.
     #[must_use]
     pub fn cuts_raw(&self) -> bool {
-        matches!(self.normalizer, Normalizer::Identity) && self.spells_bytes
+        matches!(self.normalizer, Normalizer::Identity) && self.pre_tokenizer.cuts_raw()
     }
 
     /// Give every word of a text as it stands there to `sink`; only where `cuts_raw`.

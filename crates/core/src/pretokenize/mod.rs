@@ -20,7 +20,7 @@ use custom::Custom;
 use cut::{cut_at_chars, Cutter};
 pub use empty::refuse_empty_matches;
 pub use known::ScanScratch;
-use known::{Digits, Scanner, DEEPSEEK};
+use known::{Digits, Scanner, DEEPSEEK, DEEPSEEK_CODER};
 pub use raw::{write_printable, Words};
 
 /// A compiled pre-tokenizer.
@@ -244,8 +244,13 @@ fn isolated(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Opt
 
 /// One scanner for several pre-tokenizers from the first on, with what else the last does, and for how many.
 fn known_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<Stage>, usize)> {
-    if members.first_chunk().is_some_and(|first| first.each_ref().map(isolated_in) == DEEPSEEK.map(Some)) {
+    if starts_with(members, &DEEPSEEK) {
         return Some((vec![Stage::Known(Scanner::DEEPSEEK)], DEEPSEEK.len()));
+    }
+    let digits = members.get(DEEPSEEK_CODER.len());
+    let cuts_digits = matches!(digits, Some(PreTokenizerSpec::Digits { individual_digits: true }));
+    if cuts_digits && starts_with(members, &DEEPSEEK_CODER) {
+        return Some((vec![Stage::Known(Scanner::DEEPSEEK_CODER)], DEEPSEEK_CODER.len() + 1));
     }
     let [first, second, ..] = members else { return None };
     let digits = match first {
@@ -263,6 +268,11 @@ fn known_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<Stage>, usize)> {
         ref second => vec![known(Scanner::of(isolated_in(second)?)?)?],
     };
     Some((stages, 2))
+}
+
+fn starts_with(members: &[PreTokenizerSpec], patterns: &[&str]) -> bool {
+    members.len() >= patterns.len()
+        && members.iter().zip(patterns).all(|(member, pattern)| isolated_in(member) == Some(pattern))
 }
 
 /// The expression whose matches a pre-tokenizer isolates, if it does no more.

@@ -16,7 +16,13 @@ impl PreTokenizer {
         !last.add_prefix_space && !before.iter().any(Stage::rewrites)
     }
 
-    /// Give stretches of the text with the byte spans of their words, in order; only where `cuts_raw`.
+    /// Whether `cut_raw` does so but for a space that may come before the text.
+    #[must_use]
+    pub fn spells_bytes(&self) -> bool {
+        self.cuts_raw() || matches!(self, Self::Stages(compiled) if puts_space_before(&compiled.stages))
+    }
+
+    /// Give stretches of the text with the byte spans of their words, in order; only where `spells_bytes`.
     pub fn cut_raw(
         &self,
         text: &str,
@@ -24,6 +30,14 @@ impl PreTokenizer {
         mut take: impl FnMut(&str, usize, Words<'_>),
     ) -> Result<(), Error> {
         let Self::Stages(compiled) = self else { return Ok(()) };
+        if puts_space_before(&compiled.stages) && !text.is_empty() && !text.starts_with(' ') {
+            let mut spaced = std::mem::take(&mut scratch.spaced);
+            spaced.clear();
+            spaced.extend([" ", text]);
+            let result = self.cut_raw(&spaced, scratch, take);
+            scratch.spaced = spaced;
+            return result;
+        }
         if let Some(scanner) = only_scanner(&compiled.stages) {
             scanner.for_each_stretch(text, scratch, |from, stretch, words| take(stretch, from, words));
             return Ok(());
@@ -55,6 +69,11 @@ impl<'w> Words<'w> {
     pub fn spans(self) -> impl Iterator<Item = (usize, usize)> + 'w {
         self.starts.iter().zip(self.ends).map(|(&start, &end)| (start as usize, end as usize))
     }
+}
+
+/// Whether words are those of the text with a space before it, if it begins with none.
+fn puts_space_before(stages: &[Stage]) -> bool {
+    matches!(stages, [Stage::ByteLevel(ByteLevelSpec { add_prefix_space: true, .. })])
 }
 
 /// The scanner of a known pattern, where it alone cuts.
@@ -91,31 +110,37 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::pretokenize::{DEEPSEEK, DEEPSEEK_CODER};
     use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
     use crate::text::{NormalizedSink, Pieces};
 
     fn byte_level(use_regex: bool) -> PreTokenizerSpec {
-        PreTokenizerSpec::ByteLevel(ByteLevelSpec {
-            add_prefix_space: false,
-            trim_offsets: true,
-            use_regex,
-        })
+        byte_level_after(use_regex, false)
+    }
+
+    fn byte_level_after(use_regex: bool, add_prefix_space: bool) -> PreTokenizerSpec {
+        PreTokenizerSpec::ByteLevel(ByteLevelSpec { add_prefix_space, trim_offsets: true, use_regex })
+    }
+
+    fn isolated(pattern: &str) -> PreTokenizerSpec {
+        PreTokenizerSpec::Split {
+            pattern: PatternSpec::Regex(pattern.to_owned()),
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+        }
     }
 
     fn pipelines() -> Vec<PreTokenizerSpec> {
-        let split = PreTokenizerSpec::Split {
-            pattern: PatternSpec::Regex(r"\p{N}{1,3}| ?\p{L}+|\s+".to_owned()),
-            behavior: SplitBehavior::Isolated,
-            invert: false,
-        };
         let before = [
-            split,
+            isolated(r"\p{N}{1,3}| ?\p{L}+|\s+"),
+            isolated(r"\p{N}{1,3}"),
             PreTokenizerSpec::Digits { individual_digits: true },
             PreTokenizerSpec::UnicodeScripts,
             PreTokenizerSpec::Bert,
             PreTokenizerSpec::FixedLength { length: 3 },
         ];
         let mut all = vec![byte_level(true), byte_level(false)];
+        all.extend([byte_level_after(true, true), byte_level_after(false, true)]);
         for stage in before {
             all.push(PreTokenizerSpec::Sequence(vec![stage.clone(), byte_level(true)]));
             all.push(PreTokenizerSpec::Sequence(vec![
@@ -153,9 +178,32 @@ mod tests {
         fn gives_the_words_of_the_pieces(text in "[a-c'st0-9½.,/ \\n\\t\u{3000}éü日本ъ]{0,24}") {
             for spec in pipelines() {
                 let compiled = PreTokenizer::compile(Some(&spec)).expect("a known stage");
-                prop_assert!(compiled.cuts_raw());
+                prop_assert!(compiled.spells_bytes());
                 prop_assert_eq!(by_pieces(&compiled, &text), raw(&compiled, &text), "{:?}", spec);
             }
+        }
+    }
+
+    #[test]
+    fn several_pre_tokenizers_have_one_scanner() {
+        let digits = || PreTokenizerSpec::Digits { individual_digits: true };
+        let coder: Vec<_> = DEEPSEEK_CODER.map(isolated).into_iter().chain([digits()]).collect();
+        let sequences = [
+            (vec![digits(), byte_level(true)], true),
+            (vec![isolated(r"\p{N}{1,3}"), byte_level(true)], true),
+            (vec![isolated(r"\p{N}"), byte_level_after(true, true)], false),
+            (vec![PreTokenizerSpec::Digits { individual_digits: false }, byte_level(true)], false),
+            (coder.iter().cloned().chain([byte_level(false)]).collect(), true),
+            (coder.into_iter().chain([byte_level(true)]).collect(), false),
+            (DEEPSEEK.map(isolated).into_iter().chain([byte_level(false)]).collect(), true),
+        ];
+        for (members, has_one) in sequences {
+            let spec = PreTokenizerSpec::Sequence(members);
+            let PreTokenizer::Stages(compiled) = PreTokenizer::compile(Some(&spec)).expect("known stages")
+            else {
+                panic!("{spec:?} is compiled to stages");
+            };
+            assert_eq!(only_scanner(&compiled.stages).is_some(), has_one, "{spec:?}");
         }
     }
 }

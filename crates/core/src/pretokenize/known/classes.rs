@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
-use super::scalar::{KINDS, LETTER, LOWER, MARKED, NEWLINE, NUMBER, NUMERIC, SPACE, UPPER};
-use super::{zoned, Alphabet};
+use super::scalar::{HAN, HAN_APART, KINDS, LETTER, LOWER, MARKED, NEWLINE, NUMBER, NUMERIC, SPACE, UPPER};
+use super::{gapped, zoned, Alphabet};
 use crate::text::{wide_char_at, CharTable};
 
 /// The masks of one block.
@@ -27,7 +27,7 @@ pub(super) const IS_WIDE: usize = 5;
 pub(super) struct Table {
     ascii: ByteClasses,
     /// The classes of each kind of characters, a bit for each mask.
-    of_kind: [u8; 64],
+    of_kind: [u8; 128],
     pub(super) kinds: &'static CharTable,
 }
 
@@ -35,6 +35,10 @@ static PLAIN: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, plain_classe
 static MARKED_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&MARKED, plain_classes, set_apart));
 static NUMERIC_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&NUMERIC, plain_classes, set_apart));
 static CASED: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, cased_classes, set_apart));
+static BLOOM: LazyLock<Table> =
+    LazyLock::new(|| Table::new(&gapped::BLOOM_KINDS, plain_classes, plain_space));
+static CODER: LazyLock<Table> = LazyLock::new(|| Table::new(&gapped::CODER_KINDS, coder_classes, |_| 0));
+static HAN_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&HAN_APART, han_classes, set_apart));
 static ZONED: LazyLock<Table> = LazyLock::new(|| Table::new(&zoned::KINDS, zoned_classes, plain_space));
 
 impl Table {
@@ -44,7 +48,10 @@ impl Table {
             Alphabet::Marked => &MARKED_TABLE,
             Alphabet::Numeric => &NUMERIC_TABLE,
             Alphabet::Cased => &CASED,
+            Alphabet::Han => &HAN_TABLE,
             Alphabet::Zoned => &ZONED,
+            Alphabet::Bloom => &BLOOM,
+            Alphabet::Coder => &CODER,
         }
     }
 
@@ -76,7 +83,7 @@ impl Table {
             let place = left.trailing_zeros() as usize;
             let Some((code, len)) = wide_char_at(text.as_bytes(), block * BLOCK + place) else { break };
             let c = char::from_u32(code).unwrap_or_default();
-            let classes = self.of_kind[usize::from(self.kinds.get(c) & 63)];
+            let classes = self.of_kind[usize::from(self.kinds.get(c) & 127)];
             let bytes = (1 << len) - 1;
             let within = bytes << place;
             left &= !within;
@@ -126,6 +133,17 @@ fn cased_classes(kind: u8) -> u8 {
     }
 }
 
+/// Where Chinese characters stand apart: numbers of the first of the two are letters of theirs, those of both are
+/// numbers of theirs, and others of both are what else they have.
+fn han_classes(kind: u8) -> u8 {
+    match (kind & HAN, kind & (LETTER | NUMBER)) {
+        (0, _) => cased_classes(kind),
+        (_, LETTER) => 1 << IS_NUMBER | 1 << FIRST,
+        (_, NUMBER) => 1 << IS_NUMBER | 1 << FIRST | 1 << SECOND,
+        _ => 1 << FIRST | 1 << SECOND,
+    }
+}
+
 /// Where zones count: all but spaces are of the first of the two where they are Han or kana, and of the second where
 /// they are odd.
 fn zoned_classes(kind: u8) -> u8 {
@@ -134,4 +152,11 @@ fn zoned_classes(kind: u8) -> u8 {
     }
     let is_odd = kind & (LETTER | zoned::SYMBOL) == 0;
     plain_classes(kind) | u8::from(kind & zoned::EAST != 0) << FIRST | u8::from(is_odd) << SECOND
+}
+
+/// Where gaps and a range of scripts count: others are of the first of the two where they are punctuation, and all
+/// but numbers of the second where they are of that range.
+fn coder_classes(kind: u8) -> u8 {
+    let symbol = u8::from(kind & zoned::SYMBOL != 0) << FIRST;
+    plain_classes(kind) | symbol | u8::from(kind & zoned::EAST != 0) << SECOND
 }

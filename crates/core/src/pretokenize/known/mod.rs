@@ -7,12 +7,14 @@
 //! repairs    the rare places where that takes more than a byte's neighbours
 //! stretches  long texts, cut where every pattern cuts
 //! zoned      DeepSeek-V3's family, by both
+//! gapped     BLOOM's and DeepSeek Coder's, by both
 //!
 //! Four families: GPT-2, cl100k (Llama 3, Qwen), where a word is a run of letters with any one character before,
 //! o200k (tekken), where capitals may only begin one, and DeepSeek-V3's three patterns that cut one after the
-//! other. The first three may come after a cut at every number, as StarCoder's does. Linear, one pass.
+//! other; and two that match words alone, whose gaps stay together. The first three may come after a cut at every number, as StarCoder's does. Linear, one pass.
 
 mod classes;
+mod gapped;
 mod repairs;
 mod scalar;
 mod spellings;
@@ -26,6 +28,7 @@ use piecework_kernels::positions;
 
 use super::raw::Words;
 use classes::{Masks, Table};
+pub(super) use gapped::DEEPSEEK_CODER;
 use repairs::Doubts;
 pub(super) use spellings::Digits;
 pub(super) use zoned::DEEPSEEK;
@@ -59,6 +62,10 @@ enum Family {
     Cased,
     /// Words stay within zones: numbers, Han and kana, the rest.
     Zoned,
+    /// Words are runs of all but spaces and some punctuation, with a space before.
+    Bloom,
+    /// Words are runs of letters or punctuation, with a space of any kind before.
+    Coder,
 }
 
 /// What characters are.
@@ -72,8 +79,14 @@ enum Alphabet {
     Numeric,
     /// Capitals, small letters and marks are told apart.
     Cased,
+    /// The same, and Chinese characters.
+    Han,
     /// As DeepSeek-V3's patterns see them.
     Zoned,
+    /// What BLOOM's words are made of, or spaces.
+    Bloom,
+    /// As DeepSeek Coder's patterns see them.
+    Coder,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +108,8 @@ pub struct ScanScratch {
     /// Words by other means than a scanner.
     pub(super) starts: Vec<u32>,
     pub(super) ends: Vec<u32>,
+    /// A text with a space before it.
+    pub(super) spaced: String,
 }
 
 impl Scanner {
@@ -119,6 +134,13 @@ impl Scanner {
         ..Self::GPT2
     };
 
+    /// That of `BLOOM`.
+    const BLOOM: Self = Self { family: Family::Bloom, alphabet: Alphabet::Bloom, ..Self::GPT2 };
+
+    /// That of `DEEPSEEK_CODER` and a cut at every digit.
+    pub(super) const DEEPSEEK_CODER: Self =
+        Self { family: Family::Coder, alphabet: Alphabet::Coder, max_digits: 1, ..Self::GPT2 };
+
     /// Cut a text at every match; the matches leave nothing out.
     pub(super) fn cut(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
         if text.len() < SHORT {
@@ -139,7 +161,7 @@ impl Scanner {
         let table = Table::of(self.alphabet);
         let mut from = 0;
         while from < text.len() {
-            let to = stretches::end(text, from);
+            let to = self.stretch_end(text, from);
             let stretch = &text[from..to];
             self.bounds(stretch, table, scratch);
             let bounds = &scratch.bounds;

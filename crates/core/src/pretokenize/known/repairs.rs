@@ -199,7 +199,7 @@ impl Found<'_> {
             }
             let text = self.text;
             for (count, (offset, _)) in text[at..].char_indices().enumerate() {
-                if !self.is(IS_NUMBER, at + offset) {
+                if !self.is(IS_NUMBER, at + offset) || self.is(FIRST, at + offset) {
                     break;
                 }
                 if count % max_digits == 0 {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::classes::Table;
-use super::{zoned, Family, Scanner, Trail};
+use super::{gapped, zoned, Family, Scanner, Trail};
 use crate::pretokenize::simple::NUMERIC_CLASSES;
 use crate::text::CharTable;
 
@@ -15,6 +15,9 @@ pub(super) const LETTER: u8 = 8;
 pub(super) const UPPER: u8 = 16;
 /// What the lower part may hold: small letters, letters without case, marks.
 pub(super) const LOWER: u8 = 32;
+
+/// A character of a word of Chinese characters, where those stand apart.
+pub(super) const HAN: u8 = 64;
 
 const KINDS_OF_CLASSES: [(&str, u8); 7] = [
     (r"\s", SPACE),
@@ -32,6 +35,12 @@ pub(super) static KINDS: LazyLock<CharTable> = LazyLock::new(|| CharTable::new(K
 pub(super) static MARKED: LazyLock<CharTable> =
     LazyLock::new(|| CharTable::new(KINDS_OF_CLASSES.into_iter().chain([(r"\p{M}", LETTER)])));
 
+/// Where Chinese characters stand apart: as letters they have no case, and may be numbers or others too.
+pub(super) static HAN_APART: LazyLock<CharTable> = LazyLock::new(|| {
+    let han = [(r"\p{Han}", HAN), (r"[\p{Han}&&\p{L}]", HAN | LETTER), (r"[\p{Han}&&\p{N}]", HAN | NUMBER)];
+    CharTable::new(KINDS_OF_CLASSES.into_iter().chain(han))
+});
+
 /// Where numbers are those of the pre-tokenizer for digits.
 pub(super) static NUMERIC: LazyLock<CharTable> = LazyLock::new(|| {
     CharTable::new(KINDS_OF_CLASSES.into_iter().chain(NUMERIC_CLASSES.map(|class| (class, NUMBER))))
@@ -41,13 +50,15 @@ impl Scanner {
     /// Cut a text at every match; the matches leave nothing out.
     pub(super) fn cut_by_chars(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
         let whole = Text { text, kinds: Table::of(self.alphabet).kinds };
-        if self.family == Family::Zoned {
-            zoned::cut(&whole, self.max_digits, emit);
-        } else if self.between_numbers {
-            let cut = |text: &Text, emit: &mut dyn FnMut(usize, usize)| self.cut_words(text, emit);
-            zoned::cut_zones(&whole, NUMBER, self.max_digits, cut, emit);
-        } else {
-            self.cut_words(&whole, emit);
+        match self.family {
+            Family::Zoned => zoned::cut(&whole, self.max_digits, emit),
+            Family::Bloom => gapped::cut_bloom(&whole, emit),
+            Family::Coder => gapped::cut_coder(&whole, emit),
+            _ if self.between_numbers => {
+                let cut = |text: &Text, emit: &mut dyn FnMut(usize, usize)| self.cut_words(text, emit);
+                zoned::cut_zones(&whole, NUMBER, self.max_digits, cut, emit);
+            }
+            _ => self.cut_words(&whole, emit),
         }
     }
 
@@ -63,10 +74,13 @@ impl Scanner {
     /// Where the match ends that begins at byte `start` with a character of a kind, `next` after it.
     #[inline]
     fn word_end(self, text: &Text, start: usize, kind: u8, next: usize) -> usize {
+        if kind & HAN != 0 {
+            return text.run(next, HAN, usize::MAX);
+        }
         let letters = match self.family {
             Family::Gpt2 => return text.gpt2_word_end(start, kind, next),
-            Family::Plain | Family::Zoned => text.plain_word(start, kind, next, self.contractions),
             Family::Cased => self.cased_word(text, start, kind, next),
+            _ => text.plain_word(start, kind, next, self.contractions),
         };
         if let Some(end) = letters {
             return end;

@@ -4,6 +4,7 @@
 //! or escaped, contractions in another order. Only spellings are listed that mean the same to Oniguruma on every
 //! text, or for which a scanner has a field; the tests hold each to the regular expression itself.
 
+use super::gapped::BLOOM;
 use super::{Alphabet, Family, Scanner, Trail};
 
 const CONTRACTIONS: [&str; 2] = [r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|", r"'(?i:[sdmt]|ll|ve|re)|"];
@@ -17,20 +18,28 @@ const LETTERS: [(&str, Alphabet); 4] = [
 ];
 
 /// Capitals, then small letters, with a contraction after them or without.
-const CASED: [(&str, bool); 2] = [
+const CASED: [(&str, (Alphabet, bool)); 3] = [
+    (
+        concat!(
+            r"[\p{Han}]+|",
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+        ),
+        (Alphabet::Han, true),
+    ),
     (
         concat!(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
         ),
-        true,
+        (Alphabet::Cased, true),
     ),
     (
         concat!(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|",
         ),
-        false,
+        (Alphabet::Cased, false),
     ),
 ];
 
@@ -55,7 +64,8 @@ const MARKS: [(&str, Trail); 6] = [
 const MARKS_BESIDE_MARKED: [(&str, Trail); 1] = [(r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|", Trail::LineEnds)];
 
 /// Whether the last spaces of a text are one word.
-const SPACES: [(&str, bool); 4] = [
+const SPACES: [(&str, bool); 5] = [
+    (r"\s++$|\s*[\r\n]|\s+(?!\S)|\s+", true),
     (r"\s*[\r\n]+|\s+(?!\S)|\s+", false),
     (r"\s*[\r\n]|\s+(?!\S)|\s+", false),
     (r"\s*[\r\n]|\s+(?!\S)|\s", false),
@@ -76,6 +86,9 @@ impl Scanner {
         if GPT2.contains(&escaped.as_str()) {
             return Some(Self::GPT2);
         }
+        if escaped == BLOOM {
+            return Some(Self::BLOOM);
+        }
         let rest = &mut escaped.as_str();
         let scanner = Self::read_cased(rest).or_else(|| Self::read_plain(rest));
         scanner.filter(|_| rest.is_empty())
@@ -88,17 +101,18 @@ impl Scanner {
             Digits::Numeric => (Alphabet::Numeric, 1),
             Digits::Numbers(most) => (self.alphabet, most),
         };
+        let is_word_family = matches!(self.family, Family::Gpt2 | Family::Plain | Family::Cased);
         // Fewer digits than the cut leaves together would cut them again.
-        let fits = max_digits <= self.max_digits && !self.joins_last_spaces && self.family != Family::Zoned;
+        let fits = is_word_family && max_digits <= self.max_digits && !self.joins_last_spaces;
         fits.then_some(Self { alphabet, max_digits, between_numbers: true, ..self })
     }
 
     fn read_cased(rest: &mut &str) -> Option<Self> {
-        let contractions = take(rest, &CASED)?;
+        let (alphabet, contractions) = take(rest, &CASED)?;
         let max_digits = take(rest, &NUMBERS)?;
         let trail = take(rest, &MARKS)?;
         let joins_last_spaces = take(rest, &SPACES)?;
-        let (family, alphabet) = (Family::Cased, Alphabet::Cased);
+        let family = Family::Cased;
         Some(Self { family, alphabet, contractions, max_digits, trail, joins_last_spaces, ..Self::GPT2 })
     }
 

@@ -5,13 +5,16 @@ use piecework_kernels::classes::BLOCK;
 
 use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, IS_WIDE, SECOND};
 use super::repairs::Doubts;
-use super::{Family, Scanner, Trail};
+use super::{Alphabet, Family, Scanner, Trail};
 
 /// What the bytes of a block are, a bit for each.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Block {
     pub(super) letter: u64,
     pub(super) number: u64,
+    /// Of the numbers, Chinese characters; those that are numbers.
+    han: u64,
+    han_number: u64,
     pub(super) space: u64,
     /// None of the three.
     pub(super) other: u64,
@@ -38,6 +41,8 @@ impl Block {
         Self {
             letter,
             number,
+            han: number & first,
+            han_number: number & second,
             space,
             other,
             newline: space & first,
@@ -102,6 +107,8 @@ impl Scanner {
             }
             Family::Gpt2 => sweep(masks, len, starts, |around| self.gpt2::<false>(around, doubts)),
             Family::Plain => sweep(masks, len, starts, |around| self.plain(around, doubts)),
+            Family::Bloom => sweep(masks, len, starts, Self::bloom),
+            Family::Coder => sweep(masks, len, starts, |around| self.coder(around, doubts)),
             Family::Zoned => {
                 let mut led = false;
                 sweep(masks, len, starts, |around| self.zoned(around, &mut led, doubts));
@@ -110,7 +117,11 @@ impl Scanner {
                 let leads = self.leads(around, doubts);
                 self.note_cased(around, doubts);
                 let capitals = around.now.capital & around.after(|b| b.small);
-                leads.starts() | capitals | self.numbers(around, doubts)
+                let numbers = match self.alphabet {
+                    Alphabet::Han => self.numbers_and_han(around, doubts),
+                    _ => self.numbers(around, doubts),
+                };
+                leads.starts() | capitals | numbers
             }),
         }
     }
@@ -118,10 +129,14 @@ impl Scanner {
     /// The starts of numbers of as many digits as the pattern takes.
     #[inline(always)]
     pub(super) fn numbers(self, around: &Around, doubts: &mut Doubts) -> u64 {
-        let number = |b: &Block| b.number;
+        self.starts_of(|b| b.number, around, doubts)
+    }
+
+    #[inline(always)]
+    fn starts_of(self, number: impl Fn(&Block) -> u64 + Copy, around: &Around, doubts: &mut Doubts) -> u64 {
         if self.max_digits == 1 {
-            doubts.note_numbers(around.base, around.now.number & around.now.wide);
-            return around.now.number;
+            doubts.note_numbers(around.base, number(&around.now) & around.now.wide);
+            return number(&around.now);
         }
         let first = around.first(number);
         let longer = [1, 2, 3].map(|by| around.before(by, number));
@@ -132,6 +147,17 @@ impl Scanner {
         };
         doubts.note_numbers(around.base, first & too_long);
         first
+    }
+
+    /// The starts of numbers and of runs of Chinese characters; those that are both go on with a number.
+    #[inline(always)]
+    fn numbers_and_han(self, around: &Around, doubts: &mut Doubts) -> u64 {
+        let han = |b: &Block| b.han;
+        let digit = |b: &Block| b.number & !b.han;
+        let number_after_digit = around.now.han_number & around.after(digit);
+        let odd = around.now.apostrophe & around.now.slash;
+        doubts.note_zones(around.base, number_after_digit | odd);
+        around.first(han) | self.starts_of(digit, around, doubts)
     }
 
     /// What spaces may stand before in the text that the pattern sees.

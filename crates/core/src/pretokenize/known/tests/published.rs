@@ -7,8 +7,11 @@ type Case = (&'static str, Scanner, Vec<&'static str>);
 
 const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
+/// What the pre-tokenizer for digits cuts at.
+const NUMERIC: &str = r"[\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}]";
+
 /// One pattern each.
-const SINGLE: [(&str, &str); 15] = [
+const SINGLE: [(&str, &str); 18] = [
     ("GPT-2", GPT2),
     ("tokenizers' own", r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),
     (
@@ -22,6 +25,14 @@ const SINGLE: [(&str, &str); 15] = [
     (
         "tiktoken's cl100k",
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+    ),
+    (
+        "cl100k, all spaces at the end together",
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s+",
+    ),
+    (
+        "Kimi K2",
+        r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     ),
     (
         "rustbpe",
@@ -63,16 +74,12 @@ const SINGLE: [(&str, &str); 15] = [
         "cased, no slashes",
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}{1,2}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
     ),
+    ("BLOOM", r" ?[^(\s|[.,!?…。，、।۔،])]+"),
 ];
 
 /// Patterns after a cut at every number.
 const BETWEEN_NUMBERS: [(&str, &str, Digits, &str); 5] = [
-    (
-        "StarCoder, SmolLM, Command R",
-        r"[\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}]",
-        Digits::Numeric,
-        GPT2,
-    ),
+    ("StarCoder, SmolLM, Command R", NUMERIC, Digits::Numeric, GPT2),
     ("GPT-2 between numbers", r"\p{N}{1,3}", Digits::Numbers(3), GPT2),
     (
         "MiniCPM 5",
@@ -101,5 +108,7 @@ pub(super) fn all() -> Vec<Case> {
     });
     let mut all: Vec<Case> = single.into_iter().chain(between).collect();
     all.push(("DeepSeek V3", Scanner::DEEPSEEK, DEEPSEEK.to_vec()));
+    let coder = DEEPSEEK_CODER.into_iter().chain([NUMERIC]).collect();
+    all.push(("DeepSeek Coder", Scanner::DEEPSEEK_CODER, coder));
     all
 }
