@@ -1,8 +1,8 @@
-//! New words for models that see each alone, part by part through the memo.
+//! New words for models that see each alone, part by part through the memo. A part that would be a word as well is
+//! remembered as that.
 
-use super::super::words::block_at;
 use super::source::Source;
-use crate::memo::{self, Key, Memo, MAX_KEY_BYTES};
+use crate::memo::{self, Key, Memo};
 
 /// How many parts wait for their lines of the memo.
 const WAITING: usize = 64;
@@ -26,7 +26,7 @@ impl Parts {
             if self.0.len() == WAITING {
                 self.look_up(marked, memo, out, &mut run);
             }
-            let key = key_of(marked.as_bytes(), start, end);
+            let key = source.key_of_part(marked, start, end);
             if let Some(key) = key {
                 memo.prefetch(key);
             }
@@ -44,7 +44,7 @@ impl Parts {
         mut run: impl FnMut(&str, &mut Vec<u32>) -> bool,
     ) {
         for (start, end, key) in self.0.drain(..) {
-            if let Some(remembered) = key.and_then(|key| memo.get(key)) {
+            if let Some(remembered) = key.and_then(|key| memo.get(key)).filter(memo::are_ids) {
                 memo::append(remembered, out);
                 continue;
             }
@@ -56,17 +56,3 @@ impl Parts {
         }
     }
 }
-
-/// The key of a part of a marked word; no text begins like this, so it is no word's.
-#[inline]
-fn key_of(marked: &[u8], start: usize, end: usize) -> Option<Key> {
-    let len = end - start + 1;
-    if len > MAX_KEY_BYTES {
-        return None;
-    }
-    let block = u128::from_le_bytes(block_at(marked, start)) << 8 | u128::from(NO_TEXT);
-    Some(Key::from_low_bytes(block & (u128::MAX >> (128 - 8 * len)), len))
-}
-
-/// A byte that UTF-8 never has.
-const NO_TEXT: u8 = 0xFF;

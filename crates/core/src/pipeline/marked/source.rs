@@ -10,6 +10,9 @@ use crate::model::Cut;
 use crate::normalize::Normalizer;
 use crate::text::{class_of, Class};
 
+/// A byte that UTF-8 never has.
+const NO_TEXT: u8 = 0xFF;
+
 /// A text that is turned into words.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'t> {
@@ -108,6 +111,24 @@ impl<'t> Source<'t> {
             Mark::Added => block = block << 8 | u128::from(b' '),
         }
         Some(Key::from_low_bytes(block & (u128::MAX >> (128 - 8 * len)), len))
+    }
+
+    /// The key of a part of a marked word, if it is short: that of the word which it is the marked text of, or else one
+    /// that no word has.
+    #[inline]
+    pub(super) fn key_of_part(&self, marked: &str, start: usize, end: usize) -> Option<Key> {
+        let bytes = marked.as_bytes();
+        let mut from = start;
+        while self.form.layout != Layout::Apart && bytes[from..end].starts_with(MARK_TEXT.as_bytes()) {
+            from += MARK_TEXT.len();
+        }
+        let spaces = (b' ', (from - start) / MARK_TEXT.len());
+        match self.form.layout {
+            Layout::Marked(_) => key_after((0, 0), bytes, start, end),
+            Layout::Runs(_) => key_after(spaces, bytes, from, end),
+            Layout::Single if self.form.keeps(&marked[from..end]) => key_after(spaces, bytes, from, end),
+            _ => key_after((NO_TEXT, 1), bytes, start, end),
+        }
     }
 
     /// The raw text of a word without what its mark stands for, and whether it has one.
@@ -216,6 +237,18 @@ impl<'t> Source<'t> {
             _ => cut_all(Cut::BeforeSpace, marked, part),
         }
     }
+}
+
+/// The key of the bytes of a text from `from` to `end` behind so many times another byte, if they are short.
+#[inline]
+fn key_after((first, count): (u8, usize), text: &[u8], from: usize, end: usize) -> Option<Key> {
+    let len = count + end - from;
+    if len > MAX_KEY_BYTES {
+        return None;
+    }
+    let before = u128::from_le_bytes([first; 16]) & !(u128::MAX << (8 * count));
+    let block = u128::from_le_bytes(block_at(text, from)) << (8 * count) | before;
+    Some(Key::from_low_bytes(block & (u128::MAX >> (128 - 8 * len)), len))
 }
 
 fn cut_before_marks(text: &str, mut visit: impl FnMut(usize, usize)) {

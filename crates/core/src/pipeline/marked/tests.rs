@@ -323,3 +323,17 @@ fn parts_that_are_too_long_to_weigh_and_unknown_runs_of_any_length_are_as_in_the
     }
     check(&spec, &texts).unwrap();
 }
+
+#[test]
+fn parts_with_more_ids_than_a_line_has_are_not_taken_for_words_that_stand_elsewhere() {
+    // No piece crosses the borders of `aa`, but `a` and `a` stand side by side in it: one part, of seven ids.
+    let long = "aaaaaaaaaaaaa";
+    let texts = ["", "\u{438}", "b"].map(|last| format!("b {long}{last} b"));
+    let pieces = [("aa", 0), ("\u{2581}a", 1), ("a", 2), ("\u{438}", 3), ("b", 4)];
+    let pieces = pieces.map(|(text, score)| (text.to_owned(), score));
+    for normalizer in [with_rules(rules(), true, true), with_rules(Vec::new(), false, true)] {
+        check(&sentencepiece(SentencePieceKind::Bpe, &pieces, normalizer), &texts).unwrap();
+    }
+    let spec = TokenizerSpec { normalizer: Some(replace(" ", MARK)), ..tokenizer(bpe(&[(1, 1), (0, 1)])) };
+    check(&spec, &texts).unwrap();
+}

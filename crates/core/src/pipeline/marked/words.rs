@@ -174,7 +174,9 @@ impl<'s, S: Segmenter> Words<'s, S> {
     fn remember(&mut self, word: Word, key: Option<Key>, note: u32, from: usize) {
         let ids = &self.out[from..];
         match (key, self.segmenter.pack(ids, note)) {
-            (Some(key), Some(packed)) => self.memo.insert(key, packed),
+            // A word of one part is there already.
+            (Some(key), Some(packed)) if self.memo.get(key).is_none() => self.memo.insert(key, packed),
+            (Some(_), Some(_)) => {}
             (key, _) => {
                 let hash = self.long_hash(word);
                 self.long_memo.insert_hashed(self.source.long_key(word), hash, note, ids);
