@@ -54,6 +54,9 @@ KIMI = (
     rf"|[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*{CONTRACTION}?"
     rf"|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{SPACES}"
 )
+CLIP = (
+    r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+)
 CODER = ("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+")
 
 
@@ -87,6 +90,12 @@ PIPELINES = {
         byte_level(False),
     ],
     "Kimi K2": [split(KIMI), byte_level(False)],
+    "CLIP": [split(CLIP) | {"behavior": "Removed", "invert": True}, byte_level(True)],
+    "unknown": [
+        split(r"\p{N}{1,2}"),
+        split(r"\w+|\s+") | {"behavior": "MergedWithPrevious"},
+        byte_level(False),
+    ],
     "BLOOM": [split(r" ?[^(\s|[.,!?…。，、।۔،])]+"), byte_level(False)],
     "DeepSeek Coder": [*map(split, CODER), digits(True), byte_level(False)],
 }
@@ -127,6 +136,7 @@ def random_texts() -> list[str]:
     texts = []
     for _ in range(TEXTS):
         letters = "".join(draw.sample(alphabets, draw.randint(1, 2)))
+        letters = [*letters, *draw.sample(["<|endoftext|>", "<|startoftext|>", "'ll", "\r\n"], 1)]
         length = draw.randint(0, 16) if draw.random() < 0.95 else draw.randint(200, 900)
         texts.append("".join(draw.choices(letters, k=length)))
     return texts

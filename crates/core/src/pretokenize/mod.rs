@@ -20,7 +20,7 @@ use custom::Custom;
 use cut::{cut_at_chars, Cutter};
 pub use empty::refuse_empty_matches;
 pub use known::ScanScratch;
-use known::{Digits, Scanner, DEEPSEEK, DEEPSEEK_CODER};
+use known::{Digits, Scanner, CLIP, DEEPSEEK, DEEPSEEK_CODER};
 pub use raw::{write_printable, Words};
 
 /// A compiled pre-tokenizer.
@@ -171,6 +171,11 @@ impl Stage {
         Ok(())
     }
 
+    /// Whether there is anything for `cut` to do.
+    fn cuts(&self) -> bool {
+        !matches!(self, Self::ByteLevel(ByteLevelSpec { use_regex: false, .. }) | Self::Metaspace(_))
+    }
+
     fn rewrites(&self) -> bool {
         matches!(self, Self::ByteLevel(_) | Self::Metaspace(_))
     }
@@ -253,21 +258,35 @@ fn known_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<Stage>, usize)> {
         return Some((vec![Stage::Known(Scanner::DEEPSEEK_CODER)], DEEPSEEK_CODER.len() + 1));
     }
     let [first, second, ..] = members else { return None };
+    if keeps_clip_words(first) {
+        return Some((vec![Stage::Known(Scanner::CLIP), without_regex(second)?], 2));
+    }
     let digits = match first {
         PreTokenizerSpec::Digits { individual_digits: true } => Digits::Numeric,
         first => Digits::of(isolated_in(first)?)?,
     };
     let known = |scanner: Scanner| scanner.between_numbers(digits).map(Stage::Known);
-    let stages = match *second {
-        PreTokenizerSpec::ByteLevel(
-            spec @ ByteLevelSpec { use_regex: true, add_prefix_space: false, .. },
-        ) => {
-            let bytes = ByteLevelSpec { use_regex: false, ..spec };
-            vec![known(Scanner::GPT2)?, Stage::ByteLevel(bytes)]
-        }
-        ref second => vec![known(Scanner::of(isolated_in(second)?)?)?],
+    let stages = match without_regex(second) {
+        Some(bytes) => vec![known(Scanner::GPT2)?, bytes],
+        None => vec![known(Scanner::of(isolated_in(second)?)?)?],
     };
     Some((stages, 2))
+}
+
+/// The rest of what the byte level does where it cuts.
+fn without_regex(member: &PreTokenizerSpec) -> Option<Stage> {
+    match *member {
+        PreTokenizerSpec::ByteLevel(
+            spec @ ByteLevelSpec { use_regex: true, add_prefix_space: false, .. },
+        ) => Some(Stage::ByteLevel(ByteLevelSpec { use_regex: false, ..spec })),
+        _ => None,
+    }
+}
+
+fn keeps_clip_words(member: &PreTokenizerSpec) -> bool {
+    let PreTokenizerSpec::Split { pattern, behavior, invert } = member else { return false };
+    let keeps_matches = *behavior == SplitBehavior::Removed && *invert;
+    keeps_matches && matches!(pattern, PatternSpec::Regex(source) if source == CLIP)
 }
 
 fn starts_with(members: &[PreTokenizerSpec], patterns: &[&str]) -> bool {

@@ -42,14 +42,36 @@ impl PreTokenizer {
             scanner.for_each_stretch(text, scratch, |from, stretch, words| take(stretch, from, words));
             return Ok(());
         }
-        let (starts, ends) = (&mut scratch.starts, &mut scratch.ends);
+        scratch.cut_by(&compiled.stages, text)?;
+        take(text, 0, Words { starts: &scratch.starts, ends: &scratch.ends });
+        Ok(())
+    }
+}
+
+impl ScanScratch {
+    /// Cut a text by the first stage and each piece by the next.
+    fn cut_by(&mut self, stages: &[Stage], text: &str) -> Result<(), Error> {
+        let Self { starts, ends, pieces, .. } = self;
         starts.clear();
         ends.clear();
-        cut_by(&compiled.stages, text, &mut |start, end| {
-            starts.push(start as u32);
-            ends.push(end as u32);
-        })?;
-        take(text, 0, Words { starts, ends });
+        if !text.is_empty() {
+            starts.push(0);
+            ends.push(text.len() as u32);
+        }
+        for stage in stages.iter().filter(|stage| stage.cuts()) {
+            pieces.clear();
+            pieces.extend(Words { starts, ends }.spans());
+            starts.clear();
+            ends.clear();
+            for &(from, to) in &*pieces {
+                stage.cut(&text[from..to], &mut |start, end| {
+                    if start < end {
+                        starts.push((from + start) as u32);
+                        ends.push((from + end) as u32);
+                    }
+                })?;
+            }
+        }
         Ok(())
     }
 }
@@ -90,27 +112,12 @@ pub fn write_printable(word: &str, out: &mut String) {
     out.extend(word.bytes().map(printable_of));
 }
 
-/// Cut a text by the first stage and each piece by the others.
-fn cut_by(stages: &[Stage], text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
-    let Some((first, rest)) = stages.split_first() else {
-        emit(0, text.len());
-        return Ok(());
-    };
-    let mut result = Ok(());
-    first.cut(text, &mut |start, end| {
-        if result.is_ok() && start < end {
-            result = cut_by(rest, &text[start..end], &mut |from, to| emit(start + from, start + to));
-        }
-    })?;
-    result
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::pretokenize::{DEEPSEEK, DEEPSEEK_CODER};
+    use crate::pretokenize::{CLIP, DEEPSEEK, DEEPSEEK_CODER};
     use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
     use crate::text::{NormalizedSink, Pieces};
 
@@ -187,6 +194,11 @@ mod tests {
     #[test]
     fn several_pre_tokenizers_have_one_scanner() {
         let digits = || PreTokenizerSpec::Digits { individual_digits: true };
+        let clip = || PreTokenizerSpec::Split {
+            pattern: PatternSpec::Regex(CLIP.to_owned()),
+            behavior: SplitBehavior::Removed,
+            invert: true,
+        };
         let coder: Vec<_> = DEEPSEEK_CODER.map(isolated).into_iter().chain([digits()]).collect();
         let sequences = [
             (vec![digits(), byte_level(true)], true),
@@ -195,6 +207,8 @@ mod tests {
             (vec![PreTokenizerSpec::Digits { individual_digits: false }, byte_level(true)], false),
             (coder.iter().cloned().chain([byte_level(false)]).collect(), true),
             (coder.into_iter().chain([byte_level(true)]).collect(), false),
+            (vec![clip(), byte_level(true)], true),
+            (vec![clip(), byte_level(false)], false),
             (DEEPSEEK.map(isolated).into_iter().chain([byte_level(false)]).collect(), true),
         ];
         for (members, has_one) in sequences {

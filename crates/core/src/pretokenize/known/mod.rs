@@ -7,6 +7,7 @@
 //! repairs    the rare places where that takes more than a byte's neighbours
 //! stretches  long texts, cut where every pattern cuts
 //! zoned      DeepSeek-V3's family, by both
+//! clip       CLIP's, which leaves spaces out
 //! gapped     BLOOM's and DeepSeek Coder's, by both
 //!
 //! Four families: GPT-2, cl100k (Llama 3, Qwen), where a word is a run of letters with any one character before,
@@ -14,6 +15,7 @@
 //! other; and two that match words alone, whose gaps stay together. The first three may come after a cut at every number, as StarCoder's does. Linear, one pass.
 
 mod classes;
+mod clip;
 mod gapped;
 mod repairs;
 mod scalar;
@@ -24,10 +26,12 @@ mod stretches;
 mod tests;
 mod zoned;
 
+use piecework_kernels::classes::BLOCK;
 use piecework_kernels::positions;
 
 use super::raw::Words;
-use classes::{Masks, Table};
+use classes::{Masks, Table, IS_SPACE};
+pub(super) use clip::CLIP;
 pub(super) use gapped::DEEPSEEK_CODER;
 use repairs::Doubts;
 pub(super) use spellings::Digits;
@@ -62,6 +66,8 @@ enum Family {
     Cased,
     /// Words stay within zones: numbers, Han and kana, the rest.
     Zoned,
+    /// Words are runs of one class, spaces none.
+    Clip,
     /// Words are runs of all but spaces and some punctuation, with a space before.
     Bloom,
     /// Words are runs of letters or punctuation, with a space of any kind before.
@@ -108,6 +114,8 @@ pub struct ScanScratch {
     /// Words by other means than a scanner.
     pub(super) starts: Vec<u32>,
     pub(super) ends: Vec<u32>,
+    /// The spans that are cut further.
+    pub(super) pieces: Vec<(usize, usize)>,
     /// A text with a space before it.
     pub(super) spaced: String,
 }
@@ -141,10 +149,13 @@ impl Scanner {
     pub(super) const DEEPSEEK_CODER: Self =
         Self { family: Family::Coder, alphabet: Alphabet::Coder, max_digits: 1, ..Self::GPT2 };
 
-    /// Cut a text at every match; the matches leave nothing out.
+    /// That of `CLIP` and the byte level's own after it.
+    pub(super) const CLIP: Self = Self { family: Family::Clip, max_digits: 1, ..Self::GPT2 };
+
+    /// Cut a text at every match; the matches leave nothing out, but spaces where they are no words.
     pub(super) fn cut(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
         if text.len() < SHORT {
-            return self.cut_by_chars(text, emit);
+            return self.words_by_chars(text, emit);
         }
         self.for_each_stretch(text, &mut ScanScratch::default(), |from, _, words| {
             words.spans().for_each(|(start, end)| emit(from + start, from + end));
@@ -164,10 +175,26 @@ impl Scanner {
             let to = self.stretch_end(text, from);
             let stretch = &text[from..to];
             self.bounds(stretch, table, scratch);
-            let bounds = &scratch.bounds;
-            take(from, stretch, Words { starts: &bounds[..bounds.len() - 1], ends: &bounds[1..] });
+            take(from, stretch, self.words(scratch));
             from = to;
         }
+    }
+
+    /// The words between the bounds.
+    fn words(self, scratch: &mut ScanScratch) -> Words<'_> {
+        let ScanScratch { masks, bounds, starts, ends, .. } = scratch;
+        let all = Words { starts: &bounds[..bounds.len() - 1], ends: &bounds[1..] };
+        if self.family != Family::Clip {
+            return all;
+        }
+        let is_word = |start: usize| masks[start / BLOCK][IS_SPACE] >> (start % BLOCK) & 1 == 0;
+        starts.clear();
+        ends.clear();
+        for (start, end) in all.spans().filter(|&(start, _)| is_word(start)) {
+            starts.push(start as u32);
+            ends.push(end as u32);
+        }
+        Words { starts, ends }
     }
 
     /// The bounds of all words of a text, not empty, into the scratch.

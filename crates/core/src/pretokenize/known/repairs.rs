@@ -72,8 +72,8 @@ fn note(list: &mut Vec<u32>, base: usize, mut bits: u64) {
 }
 
 /// A text with its masks and the starts so far.
-struct Found<'s> {
-    text: &'s str,
+pub(super) struct Found<'s> {
+    pub(super) text: &'s str,
     masks: &'s [Masks],
     scanner: Scanner,
     starts: &'s mut [u64],
@@ -92,6 +92,9 @@ impl Scanner {
         found.wide_leads(&doubts.wide_leads);
         found.blank_lines(&doubts.blank_lines);
         self.zones(&doubts.zones, &mut found);
+        if self.family == Family::Clip {
+            found.specials();
+        }
         if self.joins_last_spaces {
             found.last_spaces();
         }
@@ -119,7 +122,7 @@ impl Found<'_> {
         self.masks[at / BLOCK][class] >> (at % BLOCK) & 1 != 0
     }
 
-    fn is_start(&self, at: usize) -> bool {
+    pub(super) fn is_start(&self, at: usize) -> bool {
         self.starts[at / BLOCK] >> (at % BLOCK) & 1 != 0
     }
 
@@ -138,13 +141,13 @@ impl Found<'_> {
         self.scanner.trail != Trail::Nothing && is_other && !is_far
     }
 
-    fn set(&mut self, at: usize) {
+    pub(super) fn set(&mut self, at: usize) {
         if at < self.text.len() {
             self.starts[at / BLOCK] |= 1 << (at % BLOCK);
         }
     }
 
-    fn clear(&mut self, at: usize) {
+    pub(super) fn clear(&mut self, at: usize) {
         self.starts[at / BLOCK] &= !(1 << (at % BLOCK));
     }
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::classes::Table;
-use super::{gapped, zoned, Family, Scanner, Trail};
+use super::{clip, gapped, zoned, Family, Scanner, Trail};
 use crate::pretokenize::simple::NUMERIC_CLASSES;
 use crate::text::CharTable;
 
@@ -47,11 +47,25 @@ pub(super) static NUMERIC: LazyLock<CharTable> = LazyLock::new(|| {
 });
 
 impl Scanner {
+    /// Cut a text into words: all that the pattern matches, but spaces where they are no words.
+    pub(super) fn words_by_chars(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
+        if self.family != Family::Clip {
+            return self.cut_by_chars(text, emit);
+        }
+        let whole = Text { text, kinds: Table::of(self.alphabet).kinds };
+        self.cut_by_chars(text, &mut |start, end| {
+            if whole.at(start).is_some_and(|(kind, _)| kind & SPACE == 0) {
+                emit(start, end);
+            }
+        });
+    }
+
     /// Cut a text at every match; the matches leave nothing out.
     pub(super) fn cut_by_chars(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
         let whole = Text { text, kinds: Table::of(self.alphabet).kinds };
         match self.family {
             Family::Zoned => zoned::cut(&whole, self.max_digits, emit),
+            Family::Clip => clip::cut(&whole, emit),
             Family::Bloom => gapped::cut_bloom(&whole, emit),
             Family::Coder => gapped::cut_coder(&whole, emit),
             _ if self.between_numbers => {

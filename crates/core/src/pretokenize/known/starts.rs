@@ -107,6 +107,7 @@ impl Scanner {
             }
             Family::Gpt2 => sweep(masks, len, starts, |around| self.gpt2::<false>(around, doubts)),
             Family::Plain => sweep(masks, len, starts, |around| self.plain(around, doubts)),
+            Family::Clip => sweep(masks, len, starts, |around| self.clip(around, doubts)),
             Family::Bloom => sweep(masks, len, starts, Self::bloom),
             Family::Coder => sweep(masks, len, starts, |around| self.coder(around, doubts)),
             Family::Zoned => {

@@ -13,7 +13,7 @@ type Spans = Vec<(usize, usize)>;
 
 fn by_chars(scanner: Scanner, text: &str) -> Spans {
     let mut found = Vec::new();
-    scanner.cut_by_chars(text, &mut |start, end| found.push((start, end)));
+    scanner.words_by_chars(text, &mut |start, end| found.push((start, end)));
     found
 }
 
@@ -25,19 +25,26 @@ fn by_blocks(scanner: Scanner, text: &str) -> Spans {
     found
 }
 
-fn compiled(patterns: &[&str]) -> Vec<Pattern> {
-    let compiled =
-        |&pattern: &&str| Pattern::compile(&PatternSpec::Regex(pattern.into()), "pattern").unwrap();
+/// A pattern, and what is done with its matches.
+type Split = (Pattern, SplitBehavior, bool);
+
+fn compiled(patterns: &[&str]) -> Vec<Split> {
+    let compiled = |&source: &&str| {
+        let pattern = Pattern::compile(&PatternSpec::Regex(source.into()), "pattern").unwrap();
+        let keeps_matches = source == CLIP;
+        let behavior = if keeps_matches { SplitBehavior::Removed } else { SplitBehavior::Isolated };
+        (pattern, behavior, keeps_matches)
+    };
     patterns.iter().map(compiled).collect()
 }
 
 /// Cut at the matches of each pattern what those before have left.
-fn by_patterns(patterns: &[Pattern], text: &str) -> Spans {
-    patterns.iter().fold(vec![(0, text.len())], |pieces, pattern| {
+fn by_patterns(splits: &[Split], text: &str) -> Spans {
+    splits.iter().fold(vec![(0, text.len())], |pieces, (pattern, behavior, invert)| {
         let mut cut = Vec::new();
         for (from, to) in pieces {
             let mut emit = |start, end| cut.push((from + start, from + end));
-            let mut cutter = Cutter::new(SplitBehavior::Isolated, false, &mut emit);
+            let mut cutter = Cutter::new(*behavior, *invert, &mut emit);
             pattern.for_each_match(&text[from..to], |start, end| cutter.matched(start, end)).unwrap();
             cutter.finish(to - from);
         }
@@ -46,7 +53,7 @@ fn by_patterns(patterns: &[Pattern], text: &str) -> Spans {
 }
 
 /// All scanners equal the patterns.
-fn check(name: &str, scanner: Scanner, compiled: &[Pattern], text: &str) {
+fn check(name: &str, scanner: Scanner, compiled: &[Split], text: &str) {
     let expected = by_patterns(compiled, text);
     assert_eq!(by_chars(scanner, text), expected, "{text:?} by {name}");
     assert_eq!(by_blocks(scanner, text), expected, "{text:?} in blocks by {name}");
@@ -93,6 +100,7 @@ fn random_texts_are_cut_as_by_the_pattern() {
         "1 23a٣",
         "漢A，a !",
         "漢〇12⺀々!\na 's",
+        "☆★'sd! <|>a",
         "\u{3000}\n a",
         "a's'S!ſ ",
         "\u{301}aA! ",
@@ -108,6 +116,7 @@ fn random_texts_are_cut_as_by_the_pattern() {
             let letters = &alphabets[random(alphabets.len())];
             let length = random(if round % 16 == 0 { 400 } else { 14 });
             let text: String = (0..length).map(|_| letters[random(letters.len())]).collect();
+            let text = text.replace('☆', "<|endoftext|>").replace('★', "<|startoftext|>");
             check(name, scanner, &regex, &text);
         }
     }

@@ -108,6 +108,7 @@ pub(super) fn all() -> Vec<Case> {
     });
     let mut all: Vec<Case> = single.into_iter().chain(between).collect();
     all.push(("DeepSeek V3", Scanner::DEEPSEEK, DEEPSEEK.to_vec()));
+    all.push(("CLIP", Scanner::CLIP, vec![CLIP, GPT2]));
     let coder = DEEPSEEK_CODER.into_iter().chain([NUMERIC]).collect();
     all.push(("DeepSeek Coder", Scanner::DEEPSEEK_CODER, coder));
     all
