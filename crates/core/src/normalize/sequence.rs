@@ -37,10 +37,13 @@ impl Sequence {
     }
 
     /// Normalize `text`, which stands at byte `start` of the original.
-    pub(super) fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) -> Result<(), Error> {
+    pub(super) fn run<S: NormalizedSink>(&self, text: &str, start: u32, out: &mut S) -> Result<(), Error> {
         match self.stages.as_slice() {
             [] => out.push_unchanged(text, start),
             [only] => return only.run(text, start, out),
+            [first, rest @ .., last] if !S::KEEPS_SOURCES => {
+                return run_unaligned(first, rest, last, text, start, out);
+            }
             [first, rest @ .., last] => return run_through(first, rest, last, text, start, out),
         }
         Ok(())
@@ -69,6 +72,28 @@ fn run_through(
     last.run_within(earlier.text(), 0, growth, &mut Onward { earlier: &earlier, origin: start, out })
 }
 
+/// Where nobody asks for sources, no stage keeps them.
+fn run_unaligned(
+    first: &Normalizer,
+    rest: &[Normalizer],
+    last: &Normalizer,
+    text: &str,
+    start: u32,
+    out: &mut impl NormalizedSink,
+) -> Result<(), Error> {
+    let growth = Growth::of(text.len());
+    let (mut earlier, mut later) = (String::new(), String::new());
+    first.run_within(text, start, growth, &mut earlier)?;
+    for stage in rest {
+        growth.check(earlier.len())?;
+        later.clear();
+        stage.run_within(&earlier, 0, growth, &mut later)?;
+        std::mem::swap(&mut earlier, &mut later);
+    }
+    growth.check(earlier.len())?;
+    last.run_within(&earlier, 0, growth, out)
+}
+
 /// A sink that leads sources, which are spans of an earlier text, back to the original.
 struct Onward<'a, S> {
     earlier: &'a Aligned,
@@ -77,6 +102,8 @@ struct Onward<'a, S> {
 }
 
 impl<S: NormalizedSink> NormalizedSink for Onward<'_, S> {
+    const KEEPS_SOURCES: bool = S::KEEPS_SOURCES;
+
     fn push_from(&mut self, c: char, source: (u32, u32)) {
         let source = match source {
             // Written before the first character: it comes from nowhere.

@@ -4,6 +4,8 @@ use super::utf8::char_count;
 
 /// Where a normalizer writes: a plain `String` when only ids are wanted, `Aligned` for offsets.
 pub trait NormalizedSink {
+    /// Whether it is of any use to know where characters came from.
+    const KEEPS_SOURCES: bool = true;
     /// Append a character that came from `source` (a byte span of the original).
     fn push_from(&mut self, c: char, source: (u32, u32));
     /// Append text that came unchanged from the original at byte `start`.
@@ -11,6 +13,8 @@ pub trait NormalizedSink {
 }
 
 impl NormalizedSink for String {
+    const KEEPS_SOURCES: bool = false;
+
     #[inline]
     fn push_from(&mut self, c: char, _source: (u32, u32)) {
         self.push(c);
