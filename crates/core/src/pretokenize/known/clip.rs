@@ -14,7 +14,7 @@ pub(in super::super) const CLIP: &str =
 
 const SPECIAL: [&str; 2] = ["<|startoftext|>", "<|endoftext|>"];
 
-/// Where the words of a text end that begin with others: after the marks before the name of a special token there.
+/// Where the special token ends that stands at a byte, if one does.
 fn special_end(text: &str, at: usize) -> Option<usize> {
     SPECIAL.iter().find(|special| text[at..].starts_with(**special)).map(|special| at + special.len())
 }
