@@ -10,9 +10,10 @@
 //! clip       CLIP's, which leaves spaces out
 //! gapped     BLOOM's and DeepSeek Coder's, by both
 //!
-//! Four families: GPT-2, cl100k (Llama 3, Qwen), where a word is a run of letters with any one character before,
-//! o200k (tekken), where capitals may only begin one, and DeepSeek-V3's three patterns that cut one after the
-//! other; and two that match words alone, whose gaps stay together. The first three may come after a cut at every number, as StarCoder's does. Linear, one pass.
+//! Families: GPT-2; cl100k (Llama 3, Qwen), where a word is a run of letters with any one character before; o200k
+//! (tekken, Kimi), where capitals may only begin one; DeepSeek-V3's three patterns that cut one after the other; CLIP,
+//! whose words leave spaces out; BLOOM and DeepSeek Coder, whose gaps between words stay together. The first three
+//! may come after a cut at every number, as StarCoder's does. Linear, one pass.
 
 mod classes;
 mod clip;
