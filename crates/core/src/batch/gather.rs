@@ -1,7 +1,7 @@
 //! Parts of a batch that threads give as they are done, put after one another in order.
 //!
 //! Parts are small and their memory is used again for the next, so that it stays in a processor's cache and the
-//! system makes only that of the whole; one thread copies while others encode.
+//! system makes only that of the whole; one thread copies while others encode, and none waits for it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,8 @@ use super::columns::BatchIds;
 pub(super) struct Gather(Mutex<Gathered>);
 
 struct Gathered {
-    whole: BatchIds,
+    /// What is there so far, unless somebody appends to it.
+    whole: Option<BatchIds>,
     /// The number of the part that comes next, and of all.
     next: usize,
     all: usize,
@@ -25,6 +26,7 @@ struct Gathered {
 impl Gather {
     /// Begin with an empty batch, to which so many parts come.
     pub(super) fn into(whole: BatchIds, all: usize) -> Self {
+        let whole = Some(whole);
         Self(Mutex::new(Gathered { whole, next: 0, all, early: BTreeMap::new(), spare: Vec::new() }))
     }
 
@@ -33,25 +35,39 @@ impl Gather {
         self.gathered().spare.pop()
     }
 
-    /// Take the part with a number.
+    /// Take the part with a number, and append those whose turn it is, unless another thread does.
     pub(super) fn add(&self, number: usize, part: BatchIds) {
-        let gathered = &mut *self.gathered();
-        gathered.early.insert(number, part);
-        while let Some(mut part) = gathered.early.remove(&gathered.next) {
-            gathered.whole.append(&part);
-            gathered.next += 1;
-            gathered.whole.make_room(gathered.next, gathered.all);
+        self.gathered().early.insert(number, part);
+        while let Some((mut whole, mut part, done, all)) = self.turn() {
+            whole.append(&part);
+            whole.make_room(done, all);
             part.clear();
+            let gathered = &mut *self.gathered();
+            gathered.whole = Some(whole);
             gathered.spare.push(part);
         }
     }
 
-    /// The batch of all parts.
-    pub(super) fn whole(self) -> BatchIds {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).whole
+    /// The batch and the part that comes next, whose number among all is then told as done.
+    ///
+    /// Where another thread has the batch there is none: that one asks again when it has given the batch back.
+    fn turn(&self) -> Option<(BatchIds, BatchIds, usize, usize)> {
+        let gathered = &mut *self.gathered();
+        let whole = gathered.whole.take()?;
+        let Some(part) = gathered.early.remove(&gathered.next) else {
+            gathered.whole = Some(whole);
+            return None;
+        };
+        gathered.next += 1;
+        Some((whole, part, gathered.next, gathered.all))
     }
 
-    /// Locked once before and once after each part.
+    /// The batch of all parts.
+    pub(super) fn whole(self) -> BatchIds {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).whole.unwrap_or_default()
+    }
+
+    /// Locked for a moment, some times for each part.
     fn gathered(&self) -> MutexGuard<'_, Gathered> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,6 +103,21 @@ mod tests {
                 assert_eq!(gather.whole(), part(&rows), "{size} {step}");
             }
         }
+    }
+
+    #[test]
+    fn parts_that_threads_give_at_once_make_the_same_batch() {
+        let rows: Vec<usize> = (0..3000).map(|i| i * 7 % 11).collect();
+        let gather = Gather::into(part(&[]), rows.len());
+        std::thread::scope(|scope| {
+            for first in 0..8 {
+                let (gather, rows) = (&gather, &rows);
+                scope.spawn(move || {
+                    (first..rows.len()).step_by(8).for_each(|at| gather.add(at, part(&rows[at..=at])));
+                });
+            }
+        });
+        assert_eq!(gather.whole(), part(&rows));
     }
 
     #[test]
