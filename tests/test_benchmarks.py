@@ -474,10 +474,16 @@ def test_every_task_gives_its_phases_and_the_answer_of_tokenizers(
         engine: measured(task=task, engine=engine, files=job_files, **sizes)["phases"]
         for engine in (OURS, "tokenizers")
     }
-    assert list(found[OURS]) == phases
+    assert list(found["tokenizers"]) == phases
     for name in phases:
         assert found[OURS][name]["s"] > 0
         assert found[OURS][name].get("answer") == found["tokenizers"][name].get("answer")
+
+
+def test_a_start_from_the_cache_is_measured_too(job_files: dict[str, str]) -> None:
+    found = measured(task="start", engine=OURS, files=job_files, threads=1)["phases"]
+    assert list(found) == ["inside", "process", "cached"]
+    assert Path(job_files["tokenizer"]).with_suffix(".pwc").exists()
 
 
 def test_a_measurement_counts_tokens_and_bytes(job_files: dict[str, str]) -> None:

@@ -30,14 +30,24 @@ def version() -> str:
 
 def start(path: Path) -> str:
     """Return the program that a user would write to import and load."""
-    model = path.with_suffix(".model")
-    return f"import piecework; piecework.Tokenizer.load({str(model if model.exists() else path)!r})"
+    return f"import piecework; piecework.Tokenizer.load({str(_source(path))!r})"
+
+
+def start_cached(path: Path) -> str:
+    """Return the same where the first such program keeps its tables in a file, which others map."""
+    source, cache = str(_source(path)), str(path.with_suffix(".pwc"))
+    return f"import piecework; piecework.Tokenizer.load({source!r}, cache={cache!r})"
 
 
 def load(path: Path) -> Any:
-    """Load the `.model` where there is one: the `tokenizer.json` is made of it."""
+    """Load what there is to load."""
+    return pw.Tokenizer.load(_source(path))
+
+
+def _source(path: Path) -> Path:
+    """Return the `.model` where there is one: the `tokenizer.json` is made of it."""
     model = path.with_suffix(".model")
-    return pw.Tokenizer.load(model if model.exists() else path)
+    return model if model.exists() else path
 
 
 def encode(tokenizer: Any, texts: list[str], threads: int) -> Any:
