@@ -41,6 +41,15 @@ pub struct Piece {
     pub end: u32,
 }
 
+/// A word among others that are segmented at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Among {
+    /// Its bytes.
+    pub bytes: (usize, usize),
+    /// Where its ids are.
+    pub ids: (usize, usize),
+}
+
 /// Where a model writes: ids alone, or ids with their spans.
 pub trait PieceSink {
     /// Append one piece.
@@ -263,6 +272,29 @@ impl Model {
             Self::Bpe(model) => model.run(word, vocab, scratch, out),
             Self::Unigram(model) => model.run(word, vocab, scratch, out),
             Self::SentencePiece(model) => model.run(word, vocab, scratch, out),
+        }
+    }
+
+    /// Segment non-empty words that stand one after the other in `bytes`; says of each where its ids are.
+    pub fn run_all(
+        &self,
+        bytes: &[u8],
+        words: &mut [Among],
+        vocab: &Vocab,
+        scratch: &mut ModelScratch,
+        ids: &mut Vec<u32>,
+    ) {
+        if let Self::WordPiece(model) = self {
+            if model.run_all(bytes, words, ids) {
+                return;
+            }
+        }
+        for word in words {
+            let start = ids.len();
+            if let Ok(text) = std::str::from_utf8(&bytes[word.bytes.0..word.bytes.1]) {
+                self.run(text, vocab, scratch, ids);
+            }
+            word.ids = (start, ids.len());
         }
     }
 

@@ -8,6 +8,8 @@
 //! What a step needs and what being stuck there needs lie together: a word of moderate length waits for one cache
 //! line a byte and no more.
 
+use piecework_kernels::prefetch::prefetch_read;
+
 use super::INSIDE;
 use crate::error::{Error, ErrorKind};
 use crate::model::trie::{Step, Trie};
@@ -17,13 +19,26 @@ const NONE: u32 = u32::MAX;
 const LIST: u32 = 1 << 31;
 
 /// A state: its place in the double array, and where it leads when stuck.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
-struct State {
+pub(super) struct State {
     base: u32,
     parent: u32,
     link: u32,
     pops: u32,
+}
+
+impl State {
+    /// Where the state after `byte` is, if there is one.
+    #[inline]
+    pub(super) fn child(&self, byte: u8) -> u32 {
+        self.base ^ u32::from(byte)
+    }
+
+    #[inline]
+    pub(super) fn is_child_of(&self, parent: u32) -> bool {
+        self.parent == parent
+    }
 }
 
 /// All states.
@@ -60,17 +75,32 @@ impl States {
         }
     }
 
+    #[inline]
+    pub(super) fn at(&self, state: u32) -> State {
+        self.states[state as usize]
+    }
+
+    /// Say that a state will be read soon.
+    #[inline]
+    pub(super) fn prefetch(&self, state: u32) {
+        prefetch_read(&self.states[state as usize]);
+    }
+
     /// The state after `byte`.
     #[inline]
     pub(super) fn child(&self, state: u32, byte: u8) -> Option<u32> {
-        let next = self.states[state as usize].base ^ u32::from(byte);
-        (self.states[next as usize].parent == state).then_some(next)
+        let next = self.at(state).child(byte);
+        self.at(next).is_child_of(state).then_some(next)
     }
 
     /// The pops of a state, ids of entries, and the state after them.
     #[inline]
     pub(super) fn stuck(&self, state: u32) -> (&[u32], Option<u32>) {
-        let State { link, pops, .. } = &self.states[state as usize];
+        self.stuck_at(&self.states[state as usize])
+    }
+
+    #[inline]
+    pub(super) fn stuck_at<'s>(&'s self, State { link, pops, .. }: &'s State) -> (&'s [u32], Option<u32>) {
         let ids = match *pops {
             NONE => &[],
             list if list & LIST != 0 => {

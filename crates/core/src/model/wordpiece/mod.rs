@@ -3,6 +3,7 @@
 //! Greedy longest match by LinMaxMatch (Song et al. 2021, "Fast WordPiece Tokenization", section 3),
 //! linear in the word; or the fewest pieces by dynamic programming, O(word x longest entry).
 
+mod abreast;
 mod chars;
 mod failure;
 mod shortest;
@@ -12,7 +13,7 @@ pub(crate) use shortest::BestSuffix;
 use self::chars::Chars;
 use self::failure::States;
 use super::trie::Trie;
-use super::{ModelScratch, Piece, PieceSink};
+use super::{Among, ModelScratch, Piece, PieceSink};
 use crate::error::Error;
 use crate::parts::Parts;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
@@ -130,6 +131,15 @@ impl WordPiece {
             (Segmentation::Greedy, UnknownUnit::Char) => self.longest_match_by_char(word, out),
             (Segmentation::Shortest, _) => self.fewest_pieces(word, scratch, out),
         }
+    }
+
+    /// Segment words of some bytes at once, if ids alone are asked for and that pays.
+    pub(super) fn run_all(&self, bytes: &[u8], words: &mut [Among], ids: &mut Vec<u32>) -> bool {
+        let is_plain = matches!((self.segmentation, self.unk), (Segmentation::Greedy, UnknownUnit::Word));
+        if is_plain {
+            self.longest_matches(bytes, words, ids);
+        }
+        is_plain
     }
 
     fn push_unknown(&self, word: &str, out: &mut impl PieceSink) {

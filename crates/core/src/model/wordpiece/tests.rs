@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::Model;
 use crate::spec::VocabSpec;
 use proptest::prelude::*;
 
@@ -108,5 +109,33 @@ proptest! {
         let unk = if by_char { UnknownUnit::Char } else { UnknownUnit::Word };
         let spec = spec(&vocab, unk, Segmentation::Greedy);
         prop_assert_eq!(pieces(&spec, &word), naive(&spec, &word));
+    }
+
+    #[test]
+    fn words_segmented_at_once_have_the_ids_of_words_segmented_one_by_one(
+        tokens in prop::collection::btree_set("(##)?[abéü#]{1,4}", 0..40),
+        words in prop::collection::vec("[abéüè#]{1,9}", 0..40),
+        max_input_chars_per_word in prop::sample::select(vec![0, 3, 100]),
+        unk in prop::sample::select(vec![UnknownUnit::Word, UnknownUnit::Char]),
+        segmentation in prop::sample::select(vec![Segmentation::Greedy, Segmentation::Shortest]),
+    ) {
+        let mut vocab = vec!["[UNK]"];
+        vocab.extend(tokens.iter().map(String::as_str));
+        let spec = WordPieceSpec { max_input_chars_per_word, ..spec(&vocab, unk, segmentation) };
+        let vocab = Vocab::compile(&spec.vocab).unwrap();
+        let model = Model::WordPiece(WordPiece::compile(&spec, &vocab).unwrap());
+        let mut among: Vec<Among> = Vec::new();
+        for word in &words {
+            let from = among.last().map_or(0, |last| last.bytes.1);
+            among.push(Among { bytes: (from, from + word.len()), ids: (0, 0) });
+        }
+        let (mut scratch, mut ids) = (ModelScratch::default(), vec![7; 3]);
+        model.run_all(words.concat().as_bytes(), &mut among, &vocab, &mut scratch, &mut ids);
+        for (word, among) in words.iter().zip(among) {
+            let mut expected: Vec<u32> = Vec::new();
+            model.run(word, &vocab, &mut scratch, &mut expected);
+            prop_assert_eq!(&ids[among.ids.0..among.ids.1], expected);
+        }
+        prop_assert_eq!(&ids[..3], [7; 3]);
     }
 }

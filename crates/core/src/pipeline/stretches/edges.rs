@@ -89,14 +89,30 @@ impl Edges {
 }
 
 impl Group<'_> {
+    /// How many they are.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// One of them.
+    #[inline]
+    pub(super) fn stretch(&self, number: usize) -> Stretch {
+        Stretch::of(self.starts[number], self.ends[number])
+    }
+
     /// The stretches, in order.
     #[inline]
     pub(super) fn stretches(&self) -> impl Iterator<Item = Stretch> + '_ {
-        self.starts.iter().zip(self.ends).map(|(&start, &end)| Stretch {
-            start: usize::from(start),
-            end: usize::from(end & !NEEDS_TABLES),
-            needs_tables: end & NEEDS_TABLES != 0,
-        })
+        self.starts.iter().zip(self.ends).map(|(&start, &end)| Stretch::of(start, end))
+    }
+}
+
+impl Stretch {
+    #[inline]
+    fn of(start: u16, end: u16) -> Self {
+        let needs_tables = end & NEEDS_TABLES != 0;
+        Self { start: usize::from(start), end: usize::from(end & !NEEDS_TABLES), needs_tables }
     }
 }
 

@@ -1,21 +1,28 @@
-//! From stretches to ids: looked up a group at a time, after their lines of the memo have been asked for.
+//! From stretches to ids: all of some hundred are asked for, so that their lines of the memo are on their way, then
+//! read and written by one kernel. What is new waits for the end of the chunk (`fresh`).
 //!
 //! A stretch of plain ASCII is a word and its key is the word as normalized. Any other is looked up as it
-//! stands in the text, whole, under a key of another kind: normalizing and splitting it is for once only.
+//! stands in the text but for ASCII capitals, whole, under a key of another kind: normalizing and splitting it is
+//! for once only.
 
 use super::apart::{Role, Word, Written};
 use super::edges::{Group, Stretch};
+use super::fresh::Fresh;
+use super::one_by_one::{ids_elsewhere, WordIds};
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::error::Error;
-use crate::memo::{self, Key, Memo, PackedIds, Texts, MAX_KEY_BYTES};
-use crate::model::{Model, ModelScratch};
+use crate::memo::{self, Asked, Key, Marked, Texts, MAX_PIECES};
 use crate::pipeline::words::Splitter;
 use crate::pipeline::{Input, Options, Pipeline, Scratch};
 use crate::special::Segment;
-use crate::vocab::Vocab;
 
-/// How many stretches are asked for before the first is looked up.
-pub(super) const GROUP: usize = 32;
+/// How many stretches wait for their lines to arrive.
+const ASKED: usize = 256;
+/// The longest stretch that is remembered, in bytes: longer ones hardly ever come again.
+pub(super) const MAX_BYTES: usize = 31;
+/// What is noted with text that is a normalized word, and with text that is still to be normalized.
+pub(super) const WORD: u32 = 0;
+pub(super) const RAW: u32 = 1;
 
 impl Pipeline {
     /// The fast path of words by classes of characters, where words always have the same ids.
@@ -58,51 +65,26 @@ struct StretchIds<'s> {
     words: WordIds<'s>,
 }
 
-/// Writes the ids of words.
-pub(super) struct WordIds<'s> {
-    pub(super) model: &'s Model,
-    pub(super) vocab: &'s Vocab,
-    pub(super) memo: &'s mut Memo,
-    pub(super) texts: &'s mut Texts,
-    pub(super) scratch: &'s mut ModelScratch,
-    pub(super) out: &'s mut Vec<u32>,
-}
-
 /// What is needed for stretches that are not in the memo.
 struct Spare<'s> {
     written: &'s mut Written,
     normalized: &'s mut String,
+    fresh: &'s mut Fresh,
 }
 
-/// The ids of a group, before they are appended in one go.
-struct Staged {
-    ids: [u32; memo::MAX_PIECES * (GROUP + 1)],
-    count: usize,
+/// Memory for the stretches that wait.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    asked: Box<[Asked; ASKED]>,
+    /// The hashes of those that `Texts` may have.
+    long: Vec<u64>,
 }
 
-/// What a stretch is looked up by that the memo does not hold: its key, absent where it has more bytes than one
-/// holds, and its hash.
-#[derive(Clone, Copy)]
-struct Asked {
-    key: Key,
-    hash: u64,
-    place: Place,
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { asked: Box::new([Asked::default(); ASKED]), long: Vec::new() }
+    }
 }
-
-/// Where a stretch is that the memo does not hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// It is new.
-    Nowhere,
-    /// In the other memo, if anywhere.
-    Other,
-}
-
-/// The longest stretch that is remembered, in bytes: longer ones hardly ever come again.
-const MAX_BYTES: usize = 31;
-/// What is noted with text that is a normalized word, and with text that is still to be normalized.
-const WORD: u32 = 0;
-const RAW: u32 = 1;
 
 impl StretchIds<'_> {
     /// Append the ids of a text.
@@ -112,196 +94,149 @@ impl StretchIds<'_> {
         scratch: &mut StretchScratch,
         normalized: &mut String,
     ) -> Result<(), Error> {
-        let StretchScratch { edges, lowered, written, .. } = scratch;
-        let mut spare = Spare { written, normalized };
+        let StretchScratch { edges, lowered, written, waiting, fresh, .. } = scratch;
+        let mut spare = Spare { written, normalized, fresh };
         self.stretches.parts(text, edges, lowered, |part| match part {
-            Part::Chunk(chunk) => self.chunk(&chunk, &mut spare),
-            Part::Stretch(stretch, _) => self.take_apart(stretch, &mut spare),
+            Part::Chunk(chunk) => self.chunk(&chunk, waiting, &mut spare),
+            Part::Stretch(stretch, _) => self.long_stretch(stretch, &mut spare),
         })
     }
 
     #[inline]
-    fn chunk(&mut self, chunk: &Chunk<'_>, spare: &mut Spare<'_>) -> Result<(), Error> {
-        let mut staged = Staged { ids: [0; memo::MAX_PIECES * (GROUP + 1)], count: 0 };
-        let mut long_hashes = [0; GROUP];
-        for group in chunk.edges.groups(GROUP) {
-            let mut keys = [Key::ABSENT; GROUP];
-            let mut has_long = false;
-            for (key, stretch) in keys.iter_mut().zip(group.stretches()) {
-                *key = chunk.key(stretch);
-                self.words.memo.prefetch(*key);
-                has_long |= *key == Key::ABSENT;
-            }
-            if has_long {
-                self.words.ask_of_long(chunk, group, &mut long_hashes);
-            }
-            for (at, (&key, stretch)) in keys.iter().zip(group.stretches()).enumerate() {
-                match self.words.memo.get(key) {
-                    Some(packed) if memo::are_ids(&packed) => staged.add(packed),
-                    known => {
-                        staged.move_to(self.words.out);
-                        let asked = Asked::again(key, long_hashes[at], known.is_some());
-                        self.other(chunk, stretch, asked, spare)?;
-                    }
-                }
-            }
-            staged.move_to(self.words.out);
+    fn chunk(
+        &mut self,
+        chunk: &Chunk<'_>,
+        waiting: &mut Waiting,
+        spare: &mut Spare<'_>,
+    ) -> Result<(), Error> {
+        let mut groups = chunk.edges.groups(ASKED);
+        let result = groups.try_for_each(|group| {
+            waiting.ask(chunk, group, &self.words);
+            self.answer(chunk, group, waiting, spare)
+        });
+        if !spare.fresh.is_empty() {
+            spare.fresh.finish(chunk, &mut self.words);
         }
-        Ok(())
+        result
     }
 
-    /// Append the ids of a stretch that the memo does not hold.
+    /// Append the ids of stretches that have been asked for.
+    ///
+    /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a stretch.
+    fn answer(
+        &mut self,
+        chunk: &Chunk<'_>,
+        group: Group<'_>,
+        waiting: &Waiting,
+        spare: &mut Spare<'_>,
+    ) -> Result<(), Error> {
+        waiting.long.iter().for_each(|&hash| self.words.texts.prefetch_found(hash));
+        let (mut number, mut at, count) = (0, self.words.out.len(), group.len());
+        self.words.out.resize(at + MAX_PIECES * count, 0);
+        let result = loop {
+            let asked = &waiting.asked[number..count];
+            let known = self.words.memo.put_known(asked, &mut self.words.out[at..]);
+            (number, at) = (number + known.words, at + known.ids);
+            if number == count {
+                break Ok(());
+            }
+            match self.other(chunk, group.stretch(number), waiting.asked[number], at, spare) {
+                Ok(next) => at = next,
+                Err(error) => break Err(error),
+            }
+            number += 1;
+        };
+        self.words.out.truncate(at);
+        result
+    }
+
+    /// Put the ids of a stretch that the memo does not have at `at`, if they are known, and more room behind; returns
+    /// where they end. Others come later.
+    #[cold]
     #[inline(never)]
     fn other(
         &mut self,
         chunk: &Chunk<'_>,
         stretch: Stretch,
         asked: Asked,
+        at: usize,
         spare: &mut Spare<'_>,
-    ) -> Result<(), Error> {
-        if !stretch.needs_tables {
-            self.words.append_other(chunk.lowered(stretch), asked);
-            return Ok(());
+    ) -> Result<usize, Error> {
+        let known = self.words.marked(asked);
+        let text = chunk.lowered(stretch);
+        let note = if stretch.needs_tables { RAW } else { WORD };
+        if let Some(ids) = ids_elsewhere(self.words.texts, known, asked, (text, note)) {
+            let end = at + ids.len();
+            self.words.out.resize(self.words.out.len() + ids.len(), 0);
+            self.words.out[at..end].copy_from_slice(ids);
+            return Ok(end);
         }
-        let raw = chunk.raw(stretch);
-        if asked.place == Place::Other && self.words.repeat(raw.as_bytes(), asked.hash, RAW) {
-            return Ok(());
+        if let Some(Marked::Awaited(number)) = known {
+            spare.fresh.again(number as usize, at);
+        } else {
+            let mark = spare.fresh.mark();
+            if stretch.needs_tables {
+                self.take_apart(chunk.raw(stretch), spare)?;
+            } else {
+                spare.fresh.walk(text);
+            }
+            let number = spare.fresh.stretch(stretch, asked, at, mark);
+            if let (None, Ok(key)) = (known, Key::of_asked(asked)) {
+                self.words.memo.insert_hashed(key, asked.hash, memo::awaited(number));
+            }
         }
-        let from = self.words.out.len();
-        self.take_apart(raw, spare)?;
-        // Likewise what has too few.
-        if !self.words.scratch.lacks_unknown {
-            self.words.remember(raw.as_bytes(), asked, RAW, from);
-        }
-        Ok(())
+        Ok(at)
     }
 
-    fn take_apart(&mut self, stretch: &str, spare: &mut Spare<'_>) -> Result<(), Error> {
-        let Spare { written, normalized } = spare;
+    /// Find the words of a stretch, and the ids of those that are known.
+    fn take_apart(&self, stretch: &str, spare: &mut Spare<'_>) -> Result<(), Error> {
+        let Spare { written, normalized, fresh } = spare;
         let is_remembered = stretch.len() <= MAX_BYTES;
         let emit = |word: Word<'_>| match word.role {
-            Role::Alone(c) => self.words.append_char(c, word.bytes),
-            Role::Whole if is_remembered => self.words.segment(word.bytes),
-            _ => self.words.append(word.bytes),
+            Role::Alone(c) => match self.words.model.id_of_char(c) {
+                Some(id) => fresh.push(id),
+                None => fresh.word(word.bytes, &self.words),
+            },
+            Role::Whole if is_remembered => fresh.walk(word.bytes),
+            _ => fresh.word(word.bytes, &self.words),
         };
         self.stretches.words(stretch, self.splitter, written, normalized, emit)
     }
-}
 
-impl Asked {
-    /// What a stretch is asked for by that the memo did not have; `is_known` says that it knows of it.
-    fn again(key: Key, long_hash: u64, is_known: bool) -> Self {
-        if key == Key::ABSENT {
-            return Self { key, hash: long_hash, place: Place::Other };
-        }
-        Self { key, hash: key.hash(), place: if is_known { Place::Other } else { Place::Nowhere } }
-    }
-
-    /// The hash of text that the memo has no key for.
-    fn long_hash(bytes: &[u8], note: u32) -> u64 {
-        Texts::hash(bytes) ^ u64::from(note).wrapping_neg()
+    /// Append the ids of a stretch that is longer than a chunk.
+    fn long_stretch(&mut self, stretch: &str, spare: &mut Spare<'_>) -> Result<(), Error> {
+        let Spare { written, normalized, .. } = spare;
+        self.stretches.words(stretch, self.splitter, written, normalized, |word| match word.role {
+            Role::Alone(c) => self.words.append_char(c, word.bytes),
+            _ => self.words.append(word.bytes),
+        })
     }
 }
 
-impl WordIds<'_> {
-    /// Say that the longer stretches of a group will be looked up soon, and find their hashes.
-    fn ask_of_long(&self, chunk: &Chunk<'_>, group: Group<'_>, hashes: &mut [u64; GROUP]) {
-        let sizes = MAX_KEY_BYTES + 1..=MAX_BYTES;
-        let long = || group.stretches().enumerate().filter(|(_, s)| sizes.contains(&(s.end - s.start)));
-        for (at, stretch) in long() {
-            hashes[at] = if stretch.needs_tables {
-                Asked::long_hash(chunk.raw(stretch).as_bytes(), RAW)
-            } else {
-                Asked::long_hash(chunk.lowered(stretch), WORD)
-            };
-            self.texts.prefetch_hashed(hashes[at]);
-        }
-        long().for_each(|(at, _)| self.texts.prefetch_found(hashes[at]));
-    }
-
-    /// What the memo holds for a key.
-    #[inline]
-    pub(super) fn known(&self, key: Key) -> Option<PackedIds> {
-        self.memo.get(key).filter(memo::are_ids)
-    }
-
-    /// Append the id of a character that is a word.
-    #[inline]
-    fn append_char(&mut self, c: char, word: &[u8]) {
-        match self.model.id_of_char(c) {
-            Some(id) => self.out.push(id),
-            None => self.append(word),
-        }
-    }
-
-    /// Append the ids of a normalized word.
-    pub(super) fn append(&mut self, word: &[u8]) {
-        let key = Key::of(word).unwrap_or(Key::ABSENT);
-        match self.memo.get(key) {
-            Some(packed) if memo::are_ids(&packed) => memo::append(packed, self.out),
-            known => {
-                let is_long = key == Key::ABSENT && word.len() <= MAX_BYTES;
-                let long_hash = if is_long { Asked::long_hash(word, WORD) } else { 0 };
-                self.append_other(word, Asked::again(key, long_hash, known.is_some()));
+impl Waiting {
+    /// Hash stretches and ask for their lines.
+    fn ask(&mut self, chunk: &Chunk<'_>, group: Group<'_>, words: &WordIds<'_>) {
+        let Self { asked, long } = self;
+        long.clear();
+        for (asked, stretch) in asked.iter_mut().zip(group.stretches()) {
+            if let Some(key) = chunk.key(stretch) {
+                *asked = key.asked();
+                words.memo.prefetch_hashed(asked.hash);
+                continue;
+            }
+            let text = chunk.lowered(stretch);
+            *asked = Key::asked_in_vain(0);
+            if text.len() <= MAX_BYTES {
+                let hash = long_hash(text, if stretch.needs_tables { RAW } else { WORD });
+                *asked = Key::asked_in_vain(hash);
+                words.texts.prefetch_hashed(hash);
+                long.push(hash);
             }
         }
     }
-
-    /// Append the ids of a normalized word that the memo does not hold.
-    fn append_other(&mut self, word: &[u8], asked: Asked) {
-        if asked.place == Place::Other && self.repeat(word, asked.hash, WORD) {
-            return;
-        }
-        let from = self.out.len();
-        self.segment(word);
-        self.remember(word, asked, WORD, from);
-    }
-
-    /// Append the ids of what the memo has no room for, if they are known.
-    fn repeat(&mut self, bytes: &[u8], hash: u64, note: u32) -> bool {
-        if bytes.len() > MAX_BYTES {
-            return false;
-        }
-        let known = self.texts.get_hashed(bytes, hash).filter(|(noted, _)| *noted == note);
-        known.inspect(|(_, ids)| self.out.extend_from_slice(ids)).is_some()
-    }
-
-    /// Remember the ids from `from` on, if there are any: what has none for want of an unknown token must be found
-    /// so again.
-    fn remember(&mut self, bytes: &[u8], asked: Asked, note: u32, from: usize) {
-        let ids = &self.out[from..];
-        if ids.is_empty() {
-            return;
-        }
-        let packed = if asked.place == Place::Nowhere { memo::pack(ids) } else { None };
-        if asked.place == Place::Nowhere {
-            self.memo.insert(asked.key, packed.unwrap_or(memo::ELSEWHERE));
-        }
-        if packed.is_none() && bytes.len() <= MAX_BYTES {
-            self.texts.insert_hashed(bytes, asked.hash, note, ids);
-        }
-    }
-
-    fn segment(&mut self, word: &[u8]) {
-        if let Ok(word) = std::str::from_utf8(word) {
-            self.model.run(word, self.vocab, self.scratch, self.out);
-        }
-    }
 }
 
-impl Staged {
-    #[inline]
-    fn add(&mut self, packed: memo::PackedIds) {
-        let (ids, count) = memo::unpacked(packed);
-        if let Some(room) = self.ids[self.count..].first_chunk_mut() {
-            *room = ids;
-        }
-        self.count += count;
-    }
-
-    #[inline]
-    fn move_to(&mut self, out: &mut Vec<u32>) {
-        out.extend_from_slice(&self.ids[..self.count]);
-        self.count = 0;
-    }
+/// The hash of text that the memo has no key for.
+pub(super) fn long_hash(bytes: &[u8], note: u32) -> u64 {
+    Texts::hash(bytes) ^ u64::from(note).wrapping_neg()
 }

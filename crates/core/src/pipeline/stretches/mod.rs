@@ -8,7 +8,9 @@
 mod apart;
 mod edges;
 mod fates;
+mod fresh;
 mod ids;
+mod one_by_one;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -26,6 +28,8 @@ use super::words::{Splitter, WordSink};
 use apart::{Role, Word, Written};
 use edges::{Edges, Stretch, ALONE, CHUNK, OTHER, WORD};
 use fates::Fates;
+use fresh::Fresh;
+use ids::Waiting;
 
 /// What is known of a normalizer and a pre-tokenizer that split by classes of characters.
 #[derive(Clone, Debug)]
@@ -42,6 +46,8 @@ pub(super) struct StretchScratch {
     /// The chunk as normalized, if it is ASCII, and `PADDING` bytes.
     lowered: Vec<u8>,
     written: Written,
+    waiting: Waiting,
+    fresh: Fresh,
     ids: Vec<u32>,
 }
 
@@ -185,16 +191,11 @@ fn give(word: &[u8], at: usize, sink: &mut impl WordSink) {
 }
 
 impl<'c> Chunk<'c> {
-    /// The key of a stretch: of the word that it is, or of the text where it may be more.
+    /// The key of a stretch, if it is not too long: of the word that it is, or of the text where it may be more.
     #[inline]
-    fn key(&self, stretch: Stretch) -> Key {
-        let key = if stretch.needs_tables {
-            let (start, end) = (self.from + stretch.start, self.from + stretch.end);
-            Key::at(self.text.as_bytes(), start, end).map(Key::as_raw)
-        } else {
-            Key::at(self.lowered, stretch.start, stretch.end)
-        };
-        key.unwrap_or(Key::ABSENT)
+    fn key(&self, stretch: Stretch) -> Option<Key> {
+        let key = Key::at(self.lowered, stretch.start, stretch.end)?;
+        Some(if stretch.needs_tables { key.as_raw() } else { key })
     }
 
     /// The text of a stretch.
@@ -202,7 +203,7 @@ impl<'c> Chunk<'c> {
         &self.text[self.from + stretch.start..self.from + stretch.end]
     }
 
-    /// A stretch of ASCII as normalized.
+    /// A stretch as normalized, if it is ASCII; else with nothing done but to ASCII capitals.
     fn lowered(&self, stretch: Stretch) -> &'c [u8] {
         &self.lowered[stretch.start..stretch.end]
     }

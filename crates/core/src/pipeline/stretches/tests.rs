@@ -181,6 +181,26 @@ fn every_setting_equals_the_definition_on_every_code_point() {
     }
 }
 
+/// What is remembered of text beyond ASCII is asked for whatever the case of its ASCII letters.
+#[test]
+fn ascii_capitals_beside_any_code_point_make_no_difference_where_case_makes_none() {
+    for bits in 0..8_u8 {
+        let bit = |at: u8| bits >> at & 1 == 1;
+        let pipeline = pipeline(Some((bit(0), bit(1), bit(2), true)), true);
+        let words = |text: &str| {
+            let mut sink = Collected(Vec::new());
+            pipeline.splitter().run(text, 0, &mut SplitScratch::default(), &mut sink).unwrap();
+            sink.0
+        };
+        for c in '\u{80}'..=char::MAX {
+            if c < '\u{20000}' || (c as u32).is_multiple_of(97) {
+                let text = format!("A{c}Z\u{301}I{c}\u{302e}K");
+                assert_eq!(words(&text), words(&text.to_ascii_lowercase()), "{bits} {text:?}");
+            }
+        }
+    }
+}
+
 fn expected_words(pipeline: &Pipeline, text: &str) -> Vec<String> {
     let mut pieces = Pieces::default();
     pipeline.splitter().pieces_into(text, 0, &mut pieces).unwrap();

@@ -5,7 +5,7 @@
 
 use super::apart::{self, Word, Written};
 use super::edges::Stretch;
-use super::ids::{WordIds, GROUP};
+use super::one_by_one::WordIds;
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::error::Error;
 use crate::memo::{self, Key};
@@ -13,6 +13,9 @@ use crate::model::{Model, Piece};
 use crate::normalize::Normalizer;
 use crate::pipeline::tokens::TokenWriter;
 use crate::pipeline::{Options, Pipeline, Scratch};
+
+/// How many stretches are asked for before the first is looked up.
+const GROUP: usize = 32;
 
 impl Pipeline {
     /// Write the tokens of a text.
@@ -40,7 +43,7 @@ impl Pipeline {
         writer: &mut TokenWriter<'_>,
     ) -> Result<bool, Error> {
         let Scratch { memo, texts, model: model_scratch, split, pieces, .. } = scratch;
-        let StretchScratch { edges, lowered, written, ids } = &mut split.stretches;
+        let StretchScratch { edges, lowered, written, ids, .. } = &mut split.stretches;
         let (model, vocab) = (&self.model, &self.vocab);
         let words = WordIds { model, vocab, memo, texts, scratch: model_scratch, out: ids };
         let chars = Chars { bytes: 0, chars: writer.chars_before(start) };
@@ -97,7 +100,7 @@ impl StretchTokens<'_> {
         for group in chunk.edges.groups(GROUP) {
             let mut keys = [Key::ABSENT; GROUP];
             for (key, stretch) in keys.iter_mut().zip(group.stretches()).filter(|(_, s)| !s.needs_tables) {
-                *key = chunk.key(stretch);
+                *key = chunk.key(stretch).unwrap_or(Key::ABSENT);
                 words.words.memo.prefetch(*key);
             }
             for (&key, stretch) in keys.iter().zip(group.stretches()) {
