@@ -41,9 +41,7 @@ impl Key {
         if word.is_empty() || word.len() > MAX_KEY_BYTES {
             return None;
         }
-        let mut bytes = [0; 16];
-        bytes[..word.len()].copy_from_slice(word);
-        Some(Self::from_low_bytes(u128::from_le_bytes(bytes), word.len()))
+        Some(Self::from_low_bytes(low_bytes(word), word.len()))
     }
 
     /// The key of the word at `start..end` of a text, if it is neither empty nor too long.
@@ -104,6 +102,20 @@ impl Key {
     }
 }
 
+/// 1 to 15 bytes as a number, read in pieces that may overlap.
+#[inline]
+fn low_bytes(word: &[u8]) -> u128 {
+    if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
+        let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        u128::from(first) | u128::from(last) << (8 * (word.len() - 8))
+    } else if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        u128::from(u64::from(first) | u64::from(last) << (8 * (word.len() - 4)))
+    } else {
+        word.iter().rev().fold(0, |number, &byte| number << 8 | u128::from(byte))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +125,17 @@ mod tests {
         assert_ne!(Key::of(b"a"), Key::of(b"a\0"));
         assert_eq!(Key::of(b""), None);
         assert_eq!(Key::of(&[b'a'; 16]), None);
+    }
+
+    #[test]
+    fn keys_are_the_bytes_of_words() {
+        let text: Vec<u8> = (1..=32).collect();
+        for (start, len) in (0..16).flat_map(|start| (1..=MAX_KEY_BYTES).map(move |len| (start, len))) {
+            let word = &text[start..start + len];
+            let (bytes, found) = Key::of(word).unwrap().bytes();
+            assert_eq!((&bytes[..len], found), (word, len));
+            assert_eq!(Key::at(&text, start, start + len), Key::of(word));
+        }
     }
 
     #[test]

@@ -91,8 +91,10 @@ impl Texts {
     #[inline]
     pub fn prefetch_found(&self, hash: u64) {
         let slot = self.slots[self.own(tag(hash))];
-        if let Some(first) = self.arena.get(slot.at as usize).filter(|_| slot.hash == tag(hash)) {
-            prefetch_read(first);
+        if slot.hash == tag(hash) {
+            let word = slot.at as usize;
+            let ids = word + usize::from(slot.byte_count).div_ceil(4);
+            [word, ids].into_iter().filter_map(|at| self.arena.get(at)).for_each(prefetch_read);
         }
     }
 

@@ -275,7 +275,8 @@ impl Model {
         }
     }
 
-    /// Segment non-empty words that stand one after the other in `bytes`; says of each where its ids are.
+    /// Segment words of `bytes`, which do not overlap; says of each where its ids are. Those without bytes stay
+    /// as they are.
     pub fn run_all(
         &self,
         bytes: &[u8],
@@ -289,7 +290,7 @@ impl Model {
                 return;
             }
         }
-        for word in words {
+        for word in words.iter_mut().filter(|word| word.bytes.0 < word.bytes.1) {
             let start = ids.len();
             if let Ok(text) = std::str::from_utf8(&bytes[word.bytes.0..word.bytes.1]) {
                 self.run(text, vocab, scratch, ids);

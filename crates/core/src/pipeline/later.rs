@@ -17,6 +17,8 @@ pub(super) struct Later {
 pub(super) enum Way {
     /// The model.
     New,
+    /// Where they are kept.
+    Kept,
     /// The same word came before, as the one with this number of those that come later.
     Again(usize),
 }

@@ -9,7 +9,7 @@ use super::{WordPiece, START};
 use crate::model::Among;
 
 /// How many words go in turns.
-const ABREAST: usize = 8;
+const ABREAST: usize = 16;
 
 /// A word on its way through the states.
 #[derive(Clone, Copy, Default)]
@@ -37,44 +37,71 @@ enum Step {
     DeadEnd,
 }
 
+/// All words, and those of them that are on their way.
+struct Abreast<'w> {
+    bytes: &'w [u8],
+    words: &'w mut [Among],
+    /// Room for as many ids as there are bytes, in the same places.
+    ids: &'w mut [u32],
+    /// How many ids are before that room.
+    before: usize,
+    walks: [Walk; ABREAST],
+    count: usize,
+    /// The next word.
+    next: usize,
+}
+
 impl WordPiece {
     /// The greedy longest match for words of some bytes; a dead end makes the whole word unknown.
     pub(super) fn longest_matches(&self, bytes: &[u8], words: &mut [Among], ids: &mut Vec<u32>) {
+        let before = ids.len();
         // A word has no more ids than bytes.
-        let room = ids.len();
-        ids.resize(room + bytes.len(), 0);
-        let mut waiting = 0..words.len();
-        let mut walks = [Walk::default(); ABREAST];
-        let mut count = 0;
-        loop {
-            while count < ABREAST {
-                let Some(number) = waiting.next() else { break };
-                let (from, to) = words[number].bytes;
-                if self.is_too_long(&bytes[from..to]) {
-                    words[number].ids = self.put_unknown(room + from, ids);
-                } else {
-                    walks[count] = self.states.begin(number, words[number], room, bytes);
-                    count += 1;
-                }
+        ids.resize(before + bytes.len(), 0);
+        let (ids, walks) = (&mut ids[before..], [Walk::default(); ABREAST]);
+        let mut abreast = Abreast { bytes, words, ids, before, walks, count: 0, next: 0 };
+        while self.fill_up(&mut abreast) {
+            self.take_turns(&mut abreast);
+        }
+    }
+
+    /// Let words begin as long as there is room for them; says whether any are on their way.
+    #[inline]
+    fn fill_up(&self, all: &mut Abreast<'_>) -> bool {
+        while all.count < ABREAST && all.next < all.words.len() {
+            let (number, word) = (all.next, &mut all.words[all.next]);
+            let (from, to) = word.bytes;
+            all.next += 1;
+            if from == to {
+                continue;
             }
-            if count == 0 {
-                return;
+            if self.is_too_long(&all.bytes[from..to]) {
+                word.ids = self.unknown(all.before, from, all.ids);
+            } else {
+                all.walks[all.count] = self.states.begin(number, *word, all.bytes);
+                all.count += 1;
             }
-            let mut at = 0;
-            while at < count {
-                let walk = &mut walks[at];
-                let start = room + words[walk.number].bytes.0;
-                words[walk.number].ids = match self.states.step(walk, bytes, ids) {
-                    Step::On => {
-                        at += 1;
-                        continue;
-                    }
-                    Step::Done => (start, walk.id_at),
-                    Step::DeadEnd => self.put_unknown(start, ids),
-                };
-                count -= 1;
-                walks[at] = walks[count];
+        }
+        all.count > 0
+    }
+
+    /// Let each word go a step.
+    #[inline]
+    fn take_turns(&self, all: &mut Abreast<'_>) {
+        let mut at = 0;
+        while at < all.count {
+            let walk = &mut all.walks[at];
+            let step = self.states.step(walk, all.bytes, all.ids);
+            if matches!(step, Step::On) {
+                at += 1;
+                continue;
             }
+            let word = &mut all.words[walk.number];
+            word.ids = match step {
+                Step::DeadEnd => self.unknown(all.before, word.bytes.0, all.ids),
+                _ => (all.before + word.bytes.0, all.before + walk.id_at),
+            };
+            all.count -= 1;
+            all.walks[at] = all.walks[all.count];
         }
     }
 
@@ -83,17 +110,17 @@ impl WordPiece {
         word.len() > self.max_chars && word.iter().filter(is_first).count() > self.max_chars
     }
 
-    fn put_unknown(&self, at: usize, ids: &mut [u32]) -> (usize, usize) {
+    fn unknown(&self, before: usize, at: usize, ids: &mut [u32]) -> (usize, usize) {
         ids[at] = self.unk_id;
-        (at, at + 1)
+        (before + at, before + at + 1)
     }
 }
 
 impl States {
-    fn begin(&self, number: usize, word: Among, room: usize, bytes: &[u8]) -> Walk {
+    fn begin(&self, number: usize, word: Among, bytes: &[u8]) -> Walk {
         let (at, end) = word.bytes;
         let reached = self.at(START);
-        let mut walk = Walk { number, at, end, state: START, reached, id_at: room + at, ..Walk::default() };
+        let mut walk = Walk { number, at, end, state: START, reached, id_at: at, ..Walk::default() };
         self.ask(&mut walk, bytes);
         walk
     }

@@ -77,8 +77,13 @@ pub(super) fn words<const TRACED: bool>(
             Kind::Alone => {
                 role = Role::Part;
                 written.end(role, &mut emit);
-                written.push::<TRACED>(front(stretch, at), next - at, source);
-                written.end(Role::Alone(c), &mut emit);
+                let sources = [(nth, nth + 1); 4];
+                emit(Word {
+                    bytes: &stretch.as_bytes()[at..next],
+                    sources: if TRACED { &sources } else { &[] },
+                    start: at,
+                    role: Role::Alone(c),
+                });
                 start = next;
             }
             Kind::AloneMapped => {

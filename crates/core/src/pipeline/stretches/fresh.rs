@@ -2,9 +2,9 @@
 
 use super::edges::Stretch;
 use super::ids::{RAW, WORD};
-use super::one_by_one::{asked, ids_elsewhere, WordIds};
+use super::one_by_one::{asked, WordIds};
 use super::Chunk;
-use crate::memo::{self, Asked, Key};
+use crate::memo::{Asked, Kept};
 use crate::model::Among;
 use crate::pipeline::later::{put_in, Later, Way};
 
@@ -15,15 +15,17 @@ pub(super) struct Fresh {
     later: Vec<Later>,
     /// Those that did not.
     stretches: Vec<FreshStretch>,
+    /// Those of `later` that are known, in memory far away.
+    kept: Vec<Kept>,
     /// The ids of their words that are known, one after the other.
     known: Vec<u32>,
-    /// Their words that are not,
+    /// Their words that are not, or may be,
     words: Vec<Among>,
     /// how many known ids are before each,
     known_before: Vec<usize>,
     /// and their bytes.
     bytes: Vec<u8>,
-    /// Those of the words that are to be remembered apart from their stretches.
+    /// Those of the words that may be known, or are to be remembered, apart from their stretches.
     asked: Vec<(usize, Asked)>,
     ids: Vec<u32>,
 }
@@ -61,17 +63,10 @@ impl Fresh {
         self.known.push(id);
     }
 
-    /// Add a word to it that is looked up.
+    /// Add a word to it that may be known, and ask for it.
     pub(super) fn word(&mut self, word: &[u8], words: &WordIds<'_>) {
         let asked = asked(word);
-        let found = Key::of_asked(asked).ok().and_then(|key| words.memo.get_hashed(key, asked.hash));
-        if let Some(&packed) = found.filter(|packed| memo::are_ids(packed)) {
-            return memo::append(packed, &mut self.known);
-        }
-        let marked = words.marked(asked);
-        if let Some(ids) = ids_elsewhere(words.texts, marked, asked, (word, WORD)) {
-            return self.known.extend_from_slice(ids);
-        }
+        words.prefetch(asked);
         self.asked.push((self.words.len(), asked));
         self.walk(word);
     }
@@ -93,6 +88,12 @@ impl Fresh {
         number as u32
     }
 
+    /// Add a stretch whose ids are kept, which had better not be waited for.
+    pub(super) fn kept(&mut self, kept: Kept, at: usize) {
+        self.later.push(Later { number: self.kept.len(), at, way: Way::Kept, ids: (0, 0) });
+        self.kept.push(kept);
+    }
+
     /// Add a stretch that is the same as the one with a number.
     pub(super) fn again(&mut self, number: usize, at: usize) {
         self.later.push(Later { number, at, way: Way::Again(number), ids: (0, 0) });
@@ -103,15 +104,34 @@ impl Fresh {
     #[inline(never)]
     pub(super) fn finish(&mut self, chunk: &Chunk<'_>, words: &mut WordIds<'_>) {
         self.ids.clear();
+        self.look_up(words);
         words.model.run_all(&self.bytes, &mut self.words, words.vocab, words.scratch, &mut self.ids);
         for at in 0..self.later.len() {
-            if let Later { way: Way::New, number, .. } = self.later[at] {
-                self.later[at].ids = self.gather(self.stretches[number]);
+            let Later { way, number, .. } = self.later[at];
+            match way {
+                Way::New => self.later[at].ids = self.gather(self.stretches[number]),
+                Way::Kept => self.later[at].ids = self.copy(words.texts.kept(self.kept[number])),
+                Way::Again(_) => {}
             }
         }
         self.remember(chunk, words);
         put_in(&mut self.later, &self.ids, words.out);
         self.clear();
+    }
+
+    /// Find the ids of words that are known: they are not segmented.
+    fn look_up(&mut self, words: &WordIds<'_>) {
+        let Self { asked, words: among, bytes, ids, .. } = self;
+        asked.iter().for_each(|&(_, asked)| words.prefetch_found(asked));
+        asked.retain(|&(number, asked)| {
+            let word = &mut among[number];
+            let start = ids.len();
+            let is_known = words.extend_known(asked, &bytes[word.bytes.0..word.bytes.1], ids);
+            if is_known {
+                *word = Among { bytes: (0, 0), ids: (start, ids.len()) };
+            }
+            !is_known
+        });
     }
 
     /// Where the ids of a stretch lie one after the other.
@@ -132,6 +152,12 @@ impl Fresh {
         (start, self.ids.len())
     }
 
+    fn copy(&mut self, ids: Option<&[u32]>) -> (usize, usize) {
+        let start = self.ids.len();
+        self.ids.extend_from_slice(ids.unwrap_or_default());
+        (start, self.ids.len())
+    }
+
     fn remember(&self, chunk: &Chunk<'_>, words: &mut WordIds<'_>) {
         for later in self.later.iter().filter(|later| later.way == Way::New) {
             let FreshStretch { stretch, asked, .. } = self.stretches[later.number];
@@ -147,6 +173,7 @@ impl Fresh {
     fn clear(&mut self) {
         self.later.clear();
         self.stretches.clear();
+        self.kept.clear();
         self.known.clear();
         self.words.clear();
         self.known_before.clear();

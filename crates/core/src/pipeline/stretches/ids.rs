@@ -5,6 +5,8 @@
 //! stands in the text but for ASCII capitals, whole, under a key of another kind: normalizing and splitting it is
 //! for once only.
 
+use piecework_kernels::prefetch::prefetch_read;
+
 use super::apart::{Role, Word, Written};
 use super::edges::{Group, Stretch};
 use super::fresh::Fresh;
@@ -163,6 +165,11 @@ impl StretchIds<'_> {
         spare: &mut Spare<'_>,
     ) -> Result<usize, Error> {
         let known = self.words.marked(asked);
+        if let Some((kept, ids)) = self.words.kept(known) {
+            ids.first().inspect(|first| prefetch_read(*first));
+            spare.fresh.kept(kept, at);
+            return Ok(at);
+        }
         let text = chunk.lowered(stretch);
         let note = if stretch.needs_tables { RAW } else { WORD };
         if let Some(ids) = ids_elsewhere(self.words.texts, known, asked, (text, note)) {
@@ -173,22 +180,34 @@ impl StretchIds<'_> {
         }
         if let Some(Marked::Awaited(number)) = known {
             spare.fresh.again(number as usize, at);
-        } else {
-            let mark = spare.fresh.mark();
-            if stretch.needs_tables {
-                self.take_apart(chunk.raw(stretch), spare)?;
-            } else {
-                spare.fresh.walk(text);
-            }
-            let number = spare.fresh.stretch(stretch, asked, at, mark);
-            if let (None, Ok(key)) = (known, Key::of_asked(asked)) {
-                self.words.memo.insert_hashed(key, asked.hash, memo::awaited(number));
-            }
+            return Ok(at);
+        }
+        let number = self.begin(chunk, stretch, asked, at, spare)?;
+        if let (None, Ok(key)) = (known, Key::of_asked(asked)) {
+            self.words.memo.insert_hashed(key, asked.hash, memo::awaited(number));
         }
         Ok(at)
     }
 
-    /// Find the words of a stretch, and the ids of those that are known.
+    /// Let a stretch that is new wait for its ids, which go to `at`; gives its number.
+    fn begin(
+        &self,
+        chunk: &Chunk<'_>,
+        stretch: Stretch,
+        asked: Asked,
+        at: usize,
+        spare: &mut Spare<'_>,
+    ) -> Result<u32, Error> {
+        let mark = spare.fresh.mark();
+        if stretch.needs_tables {
+            self.take_apart(chunk.raw(stretch), spare)?;
+        } else {
+            spare.fresh.walk(chunk.lowered(stretch));
+        }
+        Ok(spare.fresh.stretch(stretch, asked, at, mark))
+    }
+
+    /// Find the words of a stretch.
     fn take_apart(&self, stretch: &str, spare: &mut Spare<'_>) -> Result<(), Error> {
         let Spare { written, normalized, fresh } = spare;
         let is_remembered = stretch.len() <= MAX_BYTES;

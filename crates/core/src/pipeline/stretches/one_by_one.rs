@@ -1,7 +1,7 @@
 //! From words to ids, one by one: for long stretches, and where every word is looked at.
 
 use super::ids::{long_hash, MAX_BYTES, WORD};
-use crate::memo::{self, Asked, Key, Marked, Memo, PackedIds, Texts, MAX_KEY_BYTES};
+use crate::memo::{self, Asked, Kept, Key, Marked, Memo, PackedIds, Texts, MAX_KEY_BYTES};
 use crate::model::{Model, ModelScratch};
 use crate::vocab::Vocab;
 
@@ -61,6 +61,14 @@ impl WordIds<'_> {
         }
     }
 
+    /// The ids that are kept of text, and where.
+    pub(super) fn kept(&self, known: Option<Marked>) -> Option<(Kept, &[u32])> {
+        match known {
+            Some(Marked::Kept(kept)) => Some((kept, self.texts.kept(kept)?)),
+            _ => None,
+        }
+    }
+
     /// Append the id of a character that is a word.
     #[inline]
     pub(super) fn append_char(&mut self, c: char, word: &[u8]) {
@@ -73,21 +81,41 @@ impl WordIds<'_> {
     /// Append the ids of a normalized word.
     pub(super) fn append(&mut self, word: &[u8]) {
         let asked = asked(word);
+        let mut out = std::mem::take(self.out);
+        if !self.extend_known(asked, word, &mut out) {
+            let from = out.len();
+            if let Ok(word) = std::str::from_utf8(word) {
+                self.model.run(word, self.vocab, self.scratch, &mut out);
+            }
+            self.remember(word, asked, WORD, &out[from..]);
+        }
+        *self.out = out;
+    }
+
+    /// Append the ids of a normalized word to others, if they are known.
+    pub(super) fn extend_known(&self, asked: Asked, word: &[u8], ids: &mut Vec<u32>) -> bool {
         let found = Key::of_asked(asked).ok().and_then(|key| self.memo.get_hashed(key, asked.hash));
         if let Some(&packed) = found.filter(|packed| memo::are_ids(packed)) {
-            return memo::append(packed, self.out);
+            memo::append(packed, ids);
+            return true;
         }
-        let known = self.marked(asked);
-        if let Some(ids) = ids_elsewhere(self.texts, known, asked, (word, WORD)) {
-            return self.out.extend_from_slice(ids);
+        let known = ids_elsewhere(self.texts, self.marked(asked), asked, (word, WORD));
+        known.inspect(|known| ids.extend_from_slice(known)).is_some()
+    }
+
+    /// Say that text will be looked up soon,
+    pub(super) fn prefetch(&self, asked: Asked) {
+        match Key::of_asked(asked) {
+            Ok(_) => self.memo.prefetch_hashed(asked.hash),
+            Err(hash) => self.texts.prefetch_hashed(hash),
         }
-        let from = self.out.len();
-        if let Ok(word) = std::str::from_utf8(word) {
-            self.model.run(word, self.vocab, self.scratch, self.out);
+    }
+
+    /// and once more, when the first call has had its time.
+    pub(super) fn prefetch_found(&self, asked: Asked) {
+        if let Err(hash) = Key::of_asked(asked) {
+            self.texts.prefetch_found(hash);
         }
-        let ids = std::mem::take(self.out);
-        self.remember(word, asked, WORD, &ids[from..]);
-        *self.out = ids;
     }
 
     /// Remember the ids of text, if there are any: what has none for want of an unknown token, or too few, must be
