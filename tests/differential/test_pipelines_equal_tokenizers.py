@@ -67,7 +67,15 @@ def offsets_are_known_wrong(document: dict[str, Any]) -> bool:
     return drops or trims or '"prepend": ""' in text
 
 
+def doubles_text(document: dict[str, Any]) -> bool:
+    """Whether the byte level meets, there, a text whose alignment was lost as nothing was put before it."""
+    return '"prepend": ""' in json.dumps(document) and "ByteLevel" in json.dumps(
+        document["pre_tokenizer"]
+    )
+
+
 def assert_same(document: dict[str, Any], texts: list[str]) -> None:
+    assume(not doubles_text(document))
     ours, theirs = both(document)
     for text in texts:
         with their_failures():
