@@ -1,9 +1,17 @@
 //! BERT's normalizer and splitter in one pass: a text in, its stretches out, most of them ready to look up.
 //!
+//! edges      where stretches are, 64 bytes at a time
+//! fates      what becomes of each character, by a table of all code points
+//! apart      a stretch taken apart by these
+//! ids        stretches to ids through the memo, asked for some hundred at a time
+//! fresh      those that are new, segmented at once
+//! one_by_one words to ids, one after the other
+//! tokens     stretches to ids with offsets and word ids
+//!
 //! ASCII spaces and punctuation are never touched by normalization and never joined by it, so the text is cut
-//! there first, 64 bytes at a time (`edges`). A stretch of plain ASCII is a word but for its case, and a whole
-//! chunk is lowered at once. Any other stretch is taken apart character by character by a table of all code
-//! points (`fates`, `words`); only where marks may have to be ordered does the normalizer itself run.
+//! there first. A stretch of plain ASCII is a word but for its case, and a whole chunk is lowered at once. Any
+//! other stretch is taken apart character by character; only where marks may have to be ordered does the
+//! normalizer itself run.
 
 mod apart;
 mod edges;
