@@ -1,7 +1,5 @@
 //! The columns of a batch: written row by row, appended to each other, filled up to one length.
 
-use piecework_kernels::pages;
-
 use crate::encoding::{padded_length, Token};
 use crate::spec::{Direction, Padding};
 
@@ -134,16 +132,12 @@ impl BatchIds {
 }
 
 /// Make room in a column for as many items in each part that is left as in those that are done, and some more.
-///
-/// It is moved, as large pages have to be asked for before they are written, and mapped ones do not grow.
 fn make_room<T: Copy>(column: &mut Vec<T>, done: usize, all: usize) {
     let (left, a_part) = (all - done, column.len().div_ceil(done));
     if left == 0 || column.capacity() - column.len() >= 2 * a_part {
         return;
     }
-    let mut larger = pages::with_capacity(column.len() + left * a_part / 8 * 9 + 2 * a_part);
-    larger.extend_from_slice(column);
-    *column = larger;
+    column.reserve_exact(left * a_part / 8 * 9 + 2 * a_part);
 }
 
 /// How rows are filled up.
@@ -156,7 +150,7 @@ struct Filler {
 impl Filler {
     /// A column with `filling` where rows are too short.
     fn fill<T: Copy>(&self, column: &[T], filling: T) -> Vec<T> {
-        let mut filled = pages::with_capacity(self.filled_lengths().sum());
+        let mut filled = Vec::with_capacity(self.filled_lengths().sum());
         let mut start = 0;
         for &length in &self.lengths {
             let row = &column[start..start + length];
