@@ -41,57 +41,80 @@ impl Sequence {
         match self.stages.as_slice() {
             [] => out.push_unchanged(text, start),
             [only] => return only.run(text, start, out),
-            [first, rest @ .., last] if !S::KEEPS_SOURCES => {
-                return run_unaligned(first, rest, last, text, start, out);
+            [first, rest @ .., last] if S::KEEPS_SOURCES => {
+                return run_through::<Aligned>((first, rest, last), text, start, out);
             }
-            [first, rest @ .., last] => return run_through(first, rest, last, text, start, out),
+            [first, rest @ .., last] => {
+                return run_through::<String>((first, rest, last), text, start, out)
+            }
         }
         Ok(())
     }
 }
 
-fn run_through(
-    first: &Normalizer,
-    rest: &[Normalizer],
-    last: &Normalizer,
+fn run_through<B: Between>(
+    (first, rest, last): (&Normalizer, &[Normalizer], &Normalizer),
     text: &str,
     start: u32,
     out: &mut impl NormalizedSink,
 ) -> Result<(), Error> {
     let growth = Growth::of(text.len());
-    let (mut earlier, mut later) = (Aligned::default(), Aligned::default());
+    let (mut earlier, mut later) = (B::default(), B::default());
     first.run_within(text, start, growth, &mut earlier)?;
     for stage in rest {
-        growth.check(earlier.text().len())?;
         later.clear();
-        let mut onward = Onward { earlier: &earlier, origin: start, out: &mut later };
-        stage.run_within(earlier.text(), 0, growth, &mut onward)?;
+        earlier.lead_through(stage, start, growth, &mut later)?;
         std::mem::swap(&mut earlier, &mut later);
     }
-    growth.check(earlier.text().len())?;
-    last.run_within(earlier.text(), 0, growth, &mut Onward { earlier: &earlier, origin: start, out })
+    earlier.lead_through(last, start, growth, out)
 }
 
-/// Where nobody asks for sources, no stage keeps them.
-fn run_unaligned(
-    first: &Normalizer,
-    rest: &[Normalizer],
-    last: &Normalizer,
-    text: &str,
-    start: u32,
-    out: &mut impl NormalizedSink,
-) -> Result<(), Error> {
-    let growth = Growth::of(text.len());
-    let (mut earlier, mut later) = (String::new(), String::new());
-    first.run_within(text, start, growth, &mut earlier)?;
-    for stage in rest {
-        growth.check(earlier.len())?;
-        later.clear();
-        stage.run_within(&earlier, 0, growth, &mut later)?;
-        std::mem::swap(&mut earlier, &mut later);
+/// What one normalizer writes for the next: without sources where nobody asks for them.
+trait Between: NormalizedSink + Default {
+    fn clear(&mut self);
+
+    /// Normalize it, which was made of what stands at byte `start` of the original.
+    fn lead_through(
+        &self,
+        stage: &Normalizer,
+        start: u32,
+        growth: Growth,
+        out: &mut impl NormalizedSink,
+    ) -> Result<(), Error>;
+}
+
+impl Between for String {
+    fn clear(&mut self) {
+        self.clear();
     }
-    growth.check(earlier.len())?;
-    last.run_within(&earlier, 0, growth, out)
+
+    fn lead_through(
+        &self,
+        stage: &Normalizer,
+        _start: u32,
+        growth: Growth,
+        out: &mut impl NormalizedSink,
+    ) -> Result<(), Error> {
+        growth.check(self.len())?;
+        stage.run_within(self, 0, growth, out)
+    }
+}
+
+impl Between for Aligned {
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn lead_through(
+        &self,
+        stage: &Normalizer,
+        start: u32,
+        growth: Growth,
+        out: &mut impl NormalizedSink,
+    ) -> Result<(), Error> {
+        growth.check(self.text().len())?;
+        stage.run_within(self.text(), 0, growth, &mut Onward { earlier: self, origin: start, out })
+    }
 }
 
 /// A sink that leads sources, which are spans of an earlier text, back to the original.
@@ -102,8 +125,6 @@ struct Onward<'a, S> {
 }
 
 impl<S: NormalizedSink> NormalizedSink for Onward<'_, S> {
-    const KEEPS_SOURCES: bool = S::KEEPS_SOURCES;
-
     fn push_from(&mut self, c: char, source: (u32, u32)) {
         let source = match source {
             // Written before the first character: it comes from nowhere.
