@@ -4,7 +4,7 @@
 //! has them as they stand: those it cuts like any others, so all that is left of them is that a word ends there.
 
 use super::repairs::{Doubts, Found};
-use super::scalar::{contraction_end, Text, LETTER, NUMBER, SPACE};
+use super::scalar::{contraction_end, Text, CLASSES, NUMBER};
 use super::starts::Around;
 use super::Scanner;
 
@@ -42,18 +42,10 @@ fn word_end(text: &Text, start: usize, kind: u8, next: usize) -> usize {
     if end > start {
         return end;
     }
-    match kind & (SPACE | LETTER | NUMBER) {
-        NUMBER => next,
-        0 => {
-            let mut end = next;
-            while let Some((_, next)) =
-                text.at(end).filter(|(kind, _)| kind & (SPACE | LETTER | NUMBER) == 0)
-            {
-                end = next;
-            }
-            end
-        }
-        class => text.run(next, class, usize::MAX),
+    if kind & NUMBER != 0 {
+        next
+    } else {
+        text.alike(next, kind, CLASSES)
     }
 }
 

@@ -80,21 +80,7 @@ fn cut_words(
         let (first, _) = text.at(from).filter(|(first, _)| first & words != 0)?;
         Some(text.run(from, first & words, usize::MAX))
     };
-    let (mut gap, mut at) = (0, 0);
-    while let Some((kind, next)) = text.at(at) {
-        let Some(end) = match_end(at, kind, next) else {
-            at = next;
-            continue;
-        };
-        if gap < at {
-            emit(gap, at);
-        }
-        emit(at, end);
-        (gap, at) = (end, end);
-    }
-    if gap < at {
-        emit(gap, at);
-    }
+    text.cut_matches(match_end, emit);
 }
 
 /// What the classes of `gapped` say by the masks that tell other families' characters apart.

@@ -15,7 +15,8 @@ pub(super) const LETTER: u8 = 8;
 pub(super) const UPPER: u8 = 16;
 /// What the lower part may hold: small letters, letters without case, marks.
 pub(super) const LOWER: u8 = 32;
-
+/// What tells a character from the others of a pattern.
+pub(super) const CLASSES: u8 = SPACE | NUMBER | LETTER;
 /// A character of a word of Chinese characters, where those stand apart.
 pub(super) const HAN: u8 = 64;
 
@@ -104,7 +105,7 @@ impl Scanner {
         }
         let marks = if text.byte(start) == b' ' { next } else { start };
         match text.at(marks) {
-            Some((kind, next)) if kind & (SPACE | NUMBER | LETTER) == 0 => self.marks_end(text, next),
+            Some((kind, next)) if kind & CLASSES == 0 => self.marks_end(text, next),
             _ => self.spaces_end(text, start),
         }
     }
@@ -135,13 +136,7 @@ impl Scanner {
 
     /// `[^\s\p{L}\p{N}]+` and what trails it.
     fn marks_end(self, text: &Text, from: usize) -> usize {
-        let mut end = from;
-        while let Some((kind, next)) = text.at(end) {
-            if kind & (SPACE | NUMBER | LETTER) != 0 {
-                break;
-            }
-            end = next;
-        }
+        let end = text.alike(from, 0, CLASSES);
         let trails = |byte: u8| match self.trail {
             Trail::Nothing => false,
             Trail::LineEnds => matches!(byte, b'\r' | b'\n'),
@@ -194,24 +189,54 @@ impl Text<'_> {
         end
     }
 
+    /// Where a run ends of characters that are what one of a kind is, as far as `kinds` tell.
+    #[inline]
+    pub(super) fn alike(&self, from: usize, kind: u8, kinds: u8) -> usize {
+        let mut end = from;
+        while let Some((_, next)) = self.at(end).filter(|(other, _)| (other ^ kind) & kinds == 0) {
+            end = next;
+        }
+        end
+    }
+
+    /// Cut at all matches, and what is between them; `match_end` is asked with the byte where a character begins,
+    /// its kind and where the next begins.
+    pub(super) fn cut_matches(
+        &self,
+        match_end: impl Fn(usize, u8, usize) -> Option<usize>,
+        emit: &mut dyn FnMut(usize, usize),
+    ) {
+        let (mut gap, mut at) = (0, 0);
+        while let Some((kind, next)) = self.at(at) {
+            let Some(end) = match_end(at, kind, next) else {
+                at = next;
+                continue;
+            };
+            if gap < at {
+                emit(gap, at);
+            }
+            emit(at, end);
+            (gap, at) = (end, end);
+        }
+        if gap < at {
+            emit(gap, at);
+        }
+    }
+
     /// GPT-2: a contraction, or a run of one class with an ASCII space before, or spaces.
     fn gpt2_word_end(&self, start: usize, kind: u8, next: usize) -> usize {
-        const CLASSES: u8 = SPACE | LETTER | NUMBER;
         let end = contraction_end(self.text, start, false);
         if end > start {
             return end;
         }
-        let (kind, mut end) = match self.at(next) {
+        let (kind, end) = match self.at(next) {
             Some(second) if self.byte(start) == b' ' && second.0 & SPACE == 0 => second,
             _ => (kind, next),
         };
         if kind & SPACE != 0 {
             return self.spaces_end(start, 0);
         }
-        while let Some((_, next)) = self.at(end).filter(|(other, _)| (other ^ kind) & CLASSES == 0) {
-            end = next;
-        }
-        end
+        self.alike(end, kind, CLASSES)
     }
 
     /// A contraction, or `[^\r\n\p{L}\p{N}]?\p{L}+`.

@@ -57,7 +57,7 @@ pub(super) fn cut_zones(
 ) {
     let mut from = 0;
     while let Some((kind, next)) = whole.at(from) {
-        let to = zone_end(whole, zones, kind, next);
+        let to = whole.alike(next, kind, zones);
         if kind & NUMBER == 0 {
             let zone = Text { text: &whole.text[from..to], ..*whole };
             cut_zone(&zone, &mut |start, end| emit(from + start, from + end));
@@ -72,31 +72,9 @@ pub(super) fn cut_zones(
     }
 }
 
-/// Where the zone of a character of a kind ends, which ends at `end` itself.
-fn zone_end(text: &Text, zones: u8, kind: u8, mut end: usize) -> usize {
-    while let Some((_, next)) = text.at(end).filter(|(other, _)| (other ^ kind) & zones == 0) {
-        end = next;
-    }
-    end
-}
-
 /// Cut at the matches of the third pattern, and what is between them.
 fn cut_zone(text: &Text, emit: &mut dyn FnMut(usize, usize)) {
-    let (mut start, mut at) = (0, 0);
-    while let Some((kind, next)) = text.at(at) {
-        let Some(end) = word_end(text, at, kind, next) else {
-            at = next;
-            continue;
-        };
-        if start < at {
-            emit(start, at);
-        }
-        emit(at, end);
-        (start, at) = (end, end);
-    }
-    if start < at {
-        emit(start, at);
-    }
+    text.cut_matches(|at, kind, next| word_end(text, at, kind, next), emit);
 }
 
 /// Where the match ends that begins at byte `start` with a character of a kind, `next` after it.
