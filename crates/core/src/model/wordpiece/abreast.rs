@@ -105,11 +105,6 @@ impl WordPiece {
         }
     }
 
-    fn is_too_long(&self, word: &[u8]) -> bool {
-        let is_first = |byte: &&u8| **byte & 0xC0 != 0x80;
-        word.len() > self.max_chars && word.iter().filter(is_first).count() > self.max_chars
-    }
-
     fn unknown(&self, before: usize, at: usize, ids: &mut [u32]) -> (usize, usize) {
         ids[at] = self.unk_id;
         (before + at, before + at + 1)

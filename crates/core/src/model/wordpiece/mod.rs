@@ -17,6 +17,7 @@ use super::{Among, ModelScratch, Piece, PieceSink};
 use crate::error::Error;
 use crate::parts::Parts;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
+use crate::text::char_count;
 use crate::vocab::Vocab;
 
 /// The root for matches at the start of a word: every entry in full.
@@ -122,7 +123,7 @@ impl WordPiece {
     /// Segment one non-empty word.
     #[inline]
     pub fn run(&self, word: &str, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        if word.len() > self.max_chars && word.chars().count() > self.max_chars {
+        if self.is_too_long(word.as_bytes()) {
             self.push_unknown(word, out);
             return;
         }
@@ -131,6 +132,12 @@ impl WordPiece {
             (Segmentation::Greedy, UnknownUnit::Char) => self.longest_match_by_char(word, out),
             (Segmentation::Shortest, _) => self.fewest_pieces(word, scratch, out),
         }
+    }
+
+    /// Whether a word has more characters than may be looked at.
+    #[inline]
+    fn is_too_long(&self, word: &[u8]) -> bool {
+        word.len() > self.max_chars && char_count(word) as usize > self.max_chars
     }
 
     /// Segment words of some bytes at once, if ids alone are asked for and that pays.
