@@ -1,7 +1,7 @@
 //! What is new in a chunk: segmented at its end, many words at once, remembered, and put in between the others.
 
 use super::edges::Stretch;
-use super::ids::{RAW, WORD};
+use super::ids::{note, WORD};
 use super::one_by_one::{asked, WordIds};
 use super::Chunk;
 use crate::memo::{Asked, Kept};
@@ -161,8 +161,8 @@ impl Fresh {
     fn remember(&self, chunk: &Chunk<'_>, words: &mut WordIds<'_>) {
         for later in self.later.iter().filter(|later| later.way == Way::New) {
             let FreshStretch { stretch, asked, .. } = self.stretches[later.number];
-            let note = if stretch.needs_tables { RAW } else { WORD };
-            words.remember(chunk.lowered(stretch), asked, note, &self.ids[later.ids.0..later.ids.1]);
+            let ids = &self.ids[later.ids.0..later.ids.1];
+            words.remember(chunk.lowered(stretch), asked, note(stretch), ids);
         }
         for &(number, asked) in &self.asked {
             let Among { bytes, ids } = self.words[number];

@@ -24,7 +24,7 @@ const ASKED: usize = 256;
 pub(super) const MAX_BYTES: usize = 31;
 /// What is noted with text that is a normalized word, and with text that is still to be normalized.
 pub(super) const WORD: u32 = 0;
-pub(super) const RAW: u32 = 1;
+const RAW: u32 = 1;
 
 impl Pipeline {
     /// The fast path of words by classes of characters, where words always have the same ids.
@@ -171,8 +171,7 @@ impl StretchIds<'_> {
             return Ok(at);
         }
         let text = chunk.lowered(stretch);
-        let note = if stretch.needs_tables { RAW } else { WORD };
-        if let Some(ids) = ids_elsewhere(self.words.texts, known, asked, (text, note)) {
+        if let Some(ids) = ids_elsewhere(self.words.texts, known, asked, (text, note(stretch))) {
             let end = at + ids.len();
             self.words.out.resize(self.words.out.len() + ids.len(), 0);
             self.words.out[at..end].copy_from_slice(ids);
@@ -246,12 +245,22 @@ impl Waiting {
             let text = chunk.lowered(stretch);
             *asked = Key::asked_in_vain(0);
             if text.len() <= MAX_BYTES {
-                let hash = long_hash(text, if stretch.needs_tables { RAW } else { WORD });
+                let hash = long_hash(text, note(stretch));
                 *asked = Key::asked_in_vain(hash);
                 words.texts.prefetch_hashed(hash);
                 long.push(hash);
             }
         }
+    }
+}
+
+/// What is noted with a stretch.
+#[inline]
+pub(super) fn note(stretch: Stretch) -> u32 {
+    if stretch.needs_tables {
+        RAW
+    } else {
+        WORD
     }
 }
 
