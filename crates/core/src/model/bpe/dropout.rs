@@ -6,7 +6,7 @@
 
 use super::long::Links;
 use super::order::Order;
-use super::pairs::{Pairs, NO_RANK};
+use super::pairs::{Pairs, Ranks, NO_RANK};
 use super::Symbol;
 use crate::model::sampling::Draws;
 

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::pairs::{Pairs, NO_RANK};
+use super::pairs::{Ranks, NO_RANK};
 use super::Symbol;
 
 const NONE: u32 = u32::MAX;
@@ -21,7 +21,7 @@ pub(super) struct Links {
 }
 
 /// Join until no pair has a rank.
-pub(super) fn join(symbols: &mut Vec<Symbol>, pairs: &Pairs, links: &mut Links) {
+pub(super) fn join(symbols: &mut Vec<Symbol>, pairs: &impl Ranks, links: &mut Links) {
     links.chain(symbols.len());
     let mut heap = BinaryHeap::from(std::mem::take(&mut links.waiting));
     let ranked = (0..).zip(symbols.iter()).filter(|(_, symbol)| symbol.rank != NO_RANK);
@@ -64,7 +64,7 @@ impl Links {
         at: u32,
         id: u32,
         symbols: &mut [Symbol],
-        pairs: &Pairs,
+        pairs: &impl Ranks,
         mut found: impl FnMut(u32, u32),
     ) {
         let (before, gone) = self.around[at as usize];

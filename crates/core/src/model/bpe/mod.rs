@@ -35,7 +35,7 @@ use self::long::Links;
 pub(super) use self::merges::Merge;
 use self::merges::Merges;
 use self::order::Order;
-use self::pairs::{Pairs, NO_RANK};
+use self::pairs::{Pairs, Ranks, NO_RANK};
 use self::sweeps::Places;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
@@ -159,12 +159,8 @@ impl Bpe {
     /// would with those and without draws; says whether it can.
     pub fn run_bytes(&self, word: &[u8], scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
         let Some(linear) = &self.bytes else { return false };
-        let mark = out.len();
-        let is_done = linear.segment(word, &mut scratch.symbols.walk, |id, _| out.push(id)) == word.len();
-        if !is_done {
-            out.truncate(mark);
-        }
-        is_done
+        segment_bytes(linear, word, &mut scratch.symbols, |id, _| out.push(id));
+        true
     }
 
     /// Segment those of up to `ABREAST` words that are short at once, none empty, each given as `run_bytes` takes it.
@@ -190,24 +186,21 @@ impl Bpe {
     /// Segment a word of nothing but characters that stand for bytes by those; says whether it can.
     fn run_printable(&self, word: &str, symbols: &mut Symbols, out: &mut impl PieceSink) -> bool {
         let Some(linear) = &self.bytes else { return false };
-        let Symbols { walk, bytes, .. } = symbols;
+        let mut bytes = std::mem::take(&mut symbols.bytes);
         bytes.clear();
         bytes.extend(word.chars().map_while(byte_of_printable));
         let mut chars = word.chars();
-        let mut start = 0;
-        if chars.clone().nth(bytes.len()).is_some() {
-            return false;
+        let is_printable = chars.clone().nth(bytes.len()).is_none();
+        if is_printable {
+            let mut start = 0;
+            segment_bytes(linear, &bytes, symbols, |id, len| {
+                let end = start + chars.by_ref().take(len).map(char::len_utf8).sum::<usize>();
+                out.push(Piece { id, start: start as u32, end: end as u32 });
+                start = end;
+            });
         }
-        let mark = out.mark();
-        let done = linear.segment(bytes, walk, |id, len| {
-            let end = start + chars.by_ref().take(len).map(char::len_utf8).sum::<usize>();
-            out.push(Piece { id, start: start as u32, end: end as u32 });
-            start = end;
-        });
-        if done < bytes.len() {
-            out.rollback(mark);
-        }
-        done == bytes.len()
+        symbols.bytes = bytes;
+        is_printable
     }
 
     /// Segment a word by its characters as far as that can be done; says how many bytes that is.
@@ -248,6 +241,16 @@ impl Bpe {
         for i in 1..symbols.len() {
             symbols[i - 1].rank = self.pairs.rank(symbols[i - 1].id, symbols[i].id);
         }
+    }
+}
+
+/// Give `found` the entries of a word of bytes and how many bytes each has.
+#[inline]
+fn segment_bytes(linear: &Linear, word: &[u8], symbols: &mut Symbols, mut found: impl FnMut(u32, usize)) {
+    let Symbols { list, links, places, walk, .. } = symbols;
+    let done = linear.segment(word, walk, &mut found);
+    if done < word.len() {
+        linear.join_rest(&word[done..], list, (links, places), found);
     }
 }
 

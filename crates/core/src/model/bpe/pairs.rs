@@ -7,8 +7,20 @@ use super::merges::{Merge, Merges};
 /// No merge has this rank; it sorts after all.
 pub(super) const NO_RANK: u32 = u32::MAX;
 
-/// All merges. The table of pairs is made when the first is looked for: words spelled by their bytes need none
-/// as a rule.
+/// Which two entries join, how soon, and to what.
+pub(super) trait Ranks {
+    /// The rank of a pair, or `NO_RANK`.
+    fn rank(&self, left: u32, right: u32) -> u32;
+
+    /// The entry that a pair of some rank joins to.
+    fn joined(&self, rank: u32) -> u32;
+
+    /// All ranks are below.
+    fn len(&self) -> usize;
+}
+
+/// All merges. The table of pairs is made when the first is looked for: words spelled by their bytes
+/// need none where merges are in order.
 #[derive(Clone, Debug)]
 pub(super) struct Pairs {
     merges: Merges,
@@ -60,23 +72,6 @@ impl Pairs {
         self.table.get_or_init(|| table)
     }
 
-    /// The rank of a pair, or `NO_RANK`.
-    #[inline]
-    pub(super) fn rank(&self, left: u32, right: u32) -> u32 {
-        self.table().rank(left, right)
-    }
-
-    /// The number of merges.
-    pub(super) fn len(&self) -> usize {
-        self.merges.list.len()
-    }
-
-    /// The entry that the merge of a rank joins to.
-    #[inline]
-    pub(super) fn joined(&self, rank: u32) -> u32 {
-        self.merges.list[rank as usize].joined
-    }
-
     /// Whether a join never makes a pair that should have been joined before.
     pub(super) fn are_in_order(&self) -> bool {
         self.table().are_in_order
@@ -96,6 +91,22 @@ impl Pairs {
             + table.map_or(0, |table| {
                 size_of_val(table.slots.as_slice()) + size_of_val(table.filter.as_slice())
             })
+    }
+}
+
+impl Ranks for Pairs {
+    #[inline]
+    fn rank(&self, left: u32, right: u32) -> u32 {
+        self.table().rank(left, right)
+    }
+
+    #[inline]
+    fn joined(&self, rank: u32) -> u32 {
+        self.merges.list[rank as usize].joined
+    }
+
+    fn len(&self) -> usize {
+        self.merges.list.len()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The merges of a short word: look for the best pair, join it, look again. O(n²), without a heap's cost.
 
-use super::pairs::{Pairs, NO_RANK};
+use super::pairs::{Pairs, Ranks, NO_RANK};
 use super::Symbol;
 
 /// Join until no pair has a rank.

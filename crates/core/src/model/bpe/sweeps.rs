@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::long::Links;
-use super::pairs::{Pairs, NO_RANK};
+use super::pairs::{Ranks, NO_RANK};
 use super::Symbol;
 
 const NONE: u32 = u32::MAX;
@@ -23,8 +23,8 @@ pub(super) struct Places {
     sorted: Vec<u32>,
 }
 
-/// Join until no pair has a rank; only where `pairs.are_in_order()`.
-pub(super) fn join(symbols: &mut Vec<Symbol>, pairs: &Pairs, links: &mut Links, places: &mut Places) {
+/// Join until no pair has a rank; only where merges are in order.
+pub(super) fn join(symbols: &mut Vec<Symbol>, pairs: &impl Ranks, links: &mut Links, places: &mut Places) {
     links.chain(symbols.len());
     places.begin(pairs.len());
     for (at, symbol) in (0..).zip(symbols.iter()) {

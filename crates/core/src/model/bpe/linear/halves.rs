@@ -94,6 +94,17 @@ impl Halves {
         self.lefts.iter().copied().zip(self.rights.iter().copied()).skip(self.symbols as usize)
     }
 
+    /// How many numbers there are.
+    pub(super) fn numbers(&self) -> usize {
+        self.lefts.len()
+    }
+
+    /// What two entries join to, or `NONE`.
+    #[inline]
+    pub(super) fn joined(&self, left: u32, right: u32) -> u32 {
+        self.joins.joined(left, right)
+    }
+
     /// How many entries are not joined from others.
     pub(super) fn symbols(&self) -> u32 {
         self.symbols
@@ -117,7 +128,7 @@ impl Halves {
     pub(super) fn stay_apart(&self, mut left: u32, mut right: u32) -> bool {
         let mut limit = NONE;
         loop {
-            if self.joins.joined(left, right) < limit {
+            if self.joined(left, right) < limit {
                 return false;
             }
             if left.max(right) < self.symbols {

@@ -13,6 +13,7 @@
 //! prefixes  the entries that a text begins with
 //! builder   places the states of these
 //! stored    keeps them in files
+//! rest      what is left where that takes too long
 //! stretches what is decided of a long word before its end
 //!
 //! New words of a stretch of text, most of them short and spelled by their bytes, are joined at once instead, merge
@@ -33,6 +34,7 @@ mod builder;
 mod halves;
 mod joins;
 mod prefixes;
+mod rest;
 mod stored;
 mod stretches;
 mod verdicts;
