@@ -31,7 +31,7 @@ use piecework_kernels::classes::BLOCK;
 use piecework_kernels::positions;
 
 use super::raw::Words;
-use classes::{Masks, Table, IS_SPACE};
+use classes::{Masks, Table, WideScratch, IS_SPACE};
 pub(super) use clip::CLIP;
 pub(super) use gapped::DEEPSEEK_CODER;
 use repairs::Doubts;
@@ -107,6 +107,7 @@ enum Trail {
 #[derive(Clone, Debug, Default)]
 pub struct ScanScratch {
     masks: Vec<Masks>,
+    wide: WideScratch,
     /// A bit for each byte where a word starts.
     start_bits: Vec<u64>,
     doubts: Doubts,
@@ -200,8 +201,8 @@ impl Scanner {
 
     /// The bounds of all words of a text, not empty, into the scratch.
     fn bounds(self, text: &str, table: &Table, scratch: &mut ScanScratch) {
-        let ScanScratch { masks, start_bits, doubts, bounds, .. } = scratch;
-        table.classify(text, masks);
+        let ScanScratch { masks, wide, start_bits, doubts, bounds, .. } = scratch;
+        table.classify(text, masks, wide);
         doubts.clear();
         start_bits.clear();
         self.find_starts(masks, text.len(), start_bits, doubts);
