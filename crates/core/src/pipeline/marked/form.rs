@@ -5,6 +5,7 @@ use memchr::memmem::Finder;
 use super::lone::Lone;
 use super::pairs::Pairs;
 use super::scan::{Cuts, Scanner};
+use super::spaces::{self, Join, Spaces};
 use crate::model::{Cut, Model};
 use crate::normalize::{Normalizer, Parting};
 use crate::spec::{
@@ -27,6 +28,8 @@ pub(super) struct Form {
     kept: Parting,
     /// Where marked words are taken apart when they are new, if they may be.
     pub(super) pairs: Option<Pairs>,
+    /// Where runs of spaces are words by themselves.
+    pub(super) spaces: Spaces,
     mark: Finder<'static>,
 }
 
@@ -85,7 +88,11 @@ impl Form {
             // Unigram finds the parts of new words itself.
             let pairs = pairs.filter(|_| !is_contextual(stages.model));
             let kept = stages.normalizer.kept_among_ascii();
-            let mut form = Self { pairs, ..Self::new(layout, parting, cuts, kept) };
+            let spaces = match (&pairs, layout) {
+                (Some(pairs), Layout::Runs(_)) => Spaces::of(&joins_of(stages.model_spec), pairs),
+                _ => Spaces::none(),
+            };
+            let mut form = Self { pairs, spaces, ..Self::new(layout, parting, cuts, kept) };
             form.scanner.lone = lone_of(layout, stages);
             form
         })
@@ -99,7 +106,7 @@ impl Form {
     fn new(layout: Layout, parting: Parting, cuts: Cuts, kept: Parting) -> Self {
         let scanner = Scanner::new(|byte| parting[usize::from(byte)], cuts);
         let kept = std::array::from_fn(|byte| kept[byte] && !char::from(byte as u8).is_whitespace());
-        Self { layout, scanner, kept, pairs: None, mark: Finder::new(MARK_TEXT) }
+        Self { layout, scanner, kept, pairs: None, spaces: Spaces::none(), mark: Finder::new(MARK_TEXT) }
     }
 
     /// Whether the words of this text can be told. Marks in the text itself are spaces to the model, but not
@@ -224,6 +231,15 @@ fn cuts_of(pairs: &Pairs, normalizer: &Normalizer) -> Cuts {
         (Some(one), Some(next)) => pairs.part(one, next),
         _ => false,
     })
+}
+
+/// The joins of a model that sees each word alone.
+fn joins_of(model: &ModelSpec) -> Vec<Join<'_>> {
+    match model {
+        ModelSpec::SentencePiece(model) => spaces::of_pieces(model),
+        ModelSpec::Bpe(model) => spaces::of_merges(model),
+        _ => Vec::new(),
+    }
 }
 
 fn symbols_of(normalizer: &Normalizer) -> &[String] {

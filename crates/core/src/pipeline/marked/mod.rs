@@ -9,6 +9,7 @@
 //! segmenter models that see words alone, and Unigram models that sum from the beginning of the text
 //! parts     new words of the former, part by part
 //! pairs     where words are taken apart for that
+//! spaces    where runs of spaces are words by themselves
 //! packed    what is remembered for the latter
 //!
 //! The memo is asked with the bytes of the raw text. Only a word that is new is normalized and marked; it is
@@ -23,6 +24,7 @@ mod parts;
 mod scan;
 mod segmenter;
 mod source;
+mod spaces;
 #[cfg(test)]
 mod tests;
 mod words;

@@ -197,7 +197,7 @@ impl Cuts {
     /// Whether a text may be cut before byte `at`, which may be its end. What the character there becomes may
     /// depend on what follows it, unless that is ASCII.
     #[inline]
-    fn has(&self, text: &[u8], at: usize) -> bool {
+    pub(super) fn has(&self, text: &[u8], at: usize) -> bool {
         let Some(&next) = text.get(at).filter(|_| text.get(at + 1).is_none_or(u8::is_ascii)) else {
             return false;
         };

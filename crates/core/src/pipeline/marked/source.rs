@@ -74,8 +74,17 @@ impl<'t> Source<'t> {
             Layout::Runs(begins) => {
                 let mut mark = if self.is_prefixed(begins) { Mark::Added } else { Mark::None };
                 let mut done = 0;
-                scanner.run(text, masks, |Stretch { end, .. }| {
-                    visit(Word { start: done, end, mark: std::mem::take(&mut mark), ..Word::NONE });
+                scanner.run(text, masks, |Stretch { start, end, .. }| {
+                    let word_start = self.form.spaces.word_start(text, done, start);
+                    if done < word_start {
+                        visit(Word {
+                            start: done,
+                            end: word_start,
+                            mark: std::mem::take(&mut mark),
+                            ..Word::NONE
+                        });
+                    }
+                    visit(Word { start: word_start, end, mark: std::mem::take(&mut mark), ..Word::NONE });
                     done = end;
                 });
                 if done < text.len() {

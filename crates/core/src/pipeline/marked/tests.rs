@@ -169,6 +169,16 @@ fn any_pieces() -> impl Strategy<Value = Vec<(String, i32)>> {
     )
 }
 
+/// Few letters, so that most of what a word may begin with joins with a mark, and runs of spaces.
+fn any_pieces_with_runs() -> impl Strategy<Value = Vec<(String, i32)>> {
+    let unit = prop_oneof![4 => "\u{2581}{0,1}[ab]{1,4}", 1 => "\u{2581}{2,5}", 1 => "\u{2581}{2,3}[ab]"];
+    prop::collection::vec((unit, 0..30), 0..25)
+}
+
+fn any_indented_texts() -> impl Strategy<Value = Vec<String>> {
+    prop::collection::vec("( {1,6}[ab.\u{e9}]{0,6}){1,20}", 1..4)
+}
+
 /// Texts in which much goes on at the edges of words.
 fn any_texts() -> impl Strategy<Value = Vec<String>> {
     let unit = prop::sample::select(vec![
@@ -184,6 +194,7 @@ fn any_texts() -> impl Strategy<Value = Vec<String>> {
         "E",
         " ",
         "  ",
+        "     ",
         "\n",
         "\t",
         "\r\n",
@@ -264,6 +275,24 @@ proptest! {
         let kind = if is_bpe { SentencePieceKind::Bpe } else { SentencePieceKind::Unigram };
         let normalizer = with_rules(Vec::new(), false, add_dummy_prefix);
         check(&sentencepiece(kind, &pieces, normalizer), &texts)?;
+    }
+
+    #[test]
+    fn words_behind_any_number_of_spaces(
+        pieces in any_pieces_with_runs(),
+        add_dummy_prefix in any::<bool>(),
+        texts in any_indented_texts(),
+    ) {
+        let normalizer = with_rules(Vec::new(), false, add_dummy_prefix);
+        check(&sentencepiece(SentencePieceKind::Bpe, &pieces, normalizer), &texts)?;
+    }
+
+    #[test]
+    fn words_of_merges_behind_any_number_of_spaces(
+        joins in prop::collection::vec((0..20usize, 0..20usize), 0..30),
+        texts in any_indented_texts(),
+    ) {
+        check(&TokenizerSpec { normalizer: Some(replace(" ", MARK)), ..tokenizer(bpe(&joins)) }, &texts)?;
     }
 
     #[test]
