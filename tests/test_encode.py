@@ -7,7 +7,6 @@ import os
 import pickle
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -273,15 +272,25 @@ def test_a_forked_child_encodes(tok: pw.Tokenizer) -> None:
 
 
 def test_the_gil_is_released_while_encoding(tok: pw.Tokenizer) -> None:
-    texts = ["unbelievable hugs, pug " * 400] * 2_000
-    ticks = []
-    encoder = threading.Thread(target=lambda: tok.encode_batch(texts, workers=1))
-    encoder.start()
-    while encoder.is_alive():
-        ticks.append(time.perf_counter())
-        time.sleep(0.0005)
-    encoder.join()
-    assert len(ticks) > 3
+    texts = ["unbelievable hugs, pug " * 400] * 100
+    calls, others = [], []
+
+    def encode_until_others_run() -> None:
+        while not others and len(calls) < 1000:
+            tok.encode_batch(texts, workers=1)
+            calls.append("one more")
+
+    # Nobody is made to give the GIL up before the end: others run only if it is released.
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        encoder = threading.Thread(target=encode_until_others_run)
+        encoder.start()
+        others.append("this thread")
+        encoder.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(calls) < 1000
 
 
 # ---- bad input
