@@ -22,8 +22,6 @@ pub use unigram::{Found, Path, Segmentations, Unigram, MAX_SEGMENTATIONS};
 pub use word::WordModel;
 pub use wordpiece::WordPiece;
 
-use piecework_kernels::joins::ABREAST;
-
 use crate::error::{Error, ErrorKind};
 use crate::parts::Parts;
 use crate::spec::ModelSpec;
@@ -322,23 +320,14 @@ impl Model {
         out: &mut Vec<u32>,
         ends: &mut Vec<usize>,
     ) {
-        for spans in spans.chunks(ABREAST) {
-            let mut words = [&[][..]; ABREAST];
-            let bytes = text.as_bytes();
-            words.iter_mut().zip(spans).for_each(|(word, &(start, end))| *word = &bytes[start..end]);
-            let abreast = match self {
-                Self::Bpe(model) if scratch.draws.is_none() => Some(model),
-                _ => None,
-            };
-            if let Some(model) = abreast {
-                model.begin_bytes(&words[..spans.len()], scratch);
+        if let (Self::Bpe(model), None) = (self, &scratch.draws) {
+            if model.run_bytes_all((text, spans), scratch, out, ends) {
+                return;
             }
-            for (number, &(start, end)) in spans.iter().enumerate() {
-                if !abreast.is_some_and(|model| model.finish_bytes(words[number], number, scratch, out)) {
-                    self.run_spelled(&text[start..end], vocab, scratch, out);
-                }
-                ends.push(out.len());
-            }
+        }
+        for &(start, end) in spans {
+            self.run_spelled(&text[start..end], vocab, scratch, out);
+            ends.push(out.len());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Some of the words that go abreast.
 
 /// How many words go at once.
-pub const ABREAST: usize = 16;
+pub const ABREAST: usize = 32;
 
 /// Their numbers.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,4 @@
-//! Words joined pair by pair: the table of pairs, and many short words at once.
+//! Words joined pair by pair: the table of pairs, and some words at once.
 
 mod few;
 mod pairs;
@@ -8,4 +8,4 @@ mod tests;
 
 pub use few::ABREAST;
 pub use pairs::{hash, Pairs, NUMBER_BITS, NUMBER_BOUND};
-pub use rows::{BytePairs, Rows, MAX_BYTES};
+pub use rows::{BytePairs, LongRows, Rows, ShortRows};

@@ -1,4 +1,4 @@
-//! Some short words at once, merge by merge: while one waits for memory, the others go on.
+//! Some words at once, merge by merge: while one waits for memory, the others go on.
 //!
 //! Every two neighbours of a word that join are in a row, the number that they join to before their place: the
 //! least of the row is the next merge, the leftmost of equals. What is joined stays at the place of its left half,
@@ -9,15 +9,11 @@ use super::few::{Few, ABREAST};
 use super::pairs::{Pairs, NUMBER_BOUND};
 use crate::level::Level;
 
-/// The longest word, in bytes.
-pub const MAX_BYTES: usize = 15;
-/// Places in a row: one before the word.
-const PLACES: usize = MAX_BYTES + 1;
-const PLACE_BITS: u32 = PLACES.ilog2();
-/// Numbers, as many as five bits tell apart: the one behind the places of a row stands behind every word.
-const ROOM: usize = 2 * PLACES;
-/// Neighbours that do not join, whatever their place is.
-const APART: i32 = (NUMBER_BOUND << PLACE_BITS) as i32;
+/// Rows for words of up to 15 bytes.
+pub type ShortRows = Rows<16, 32>;
+/// Rows for words of up to 31 bytes.
+pub type LongRows = Rows<32, 64>;
+
 /// The number that stands before and behind a word.
 const EDGE: u32 = NUMBER_BOUND;
 
@@ -25,18 +21,19 @@ const EDGE: u32 = NUMBER_BOUND;
 #[derive(Clone, Debug)]
 pub struct BytePairs(Vec<u32>);
 
-/// The words on their way.
+/// The words on their way: a place for each byte and one before the word, and room for twice as many numbers, so
+/// that the one behind all places stands behind every word.
 #[derive(Clone, Debug)]
-pub struct Rows([Row; ABREAST]);
+pub struct Rows<const PLACES: usize, const ROOM: usize>([Row<PLACES, ROOM>; ABREAST]);
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Row {
+struct Row<const PLACES: usize, const ROOM: usize> {
     /// For each place what it and the next that is left join to, and the place.
     joins: [i32; PLACES],
     numbers: [u32; ROOM],
     /// A bit for each place that is left, those before and behind the word too.
-    left: u32,
+    left: u64,
     sought: Sought,
 }
 
@@ -49,10 +46,9 @@ struct Sought {
     at: [usize; 2],
 }
 
-impl Default for Rows {
+impl<const PLACES: usize, const ROOM: usize> Default for Rows<PLACES, ROOM> {
     fn default() -> Self {
-        let row = Row { joins: [APART; PLACES], numbers: [EDGE; ROOM], left: 0, sought: Sought::default() };
-        Self([row; ABREAST])
+        Self([Row::EMPTY; ABREAST])
     }
 }
 
@@ -78,7 +74,10 @@ impl BytePairs {
     }
 }
 
-impl Rows {
+impl<const PLACES: usize, const ROOM: usize> Rows<PLACES, ROOM> {
+    /// The longest word, in bytes.
+    pub const MAX_BYTES: usize = PLACES - 1;
+
     /// Join all that join in up to `ABREAST` words, the least number first, the leftmost of equals; those of more than
     /// `MAX_BYTES` bytes are left out. The bytes of words are the numbers to begin with.
     #[inline]
@@ -122,7 +121,7 @@ impl Rows {
     #[inline(always)]
     fn join_scalar(&mut self, words: &[&[u8]], bytes: &BytePairs, pairs: &Pairs) {
         let rows = &mut self.0;
-        let mut going = Few::of(words.len(), |row| words[row].len() <= MAX_BYTES);
+        let mut going = Few::of(words.len(), |row| words[row].len() <= Self::MAX_BYTES);
         going.visit(|row| rows[row].begin(words[row], bytes));
         while !going.is_empty() {
             going.retain(|row| rows[row].merge(pairs));
@@ -142,15 +141,25 @@ impl Rows {
     }
 }
 
-impl Row {
+impl<const PLACES: usize, const ROOM: usize> Row<PLACES, ROOM> {
+    const PLACE_BITS: u32 = PLACES.ilog2();
+    /// Neighbours that do not join, whatever their place is.
+    const APART: i32 = (NUMBER_BOUND << Self::PLACE_BITS) as i32;
+    const EMPTY: Self = Self {
+        joins: [Self::APART; PLACES],
+        numbers: [EDGE; ROOM],
+        left: 0,
+        sought: Sought { before: 0, place: 0, behind: 0, at: [0; 2] },
+    };
+
     #[inline(always)]
     fn begin(&mut self, word: &[u8], bytes: &BytePairs) {
-        self.joins = [APART; PLACES];
+        self.joins = [Self::APART; PLACES];
         self.left = ((2 << word.len()) - 1) | 1 << PLACES;
         let mut before = 0;
         for (at, &byte) in word.iter().enumerate() {
             if at > 0 {
-                self.joins[at % PLACES] = placed(bytes.joined(before, byte), at);
+                self.joins[at % PLACES] = Self::placed(bytes.joined(before, byte), at);
             }
             self.numbers[(at + 1) % ROOM] = u32::from(byte);
             before = byte;
@@ -160,17 +169,17 @@ impl Row {
     /// Do the next merge, and seek what it joins to before and behind; says whether there was one.
     #[inline(always)]
     fn merge(&mut self, pairs: &Pairs) -> bool {
-        let best = self.joins.iter().copied().fold(APART, i32::min);
-        if best >= APART {
+        let best = self.joins.iter().copied().fold(Self::APART, i32::min);
+        if best >= Self::APART {
             return false;
         }
-        let (place, number) = (best as usize % PLACES, best as u32 >> PLACE_BITS);
+        let (place, number) = (best as usize % PLACES, best as u32 >> Self::PLACE_BITS);
         let (before, after) = (self.left & ((1 << place) - 1), self.left & !((2 << place) - 1));
         let behind = after & (after - 1);
         self.left ^= after ^ behind;
-        self.joins[after.trailing_zeros() as usize % PLACES] = APART;
+        self.joins[after.trailing_zeros() as usize % PLACES] = Self::APART;
         self.numbers[place] = number;
-        let (before, behind) = (31 - before.leading_zeros(), behind.trailing_zeros());
+        let (before, behind) = (63 - before.leading_zeros(), behind.trailing_zeros());
         self.sought = Sought {
             before,
             place: place as u32,
@@ -190,13 +199,13 @@ impl Row {
         let (before, place, behind) =
             (before as usize % ROOM, place as usize % ROOM, behind as usize % ROOM);
         let [left, number, right] = [before, place, behind].map(|place| self.numbers[place]);
-        self.joins[before % PLACES] = placed(pairs.find(at[0], left, number), before);
-        self.joins[place % PLACES] = placed(pairs.find(at[1], number, right), place);
+        self.joins[before % PLACES] = Self::placed(pairs.find(at[0], left, number), before);
+        self.joins[place % PLACES] = Self::placed(pairs.find(at[1], number, right), place);
     }
-}
 
-/// What two numbers join to, above the place of the left.
-#[inline(always)]
-fn placed(joined: u32, place: usize) -> i32 {
-    (joined << PLACE_BITS) as i32 | place as i32
+    /// What two numbers join to, above the place of the left.
+    #[inline(always)]
+    fn placed(joined: u32, place: usize) -> i32 {
+        (joined << Self::PLACE_BITS) as i32 | place as i32
+    }
 }

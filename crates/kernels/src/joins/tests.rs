@@ -55,6 +55,11 @@ fn every_pair_is_found_and_no_other() {
 
 #[test]
 fn rows_join_what_joins_one_by_one_at_every_level() {
+    check::<16, 32>();
+    check::<32, 64>();
+}
+
+fn check<const PLACES: usize, const ROOM: usize>() {
     for letters in [1, 2, 3, 5] {
         let list = some_pairs(letters);
         let mut pairs = Pairs::with_room_for(list.len());
@@ -62,23 +67,17 @@ fn rows_join_what_joins_one_by_one_at_every_level() {
         let of_bytes = list.iter().filter(|(left, right, _)| *left.max(right) < 256);
         let bytes = BytePairs::of(of_bytes.map(|&(left, right, joined)| (left as u8, right as u8, joined)));
         let words: Vec<Vec<u8>> = (0..4000)
-            .map(|i| {
-                (0..i % (MAX_BYTES as u32 + 1)).map(|at| (random(i * 20 + at) % letters) as u8).collect()
-            })
+            .map(|i| (0..i % PLACES as u32).map(|at| (random(i * 40 + at) % letters) as u8).collect())
             .collect();
-        let mut rows = Rows::default();
+        let mut rows = Rows::<PLACES, ROOM>::default();
         for words in words.chunks(ABREAST - 3).chain(words.chunks(ABREAST)) {
             let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
             for level in Level::supported() {
                 rows.join_at(level, &words, &bytes, &pairs);
                 for (row, word) in words.iter().enumerate() {
                     let expected = joined_one_by_one(word, |left, right| pairs.get(left, right));
-                    assert_eq!(
-                        rows.numbers(row).collect::<Vec<_>>(),
-                        expected,
-                        "{} {word:?}",
-                        level.name()
-                    );
+                    let found: Vec<u32> = rows.numbers(row).collect();
+                    assert_eq!(found, expected, "{} {word:?}", level.name());
                 }
             }
         }

@@ -26,10 +26,9 @@ mod pairs;
 mod short;
 mod sweeps;
 
-use piecework_kernels::joins::Rows;
-
 use self::alphabet::Alphabet;
 use self::chars::Chars;
+use self::linear::ByRows;
 pub(super) use self::linear::{Linear, Rules, Walk};
 use self::long::Links;
 pub(super) use self::merges::Merge;
@@ -87,7 +86,7 @@ pub(crate) struct Symbols {
     links: Links,
     order: Order,
     walk: Walk,
-    rows: Rows,
+    rows: ByRows,
     bytes: Vec<u8>,
     places: Places,
 }
@@ -163,24 +162,24 @@ impl Bpe {
         true
     }
 
-    /// Segment those of up to `ABREAST` words that are short at once, none empty, each given as `run_bytes` takes it.
-    pub fn begin_bytes(&self, words: &[&[u8]], scratch: &mut ModelScratch) {
-        if let Some(linear) = &self.bytes {
-            linear.join_rows(words, &mut scratch.symbols.rows);
-        }
-    }
-
-    /// Append the entries of one of the words that were given last; says whether it was segmented.
-    pub fn finish_bytes(
+    /// Segment words of a text as `run_bytes` does, most of them at once; `ends` are where the entries of each end.
+    /// Says whether it can.
+    pub fn run_bytes_all(
         &self,
-        word: &[u8],
-        number: usize,
-        scratch: &ModelScratch,
+        (text, spans): (&str, &[(usize, usize)]),
+        scratch: &mut ModelScratch,
         out: &mut Vec<u32>,
+        ends: &mut Vec<usize>,
     ) -> bool {
-        let linear = self.bytes.as_ref();
-        let entries = linear.and_then(|linear| linear.entries_of(word, &scratch.symbols.rows, number));
-        entries.map(|entries| out.extend(entries)).is_some()
+        let Some(linear) = &self.bytes else { return false };
+        let (text, symbols) = (text.as_bytes(), &mut scratch.symbols);
+        for (number, &(start, end)) in spans.iter().enumerate() {
+            if !linear.put_next((text, &spans[number..]), &mut symbols.rows, out) {
+                segment_bytes(linear, &text[start..end], symbols, |id, _| out.push(id));
+            }
+            ends.push(out.len());
+        }
+        true
     }
 
     /// Segment a word of nothing but characters that stand for bytes by those; says whether it can.

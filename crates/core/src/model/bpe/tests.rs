@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 mod chars;
 
-use piecework_kernels::joins::{ABREAST, MAX_BYTES};
+use piecework_kernels::joins::LongRows;
 
 use super::*;
 use crate::model::Sampling;
@@ -305,23 +305,28 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
     model.alphabet.spell(&print(word), &mut symbols);
     let joined = || naive(&model, symbols).iter().map(|symbol| symbol.id).collect();
     prop_assert!(!is_done || as_bytes == whole.map_or_else(joined, |id| vec![id]));
-    check_parts(&model, word.as_bytes())
+    check_parts(&model, word)
 }
 
 /// Check that the parts of a word joined at once become what each becomes alone.
-fn check_parts(model: &Bpe, word: &[u8]) -> Result<(), TestCaseError> {
-    let mut scratch = ModelScratch::default();
-    for size in 1..=MAX_BYTES + 1 {
-        for parts in word.chunks(size).collect::<Vec<_>>().chunks(ABREAST) {
-            model.begin_bytes(parts, &mut scratch);
-            for (number, part) in parts.iter().enumerate() {
-                let (mut alone, mut at_once) = (Vec::new(), Vec::new());
-                let is_known = model.run_bytes(part, &mut ModelScratch::default(), &mut alone);
-                let is_done = model.finish_bytes(part, number, &scratch, &mut at_once);
-                prop_assert!(!is_done || !is_known || alone == at_once);
-                prop_assert!(is_known || !is_done);
-            }
-        }
+fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
+    let (mut scratch, mut sizes) = (ModelScratch::default(), (1..=LongRows::MAX_BYTES + 1).cycle());
+    let (mut spans, mut end) = (Vec::new(), 0);
+    while end < word.len() {
+        let start = end;
+        end = word.len().min(end + sizes.next().unwrap_or(1));
+        spans.push((start, end));
+    }
+    spans.extend_from_within(..);
+    spans.reverse();
+    let (mut ids, mut ends, mut start) = (Vec::new(), Vec::new(), 0);
+    let is_done = model.run_bytes_all((word, &spans), &mut scratch, &mut ids, &mut ends);
+    prop_assert_eq!(is_done, model.bytes.is_some());
+    for (&end, &(from, to)) in ends.iter().zip(&spans) {
+        let mut alone = Vec::new();
+        model.run_bytes(&word.as_bytes()[from..to], &mut ModelScratch::default(), &mut alone);
+        prop_assert_eq!(&ids[start..end], alone);
+        start = end;
     }
     Ok(())
 }

@@ -14,10 +14,11 @@
 //! builder   places the states of these
 //! stored    keeps them in files
 //! rest      what is left where that takes too long
+//! rows      words that are not long, many at once
 //! stretches what is decided of a long word before its end
 //!
-//! New words of a stretch of text, most of them short and spelled by their bytes, are joined at once instead, merge
-//! by merge: `piecework_kernels::joins` has their rows. Both ways find what BPE makes of a word.
+//! New words of a text, most of them not long and spelled by their bytes, are joined at once instead, merge by merge:
+//! `piecework_kernels::joins` has their rows. Both ways find what BPE makes of a word.
 //!
 //! What it demands:
 //! - the merge of the lowest rank comes first, the leftmost of equals; none is left out at random;
@@ -35,14 +36,16 @@ mod halves;
 mod joins;
 mod prefixes;
 mod rest;
+mod rows;
 mod stored;
 mod stretches;
 mod verdicts;
 
-use piecework_kernels::joins::{BytePairs, Rows, MAX_BYTES};
+use piecework_kernels::joins::BytePairs;
 
 use self::halves::Halves;
 use self::prefixes::{Match, Prefixes};
+pub(super) use self::rows::ByRows;
 use self::verdicts::Verdicts;
 use super::merges::Merge;
 use crate::parts::Parts;
@@ -80,7 +83,7 @@ pub(in crate::model) struct Linear {
     prefixes: Prefixes,
     /// The entries by the time at which they are made, then those that only whole words are.
     entries: Vec<u32>,
-    /// Where symbols are the bytes, and nothing but merges makes entries: short words go by rows.
+    /// Where symbols are the bytes, and nothing but merges makes entries: words that are not long go by rows.
     byte_pairs: Option<BytePairs>,
     /// The most bytes that one of them has.
     longest: usize,
@@ -149,24 +152,6 @@ impl Linear {
         }
         let give = |taken: Match| found(self.entries[taken.entry as usize], taken.len as usize);
         self.walk(word, longest, walk, give)
-    }
-
-    /// Segment those of up to `ABREAST` words that go by rows.
-    pub(in crate::model) fn join_rows(&self, words: &[&[u8]], rows: &mut Rows) {
-        if let Some(pairs) = &self.byte_pairs {
-            rows.join(words, pairs, self.halves.pairs());
-        }
-    }
-
-    /// The entries of one of the words of `rows`, if it went by rows.
-    pub(in crate::model) fn entries_of<'s>(
-        &'s self,
-        word: &[u8],
-        rows: &'s Rows,
-        row: usize,
-    ) -> Option<impl Iterator<Item = u32> + 's> {
-        let goes = word.len() <= MAX_BYTES && self.byte_pairs.is_some();
-        goes.then(|| rows.numbers(row).map(|number| self.entries[number as usize]))
     }
 
     /// Whether a word begins with a symbol that is known.
