@@ -98,6 +98,22 @@ impl Bpe {
         }
     }
 
+    /// Whether short words are joined at once.
+    pub(super) fn joins(&self) -> bool {
+        self.from_left.as_ref().is_some_and(FromLeft::joins)
+    }
+
+    /// Join up to `ABREAST` short words at once, given as ASCII with spaces for marks.
+    pub(super) fn join(&self, words: &[&[u8]], memory: &mut Symbols) {
+        self.from_left.iter().for_each(|from_left| from_left.join(words, &mut memory.from_left));
+    }
+
+    /// Append the ids of one of the words that were joined last; false where it cannot be told from them.
+    pub(super) fn append_joined(&self, row: usize, memory: &mut Symbols, out: &mut Vec<u32>) -> bool {
+        let from_left = self.from_left.as_ref();
+        from_left.is_some_and(|from_left| from_left.append_joined(row, &mut memory.from_left, out))
+    }
+
     /// Segment a text of any length from a byte on.
     pub(super) fn run_long(
         &self,

@@ -9,10 +9,12 @@
 //!
 //! A character that is no piece may be joined if a piece contains it; left alone, it is unknown.
 
+use piecework_kernels::joins::ShortRows;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) use super::super::bpe::{Linear, Merge, Rules, Walk};
 use super::super::PieceSink;
+use super::abreast::Abreast;
 use super::emit::Emitter;
 use super::equals::{self, Equals, Waiting};
 use super::short::Found;
@@ -30,6 +32,8 @@ const MOST_LOOKS: usize = 1 << 26;
 pub(super) struct FromLeft {
     linear: Linear,
     equals: Equals,
+    /// For short words; none where pieces are cut out of a text before.
+    abreast: Option<Abreast>,
     /// Entries below are pieces, others characters that are none.
     piece_count: u32,
 }
@@ -39,6 +43,7 @@ pub(super) struct FromLeft {
 pub(super) struct Memory {
     walk: Walk,
     waiting: Waiting,
+    rows: ShortRows,
 }
 
 impl FromLeft {
@@ -67,7 +72,9 @@ impl FromLeft {
             }
         })?;
         let equals = Equals::of(&equals, entry_bound);
-        Some(Self { linear, equals, piece_count: pieces.len() as u32 })
+        let has_symbols = pieces.iter().any(|piece| piece.kind == PieceType::UserDefined);
+        let abreast = (!has_symbols).then(|| Abreast::of(symbols.chars(pieces), &merges, entry_bound));
+        Some(Self { linear, equals, abreast, piece_count: pieces.len() as u32 })
     }
 
     /// Take the tables apart that take long to make.
@@ -98,7 +105,7 @@ impl FromLeft {
 
     /// Go on with a text up to a byte; false where it takes too long.
     fn run_up_to(&self, stop: usize, memory: &mut Memory, out: &mut Out<'_, '_, impl PieceSink>) -> bool {
-        let Memory { walk, waiting } = memory;
+        let Memory { walk, waiting, .. } = memory;
         while out.at < stop {
             let rest = &out.text.as_bytes()[out.at..stop];
             let mut give = |entry, len| match entry < self.piece_count {
@@ -120,9 +127,34 @@ impl FromLeft {
         true
     }
 
+    /// Whether short words are joined at once.
+    pub(super) fn joins(&self) -> bool {
+        self.abreast.is_some()
+    }
+
+    /// Join up to `ABREAST` short words at once, given as ASCII with spaces for marks.
+    pub(super) fn join(&self, words: &[&[u8]], memory: &mut Memory) {
+        self.abreast.iter().for_each(|abreast| abreast.join(words, &mut memory.rows));
+    }
+
+    /// Append the ids of one of the words that were joined last; false where it cannot be told from them.
+    pub(super) fn append_joined(&self, row: usize, memory: &mut Memory, out: &mut Vec<u32>) -> bool {
+        let Some(abreast) = &self.abreast else { return false };
+        let (mark, Memory { rows, waiting, .. }) = (out.len(), memory);
+        let is_told = abreast.entries(rows, row, |entry| {
+            self.equals.take(entry, 0, waiting, |id, _| out.push(id));
+        });
+        equals::finish(waiting, |id, _| out.push(id));
+        let is_told = is_told && out[mark..].iter().all(|&id| id < self.piece_count);
+        if !is_told {
+            out.truncate(mark);
+        }
+        is_told
+    }
+
     /// The memory they take.
     pub(super) fn bytes(&self) -> usize {
-        self.linear.bytes()
+        self.linear.bytes() + self.abreast.as_ref().map_or(0, Abreast::bytes)
     }
 }
 
@@ -181,6 +213,14 @@ impl Symbols {
         entries.extend(numbered.clone().map(|(_, entry)| entry));
         let other_entries = numbered.collect();
         Some(Self { entries, others, other_entries })
+    }
+
+    /// The entry of each.
+    fn chars<'s>(&'s self, pieces: &'s [ScoredPiece]) -> impl Iterator<Item = (u32, char)> + 's {
+        self.entries.iter().filter_map(|&entry| match pieces.get(entry as usize) {
+            Some(piece) => Some((entry, piece.text.chars().next()?)),
+            None => Some((entry, self.others[entry as usize - pieces.len()])),
+        })
     }
 }
 

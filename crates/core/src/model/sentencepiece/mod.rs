@@ -5,6 +5,7 @@
 //!
 //! Kudo and Richardson 2018, "SentencePiece"; checked against `sentencepiece` 0.2.
 
+mod abreast;
 mod bpe;
 mod checks;
 mod cuts;
@@ -278,6 +279,25 @@ impl SentencePiece {
             }),
         }
         emitter.finish();
+    }
+
+    /// Whether short words are joined at once.
+    #[must_use]
+    pub fn joins(&self, scratch: &ModelScratch) -> bool {
+        matches!(&self.engine, Engine::Bpe(bpe) if bpe.joins()) && scratch.draws.is_none()
+    }
+
+    /// Join up to `ABREAST` words at once, given as ASCII with spaces for marks and as long as `ShortRows` take them.
+    pub fn join(&self, words: &[&[u8]], scratch: &mut ModelScratch) {
+        if let Engine::Bpe(bpe) = &self.engine {
+            bpe.join(words, &mut scratch.sentencepiece.symbols);
+        }
+    }
+
+    /// Append the ids of one of the words that were joined last; false where it cannot be told from them.
+    pub fn append_joined(&self, row: usize, scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
+        let Engine::Bpe(bpe) = &self.engine else { return false };
+        bpe.append_joined(row, &mut scratch.sentencepiece.symbols, out)
     }
 
     /// Give every character, or user-defined piece, of a text from a byte on, and whether it is the latter.

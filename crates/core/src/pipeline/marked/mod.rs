@@ -5,18 +5,22 @@
 //! source    one text: the words in it, their keys, and their marked text
 //! scan      where words are, and where they are cut, 64 bytes at a time
 //! lone      characters that are told one by one, without the memo
-//! words     words to ids through the memo, asked for a few words ahead
-//! segmenter models that see words alone, and Unigram models that sum from the beginning of the text
-//! parts     new words of the former, part by part
-//! pairs     where words are taken apart for that
 //! spaces    where runs of spaces are words by themselves
-//! packed    what is remembered for the latter
+//! alone     words to ids through the memo, for models that see each alone
+//! joining   their new words of ASCII, at once
+//! parts     others, part by part
+//! pairs     where words are taken apart for that
+//! words     the same for Unigram models of SentencePiece
+//! segmenter these, which sum from the beginning of the text
+//! packed    what is remembered for them
 //!
 //! The memo is asked with the bytes of the raw text. Only a word that is new is normalized and marked; it is
 //! segmented as it would be within its text, and what that depends on is remembered with its ids. Its twin is
 //! the plain way: the whole text normalized, cut and segmented.
 
+mod alone;
 mod form;
+mod joining;
 mod lone;
 mod packed;
 mod pairs;
@@ -29,10 +33,10 @@ mod spaces;
 mod tests;
 mod words;
 
+use self::alone::{Alone, Batch};
 use self::form::Form;
-use self::parts::Parts;
 use self::scan::Masks;
-use self::segmenter::{Alone, Scored, Settling};
+use self::segmenter::{Scored, Settling};
 use self::source::Source;
 use self::words::Words;
 use crate::error::Error;
@@ -56,7 +60,7 @@ pub(super) struct MarkedScratch {
     word: String,
     normalized: String,
     settling: Settling,
-    parts: Parts,
+    batch: Batch,
 }
 
 /// What a text is turned into ids with.
@@ -107,15 +111,15 @@ pub(super) fn append_marked(text: &str, tools: Tools<'_>, out: &mut Vec<u32>) ->
 fn run(source: Source<'_>, tools: Tools<'_>, out: &mut Vec<u32>) -> Result<(), Error> {
     let Tools { model, vocab, memo, long_memo, scratch, memory, .. } = tools;
     let memos = (memo, long_memo);
-    let MarkedScratch { masks, word, normalized, settling, parts } = memory;
+    let MarkedScratch { masks, word, normalized, settling, batch } = memory;
     match model {
         Model::SentencePiece(model) if model.is_contextual() => {
             let scored = Scored::begin(model, vocab, scratch, settling, out.len());
             Words::new(source, scored, memos, (word, normalized), out).run(masks)
         }
         _ => {
-            let alone = Alone { model, vocab, scratch, parts };
-            Words::new(source, alone, memos, (word, normalized), out).run(masks)
+            let (memo, long_memo) = memos;
+            Alone { source, model, vocab, memo, long_memo, scratch, batch, out }.run(masks)
         }
     }
 }

@@ -39,19 +39,24 @@ impl Pairs {
         built
     }
 
-    /// Give the span of every part of a word.
-    pub(super) fn cut(&self, word: &str, mut visit: impl FnMut(usize, usize)) {
+    /// Give the span of every part of a word of so many bytes, by its characters and where they begin.
+    pub(super) fn cut(
+        &self,
+        chars: impl Iterator<Item = (usize, char)>,
+        len: usize,
+        mut visit: impl FnMut(usize, usize),
+    ) {
         let mut start = 0;
         let mut before = None;
-        for (at, c) in word.char_indices() {
+        for (at, c) in chars {
             if before.is_some_and(|before| self.part(before, c)) {
                 visit(start, at);
                 start = at;
             }
             before = Some(c);
         }
-        if start < word.len() {
-            visit(start, word.len());
+        if start < len {
+            visit(start, len);
         }
     }
 
@@ -87,7 +92,8 @@ mod tests {
 
     fn parts<'w>(pieces: &[&'static str], word: &'w str) -> Vec<&'w str> {
         let mut parts = Vec::new();
-        Pairs::of(pieces.iter().copied()).cut(word, |start, end| parts.push(&word[start..end]));
+        Pairs::of(pieces.iter().copied())
+            .cut(word.char_indices(), word.len(), |start, end| parts.push(&word[start..end]));
         parts
     }
 

@@ -44,13 +44,17 @@ impl Parts {
         mut run: impl FnMut(&str, &mut Vec<u32>) -> bool,
     ) {
         for (start, end, key) in self.0.drain(..) {
-            if let Some(remembered) = key.and_then(|key| memo.get(key)).filter(memo::are_ids) {
+            let known = key.and_then(|key| memo.get(key));
+            if let Some(remembered) = known.filter(memo::are_ids) {
                 memo::append(remembered, out);
                 continue;
             }
             let from = out.len();
             let is_sure = run(&marked[start..end], out);
-            if let (Some(key), Some(packed), true) = (key, memo::pack(&out[from..]), is_sure) {
+            // What is on its way as a word is remembered as that.
+            if let (Some(key), Some(packed), true) =
+                (key.filter(|_| known.is_none()), memo::pack(&out[from..]), is_sure)
+            {
                 memo.insert(key, packed);
             }
         }

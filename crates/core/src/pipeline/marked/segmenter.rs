@@ -1,98 +1,14 @@
-//! Who segments words: models that see each alone, and Unigram models of SentencePiece, whose sums begin with
-//! the text.
+//! Unigram models of SentencePiece segment the words of a text from left to right: their sums begin with the text.
 
 use std::ops::Range;
 
 use super::lone::Put;
-use super::packed::{self, Packing};
-use super::parts::Parts;
+use super::packed::{self, Packing, MOST_IDS};
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::memo::{self, Memo, PackedIds, MAX_PIECES};
-use crate::model::{Model, ModelScratch, SentencePiece, Worth};
+use crate::memo::PackedIds;
+use crate::model::{ModelScratch, SentencePiece, Worth};
 use crate::vocab::Vocab;
-
-/// Segments the words of a text from left to right.
-pub(super) trait Segmenter {
-    /// The most ids that are packed.
-    const MOST_IDS: usize;
-
-    /// Put what was remembered of a word at `at`, where there is room for the most ids; how many they are, or nothing
-    /// where that does not hold here.
-    fn repeat(&mut self, remembered: &PackedIds, word: Word, at: usize, ids: &mut [u32]) -> Option<usize>;
-
-    /// The same for a run of characters that are told one by one.
-    fn put_lone(&mut self, word: Word, source: Source<'_>, at: usize, ids: &mut [u32]) -> Option<usize>;
-
-    /// Append what was remembered of a longer word; false where that does not hold here.
-    fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool;
-
-    /// Append the ids of a word that has been marked. If they may be remembered, it gives what must be so with them, and
-    /// [`Segmenter::place`] comes next.
-    fn segment(
-        &mut self,
-        marked: &str,
-        word: Word,
-        source: Source<'_>,
-        memo: &mut Memo,
-        out: &mut Vec<u32>,
-    ) -> Result<Option<u32>, Error>;
-
-    /// Go on after a word whose ids begin at `from`, as they are alone.
-    fn place(&mut self, note: u32, word: Word, from: usize, out: &mut Vec<u32>);
-
-    /// Pack few ids with the note.
-    fn pack(&self, ids: &[u32], note: u32) -> Option<PackedIds>;
-}
-
-/// A model that sees each word alone.
-pub(super) struct Alone<'s> {
-    pub(super) model: &'s Model,
-    pub(super) vocab: &'s Vocab,
-    pub(super) scratch: &'s mut ModelScratch,
-    pub(super) parts: &'s mut Parts,
-}
-
-impl Segmenter for Alone<'_> {
-    const MOST_IDS: usize = MAX_PIECES;
-
-    #[inline]
-    fn repeat(&mut self, remembered: &PackedIds, _: Word, at: usize, ids: &mut [u32]) -> Option<usize> {
-        memo::are_ids(remembered).then(|| memo::put(remembered, &mut ids[at..at + MAX_PIECES]))
-    }
-
-    fn put_lone(&mut self, _: Word, _: Source<'_>, _: usize, _: &mut [u32]) -> Option<usize> {
-        None
-    }
-
-    fn repeat_long(&mut self, _: u32, ids: &[u32], _: Word, out: &mut Vec<u32>) -> bool {
-        out.extend_from_slice(ids);
-        true
-    }
-
-    fn segment(
-        &mut self,
-        marked: &str,
-        _: Word,
-        source: Source<'_>,
-        memo: &mut Memo,
-        out: &mut Vec<u32>,
-    ) -> Result<Option<u32>, Error> {
-        let Self { model, vocab, scratch, parts } = self;
-        parts.append(marked, source, memo, out, |part, out| {
-            model.run(part, vocab, scratch, out);
-            // A text that cannot be segmented must fail again.
-            !scratch.lacks_unknown
-        });
-        Ok((!scratch.lacks_unknown).then_some(0))
-    }
-
-    fn place(&mut self, _: u32, _: Word, _: usize, _: &mut Vec<u32>) {}
-
-    fn pack(&self, ids: &[u32], _: u32) -> Option<PackedIds> {
-        memo::pack(ids)
-    }
-}
 
 /// A run, a word, or the rest of one from a byte of its marked text on, that has unknown characters, and where its ids
 /// are.
@@ -190,18 +106,22 @@ impl<'s> Scored<'s> {
         self.settled = out.len();
         self.bound = self.model.score_size(self.scratch);
     }
-}
 
-impl Segmenter for Scored<'_> {
-    const MOST_IDS: usize = packed::MOST_IDS;
-
+    /// Put what was remembered of a word at `at`, where there is room for the most ids; how many they are, or nothing
+    /// where that does not hold here.
     #[inline]
-    fn repeat(&mut self, remembered: &PackedIds, word: Word, at: usize, ids: &mut [u32]) -> Option<usize> {
+    pub(super) fn repeat(
+        &mut self,
+        remembered: &PackedIds,
+        word: Word,
+        at: usize,
+        ids: &mut [u32],
+    ) -> Option<usize> {
         let worth = self.packing.worth(remembered);
         if !self.takes(worth) {
             return None;
         }
-        let mut count = self.packing.put(remembered, &mut ids[at..at + Self::MOST_IDS]);
+        let mut count = self.packing.put(remembered, &mut ids[at..at + MOST_IDS]);
         if worth.has_unknown {
             if self.is_after_unknown(&ids[..at]) && self.model.ends_unknown(&ids[..=at]) {
                 ids.copy_within(at + 1..at + count, at);
@@ -212,8 +132,15 @@ impl Segmenter for Scored<'_> {
         Some(count)
     }
 
+    /// The same for a run of characters that are told one by one.
     #[inline]
-    fn put_lone(&mut self, word: Word, source: Source<'_>, at: usize, ids: &mut [u32]) -> Option<usize> {
+    pub(super) fn put_lone(
+        &mut self,
+        word: Word,
+        source: Source<'_>,
+        at: usize,
+        ids: &mut [u32],
+    ) -> Option<usize> {
         let is_after_unknown = self.is_after_unknown(&ids[..at]);
         let Put { count, cost, has_unknown, .. } = source.put_lone(word, is_after_unknown, &mut ids[at..]);
         if !self.takes(Worth { cost, has_unknown, ..Worth::default() }) {
@@ -225,7 +152,8 @@ impl Segmenter for Scored<'_> {
         Some(count)
     }
 
-    fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool {
+    /// Append what was remembered of a longer word; false where that does not hold here.
+    pub(super) fn repeat_long(&mut self, note: u32, ids: &[u32], word: Word, out: &mut Vec<u32>) -> bool {
         let worth = packed::worth_of(note);
         if !self.takes(worth) {
             return false;
@@ -236,14 +164,16 @@ impl Segmenter for Scored<'_> {
         true
     }
 
+    /// Append the ids of a word that has been marked. If they may be remembered, it gives what must be so with them, and
+    /// [`Scored::place`] comes next.
+    ///
     /// Part by part, each as it is alone where that holds. Where it does not, all is segmented up to its end that
     /// comes after the part before of which it did not, by the score.
-    fn segment(
+    pub(super) fn segment(
         &mut self,
         marked: &str,
         word: Word,
         source: Source<'_>,
-        _: &mut Memo,
         out: &mut Vec<u32>,
     ) -> Result<Option<u32>, Error> {
         let (mut start, mut from, mut at, mut worth) = (0, out.len(), 0, Worth::default());
@@ -268,7 +198,8 @@ impl Segmenter for Scored<'_> {
         Ok(packed::note(worth).filter(|_| start == 0))
     }
 
-    fn place(&mut self, note: u32, word: Word, from: usize, out: &mut Vec<u32>) {
+    /// Go on after a word whose ids begin at `from`, as they are alone.
+    pub(super) fn place(&mut self, note: u32, word: Word, from: usize, out: &mut Vec<u32>) {
         if packed::worth_of(note).has_unknown {
             // Unknown characters at its beginning are one token with those before.
             let is_after_unknown = self.is_after_unknown(&out[..from]);
@@ -277,7 +208,8 @@ impl Segmenter for Scored<'_> {
         }
     }
 
-    fn pack(&self, ids: &[u32], note: u32) -> Option<PackedIds> {
+    /// Pack few ids with the note.
+    pub(super) fn pack(&self, ids: &[u32], note: u32) -> Option<PackedIds> {
         self.packing.pack(ids, packed::worth_of(note))
     }
 }

@@ -13,6 +13,9 @@ use crate::text::{class_of, Class};
 /// A byte that UTF-8 never has.
 const NO_TEXT: u8 = 0xFF;
 
+/// What has more bytes is not plain.
+const MAX_PLAIN: usize = 512;
+
 /// A text that is turned into words.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'t> {
@@ -140,6 +143,20 @@ impl<'t> Source<'t> {
         }
     }
 
+    /// Whether a word, no very long one, is known by its marked text, which is ASCII, with spaces for marks.
+    pub(super) fn is_plain(&self, word: Word) -> bool {
+        let Word { start, end, mark, .. } = word;
+        let is_short = end - start < MAX_KEY_BYTES;
+        match self.form.layout {
+            _ if end - start > MAX_PLAIN => false,
+            Layout::Runs(_) => {
+                (is_short || mark == Mark::None) && self.text.as_bytes()[start..end].is_ascii()
+            }
+            Layout::Single => is_short && self.form.keeps(self.unmarked(word).0),
+            Layout::Apart | Layout::Marked(_) => false,
+        }
+    }
+
     /// The raw text of a word without what its mark stands for, and whether it has one.
     #[inline]
     pub(super) fn unmarked(&self, word: Word) -> (&'t str, bool) {
@@ -236,7 +253,10 @@ impl<'t> Source<'t> {
     /// Give the span of every part of the marked text of a word that may be segmented alone.
     pub(super) fn parts(&self, marked: &str, mut visit: impl FnMut(usize, usize)) {
         let part = |start, end| match &self.form.pairs {
-            Some(pairs) => pairs.cut(&marked[start..end], |from, to| visit(start + from, start + to)),
+            Some(pairs) => {
+                let chars = marked[start..end].char_indices();
+                pairs.cut(chars, end - start, |from, to| visit(start + from, start + to));
+            }
             None => visit(start, end),
         };
         match self.form.layout {

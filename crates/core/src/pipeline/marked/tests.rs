@@ -366,3 +366,48 @@ fn parts_with_more_ids_than_a_line_has_are_not_taken_for_words_that_stand_elsewh
     let spec = TokenizerSpec { normalizer: Some(replace(" ", MARK)), ..tokenizer(bpe(&[(1, 1), (0, 1)])) };
     check(&spec, &texts).unwrap();
 }
+
+#[test]
+fn thousands_of_words_are_as_in_the_whole() {
+    let joins: Vec<(usize, usize)> = (0..60).map(|at| (at * 7 % 31, at * 5 % 23)).collect();
+    let pieces = [
+        "\u{2581}\u{2581}",
+        "\u{2581}a",
+        "ab",
+        "\u{2581}ab",
+        "bc",
+        "abc",
+        "cc",
+        "\u{2581}c",
+        "a",
+        "b",
+        "c",
+    ];
+    let pieces: Vec<(String, i32)> =
+        pieces.iter().zip(0..).map(|(text, at)| ((*text).into(), at)).collect();
+    let mut state = 1u32;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as usize % below
+    };
+    // Short words that come again, those with more ids than a line has, longer ones, and unknown characters.
+    let units = ["a", "b", "c", "ab", "e", "'", ".", "\u{e9}", "\u{4e00}", "abcabcabc", "bbbb", "\n", "7"];
+    let mut text = |words: usize| -> String {
+        (0..words)
+            .flat_map(|_| {
+                let word: Vec<&str> = (0..1 + random(5)).map(|_| units[random(units.len())]).collect();
+                [" ".repeat(1 + random(4)), word.concat().repeat(1 + random(40) / 38 * 50)]
+            })
+            .collect()
+    };
+    let texts = [text(300), text(1024), text(5000)];
+    let bpe = TokenizerSpec { normalizer: Some(replace(" ", MARK)), ..tokenizer(bpe(&joins)) };
+    check(&bpe, &texts).unwrap();
+    for removes in [false, true] {
+        let rules = if removes { rules() } else { Vec::new() };
+        check(&sentencepiece(SentencePieceKind::Bpe, &pieces, with_rules(rules, removes, true)), &texts)
+            .unwrap();
+    }
+    let spec = TokenizerSpec { pre_tokenizer: whitespace_then_marks(), ..tokenizer(unigram(&pieces)) };
+    check(&spec, &texts).unwrap();
+}

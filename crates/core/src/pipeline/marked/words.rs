@@ -1,8 +1,9 @@
-//! Words to ids through the memo, some at a time: all are hashed and their lines of the memo asked for, then those
-//! are read, and what they hold is written.
+//! Words of Unigram models to ids through the memo, some at a time: all are hashed and their lines of the memo asked for,
+//! then those are read, and what they hold is written.
 
+use super::packed::MOST_IDS;
 use super::scan::Masks;
-use super::segmenter::Segmenter;
+use super::segmenter::Scored;
 use super::source::{Source, Word};
 use crate::error::Error;
 use crate::memo::{self, Key, Memo};
@@ -23,12 +24,12 @@ const NOTHING: Waiting = Waiting { key: Key::ABSENT, hash: 0, word: Word::NONE }
 
 /// The most ids of a word that is not new.
 #[inline]
-fn most_ids<S: Segmenter>(word: Word) -> usize {
+fn most_ids(word: Word) -> usize {
     if word.is_lone() {
         // One for a character beyond ASCII, and one for the mark.
         (word.end - word.start) / 2 + 2
     } else {
-        S::MOST_IDS
+        MOST_IDS
     }
 }
 
@@ -36,9 +37,9 @@ fn most_ids<S: Segmenter>(word: Word) -> usize {
 pub(super) type Texts<'t> = (&'t mut String, &'t mut String);
 
 /// Takes the words of one text.
-pub(super) struct Words<'s, S> {
+pub(super) struct Words<'s> {
     source: Source<'s>,
-    segmenter: S,
+    segmenter: Scored<'s>,
     memo: &'s mut Memo,
     long_memo: &'s mut memo::Texts,
     texts: Texts<'s>,
@@ -51,10 +52,10 @@ pub(super) struct Words<'s, S> {
     result: Result<(), Error>,
 }
 
-impl<'s, S: Segmenter> Words<'s, S> {
+impl<'s> Words<'s> {
     pub(super) fn new(
         source: Source<'s>,
-        segmenter: S,
+        segmenter: Scored<'s>,
         (memo, long_memo): (&'s mut Memo, &'s mut memo::Texts),
         texts: Texts<'s>,
         out: &'s mut Vec<u32>,
@@ -89,7 +90,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
         if self.count == WAITING {
             self.look_up();
         }
-        self.room += most_ids::<S>(word);
+        self.room += most_ids(word);
         let key = if word.is_lone() { None } else { self.source.key_of(word) };
         self.waiting[self.count] = match key {
             Some(key) => {
@@ -115,7 +116,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
         self.out.resize(at + room, 0);
         for done in 0..count {
             let Waiting { key, hash, word } = self.waiting[done];
-            room -= most_ids::<S>(word);
+            room -= most_ids(word);
             let known = if key == Key::ABSENT { None } else { self.memo.get_hashed(key, hash) };
             let put = match known {
                 Some(known) => self.segmenter.repeat(known, word, at, self.out),
@@ -160,7 +161,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
         let (marked, normalized) = &mut self.texts;
         self.source.write(word, normalized, marked)?;
         self.growth.take(marked.len())?;
-        let note = self.segmenter.segment(marked, word, self.source, self.memo, self.out)?;
+        let note = self.segmenter.segment(marked, word, self.source, self.out)?;
         if let Some(note) = note {
             if !word.is_lone() && !self.source.leans_on_space(word) {
                 self.remember(word, key, note, from);
@@ -174,7 +175,7 @@ impl<'s, S: Segmenter> Words<'s, S> {
     fn remember(&mut self, word: Word, key: Option<Key>, note: u32, from: usize) {
         let ids = &self.out[from..];
         match (key, self.segmenter.pack(ids, note)) {
-            // A word of one part is there already.
+            // It is there already where that did not hold.
             (Some(key), Some(packed)) if self.memo.get(key).is_none() => self.memo.insert(key, packed),
             (Some(_), Some(_)) => {}
             (key, _) => {

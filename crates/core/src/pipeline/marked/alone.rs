@@ -1,0 +1,254 @@
+//! Words of models that see each alone to ids, some hundred at a time: all are hashed and their lines of the memo asked
+//! for, then those are read and what they hold is written. What is new is put in at the end of a text, or when there is
+//! enough of it.
+
+use super::super::later::{put_in, Later, Way};
+use super::joining::{self, Joining};
+use super::parts::Parts;
+use super::scan::Masks;
+use super::source::{Source, Word};
+use crate::error::Error;
+use crate::memo::{self, Asked, Key, Marked, Memo, Texts, MAX_PIECES};
+use crate::model::{Model, ModelScratch};
+use crate::normalize::Growth;
+use crate::vocab::Vocab;
+
+/// How many words wait for their lines to arrive.
+const ASKED: usize = 256;
+/// How many words are gone through before those are segmented that are new.
+const BATCH: usize = 4 * ASKED;
+
+/// Memory for the words that wait, and for those that take longer.
+#[derive(Clone, Debug)]
+pub(super) struct Batch {
+    asked: Box<[Asked; BATCH]>,
+    words: Box<[Word; BATCH]>,
+    /// How many words have been asked for, and how many of them answered.
+    count: usize,
+    answered: usize,
+    /// The hashes of those of the others that `Texts` may have.
+    long: Vec<u64>,
+    later: Vec<Later>,
+    ids: Vec<u32>,
+    marked: String,
+    normalized: String,
+    parts: Parts,
+    joining: joining::Waiting,
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            asked: Box::new([Asked::default(); BATCH]),
+            words: Box::new([Word::NONE; BATCH]),
+            count: 0,
+            answered: 0,
+            long: Vec::new(),
+            later: Vec::new(),
+            ids: Vec::new(),
+            marked: String::new(),
+            normalized: String::new(),
+            parts: Parts::default(),
+            joining: joining::Waiting::default(),
+        }
+    }
+}
+
+/// Takes the words of one text.
+pub(super) struct Alone<'s> {
+    pub(super) source: Source<'s>,
+    pub(super) model: &'s Model,
+    pub(super) vocab: &'s Vocab,
+    pub(super) memo: &'s mut Memo,
+    pub(super) long_memo: &'s mut Texts,
+    pub(super) scratch: &'s mut ModelScratch,
+    pub(super) batch: &'s mut Batch,
+    pub(super) out: &'s mut Vec<u32>,
+}
+
+impl Alone<'_> {
+    /// Append the ids of all words.
+    pub(super) fn run(mut self, masks: &mut Masks) -> Result<(), Error> {
+        let mut growth = Growth::of(self.source.text.len());
+        let mut result = Ok(());
+        let Batch { count, answered, later, .. } = &mut *self.batch;
+        (*count, *answered) = (0, 0);
+        later.clear();
+        let source = self.source;
+        source.words(masks, |word| {
+            self.ask(word);
+            if self.batch.count.is_multiple_of(ASKED) {
+                self.answer();
+                if self.batch.count == BATCH {
+                    let finished = self.finish(&mut growth);
+                    result = std::mem::replace(&mut result, Ok(())).and(finished);
+                }
+            }
+        });
+        self.answer();
+        result.and(self.finish(&mut growth))
+    }
+
+    /// Hash a word and ask for its line.
+    #[inline]
+    fn ask(&mut self, word: Word) {
+        let asked = match self.source.key_of(word) {
+            Some(key) => key.asked(),
+            None => self.ask_long(word),
+        };
+        self.memo.prefetch_hashed(asked.hash);
+        let Batch { asked: all, words, count, .. } = &mut *self.batch;
+        (all[*count % BATCH], words[*count % BATCH]) = (asked, word);
+        *count += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ask_long(&mut self, word: Word) -> Asked {
+        let hash = Texts::hash(self.source.long_key(word));
+        self.long_memo.prefetch_hashed(hash);
+        self.batch.long.push(hash);
+        Key::asked_in_vain(hash)
+    }
+
+    /// Append the ids of the words that wait.
+    ///
+    /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
+    #[inline(never)]
+    fn answer(&mut self) {
+        let Batch { count, answered, long, .. } = &mut *self.batch;
+        long.drain(..).for_each(|hash| self.long_memo.prefetch_found(hash));
+        let (mut number, mut at, end) = (*answered, self.out.len(), *count);
+        *answered = end;
+        self.out.resize(at + MAX_PIECES * (end - number), 0);
+        loop {
+            let known = self.memo.put_known(&self.batch.asked[number..end], &mut self.out[at..]);
+            (number, at) = (number + known.words, at + known.ids);
+            if number == end {
+                break;
+            }
+            at = self.answer_other(number, at);
+            number += 1;
+        }
+        self.out.truncate(at);
+    }
+
+    /// Put the ids of a word that the memo does not have at `at`, if they are known, and more room behind; returns
+    /// where they end. Others come later.
+    #[cold]
+    #[inline(never)]
+    fn answer_other(&mut self, number: usize, at: usize) -> usize {
+        let (asked, word) = (self.batch.asked[number], self.batch.words[number]);
+        let known = match Key::of_asked(asked) {
+            Ok(key) => self.memo.get_hashed(key, asked.hash).map(memo::marked),
+            Err(_) => Some(Marked::Elsewhere),
+        };
+        let ids = match (known, Key::of_asked(asked)) {
+            (Some(Marked::Kept(kept)), _) => self.long_memo.kept(kept),
+            (_, Err(hash)) => {
+                self.long_memo.get_hashed(self.source.long_key(word), hash).map(|(_, ids)| ids)
+            }
+            _ => None,
+        };
+        if let Some(ids) = ids {
+            self.out.resize(self.out.len() + ids.len(), 0);
+            self.out[at..at + ids.len()].copy_from_slice(ids);
+            return at + ids.len();
+        }
+        let way = self.way_of(known, asked, word);
+        self.batch.later.push(Later { number, at, way, ids: (0, 0) });
+        at
+    }
+
+    /// Where the ids of a word come from that nobody has.
+    fn way_of(&mut self, known: Option<Marked>, asked: Asked, word: Word) -> Way {
+        if let Some(Marked::Awaited(number)) = known {
+            return Way::Again(number as usize);
+        }
+        if let (None, Ok(key)) = (known, Key::of_asked(asked)) {
+            if !self.source.leans_on_space(word) {
+                let number = self.batch.later.len() as u32;
+                self.memo.insert_hashed(key, asked.hash, memo::awaited(number));
+            }
+        }
+        Way::New
+    }
+
+    /// Put in the ids of words that are not known.
+    fn finish(&mut self, growth: &mut Growth) -> Result<(), Error> {
+        self.batch.ids.clear();
+        let mut result = Ok(());
+        self.join();
+        for at in 0..self.batch.later.len() {
+            let Later { way, ids, .. } = self.batch.later[at];
+            if result.is_ok() && way == Way::New && ids.0 == ids.1 {
+                result = self.segment(at, growth);
+            }
+            self.remember(at, result.is_ok());
+        }
+        let Batch { later, ids, count, answered, .. } = &mut *self.batch;
+        put_in(later, ids, self.out);
+        later.clear();
+        (*count, *answered) = (0, 0);
+        result
+    }
+
+    /// Segment the new words that a model joins at once, if it does.
+    fn join(&mut self) {
+        let Batch { asked, words, later, ids, joining, .. } = &mut *self.batch;
+        let (source, all) = (self.source, (later.as_mut_slice(), ids));
+        let Some(mut joining) = Joining::new(self.model, self.vocab, self.scratch, joining, all) else {
+            return;
+        };
+        for at in 0..joining.later.len() {
+            let Later { number, way, .. } = joining.later[at];
+            let word = words[number];
+            if way == Way::New && source.is_plain(word) {
+                match Key::of_asked(asked[number]).map(Key::bytes) {
+                    Ok((bytes, len)) => joining.take(&bytes[..len], at, source),
+                    Err(_) => joining.take(source.long_key(word), at, source),
+                }
+            }
+        }
+        joining.finish();
+    }
+
+    /// Segment one of the others.
+    fn segment(&mut self, at: usize, growth: &mut Growth) -> Result<(), Error> {
+        let Batch { words, later, ids, marked, normalized, parts, .. } = &mut *self.batch;
+        let (model, vocab, scratch) = (self.model, self.vocab, &mut *self.scratch);
+        let later = &mut later[at];
+        let from = ids.len();
+        self.source.write(words[later.number], normalized, marked)?;
+        growth.take(marked.len())?;
+        parts.append(marked, self.source, self.memo, ids, |part, ids| {
+            model.run(part, vocab, scratch, ids);
+            // A text that cannot be segmented must fail again.
+            !scratch.lacks_unknown
+        });
+        later.ids = (from, ids.len());
+        Ok(())
+    }
+
+    /// Remember a new word, if it was segmented.
+    fn remember(&mut self, at: usize, is_ok: bool) {
+        let Batch { asked, words, later, ids, .. } = &*self.batch;
+        let Later { number, way, ids: (from, to), .. } = later[at];
+        let (asked, word) = (asked[number], words[number]);
+        if way != Way::New || self.source.leans_on_space(word) {
+            return;
+        }
+        let is_sure = is_ok && !self.scratch.lacks_unknown;
+        let ids = &ids[from..to];
+        match Key::of_asked(asked) {
+            Ok(key) if is_sure => {
+                let kept = || self.long_memo.keep(ids).map(memo::kept);
+                let packed = memo::pack(ids).or_else(kept).unwrap_or(memo::ELSEWHERE);
+                self.memo.change_hashed(key, asked.hash, packed);
+            }
+            Ok(key) => self.memo.change_hashed(key, asked.hash, memo::ELSEWHERE),
+            Err(hash) if is_sure => self.long_memo.insert_hashed(self.source.long_key(word), hash, 0, ids),
+            Err(_) => {}
+        }
+    }
+}
