@@ -18,6 +18,9 @@ const ASKED: usize = 256;
 /// How many words are gone through before those are segmented that are new.
 const BATCH: usize = 4 * ASKED;
 
+/// So many of the longer words that are on their way are told apart.
+const RECENT: usize = 256;
+
 /// Memory for the words that wait, and for those that take longer.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
@@ -29,6 +32,8 @@ pub(super) struct Batch {
     /// The hashes of those of the others that `Texts` may have.
     long: Vec<u64>,
     later: Vec<Later>,
+    /// By hashes of longer words: the last that came later, by its number among these.
+    recent: Box<[usize; RECENT]>,
     ids: Vec<u32>,
     marked: String,
     normalized: String,
@@ -45,6 +50,7 @@ impl Default for Batch {
             answered: 0,
             long: Vec::new(),
             later: Vec::new(),
+            recent: Box::new([0; RECENT]),
             ids: Vec::new(),
             marked: String::new(),
             normalized: String::new(),
@@ -165,12 +171,34 @@ impl Alone<'_> {
         if let Some(Marked::Awaited(number)) = known {
             return Way::Again(number as usize);
         }
-        if let (None, Ok(key)) = (known, Key::of_asked(asked)) {
-            if !self.source.leans_on_space(word) {
-                let number = self.batch.later.len() as u32;
-                self.memo.insert_hashed(key, asked.hash, memo::awaited(number));
+        let awaited = memo::awaited(self.batch.later.len() as u32);
+        match (known, Key::of_asked(asked)) {
+            (_, Ok(_)) if self.source.leans_on_space(word) => Way::New,
+            (None, Ok(key)) => {
+                self.memo.insert_hashed(key, asked.hash, awaited);
+                Way::New
             }
+            (Some(_), Ok(key)) => {
+                self.memo.change_hashed(key, asked.hash, awaited);
+                Way::New
+            }
+            (_, Err(hash)) => self.way_of_long(hash, word),
         }
+    }
+
+    /// The same for a longer word, which the memo does not tell to be on its way.
+    fn way_of_long(&mut self, hash: u64, word: Word) -> Way {
+        let Batch { recent, later, words, .. } = &mut *self.batch;
+        let recent = &mut recent[hash as usize % RECENT];
+        let text = self.source.long_key(word);
+        let is_same = |before: &Later| {
+            let other = words[before.number];
+            before.way == Way::New && !text.is_empty() && self.source.long_key(other) == text
+        };
+        if later.get(*recent).is_some_and(is_same) {
+            return Way::Again(*recent);
+        }
+        *recent = later.len();
         Way::New
     }
 

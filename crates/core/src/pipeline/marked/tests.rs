@@ -400,7 +400,8 @@ fn thousands_of_words_are_as_in_the_whole() {
             })
             .collect()
     };
-    let texts = [text(300), text(1024), text(5000)];
+    let again = format!("a {0}\u{e9} b {0}e {0}\u{e9} ", "abcabcabcabcabcabc").repeat(500);
+    let texts = [text(300), text(1024), text(5000), again];
     let bpe = TokenizerSpec { normalizer: Some(replace(" ", MARK)), ..tokenizer(bpe(&joins)) };
     check(&bpe, &texts).unwrap();
     for removes in [false, true] {
