@@ -4,6 +4,8 @@ mod columns;
 mod count;
 mod gather;
 mod shares;
+#[cfg(test)]
+mod tests;
 
 pub use columns::{BatchIds, Spans};
 pub use count::{Lines, Sentences, WordCounter};
@@ -15,6 +17,7 @@ use piecework_kernels::prefetch::prefetch_read;
 
 use crate::error::Error;
 use crate::pipeline::{room_for, Input, Options, Pipeline, Scratch};
+use crate::postprocess::Frame;
 use gather::Gather;
 use shares::{shares_of, work_on, Stop};
 
@@ -84,7 +87,7 @@ impl Encoder {
         with_spans: bool,
         workers: usize,
     ) -> Result<BatchIds, Error> {
-        let rows = Rows { pipeline: &self.pipeline, inputs, pairs, options, with_spans };
+        let rows = Rows::new(&self.pipeline, inputs, pairs, options, with_spans);
         let batch = self.encode_rows(&rows, workers)?;
         Ok(match self.pipeline.padding() {
             Some(padding) => batch.padded(padding),
@@ -148,14 +151,27 @@ struct Rows<'r> {
     pairs: Option<&'r [Input<'r>]>,
     options: Options<'r>,
     with_spans: bool,
+    /// What goes around rows whose new words may wait for those of other rows.
+    frame: Option<Frame>,
 }
 
-impl Rows<'_> {
+impl<'r> Rows<'r> {
+    fn new(
+        pipeline: &'r Pipeline,
+        inputs: &'r [Input<'r>],
+        pairs: Option<&'r [Input<'r>]>,
+        options: Options<'r>,
+        with_spans: bool,
+    ) -> Self {
+        let has_ids_alone = pairs.is_none() && !with_spans && !fills_types(pipeline, false);
+        let frame = has_ids_alone.then(|| pipeline.frame_of_held(options)).flatten();
+        Self { pipeline, inputs, pairs, options, with_spans, frame }
+    }
+
     /// Room for some rows.
     fn room(&self, rows: Range<usize>) -> BatchIds {
         let bytes: usize = sizes(&self.inputs[rows.clone()]).iter().sum();
-        let fills_types = self.pipeline.padding().is_some_and(|padding| padding.pad_type_id != 0);
-        let with_types = fills_types || self.pipeline.has_type_ids(self.pairs.is_some());
+        let with_types = fills_types(self.pipeline, self.pairs.is_some());
         BatchIds::with_room(rows.len(), room_for(bytes), with_types, self.with_spans)
     }
 
@@ -181,12 +197,16 @@ impl Rows<'_> {
         scratch: &mut Scratch,
         part: &mut BatchIds,
     ) -> Result<(), Error> {
-        stop.rows(rows).try_for_each(|row| {
+        let from = part.row_offsets.len();
+        let result = stop.rows(rows).try_for_each(|row| {
             self.prefetch(row + 1);
             self.encode_row(row, scratch, part).map_err(|error| named(error, row))?;
             part.end_row();
             Ok(())
-        })
+        });
+        let shifts = self.pipeline.settle_rows(scratch, &mut part.ids);
+        part.row_offsets[from..].iter_mut().zip(shifts).for_each(|(offset, shift)| *offset += shift as i64);
+        result
     }
 
     /// Ask for the beginning of a row's text, if there is such a row: it was hardly ever looked at before.
@@ -199,11 +219,19 @@ impl Rows<'_> {
     fn encode_row(&self, row: usize, scratch: &mut Scratch, part: &mut BatchIds) -> Result<(), Error> {
         let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
         let options = self.options.at_row(row);
+        if let Some(frame) = &self.frame {
+            return self.pipeline.hold_row(input, frame, options, scratch, &mut part.ids);
+        }
         if self.with_spans {
             return self.pipeline.row_tokens(input, pair, options, scratch, |run| part.push_tokens(run));
         }
         self.pipeline.row_into(input, pair, options, scratch, &mut part.ids, part.type_ids.as_mut())
     }
+}
+
+/// Whether type ids other than 0 can come out.
+fn fills_types(pipeline: &Pipeline, is_pair: bool) -> bool {
+    pipeline.padding().is_some_and(|padding| padding.pad_type_id != 0) || pipeline.has_type_ids(is_pair)
 }
 
 fn sizes(inputs: &[Input<'_>]) -> Vec<usize> {

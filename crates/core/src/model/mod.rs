@@ -219,6 +219,12 @@ impl Model {
         }
     }
 
+    /// Whether every word has a segmentation, be it an unknown token.
+    #[must_use]
+    pub fn never_fails(&self) -> bool {
+        !matches!(self, Self::Unigram(_))
+    }
+
     /// All segmentations of the words of a text, for a model that has more than one.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Result<Box<dyn Segmentations + 'w>, Error> {
         let scoreless = || {

@@ -1,45 +1,47 @@
 //! Words spelled by their bytes to ids, some hundred at a time: hash all and ask for their lines of the memo,
-//! then read those and write. What is new is put in when there is enough of it to be segmented at once.
-
-use std::ops::Range;
+//! then read those and write. What is new waits until there is enough of it to be segmented at once (`later`).
 
 use crate::memo::{self, Asked, Key, Marked, Memo, Texts, MAX_PIECES};
 use crate::model::{Model, ModelScratch};
 use crate::pretokenize::Words;
 use crate::vocab::Vocab;
 
-use super::later::{put_in, Later, Way};
+use super::later::{Held, Way};
 
 /// How many words wait for their lines to arrive.
 const ASKED: usize = 256;
-/// How many words are gone through before those are segmented that are new.
-const BATCH: usize = 4 * ASKED;
 /// The longest word, in bytes, that is remembered: of longer ones, whole sentences in some languages, one in
 /// twenty comes again, which is not worth the memory that all take.
 const MAX_REMEMBERED_BYTES: usize = 64;
 
-/// Memory for the words that wait, and for those that take longer.
+/// Memory for words that are asked for, and for those that are new.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
-    asked: Box<[Asked; BATCH]>,
+    asked: Box<[Asked; ASKED]>,
     /// The hashes of those that `Texts` may have.
     long: Vec<u64>,
-    later: Vec<Later>,
-    /// The spans of new words, and where the ids of each end.
+    /// The ids of one that is too long for it.
+    long_ids: Vec<u32>,
+    /// What new words were asked for by,
+    new: Vec<Asked>,
+    /// their bytes, one word after the other,
+    text: String,
+    /// where those of each are,
     spans: Vec<(usize, usize)>,
+    /// and where its ids end.
     ends: Vec<usize>,
-    ids: Vec<u32>,
 }
 
 impl Default for Batch {
     fn default() -> Self {
         Self {
-            asked: Box::new([Asked::default(); BATCH]),
+            asked: Box::new([Asked::default(); ASKED]),
             long: Vec::new(),
-            later: Vec::new(),
+            long_ids: Vec::new(),
+            new: Vec::new(),
+            text: String::new(),
             spans: Vec::new(),
             ends: Vec::new(),
-            ids: Vec::new(),
         }
     }
 }
@@ -52,10 +54,12 @@ pub(super) struct ByteWords<'s> {
     pub(super) texts: &'s mut Texts,
     pub(super) scratch: &'s mut ModelScratch,
     pub(super) batch: &'s mut Batch,
+    pub(super) held: &'s mut Held,
 }
 
 impl ByteWords<'_> {
-    /// Append the ids of the words of a stretch of text, through the memo unless they are drawn at random.
+    /// Append the ids of the words of a stretch of text, through the memo unless they are drawn at random; those of
+    /// new ones may be left out until [`Self::settle`].
     #[inline]
     pub(super) fn write(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
         if self.scratch.draws.is_some() {
@@ -63,26 +67,21 @@ impl ByteWords<'_> {
                 self.model.run_spelled(&text[start..end], self.vocab, self.scratch, out);
             });
         }
-        for (starts, ends) in words.starts.chunks(BATCH).zip(words.ends.chunks(BATCH)) {
+        for (starts, ends) in words.starts.chunks(ASKED).zip(words.ends.chunks(ASKED)) {
             let words = Words { starts, ends };
-            self.batch.later.clear();
-            for first in (0..ends.len()).step_by(ASKED) {
-                let numbers = first..ends.len().min(first + ASKED);
-                self.ask(text.as_bytes(), words, numbers.clone());
-                self.answer(text, words, numbers, out);
-            }
-            if !self.batch.later.is_empty() {
-                self.answer_later(text, words, out);
+            self.ask(text.as_bytes(), words);
+            self.answer(text, words, out);
+            if self.held.is_full() {
+                self.settle(out);
             }
         }
     }
 
     /// Hash words and ask for their lines.
-    fn ask(&mut self, text: &[u8], words: Words<'_>, numbers: Range<usize>) {
+    fn ask(&mut self, text: &[u8], words: Words<'_>) {
         let Self { memo, texts, batch: Batch { asked, long, .. }, .. } = self;
         long.clear();
-        let words = Words { starts: &words.starts[numbers.clone()], ends: &words.ends[numbers.clone()] };
-        for ((start, end), asked) in words.spans().zip(&mut asked[numbers]) {
+        for ((start, end), asked) in words.spans().zip(asked.iter_mut()) {
             if let Some(key) = Key::at(text, start, end) {
                 *asked = key.asked();
                 memo.prefetch_hashed(asked.hash);
@@ -100,10 +99,10 @@ impl ByteWords<'_> {
     /// Append the ids of words that have been asked for.
     ///
     /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
-    fn answer(&mut self, text: &str, words: Words<'_>, numbers: Range<usize>, out: &mut Vec<u32>) {
+    fn answer(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
         self.batch.long.iter().for_each(|&hash| self.texts.prefetch_found(hash));
-        let (mut number, mut at, end) = (numbers.start, out.len(), numbers.end);
-        out.resize(at + MAX_PIECES * numbers.len(), 0);
+        let (mut number, mut at, end) = (0, out.len(), words.ends.len());
+        out.resize(at + MAX_PIECES * end, 0);
         loop {
             let known = self.memo.put_known(&self.batch.asked[number..end], &mut out[at..]);
             (number, at) = (number + known.words, at + known.ids);
@@ -111,29 +110,34 @@ impl ByteWords<'_> {
                 break;
             }
             let (start, end) = (words.starts[number] as usize, words.ends[number] as usize);
-            at = self.answer_other(number, &text.as_bytes()[start..end], at, out);
+            at = self.answer_other(self.batch.asked[number], &text[start..end], at, out);
             number += 1;
         }
         out.truncate(at);
     }
 
-    /// Put the ids of a word that the memo does not have at `at`, if they are known, and more room behind; returns
-    /// where they end. Others come later.
+    /// Put the ids of a word that the memo does not have at `at`, if they are known or never will be, and more room
+    /// behind; returns where they end. Others come later.
     #[cold]
     #[inline(never)]
-    fn answer_other(&mut self, number: usize, word: &[u8], at: usize, out: &mut Vec<u32>) -> usize {
-        let asked = self.batch.asked[number];
+    fn answer_other(&mut self, asked: Asked, word: &str, at: usize, out: &mut Vec<u32>) -> usize {
         let known = match Key::of_asked(asked) {
             Ok(key) => self.memo.get_hashed(key, asked.hash).map(memo::marked),
             Err(_) => Some(Marked::Elsewhere),
         };
-        if let Some(ids) = self.ids_elsewhere(known, asked, word) {
-            out.resize(out.len() + ids.len(), 0);
-            out[at..at + ids.len()].copy_from_slice(ids);
-            return at + ids.len();
+        if let Some(ids) = self.ids_elsewhere(known, asked, word.as_bytes()) {
+            return put(ids, at, out);
         }
-        let way = self.way_of(known, asked);
-        self.batch.later.push(Later { number, at, way, ids: (0, 0) });
+        if !is_remembered(word.len()) {
+            let ids = &mut self.batch.long_ids;
+            ids.clear();
+            self.model.run_spelled(word, self.vocab, self.scratch, ids);
+            return put(ids, at, out);
+        }
+        match known {
+            Some(Marked::Awaited(number)) => self.held.push_again(number as usize, at),
+            _ => self.let_wait(word, asked, known.is_none(), at),
+        }
         at
     }
 
@@ -148,50 +152,51 @@ impl ByteWords<'_> {
         }
     }
 
-    /// Where the ids of a word come from that nobody has.
-    fn way_of(&mut self, known: Option<Marked>, asked: Asked) -> Way {
-        if let Some(Marked::Awaited(number)) = known {
-            return Way::Again(number as usize);
+    /// Let a new word wait, and say so in the memo if it has nothing of it.
+    fn let_wait(&mut self, word: &str, asked: Asked, is_missing: bool, at: usize) {
+        let Batch { new, text, spans, .. } = &mut *self.batch;
+        let number = self.held.push(new.len(), at, Way::New);
+        new.push(asked);
+        spans.push((text.len(), text.len() + word.len()));
+        text.push_str(word);
+        if let (true, Ok(key)) = (is_missing, Key::of_asked(asked)) {
+            self.memo.insert_hashed(key, asked.hash, memo::awaited(number as u32));
         }
-        if let (None, Ok(key)) = (known, Key::of_asked(asked)) {
-            let number = self.batch.later.len() as u32;
-            self.memo.insert_hashed(key, asked.hash, memo::awaited(number));
-        }
-        Way::New
     }
 
-    /// Put in the ids of words that are not known.
+    /// Put in the ids of all words that wait.
     #[cold]
     #[inline(never)]
-    fn answer_later(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
-        self.segment_new(text, words);
-        self.remember(text);
-        let Batch { later, ids, .. } = &mut *self.batch;
-        put_in(later, ids, out);
+    pub(super) fn settle(&mut self, out: &mut Vec<u32>) {
+        self.segment_new();
+        self.remember();
+        self.held.put_in(out);
+        let Batch { new, text, spans, .. } = &mut *self.batch;
+        new.clear();
+        text.clear();
+        spans.clear();
     }
 
     /// Segment the words that are new.
-    fn segment_new(&mut self, text: &str, words: Words<'_>) {
-        let Batch { later, spans, ends, ids, .. } = &mut *self.batch;
-        let span = |at: usize| (words.starts[at] as usize, words.ends[at] as usize);
-        spans.clear();
-        spans.extend(later.iter().filter(|word| word.way == Way::New).map(|word| span(word.number)));
-        ids.clear();
+    fn segment_new(&mut self) {
+        let Batch { text, spans, ends, .. } = &mut *self.batch;
+        let Held { words, ids, .. } = &mut *self.held;
         ends.clear();
         self.model.run_spelled_all((text, spans), self.vocab, self.scratch, ids, ends);
         let mut start = 0;
-        for (word, &end) in later.iter_mut().filter(|word| word.way == Way::New).zip(&*ends) {
+        for (word, &end) in words.iter_mut().filter(|word| word.way == Way::New).zip(&*ends) {
             word.ids = (start, end);
             start = end;
         }
     }
 
     /// Remember the words that are new.
-    fn remember(&mut self, text: &str) {
-        let Batch { asked, later, spans, ids, .. } = &*self.batch;
-        for (word, &(start, end)) in later.iter().filter(|word| word.way == Way::New).zip(spans) {
-            let asked = asked[word.number];
-            let ids = &ids[word.ids.0..word.ids.1];
+    fn remember(&mut self) {
+        let Batch { new, text, spans, ends, .. } = &*self.batch;
+        let mut from = 0;
+        for ((&asked, &(start, end)), &to) in new.iter().zip(spans).zip(ends) {
+            let ids = &self.held.ids[from..to];
+            from = to;
             match Key::of_asked(asked) {
                 Ok(key) => {
                     let kept = || self.texts.keep(ids).map(memo::kept);
@@ -205,6 +210,14 @@ impl ByteWords<'_> {
             }
         }
     }
+}
+
+/// Put ids at a place, and more room behind; returns where they end.
+fn put(ids: &[u32], at: usize, out: &mut Vec<u32>) -> usize {
+    let end = at + ids.len();
+    out.resize(out.len() + ids.len(), 0);
+    out[at..end].copy_from_slice(ids);
+    end
 }
 
 fn is_remembered(len: usize) -> bool {

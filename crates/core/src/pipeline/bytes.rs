@@ -13,8 +13,9 @@ use crate::special::{Segment, Selector};
 use crate::text::{printable_of, push_bytes_of_printable};
 
 impl Pipeline {
-    /// Append the ids of an input whose words are spelled by their bytes.
-    pub(super) fn spelled_ids_into(
+    /// Append the ids of an input whose words are spelled by their bytes, but for those of new words, which may be
+    /// left out until [`Self::settle`].
+    pub(super) fn hold_spelled_into(
         &self,
         input: Input<'_>,
         options: Options<'_>,
@@ -27,11 +28,18 @@ impl Pipeline {
                 _ if result.is_err() => {}
                 Segment::Token(id, ..) => out.push(id),
                 Segment::Text(start, end) => {
-                    result = self.spelled_ids(&text[start..end], options, scratch, out);
+                    result = self.hold_spelled(&text[start..end], options, scratch, out);
                 }
             });
         }
-        result.and_then(|()| scratch.model.check())
+        result
+    }
+
+    /// Put in the ids of all words that wait.
+    pub(super) fn settle_spelled(&self, scratch: &mut Scratch, out: &mut Vec<u32>) {
+        let Scratch { memo, texts, model: scratch_of_model, batch, held, .. } = scratch;
+        let (model, vocab) = (&self.model, &self.vocab);
+        ByteWords { model, vocab, memo, texts, scratch: scratch_of_model, batch, held }.settle(out);
     }
 
     /// Append the ids of a stretch of raw text.
@@ -42,7 +50,19 @@ impl Pipeline {
         scratch: &mut Scratch,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
-        let Scratch { memo, texts, model, split, batch, .. } = scratch;
+        let result = self.hold_spelled(stretch, options, scratch, out);
+        self.settle(scratch, out);
+        result
+    }
+
+    fn hold_spelled(
+        &self,
+        stretch: &str,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let Scratch { memo, texts, model, split, batch, held, .. } = scratch;
         let normalized = &mut split.normalized;
         let text = match self.splitter.normalizer() {
             Normalizer::Identity => stretch,
@@ -53,7 +73,7 @@ impl Pipeline {
             }
         };
         let mut words =
-            ByteWords { model: &self.model, vocab: &self.vocab, memo, texts, scratch: model, batch };
+            ByteWords { model: &self.model, vocab: &self.vocab, memo, texts, scratch: model, batch, held };
         let mut result = Ok(());
         self.special.split_normalized(text, options.parse_special, |segment| match segment {
             _ if result.is_err() => {}

@@ -1,9 +1,13 @@
-//! Words whose ids come later than those of the words after them: where they go, and putting them in.
+//! Words whose ids come later than those of the words after them, in their own text or the next: where they go, and
+//! putting them in.
+
+/// How many words wait before they are worth being segmented at once.
+const FULL: usize = 128;
 
 /// A word whose ids are not in the memo, on its way to them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Later {
-    /// Its number among those that wait.
+    /// Its number among those that come in the same way.
     pub(super) number: usize,
     /// Where its ids go, if those of all others that come later are left out.
     pub(super) at: usize,
@@ -23,16 +27,89 @@ pub(super) enum Way {
     Again(usize),
 }
 
-/// Put in the ids of words that come later, from the last on; those of the new ones are found.
+/// All words that wait, and the rows that have ended meanwhile.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    pub(super) words: Vec<Later>,
+    /// Their ids, as far as they are found.
+    pub(super) ids: Vec<u32>,
+    /// How many words waited at the end of each row.
+    rows: Vec<usize>,
+    /// How far the end of each row has moved since, for rows whose words are put in.
+    shifts: Vec<usize>,
+}
+
+impl Held {
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.rows.is_empty()
+    }
+
+    /// Whether it is time to put them in.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.words.len() >= FULL
+    }
+
+    /// Let a word wait whose ids go to `at`; gives its number among all that wait.
+    pub(super) fn push(&mut self, number: usize, at: usize, way: Way) -> usize {
+        self.words.push(Later { number, at, way, ids: (0, 0) });
+        self.words.len() - 1
+    }
+
+    /// Let a word wait that is the same as the one with a number.
+    pub(super) fn push_again(&mut self, number: usize, at: usize) {
+        self.push(number, at, Way::Again(number));
+    }
+
+    /// Say that a row ends here.
+    pub(super) fn end_row(&mut self) {
+        self.rows.push(self.words.len());
+    }
+
+    /// How far the ends of rows have moved, from the first on.
+    pub(super) fn shifts(&mut self) -> impl Iterator<Item = usize> + '_ {
+        self.shifts.drain(..)
+    }
+
+    /// Put in the ids of all words; those of new ones are found.
+    pub(super) fn put_in(&mut self, out: &mut Vec<u32>) {
+        resolve(&mut self.words);
+        let (mut from, mut shift) = (0, 0);
+        for to in self.rows.drain(..) {
+            shift += count(&self.words[from..to]);
+            self.shifts.push(shift);
+            from = to;
+        }
+        put_resolved(&self.words, &self.ids, out);
+        self.words.clear();
+        self.ids.clear();
+    }
+}
+
+/// Put in the ids of words that come later; those of the new ones are found.
 pub(super) fn put_in(later: &mut [Later], ids: &[u32], out: &mut Vec<u32>) {
+    resolve(later);
+    put_resolved(later, ids, out);
+}
+
+/// Give words that came before the same ids.
+fn resolve(later: &mut [Later]) {
     for at in 0..later.len() {
         if let Way::Again(number) = later[at].way {
             later[at].ids = later[number].ids;
         }
     }
+}
+
+/// How many ids words have.
+fn count(later: &[Later]) -> usize {
+    later.iter().map(|word| word.ids.1 - word.ids.0).sum()
+}
+
+/// Put in the ids of all words, from the last on.
+fn put_resolved(later: &[Later], ids: &[u32], out: &mut Vec<u32>) {
     let mut from = out.len();
-    let all: usize = later.iter().map(|word| word.ids.1 - word.ids.0).sum();
-    out.resize(from + all, 0);
+    out.resize(from + count(later), 0);
     let mut to = out.len();
     for word in later.iter().rev() {
         let ids = &ids[word.ids.0..word.ids.1];

@@ -4,6 +4,7 @@ mod byte_words;
 mod bytes;
 mod checks;
 mod decoding;
+mod held;
 mod input;
 mod later;
 mod marked;
@@ -42,6 +43,7 @@ use checks::{
 use decoding::Gathers;
 pub use decoding::{text_of, DecodedRows};
 pub use input::{room_for, Input, Options};
+use later::Held;
 use marked::{Marked, MarkedScratch};
 pub use pieces::{PieceSegmentation, SpannedPiece};
 pub use segmentations::{Choice, Segmentation};
@@ -80,6 +82,7 @@ pub struct Scratch {
     memo: Memo,
     texts: Texts,
     batch: Batch,
+    held: Held,
     model: ModelScratch,
     split: SplitScratch,
     marked: MarkedScratch,
@@ -239,6 +242,7 @@ impl Pipeline {
             ),
             texts: Texts::within(self.cache_bytes / 8 * 3),
             batch: Batch::default(),
+            held: Held::default(),
             model: ModelScratch::default(),
             split: SplitScratch::default(),
             marked: MarkedScratch::default(),
@@ -337,11 +341,9 @@ impl Pipeline {
             }
             return scratch.model.check();
         }
-        if self.splitter.spells_bytes() {
-            return self.spelled_ids_into(input, options, scratch, out);
-        }
-        if let Some(stretches) = self.stretches(options) {
-            return self.stretch_ids_into(stretches, input, options, scratch, out);
+        if let Some(result) = self.hold_into(input, options, scratch, out) {
+            self.settle(scratch, out);
+            return result.and_then(|()| scratch.model.check());
         }
         let Scratch { memo, model, split, .. } = scratch;
         let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out);

@@ -26,6 +26,15 @@ pub struct PostProcessor {
     pair: Arrangement,
 }
 
+/// What is put around one sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The ids before those of the sequence.
+    pub before: Vec<u32>,
+    /// The ids after them.
+    pub after: Vec<u32>,
+}
+
 /// The places of an encoding, when special tokens are wanted and when they are not.
 #[derive(Clone, Debug)]
 struct Arrangement {
@@ -70,6 +79,17 @@ impl PostProcessor {
     pub fn has_type_ids(&self, is_pair: bool) -> bool {
         let both = [true, false].map(|framed| self.places(is_pair, framed));
         both.into_iter().flatten().any(|place| place.type_id() != 0)
+    }
+
+    /// What is put around the ids of one sequence, if they come once.
+    #[must_use]
+    pub fn frame_of_one(&self, add_special_tokens: bool) -> Option<Frame> {
+        let places = self.places(false, add_special_tokens);
+        let is_sequence = |place: &Place| matches!(place, Place::Sequence { .. });
+        let at = places.iter().position(is_sequence)?;
+        let (before, after) = (&places[..at], &places[at + 1..]);
+        let comes_once = !after.iter().any(is_sequence);
+        comes_once.then(|| Frame { before: inserted(before), after: inserted(after) })
     }
 
     /// Frame ids: `emit` gets each run of ids with its type id. `add_special_tokens` off leaves the
@@ -154,6 +174,15 @@ impl PostProcessor {
             &arrangement.bare
         }
     }
+}
+
+/// The ids of inserted tokens.
+fn inserted(places: &[Place]) -> Vec<u32> {
+    let ids = places.iter().filter_map(|place| match place {
+        Place::Special { ids, .. } => Some(ids.as_slice()),
+        Place::Sequence { .. } => None,
+    });
+    ids.flatten().copied().collect()
 }
 
 /// The places that a processor makes of one sequence or two.

@@ -44,6 +44,26 @@ fn bert_and_roberta_frame_pairs() {
 }
 
 #[test]
+fn a_frame_is_what_stands_around_a_sequence_that_comes_once() {
+    use TemplatePiece::{Sequence, Special};
+    let frame = |spec: &PostProcessorSpec, specials: bool| {
+        let frame = PostProcessor::compile(Some(spec)).unwrap().frame_of_one(specials)?;
+        Some((frame.before, frame.after))
+    };
+    assert_eq!(frame(&bert(), true), Some((vec![1], vec![2])));
+    assert_eq!(frame(&bert(), false), Some((vec![], vec![])));
+    let pair = vec![Sequence(0, 0), Sequence(1, 0)];
+    let around =
+        template(vec![Special("X".into(), 0), Sequence(0, 0), Special("X".into(), 0)], pair.clone());
+    assert_eq!(frame(&around, true), Some((vec![3, 4], vec![3, 4])));
+    assert_eq!(frame(&template(vec![Sequence(0, 0), Sequence(0, 0)], pair), true), None);
+    assert_eq!(
+        PostProcessor::compile(None).unwrap().frame_of_one(true).map(|frame| frame.before),
+        Some(vec![])
+    );
+}
+
+#[test]
 fn sequences_work_on_what_came_before() {
     use TemplatePiece::{Sequence, Special};
     let sandwich =

@@ -1,21 +1,20 @@
-//! What is new in a chunk: segmented at its end, many words at once, remembered, and put in between the others.
+//! What is new: waits until there is enough of it, is segmented, many words at once, remembered, and put in between
+//! the others.
 
-use super::edges::Stretch;
-use super::ids::{note, WORD};
-use super::one_by_one::{asked, WordIds};
-use super::Chunk;
+use super::ids::WORD;
+use super::one_by_one::{asked, is_long, WordIds};
 use crate::memo::{Asked, Kept};
 use crate::model::Among;
-use crate::pipeline::later::{put_in, Later, Way};
+use crate::pipeline::later::{Held, Later, Way};
 
-/// Stretches on their way to their ids.
+/// Stretches on their way to their ids, beside those that are the same as others of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fresh {
-    /// All, with those that came before in the chunk.
-    later: Vec<Later>,
-    /// Those that did not.
+    /// Those that are new,
     stretches: Vec<FreshStretch>,
-    /// Those of `later` that are known, in memory far away.
+    /// and the text of those that are remembered by it.
+    texts: Vec<u8>,
+    /// Those that are known, in memory far away.
     kept: Vec<Kept>,
     /// The ids of their words that are known, one after the other.
     known: Vec<u32>,
@@ -27,14 +26,14 @@ pub(super) struct Fresh {
     bytes: Vec<u8>,
     /// Those of the words that may be known, or are to be remembered, apart from their stretches.
     asked: Vec<(usize, Asked)>,
-    ids: Vec<u32>,
 }
 
 /// A stretch that is new.
 #[derive(Clone, Copy, Debug)]
 struct FreshStretch {
-    stretch: Stretch,
     asked: Asked,
+    note: u32,
+    text: (usize, usize),
     /// What there was before it was taken apart, and after.
     from: Mark,
     to: Mark,
@@ -48,10 +47,6 @@ pub(super) struct Mark {
 }
 
 impl Fresh {
-    pub(super) fn is_empty(&self) -> bool {
-        self.later.is_empty()
-    }
-
     /// What there is so far.
     pub(super) fn mark(&self) -> Mark {
         Mark { known: self.known.len(), words: self.words.len() }
@@ -80,48 +75,46 @@ impl Fresh {
         self.known_before.push(self.known.len());
     }
 
-    /// Add the stretch that has been taken apart since `from`, with ids to go to `at`; gives its number.
-    pub(super) fn stretch(&mut self, stretch: Stretch, asked: Asked, at: usize, from: Mark) -> u32 {
-        let number = self.later.len();
-        self.later.push(Later { number: self.stretches.len(), at, way: Way::New, ids: (0, 0) });
-        self.stretches.push(FreshStretch { stretch, asked, from, to: self.mark() });
-        number as u32
+    /// Add the stretch that has been taken apart since `from`, with its text and what is noted with it; gives its
+    /// number.
+    pub(super) fn stretch(&mut self, (text, note): (&[u8], u32), asked: Asked, from: Mark) -> usize {
+        let start = self.texts.len();
+        if is_long(text) {
+            self.texts.extend_from_slice(text);
+        }
+        let text = (start, self.texts.len());
+        self.stretches.push(FreshStretch { asked, note, text, from, to: self.mark() });
+        self.stretches.len() - 1
     }
 
-    /// Add a stretch whose ids are kept, which had better not be waited for.
-    pub(super) fn kept(&mut self, kept: Kept, at: usize) {
-        self.later.push(Later { number: self.kept.len(), at, way: Way::Kept, ids: (0, 0) });
+    /// Add a stretch whose ids are kept, which had better not be waited for; gives its number.
+    pub(super) fn kept(&mut self, kept: Kept) -> usize {
         self.kept.push(kept);
-    }
-
-    /// Add a stretch that is the same as the one with a number.
-    pub(super) fn again(&mut self, number: usize, at: usize) {
-        self.later.push(Later { number, at, way: Way::Again(number), ids: (0, 0) });
+        self.kept.len() - 1
     }
 
     /// Find the ids of all stretches, remember them and put them in.
     #[cold]
     #[inline(never)]
-    pub(super) fn finish(&mut self, chunk: &Chunk<'_>, words: &mut WordIds<'_>) {
-        self.ids.clear();
-        self.look_up(words);
-        words.model.run_all(&self.bytes, &mut self.words, words.vocab, words.scratch, &mut self.ids);
-        for at in 0..self.later.len() {
-            let Later { way, number, .. } = self.later[at];
+    pub(super) fn settle(&mut self, held: &mut Held, words: &mut WordIds<'_>) {
+        let Held { words: later, ids, .. } = held;
+        self.look_up(words, ids);
+        words.model.run_all(&self.bytes, &mut self.words, words.vocab, words.scratch, ids);
+        for Later { way, number, ids: own, .. } in &mut *later {
             match way {
-                Way::New => self.later[at].ids = self.gather(self.stretches[number]),
-                Way::Kept => self.later[at].ids = self.copy(words.texts.kept(self.kept[number])),
+                Way::New => *own = self.gather(self.stretches[*number], ids),
+                Way::Kept => *own = copied(words.texts.kept(self.kept[*number]), ids),
                 Way::Again(_) => {}
             }
         }
-        self.remember(chunk, words);
-        put_in(&mut self.later, &self.ids, words.out);
+        self.remember(later, ids, words);
+        held.put_in(words.out);
         self.clear();
     }
 
     /// Find the ids of words that are known: they are not segmented.
-    fn look_up(&mut self, words: &WordIds<'_>) {
-        let Self { asked, words: among, bytes, ids, .. } = self;
+    fn look_up(&mut self, words: &WordIds<'_>, ids: &mut Vec<u32>) {
+        let Self { asked, words: among, bytes, .. } = self;
         asked.iter().for_each(|&(_, asked)| words.prefetch_found(asked));
         asked.retain(|&(number, asked)| {
             let word = &mut among[number];
@@ -136,43 +129,36 @@ impl Fresh {
 
     /// Where the ids of a stretch lie one after the other.
     #[inline]
-    fn gather(&mut self, FreshStretch { from, to, .. }: FreshStretch) -> (usize, usize) {
+    fn gather(&self, FreshStretch { from, to, .. }: FreshStretch, ids: &mut Vec<u32>) -> (usize, usize) {
         if let ([word], true) = (&self.words[from.words..to.words], from.known == to.known) {
             return word.ids;
         }
-        let (start, mut known) = (self.ids.len(), from.known);
+        let (start, mut known) = (ids.len(), from.known);
         for number in from.words..to.words {
             let before = self.known_before[number];
-            self.ids.extend_from_slice(&self.known[known..before]);
+            ids.extend_from_slice(&self.known[known..before]);
             known = before;
             let (from, to) = self.words[number].ids;
-            self.ids.extend_from_within(from..to);
+            ids.extend_from_within(from..to);
         }
-        self.ids.extend_from_slice(&self.known[known..to.known]);
-        (start, self.ids.len())
+        ids.extend_from_slice(&self.known[known..to.known]);
+        (start, ids.len())
     }
 
-    fn copy(&mut self, ids: Option<&[u32]>) -> (usize, usize) {
-        let start = self.ids.len();
-        self.ids.extend_from_slice(ids.unwrap_or_default());
-        (start, self.ids.len())
-    }
-
-    fn remember(&self, chunk: &Chunk<'_>, words: &mut WordIds<'_>) {
-        for later in self.later.iter().filter(|later| later.way == Way::New) {
-            let FreshStretch { stretch, asked, .. } = self.stretches[later.number];
-            let ids = &self.ids[later.ids.0..later.ids.1];
-            words.remember(chunk.lowered(stretch), asked, note(stretch), ids);
+    fn remember(&self, later: &[Later], ids: &[u32], words: &mut WordIds<'_>) {
+        for later in later.iter().filter(|later| later.way == Way::New) {
+            let FreshStretch { asked, note, text, .. } = self.stretches[later.number];
+            words.remember(&self.texts[text.0..text.1], asked, note, &ids[later.ids.0..later.ids.1]);
         }
         for &(number, asked) in &self.asked {
-            let Among { bytes, ids } = self.words[number];
-            words.remember(&self.bytes[bytes.0..bytes.1], asked, WORD, &self.ids[ids.0..ids.1]);
+            let Among { bytes, ids: own } = self.words[number];
+            words.remember(&self.bytes[bytes.0..bytes.1], asked, WORD, &ids[own.0..own.1]);
         }
     }
 
     fn clear(&mut self) {
-        self.later.clear();
         self.stretches.clear();
+        self.texts.clear();
         self.kept.clear();
         self.known.clear();
         self.words.clear();
@@ -180,4 +166,11 @@ impl Fresh {
         self.bytes.clear();
         self.asked.clear();
     }
+}
+
+/// Where ids lie that are copied behind others.
+fn copied(kept: Option<&[u32]>, ids: &mut Vec<u32>) -> (usize, usize) {
+    let start = ids.len();
+    ids.extend_from_slice(kept.unwrap_or_default());
+    (start, ids.len())
 }

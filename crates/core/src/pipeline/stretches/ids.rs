@@ -1,5 +1,5 @@
 //! From stretches to ids: all of some hundred are asked for, so that their lines of the memo are on their way, then
-//! read and written by one kernel. What is new waits for the end of the chunk (`fresh`).
+//! read and written by one kernel. What is new waits until there is more of it (`fresh`).
 //!
 //! A stretch of plain ASCII is a word and its key is the word as normalized. Any other is looked up as it
 //! stands in the text but for ASCII capitals, whole, under a key of another kind: normalizing and splitting it is
@@ -14,6 +14,7 @@ use super::one_by_one::{ids_elsewhere, WordIds};
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::error::Error;
 use crate::memo::{self, Asked, Key, Marked, Texts, MAX_PIECES};
+use crate::pipeline::later::{Held, Way};
 use crate::pipeline::words::Splitter;
 use crate::pipeline::{Input, Options, Pipeline, Scratch};
 use crate::special::Segment;
@@ -33,8 +34,9 @@ impl Pipeline {
         self.splitter.stretches().filter(|_| is_fixed)
     }
 
-    /// Append the ids of an input by that path.
-    pub(in crate::pipeline) fn stretch_ids_into(
+    /// Append the ids of an input by that path, but for those of new stretches, which may be left out until
+    /// [`Self::settle`].
+    pub(in crate::pipeline) fn hold_stretches_into(
         &self,
         stretches: &Stretches,
         input: Input<'_>,
@@ -42,7 +44,7 @@ impl Pipeline {
         scratch: &mut Scratch,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
-        let Scratch { memo, texts, model: scratch_of_model, split, .. } = scratch;
+        let Scratch { memo, texts, model: scratch_of_model, split, held, .. } = scratch;
         let (model, vocab) = (&self.model, &self.vocab);
         let words = WordIds { model, vocab, memo, texts, scratch: scratch_of_model, out };
         let mut ids = StretchIds { splitter: &self.splitter, stretches, words };
@@ -52,11 +54,20 @@ impl Pipeline {
                 _ if result.is_err() => {}
                 Segment::Token(id, ..) => ids.words.out.push(id),
                 Segment::Text(start, end) => {
-                    result = ids.append(&text[start..end], &mut split.stretches, &mut split.normalized);
+                    result =
+                        ids.append(&text[start..end], &mut split.stretches, &mut split.normalized, held);
                 }
             });
         }
-        result.and_then(|()| scratch.model.check())
+        result
+    }
+
+    /// Put in the ids of all stretches that wait.
+    pub(in crate::pipeline) fn settle_stretches(&self, scratch: &mut Scratch, out: &mut Vec<u32>) {
+        let Scratch { memo, texts, model: scratch_of_model, split, held, .. } = scratch;
+        let (model, vocab) = (&self.model, &self.vocab);
+        let mut words = WordIds { model, vocab, memo, texts, scratch: scratch_of_model, out };
+        split.stretches.fresh.settle(held, &mut words);
     }
 }
 
@@ -72,6 +83,7 @@ struct Spare<'s> {
     written: &'s mut Written,
     normalized: &'s mut String,
     fresh: &'s mut Fresh,
+    held: &'s mut Held,
 }
 
 /// Memory for the stretches that wait.
@@ -95,12 +107,17 @@ impl StretchIds<'_> {
         text: &str,
         scratch: &mut StretchScratch,
         normalized: &mut String,
+        held: &mut Held,
     ) -> Result<(), Error> {
         let StretchScratch { edges, lowered, written, waiting, fresh, .. } = scratch;
-        let mut spare = Spare { written, normalized, fresh };
+        let mut spare = Spare { written, normalized, fresh, held };
         self.stretches.parts(text, edges, lowered, |part| match part {
             Part::Chunk(chunk) => self.chunk(&chunk, waiting, &mut spare),
-            Part::Stretch(stretch, _) => self.long_stretch(stretch, &mut spare),
+            Part::Stretch(stretch, _) => {
+                // Its words may make `Texts` forget what waits there.
+                spare.fresh.settle(spare.held, &mut self.words);
+                self.long_stretch(stretch, &mut spare)
+            }
         })
     }
 
@@ -111,15 +128,14 @@ impl StretchIds<'_> {
         waiting: &mut Waiting,
         spare: &mut Spare<'_>,
     ) -> Result<(), Error> {
-        let mut groups = chunk.edges.groups(ASKED);
-        let result = groups.try_for_each(|group| {
+        chunk.edges.groups(ASKED).try_for_each(|group| {
             waiting.ask(chunk, group, &self.words);
-            self.answer(chunk, group, waiting, spare)
-        });
-        if !spare.fresh.is_empty() {
-            spare.fresh.finish(chunk, &mut self.words);
-        }
-        result
+            self.answer(chunk, group, waiting, spare)?;
+            if spare.held.is_full() {
+                spare.fresh.settle(spare.held, &mut self.words);
+            }
+            Ok(())
+        })
     }
 
     /// Append the ids of stretches that have been asked for.
@@ -167,7 +183,7 @@ impl StretchIds<'_> {
         let known = self.words.marked(asked);
         if let Some((kept, ids)) = self.words.kept(known) {
             ids.first().inspect(|first| prefetch_read(*first));
-            spare.fresh.kept(kept, at);
+            spare.held.push(spare.fresh.kept(kept), at, Way::Kept);
             return Ok(at);
         }
         let text = chunk.lowered(stretch);
@@ -178,37 +194,37 @@ impl StretchIds<'_> {
             return Ok(end);
         }
         if let Some(Marked::Awaited(number)) = known {
-            spare.fresh.again(number as usize, at);
+            spare.held.push_again(number as usize, at);
             return Ok(at);
         }
-        let number = self.begin(chunk, stretch, asked, at, spare)?;
+        let new = self.begin(chunk, stretch, asked, spare)?;
+        let number = spare.held.push(new, at, Way::New);
         if let (None, Ok(key)) = (known, Key::of_asked(asked)) {
-            self.words.memo.insert_hashed(key, asked.hash, memo::awaited(number));
+            self.words.memo.insert_hashed(key, asked.hash, memo::awaited(number as u32));
         }
         Ok(at)
     }
 
-    /// Let a stretch that is new wait for its ids, which go to `at`; gives its number.
+    /// Take a stretch apart that is new; gives its number.
     fn begin(
         &self,
         chunk: &Chunk<'_>,
         stretch: Stretch,
         asked: Asked,
-        at: usize,
         spare: &mut Spare<'_>,
-    ) -> Result<u32, Error> {
+    ) -> Result<usize, Error> {
         let mark = spare.fresh.mark();
         if stretch.needs_tables {
             self.take_apart(chunk.raw(stretch), spare)?;
         } else {
             spare.fresh.walk(chunk.lowered(stretch));
         }
-        Ok(spare.fresh.stretch(stretch, asked, at, mark))
+        Ok(spare.fresh.stretch((chunk.lowered(stretch), note(stretch)), asked, mark))
     }
 
     /// Find the words of a stretch.
     fn take_apart(&self, stretch: &str, spare: &mut Spare<'_>) -> Result<(), Error> {
-        let Spare { written, normalized, fresh } = spare;
+        let Spare { written, normalized, fresh, .. } = spare;
         let is_remembered = stretch.len() <= MAX_BYTES;
         let emit = |word: Word<'_>| match word.role {
             Role::Alone(c) => match self.words.model.id_of_char(c) {

@@ -4,7 +4,7 @@
 //! fates      what becomes of each character, by a table of all code points
 //! apart      a stretch taken apart by these
 //! ids        stretches to ids through the memo, asked for some hundred at a time
-//! fresh      those that are new, segmented at once
+//! fresh      those that are new, of one text or several, segmented at once
 //! one_by_one words to ids, one after the other
 //! tokens     stretches to ids with offsets and word ids
 //!

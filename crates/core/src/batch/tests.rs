@@ -1,0 +1,141 @@
+//! Batches, in which new words of several texts wait for each other, against one text at a time.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::spec::{
+    BertNormalizerSpec, BpeSpec, ByteLevelSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
+    PreTokenizerSpec, Segmentation, TokenizerSpec, UnknownUnit, WordPieceSpec,
+};
+use crate::special::Selector;
+use crate::text::printable_of;
+
+/// With the ids of `a` and the next around each text.
+fn framed(
+    a: u32,
+    model: ModelSpec,
+    normalizer: Option<NormalizerSpec>,
+    pre_tokenizer: PreTokenizerSpec,
+) -> TokenizerSpec {
+    TokenizerSpec {
+        truncation: None,
+        padding: None,
+        added_tokens: Vec::new(),
+        normalizer,
+        pre_tokenizer: Some(pre_tokenizer),
+        post_processor: Some(PostProcessorSpec::Bert { sep: ("b".into(), a + 1), cls: ("a".into(), a) }),
+        decoder: None,
+        model,
+    }
+}
+
+/// WordPiece after BERT's normalizer and splitter.
+fn bert() -> TokenizerSpec {
+    let entries =
+        ["[UNK]", "a", "b", "ab", "##a", "##b", "##ab", "##c", "c", "e", "##e", "漢", ".", "##bb"];
+    let model = ModelSpec::WordPiece(WordPieceSpec {
+        vocab: entries.into_iter().map(String::from).zip(0..).collect(),
+        unk_token: "[UNK]".into(),
+        continuing_subword_prefix: "##".into(),
+        max_input_chars_per_word: 100,
+        unk: UnknownUnit::Word,
+        segmentation: Segmentation::Greedy,
+    });
+    let normalizer = NormalizerSpec::Bert(BertNormalizerSpec {
+        clean_text: true,
+        handle_chinese_chars: true,
+        strip_accents: Some(true),
+        lowercase: true,
+    });
+    framed(1, model, Some(normalizer), PreTokenizerSpec::Bert)
+}
+
+/// BPE over bytes.
+fn byte_level() -> TokenizerSpec {
+    let bytes = (0..=255).map(|byte| printable_of(byte).to_string());
+    let merges =
+        [("a", "b"), ("c", "c"), ("ab", "ab"), ("Ġ", "ab"), ("cc", "a"), ("Ã", "©"), ("Ġab", "cc")];
+    let merges = merges.map(|(left, right)| (left.to_string(), right.to_string()));
+    let joined = merges.iter().map(|(left, right)| format!("{left}{right}"));
+    let model = ModelSpec::Bpe(BpeSpec {
+        vocab: bytes.chain(joined).zip(0..).collect(),
+        merges: merges.to_vec(),
+        dropout: None,
+        unk_token: None,
+        continuing_subword_prefix: None,
+        end_of_word_suffix: None,
+        fuse_unk: false,
+        byte_fallback: false,
+        ignore_merges: false,
+    });
+    let spec = ByteLevelSpec { add_prefix_space: false, trim_offsets: true, use_regex: true };
+    framed(b'a'.into(), model, None, PreTokenizerSpec::ByteLevel(spec))
+}
+
+/// Texts whose words come again soon or much later, some of them long; and some without any.
+fn any_texts() -> impl Strategy<Value = Vec<String>> {
+    let word = prop_oneof![
+        6 => "[abc]{1,6}",
+        2 => "[abce\u{e9}漢]{1,9}",
+        1 => "[abc]{12,40}",
+        1 => "[ab\u{e9}]{30,90}",
+    ];
+    prop::collection::vec(word, 1..120).prop_flat_map(|words| {
+        let text =
+            prop::collection::vec(prop::sample::select(words), 0..60).prop_map(|words| words.join(" "));
+        let text =
+            prop_oneof![40 => text, 1 => Just("ab\u{e9}c".repeat(2000)), 1 => Just(many_words_together())];
+        prop::collection::vec(text, 0..40)
+    })
+}
+
+/// A thousand words of many pieces, without a space between.
+fn many_words_together() -> String {
+    let digit = |number: usize, place: u32| ['a', 'b', 'c'][number / 3_usize.pow(place) % 3];
+    let word = |number| (0..8).map(|place| digit(number, place)).collect::<String>();
+    (0..1000).map(|number| word(number * 6)).collect::<Vec<_>>().join("漢")
+}
+
+fn one_by_one(spec: &TokenizerSpec, texts: &[Input<'_>], options: Options<'_>) -> Vec<Vec<u32>> {
+    let ids = |&text: &Input<'_>| {
+        let encoder = Encoder::new(Pipeline::compile(spec.clone()).expect("a tokenizer"));
+        encoder.ids(text, options).expect("ids")
+    };
+    texts.iter().map(ids).collect()
+}
+
+/// The rows of a batch, by several threads or one, and the same again.
+fn check(spec: &TokenizerSpec, texts: &[String], add_special_tokens: bool, cache_bytes: usize) {
+    let options = Options { add_special_tokens, parse_special: &Selector::All, sampling: None };
+    let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input::Text(text)).collect();
+    let pipeline = Pipeline::compile(spec.clone()).expect("a tokenizer").with_cache_bytes(cache_bytes);
+    assert!(Rows::new(&pipeline, &inputs, None, options, false).frame.is_some());
+    let encoder = Encoder::new(pipeline);
+    let expected = one_by_one(spec, &inputs, options);
+    for workers in [1, 3, 1] {
+        let batch = encoder.encode(&inputs, None, options, false, workers).expect("a batch");
+        let spans = batch.row_offsets.windows(2).map(|two| two[0] as usize..two[1] as usize);
+        assert_eq!(spans.map(|span| batch.ids[span].to_vec()).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn what_waits_is_put_in_before_words_that_are_remembered_at_once() {
+    let (known, many) = ("ccacbca", many_words_together());
+    let texts = [known.into(), format!("{known} {many}"), format!("{known} {many}")];
+    for cache_bytes in [1 << 10, 1 << 12, 1 << 14] {
+        check(&bert(), &texts, true, cache_bytes);
+    }
+}
+
+proptest! {
+    #[test]
+    fn rows_of_a_batch_are_those_of_one_text_at_a_time(
+        is_bert in any::<bool>(),
+        texts in any_texts(),
+        add_special_tokens in any::<bool>(),
+        cache_bytes in prop::sample::select(vec![0, 1 << 10, 1 << 14, 64 << 20]),
+    ) {
+        check(&if is_bert { bert() } else { byte_level() }, &texts, add_special_tokens, cache_bytes);
+    }
+}
