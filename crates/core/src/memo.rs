@@ -53,6 +53,12 @@ pub fn marked(packed: &PackedIds) -> Marked {
     }
 }
 
+/// What a memo holds of a word with these ids: the ids, or where `texts` keeps them, or nothing.
+#[must_use]
+pub fn packed(ids: &[u32], texts: &mut Texts) -> PackedIds {
+    pack(ids).or_else(|| texts.keep(ids).map(kept)).unwrap_or(ELSEWHERE)
+}
+
 /// Whether the ids are those of a word and nothing that is `marked`.
 #[inline(always)]
 #[must_use]
@@ -152,6 +158,15 @@ impl Memo {
     #[must_use]
     pub fn get_hashed(&self, key: Key, hash: u64) -> Option<&PackedIds> {
         lines::get(&self.lines, key.0, hash)
+    }
+
+    /// What it says of a word that it has no ids of; of one that it has no key for, that another has them.
+    #[must_use]
+    pub fn marked(&self, asked: Asked) -> Option<Marked> {
+        match Key::of_asked(asked) {
+            Ok(key) => self.get_hashed(key, asked.hash).map(marked),
+            Err(_) => Some(Marked::Elsewhere),
+        }
     }
 
     /// Put the ids of words one after the other, up to the first that is not remembered with its ids.

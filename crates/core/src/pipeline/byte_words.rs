@@ -6,7 +6,7 @@ use crate::model::{Model, ModelScratch};
 use crate::pretokenize::Words;
 use crate::vocab::Vocab;
 
-use super::later::{Held, Way};
+use super::later::{put_known, Held, Way};
 
 /// How many words wait for their lines to arrive.
 const ASKED: usize = 256;
@@ -121,18 +121,15 @@ impl ByteWords<'_> {
     #[cold]
     #[inline(never)]
     fn answer_other(&mut self, asked: Asked, word: &str, at: usize, out: &mut Vec<u32>) -> usize {
-        let known = match Key::of_asked(asked) {
-            Ok(key) => self.memo.get_hashed(key, asked.hash).map(memo::marked),
-            Err(_) => Some(Marked::Elsewhere),
-        };
+        let known = self.memo.marked(asked);
         if let Some(ids) = self.ids_elsewhere(known, asked, word.as_bytes()) {
-            return put(ids, at, out);
+            return put_known(ids, at, out);
         }
         if !is_remembered(word.len()) {
             let ids = &mut self.batch.long_ids;
             ids.clear();
             self.model.run_spelled(word, self.vocab, self.scratch, ids);
-            return put(ids, at, out);
+            return put_known(ids, at, out);
         }
         match known {
             Some(Marked::Awaited(number)) => self.held.push_again(number as usize, at),
@@ -199,9 +196,7 @@ impl ByteWords<'_> {
             from = to;
             match Key::of_asked(asked) {
                 Ok(key) => {
-                    let kept = || self.texts.keep(ids).map(memo::kept);
-                    let packed = memo::pack(ids).or_else(kept).unwrap_or(memo::ELSEWHERE);
-                    self.memo.change_hashed(key, asked.hash, packed);
+                    self.memo.change_hashed(key, asked.hash, memo::packed(ids, self.texts));
                 }
                 Err(hash) if is_remembered(end - start) => {
                     self.texts.insert_hashed(&text.as_bytes()[start..end], hash, 0, ids);
@@ -210,14 +205,6 @@ impl ByteWords<'_> {
             }
         }
     }
-}
-
-/// Put ids at a place, and more room behind; returns where they end.
-fn put(ids: &[u32], at: usize, out: &mut Vec<u32>) -> usize {
-    let end = at + ids.len();
-    out.resize(out.len() + ids.len(), 0);
-    out[at..end].copy_from_slice(ids);
-    end
 }
 
 fn is_remembered(len: usize) -> bool {

@@ -92,6 +92,14 @@ pub(super) fn put_in(later: &mut [Later], ids: &[u32], out: &mut Vec<u32>) {
     put_resolved(later, ids, out);
 }
 
+/// Put ids that are known at a place, and more room behind; returns where they end.
+pub(super) fn put_known(ids: &[u32], at: usize, out: &mut Vec<u32>) -> usize {
+    let end = at + ids.len();
+    out.resize(out.len() + ids.len(), 0);
+    out[at..end].copy_from_slice(ids);
+    end
+}
+
 /// Give words that came before the same ids.
 fn resolve(later: &mut [Later]) {
     for at in 0..later.len() {

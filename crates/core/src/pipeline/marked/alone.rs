@@ -2,7 +2,7 @@
 //! for, then those are read and what they hold is written. What is new is put in at the end of a text, or when there is
 //! enough of it.
 
-use super::super::later::{put_in, Later, Way};
+use super::super::later::{put_in, put_known, Later, Way};
 use super::joining::{self, Joining};
 use super::parts::Parts;
 use super::scan::Masks;
@@ -145,10 +145,7 @@ impl Alone<'_> {
     #[inline(never)]
     fn answer_other(&mut self, number: usize, at: usize) -> usize {
         let (asked, word) = (self.batch.asked[number], self.batch.words[number]);
-        let known = match Key::of_asked(asked) {
-            Ok(key) => self.memo.get_hashed(key, asked.hash).map(memo::marked),
-            Err(_) => Some(Marked::Elsewhere),
-        };
+        let known = self.memo.marked(asked);
         let ids = match (known, Key::of_asked(asked)) {
             (Some(Marked::Kept(kept)), _) => self.long_memo.kept(kept),
             (_, Err(hash)) => {
@@ -157,9 +154,7 @@ impl Alone<'_> {
             _ => None,
         };
         if let Some(ids) = ids {
-            self.out.resize(self.out.len() + ids.len(), 0);
-            self.out[at..at + ids.len()].copy_from_slice(ids);
-            return at + ids.len();
+            return put_known(ids, at, self.out);
         }
         let way = self.way_of(known, asked, word);
         self.batch.later.push(Later { number, at, way, ids: (0, 0) });
@@ -270,9 +265,7 @@ impl Alone<'_> {
         let ids = &ids[from..to];
         match Key::of_asked(asked) {
             Ok(key) if is_sure => {
-                let kept = || self.long_memo.keep(ids).map(memo::kept);
-                let packed = memo::pack(ids).or_else(kept).unwrap_or(memo::ELSEWHERE);
-                self.memo.change_hashed(key, asked.hash, packed);
+                self.memo.change_hashed(key, asked.hash, memo::packed(ids, self.long_memo));
             }
             Ok(key) => self.memo.change_hashed(key, asked.hash, memo::ELSEWHERE),
             Err(hash) if is_sure => self.long_memo.insert_hashed(self.source.long_key(word), hash, 0, ids),

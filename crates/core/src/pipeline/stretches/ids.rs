@@ -14,7 +14,7 @@ use super::one_by_one::{ids_elsewhere, WordIds};
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::error::Error;
 use crate::memo::{self, Asked, Key, Marked, Texts, MAX_PIECES};
-use crate::pipeline::later::{Held, Way};
+use crate::pipeline::later::{put_known, Held, Way};
 use crate::pipeline::words::Splitter;
 use crate::pipeline::{Input, Options, Pipeline, Scratch};
 use crate::special::Segment;
@@ -180,7 +180,7 @@ impl StretchIds<'_> {
         at: usize,
         spare: &mut Spare<'_>,
     ) -> Result<usize, Error> {
-        let known = self.words.marked(asked);
+        let known = self.words.memo.marked(asked);
         if let Some((kept, ids)) = self.words.kept(known) {
             ids.first().inspect(|first| prefetch_read(*first));
             spare.held.push(spare.fresh.kept(kept), at, Way::Kept);
@@ -188,10 +188,7 @@ impl StretchIds<'_> {
         }
         let text = chunk.lowered(stretch);
         if let Some(ids) = ids_elsewhere(self.words.texts, known, asked, (text, note(stretch))) {
-            let end = at + ids.len();
-            self.words.out.resize(self.words.out.len() + ids.len(), 0);
-            self.words.out[at..end].copy_from_slice(ids);
-            return Ok(end);
+            return Ok(put_known(ids, at, self.words.out));
         }
         if let Some(Marked::Awaited(number)) = known {
             spare.held.push_again(number as usize, at);

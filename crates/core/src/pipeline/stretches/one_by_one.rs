@@ -53,14 +53,6 @@ impl WordIds<'_> {
         self.memo.get(key).filter(memo::are_ids)
     }
 
-    /// What the memo says of text that it has no ids of.
-    pub(super) fn marked(&self, asked: Asked) -> Option<Marked> {
-        match Key::of_asked(asked) {
-            Ok(key) => self.memo.get_hashed(key, asked.hash).map(memo::marked),
-            Err(_) => Some(Marked::Elsewhere),
-        }
-    }
-
     /// The ids that are kept of text, and where.
     pub(super) fn kept(&self, known: Option<Marked>) -> Option<(Kept, &[u32])> {
         match known {
@@ -99,7 +91,7 @@ impl WordIds<'_> {
             memo::append(packed, ids);
             return true;
         }
-        let known = ids_elsewhere(self.texts, self.marked(asked), asked, (word, WORD));
+        let known = ids_elsewhere(self.texts, self.memo.marked(asked), asked, (word, WORD));
         known.inspect(|known| ids.extend_from_slice(known)).is_some()
     }
 
@@ -124,7 +116,7 @@ impl WordIds<'_> {
         let is_whole = !ids.is_empty() && !self.scratch.lacks_unknown;
         match Key::of_asked(asked) {
             Ok(key) => {
-                let packed = if is_whole { self.packed(ids) } else { memo::ELSEWHERE };
+                let packed = if is_whole { memo::packed(ids, self.texts) } else { memo::ELSEWHERE };
                 match self.memo.get_hashed(key, asked.hash) {
                     Some(_) => self.memo.change_hashed(key, asked.hash, packed),
                     None => self.memo.insert_hashed(key, asked.hash, packed),
@@ -133,10 +125,5 @@ impl WordIds<'_> {
             Err(hash) if is_whole && is_long(text) => self.texts.insert_hashed(text, hash, note, ids),
             Err(_) => {}
         }
-    }
-
-    fn packed(&mut self, ids: &[u32]) -> PackedIds {
-        let kept = || self.texts.keep(ids).map(memo::kept);
-        memo::pack(ids).or_else(kept).unwrap_or(memo::ELSEWHERE)
     }
 }
