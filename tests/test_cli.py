@@ -572,16 +572,18 @@ def interrupted(process: subprocess.Popen[bytes]) -> tuple[int, str]:
 def test_ctrl_c_while_reading_stdin_gives_130_and_no_file(tmp_path: Path) -> None:
     process = start("train", "-", "-o", str(tmp_path / "t.json"))
     assert process.stdin is not None
-    stop = threading.Event()
+    begun, stop = threading.Event(), threading.Event()
 
     def feed(stream: object = process.stdin) -> None:
         with suppress(OSError, ValueError):
             while not stop.is_set():
-                stream.write(b"hug pug\n" * 10_000)
+                # More than a pipe holds: when it is written, some of it is read.
+                stream.write(b"hug pug\n" * 100_000)
+                begun.set()
 
     feeder = threading.Thread(target=feed)
     feeder.start()
-    time.sleep(2)
+    assert begun.wait(timeout=60)
     code, err = interrupted(process)
     stop.set()
     feeder.join()
