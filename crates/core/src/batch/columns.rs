@@ -79,6 +79,11 @@ impl BatchIds {
         self.row_offsets.push(self.ids.len() as i64);
     }
 
+    /// How many tokens each row has.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = i64> + Clone + '_ {
+        self.row_offsets.windows(2).map(|two| two[1] - two[0])
+    }
+
     /// Append the rows of another with the same columns.
     pub(super) fn append(&mut self, other: &Self) {
         let before = self.ids.len() as i64;
@@ -110,7 +115,7 @@ impl BatchIds {
 
     /// Fill every row up to the length that `padding` asks for.
     pub(super) fn padded(&self, padding: &Padding) -> Self {
-        let lengths = self.row_offsets.windows(2).map(|two| (two[1] - two[0]) as usize);
+        let lengths = self.lengths().map(|length| length as usize);
         let longest = lengths.clone().max().unwrap_or(0);
         let filler = Filler {
             lengths: lengths.collect(),

@@ -126,19 +126,11 @@ impl Encoder {
         options: Options<'_>,
         workers: usize,
     ) -> Result<Vec<i64>, Error> {
-        let shares = shares_of(&sizes(inputs), workers);
-        let count_share = |rows, stop: &Stop, scratch: &mut Scratch| {
-            let mut ids = Vec::new();
-            let mut count = |row: usize| {
-                ids.clear();
-                self.pipeline.row_into(inputs[row], None, options.at_row(row), scratch, &mut ids, None)?;
-                Ok(ids.len() as i64)
-            };
-            let named_count = |row| count(row).map_err(|error: Error| named(error, row));
-            stop.rows(rows).map(named_count).collect::<Result<Vec<i64>, Error>>()
-        };
-        let parts = work_on(shares, workers, |rows, stop| {
-            self.with_scratch(|scratch| count_share(rows, stop, scratch))
+        let rows = Rows::new(&self.pipeline, inputs, None, options, false);
+        let parts = work_on(shares_of(&sizes(inputs), workers), workers, |share, stop| {
+            let mut part = rows.room(share.clone());
+            self.with_scratch(|scratch| rows.encode(share, stop, scratch, &mut part))?;
+            Ok(part.lengths().collect::<Vec<i64>>())
         });
         Ok(parts?.concat())
     }
