@@ -43,7 +43,8 @@ pub(super) struct FromLeft {
 pub(super) struct Memory {
     walk: Walk,
     waiting: Waiting,
-    rows: ShortRows,
+    /// Made when the first words are joined at once.
+    rows: Option<Box<ShortRows>>,
 }
 
 impl FromLeft {
@@ -134,13 +135,15 @@ impl FromLeft {
 
     /// Join up to `ABREAST` short words at once, given as ASCII with spaces for marks.
     pub(super) fn join(&self, words: &[&[u8]], memory: &mut Memory) {
-        self.abreast.iter().for_each(|abreast| abreast.join(words, &mut memory.rows));
+        if let Some(abreast) = &self.abreast {
+            abreast.join(words, memory.rows.get_or_insert_with(Box::default));
+        }
     }
 
     /// Append the ids of one of the words that were joined last; false where it cannot be told from them.
     pub(super) fn append_joined(&self, row: usize, memory: &mut Memory, out: &mut Vec<u32>) -> bool {
-        let Some(abreast) = &self.abreast else { return false };
         let (mark, Memory { rows, waiting, .. }) = (out.len(), memory);
+        let (Some(abreast), Some(rows)) = (&self.abreast, rows) else { return false };
         let is_told = abreast.entries(rows, row, |entry| {
             self.equals.take(entry, 0, waiting, |id, _| out.push(id));
         });

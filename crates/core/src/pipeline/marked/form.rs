@@ -28,8 +28,8 @@ pub(super) struct Form {
     kept: Parting,
     /// Where marked words are taken apart when they are new, if they may be.
     pub(super) pairs: Option<Pairs>,
-    /// Where runs of spaces are words by themselves.
-    pub(super) spaces: Spaces,
+    /// Where runs of spaces are words by themselves, if they may be.
+    pub(super) spaces: Option<Spaces>,
     mark: Finder<'static>,
 }
 
@@ -89,8 +89,8 @@ impl Form {
             let pairs = pairs.filter(|_| !is_contextual(stages.model));
             let kept = stages.normalizer.kept_among_ascii();
             let spaces = match (&pairs, layout) {
-                (Some(pairs), Layout::Runs(_)) => Spaces::of(&joins_of(stages.model_spec), pairs),
-                _ => Spaces::none(),
+                (Some(pairs), Layout::Runs(_)) => Some(Spaces::of(&joins_of(stages.model_spec), pairs)),
+                _ => None,
             };
             let mut form = Self { pairs, spaces, ..Self::new(layout, parting, cuts, kept) };
             form.scanner.lone = lone_of(layout, stages);
@@ -106,7 +106,7 @@ impl Form {
     fn new(layout: Layout, parting: Parting, cuts: Cuts, kept: Parting) -> Self {
         let scanner = Scanner::new(|byte| parting[usize::from(byte)], cuts);
         let kept = std::array::from_fn(|byte| kept[byte] && !char::from(byte as u8).is_whitespace());
-        Self { layout, scanner, kept, pairs: None, spaces: Spaces::none(), mark: Finder::new(MARK_TEXT) }
+        Self { layout, scanner, kept, pairs: None, spaces: None, mark: Finder::new(MARK_TEXT) }
     }
 
     /// Whether the words of this text can be told. Marks in the text itself are spaces to the model, but not

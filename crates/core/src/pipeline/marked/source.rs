@@ -78,7 +78,8 @@ impl<'t> Source<'t> {
                 let mut mark = if self.is_prefixed(begins) { Mark::Added } else { Mark::None };
                 let mut done = 0;
                 scanner.run(text, masks, |Stretch { start, end, .. }| {
-                    let word_start = self.form.spaces.word_start(text, done, start);
+                    let spaces = self.form.spaces.as_ref();
+                    let word_start = spaces.map_or(done, |spaces| spaces.word_start(text, done, start));
                     if done < word_start {
                         visit(Word {
                             start: done,

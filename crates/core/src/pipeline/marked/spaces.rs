@@ -35,11 +35,6 @@ pub(super) struct Spaces {
 }
 
 impl Spaces {
-    /// Nowhere.
-    pub(super) fn none() -> Self {
-        Self { whole: [false; 128], but_one: Cuts::none() }
-    }
-
     /// For these merges, and entries.
     pub(super) fn of(joins: &[Join<'_>], pairs: &Pairs) -> Self {
         let is_sure = sure(joins);
