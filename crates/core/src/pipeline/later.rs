@@ -71,25 +71,42 @@ impl Held {
         self.shifts.drain(..)
     }
 
-    /// Put in the ids of all words; those of new ones are found.
+    /// Put in the ids of all words, from the last on; those of new ones are found.
     pub(super) fn put_in(&mut self, out: &mut Vec<u32>) {
-        resolve(&mut self.words);
+        self.resolve();
+        let mut from = out.len();
+        out.resize(from + count(&self.words), 0);
+        let mut to = out.len();
+        for word in self.words.drain(..).rev() {
+            let ids = &self.ids[word.ids.0..word.ids.1];
+            out.copy_within(word.at..from, to - (from - word.at));
+            to -= from - word.at;
+            from = word.at;
+            out[to - ids.len()..to].copy_from_slice(ids);
+            to -= ids.len();
+        }
+        self.ids.clear();
+    }
+
+    /// Give words that came before the same ids, and see how far rows will move.
+    fn resolve(&mut self) {
+        for at in 0..self.words.len() {
+            if let Way::Again(number) = self.words[at].way {
+                self.words[at].ids = self.words[number].ids;
+            }
+        }
         let (mut from, mut shift) = (0, 0);
         for to in self.rows.drain(..) {
             shift += count(&self.words[from..to]);
             self.shifts.push(shift);
             from = to;
         }
-        put_resolved(&self.words, &self.ids, out);
-        self.words.clear();
-        self.ids.clear();
     }
 }
 
-/// Put in the ids of words that come later; those of the new ones are found.
-pub(super) fn put_in(later: &mut [Later], ids: &[u32], out: &mut Vec<u32>) {
-    resolve(later);
-    put_resolved(later, ids, out);
+/// How many ids words have.
+fn count(words: &[Later]) -> usize {
+    words.iter().map(|word| word.ids.1 - word.ids.0).sum()
 }
 
 /// Put ids that are known at a place, and more room behind; returns where they end.
@@ -98,33 +115,4 @@ pub(super) fn put_known(ids: &[u32], at: usize, out: &mut Vec<u32>) -> usize {
     out.resize(out.len() + ids.len(), 0);
     out[at..end].copy_from_slice(ids);
     end
-}
-
-/// Give words that came before the same ids.
-fn resolve(later: &mut [Later]) {
-    for at in 0..later.len() {
-        if let Way::Again(number) = later[at].way {
-            later[at].ids = later[number].ids;
-        }
-    }
-}
-
-/// How many ids words have.
-fn count(later: &[Later]) -> usize {
-    later.iter().map(|word| word.ids.1 - word.ids.0).sum()
-}
-
-/// Put in the ids of all words, from the last on.
-fn put_resolved(later: &[Later], ids: &[u32], out: &mut Vec<u32>) {
-    let mut from = out.len();
-    out.resize(from + count(later), 0);
-    let mut to = out.len();
-    for word in later.iter().rev() {
-        let ids = &ids[word.ids.0..word.ids.1];
-        out.copy_within(word.at..from, to - (from - word.at));
-        to -= from - word.at;
-        from = word.at;
-        out[to - ids.len()..to].copy_from_slice(ids);
-        to -= ids.len();
-    }
 }

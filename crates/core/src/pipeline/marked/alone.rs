@@ -2,7 +2,7 @@
 //! for, then those are read and what they hold is written. What is new is put in at the end of a text, or when there is
 //! enough of it.
 
-use super::super::later::{put_in, put_known, Later, Way};
+use super::super::later::{put_known, Held, Later, Way};
 use super::joining::{self, Joining};
 use super::parts::Parts;
 use super::scan::Masks;
@@ -22,42 +22,21 @@ const BATCH: usize = 4 * ASKED;
 const RECENT: usize = 256;
 
 /// Memory for the words that wait, and for those that take longer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
-    asked: Box<[Asked; BATCH]>,
-    words: Box<[Word; BATCH]>,
-    /// How many words have been asked for, and how many of them answered.
-    count: usize,
+    /// The words that have been asked for, and by what; how many of them are answered.
+    words: Vec<Word>,
+    asked: Vec<Asked>,
     answered: usize,
     /// The hashes of those of the others that `Texts` may have.
     long: Vec<u64>,
-    later: Vec<Later>,
+    held: Held,
     /// By hashes of longer words: the last that came later, by its number among these.
-    recent: Box<[usize; RECENT]>,
-    ids: Vec<u32>,
+    recent: Vec<usize>,
     marked: String,
     normalized: String,
     parts: Parts,
     joining: joining::Waiting,
-}
-
-impl Default for Batch {
-    fn default() -> Self {
-        Self {
-            asked: Box::new([Asked::default(); BATCH]),
-            words: Box::new([Word::NONE; BATCH]),
-            count: 0,
-            answered: 0,
-            long: Vec::new(),
-            later: Vec::new(),
-            recent: Box::new([0; RECENT]),
-            ids: Vec::new(),
-            marked: String::new(),
-            normalized: String::new(),
-            parts: Parts::default(),
-            joining: joining::Waiting::default(),
-        }
-    }
 }
 
 /// Takes the words of one text.
@@ -77,15 +56,13 @@ impl Alone<'_> {
     pub(super) fn run(mut self, masks: &mut Masks) -> Result<(), Error> {
         let mut growth = Growth::of(self.source.text.len());
         let mut result = Ok(());
-        let Batch { count, answered, later, .. } = &mut *self.batch;
-        (*count, *answered) = (0, 0);
-        later.clear();
+        self.batch.recent.resize(RECENT, 0);
         let source = self.source;
         source.words(masks, |word| {
             self.ask(word);
-            if self.batch.count.is_multiple_of(ASKED) {
+            if self.batch.words.len().is_multiple_of(ASKED) {
                 self.answer();
-                if self.batch.count == BATCH {
+                if self.batch.words.len() == BATCH {
                     let finished = self.finish(&mut growth);
                     result = std::mem::replace(&mut result, Ok(())).and(finished);
                 }
@@ -103,9 +80,8 @@ impl Alone<'_> {
             None => self.ask_long(word),
         };
         self.memo.prefetch_hashed(asked.hash);
-        let Batch { asked: all, words, count, .. } = &mut *self.batch;
-        (all[*count % BATCH], words[*count % BATCH]) = (asked, word);
-        *count += 1;
+        self.batch.words.push(word);
+        self.batch.asked.push(asked);
     }
 
     #[cold]
@@ -122,9 +98,9 @@ impl Alone<'_> {
     /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
     #[inline(never)]
     fn answer(&mut self) {
-        let Batch { count, answered, long, .. } = &mut *self.batch;
+        let Batch { words, answered, long, .. } = &mut *self.batch;
         long.drain(..).for_each(|hash| self.long_memo.prefetch_found(hash));
-        let (mut number, mut at, end) = (*answered, self.out.len(), *count);
+        let (mut number, mut at, end) = (*answered, self.out.len(), words.len());
         *answered = end;
         self.out.resize(at + MAX_PIECES * (end - number), 0);
         loop {
@@ -157,7 +133,7 @@ impl Alone<'_> {
             return put_known(ids, at, self.out);
         }
         let way = self.way_of(known, asked, word);
-        self.batch.later.push(Later { number, at, way, ids: (0, 0) });
+        self.batch.held.push(number, at, way);
         at
     }
 
@@ -166,7 +142,7 @@ impl Alone<'_> {
         if let Some(Marked::Awaited(number)) = known {
             return Way::Again(number as usize);
         }
-        let awaited = memo::awaited(self.batch.later.len() as u32);
+        let awaited = memo::awaited(self.batch.held.words.len() as u32);
         match (known, Key::of_asked(asked)) {
             (_, Ok(_)) if self.source.leans_on_space(word) => Way::New,
             (None, Ok(key)) => {
@@ -183,7 +159,7 @@ impl Alone<'_> {
 
     /// The same for a longer word, which the memo does not tell to be on its way.
     fn way_of_long(&mut self, hash: u64, word: Word) -> Way {
-        let Batch { recent, later, words, .. } = &mut *self.batch;
+        let Batch { recent, held: Held { words: later, .. }, words, .. } = &mut *self.batch;
         let recent = &mut recent[hash as usize % RECENT];
         let text = self.source.long_key(word);
         let is_same = |before: &Later| {
@@ -199,32 +175,32 @@ impl Alone<'_> {
 
     /// Put in the ids of words that are not known.
     fn finish(&mut self, growth: &mut Growth) -> Result<(), Error> {
-        self.batch.ids.clear();
         let mut result = Ok(());
         self.join();
-        for at in 0..self.batch.later.len() {
-            let Later { way, ids, .. } = self.batch.later[at];
+        for at in 0..self.batch.held.words.len() {
+            let Later { way, ids, .. } = self.batch.held.words[at];
             if result.is_ok() && way == Way::New && ids.0 == ids.1 {
                 result = self.segment(at, growth);
             }
             self.remember(at, result.is_ok());
         }
-        let Batch { later, ids, count, answered, .. } = &mut *self.batch;
-        put_in(later, ids, self.out);
-        later.clear();
-        (*count, *answered) = (0, 0);
+        let Batch { words, asked, answered, held, .. } = &mut *self.batch;
+        held.put_in(self.out);
+        words.clear();
+        asked.clear();
+        *answered = 0;
         result
     }
 
     /// Segment the new words that a model joins at once, if it does.
     fn join(&mut self) {
-        let Batch { asked, words, later, ids, joining, .. } = &mut *self.batch;
-        let (source, all) = (self.source, (later.as_mut_slice(), ids));
-        let Some(mut joining) = Joining::new(self.model, self.vocab, self.scratch, joining, all) else {
+        let Batch { asked, words, held, joining, .. } = &mut *self.batch;
+        let source = self.source;
+        let Some(mut joining) = Joining::new(self.model, self.vocab, self.scratch, joining, held) else {
             return;
         };
-        for at in 0..joining.later.len() {
-            let Later { number, way, .. } = joining.later[at];
+        for at in 0..joining.held.words.len() {
+            let Later { number, way, .. } = joining.held.words[at];
             let word = words[number];
             if way == Way::New && source.is_plain(word) {
                 match Key::of_asked(asked[number]).map(Key::bytes) {
@@ -238,7 +214,8 @@ impl Alone<'_> {
 
     /// Segment one of the others.
     fn segment(&mut self, at: usize, growth: &mut Growth) -> Result<(), Error> {
-        let Batch { words, later, ids, marked, normalized, parts, .. } = &mut *self.batch;
+        let Batch { words, held: Held { words: later, ids, .. }, marked, normalized, parts, .. } =
+            &mut *self.batch;
         let (model, vocab, scratch) = (self.model, self.vocab, &mut *self.scratch);
         let later = &mut later[at];
         let from = ids.len();
@@ -255,7 +232,7 @@ impl Alone<'_> {
 
     /// Remember a new word, if it was segmented.
     fn remember(&mut self, at: usize, is_ok: bool) {
-        let Batch { asked, words, later, ids, .. } = &*self.batch;
+        let Batch { asked, words, held: Held { words: later, ids, .. }, .. } = &*self.batch;
         let Later { number, way, ids: (from, to), .. } = later[at];
         let (asked, word) = (asked[number], words[number]);
         if way != Way::New || self.source.leans_on_space(word) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use piecework_kernels::joins::{ShortRows, ABREAST};
 
-use super::super::later::Later;
+use super::super::later::Held;
 use super::form::MARK;
 use super::source::Source;
 use crate::model::{Model, ModelScratch, SentencePiece};
@@ -41,8 +41,7 @@ pub(super) struct Joining<'s> {
     vocab: &'s Vocab,
     scratch: &'s mut ModelScratch,
     waiting: &'s mut Waiting,
-    pub(super) later: &'s mut [Later],
-    ids: &'s mut Vec<u32>,
+    pub(super) held: &'s mut Held,
     /// Where the ids of the word begin that is next to end.
     begun: usize,
 }
@@ -54,18 +53,17 @@ impl<'s> Joining<'s> {
         vocab: &'s Vocab,
         scratch: &'s mut ModelScratch,
         waiting: &'s mut Waiting,
-        (later, ids): (&'s mut [Later], &'s mut Vec<u32>),
+        held: &'s mut Held,
     ) -> Option<Self> {
         let Model::SentencePiece(sentencepiece) = model else { return None };
-        let begun = ids.len();
+        let begun = held.ids.len();
         sentencepiece.joins(scratch).then_some(Self {
             model,
             sentencepiece,
             vocab,
             scratch,
             waiting,
-            later,
-            ids,
+            held,
             begun,
         })
     }
@@ -106,15 +104,15 @@ impl<'s> Joining<'s> {
         for step in waiting.steps.drain(..) {
             match step {
                 Step::Join(span) => {
-                    if !self.sentencepiece.append_joined(row, self.scratch, self.ids) {
+                    if !self.sentencepiece.append_joined(row, self.scratch, &mut self.held.ids) {
                         self.run(&waiting.text[span], &mut waiting.marked);
                     }
                     row += 1;
                 }
                 Step::Run(span) => self.run(&waiting.text[span], &mut waiting.marked),
                 Step::End(number) => {
-                    self.later[number].ids = (self.begun, self.ids.len());
-                    self.begun = self.ids.len();
+                    self.held.words[number].ids = (self.begun, self.held.ids.len());
+                    self.begun = self.held.ids.len();
                 }
             }
         }
@@ -126,7 +124,7 @@ impl<'s> Joining<'s> {
     fn run(&mut self, part: &[u8], text: &mut String) {
         text.clear();
         text.extend(marked(part));
-        self.model.run(text, self.vocab, self.scratch, self.ids);
+        self.model.run(text, self.vocab, self.scratch, &mut self.held.ids);
     }
 }
 
