@@ -37,6 +37,8 @@ mod joins;
 mod prefixes;
 mod rest;
 mod rows;
+#[cfg(test)]
+mod small;
 mod stored;
 mod stretches;
 mod verdicts;

@@ -69,28 +69,8 @@ impl Ranks for Halves {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Merge, Rules, Walk};
+    use super::super::{small, Walk};
     use super::*;
-    use crate::parts::Parts;
-
-    /// The bytes 0 to 2, joined two by two as far as the pairs say.
-    fn linear(pairs: &[(usize, usize)]) -> Option<Linear> {
-        let mut texts: Vec<Vec<u8>> = (0..3).map(|byte| vec![byte]).collect();
-        let mut merges = Vec::new();
-        for &(left, right) in pairs {
-            let (left, right) = (left % texts.len(), right % texts.len());
-            let text = [&texts[left][..], &texts[right]].concat();
-            if !texts.contains(&text) {
-                let [left, right, joined] = [left, right, texts.len()].map(|entry| entry as u32);
-                merges.push(Merge { left, right, joined });
-                texts.push(text);
-            }
-        }
-        let stored = &Parts::default();
-        let (entry_bound, merges) = (texts.len(), &merges);
-        let rules = Rules { entry_bound, symbols: &[0, 1, 2], merges, whole_words: &[], stored };
-        Linear::compile(&rules, |entry, bytes| bytes.extend_from_slice(&texts[entry as usize]))
-    }
 
     fn plain(linear: &Linear, symbols: &[Symbol]) -> Vec<(u32, usize)> {
         let plain =
@@ -106,7 +86,7 @@ mod tests {
             pairs in prop::collection::vec((0..40usize, 0..40usize), 1..30),
             parts in prop::collection::vec((0..3u8, 1..20usize), 1..30),
         ) {
-            let Some(linear) = linear(&pairs) else { return Ok(()) };
+            let Some(linear) = small::linear([0, 1, 2], &pairs, usize::MAX) else { return Ok(()) };
             let word: Vec<u8> = parts.iter().flat_map(|&(byte, times)| vec![byte; times]).collect();
             let (mut links, mut places, mut symbols) = (Links::default(), Places::default(), Vec::new());
             let (mut segmented, mut heaped) = (Vec::new(), Vec::new());

@@ -71,26 +71,11 @@ impl Linear {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Linear, Merge, Rules, Walk};
-    use crate::parts::Parts;
+    use super::super::{small, Linear, Walk};
 
     /// Runs of the letters a to c, joined two by two as far as the pairs say.
     fn linear(pairs: &[(usize, usize)]) -> Option<Linear> {
-        let mut texts: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
-        let mut merges = Vec::new();
-        for &(left, right) in pairs {
-            let (left, right) = (left % texts.len(), right % texts.len());
-            let text = texts[left].clone() + &texts[right];
-            if !texts.contains(&text) && text.len() < 12 {
-                let [left, right, joined] = [left, right, texts.len()].map(|entry| entry as u32);
-                merges.push(Merge { left, right, joined });
-                texts.push(text);
-            }
-        }
-        let stored = &Parts::default();
-        let (entry_bound, merges) = (texts.len(), &merges);
-        let rules = Rules { entry_bound, symbols: &[0, 1, 2], merges, whole_words: &[], stored };
-        Linear::compile(&rules, |entry, bytes| bytes.extend_from_slice(texts[entry as usize].as_bytes()))
+        small::linear(*b"abc", pairs, 12)
     }
 
     /// The entries, the bytes that they have, and the most that were kept at a time.
