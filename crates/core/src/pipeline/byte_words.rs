@@ -1,12 +1,14 @@
 //! Words spelled by their bytes to ids, some hundred at a time: hash all and ask for their lines of the memo,
 //! then read those and write. What is new waits until there is enough of it to be segmented at once (`later`).
 
-use crate::memo::{self, Asked, Key, Marked, Memo, Texts, MAX_PIECES};
+use std::convert::Infallible;
+
+use crate::memo::{self, Asked, Key, Marked, Memo, Texts};
 use crate::model::{Model, ModelScratch};
 use crate::pretokenize::Words;
 use crate::vocab::Vocab;
 
-use super::later::{put_known, Held, Way};
+use super::later::{answer, put_known, Held, Way};
 
 /// How many words wait for their lines to arrive.
 const ASKED: usize = 256;
@@ -97,23 +99,16 @@ impl ByteWords<'_> {
     }
 
     /// Append the ids of words that have been asked for.
-    ///
-    /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
     fn answer(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
         self.batch.long.iter().for_each(|&hash| self.texts.prefetch_found(hash));
-        let (mut number, mut at, end) = (0, out.len(), words.ends.len());
-        out.resize(at + MAX_PIECES * end, 0);
-        loop {
-            let known = self.memo.put_known(&self.batch.asked[number..end], &mut out[at..]);
-            (number, at) = (number + known.words, at + known.ids);
-            if number == end {
-                break;
-            }
+        let count = words.ends.len();
+        let known = |all: &Self, from: usize, room: &mut [u32]| {
+            all.memo.put_known(&all.batch.asked[from..count], room)
+        };
+        let Ok(()) = answer::<_, Infallible>(self, count, out, known, |all, number, at, out| {
             let (start, end) = (words.starts[number] as usize, words.ends[number] as usize);
-            at = self.answer_other(self.batch.asked[number], &text[start..end], at, out);
-            number += 1;
-        }
-        out.truncate(at);
+            Ok(all.answer_other(all.batch.asked[number], &text[start..end], at, out))
+        });
     }
 
     /// Put the ids of a word that the memo does not have at `at`, if they are known or never will be, and more room

@@ -1,5 +1,7 @@
-//! Words whose ids come later than those of the words after them, in their own text or the next: where they go, and
-//! putting them in.
+//! Words that have been asked for to ids, those that are known at once. The ids of others come later than those of the
+//! words after them, in their own text or the next: where they go, and putting them in.
+
+use crate::memo::{Known, MAX_PIECES};
 
 /// How many words wait before they are worth being segmented at once.
 const FULL: usize = 128;
@@ -107,6 +109,36 @@ impl Held {
 /// How many ids words have.
 fn count(words: &[Later]) -> usize {
     words.iter().map(|word| word.ids.1 - word.ids.0).sum()
+}
+
+/// Append the ids of so many words. Those that the memo has are put by `known` from a word on, up to one that it has not:
+/// its ids are put at a place by `other`, if they are known, with more room behind; gives where they end.
+///
+/// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
+#[inline(always)]
+pub(super) fn answer<W, E>(
+    words: &mut W,
+    count: usize,
+    out: &mut Vec<u32>,
+    known: impl Fn(&W, usize, &mut [u32]) -> Known,
+    mut other: impl FnMut(&mut W, usize, usize, &mut Vec<u32>) -> Result<usize, E>,
+) -> Result<(), E> {
+    let (mut number, mut at) = (0, out.len());
+    out.resize(at + MAX_PIECES * count, 0);
+    let result = loop {
+        let put = known(words, number, &mut out[at..]);
+        (number, at) = (number + put.words, at + put.ids);
+        if number == count {
+            break Ok(());
+        }
+        match other(words, number, at, out) {
+            Ok(end) => at = end,
+            Err(error) => break Err(error),
+        }
+        number += 1;
+    };
+    out.truncate(at);
+    result
 }
 
 /// Put ids that are known at a place, and more room behind; returns where they end.

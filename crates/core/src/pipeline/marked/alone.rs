@@ -2,13 +2,15 @@
 //! for, then those are read and what they hold is written. What is new is put in at the end of a text, or when there is
 //! enough of it.
 
-use super::super::later::{put_known, Held, Later, Way};
+use std::convert::Infallible;
+
+use super::super::later::{answer, put_known, Held, Later, Way};
 use super::joining::{self, Joining};
 use super::parts::Parts;
 use super::scan::Masks;
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::memo::{self, Asked, Key, Marked, Memo, Texts, MAX_PIECES};
+use crate::memo::{self, Asked, Key, Marked, Memo, Texts};
 use crate::model::{Model, ModelScratch};
 use crate::normalize::Growth;
 use crate::vocab::Vocab;
@@ -94,32 +96,26 @@ impl Alone<'_> {
     }
 
     /// Append the ids of the words that wait.
-    ///
-    /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a word.
     #[inline(never)]
     fn answer(&mut self) {
         let Batch { words, answered, long, .. } = &mut *self.batch;
         long.drain(..).for_each(|hash| self.long_memo.prefetch_found(hash));
-        let (mut number, mut at, end) = (*answered, self.out.len(), words.len());
-        *answered = end;
-        self.out.resize(at + MAX_PIECES * (end - number), 0);
-        loop {
-            let known = self.memo.put_known(&self.batch.asked[number..end], &mut self.out[at..]);
-            (number, at) = (number + known.words, at + known.ids);
-            if number == end {
-                break;
-            }
-            at = self.answer_other(number, at);
-            number += 1;
-        }
-        self.out.truncate(at);
+        let from = std::mem::replace(answered, words.len());
+        let (count, mut out) = (words.len() - from, std::mem::take(self.out));
+        let known = |all: &Self, number: usize, room: &mut [u32]| {
+            all.memo.put_known(&all.batch.asked[from + number..], room)
+        };
+        let Ok(()) = answer::<_, Infallible>(self, count, &mut out, known, |all, number, at, out| {
+            Ok(all.answer_other(from + number, at, out))
+        });
+        *self.out = out;
     }
 
     /// Put the ids of a word that the memo does not have at `at`, if they are known, and more room behind; returns
     /// where they end. Others come later.
     #[cold]
     #[inline(never)]
-    fn answer_other(&mut self, number: usize, at: usize) -> usize {
+    fn answer_other(&mut self, number: usize, at: usize, out: &mut Vec<u32>) -> usize {
         let (asked, word) = (self.batch.asked[number], self.batch.words[number]);
         let known = self.memo.marked(asked);
         let ids = match (known, Key::of_asked(asked)) {
@@ -130,7 +126,7 @@ impl Alone<'_> {
             _ => None,
         };
         if let Some(ids) = ids {
-            return put_known(ids, at, self.out);
+            return put_known(ids, at, out);
         }
         let way = self.way_of(known, asked, word);
         self.batch.held.push(number, at, way);

@@ -13,8 +13,8 @@ use super::fresh::Fresh;
 use super::one_by_one::{ids_elsewhere, WordIds};
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::error::Error;
-use crate::memo::{self, Asked, Key, Marked, Texts, MAX_PIECES};
-use crate::pipeline::later::{put_known, Held, Way};
+use crate::memo::{self, Asked, Key, Marked, Texts};
+use crate::pipeline::later::{answer, put_known, Held, Way};
 use crate::pipeline::words::Splitter;
 use crate::pipeline::{Input, Options, Pipeline, Scratch};
 use crate::special::Segment;
@@ -139,8 +139,6 @@ impl StretchIds<'_> {
     }
 
     /// Append the ids of stretches that have been asked for.
-    ///
-    /// Room is made for the most ids that a memo's words have, and cut off at the end: no other check a stretch.
     fn answer(
         &mut self,
         chunk: &Chunk<'_>,
@@ -149,22 +147,14 @@ impl StretchIds<'_> {
         spare: &mut Spare<'_>,
     ) -> Result<(), Error> {
         waiting.long.iter().for_each(|&hash| self.words.texts.prefetch_found(hash));
-        let (mut number, mut at, count) = (0, self.words.out.len(), group.len());
-        self.words.out.resize(at + MAX_PIECES * count, 0);
-        let result = loop {
-            let asked = &waiting.asked[number..count];
-            let known = self.words.memo.put_known(asked, &mut self.words.out[at..]);
-            (number, at) = (number + known.words, at + known.ids);
-            if number == count {
-                break Ok(());
-            }
-            match self.other(chunk, group.stretch(number), waiting.asked[number], at, spare) {
-                Ok(next) => at = next,
-                Err(error) => break Err(error),
-            }
-            number += 1;
+        let (count, mut out) = (group.len(), std::mem::take(self.words.out));
+        let known = |all: &Self, from: usize, room: &mut [u32]| {
+            all.words.memo.put_known(&waiting.asked[from..count], room)
         };
-        self.words.out.truncate(at);
+        let result = answer(self, count, &mut out, known, |all, number, at, out| {
+            all.other(chunk, group.stretch(number), waiting.asked[number], (at, out), spare)
+        });
+        *self.words.out = out;
         result
     }
 
@@ -177,7 +167,7 @@ impl StretchIds<'_> {
         chunk: &Chunk<'_>,
         stretch: Stretch,
         asked: Asked,
-        at: usize,
+        (at, out): (usize, &mut Vec<u32>),
         spare: &mut Spare<'_>,
     ) -> Result<usize, Error> {
         let known = self.words.memo.marked(asked);
@@ -188,7 +178,7 @@ impl StretchIds<'_> {
         }
         let text = chunk.lowered(stretch);
         if let Some(ids) = ids_elsewhere(self.words.texts, known, asked, (text, note(stretch))) {
-            return Ok(put_known(ids, at, self.words.out));
+            return Ok(put_known(ids, at, out));
         }
         if let Some(Marked::Awaited(number)) = known {
             spare.held.push_again(number as usize, at);
