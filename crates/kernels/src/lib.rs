@@ -11,3 +11,4 @@ pub mod lines;
 pub mod pages;
 pub mod positions;
 pub mod prefetch;
+pub mod utf16;

@@ -9,7 +9,8 @@ use std::arch::x86_64::{
 
 use super::{Position, BLOCK};
 
-const NUMBERS: [u8; BLOCK] = {
+/// 0 to 63.
+pub(crate) const NUMBERS: [u8; BLOCK] = {
     let mut numbers = [0; BLOCK];
     let mut i = 0;
     while i < BLOCK {

@@ -1,7 +1,7 @@
 //! Bit masks as lists: where the set bits are, one after the other.
 
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(crate) mod avx512;
 pub mod scalar;
 
 use crate::level::Level;

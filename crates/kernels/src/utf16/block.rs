@@ -1,0 +1,85 @@
+//! A text block by block, and which bytes of a block are whose.
+
+use super::scalar;
+
+/// Which bytes of a block are what, a bit each.
+#[derive(Clone, Copy)]
+pub(super) struct Kinds {
+    /// Not the first of a character.
+    pub(super) following: u64,
+    /// The first of two or more.
+    pub(super) leads: u64,
+    /// The first of three or more.
+    pub(super) leads_two: u64,
+    /// The first of four, or wrong wherever it stands or after the one before it.
+    pub(super) refused: u64,
+}
+
+/// The characters of a block that are whole.
+#[derive(Clone, Copy)]
+pub(super) struct Whole {
+    /// The last byte of each.
+    pub(super) ends: u64,
+    /// How many bytes they have.
+    pub(super) len: usize,
+}
+
+impl Kinds {
+    /// The characters that end before byte `last`, if they are all of up to three bytes and as they must be.
+    #[inline]
+    pub(super) fn whole(self, last: usize) -> Option<Whole> {
+        let firsts = !self.following & u64::MAX >> (63 - last);
+        let len = firsts.checked_ilog2()?;
+        let within = (1 << len) - 1;
+        let expected = self.leads << 1 | self.leads_two << 2;
+        // That none of them lacks a byte is seen at the byte after them.
+        let wrong = (expected ^ self.following) & (within << 1 | 1) | self.refused & within;
+        (wrong == 0 && len > 0).then_some(Whole { ends: firsts >> 1, len: len as usize })
+    }
+}
+
+/// What a block gave: bytes read and bytes written, none where the definition is to see to it.
+pub(super) type Step = Option<(usize, usize)>;
+
+/// Take a text through `step`, which is given a block and the byte before which characters must end in it.
+#[inline(always)]
+pub(super) fn append<const N: usize>(
+    text: &[u8],
+    units: &mut Vec<u8>,
+    step: impl Fn(&[u8; N], usize, &mut [[u8; N]; 2]) -> Step,
+) -> bool {
+    let (mut read, mut end) = (0, units.len());
+    units.resize(end + 2 * (text.len() + N), 0);
+    while read < text.len() {
+        let rest = &text[read..];
+        let mut filled_up = [0; N];
+        let (block, last) = rest.first_chunk().map_or_else(
+            || {
+                filled_up[..rest.len()].copy_from_slice(rest);
+                (&filled_up, rest.len())
+            },
+            |block| (block, N - 1),
+        );
+        let Some(room) = units[end..].as_chunks_mut().0.first_chunk_mut() else { return false };
+        let (taken, written) = match step(block, last, room) {
+            Some(done) => done,
+            None => plainly(&rest[..rest.len().min(N)], room.as_flattened_mut()),
+        };
+        if taken == 0 {
+            return false;
+        }
+        (read, end) = (read + taken, end + written);
+    }
+    units.truncate(end);
+    true
+}
+
+/// The characters that a block begins with, by the definition.
+#[cold]
+fn plainly(block: &[u8], room: &mut [u8]) -> (usize, usize) {
+    let text = block.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    let mut units = Vec::new();
+    let _ = scalar::append(text.as_bytes(), &mut units);
+    room[..units.len()].copy_from_slice(&units);
+    (text.len(), units.len())
+}

@@ -1,0 +1,19 @@
+//! Where the set bits of a byte are: what gathers the bytes at them, eight at a time.
+
+/// The numbers of the set bits of each byte, then zeros.
+pub(super) static PLACES: [[u8; 8]; 256] = {
+    let mut places = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                places[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    places
+};
