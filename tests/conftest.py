@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -57,3 +57,11 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Run:
         return code, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture(params=_core.kernel_levels())
+def level(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each level of this processor in turn; that of all tests afterwards."""
+    _core.use_kernel_level(request.param)
+    yield request.param
+    _core.use_kernel_level(request.config.getoption("--kernel-level"))

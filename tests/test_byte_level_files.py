@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import pickle
+import random
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,22 @@ def test_bytes_that_are_no_text_are_replaced_row_by_row(ranks: pw.Tokenizer) -> 
     expected = [raw[start:end].decode(errors="replace") for start, end in rows]
     assert ranks.decode_batch([ids[start:end] for start, end in rows]) == expected
     assert [ranks.decode(ids[start:end]) for start, end in rows] == expected
+
+
+SCRIPTS = ("plain ", "é ü", "да ", "नमस्ते ", "日本語", "한국", "😀𝄞 ", "’", "a\0é日😀", "\ufeffа")
+
+
+def test_strings_of_every_script_and_length_are_made(ranks: pw.Tokenizer, level: str) -> None:
+    texts = [(script * 150)[:length] for script in SCRIPTS for length in range(150)]
+    texts += [f"{'x' * length}{script * 9}" for script in SCRIPTS for length in range(150)]
+    rows = [bytearray(text.encode()) for text in texts if text]
+    rng = random.Random(level)
+    wrong = [bytearray(row) for row in rows]
+    for row in wrong:
+        row[rng.randrange(len(row))] = rng.randrange(256)
+    for kind in (rows, wrong):
+        expected = [row.decode(errors="replace") for row in kind]
+        assert ranks.decode_batch([list(row) for row in kind]) == expected
 
 
 def test_offsets_count_what_is_dropped_before_the_byte_level() -> None:

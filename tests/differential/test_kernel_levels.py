@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,6 @@ from tests.differential.test_tiktoken import FAMILIES, code
 RUNS = ["a", " ", "!", "\n", "1", "'s", "é", "漢", "\u0301", "\u3000", "aB", "\r\n ", "/\n", "漢A"]
 RUNS += ["_a", "(é", "\0", "か・", "゛"]
 LONG = [run * 3000 for run in RUNS] + [f"{'x' * 61}{run * 70} y" for run in RUNS]
-
-
-@pytest.fixture(params=_core.kernel_levels())
-def level(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each level of this processor in turn; that of all tests afterwards."""
-    _core.use_kernel_level(request.param)
-    yield request.param
-    _core.use_kernel_level(request.config.getoption("--kernel-level"))
 
 
 @pytest.mark.parametrize("name", FAMILIES)

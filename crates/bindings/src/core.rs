@@ -6,12 +6,12 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_core::batch::Encoder;
 use piecework_core::error::Error;
 use piecework_core::model::Sampling;
-use piecework_core::pipeline::{text_of, Input, Options, Pipeline, Scratch};
+use piecework_core::pipeline::{Input, Options, Pipeline, Scratch};
 use piecework_core::spec::TokenizerSpec;
 use piecework_core::text::{CharIndex, Pieces};
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict, PyList, PyString};
+use pyo3::types::{IntoPyDict, PyDict, PyList};
 
 use crate::arrays::array;
 use crate::batch::{rows, RawBatch};
@@ -21,6 +21,7 @@ use crate::errors::{bad_argument, raise};
 use crate::input::{borrowed, selector, Borrowed, Held, HeldRows};
 use crate::numbers::Numbers;
 use crate::stream::RawDecodeStream;
+use crate::strings::string;
 use crate::text::borrow;
 
 /// Ids that are turned into text before strings are made of it.
@@ -235,14 +236,10 @@ impl Core {
     ) -> PyResult<Bound<'py, PyList>> {
         let rows = rows(ids.as_slice()?, row_offsets.as_slice()?)?;
         let pipeline = self.encoder.pipeline();
-        // Python checks the bytes as it reads them; so nobody else does, unless they are found wrong.
-        let string = |bytes: &[u8]| {
-            PyString::from_bytes(py, bytes).unwrap_or_else(|_| PyString::new(py, &text_of(bytes.to_vec())))
-        };
-        let mut strings = Vec::with_capacity(rows.len());
+        let (mut strings, mut units) = (Vec::with_capacity(rows.len()), Vec::new());
         for part in parts(&rows) {
             let decoded = py.detach(|| pipeline.decode_rows(part, skip_special_tokens, clean_up));
-            strings.extend(decoded.map_err(raise)?.iter().map(string));
+            strings.extend(decoded.map_err(raise)?.iter().map(|bytes| string(py, bytes, &mut units)));
         }
         PyList::new(py, strings)
     }

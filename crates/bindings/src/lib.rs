@@ -25,6 +25,7 @@ mod pieces;
 mod rules;
 mod segmentations;
 mod stream;
+mod strings;
 mod text;
 
 use pyo3::prelude::*;
