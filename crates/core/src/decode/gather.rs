@@ -3,6 +3,8 @@
 //! Made from a decoder's stages where a token adds the same wherever it stands, but for the first or the
 //! last of a text and for bytes; any other decoder has none, and its stages run.
 
+use std::borrow::Cow;
+
 use super::sentencepiece::SentencePiece;
 use super::{byte_fallback, Decoder, Stage, TextPieces};
 use crate::error::Error;
@@ -10,8 +12,8 @@ use crate::error::Error;
 /// What every id adds to a text.
 #[derive(Debug)]
 pub struct Gather {
-    /// By id: a text of less than `COPIED` bytes and, in the last place, its length; or there `LOOK` where more is to
-    /// be known. Most tokens take one look at memory.
+    /// By id: a short text and its length, once where special tokens are left out and once where not; or `LOOK` where
+    /// more is to be known. Most tokens take one look at memory.
     shorts: Vec<[u8; COPIED]>,
     entries: Vec<Entry>,
     /// The texts of all entries.
@@ -54,7 +56,11 @@ const FLAGS: u32 = MISSING | SPECIAL | BYTE;
 
 /// How many bytes are copied at once: more than most tokens have.
 const COPIED: usize = 16;
-/// The length of a text that is not short, or whose flags matter.
+/// Where a short text's length is, if special tokens are left out.
+const LEN_OF_KEPT: usize = COPIED - 2;
+/// Where its length is, if they are not.
+const LEN: usize = COPIED - 1;
+/// The length of a text that is not short, or is a byte.
 const LOOK: u8 = u8::MAX;
 /// How many ids are gathered before room is made again.
 const GROUP: usize = 64;
@@ -72,12 +78,13 @@ impl Decoder {
         let joint = self.joint()?;
         let (shorts, entries) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
         let mut made = Gather { shorts, entries, texts: Vec::new(), joint };
+        let mut pieces = TextPieces::default();
         for id in ids {
             let start = made.texts.len();
             let mut flags = MISSING;
             if let Some((token, is_special)) = token_of(id) {
                 flags = if is_special { SPECIAL } else { 0 }
-                    | self.add(token, clean_up, &mut made.texts).ok()?;
+                    | self.add(token, clean_up, &mut pieces, &mut made.texts).ok()?;
             }
             let len = u32::try_from(made.texts.len() - start).ok().filter(|len| len & FLAGS == 0)?;
             made.shorts.push(short(&made.texts[start..], flags));
@@ -110,19 +117,29 @@ impl Decoder {
         })
     }
 
-    /// Append what a token adds where it is neither the first nor the last; gives its flags.
-    fn add(&self, token: &str, clean_up: Option<bool>, texts: &mut Vec<u8>) -> Result<u32, Error> {
+    /// Append what a token adds where it is neither the first nor the last; gives its flags. `pieces` is memory to
+    /// work in.
+    fn add(
+        &self,
+        token: &str,
+        clean_up: Option<bool>,
+        pieces: &mut TextPieces,
+        texts: &mut Vec<u8>,
+    ) -> Result<u32, Error> {
+        pieces.clear();
         match self.stages.as_slice() {
-            [] if self.spec.is_none() => texts.extend([b" ", token.as_bytes()].concat()),
+            [] if self.spec.is_none() => {
+                texts.push(b' ');
+                texts.extend_from_slice(token.as_bytes());
+            }
             [Stage::ByteLevel] => crate::text::push_bytes_of_printable(token, texts),
-            [Stage::SentencePiece(decoder)] => return Ok(add_piece(decoder, token, texts)),
+            [Stage::SentencePiece(decoder)] => return Ok(add_piece(decoder, token, pieces, texts)),
             // Between two empty tokens it is neither; those add no more than a space each, at the ends.
             [stage @ (Stage::WordPiece { .. } | Stage::Metaspace { .. } | Stage::Bpe { .. })] => {
-                let mut pieces = TextPieces::default();
-                stage.run(["", token, ""].into_iter(), clean_up, &mut pieces)?;
+                stage.run(["", token, ""].into_iter(), clean_up, pieces)?;
                 texts.extend_from_slice(pieces.iter().nth(1).unwrap_or_default().as_bytes());
             }
-            stages => return add_replaced(stages, token, texts),
+            stages => return add_replaced(stages, token, pieces, texts),
         }
         Ok(0)
     }
@@ -131,23 +148,30 @@ impl Decoder {
 /// A text as it is copied at once, where it can be.
 fn short(text: &[u8], flags: u32) -> [u8; COPIED] {
     let mut short = [0; COPIED];
-    short[COPIED - 1] = LOOK;
-    if text.len() < COPIED && flags == 0 {
+    let is_short = text.len() <= LEN_OF_KEPT && flags & BYTE == 0;
+    if is_short {
         short[..text.len()].copy_from_slice(text);
-        short[COPIED - 1] = text.len() as u8;
     }
+    let len = if is_short { text.len() as u8 } else { LOOK };
+    short[LEN_OF_KEPT] = if flags & SPECIAL == 0 { len } else { 0 };
+    short[LEN] = len;
     short
 }
 
 /// What is left of a token after replacements, as a byte if it then is one and bytes are read.
-fn add_replaced(stages: &[Stage], token: &str, texts: &mut Vec<u8>) -> Result<u32, Error> {
-    let mut text = token.to_owned();
+fn add_replaced(
+    stages: &[Stage],
+    token: &str,
+    pieces: &mut TextPieces,
+    texts: &mut Vec<u8>,
+) -> Result<u32, Error> {
+    let mut text = Cow::Borrowed(token);
     for stage in stages {
         match stage {
             Stage::Replace { .. } => {
-                let mut pieces = TextPieces::default();
-                stage.run(std::iter::once(text.as_str()), None, &mut pieces)?;
-                text = pieces.into_text();
+                pieces.clear();
+                stage.run(std::iter::once(&*text), None, pieces)?;
+                text = Cow::Owned(pieces.open().clone());
             }
             Stage::ByteFallback => {
                 if let Some(byte) = byte_fallback::byte_of(&text) {
@@ -162,13 +186,13 @@ fn add_replaced(stages: &[Stage], token: &str, texts: &mut Vec<u8>) -> Result<u3
     Ok(0)
 }
 
-fn add_piece(decoder: &SentencePiece, piece: &str, texts: &mut Vec<u8>) -> u32 {
+fn add_piece(decoder: &SentencePiece, piece: &str, pieces: &mut TextPieces, texts: &mut Vec<u8>) -> u32 {
     if let Some(byte) = decoder.byte_of(piece) {
         texts.push(byte);
         return BYTE;
     }
-    let mut text = String::new();
-    decoder.push(piece, false, &mut text);
+    let text = pieces.open();
+    decoder.push(piece, false, text);
     texts.extend_from_slice(text.as_bytes());
     0
 }
@@ -262,35 +286,47 @@ impl Gather {
 
     /// Append the texts of ids up to the first that is a byte; says how many ids that was.
     fn append(&self, ids: &[u32], left_out: u32, out: &mut Vec<u8>) -> usize {
+        if left_out & SPECIAL == 0 {
+            self.append_by::<LEN>(ids, out)
+        } else {
+            self.append_by::<LEN_OF_KEPT>(ids, out)
+        }
+    }
+
+    /// The same where the lengths of short texts are at `LEN_AT`.
+    fn append_by<const LEN_AT: usize>(&self, ids: &[u32], out: &mut Vec<u8>) -> usize {
         let mut end = out.len();
         for (group, number) in ids.chunks(GROUP).zip(0..) {
-            if out.len() < end + GROUP * COPIED {
-                out.resize(end + GROUP * COPIED, 0);
-            }
+            make_room(out, end);
             for (&id, at) in group.iter().zip(0..) {
                 let Some(short) = self.shorts.get(id as usize) else { continue };
-                if short[COPIED - 1] != LOOK {
+                if short[LEN_AT] != LOOK {
                     if let Some(to) = out[end..].first_chunk_mut() {
                         *to = *short;
                     }
-                    end += usize::from(short[COPIED - 1]);
+                    end += usize::from(short[LEN_AT]);
                     continue;
                 }
                 let Entry { start, len_and_flags } = self.entries[id as usize];
-                if len_and_flags & left_out != 0 {
-                    continue;
-                }
                 if len_and_flags & BYTE != 0 {
                     out.truncate(end);
                     return number * GROUP + at;
                 }
                 let text = &self.texts[start as usize..][..(len_and_flags & !FLAGS) as usize];
-                out.splice(end..end, text.iter().copied());
+                make_room(out, end + text.len());
+                out[end..][..text.len()].copy_from_slice(text);
                 end += text.len();
             }
         }
         out.truncate(end);
         ids.len()
+    }
+}
+
+/// Make room for the short texts of a group after byte `end`.
+fn make_room(out: &mut Vec<u8>, end: usize) {
+    if out.len() < end + GROUP * COPIED {
+        out.resize(end + GROUP * COPIED, 0);
     }
 }
 

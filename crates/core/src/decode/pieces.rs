@@ -14,6 +14,12 @@ impl TextPieces {
         starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
     }
 
+    /// Forget all strings; their memory stays.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
     /// Append a whole string.
     pub(super) fn push(&mut self, piece: &str) {
         self.text.push_str(piece);

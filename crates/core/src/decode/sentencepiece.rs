@@ -62,7 +62,7 @@ impl SentencePiece {
         }
         let drops = is_first && (spec.add_dummy_prefix || spec.remove_extra_whitespaces);
         let rest = piece.strip_prefix(MARK).filter(|_| drops);
-        text.extend(rest.unwrap_or(piece).chars().map(|c| if c == MARK { ' ' } else { c }));
+        push_with_spaces(rest.unwrap_or(piece), text);
         rest.is_some() && !spec.remove_extra_whitespaces
     }
 
@@ -95,6 +95,16 @@ impl Writer<'_> {
         push_text(&self.bytes, &mut text);
         self.text.push_str(&String::from_utf8_lossy(&text));
         self.bytes.clear();
+    }
+}
+
+/// Write a piece with spaces for its marks, of which most have one, at the beginning.
+fn push_with_spaces(piece: &str, text: &mut String) {
+    let rest = piece.strip_prefix(MARK).unwrap_or(piece);
+    text.push_str(if rest.len() < piece.len() { " " } else { "" });
+    for (nth, part) in rest.split(MARK).enumerate() {
+        text.push_str(if nth > 0 { " " } else { "" });
+        text.push_str(part);
     }
 }
 
