@@ -15,7 +15,7 @@ mod word;
 mod wordpiece;
 
 pub use self::char::CharModel;
-pub use bpe::Bpe;
+pub use bpe::{Borders, Bpe};
 pub use sampling::Sampling;
 pub use sentencepiece::{Cut, Grade, SentencePiece, Worth};
 pub use unigram::{Found, Path, Segmentations, Unigram, MAX_SEGMENTATIONS};
@@ -315,6 +315,15 @@ impl Model {
         spelled.extend(word.bytes().map(printable_of));
         self.run(&spelled, vocab, scratch, out);
         scratch.spelled = spelled;
+    }
+
+    /// Where words that are spelled by their bytes may be taken apart, if that is known.
+    #[must_use]
+    pub fn borders(&self) -> Option<&Borders> {
+        match self {
+            Self::Bpe(model) => model.borders(),
+            _ => None,
+        }
     }
 
     /// Segment words of a text as `run_spelled` does, some at a time; `ends` are where the ids of each end.

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use crate::memo::{self, Asked, Key, Marked, Memo, Texts};
-use crate::model::{Model, ModelScratch};
+use crate::model::{Borders, Model, ModelScratch};
 use crate::pretokenize::Words;
 use crate::vocab::Vocab;
 
@@ -15,6 +15,11 @@ const ASKED: usize = 256;
 /// The longest word, in bytes, that is remembered: of longer ones, whole sentences in some languages, one in
 /// twenty comes again, which is not worth the memory that all take.
 const MAX_REMEMBERED_BYTES: usize = 64;
+
+/// Words from so many bytes on, a power of two, are taken apart where nothing joins, unless they are so long that room
+/// for their parts is too much.
+const LONG: u32 = 16;
+const TOO_LONG: u32 = 1 << 12;
 
 /// Memory for words that are asked for, and for those that are new.
 #[derive(Clone, Debug)]
@@ -32,6 +37,14 @@ pub(super) struct Batch {
     spans: Vec<(usize, usize)>,
     /// and where its ids end.
     ends: Vec<usize>,
+    parts: Parts,
+}
+
+/// Words of a stretch of text, the long ones in parts.
+#[derive(Clone, Debug, Default)]
+struct Parts {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
 }
 
 impl Default for Batch {
@@ -44,6 +57,7 @@ impl Default for Batch {
             text: String::new(),
             spans: Vec::new(),
             ends: Vec::new(),
+            parts: Parts::default(),
         }
     }
 }
@@ -69,6 +83,18 @@ impl ByteWords<'_> {
                 self.model.run_spelled(&text[start..end], self.vocab, self.scratch, out);
             });
         }
+        match self.model.borders().filter(|_| has_long(words)) {
+            Some(borders) => {
+                let mut parts = std::mem::take(&mut self.batch.parts);
+                self.write_all(text, parts.of(text, words, borders), out);
+                self.batch.parts = parts;
+            }
+            None => self.write_all(text, words, out),
+        }
+    }
+
+    /// Append the ids of words as they are.
+    fn write_all(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
         for (starts, ends) in words.starts.chunks(ASKED).zip(words.ends.chunks(ASKED)) {
             let words = Words { starts, ends };
             self.ask(text.as_bytes(), words);
@@ -200,6 +226,35 @@ impl ByteWords<'_> {
             }
         }
     }
+}
+
+impl Parts {
+    /// These words, the long ones that end with other than ASCII taken apart.
+    fn of(&mut self, text: &str, words: Words<'_>, borders: &Borders) -> Words<'_> {
+        let Self { starts, ends } = self;
+        let mut count = 0;
+        for (&start, &end) in words.starts.iter().zip(words.ends) {
+            let room = count + (end - start).min(TOO_LONG) as usize + 1;
+            if starts.len() < room {
+                starts.resize(2 * room, 0);
+                ends.resize(2 * room, 0);
+            }
+            let (starts, ends) = (&mut starts[count..], &mut ends[count..]);
+            let ends_with_ascii = || text.as_bytes()[end as usize - 1].is_ascii();
+            if (LONG..TOO_LONG).contains(&(end - start)) && !ends_with_ascii() {
+                count += borders.part_word(text, (start, end), starts, ends);
+            } else {
+                (starts[0], ends[0]) = (start, end);
+                count += 1;
+            }
+        }
+        Words { starts: &starts[..count], ends: &ends[..count] }
+    }
+}
+
+/// Whether there is a long word.
+fn has_long(words: Words<'_>) -> bool {
+    words.starts.iter().zip(words.ends).fold(0, |all, (start, end)| all | (end - start)) >= LONG
 }
 
 fn is_remembered(len: usize) -> bool {

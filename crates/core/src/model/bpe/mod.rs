@@ -28,6 +28,7 @@ mod sweeps;
 
 use self::alphabet::Alphabet;
 use self::chars::Chars;
+pub use self::linear::Borders;
 use self::linear::ByRows;
 pub(super) use self::linear::{Linear, Rules, Walk};
 use self::long::Links;
@@ -160,6 +161,12 @@ impl Bpe {
         let Some(linear) = &self.bytes else { return false };
         segment_bytes(linear, word, &mut scratch.symbols, |id, _| out.push(id));
         true
+    }
+
+    /// Where words of bytes may be taken apart, if that is known.
+    #[must_use]
+    pub fn borders(&self) -> Option<&Borders> {
+        self.bytes.as_ref()?.borders()
     }
 
     /// Segment words of a text as `run_bytes` does, most of them at once; `ends` are where the entries of each end.

@@ -12,6 +12,7 @@
 //! verdicts  which were last found to be, or not
 //! prefixes  the entries that a text begins with
 //! builder   places the states of these
+//! borders   where words may be taken apart before
 //! stored    keeps them in files
 //! rest      what is left where that takes too long
 //! rows      words that are not long, many at once
@@ -31,6 +32,7 @@
 //! The published description of the idea is the documentation of GitHub's `bpe` crate (van Antwerpen and
 //! Neubeck 2024, "So many tokens, so little time").
 
+mod borders;
 mod builder;
 mod halves;
 mod joins;
@@ -45,6 +47,7 @@ mod verdicts;
 
 use piecework_kernels::joins::BytePairs;
 
+pub use self::borders::Borders;
 use self::halves::Halves;
 use self::prefixes::{Match, Prefixes};
 pub(super) use self::rows::ByRows;
@@ -87,6 +90,8 @@ pub(in crate::model) struct Linear {
     entries: Vec<u32>,
     /// Where symbols are the bytes, and nothing but merges makes entries: words that are not long go by rows.
     byte_pairs: Option<BytePairs>,
+    /// There, too, words may be taken apart where nothing joins.
+    borders: Option<Borders>,
     /// The most bytes that one of them has.
     longest: usize,
     /// After how many bytes it is asked what of them is decided.
@@ -127,10 +132,11 @@ impl Linear {
         let goes_by_rows = are_bytes && entries.len() == first_whole;
         let byte_pairs = goes_by_rows.then(|| BytePairs::of(halves.of_bytes()));
         let texts = texts.all();
+        let borders = goes_by_rows.then(|| Borders::of(texts.iter().copied()));
         let prefixes = Prefixes::restore_or_make(rules.stored, &texts, first_whole as u32)?;
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
         let stretch = stretches::stretch(longest);
-        Some(Self { halves, prefixes, entries, byte_pairs, longest, stretch })
+        Some(Self { halves, prefixes, entries, byte_pairs, borders, longest, stretch })
     }
 
     /// Give `found` the entries of a word and how many bytes each has, up to a symbol that is not known; gives
@@ -154,6 +160,11 @@ impl Linear {
         }
         let give = |taken: Match| found(self.entries[taken.entry as usize], taken.len as usize);
         self.walk(word, longest, walk, give)
+    }
+
+    /// Where words may be taken apart, if that is known.
+    pub(in crate::model) fn borders(&self) -> Option<&Borders> {
+        self.borders.as_ref()
     }
 
     /// Whether a word begins with a symbol that is known.
@@ -241,6 +252,7 @@ impl Linear {
     pub(in crate::model) fn bytes(&self) -> usize {
         self.halves.bytes()
             + self.byte_pairs.as_ref().map_or(0, BytePairs::bytes)
+            + self.borders.as_ref().map_or(0, Borders::bytes)
             + size_of_val(self.entries.as_slice())
     }
 }
