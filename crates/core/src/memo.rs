@@ -7,7 +7,7 @@
 mod key;
 mod texts;
 
-pub use key::{Key, MAX_KEY_BYTES};
+pub use key::{block_at, Key, MAX_KEY_BYTES};
 pub use piecework_kernels::lines::{pack, put, Asked, Known, PackedIds, MAX_IDS as MAX_PIECES};
 pub use texts::{Kept, Texts};
 

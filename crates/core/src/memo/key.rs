@@ -34,6 +34,13 @@ impl Key {
         Self(bytes | (len as u128) << 120)
     }
 
+    /// The key of a word given as the low `len` bytes of a block, whatever the rest.
+    #[inline]
+    #[must_use]
+    pub fn from_block(block: u128, len: usize) -> Self {
+        Self::from_low_bytes(block & LOW_BYTES[len], len)
+    }
+
     /// The key of a word, if it is neither empty nor too long.
     #[inline]
     #[must_use]
@@ -48,13 +55,8 @@ impl Key {
     #[inline]
     #[must_use]
     pub fn at(text: &[u8], start: usize, end: usize) -> Option<Self> {
-        match text[start..].first_chunk::<16>() {
-            Some(block) if start < end && end - start <= MAX_KEY_BYTES => {
-                let len = end - start;
-                Some(Self::from_low_bytes(u128::from_le_bytes(*block) & LOW_BYTES[len], len))
-            }
-            _ => Self::of(&text[start..end]),
-        }
+        let len = end.checked_sub(start).filter(|len| (1..=MAX_KEY_BYTES).contains(len))?;
+        Some(Self::from_block(block_at(text, start), len))
     }
 
     /// The key of the same bytes as text that is still to be normalized.
@@ -102,6 +104,28 @@ impl Key {
     }
 }
 
+/// The 16 bytes of a text from `at` on as a number, zeros after the end.
+///
+/// Near the end they are the last of the text's last 16.
+#[inline]
+#[must_use]
+pub fn block_at(text: &[u8], at: usize) -> u128 {
+    if let Some(block) = text[at..].first_chunk() {
+        return u128::from_le_bytes(*block);
+    }
+    let Some(last) = text.last_chunk::<16>() else { return short_block_at(text, at) };
+    let before = at + last.len() - text.len();
+    u128::from_le_bytes(*last).checked_shr(8 * before as u32).unwrap_or(0)
+}
+
+/// The same for a text of fewer bytes.
+fn short_block_at(text: &[u8], at: usize) -> u128 {
+    match &text[at..] {
+        [] => 0,
+        rest => low_bytes(rest),
+    }
+}
+
 /// 1 to 15 bytes as a number, read in pieces that may overlap.
 #[inline]
 fn low_bytes(word: &[u8]) -> u128 {
@@ -135,6 +159,21 @@ mod tests {
             let (bytes, found) = Key::of(word).unwrap().bytes();
             assert_eq!((&bytes[..len], found), (word, len));
             assert_eq!(Key::at(&text, start, start + len), Key::of(word));
+        }
+    }
+
+    #[test]
+    fn keys_are_the_same_near_the_end_of_a_text() {
+        let all: Vec<u8> = (1..=40).collect();
+        for text in (0..=all.len()).map(|len| &all[..len]) {
+            for (start, end) in (0..=text.len()).flat_map(|end| (0..=end).map(move |start| (start, end))) {
+                assert_eq!(Key::at(text, start, end), Key::of(&text[start..end]));
+            }
+            for at in 0..=text.len() {
+                let mut block = [0; 16];
+                block.iter_mut().zip(&text[at..]).for_each(|(byte, &of_text)| *byte = of_text);
+                assert_eq!(block_at(text, at), u128::from_le_bytes(block));
+            }
         }
     }
 

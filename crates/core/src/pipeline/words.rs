@@ -136,19 +136,6 @@ impl Splitter {
     }
 }
 
-/// The 16 bytes from `at` on, zeros after the end.
-#[inline]
-pub(super) fn block_at(bytes: &[u8], at: usize) -> [u8; 16] {
-    match bytes[at..].first_chunk::<16>() {
-        Some(block) => *block,
-        None => {
-            let mut block = [0; 16];
-            block[..bytes.len() - at].copy_from_slice(&bytes[at..]);
-            block
-        }
-    }
-}
-
 /// Takes the words of a text; `at` is the byte of the text where the word begins or, of one that is
 /// rewritten, where the stretch around it does.
 pub trait WordSink {

@@ -1,11 +1,10 @@
 //! One text: the words in it, their keys in the memo, and what normalizing and marking makes of them.
 
-use super::super::words::block_at;
 use super::form::{Begins, Form, Layout, MARK, MARK_TEXT};
 use super::lone::Put;
 use super::scan::{Follows, Masks, Run, Stretch};
 use crate::error::Error;
-use crate::memo::{Key, MAX_KEY_BYTES};
+use crate::memo::{block_at, Key, MAX_KEY_BYTES};
 use crate::model::Cut;
 use crate::normalize::Normalizer;
 use crate::text::{class_of, Class};
@@ -111,19 +110,19 @@ impl<'t> Source<'t> {
     }
 
     /// The key of a word, if it is short: its bytes, that of its mark as a space.
-    #[inline]
+    #[inline(always)]
     pub(super) fn key_of(&self, word: Word) -> Option<Key> {
         let len = word.end - word.start + usize::from(word.mark == Mark::Added);
         if len > MAX_KEY_BYTES {
             return None;
         }
-        let mut block = u128::from_le_bytes(block_at(self.text.as_bytes(), word.start));
+        let mut block = block_at(self.text.as_bytes(), word.start);
         match word.mark {
             Mark::None => {}
             Mark::Space => block = block & !0xFF | u128::from(b' '),
             Mark::Added => block = block << 8 | u128::from(b' '),
         }
-        Some(Key::from_low_bytes(block & (u128::MAX >> (128 - 8 * len)), len))
+        Some(Key::from_block(block, len))
     }
 
     /// The key of a part of a marked word, if it is short: that of the word which it is the marked text of, or else one
@@ -277,8 +276,8 @@ fn key_after((first, count): (u8, usize), text: &[u8], from: usize, end: usize) 
         return None;
     }
     let before = u128::from_le_bytes([first; 16]) & !(u128::MAX << (8 * count));
-    let block = u128::from_le_bytes(block_at(text, from)) << (8 * count) | before;
-    Some(Key::from_low_bytes(block & (u128::MAX >> (128 - 8 * len)), len))
+    let block = block_at(text, from) << (8 * count) | before;
+    Some(Key::from_block(block, len))
 }
 
 fn cut_before_marks(text: &str, mut visit: impl FnMut(usize, usize)) {
