@@ -172,7 +172,9 @@ impl Alone<'_> {
     /// Put in the ids of words that are not known.
     fn finish(&mut self, growth: &mut Growth) -> Result<(), Error> {
         let mut result = Ok(());
-        self.join();
+        if !self.batch.held.is_empty() {
+            self.join();
+        }
         for at in 0..self.batch.held.words.len() {
             let Later { way, ids, .. } = self.batch.held.words[at];
             if result.is_ok() && way == Way::New && ids.0 == ids.1 {

@@ -38,7 +38,7 @@ use self::form::Form;
 use self::scan::Masks;
 use self::segmenter::{Scored, Settling};
 use self::source::Source;
-use self::words::Words;
+use self::words::{Waits, Words};
 use crate::error::Error;
 use crate::memo::{Memo, Texts};
 use crate::model::{Model, ModelScratch};
@@ -60,6 +60,7 @@ pub(super) struct MarkedScratch {
     word: String,
     normalized: String,
     settling: Settling,
+    waits: Waits,
     batch: Batch,
 }
 
@@ -111,11 +112,11 @@ pub(super) fn append_marked(text: &str, tools: Tools<'_>, out: &mut Vec<u32>) ->
 fn run(source: Source<'_>, tools: Tools<'_>, out: &mut Vec<u32>) -> Result<(), Error> {
     let Tools { model, vocab, memo, long_memo, scratch, memory, .. } = tools;
     let memos = (memo, long_memo);
-    let MarkedScratch { masks, word, normalized, settling, batch } = memory;
+    let MarkedScratch { masks, word, normalized, settling, waits, batch } = memory;
     match model {
         Model::SentencePiece(model) if model.is_contextual() => {
             let scored = Scored::begin(model, vocab, scratch, settling, out.len());
-            Words::new(source, scored, memos, (word, normalized), out).run(masks)
+            Words::new(source, scored, memos, (word, normalized), waits, out).run(masks)
         }
         _ => {
             let (memo, long_memo) = memos;

@@ -22,6 +22,16 @@ struct Waiting {
 
 const NOTHING: Waiting = Waiting { key: Key::ABSENT, hash: 0, word: Word::NONE };
 
+/// Memory for words that wait.
+#[derive(Clone, Debug)]
+pub(super) struct Waits(Box<[Waiting; WAITING]>);
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self(Box::new([NOTHING; WAITING]))
+    }
+}
+
 /// The most ids of a word that is not new.
 #[inline]
 fn most_ids(word: Word) -> usize {
@@ -44,7 +54,7 @@ pub(super) struct Words<'s> {
     long_memo: &'s mut memo::Texts,
     texts: Texts<'s>,
     out: &'s mut Vec<u32>,
-    waiting: [Waiting; WAITING],
+    waiting: &'s mut [Waiting; WAITING],
     count: usize,
     /// How many ids those that wait may have, unless some are new.
     room: usize,
@@ -58,9 +68,10 @@ impl<'s> Words<'s> {
         segmenter: Scored<'s>,
         (memo, long_memo): (&'s mut Memo, &'s mut memo::Texts),
         texts: Texts<'s>,
+        waits: &'s mut Waits,
         out: &'s mut Vec<u32>,
     ) -> Self {
-        let waiting = [NOTHING; WAITING];
+        let waiting = &mut *waits.0;
         let growth = Growth::of(source.text.len());
         Self {
             source,
