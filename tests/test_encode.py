@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import os
 import pickle
 import sys
@@ -233,6 +234,47 @@ def test_tokenizers_pickle_copy_compare_and_hash(tok: pw.Tokenizer) -> None:
         assert other.encode("hugs").ids == tok.encode("hugs").ids
     assert tok != tok.with_padding(9)
     assert repr(tok).startswith("Tokenizer(BertNormalizer -> BertPreTokenizer -> WordPiece")
+
+
+def test_encode_says_what_it_takes() -> None:
+    takes = inspect.signature(pw.Tokenizer.encode).parameters.values()
+    assert [(one.name, one.default) for one in takes if one.kind is one.KEYWORD_ONLY] == [
+        ("add_special_tokens", True),
+        ("is_pretokenized", False),
+        ("parse_special", None),
+        ("sampling", None),
+    ]
+
+
+def test_encode_can_be_extended(tok: pw.Tokenizer) -> None:
+    class Shouting(pw.Tokenizer):
+        def encode(self, text: str, *args: object, **settings: object) -> pw.Encoding:
+            return super().encode(f"{text},", *args, **settings)
+
+    shouting = Shouting.from_json(tok.to_json())
+    assert shouting.encode("hug").tokens == ["[CLS]", "hug", ",", "[SEP]"]
+
+
+def test_a_tokenizer_is_made_once(tok: pw.Tokenizer) -> None:
+    with pytest.raises(TypeError, match="immutable"):
+        tok.__init__(pw.spec.Char({"[UNK]": 0}))  # type: ignore[misc]
+
+
+def test_a_field_is_computed_once(tok: pw.Tokenizer) -> None:
+    encoding = tok.encode("hugs")
+    assert encoding.tokens is encoding.tokens
+    assert encoding.byte_offsets is encoding.byte_offsets
+    assert copy.copy(encoding).tokens == encoding.tokens
+
+
+def test_encodings_can_be_extended(tok: pw.Tokenizer) -> None:
+    class Counted(pw.Encoding):
+        @property
+        def count(self) -> int:
+            return len(self.tokens)
+
+    counted = Counted.of(tok.encode("hugs").every_field(), "hugs")
+    assert (counted.count, counted.ids) == (4, tok.encode("hugs").ids)
 
 
 def test_vocabulary_look_ups(tok: pw.Tokenizer) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 from piecework._core import EncodedText
+from piecework.halves import python_half
 from piecework.properties import cached_property
 
 TYPE_CHECKING = False
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from piecework._core import RawEncoding
 
 
+@python_half
 class Encoding(EncodedText):
     """One encoded text or pair: parallel lists, one item a token.
 
@@ -23,8 +25,6 @@ class Encoding(EncodedText):
     >>> e.ids, e.tokens, e.offsets
     ([1, 2], ['hug', '##s'], [(0, 3), (3, 4)])
     """
-
-    __slots__ = ("__dict__",)
 
     @classmethod
     def of(

@@ -22,8 +22,11 @@ else:
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
             if instance is None:
                 return self
-            value = instance.__dict__[self.name] = self.compute(instance)
-            return value
+            # The attribute comes first, but for a class of Rust's, whose instances have it here alone.
+            computed = instance.__dict__
+            if self.name not in computed:
+                computed[self.name] = self.compute(instance)
+            return computed[self.name]
 
 
 __all__ = ["cached_property"]

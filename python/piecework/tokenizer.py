@@ -7,6 +7,7 @@ import os
 from piecework._core import (
     Core,
     TextColumn,
+    TextEncoder,
     find_special,
     write_cache,
     write_sentencepiece,
@@ -67,7 +68,7 @@ _ROLES = {
 }
 
 
-class Tokenizer(Trainable, Resizable, Segmentable, Adaptable):
+class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
     """Turn text into subword ids and back.
 
     >>> import piecework as pw
@@ -174,48 +175,7 @@ class Tokenizer(Trainable, Resizable, Segmentable, Adaptable):
 
     # ---- text to ids
 
-    def encode(
-        self,
-        text: str | Sequence[str],
-        pair: str | Sequence[str] | None = None,
-        *,
-        add_special_tokens: bool = True,
-        is_pretokenized: bool = False,
-        parse_special: bool | Collection[str] | None = None,
-        sampling: Sampling | None = None,
-    ) -> Encoding:
-        """Encode one text, or a text and its pair, with every field.
-
-        Offsets count characters of the text as given, whatever the normalizer did. With
-        `is_pretokenized` text and pair are sequences of words: each is normalized and split further,
-        word ids number the words given, and offsets count from the beginning of each word.
-
-        `parse_special` says which special tokens are recognised when they are written in the text:
-        all (True, as in `tokenizers`), none (False: the safe setting for text that others wrote), or
-        those named; the others are text. None leaves it to the tokenizer: most recognise all, those read
-        from ranks raise `SpecialTokenError` (see `spec.TokenizerSpec.special_in_text`).
-
-        `sampling` draws the segmentation of a BPE or Unigram model at random; a BPE model that says
-        `dropout` does so by itself, from fresh randomness, unless `Sampling(alpha=0)` is given.
-        """
-        plain = self._plain
-        if (
-            plain is not None
-            and pair is None
-            and parse_special is None
-            and sampling is None
-            and not is_pretokenized
-        ):
-            core, parses = plain
-            return Encoding(core, text, None, add_special_tokens, parses)
-        return self._encoded(
-            text,
-            pair,
-            add_special_tokens=add_special_tokens,
-            is_pretokenized=is_pretokenized,
-            parse_special=self._selected(parse_special, [text] if pair is None else [text, pair]),
-            sampling=self._drawn(sampling),
-        )
+    # `encode` is that of `TextEncoder`, which leaves to `_encode_otherwise` what is not one plain text.
 
     def encode_batch(
         self,
@@ -546,10 +506,27 @@ class Tokenizer(Trainable, Resizable, Segmentable, Adaptable):
     ) -> None:
         self._core, self._functions = core, tuple(functions)
         self._special_in_text: SpecialInText = special_in_text
-        # What is asked for the ids of one text, where they tell all that can be asked again later, and
-        # whether special tokens in it are parsed.
         is_plain = core.is_plain and not functions and special_in_text != "refuse"
-        self._plain = (core, special_in_text == "parse") if is_plain else None
+        self._encode_by(core if is_plain else None, special_in_text == "parse")
+
+    def _encode_otherwise(
+        self,
+        text: str | Sequence[str],
+        pair: str | Sequence[str] | None,
+        *,
+        add_special_tokens: bool,
+        is_pretokenized: bool,
+        parse_special: bool | Collection[str] | None,
+        sampling: Sampling | None,
+    ) -> Encoding:
+        return self._encoded(
+            text,
+            pair,
+            add_special_tokens=add_special_tokens,
+            is_pretokenized=is_pretokenized,
+            parse_special=self._selected(parse_special, [text] if pair is None else [text, pair]),
+            sampling=self._drawn(sampling),
+        )
 
     def _encoded(
         self,

@@ -1,13 +1,13 @@
 //! One encoded text: its ids at once, its other fields when they are read, as Python lists.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use piecework_core::batch::Encoder;
 use piecework_core::encoding::{Encoding, Token, NONE};
 use piecework_core::pipeline::{Input, Options};
 use piecework_core::special::Selector;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::core::Core;
 use crate::errors::raise;
@@ -17,8 +17,8 @@ use crate::text::borrow;
 /// Shorter texts are encoded without releasing the GIL.
 const SHORT_TEXT_BYTES: usize = 1024;
 
-/// What `Encoding` extends, so that to make one takes a single call: the ids of a text, and what the other
-/// fields are made with.
+/// The half of `Encoding` that is in Rust, so that one is made without a call of a class: the ids of a text, and
+/// what the other fields are made with.
 #[pyclass(frozen, subclass, module = "piecework._core")]
 pub struct EncodedText {
     /// Vocabulary ids.
@@ -29,6 +29,8 @@ pub struct EncodedText {
     pair: Option<Py<PyAny>>,
     add_special_tokens: bool,
     parse_special: bool,
+    /// What the other half has computed.
+    computed: OnceLock<Py<PyDict>>,
 }
 
 /// A tokenizer, where nothing but the ids was made; or every field.
@@ -36,6 +38,22 @@ pub struct EncodedText {
 enum Source {
     Core(Py<Core>),
     Raw(Py<RawEncoding>),
+}
+
+impl EncodedText {
+    /// Encode one text into ids alone.
+    #[inline]
+    pub(crate) fn of_text(
+        core: &Bound<'_, Core>,
+        text: Bound<'_, PyAny>,
+        add_special_tokens: bool,
+        parse_special: bool,
+    ) -> PyResult<Self> {
+        let ids = ids_of(core, &text, add_special_tokens, parse_special)?.unbind();
+        let (source, text) = (Source::Core(core.clone().unbind()), text.unbind());
+        let computed = OnceLock::new();
+        Ok(Self { ids, source, text, pair: None, add_special_tokens, parse_special, computed })
+    }
 }
 
 #[pymethods]
@@ -51,11 +69,19 @@ impl EncodedText {
         parse_special: bool,
     ) -> PyResult<Self> {
         let ids = match &source {
-            Source::Core(core) => ids_of(py, core.get(), &text, add_special_tokens, parse_special)?,
-            Source::Raw(raw) => raw.get().ids(py)?,
+            Source::Core(core) => {
+                return Self::of_text(core.bind(py), text, add_special_tokens, parse_special)
+            }
+            Source::Raw(raw) => raw.get().ids(py)?.unbind(),
         };
-        let (ids, text) = (ids.unbind(), text.unbind());
-        Ok(Self { ids, source, text, pair, add_special_tokens, parse_special })
+        let (text, computed) = (text.unbind(), OnceLock::new());
+        Ok(Self { ids, source, text, pair, add_special_tokens, parse_special, computed })
+    }
+
+    /// What has been computed of it, by name.
+    #[getter]
+    fn __dict__<'py>(&self, py: Python<'py>) -> &Bound<'py, PyDict> {
+        self.computed.get_or_init(|| PyDict::new(py).unbind()).bind(py)
     }
 
     /// Every field; where only ids were made, the text is encoded once more.
@@ -86,19 +112,24 @@ impl EncodedText {
 }
 
 /// The ids of one text, without padding.
+#[inline]
 fn ids_of<'py>(
-    py: Python<'py>,
-    core: &Core,
+    core: &Bound<'py, Core>,
     text: &Bound<'py, PyAny>,
     add_special_tokens: bool,
     parse_special: bool,
 ) -> PyResult<Bound<'py, PyList>> {
+    let (py, core) = (core.py(), core.get());
     let text = borrow(text, || "text".into())?;
     let parse_special = &if parse_special { Selector::All } else { Selector::only(Vec::new()) };
     let options = Options { add_special_tokens, parse_special, sampling: None };
-    let encode = || core.encoder.ids(Input::Text(text), options);
+    let input = Input::Text(text);
     // To let others run takes as long as encoding a short text does.
-    let ids = if text.len() < SHORT_TEXT_BYTES { encode() } else { py.detach(encode) };
+    if text.len() < SHORT_TEXT_BYTES {
+        let list = |ids: &[u32]| core.numbers.list(py, ids.iter().copied());
+        return core.encoder.ids(input, options, list).map_err(raise)?;
+    }
+    let ids = py.detach(|| core.encoder.ids(input, options, <[u32]>::to_vec));
     core.numbers.list(py, ids.map_err(raise)?.into_iter())
 }
 

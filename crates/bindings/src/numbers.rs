@@ -38,7 +38,7 @@ impl Numbers {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn number<'py>(py: Python<'py>, slots: &[OnceLock<Py<PyInt>>], id: u32) -> Bound<'py, PyInt> {
     let Some(slot) = slots.get(id as usize) else { return new_number(py, id) };
     match slot.get() {

@@ -35,6 +35,9 @@ type Scratches = Vec<Box<Scratch>>;
 #[derive(Debug)]
 pub struct Encoder {
     pipeline: Pipeline,
+    /// That of the first thread, locked as long as it works: no other lock for who is alone.
+    first: Mutex<Option<Box<Scratch>>>,
+    /// Those of others.
     idle: Mutex<Scratches>,
 }
 
@@ -42,7 +45,7 @@ impl Encoder {
     /// Wrap a pipeline.
     #[must_use]
     pub fn new(pipeline: Pipeline) -> Self {
-        Self { pipeline, idle: Mutex::default() }
+        Self { pipeline, first: Mutex::default(), idle: Mutex::default() }
     }
 
     /// The pipeline.
@@ -53,13 +56,20 @@ impl Encoder {
 
     /// Run `work` with a scratch that no other thread has.
     pub fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
+        if let Ok(mut first) = self.first.try_lock() {
+            return work(first.get_or_insert_with(|| self.new_scratch()));
+        }
         let taken = self.idle().and_then(|mut idle| idle.pop());
-        let mut scratch = taken.unwrap_or_else(|| Box::new(self.pipeline.scratch()));
+        let mut scratch = taken.unwrap_or_else(|| self.new_scratch());
         let result = work(&mut scratch);
         if let Some(mut idle) = self.idle() {
             idle.push(scratch);
         }
         result
+    }
+
+    fn new_scratch(&self) -> Box<Scratch> {
+        Box::new(self.pipeline.scratch())
     }
 
     /// The store of scratches, which is in use for a moment at a time.
@@ -112,11 +122,14 @@ impl Encoder {
         Ok(gather.whole())
     }
 
-    /// The ids of one input, without padding.
-    pub fn ids(&self, input: Input<'_>, options: Options<'_>) -> Result<Vec<u32>, Error> {
-        let mut ids = Vec::with_capacity(room_for(input.bytes()));
-        self.with_scratch(|scratch| self.pipeline.row_into(input, None, options, scratch, &mut ids, None))?;
-        Ok(ids)
+    /// Look at the ids of one input, without padding.
+    pub fn ids<R>(
+        &self,
+        input: Input<'_>,
+        options: Options<'_>,
+        look: impl FnOnce(&[u32]) -> R,
+    ) -> Result<R, Error> {
+        self.with_scratch(|scratch| self.pipeline.row(input, options, scratch).map(look))
     }
 
     /// Count the tokens of every text.

@@ -99,7 +99,7 @@ fn many_words_together() -> String {
 fn one_by_one(spec: &TokenizerSpec, texts: &[Input<'_>], options: Options<'_>) -> Vec<Vec<u32>> {
     let ids = |&text: &Input<'_>| {
         let encoder = Encoder::new(Pipeline::compile(spec.clone()).expect("a tokenizer"));
-        encoder.ids(text, options).expect("ids")
+        encoder.ids(text, options, <[u32]>::to_vec).expect("ids")
     };
     texts.iter().map(ids).collect()
 }

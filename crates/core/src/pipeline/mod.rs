@@ -88,6 +88,7 @@ pub struct Scratch {
     marked: MarkedScratch,
     first: Vec<u32>,
     second: Vec<u32>,
+    row: Vec<u32>,
     spelled: Vec<u32>,
     pieces: Vec<Piece>,
     /// Added tokens that swallowed whitespace, by sequence and first character: their text with it.
@@ -248,6 +249,7 @@ impl Pipeline {
             marked: MarkedScratch::default(),
             first: Vec::new(),
             second: Vec::new(),
+            row: Vec::new(),
             spelled: Vec::new(),
             pieces: Vec::new(),
             swallowed: FxHashMap::default(),
@@ -352,6 +354,20 @@ impl Pipeline {
         }
         words.finish();
         scratch.model.check()
+    }
+
+    /// The ids of one input as `encode` gives them, in the scratch.
+    pub fn row<'s>(
+        &self,
+        input: Input<'_>,
+        options: Options<'_>,
+        scratch: &'s mut Scratch,
+    ) -> Result<&'s [u32], Error> {
+        let mut row = std::mem::take(&mut scratch.row);
+        row.clear();
+        let result = self.row_into(input, None, options, scratch, &mut row, None);
+        scratch.row = row;
+        result.map(|()| scratch.row.as_slice())
     }
 
     /// Append the ids of one input or pair as `encode` gives them, and their type ids where wanted.
