@@ -54,7 +54,9 @@ const BYTES_PER_NODE: usize = 12;
 impl<'t> Tree<'t> {
     /// Read a whole text; `None` if it is no JSON.
     pub(crate) fn read(text: &'t str) -> Option<Self> {
-        let nodes = Vec::with_capacity(text.len() / BYTES_PER_NODE + 1);
+        let room = text.len() / BYTES_PER_NODE + 1;
+        keep_memory::<Node>(2 * room);
+        let nodes = Vec::with_capacity(room);
         let mut reader = Reader { text, at: 0, depth: 0, nodes };
         reader.value()?;
         reader.skip_space();
@@ -65,6 +67,12 @@ impl<'t> Tree<'t> {
     pub(crate) fn root(&self) -> Value<'_> {
         Value(&self.0)
     }
+}
+
+/// Have memory that is freed used again, by the tables that are made of these values: an allocator that gives large
+/// blocks back to the system, which has to clear each page anew, keeps them once it has seen a larger one freed.
+fn keep_memory<T>(room: usize) {
+    drop(std::hint::black_box(Vec::<T>::with_capacity(room)));
 }
 
 impl<'a> Value<'a> {

@@ -55,9 +55,9 @@ impl Pairs {
         self.find(self.home(left, right), left, right)
     }
 
-    /// Ask for the memory where `find` looks first for what two numbers join to.
+    /// Ask for the memory where `get` and `insert` look first for two numbers; says where that is.
     #[inline(always)]
-    pub(super) fn seek(&self, left: u32, right: u32) -> usize {
+    pub fn seek(&self, left: u32, right: u32) -> usize {
         let at = self.home(left, right);
         prefetch_read(&self.buckets[at]);
         at

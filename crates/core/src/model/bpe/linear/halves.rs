@@ -14,6 +14,9 @@ use piecework_kernels::joins::{Pairs, NUMBER_BOUND};
 use super::joins::Joins;
 use super::{Merge, Rules, NONE};
 
+/// So many merges ahead the memory for one is asked for.
+const AHEAD: usize = 16;
+
 /// The numbers of entries, and how they are joined.
 #[derive(Clone, Debug)]
 pub(super) struct Halves {
@@ -49,7 +52,10 @@ impl Halves {
         };
         let mut entries = symbols.to_vec();
         let mut missed = Vec::new();
-        for merge in merges {
+        for (at, merge) in merges.iter().enumerate() {
+            if let Some([left, right, _]) = merges.get(at + AHEAD).map(|later| later.numbers(&numbers)) {
+                halves.joins.prefetch(left, right);
+            }
             let [left, right, joined] = merge.numbers(&numbers);
             if left == NONE || right == NONE {
                 missed.push(merge);

@@ -1,6 +1,7 @@
 //! Which two entries join to which, by their numbers: a table behind a filter of bits.
 
 use piecework_kernels::joins::{hash, Pairs, NUMBER_BOUND};
+use piecework_kernels::prefetch::prefetch_read;
 
 use super::NONE;
 
@@ -28,6 +29,14 @@ impl Joins {
         self.pairs.insert(left, right, joined);
         let (word, bits) = self.filter_bits(hash(left, right));
         self.filter[word] |= bits;
+    }
+
+    /// Say that two entries will be asked for soon, or let join.
+    #[inline]
+    pub(super) fn prefetch(&self, left: u32, right: u32) {
+        let (word, _) = self.filter_bits(hash(left, right));
+        prefetch_read(&self.filter[word]);
+        self.pairs.seek(left, right);
     }
 
     /// What two entries join to, or `NONE`.
