@@ -117,8 +117,8 @@ impl Pipeline {
     }
 
     fn gather(&self, clean_up: Option<bool>) -> Option<Gather> {
-        let known = self.vocab.iter().map(|(_, id)| id).chain(self.added.keys().copied());
-        let ids = 0..known.max().map_or(0, |id| id + 1);
+        let added = self.added.keys().map(|id| id + 1).max().unwrap_or(0);
+        let ids = 0..added.max(self.vocab.id_bound() as u32);
         let token_of = |id| Some((self.decoded_token(id)?, self.special.is_special(id)));
         self.decoder.gather(ids, token_of, clean_up)
     }

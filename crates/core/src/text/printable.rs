@@ -22,6 +22,17 @@ const fn printable() -> [char; 256] {
     chars
 }
 
+/// By character: the byte that it stands for.
+static BYTES: [Option<u8>; 0x144] = {
+    let mut bytes = [None; 0x144];
+    let mut byte = 0;
+    while byte < 256 {
+        bytes[PRINTABLE[byte] as usize] = Some(byte as u8);
+        byte += 1;
+    }
+    bytes
+};
+
 /// The printable character that stands for a byte.
 #[inline]
 #[must_use]
@@ -33,19 +44,14 @@ pub const fn printable_of(byte: u8) -> char {
 #[inline]
 #[must_use]
 pub fn byte_of_printable(c: char) -> Option<u8> {
-    match u32::from(c) {
-        code @ (0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF) => Some(code as u8),
-        code @ 0x100..=0x120 => Some((code - 0x100) as u8),
-        code @ 0x121..=0x142 => Some((code - 0x121 + 0x7F) as u8),
-        0x143 => Some(0xAD),
-        _ => None,
-    }
+    BYTES.get(c as usize).copied().flatten()
 }
 
 /// Append the bytes that a token of printable characters stands for; one with any other character stands
 /// for itself.
 pub fn push_bytes_of_printable(token: &str, bytes: &mut Vec<u8>) {
     let start = bytes.len();
+    bytes.reserve(token.len());
     for c in token.chars() {
         let Some(byte) = byte_of_printable(c) else {
             bytes.truncate(start);
