@@ -280,7 +280,7 @@ class RawBatch:
 
     @property
     def sequence_ids(self) -> npt.NDArray[np.int8] | None:
-        """-1 for none; None unless they were asked for."""
+        """-1 for none; None unless they were asked for, and where there are no pairs."""
 
     token_count: int
     def lists(self) -> list[list[int]]:

@@ -82,7 +82,9 @@ class Batch:
     @property
     def sequence_ids(self) -> npt.NDArray[np.int8]:
         """0 for the row's text, 1 for its pair, -1 for template tokens, int8 of shape (tokens,)."""
-        return _asked_for(self._raw.sequence_ids)
+        sequence_ids = self._raw.sequence_ids
+        # Without pairs, what is of a word is of the row's text.
+        return np.minimum(self.word_ids, 0).astype(np.int8) if sequence_ids is None else sequence_ids
 
     # ---- rows
 

@@ -21,16 +21,19 @@ pub struct RawBatch {
     row_offsets: Column<i64>,
     type_ids: Option<Column<u8>>,
     attention_mask: Option<Column<u8>>,
-    /// Offsets (two a token), word ids and sequence ids.
-    spans: Option<(Column<u32>, Column<i32>, Column<i8>)>,
+    /// Offsets (two a token) and word ids.
+    spans: Option<(Column<u32>, Column<i32>)>,
+    sequence_ids: Option<Column<i8>>,
     numbers: Arc<Numbers>,
 }
 
 impl RawBatch {
     /// Hold what was encoded.
     pub(crate) fn new(batch: BatchIds, numbers: Arc<Numbers>) -> Self {
+        let mut sequences = None;
         let spans = batch.spans.map(|Spans { offsets, word_ids, sequence_ids }| {
-            (Column::of(offsets.into_flattened()), Column::of(word_ids), Column::of(sequence_ids))
+            sequences = sequence_ids;
+            (Column::of(offsets.into_flattened()), Column::of(word_ids))
         });
         Self {
             rows: batch.row_offsets.len().saturating_sub(1),
@@ -40,6 +43,7 @@ impl RawBatch {
             type_ids: batch.type_ids.map(Column::of),
             attention_mask: batch.attention_mask.map(Column::of),
             spans,
+            sequence_ids: sequences.map(Column::of),
             numbers,
         }
     }
@@ -57,6 +61,7 @@ impl RawBatch {
             type_ids: None,
             attention_mask: None,
             spans: None,
+            sequence_ids: None,
             numbers: Arc::default(),
         })
     }
@@ -83,17 +88,17 @@ impl RawBatch {
 
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u32>>>> {
-        self.spans.as_ref().map(|(offsets, ..)| offsets.array(py).cloned()).transpose()
+        self.spans.as_ref().map(|(offsets, _)| offsets.array(py).cloned()).transpose()
     }
 
     #[getter]
     fn word_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<i32>>>> {
-        self.spans.as_ref().map(|(_, words, _)| words.array(py).cloned()).transpose()
+        self.spans.as_ref().map(|(_, words)| words.array(py).cloned()).transpose()
     }
 
     #[getter]
     fn sequence_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<i8>>>> {
-        self.spans.as_ref().map(|(.., sequences)| sequences.array(py).cloned()).transpose()
+        self.sequence_ids.as_ref().map(|sequences| sequences.array(py).cloned()).transpose()
     }
 
     #[getter]

@@ -31,6 +31,12 @@ pub struct Token {
 }
 
 impl Token {
+    /// A token of a word, with its characters.
+    #[must_use]
+    pub fn of_word(id: u32, [start, end]: [u32; 2], word: u32, sequence: u32) -> Self {
+        Self { id, type_id: sequence, start, end, word, sequence, special: false, attention: true }
+    }
+
     /// A token that stands for no text.
     #[must_use]
     pub fn inserted(id: u32, type_id: u32, attention: bool) -> Self {

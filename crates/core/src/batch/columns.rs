@@ -1,6 +1,8 @@
 //! The columns of a batch: written row by row, appended to each other, filled up to one length.
 
 use crate::encoding::{padded_length, Token};
+use crate::pipeline::Row;
+use crate::postprocess::Frame;
 use crate::spec::{Direction, Padding};
 
 /// Flat ids of many rows; row `i` is `ids[row_offsets[i]..row_offsets[i + 1]]`.
@@ -25,13 +27,19 @@ pub struct Spans {
     pub offsets: Vec<[u32; 2]>,
     /// The number of the word, or -1.
     pub word_ids: Vec<i32>,
-    /// 0 or 1 for the text of a pair, or -1.
-    pub sequence_ids: Vec<i8>,
+    /// 0 or 1 for the text of a pair, or -1; where there are no pairs, words tell as much.
+    pub sequence_ids: Option<Vec<i8>>,
 }
 
 impl BatchIds {
-    /// Room for rows and tokens.
-    pub(super) fn with_room(rows: usize, tokens: usize, with_types: bool, with_spans: bool) -> Self {
+    /// Room for rows and tokens; `with_spans` where they come from, of two sequences or one.
+    pub(super) fn with_room(
+        rows: usize,
+        tokens: usize,
+        with_types: bool,
+        with_spans: bool,
+        is_pair: bool,
+    ) -> Self {
         let mut row_offsets = Vec::with_capacity(rows + 1);
         row_offsets.push(0);
         Self {
@@ -42,7 +50,7 @@ impl BatchIds {
             spans: with_spans.then(|| Spans {
                 offsets: Vec::with_capacity(tokens),
                 word_ids: Vec::with_capacity(tokens),
-                sequence_ids: Vec::with_capacity(tokens),
+                sequence_ids: is_pair.then(|| Vec::with_capacity(tokens)),
             }),
         }
     }
@@ -56,7 +64,9 @@ impl BatchIds {
         if let Some(Spans { offsets, word_ids, sequence_ids }) = &mut self.spans {
             make_room(offsets, done, all);
             make_room(word_ids, done, all);
-            make_room(sequence_ids, done, all);
+            if let Some(sequence_ids) = sequence_ids {
+                make_room(sequence_ids, done, all);
+            }
         }
     }
 
@@ -70,8 +80,30 @@ impl BatchIds {
             spans.offsets.extend(tokens.iter().map(|token| [token.start, token.end]));
             // What stands for none has all bits set.
             spans.word_ids.extend(tokens.iter().map(|token| token.word as i32));
-            spans.sequence_ids.extend(tokens.iter().map(|token| token.sequence as i8));
+            if let Some(sequence_ids) = &mut spans.sequence_ids {
+                sequence_ids.extend(tokens.iter().map(|token| token.sequence as i8));
+            }
         }
+    }
+
+    /// Append the tokens of a row of one sequence with what goes around them, all of type 0; `ids` are those of tokens that were laid.
+    pub(super) fn push_row(&mut self, ids: &[u32], row: Row<'_>, frame: &Frame) {
+        self.push_inserted(&frame.before);
+        match row {
+            Row::Tokens(tokens) => self.push_tokens(tokens),
+            Row::Laid { offsets, words } => {
+                self.ids.extend_from_slice(ids);
+                if let Some(spans) = &mut self.spans {
+                    spans.offsets.extend_from_slice(offsets);
+                    spans.word_ids.extend(words.iter().map(|&word| word as i32));
+                }
+            }
+        }
+        self.push_inserted(&frame.after);
+    }
+
+    fn push_inserted(&mut self, ids: &[u32]) {
+        ids.iter().for_each(|&id| self.push_tokens(&[Token::inserted(id, 0, true)]));
     }
 
     /// Say that a row ends here.
@@ -95,7 +127,9 @@ impl BatchIds {
         if let (Some(mine), Some(theirs)) = (&mut self.spans, &other.spans) {
             mine.offsets.extend_from_slice(&theirs.offsets);
             mine.word_ids.extend_from_slice(&theirs.word_ids);
-            mine.sequence_ids.extend_from_slice(&theirs.sequence_ids);
+            if let (Some(mine), Some(theirs)) = (&mut mine.sequence_ids, &theirs.sequence_ids) {
+                mine.extend_from_slice(theirs);
+            }
         }
     }
 
@@ -109,7 +143,9 @@ impl BatchIds {
         if let Some(Spans { offsets, word_ids, sequence_ids }) = &mut self.spans {
             offsets.clear();
             word_ids.clear();
-            sequence_ids.clear();
+            if let Some(sequence_ids) = sequence_ids {
+                sequence_ids.clear();
+            }
         }
     }
 
@@ -130,7 +166,7 @@ impl BatchIds {
             spans: self.spans.as_ref().map(|spans| Spans {
                 offsets: filler.fill(&spans.offsets, [0, 0]),
                 word_ids: filler.fill(&spans.word_ids, -1),
-                sequence_ids: filler.fill(&spans.sequence_ids, -1),
+                sequence_ids: spans.sequence_ids.as_ref().map(|sequences| filler.fill(sequences, -1)),
             }),
         }
     }
@@ -207,9 +243,12 @@ mod tests {
 
     #[test]
     fn what_stands_for_nothing_is_minus_one() {
-        let mut part = BatchIds::with_room(1, 0, false, true);
-        part.push_tokens(&[Token::inserted(3, 0, true)]);
-        let spans = part.spans.expect("spans were asked for");
-        assert_eq!((spans.offsets, spans.word_ids, spans.sequence_ids), (vec![[0, 0]], vec![-1], vec![-1]));
+        for is_pair in [true, false] {
+            let mut part = BatchIds::with_room(1, 0, false, true, is_pair);
+            part.push_tokens(&[Token::inserted(3, 0, true)]);
+            let Spans { offsets, word_ids, sequence_ids } = part.spans.expect("spans were asked for");
+            assert_eq!((offsets, word_ids), (vec![[0, 0]], vec![-1]));
+            assert_eq!(sequence_ids, is_pair.then(|| vec![-1]));
+        }
     }
 }

@@ -79,7 +79,7 @@ mod tests {
     use crate::encoding::Token;
 
     fn part(rows: &[usize]) -> BatchIds {
-        let mut part = BatchIds::with_room(rows.len(), 0, true, true);
+        let mut part = BatchIds::with_room(rows.len(), 0, true, true, true);
         for &tokens in rows {
             let token =
                 |at: usize| Token { word: at as u32, start: 7, ..Token::inserted(at as u32, 1, true) };

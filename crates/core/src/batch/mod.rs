@@ -3,6 +3,7 @@
 mod columns;
 mod count;
 mod gather;
+mod laid;
 mod shares;
 #[cfg(test)]
 mod tests;
@@ -168,16 +169,18 @@ impl<'r> Rows<'r> {
         options: Options<'r>,
         with_spans: bool,
     ) -> Self {
-        let has_ids_alone = pairs.is_none() && !with_spans && !fills_types(pipeline, false);
-        let frame = has_ids_alone.then(|| pipeline.frame_of_held(options)).flatten();
+        let frame_of = if with_spans { Pipeline::frame_of_laid } else { Pipeline::frame_of_held };
+        let is_single = pairs.is_none() && !fills_types(pipeline, false);
+        let frame = is_single.then(|| frame_of(pipeline, options)).flatten();
         Self { pipeline, inputs, pairs, options, with_spans, frame }
     }
 
     /// Room for some rows.
     fn room(&self, rows: Range<usize>) -> BatchIds {
         let bytes: usize = sizes(&self.inputs[rows.clone()]).iter().sum();
-        let with_types = fills_types(self.pipeline, self.pairs.is_some());
-        BatchIds::with_room(rows.len(), room_for(bytes), with_types, self.with_spans)
+        let is_pair = self.pairs.is_some();
+        let with_types = fills_types(self.pipeline, is_pair);
+        BatchIds::with_room(rows.len(), room_for(bytes), with_types, self.with_spans, is_pair)
     }
 
     /// Append all rows, share after share.
@@ -202,6 +205,9 @@ impl<'r> Rows<'r> {
         scratch: &mut Scratch,
         part: &mut BatchIds,
     ) -> Result<(), Error> {
+        if let (Some(frame), true) = (&self.frame, self.with_spans) {
+            return self.encode_laid(rows, frame, stop, scratch, part);
+        }
         let from = part.row_offsets.len();
         let result = stop.rows(rows).try_for_each(|row| {
             self.prefetch(row + 1);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::spec::{
-    BertNormalizerSpec, BpeSpec, ByteLevelSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
+    AddedToken, BertNormalizerSpec, BpeSpec, ByteLevelSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
     PreTokenizerSpec, Segmentation, TokenizerSpec, UnknownUnit, WordPieceSpec,
 };
 use crate::special::Selector;
@@ -20,7 +20,15 @@ fn framed(
     TokenizerSpec {
         truncation: None,
         padding: None,
-        added_tokens: Vec::new(),
+        added_tokens: vec![AddedToken {
+            id: 1000,
+            content: "<x>".into(),
+            single_word: false,
+            lstrip: true,
+            rstrip: false,
+            normalized: false,
+            special: true,
+        }],
         normalizer,
         pre_tokenizer: Some(pre_tokenizer),
         post_processor: Some(PostProcessorSpec::Bert { sep: ("b".into(), a + 1), cls: ("a".into(), a) }),
@@ -79,6 +87,8 @@ fn any_texts() -> impl Strategy<Value = Vec<String>> {
         2 => "[abce\u{e9}漢]{1,9}",
         1 => "[abc]{12,40}",
         1 => "[ab\u{e9}]{30,90}",
+        // What no entry begins, what marks are put in order in, and a token that is found whole.
+        1 => prop::sample::select(vec!["zz", "a\u{327}\u{301}", "<x>", "\u{e9}<x>a"]).prop_map(String::from),
     ];
     prop::collection::vec(word, 1..120).prop_flat_map(|words| {
         let text =
@@ -104,18 +114,37 @@ fn one_by_one(spec: &TokenizerSpec, texts: &[Input<'_>], options: Options<'_>) -
     texts.iter().map(ids).collect()
 }
 
+/// Where the tokens of all texts come from, of one text at a time.
+fn spans_one_by_one(
+    spec: &TokenizerSpec,
+    texts: &[Input<'_>],
+    options: Options<'_>,
+) -> (Vec<[u32; 2]>, Vec<i32>) {
+    let pipeline = Pipeline::compile(spec.clone()).expect("a tokenizer");
+    let tokens = texts.iter().flat_map(|&text| {
+        pipeline.encode(text, None, options, &mut pipeline.scratch()).expect("an encoding").tokens
+    });
+    tokens.map(|token| ([token.start, token.end], token.word as i32)).unzip()
+}
+
 /// The rows of a batch, by several threads or one, and the same again.
 fn check(spec: &TokenizerSpec, texts: &[String], add_special_tokens: bool, cache_bytes: usize) {
     let options = Options { add_special_tokens, parse_special: &Selector::All, sampling: None };
     let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input::Text(text)).collect();
     let pipeline = Pipeline::compile(spec.clone()).expect("a tokenizer").with_cache_bytes(cache_bytes);
-    assert!(Rows::new(&pipeline, &inputs, None, options, false).frame.is_some());
+    for with_spans in [false, true] {
+        assert!(Rows::new(&pipeline, &inputs, None, options, with_spans).frame.is_some());
+    }
     let encoder = Encoder::new(pipeline);
     let expected = one_by_one(spec, &inputs, options);
-    for workers in [1, 3, 1] {
-        let batch = encoder.encode(&inputs, None, options, false, workers).expect("a batch");
-        let spans = batch.row_offsets.windows(2).map(|two| two[0] as usize..two[1] as usize);
-        assert_eq!(spans.map(|span| batch.ids[span].to_vec()).collect::<Vec<_>>(), expected);
+    let expected_spans = spans_one_by_one(spec, &inputs, options);
+    for (workers, with_spans) in [(1, false), (3, true), (1, true), (3, false)] {
+        let batch = encoder.encode(&inputs, None, options, with_spans, workers).expect("a batch");
+        let rows = batch.row_offsets.windows(2).map(|two| two[0] as usize..two[1] as usize);
+        assert_eq!(rows.map(|row| batch.ids[row].to_vec()).collect::<Vec<_>>(), expected);
+        if let Some(Spans { offsets, word_ids, .. }) = batch.spans {
+            assert_eq!((offsets, word_ids), expected_spans);
+        }
     }
 }
 

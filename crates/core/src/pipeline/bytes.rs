@@ -42,19 +42,7 @@ impl Pipeline {
         ByteWords { model, vocab, memo, texts, scratch: scratch_of_model, batch, held }.settle(out);
     }
 
-    /// Append the ids of a stretch of raw text.
-    pub(super) fn spelled_ids(
-        &self,
-        stretch: &str,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        let result = self.hold_spelled(stretch, options, scratch, out);
-        self.settle(scratch, out);
-        result
-    }
-
+    /// Append the ids of a stretch of raw text, but for those that may be left out.
     fn hold_spelled(
         &self,
         stretch: &str,

@@ -18,6 +18,12 @@ impl Pipeline {
             .flatten()
     }
 
+    /// The same, if their ids can be laid along their words, by [`Self::laid_row`].
+    #[must_use]
+    pub fn frame_of_laid(&self, options: Options<'_>) -> Option<Frame> {
+        self.frame_of_held(options).filter(|frame| !frame.trims && self.is_laid(options))
+    }
+
     /// Append the ids of a row, some of which may be left out until [`Self::settle_rows`].
     pub fn hold_row(
         &self,

@@ -6,6 +6,7 @@ mod checks;
 mod decoding;
 mod held;
 mod input;
+mod laid;
 mod later;
 mod marked;
 mod pieces;
@@ -43,11 +44,12 @@ use checks::{
 use decoding::Gathers;
 pub use decoding::{text_of, DecodedRows};
 pub use input::{room_for, Input, Options};
+use laid::{Laid, Lengths};
 use later::Held;
 use marked::{Marked, MarkedScratch};
 pub use pieces::{PieceSegmentation, SpannedPiece};
+pub use row_tokens::Row;
 pub use segmentations::{Choice, Segmentation};
-use spelled_tokens::SpelledLengths;
 use tokens::Part;
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
@@ -73,7 +75,7 @@ pub struct Pipeline {
     padding: Option<Padding>,
     /// What the caches of one thread may take.
     cache_bytes: usize,
-    spelled_lengths: SpelledLengths,
+    lengths: Lengths,
 }
 
 /// What one thread works with; made by [`Pipeline::scratch`].
@@ -89,7 +91,10 @@ pub struct Scratch {
     first: Vec<u32>,
     second: Vec<u32>,
     row: Vec<u32>,
-    spelled: Vec<u32>,
+    /// Ids on their way to be laid along words,
+    unlaid: Vec<u32>,
+    /// and where they then come from.
+    laid: Laid,
     pieces: Vec<Piece>,
     /// Added tokens that swallowed whitespace, by sequence and first character: their text with it.
     swallowed: FxHashMap<(u32, u32), String>,
@@ -177,7 +182,7 @@ impl Pipeline {
             padding: spec.padding,
             model_spec: spec.model,
             cache_bytes: DEFAULT_CACHE_BYTES,
-            spelled_lengths: SpelledLengths::default(),
+            lengths: Lengths::default(),
         };
         pipeline.check_ids(spec.post_processor.as_ref())?;
         pipeline.marked = pipeline.marked_words();
@@ -250,7 +255,8 @@ impl Pipeline {
             first: Vec::new(),
             second: Vec::new(),
             row: Vec::new(),
-            spelled: Vec::new(),
+            unlaid: Vec::new(),
+            laid: Laid::default(),
             pieces: Vec::new(),
             swallowed: FxHashMap::default(),
         }

@@ -4,6 +4,20 @@ use super::{Input, Options, Pipeline, Scratch};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
 
+/// The tokens of a row.
+#[derive(Clone, Copy, Debug)]
+pub enum Row<'r> {
+    /// Those whose ids are known: what there is to say of each.
+    Laid {
+        /// The first character and the one after the last.
+        offsets: &'r [[u32; 2]],
+        /// The number of the word.
+        words: &'r [u32],
+    },
+    /// Tokens in place of these ids, which do not tell how they cover the text.
+    Tokens(&'r [Token]),
+}
+
 impl Pipeline {
     /// Give the tokens of one input or pair, run by run, as `row_into` gives their ids: without padding, and
     /// without the windows that truncation leaves over.
@@ -25,6 +39,26 @@ impl Pipeline {
         }
         let text_of = |token: &Token| self.text_of(token, scratch);
         self.post_processor.frame_tokens(&mut sequences, options.add_special_tokens, text_of, emit);
+        Ok(())
+    }
+
+    /// Give the tokens of an input whose ids are known to `emit`, without what goes around them; only where
+    /// [`Self::frame_of_laid`].
+    pub fn laid_row(
+        &self,
+        input: Input<'_>,
+        ids: &[u32],
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        emit: impl FnOnce(Row<'_>),
+    ) -> Result<(), Error> {
+        scratch.swallowed.clear();
+        if self.lay(input, 0, ids, options, scratch)? {
+            let (offsets, words) = scratch.laid.columns();
+            emit(Row::Laid { offsets, words });
+        } else {
+            emit(Row::Tokens(&self.plain_tokens(input, 0, options, scratch)?));
+        }
         Ok(())
     }
 

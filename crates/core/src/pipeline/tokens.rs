@@ -25,14 +25,15 @@ pub(super) enum WordNumber {
 
 impl WordNumber {
     /// For the text with a number among those of its input.
-    fn of(input: Input<'_>, number: usize) -> Self {
+    pub(super) fn of(input: Input<'_>, number: usize) -> Self {
         match input {
             Input::Text(_) => Self::Next(0),
             Input::Words(_) => Self::Fixed(number as u32),
         }
     }
 
-    fn take(&mut self) -> u32 {
+    #[inline]
+    pub(super) fn take(&mut self) -> u32 {
         match self {
             Self::Fixed(number) => *number,
             Self::Next(number) => {
@@ -72,11 +73,9 @@ impl<'w> TokenWriter<'w> {
 
     /// Write a token that was found whole.
     pub(super) fn added(&mut self, id: u32, source: (u32, u32)) {
-        let span = source.0 as usize..source.1 as usize;
-        if self.pipeline.added.get(&id).is_some_and(|content| content.len() != span.len()) {
-            let place = (self.sequence, self.chars.chars_before(source.0));
-            self.swallowed.insert(place, self.text[span].to_owned());
-        }
+        let place = (self.sequence, self.chars.chars_before(source.0));
+        let text = &self.text[source.0 as usize..source.1 as usize];
+        self.pipeline.note_swallowed(id, text, place, self.swallowed);
         let word = self.number.take();
         self.push(id, source, word);
     }
@@ -90,46 +89,9 @@ impl<'w> TokenWriter<'w> {
         }
     }
 
-    /// The number of the next word.
-    #[inline]
-    pub(super) fn next_word(&mut self) -> u32 {
-        self.number.take()
-    }
-
-    /// The number of characters before a byte.
-    pub(super) fn chars_before(&self, byte: u32) -> u32 {
-        self.chars.chars_before(byte)
-    }
-
-    /// What [`Self::rewind`] goes back to.
-    pub(super) fn mark(&self) -> (usize, WordNumber) {
-        (self.tokens.len(), self.number)
-    }
-
-    /// Forget all that was written after a mark.
-    pub(super) fn rewind(&mut self, (tokens, number): (usize, WordNumber)) {
-        self.tokens.truncate(tokens);
-        self.number = number;
-    }
-
     fn push(&mut self, id: u32, source: (u32, u32), word: u32) {
-        let chars = (self.chars.chars_before(source.0), self.chars.chars_before(source.1));
-        self.push_chars(id, chars, word);
-    }
-
-    /// Write a token of a word, with its characters.
-    #[inline]
-    pub(super) fn push_chars(&mut self, id: u32, (start, end): (u32, u32), word: u32) {
-        self.tokens.push(Token {
-            id,
-            type_id: self.sequence,
-            start,
-            end,
-            word,
-            sequence: self.sequence,
-            special: false,
-            attention: true,
-        });
+        let chars = [source.0, source.1].map(|byte| self.chars.chars_before(byte));
+        self.tokens.push(Token::of_word(id, chars, word, self.sequence));
     }
 }
 
@@ -150,21 +112,30 @@ impl Pipeline {
             return self.drawn_from_best(input, index, options, (sampling, n), scratch);
         }
         let mut tokens = Vec::with_capacity(room_for(input.bytes()));
+        if !self.is_laid(options) || !self.laid_tokens(input, index, options, scratch, &mut tokens)? {
+            tokens = self.plain_tokens(input, index, options, scratch)?;
+        }
+        Ok(Encoding::new(tokens))
+    }
+
+    /// The same, in the plain way.
+    pub(super) fn plain_tokens(
+        &self,
+        input: Input<'_>,
+        index: u32,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Token>, Error> {
+        let mut tokens = Vec::with_capacity(room_for(input.bytes()));
         let mut swallowed = std::mem::take(&mut scratch.swallowed);
         for (number, text) in input.texts().enumerate() {
             let mut writer =
                 TokenWriter::new(self, (input, number, text), index, &mut tokens, &mut swallowed);
-            if let Some(stretches) = self.stretches(options) {
-                self.stretch_tokens(stretches, text, options, scratch, &mut writer)?;
-            } else if let Some(lengths) = self.spelled_lengths(options) {
-                self.spelled_tokens(lengths, text, options, scratch, &mut writer)?;
-            } else {
-                self.text_tokens(text, options, scratch, &mut writer)?;
-            }
+            self.text_tokens(text, options, scratch, &mut writer)?;
         }
         scratch.swallowed = swallowed;
         scratch.model.check()?;
-        Ok(Encoding::new(tokens))
+        Ok(tokens)
     }
 
     /// Write the tokens of a text.
@@ -179,33 +150,11 @@ impl Pipeline {
         self.visit_text(text, options, split, |part| self.write_part(part, model, pieces, writer))
     }
 
-    /// Write the tokens of a text, each segment by `quick`, or in the plain way where that gives up and says false.
-    pub(super) fn tokens_by(
-        &self,
-        text: &str,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        writer: &mut TokenWriter<'_>,
-        mut quick: impl FnMut(&str, u32, &mut Scratch, &mut TokenWriter<'_>) -> Result<bool, Error>,
-    ) -> Result<(), Error> {
-        let mut result = Ok(());
-        self.special.split_raw(text, options.parse_special, |segment| match segment {
-            _ if result.is_err() => {}
-            Segment::Token(id, start, end) => writer.added(id, (start as u32, end as u32)),
-            Segment::Text(start, end) => {
-                let (segment, start, mark) = (&text[start..end], start as u32, writer.mark());
-                result = quick(segment, start, scratch, writer).and_then(|is_done| {
-                    if is_done {
-                        return Ok(());
-                    }
-                    writer.rewind(mark);
-                    let Scratch { model, split, pieces, .. } = &mut *scratch;
-                    let write = |part: Part<'_>| self.write_part(part, model, pieces, writer);
-                    self.visit_pieces(segment, start, options, split, write)
-                });
-            }
-        });
-        result
+    /// Keep the text of a token that was found whole, if it has swallowed whitespace.
+    pub(super) fn note_swallowed(&self, id: u32, text: &str, place: (u32, u32), swallowed: &mut Swallowed) {
+        if self.added.get(&id).is_some_and(|content| content.len() != text.len()) {
+            swallowed.insert(place, text.to_owned());
+        }
     }
 
     /// Write the tokens of a stretch of text.

@@ -27,12 +27,14 @@ pub struct PostProcessor {
 }
 
 /// What is put around one sequence.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// The ids before those of the sequence.
     pub before: Vec<u32>,
     /// The ids after them.
     pub after: Vec<u32>,
+    /// Whether the offsets of the sequence are trimmed.
+    pub trims: bool,
 }
 
 /// The places of an encoding, when special tokens are wanted and when they are not.
@@ -88,8 +90,9 @@ impl PostProcessor {
         let is_sequence = |place: &Place| matches!(place, Place::Sequence { .. });
         let at = places.iter().position(is_sequence)?;
         let (before, after) = (&places[..at], &places[at + 1..]);
+        let trims = matches!(&places[at], Place::Sequence { trims, .. } if !trims.is_empty());
         let comes_once = !after.iter().any(is_sequence);
-        comes_once.then(|| Frame { before: inserted(before), after: inserted(after) })
+        comes_once.then(|| Frame { before: inserted(before), after: inserted(after), trims })
     }
 
     /// Frame ids: `emit` gets each run of ids with its type id. `add_special_tokens` off leaves the

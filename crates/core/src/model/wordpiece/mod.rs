@@ -78,25 +78,6 @@ impl WordPiece {
         })
     }
 
-    /// Give the pieces of a word of `word_len` bytes whose ids are known; says whether ids alone tell them.
-    #[inline]
-    pub fn pieces_of(&self, ids: &[u32], word_len: u32, mut emit: impl FnMut(Piece)) -> bool {
-        if self.unk != UnknownUnit::Word {
-            return false;
-        }
-        if let &[id] = ids {
-            emit(Piece { id, start: 0, end: word_len });
-            return true;
-        }
-        let mut start = 0;
-        for &id in ids {
-            let len = self.len_of(id, start);
-            emit(Piece { id, start, end: start + len });
-            start += len;
-        }
-        true
-    }
-
     /// How many bytes an entry covers that begins at byte `start` of a word.
     #[inline]
     fn len_of(&self, id: u32, start: u32) -> u32 {

@@ -6,7 +6,7 @@
 //! ids        stretches to ids through the memo, asked for some hundred at a time
 //! fresh      those that are new, of one text or several, segmented at once
 //! one_by_one words to ids, one after the other
-//! tokens     stretches to ids with offsets and word ids
+//! tokens     ids laid along stretches, for offsets and word ids
 //!
 //! ASCII spaces and punctuation are never touched by normalization and never joined by it, so the text is cut
 //! there first. A stretch of plain ASCII is a word but for its case, and a whole chunk is lowered at once. Any
@@ -56,7 +56,6 @@ pub(super) struct StretchScratch {
     written: Written,
     waiting: Waiting,
     fresh: Fresh,
-    ids: Vec<u32>,
 }
 
 /// A part of a text.

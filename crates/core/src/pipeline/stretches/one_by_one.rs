@@ -1,7 +1,7 @@
 //! From words to ids, one by one: for long stretches, and where every word is looked at.
 
 use super::ids::{long_hash, MAX_BYTES, WORD};
-use crate::memo::{self, Asked, Kept, Key, Marked, Memo, PackedIds, Texts, MAX_KEY_BYTES};
+use crate::memo::{self, Asked, Kept, Key, Marked, Memo, Texts, MAX_KEY_BYTES};
 use crate::model::{Model, ModelScratch};
 use crate::vocab::Vocab;
 
@@ -47,12 +47,6 @@ pub(super) fn ids_elsewhere<'t>(
 }
 
 impl WordIds<'_> {
-    /// What the memo holds for a key.
-    #[inline]
-    pub(super) fn known(&self, key: Key) -> Option<PackedIds> {
-        self.memo.get(key).filter(memo::are_ids)
-    }
-
     /// The ids that are kept of text, and where.
     pub(super) fn kept(&self, known: Option<Marked>) -> Option<(Kept, &[u32])> {
         match known {

@@ -145,6 +145,44 @@ fn texts() -> impl Strategy<Value = String> {
 
 const EVERY: [bool; 2] = [false, true];
 
+/// Where words can be spelled as entries inside words or as the one for what is unknown, ids alone do not tell the words.
+#[test]
+fn entries_that_are_written_out_are_told_apart() {
+    let entries = ["[UNK]", "##", "##a", "##b", "####a", "#", "a", "ab", "##[UNK]"];
+    for prefix in ["##", ""] {
+        let model = ModelSpec::WordPiece(WordPieceSpec {
+            vocab: entries.into_iter().map(String::from).zip(0..).collect(),
+            unk_token: "[UNK]".into(),
+            continuing_subword_prefix: prefix.into(),
+            max_input_chars_per_word: 9,
+            unk: UnknownUnit::Word,
+            segmentation: Segmentation::Greedy,
+        });
+        let pipeline = compiled(None, PreTokenizerSpec::WhitespaceSplit, model);
+        let words = [
+            "##a",
+            "##",
+            "[UNK]",
+            "[UNK]a",
+            "aa",
+            "abab",
+            "zz",
+            "a[UNK]",
+            "a##a",
+            "é",
+            "aaaaaaaaaa",
+            "####a",
+        ];
+        for first in words {
+            for second in words {
+                for third in words {
+                    check(&pipeline, &format!("{first} {second} {third} a"));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn want_of_an_unknown_token_is_an_error_each_time() {
     let vocab = vec![("ab".to_owned(), 0.0), ("a".to_owned(), -1.0)];

@@ -1,179 +1,110 @@
-//! From stretches to tokens with the characters behind them.
+//! Ids laid along the stretches of a text.
 //!
 //! A stretch of ASCII has as many characters as bytes, and so has what is between stretches: characters are
-//! counted along the way. The ids of a word come from the memo, and tell its pieces by their lengths.
+//! counted along the way. What an entry covers is told by its length; where it does not tell, the model says it.
 
 use super::apart::{self, Word, Written};
 use super::edges::Stretch;
-use super::one_by_one::WordIds;
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::error::Error;
-use crate::memo::{self, Key};
-use crate::model::{Model, Piece};
-use crate::normalize::Normalizer;
-use crate::pipeline::tokens::TokenWriter;
-use crate::pipeline::{Options, Pipeline, Scratch};
-
-/// How many stretches are asked for before the first is looked up.
-const GROUP: usize = 32;
+use crate::model::{ModelScratch, Piece};
+use crate::pipeline::laid::Line;
+use crate::pipeline::{Pipeline, Scratch};
 
 impl Pipeline {
-    /// Write the tokens of a text.
-    pub(in crate::pipeline) fn stretch_tokens(
+    /// Lay ids along a segment that begins at a byte of the text; false where they do not tell how they cover it, or
+    /// where marks may have to be ordered, so that sources are no matter of one character.
+    pub(in crate::pipeline) fn lay_stretches(
         &self,
         stretches: &Stretches,
-        text: &str,
-        options: Options<'_>,
+        (segment, start): (&str, usize),
         scratch: &mut Scratch,
-        writer: &mut TokenWriter<'_>,
-    ) -> Result<(), Error> {
-        self.tokens_by(text, options, scratch, writer, |segment, start, scratch, writer| {
-            self.segment_tokens(stretches, segment, start, scratch, writer)
-        })
-    }
-
-    /// Write the tokens of a segment that stands at byte `start`; gives false where marks may have to be
-    /// ordered, so that sources are no matter of one character.
-    fn segment_tokens(
-        &self,
-        stretches: &Stretches,
-        segment: &str,
-        start: u32,
-        scratch: &mut Scratch,
-        writer: &mut TokenWriter<'_>,
+        line: &mut Line<'_>,
     ) -> Result<bool, Error> {
-        let Scratch { memo, texts, model: model_scratch, split, pieces, .. } = scratch;
-        let StretchScratch { edges, lowered, written, ids, .. } = &mut split.stretches;
-        let (model, vocab) = (&self.model, &self.vocab);
-        let words = WordIds { model, vocab, memo, texts, scratch: model_scratch, out: ids };
-        let chars = Chars { bytes: 0, chars: writer.chars_before(start) };
-        let mut words = WordTokens { words, pieces, writer };
-        let mut tokens =
-            StretchTokens { stretches, normalizer: self.splitter.normalizer(), written, chars };
-        let mut is_whole = true;
+        let Scratch { model, split, pieces, .. } = scratch;
+        let StretchScratch { edges, lowered, written, .. } = &mut split.stretches;
+        let mut words = LaidWords { pipeline: self, model, pieces, line };
+        let mut fits = true;
         stretches.parts(segment, edges, lowered, |part| {
-            is_whole = is_whole
+            fits = fits
                 && match part {
-                    Part::Chunk(chunk) => tokens.chunk(&chunk, &mut words)?,
-                    Part::Stretch(stretch, at) => tokens.take_apart(stretch, at, &mut words)?,
+                    Part::Chunk(chunk) => words.chunk(&chunk, start, stretches, written)?,
+                    Part::Stretch(stretch, at) => {
+                        words.take_apart(stretch, start + at, stretches, written)?
+                    }
                 };
             Ok(())
         })?;
-        Ok(is_whole)
+        Ok(fits)
     }
 }
 
-/// Goes from stretch to stretch of a segment.
-struct StretchTokens<'s> {
-    stretches: &'s Stretches,
-    normalizer: &'s Normalizer,
-    written: &'s mut Written,
-    chars: Chars,
-}
-
-/// Writes the tokens of words.
-struct WordTokens<'s, 'w> {
-    words: WordIds<'s>,
+/// Lays ids along words.
+struct LaidWords<'s, 'l> {
+    pipeline: &'s Pipeline,
+    model: &'s mut ModelScratch,
     pieces: &'s mut Vec<Piece>,
-    writer: &'s mut TokenWriter<'w>,
+    line: &'s mut Line<'l>,
 }
 
-/// A byte of the segment, and the characters of the text before it.
-struct Chars {
-    bytes: usize,
-    chars: u32,
-}
-
-impl Chars {
-    /// The characters before a stretch that follows, ASCII being between; goes on to its end.
-    #[inline]
-    fn pass(&mut self, start: usize, end: usize, chars: u32) -> u32 {
-        let before = self.chars + (start - self.bytes) as u32;
-        *self = Self { bytes: end, chars: before + chars };
-        before
-    }
-}
-
-impl StretchTokens<'_> {
-    /// Write the tokens of a chunk; false where it cannot.
-    fn chunk(&mut self, chunk: &Chunk<'_>, words: &mut WordTokens<'_, '_>) -> Result<bool, Error> {
-        for group in chunk.edges.groups(GROUP) {
-            let mut keys = [Key::ABSENT; GROUP];
-            for (key, stretch) in keys.iter_mut().zip(group.stretches()).filter(|(_, s)| !s.needs_tables) {
-                *key = chunk.key(stretch).unwrap_or(Key::ABSENT);
-                words.words.memo.prefetch(*key);
-            }
-            for (&key, stretch) in keys.iter().zip(group.stretches()) {
-                let at = chunk.from + stretch.start;
-                if !stretch.needs_tables {
-                    self.ascii(chunk, stretch, key, words);
-                } else if !self.take_apart(chunk.raw(stretch), at, words)? {
-                    return Ok(false);
-                }
+impl LaidWords<'_, '_> {
+    /// Lay ids along a chunk of a segment that begins at `start`; false where they do not fit.
+    fn chunk(
+        &mut self,
+        chunk: &Chunk<'_>,
+        start: usize,
+        stretches: &Stretches,
+        written: &mut Written,
+    ) -> Result<bool, Error> {
+        let from = start + chunk.from;
+        let plain = |stretch: Stretch| {
+            (!stretch.needs_tables).then_some((from + stretch.start, from + stretch.end))
+        };
+        let all = chunk.edges.all();
+        let mut all = all.stretches();
+        while let Some(stretch) = self.line.plain_words(&mut all, plain) {
+            let at = from + stretch.start;
+            let fits = if stretch.needs_tables {
+                self.take_apart(chunk.raw(stretch), at, stretches, written)?
+            } else {
+                let before = self.line.char_at(at);
+                self.by_model(chunk.lowered(stretch), |from, to| [before + from as u32, before + to as u32])
+            };
+            if !fits {
+                return Ok(false);
             }
         }
         Ok(true)
-    }
-
-    #[inline]
-    fn ascii(&mut self, chunk: &Chunk<'_>, stretch: Stretch, key: Key, words: &mut WordTokens<'_, '_>) {
-        let (start, end) = (chunk.from + stretch.start, chunk.from + stretch.end);
-        let before = self.chars.pass(start, end, (end - start) as u32);
-        let chars_of = |piece: Piece| (before + piece.start, before + piece.end);
-        let word = chunk.lowered(stretch);
-        match words.words.known(key) {
-            Some(packed) => {
-                let (ids, count) = memo::unpacked(packed);
-                words.write_ids(&ids[..count], word, chars_of);
-            }
-            None => words.write(word, chars_of),
-        }
     }
 
     fn take_apart(
         &mut self,
         stretch: &str,
         at: usize,
-        words: &mut WordTokens<'_, '_>,
+        stretches: &Stretches,
+        written: &mut Written,
     ) -> Result<bool, Error> {
-        let before = self.chars.pass(at, at + stretch.len(), stretch.chars().count() as u32);
-        let tables = (&self.stretches.fates, self.normalizer);
+        let before = self.line.char_at(at);
+        let tables = (&stretches.fates, self.pipeline.splitter.normalizer());
+        let mut fits = true;
         let emit = |word: Word<'_>| {
             let sources = word.sources;
-            words.write(word.bytes, |piece| {
-                let (first, last) = (piece.start as usize, (piece.end as usize).max(1) - 1);
-                (before + sources[first].0, before + sources[last].1)
-            });
+            let chars_of =
+                |from: usize, to: usize| [before + sources[from].0, before + sources[to.max(1) - 1].1];
+            fits =
+                fits && (self.line.word(word.bytes.len(), chars_of) || self.by_model(word.bytes, chars_of));
         };
-        Ok(apart::words::<true>(stretch, tables, self.written, emit)?.is_none())
-    }
-}
-
-impl WordTokens<'_, '_> {
-    /// Write the tokens of a word.
-    fn write(&mut self, word: &[u8], chars_of: impl Fn(Piece) -> (u32, u32)) {
-        self.words.out.clear();
-        self.words.append(word);
-        let ids = std::mem::take(self.words.out);
-        self.write_ids(&ids, word, chars_of);
-        *self.words.out = ids;
+        let is_apart = apart::words::<true>(stretch, tables, written, emit)?.is_none();
+        self.line.pass_text(stretch);
+        Ok(is_apart && fits)
     }
 
-    /// Write the tokens of a word whose ids are known.
-    #[inline]
-    fn write_ids(&mut self, ids: &[u32], word: &[u8], chars_of: impl Fn(Piece) -> (u32, u32)) {
-        let word_number = self.writer.next_word();
-        let mut emit = |piece: Piece| self.writer.push_chars(piece.id, chars_of(piece), word_number);
-        let by_length = match self.words.model {
-            Model::WordPiece(model) => model.pieces_of(ids, word.len() as u32, &mut emit),
-            _ => false,
-        };
-        if by_length {
-            return;
-        }
-        let Ok(word) = std::str::from_utf8(word) else { return };
+    /// Lay ids along a word as the model segments it.
+    #[inline(never)]
+    fn by_model(&mut self, word: &[u8], chars_of: impl Fn(usize, usize) -> [u32; 2]) -> bool {
+        let Ok(word) = std::str::from_utf8(word) else { return false };
         self.pieces.clear();
-        self.words.model.run(word, self.words.vocab, self.words.scratch, self.pieces);
-        self.pieces.iter().for_each(|&piece| emit(piece));
+        self.pipeline.model.run(word, &self.pipeline.vocab, self.model, self.pieces);
+        self.line.pieces(self.pieces, chars_of)
     }
 }
