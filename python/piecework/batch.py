@@ -83,8 +83,10 @@ class Batch:
     def sequence_ids(self) -> npt.NDArray[np.int8]:
         """0 for the row's text, 1 for its pair, -1 for template tokens, int8 of shape (tokens,)."""
         sequence_ids = self._raw.sequence_ids
-        # Without pairs, what is of a word is of the row's text.
-        return np.minimum(self.word_ids, 0).astype(np.int8) if sequence_ids is None else sequence_ids
+        if sequence_ids is None and self._raw.word_ids is not None:
+            # Without pairs, what is of a word is of the row's text.
+            return np.minimum(self._raw.word_ids, 0).astype(np.int8)
+        return _asked_for(sequence_ids)
 
     # ---- rows
 
