@@ -16,7 +16,7 @@ const ASKED: usize = 256;
 /// twenty comes again, which is not worth the memory that all take.
 const MAX_REMEMBERED_BYTES: usize = 64;
 
-/// Words from so many bytes on, a power of two, are taken apart where nothing joins, unless they are so long that room
+/// Words from so many bytes on are taken apart where nothing joins, unless they are so long that room
 /// for their parts is too much.
 const LONG: u32 = 16;
 const TOO_LONG: u32 = 1 << 12;
@@ -83,7 +83,7 @@ impl ByteWords<'_> {
                 self.model.run_spelled(&text[start..end], self.vocab, self.scratch, out);
             });
         }
-        match self.model.borders().filter(|_| has_long(words)) {
+        match self.model.borders().filter(|_| !text.is_ascii()) {
             Some(borders) => {
                 let mut parts = std::mem::take(&mut self.batch.parts);
                 self.write_all(text, parts.of(text, words, borders), out);
@@ -230,31 +230,26 @@ impl ByteWords<'_> {
 
 impl Parts {
     /// These words, the long ones that end with other than ASCII taken apart.
-    fn of(&mut self, text: &str, words: Words<'_>, borders: &Borders) -> Words<'_> {
+    fn of<'p>(&'p mut self, text: &str, words: Words<'p>, borders: &Borders) -> Words<'p> {
         let Self { starts, ends } = self;
-        let mut count = 0;
-        for (&start, &end) in words.starts.iter().zip(words.ends) {
-            let room = count + (end - start).min(TOO_LONG) as usize + 1;
-            if starts.len() < room {
-                starts.resize(2 * room, 0);
-                ends.resize(2 * room, 0);
-            }
-            let (starts, ends) = (&mut starts[count..], &mut ends[count..]);
-            let ends_with_ascii = || text.as_bytes()[end as usize - 1].is_ascii();
-            if (LONG..TOO_LONG).contains(&(end - start)) && !ends_with_ascii() {
-                count += borders.part_word(text, (start, end), starts, ends);
-            } else {
-                (starts[0], ends[0]) = (start, end);
-                count += 1;
+        starts.clear();
+        ends.clear();
+        let mut done = 0;
+        for (number, (&start, &end)) in words.starts.iter().zip(words.ends).enumerate() {
+            if (LONG..TOO_LONG).contains(&(end - start)) && !text.as_bytes()[end as usize - 1].is_ascii() {
+                starts.extend_from_slice(&words.starts[done..number]);
+                ends.extend_from_slice(&words.ends[done..number]);
+                borders.push_parts(text, (start, end), starts, ends);
+                done = number + 1;
             }
         }
-        Words { starts: &starts[..count], ends: &ends[..count] }
+        if done == 0 {
+            return words;
+        }
+        starts.extend_from_slice(&words.starts[done..]);
+        ends.extend_from_slice(&words.ends[done..]);
+        Words { starts, ends }
     }
-}
-
-/// Whether there is a long word.
-fn has_long(words: Words<'_>) -> bool {
-    words.starts.iter().zip(words.ends).fold(0, |all, (start, end)| all | (end - start)) >= LONG
 }
 
 fn is_remembered(len: usize) -> bool {

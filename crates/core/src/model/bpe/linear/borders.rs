@@ -39,32 +39,34 @@ impl Borders {
         built
     }
 
-    /// Write where the parts of a word of a text start and end, for which there is room; returns how many there are.
+    /// Append where the parts of a word of a text start and end.
     ///
     /// Every character is written as if a part began there, and what was none is written over: whether one does, nobody
     /// can foresee.
-    #[inline]
-    pub fn part_word(
+    pub fn push_parts(
         &self,
         text: &str,
         (start, end): (u32, u32),
-        starts: &mut [u32],
-        ends: &mut [u32],
-    ) -> usize {
+        starts: &mut Vec<u32>,
+        ends: &mut Vec<u32>,
+    ) {
         let text = text.as_bytes();
+        let (mut count, most) = (starts.len(), starts.len() + (end - start) as usize + 1);
+        starts.resize(most, start);
+        ends.resize(most, end);
         let mut one = Char::at(text, start as usize);
-        let (mut at, mut count) = (start + one.len, 1);
-        starts[0] = start;
+        let mut at = start + one.len;
         while at < end {
             let next = Char::at(text, at as usize);
-            starts[count] = at;
-            ends[count - 1] = at;
+            starts[count + 1] = at;
+            ends[count] = at;
             count += usize::from(self.part(one, next));
             at += next.len;
             one = next;
         }
-        ends[count - 1] = end;
-        count
+        ends[count] = end;
+        starts.truncate(count + 1);
+        ends.truncate(count + 1);
     }
 
     /// Whether no entry has these two characters, or the end of one and the beginning of the other, side by side.
@@ -171,9 +173,9 @@ mod tests {
     const TEXT: &str = "aéèñ中丮𝄞";
 
     fn parts<'w>(borders: &Borders, word: &'w str) -> Vec<&'w str> {
-        let (mut starts, mut ends) = (vec![0; word.len() + 1], vec![0; word.len() + 1]);
-        let count = borders.part_word(word, (0, word.len() as u32), &mut starts, &mut ends);
-        let spans = starts.iter().zip(&ends).take(count);
+        let (mut starts, mut ends) = (Vec::new(), Vec::new());
+        borders.push_parts(word, (0, word.len() as u32), &mut starts, &mut ends);
+        let spans = starts.iter().zip(&ends);
         spans.map(|(&start, &end)| &word[start as usize..end as usize]).collect()
     }
 
