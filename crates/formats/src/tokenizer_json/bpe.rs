@@ -60,9 +60,12 @@ fn read_share(field: &Field) -> Result<f64, Error> {
     if !(0.0..=1.0).contains(&share) {
         return Err(field.error("a share from 0 to 1"));
     }
-    let single = share as f32;
-    // The shortest digits that name the single, not the double nearest to it.
-    Ok(single.to_string().parse().unwrap_or(share))
+    Ok(shortest(share as f32))
+}
+
+/// The shortest digits that name a single, not the double nearest to it.
+fn shortest(single: f32) -> f64 {
+    single.to_string().parse().unwrap_or(single.into())
 }
 
 /// Either all merges are pairs, or all are the old `"a b"`, among which `#version` lines may stand.
@@ -131,7 +134,13 @@ impl Serialize for WrittenBpe<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(Some(FIELDS.len()))?;
         fields.serialize_entry("type", "BPE")?;
-        fields.serialize_entry("dropout", &self.dropout)?;
+        match self.dropout {
+            // Small ones are written with other digits than doubles are.
+            Some(share) if shortest(share as f32) == share => {
+                fields.serialize_entry("dropout", &(share as f32))?;
+            }
+            share => fields.serialize_entry("dropout", &share)?,
+        }
         fields.serialize_entry("unk_token", &self.unk_token)?;
         fields.serialize_entry("continuing_subword_prefix", &self.continuing_subword_prefix)?;
         fields.serialize_entry("end_of_word_suffix", &self.end_of_word_suffix)?;
