@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+# What these name is already open: a regular file behind them cannot be replaced by another.
+_STREAM_NAMES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
+
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -29,13 +32,14 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> target.read_text()
     'whole'
 
-    An interrupt counts as a failure. A link is followed, and what is no ordinary file, such as
-    `/dev/null`, is given as it is. Raises `FileError` when the path cannot be written.
+    An interrupt counts as a failure. A link is followed. A path that is not a regular file, such as
+    `/dev/null`, `/dev/stdout` or a pipe, is given as it is. Raises `FileError` when the path cannot be
+    written.
     """
-    target = _resolved(path)
-    if _is_device(target):
-        yield target
+    if _is_device(path):
+        yield _path(path)
         return
+    target = _resolved(path)
     temporary = _temporary_beside(target, path)
     try:
         yield temporary
@@ -58,11 +62,10 @@ def whole_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise `FileError` now if `path` could not be written later, before long work begins."""
-    target = _resolved(path)
-    if target.is_dir():
-        raise FileError(str(path), "a directory", "the name of a file to write")
-    if not _is_device(target):
-        _temporary_beside(target, path).unlink()
+    if os.path.isdir(path):
+        raise FileError(os.fspath(path), "a directory", "the name of a file to write")
+    if not _is_device(path):
+        _temporary_beside(_resolved(path), path).unlink()
 
 
 @contextmanager
@@ -78,13 +81,20 @@ def _stdout() -> Iterator[BinaryIO]:
 
 
 def _resolved(path: str | os.PathLike[str]) -> Path:
+    return _path(os.path.realpath(path))
+
+
+def _path(path: str | os.PathLike[str]) -> Path:
     from pathlib import Path
 
-    return Path(os.path.realpath(path))
+    return Path(path)
 
 
-def _is_device(target: Path) -> bool:
-    return target.exists() and not target.is_file() and not target.is_dir()
+def _is_device(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is written in place: a device, a pipe, or a name of an open stream."""
+    if os.path.abspath(path).startswith(_STREAM_NAMES):
+        return True
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _temporary_beside(target: Path, path: str | os.PathLike[str]) -> Path:

@@ -21,6 +21,7 @@ from piecework.cli.extend import extend
 from piecework.cli.inspect import inspect
 from piecework.cli.normalize import normalize
 from piecework.cli.prune import prune
+from piecework.cli.signals import Terminated
 from piecework.cli.train import train
 
 _BAD_USAGE = 2
@@ -65,6 +66,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
             _invoke(given)
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
+    except Terminated as request:
+        return _fail(str(request), request.exit_code)
     except KeyboardInterrupt:
         return _fail("interrupted", _INTERRUPTED)
     except BrokenPipeError:
