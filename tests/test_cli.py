@@ -233,13 +233,13 @@ def test_encode_drops_lines_empty_on_one_side_and_says_how_many(
     right.write_text("Hug\nis\nis\n")
     outputs = [str(tmp_path / "o.de"), str(tmp_path / "o.en")]
     options = ["--no-special-tokens", "--format", "tokens", "-o", outputs[0], "-o", outputs[1]]
-    code, out, err = cli("encode", tokenizer, str(left), str(right), *options)
+    code, out, err = cli("encode", tokenizer, "--parallel", str(left), str(right), *options)
     saved = f"2 + 2 tokens, saved as {' '.join(outputs)}"
     assert (code, out) == (0, "")
     assert err == f"3 lines read, 2 written, 1 dropped because empty, {saved}\n"
     assert [Path(path).read_text() for path in outputs] == ["is\nHug\n", "Hug\nis\n"]
     right.write_text("Hug\n")
-    code, _, err = cli("encode", tokenizer, str(left), str(right), *options)
+    code, _, err = cli("encode", tokenizer, "--parallel", str(left), str(right), *options)
     assert code == 2
     assert_one_line(err, f"{right}: found an end after line 1, expected a line 2 as in {left}")
 

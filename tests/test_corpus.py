@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
 import json
+import lzma
+import random
 import sys
+import tarfile
+import warnings
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import piecework as pw
@@ -219,7 +228,7 @@ def test_an_endless_json_line_does_not_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(json_lines, "MAX_LINE_BYTES", 1000)
-    monkeypatch.setattr(json_lines, "_LIST_CHARS", 100)
+    monkeypatch.setattr(json_lines, "_READ_BYTES", 100)
     path = write(tmp_path / "a.jsonl", json.dumps({"text": "x" * 5000}))
     with pytest.raises(pw.errors.CorpusError, match=r"line 1: found a longer line"):
         list(read_corpus(path))
@@ -268,3 +277,166 @@ def test_zstandard_without_its_extra_says_which_extra(
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(pw.errors.MissingExtraError, match=r"pip install 'piecework\[zstd\]'"):
         list(read_corpus(path))
+
+
+# ---- input that is not text
+
+
+def parquet_bytes() -> bytes:
+    pyarrow = pytest.importorskip("pyarrow")
+    sink = io.BytesIO()
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table({"text": ["hug"]}), sink)
+    return sink.getvalue()
+
+
+def arrow_bytes(form: str) -> bytes:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"text": ["hug"] * 100})
+    sink = io.BytesIO()
+    with getattr(pyarrow.ipc, f"new_{form}")(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def zip_bytes() -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr("a.txt", "hug")
+    return sink.getvalue()
+
+
+def tar_bytes() -> bytes:
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w") as archive:
+        member = tarfile.TarInfo("a.txt")
+        member.size = 3
+        archive.addfile(member, io.BytesIO(b"hug"))
+    return sink.getvalue()
+
+
+def npy_bytes() -> bytes:
+    sink = io.BytesIO()
+    np.save(sink, np.arange(1000))
+    return sink.getvalue()
+
+
+ENGLISH = "It was a bright cold day in April, and the clocks were striking thirteen.\n"
+NOT_TEXT = {
+    "a Parquet file": parquet_bytes,
+    "an Arrow IPC file": lambda: arrow_bytes("file"),
+    "an Arrow IPC stream": lambda: arrow_bytes("stream"),
+    "xz data": lambda: lzma.compress(b"hug" * 100),
+    "bzip2 data": lambda: bz2.compress(b"hug" * 100),
+    "a zip archive": zip_bytes,
+    "a tar archive": tar_bytes,
+    "a NumPy array": npy_bytes,
+    "UTF-16 text": lambda: ENGLISH.encode("utf-16"),
+    "UTF-16LE text": lambda: ENGLISH.encode("utf-16-le"),
+    "UTF-16BE text": lambda: ENGLISH.encode("utf-16-be"),
+    "UTF-32 text": lambda: ENGLISH.encode("utf-32"),
+    "UTF-32LE text": lambda: ENGLISH.encode("utf-32-le"),
+    "UTF-32BE text": lambda: ENGLISH.encode("utf-32-be"),
+    "binary data": lambda: random.Random(1).randbytes(5000),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_TEXT)
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
+def test_binary_input_is_named_and_refused(tmp_path: Path, kind: str, name: str) -> None:
+    path = write(tmp_path / name, NOT_TEXT[kind]())
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}))
+    for use in (
+        lambda: list(read_corpus(path)),
+        lambda: pw.Tokenizer.train(path),
+        lambda: pw.encode_files(tok, path, tmp_path / "out"),
+        lambda: pw.analysis.compare_files({"a": tok}, path),
+    ):
+        with pytest.raises(pw.errors.CorpusError, match=rf"{name}: found {kind}"):
+            use()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstd])
+def test_binary_input_is_refused_inside_compressed_data(
+    tmp_path: Path, compress: Callable[[bytes], bytes]
+) -> None:
+    path = write(tmp_path / "a.txt", compress(tar_bytes()))
+    with pytest.raises(pw.errors.CorpusError, match=r"a\.txt: found a tar archive"):
+        list(read_corpus(path))
+
+
+def test_binary_input_is_refused_on_stdin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lzma.compress(b"hug"))))
+    with pytest.raises(pw.errors.CorpusError, match=r"<stdin>: found xz data"):
+        list(read_corpus("-"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PAR1 is what the file says.\n",
+        "BZh\n",
+        "ORC, GGUF and LZIP are words.\n",
+        ENGLISH * 100 + "\0" + ENGLISH * 100,  # a stray NUL
+        "a\0b\n",
+        "N\bNA\bAM\bME\bE\n" * 100,  # an overstruck manual page
+        "\x1b[31mred\x1b[0m\n" * 100,
+        "\f\v\t\r\n" * 100,
+        "小説の冒頭である。\n" * 100,
+    ],
+)
+def test_text_that_looks_a_little_like_binary_is_read(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path / "a.txt", text)
+    assert b"".join(block.data for block in read_corpus(path)) == text.encode()
+
+
+def test_latin_1_is_read_as_broken_utf8_not_as_binary(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt", "déjà vu à l'été\n".encode("latin-1") * 100)
+    assert len(list(read_corpus(path))) == 1
+
+
+# ---- JSON lines on stdin
+
+
+def test_stdin_holds_json_lines_if_a_field_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lines = b'{"body": "hug"}\n{"body": "pug"}\n'
+
+    def feed() -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+
+    feed()
+    assert [piece.texts for piece in read_corpus("-", field="body")] == [["hug", "pug"]]
+    feed()
+    assert pw.count_files("-", field="body").words == ["hug", "pug"]
+    feed()
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1, "u": 2, "g": 3}))
+    pw.encode_files(tok, "-", tmp_path / "out", field="body")
+    assert (tmp_path / "out").read_text() == "1 2 3\n0 2 3\n"
+
+
+@pytest.mark.parametrize("name", ["-", "a.txt"])
+def test_json_lines_read_as_plain_text_are_warned_of(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    lines = b'{"text": "hug"}\n'
+    path = name if name == "-" else str(write(tmp_path / name, lines))
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}))
+    for use in (
+        lambda: list(read_corpus(path)),
+        lambda: pw.encode_files(tok, path, tmp_path / "out"),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+        with pytest.warns(pw.errors.CorpusWarning, match="begins with a JSON object"):
+            use()
+
+
+@pytest.mark.parametrize("text", ["{\n", "{a}\n", "[1]\n", "{" * 100_000 + "}\n"])
+def test_braces_alone_are_plain_text_without_a_warning(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path / "a.txt", text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(list(read_corpus(path))) == 1

@@ -12,6 +12,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Iterator
@@ -168,7 +169,7 @@ def test_the_size_of_blocks_changes_no_line(
     for size in (1, 7, 256, 1 << 20):
         monkeypatch.setattr(lines_module, "BLOCK_BYTES", size)
         outputs = [tmp_path / f"{size}.a", tmp_path / f"{size}.b"]
-        pw.encode_files(trained, sources, outputs)
+        pw.encode_files(trained, sources, outputs, parallel=True)
         written.add(tuple(path.read_bytes() for path in outputs))
     assert len(written) == 1
 
@@ -402,7 +403,7 @@ def test_an_endless_line_is_refused(
 ) -> None:
     monkeypatch.setattr(lines_module, "BLOCK_BYTES", 100)
     monkeypatch.setattr(lines_module, "MAX_LINE_BYTES", 1000)
-    monkeypatch.setattr(json_lines, "_LIST_CHARS", 100)
+    monkeypatch.setattr(json_lines, "_READ_BYTES", 100)
     monkeypatch.setattr(json_lines, "MAX_LINE_BYTES", 1000)
     first = "a\n" if name == "in.txt" else '{"text": "a"}\n'
     source = write(tmp_path / name, first + "x" * 5000)
@@ -420,7 +421,7 @@ def test_a_line_empty_on_one_side_is_dropped_on_all(tok: pw.Tokenizer, tmp_path:
     left = write(tmp_path / "l", "a\n\nb\n \t\nc\n\u3000\n")
     right = write(tmp_path / "r", "b\nb\n\nb\na c\nb\n")
     outputs = [tmp_path / "l.ids", tmp_path / "r.ids"]
-    done = pw.encode_files(tok, [left, right], outputs, add_special_tokens=False)
+    done = pw.encode_files(tok, [left, right], outputs, parallel=True, add_special_tokens=False)
     assert [ids_in(path) for path in outputs] == [[[8], [12]], [[11], [8, 12]]]
     assert done == pw.EncodedFiles(6, 2, 4, 0, (2, 3))
 
@@ -428,7 +429,9 @@ def test_a_line_empty_on_one_side_is_dropped_on_all(tok: pw.Tokenizer, tmp_path:
 def test_empty_lines_can_be_kept(tok: pw.Tokenizer, tmp_path: Path) -> None:
     left, right = write(tmp_path / "l", "a\n\n"), write(tmp_path / "r", "\n \n")
     outputs = [tmp_path / "l.ids", tmp_path / "r.ids"]
-    done = pw.encode_files(tok, [left, right], outputs, keep_empty=True, add_special_tokens=False)
+    done = pw.encode_files(
+        tok, [left, right], outputs, parallel=True, keep_empty=True, add_special_tokens=False
+    )
     assert [path.read_text() for path in outputs] == ["8\n\n", "\n\n"]
     assert (done.lines_written, done.empty_lines_dropped) == (2, 0)
 
@@ -447,7 +450,7 @@ def test_three_parallel_texts_stay_in_step(
         write(tmp_path / f"{at}.txt", "\n".join(lines) + "\n") for at, lines in enumerate(columns)
     ]
     outputs = [tmp_path / f"{at}.out" for at in range(3)]
-    done = pw.encode_files(trained, sources, outputs, format=form)
+    done = pw.encode_files(trained, sources, outputs, format=form, parallel=True)
     rows = [row for row in zip(*columns, strict=True) if all(text.strip() for text in row)]
     assert 0 < len(rows) < 300
     for at, path in enumerate(outputs):
@@ -468,8 +471,35 @@ def test_unequal_line_counts_name_the_files_and_the_line(
         rf"expected a line {shorter + 1} as in \S*l\.txt$"
     )
     with pytest.raises(pw.errors.CorpusError, match=message):
-        pw.encode_files(tok, [left, right], outputs)
+        pw.encode_files(tok, [left, right], outputs, parallel=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["l.txt", "r.txt"]
+
+
+# ---- one output for each input
+
+
+def test_independent_files_of_equal_length_lose_no_line(tok: pw.Tokenizer, tmp_path: Path) -> None:
+    left, right = write(tmp_path / "l", "a\n\nb\n"), write(tmp_path / "r", "b\nc\n\n")
+    outputs = [tmp_path / "l.ids", tmp_path / "r.ids"]
+    done = pw.encode_files(tok, [left, right], outputs, add_special_tokens=False)
+    assert [ids_in(path) for path in outputs] == [[[8], [11]], [[11], [12]]]
+    assert done == pw.EncodedFiles(6, 4, 2, 0, (2, 2))
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("form", READERS)
+def test_each_input_has_an_output_of_its_own(
+    trained: pw.Tokenizer, tmp_path: Path, form: str
+) -> None:
+    texts = [[f"text {at} of {number}" for at in range(100 * number)] for number in range(3)]
+    sources = [
+        write(tmp_path / f"{number}.txt", "".join(f"{line}\n" for line in lines))
+        for number, lines in enumerate(texts)
+    ]
+    outputs = [tmp_path / f"{number}.out" for number in range(3)]
+    pw.encode_files(trained, sources, outputs, format=form)
+    for path, lines in zip(outputs, texts, strict=True):
+        assert READERS[form](path) == [trained.encode(line).ids for line in lines]
 
 
 # ---- constant memory
@@ -540,6 +570,7 @@ def test_what_cannot_be_done_is_refused_before_the_work(
     for inputs, outputs, settings, place, found in (
         ([a, b], [out, out], {}, "outputs", f"'{out}'"),
         ([a, b], [out, f"{out}.", f"{out}.c"], {}, "outputs", "3 for 2 inputs"),
+        ([a, b], out, {"parallel": True}, "outputs", "1 for 2 parallel inputs"),
         (a, a, {}, "outputs", f"'{a}'"),
         ([a, b], [out, a], {}, "outputs", f"'{a}'"),
         (a, hard, {}, "outputs", f"'{hard}'"),
@@ -551,6 +582,7 @@ def test_what_cannot_be_done_is_refused_before_the_work(
         (a, out, {"errors": "ignore"}, "errors", "'ignore'"),
         (a, out, {"append_eod": "</s>"}, "append_eod", "'</s>'"),
         (a, out, {"append_eod": "[SEP]", "format": "jsonl"}, "append_eod", "format 'jsonl'"),
+        (a, out, {"append_eod": "[SEP]"}, "append_eod", None),
         ([], out, {}, "inputs", "no paths"),
         (a, [], {}, "outputs", "no paths"),
         (3, out, {}, "inputs", "int"),
@@ -618,7 +650,7 @@ def test_arrow_without_its_extra_says_which_extra(
 
 
 @POSIX
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL], ids=["interrupt", "kill"])
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 @pytest.mark.parametrize("form", ["ids", "megatron"])
 def test_ended_half_way_it_leaves_no_output(
     tok: pw.Tokenizer, tmp_path: Path, form: str, end: signal.Signals
@@ -643,8 +675,8 @@ def test_ended_half_way_it_leaves_no_output(
     process.send_signal(end)
     process.communicate(timeout=60)
     left = [path.name for path in out.iterdir()]
-    if end == signal.SIGINT:
-        assert (process.returncode, left) == (130, [])
+    if end != signal.SIGKILL:
+        assert (process.returncode, left) == (128 + end, [])
     else:
         assert all(name.startswith(".") and name.endswith(".tmp") for name in left)
 
@@ -666,6 +698,58 @@ def test_standard_input_and_output(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
     right = write(tmp_path / "r", "c\nc\n")
-    done = pw.encode_files(tok, ["-", right], ["-", tmp_path / "r.ids"], add_special_tokens=False)
+    outputs = ["-", tmp_path / "r.ids"]
+    done = pw.encode_files(tok, ["-", right], outputs, parallel=True, add_special_tokens=False)
     assert done.lines_written == 2
     assert ids_in(tmp_path / "r.ids") == [[12], [12]]
+
+
+# ---- pipes
+
+
+def start(tok: pw.Tokenizer, folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    tok.save(folder / "t.json")
+    command = [sys.executable, "-m", "piecework", "encode", str(folder / "t.json"), *arguments]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+@POSIX
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_program_that_waits_for_its_answer_gets_it_line_by_line(
+    tok: pw.Tokenizer, tmp_path: Path, form: str
+) -> None:
+    process = start(tok, tmp_path, *(["--field", "t"] if form == "json" else []))
+    assert process.stdin is not None
+    assert process.stdout is not None
+    watchdog = threading.Timer(120, process.kill)
+    watchdog.start()
+    for text, ids in (("a", b"2 8 3\n"), ("hugs", b"2 5 6 3\n"), ("b c", b"2 11 12 3\n")):
+        line = json.dumps({"t": text}) if form == "json" else text
+        process.stdin.write(f"{line}\n".encode())
+        process.stdin.flush()
+        assert process.stdout.readline() == ids
+    process.stdin.close()
+    assert process.wait(timeout=60) == 0
+    watchdog.cancel()
+
+
+@POSIX
+def test_many_lines_from_a_pipe_are_all_encoded(tok: pw.Tokenizer, tmp_path: Path) -> None:
+    text = "".join(f"{'a ' * (n % 50)}b{'' if n % 3 else chr(13)}\n" for n in range(50_000))
+    out, _ = start(tok, tmp_path, "-").communicate(text.encode(), timeout=120)
+    rows = [[int(id) for id in line.split()] for line in out.decode().splitlines()]
+    assert rows == [[2, *[8] * (n % 50), 11, 3] for n in range(50_000)]
+
+
+@POSIX
+@pytest.mark.parametrize("form", ["ids", "arrow", "parquet"])
+def test_stdout_is_written_by_its_device_name_too(
+    tok: pw.Tokenizer, tmp_path: Path, form: str
+) -> None:
+    process = start(tok, tmp_path, "--format", form, "-o", "/dev/stdout")
+    out, _ = process.communicate(b"a\nhugs\n", timeout=60)
+    target = write(tmp_path / "out", out)
+    if form == "arrow":  # a pipe gets the stream format
+        assert len(out) > 100
+    else:
+        assert READERS[form](target) == [[2, 8, 3], [2, 5, 6, 3]]

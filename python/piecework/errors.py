@@ -15,7 +15,8 @@
     ├── FileError           (OSError)      a path cannot be opened, read or written
     └── MissingExtraError   (ImportError)  an optional dependency is not installed
 
-`TrainingWarning` (a `UserWarning`) is what learners say when they stopped early or learned mostly noise.
+`TrainingWarning` (a `UserWarning`) is what learners say when they stopped early or learned mostly noise,
+`CorpusWarning` what readers say about input that is probably not what it is read as.
 """
 
 from __future__ import annotations
@@ -99,3 +100,7 @@ class MissingExtraError(PieceworkError, ImportError):
 
 class TrainingWarning(UserWarning):
     """A learner stopped early, or much of what it learned is noise."""
+
+
+class CorpusWarning(UserWarning):
+    """Input is probably not of the kind it is read as."""

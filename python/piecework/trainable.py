@@ -50,7 +50,7 @@ class Trainable:
         *,
         model: str | None = None,
         preset: str | Preset | SentencePiecePreset | None = None,
-        field: str = "text",
+        field: str | None = None,
         errors: Literal["replace", "strict"] = "replace",
         workers: int | None = None,
         show_progress: bool = False,
@@ -62,9 +62,10 @@ class Trainable:
         or "char", the settings are those of its trainer: `vocab_size`, `min_frequency`, ...; or give the
         trainer itself. `preset` names the pipeline around the model (`piecework.train.PRESETS`:
         "bert-uncased", "gpt2", ...) or is a `Preset` of your own; of SentencePiece's ("t5", "llama",
-        "albert", "xlnet" of `SENTENCEPIECE_PRESETS`) it names the settings of `SentencePieceTrainer`,
-        of which `model` can then be another type. `field` is the text field of JSONL lines. The result does
-        not depend on `workers`. `show_progress` draws bars on a terminal.
+        "albert", "xlnet" of `SENTENCEPIECE_PRESETS`) it names the settings of `SentencePieceTrainer`, of
+        which `model` can then be another type. `field` is the text field of JSON lines (None: "text");
+        stdin is read as JSON lines if it is given. The result does not depend on `workers`.
+        `show_progress` draws bars on a terminal.
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
         """

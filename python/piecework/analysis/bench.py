@@ -78,7 +78,7 @@ def bench_files(
     *,
     against: Iterable[str] = (),
     megabytes: float = 16,
-    field: str = "text",
+    field: str | None = None,
     errors: Utf8Errors = "replace",
     repetitions: int = 3,
     workers: int | None = None,
@@ -251,7 +251,7 @@ def _without_dropout(spec: TokenizerSpec) -> TokenizerSpec:
 
 
 def _documents(
-    corpus: PathLike | Sequence[PathLike], field: str, errors: Utf8Errors
+    corpus: PathLike | Sequence[PathLike], field: str | None, errors: Utf8Errors
 ) -> Iterator[str]:
     for piece in read_corpus(corpus, field=field, errors=errors):
         texts = batch_of_piece(piece, errors).texts

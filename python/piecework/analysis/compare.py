@@ -147,7 +147,7 @@ def compare_files(
     *,
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
-    field: str = "text",
+    field: str | None = None,
     errors: Utf8Errors = "replace",
     workers: int | None = None,
     progress: Progress | None = None,

@@ -21,7 +21,7 @@ def token_counts(
     tokenizer: Tokenizer,
     paths: PathLike | Sequence[PathLike],
     *,
-    field: str = "text",
+    field: str | None = None,
     errors: Utf8Errors = "replace",
     workers: int | None = None,
     progress: Progress | None = None,

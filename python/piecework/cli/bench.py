@@ -54,7 +54,7 @@ def bench(
     encoding: str | None,
     pattern: str | None,
     as_json: bool,
-    field: str,
+    field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
 ) -> None:

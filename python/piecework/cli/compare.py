@@ -44,7 +44,7 @@ def compare(
     as_json: bool,
     html_path: str | None,
     plot_directory: str | None,
-    field: str,
+    field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
 ) -> None:

@@ -26,7 +26,7 @@ Example:
 def count(
     corpus: tuple[str, ...],
     preset: str | None,
-    field: str,
+    field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
     path: str,

@@ -14,8 +14,8 @@ from piecework.cli.options import reading_options
 _EXAMPLE = """\b
 Example:
   piecework encode tokenizer.json corpus.txt -o ids.txt
-  piecework encode tokenizer.json train.de train.en -o ids.de -o ids.en
-  piecework encode tokenizer.json wiki.jsonl.zst --format megatron --append-eod "[SEP]" -o wiki
+  piecework encode tokenizer.json --parallel train.de train.en -o ids.de -o ids.en
+  piecework encode gpt2.json wiki.jsonl.zst --format megatron --append-eod "<|endoftext|>" -o wiki
   echo "Hello world" | piecework encode tokenizer.json --format tokens
 """
 
@@ -30,6 +30,11 @@ Example:
     show_default=True,
     help="jsonl gives ids, tokens and character offsets; npy and megatron make two files.",
 )
+@click.option(
+    "--parallel",
+    is_flag=True,
+    help="The FILEs are translations of each other: a line that is empty in one is dropped from all.",
+)
 @click.option("--keep-empty", is_flag=True, help="Keep lines that are empty or blank.")
 @click.option("--append-eod", metavar="TOKEN", help="End each row with this token.")
 @click.option("--no-special-tokens", is_flag=True, help="Leave out [CLS], [SEP] and the like.")
@@ -43,7 +48,7 @@ Example:
     "outputs",
     multiple=True,
     default=["-"],
-    help="Output, or one for each FILE of parallel texts  [default: stdout]",
+    help="Output of all FILEs, or one for each FILE.  [default: stdout]",
 )
 def encode(
     tokenizer: str,
@@ -55,9 +60,9 @@ def encode(
 ) -> None:
     """Encode each line of the FILEs (stdin without any, or for -) with TOKENIZER.
 
-    FILEs are plain text or JSON lines (.jsonl), also with gzip or Zstandard. One output takes them
-    one after the other. With as many outputs they are parallel texts: a line that is empty in one
-    of them is left out of all outputs.
+    FILEs are plain text or JSON lines (.jsonl), also with gzip or Zstandard. One output takes all of
+    them, one after the other; as many outputs as FILEs take one each. Empty lines are dropped unless
+    --keep-empty.
     """
     loaded = pw.Tokenizer.load(tokenizer)
     with progress_bar("encoding") as progress:

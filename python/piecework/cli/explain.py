@@ -35,7 +35,7 @@ def explain(
     steps: int,
     model: str,
     preset: str | None,
-    field: str,
+    field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
     **settings: Any,

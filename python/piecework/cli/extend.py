@@ -43,7 +43,7 @@ def extend(
     score: Literal["likelihood", "frequency", "pmi"] | None,
     min_frequency: int,
     max_token_length: int | None,
-    field: str,
+    field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
     map_path: str | None,

@@ -27,7 +27,8 @@ def corpus_options(command: Command) -> Command:
 def reading_options(command: Command) -> Command:
     """Add how to read a corpus."""
     field = click.option(
-        "--field", default="text", show_default=True, help="Text field of JSON lines."
+        "--field",
+        help='Text field of JSON lines; with it, stdin is read as JSON lines.  [default: "text"]',
     )
     return _with((field, errors_option, workers_option), command)
 
@@ -137,7 +138,7 @@ def given_options(options: dict[str, Any]) -> dict[str, Any]:
 def counts_of(
     corpus: Sequence[str],
     preset: pw.train.Preset,
-    field: str,
+    field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
 ) -> pw.Counts:
@@ -148,7 +149,7 @@ def counts_of(
 def counts_by(
     corpus: Sequence[str],
     pipeline: pw.train.Pipeline,
-    field: str,
+    field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
     sentences: pw.train.Sentences | None = None,

@@ -40,7 +40,7 @@ def prune(
     min_count: int | None,
     corpus: tuple[str, ...],
     drop_alphabet: bool,
-    field: str,
+    field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
     map_path: str | None,

@@ -33,7 +33,7 @@ def train(
     corpus: tuple[str, ...],
     model: str,
     preset: str | None,
-    field: str,
+    field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
     path: str,

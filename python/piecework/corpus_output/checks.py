@@ -24,11 +24,15 @@ def checked_format(name: str, append_eod: str | None) -> Format:
     return form
 
 
-def known_token(tokenizer: Tokenizer, token: str) -> int:
-    """Return the id of the token that ends documents."""
+def eod_id(tokenizer: Tokenizer, token: str, add_special_tokens: bool) -> int:
+    """Return the id of the token that ends documents, unless rows end with it already."""
     id = tokenizer.token_to_id(token)
     if id is None:
         raise ArgumentError("append_eod", repr(token), "a token of the vocabulary")
+    if add_special_tokens and tokenizer.encode("").ids[-1:] == [id]:
+        found = f"{token!r}, with which the post-processor ends each row already"
+        expected = "add_special_tokens=False, or no append_eod"
+        raise ArgumentError("append_eod", found, expected)
     return id
 
 
@@ -47,10 +51,13 @@ def checked_outputs(outputs: PathLike | Sequence[PathLike], form: Format) -> lis
 
 
 def checked_inputs(
-    inputs: PathLike | Sequence[PathLike], targets: Sequence[str], form: Format
+    inputs: PathLike | Sequence[PathLike], targets: Sequence[str], form: Format, parallel: bool
 ) -> list[list[str]]:
     """Return the files to read, in order, for each output: all for one, or one for each."""
     given = _texts(inputs, "inputs")
+    if parallel and len(targets) != len(given):
+        found = f"{len(targets)} for {len(given)} parallel inputs"
+        raise ArgumentError("outputs", found, "as many as inputs")
     if len(targets) not in (1, len(given)):
         found = f"{len(targets)} for {len(given)} inputs"
         raise ArgumentError("outputs", found, "one, or as many as inputs")

@@ -1,4 +1,4 @@
-"""`encode_files`: read lines, leave out empty ones, encode, write; every step a few batches at most."""
+"""`encode_files`: read lines, drop empty ones, encode, write; each step holds a few batches at most."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from piecework.corpus_output.checks import (
     checked_format,
     checked_inputs,
     checked_outputs,
-    known_token,
+    eod_id,
 )
 from piecework.corpus_output.lines import LineSource, parallel_lines
 from piecework.corpus_output.overlap import overlapped
@@ -28,7 +28,10 @@ from piecework.train.corpus import PathLike, Utf8Errors, corpus_bytes
 
 FormatName: TypeAlias = Literal["tokens", "ids", "jsonl", "npy", "arrow", "parquet", "megatron"]
 Progress: TypeAlias = Callable[[int, int], None]
-Columns: TypeAlias = list[list[str]]  # for each source as many lines
+Columns: TypeAlias = list[list[str]]  # as many lines of each source
+Step: TypeAlias = tuple[
+    int, Columns
+]  # the output of the first column, and a column for each output from there on
 
 BATCHES_IN_FLIGHT = 2
 _MAX_BATCH_TOKENS = 2**31 - 1  # what the offsets of Arrow lists and Megatron's lengths can count
@@ -36,10 +39,10 @@ _MAX_BATCH_TOKENS = 2**31 - 1  # what the offsets of Arrow lists and Megatron's 
 
 @dataclass(frozen=True)
 class EncodedFiles:
-    """What `encode_files` did; a line of parallel inputs counts once.
+    """Statistics of one `encode_files` call; line n of parallel inputs counts once.
 
-    `empty_lines_dropped` were empty or blank in one input at least, `replacements` counts the
-    sequences of bytes that were no UTF-8, and `tokens` what each output got.
+    `empty_lines_dropped` counts empty and blank lines (of parallel inputs, lines that are empty in at
+    least one), `replacements` the invalid UTF-8 sequences, and `tokens` the tokens of each output.
     """
 
     lines_read: int
@@ -55,11 +58,12 @@ def encode_files(
     outputs: PathLike | Sequence[PathLike],
     *,
     format: FormatName = "ids",
+    parallel: bool = False,
     keep_empty: bool = False,
     append_eod: str | None = None,
     add_special_tokens: bool = True,
     parse_special: bool | Collection[str] | None = None,
-    field: str = "text",
+    field: str | None = None,
     errors: Utf8Errors = "replace",
     workers: int | None = None,
     progress: Progress | None = None,
@@ -76,31 +80,35 @@ def encode_files(
     >>> (folder / "out.txt").read_text(), done.empty_lines_dropped
     ('1 2\\n2 1\\n', 1)
 
-    One output takes all inputs, one after the other. As many outputs as inputs take parallel texts:
-    line n of every output comes from line n of its input, and a line that is empty or blank in one
-    input is left out of every output; `keep_empty` keeps such lines. Inputs are plain text or JSON
-    lines (`.jsonl`, `.ndjson`; the text under `field`), either also with gzip or Zstandard, and
-    directories where there is one output; `-` is stdin or stdout.
+    One output takes all inputs, one after the other; as many outputs as inputs take one input each. Empty
+    and blank lines are dropped unless `keep_empty`. `parallel` is for translations: all inputs have as
+    many lines, and a line that is empty in one of them is dropped from every output, so that line n of
+    each output still corresponds to line n of the others. Inputs are plain text or JSON lines (`.jsonl`,
+    `.ndjson`; the text under `field`, None for "text"), also with gzip or Zstandard, and directories
+    where there is one output; `-` is stdin or stdout. Stdin holds JSON lines if `field` is given. Lines
+    from a pipe are encoded as they arrive.
 
     `format`: `tokens`, `ids` and `jsonl` write a line each. `npy` writes flat ids, uint16 where the
     vocabulary fits and uint32 otherwise, and int64 row offsets beside them (`a.npy`,
     `a.row_offsets.npy`). `arrow` (an IPC file) and `parquet` write a column `ids` of lists of uint32.
-    `megatron` writes `a.bin` and `a.idx`. `append_eod` ends each row with that token (not for
-    `jsonl`). Padding to the longest of a batch is left out, as a file has no batches; truncation and
-    padding to a fixed length are those of the tokenizer.
+    `megatron` writes `a.bin` and `a.idx`. `append_eod` ends each row with that token (not for `jsonl`);
+    where the post-processor ends rows with it already, also pass `add_special_tokens=False`. Padding to
+    the longest of a batch is left out, as a file has no batches; truncation and padding to a fixed length
+    are those of the tokenizer.
 
     Memory is constant: a few batches of about 2 MB of text, and the longest line. `workers` threads
     encode (None: one a processor) while other lines are read and written. `progress` is called with
     the bytes read and their total, 0 where that is unknown. Files appear whole or not at all.
 
-    Raises `CorpusError` naming files and line where parallel inputs differ in length,
-    `InvalidUtf8Error` under `errors="strict"`, `FileError`, `ArgumentError` and `MissingExtraError`.
+    Raises `CorpusError` for binary input and where parallel inputs differ in length, `InvalidUtf8Error`
+    under `errors="strict"`, `FileError`, `ArgumentError` and `MissingExtraError`.
     """
     form = checked_format(format, append_eod)
     check_choice("errors", errors, ("replace", "strict"))
     targets = checked_outputs(outputs, form)
-    sources = [LineSource(paths, field, errors) for paths in checked_inputs(inputs, targets, form)]
-    eod = None if append_eod is None else known_token(tokenizer, append_eod)
+    paths_of_outputs = checked_inputs(inputs, targets, form, parallel)
+    sources = [LineSource(paths, field, errors) for paths in paths_of_outputs]
+    eod = None if append_eod is None else eod_id(tokenizer, append_eod, add_special_tokens)
     bare = _without_batch_padding(tokenizer)
 
     def encode(texts: list[str]) -> Batch:
@@ -112,50 +120,63 @@ def encode_files(
         )
         return _ended(batch, eod)
 
-    tally = _Tally(sources, keep_empty, progress)
+    def encode_step(step: Step) -> tuple[int, list[Batch]]:
+        first_output, columns = step
+        return first_output, list(map(encode, columns))
+
+    def is_idle() -> bool:
+        return any(source.is_idle for source in sources)
+
+    tally = _Tally(sources, parallel, keep_empty, progress)
     with _system_errors_told(targets), ExitStack() as stack:
         writers = [stack.enter_context(form.open(path, tokenizer)) for path in targets]
-        in_flight = 0 if any(source.is_interactive for source in sources) else BATCHES_IN_FLIGHT
-        encoded = overlapped(lambda texts: list(map(encode, texts)), tally.lines(), in_flight)
-        for batches in stack.enter_context(closing(encoded)):
-            for write, batch in zip(writers, batches, strict=True):
-                write(batch)
-            tally.add_written(batches)
+        encoded = overlapped(encode_step, tally.steps(), BATCHES_IN_FLIGHT, is_idle)
+        for first_output, batches in stack.enter_context(closing(encoded)):
+            for output, batch in enumerate(batches, start=first_output):
+                writers[output](batch)
+                tally.add_tokens(output, batch)
     return tally.result()
 
 
 class _Tally:
-    """Draws the lines, leaves out the empty ones, and counts what came and went."""
+    """Reads lines, drops the empty ones, and counts."""
 
     def __init__(
-        self, sources: Sequence[LineSource], keep_empty: bool, progress: Progress | None
+        self,
+        sources: Sequence[LineSource],
+        parallel: bool,
+        keep_empty: bool,
+        progress: Progress | None,
     ) -> None:
         self._sources = sources
+        self._groups = [sources] if parallel else [[source] for source in sources]
         self._keep_empty = keep_empty
         self._progress = progress
         self._bytes_in_all = corpus_bytes([path for source in sources for path in source.paths])
-        self._read = self._written = 0
+        self._read = self._kept = 0
         self._tokens = [0] * len(sources)
 
-    def lines(self) -> Iterator[Columns]:
-        for columns in parallel_lines(self._sources):
-            self._read += len(columns[0])
-            kept = columns if self._keep_empty else _without_empty(columns)
-            if kept[0]:
-                yield kept
-            if self._progress:
-                self._progress(sum(s.bytes_read for s in self._sources), self._bytes_in_all)
+    def steps(self) -> Iterator[Step]:
+        first_output = 0
+        for group in self._groups:
+            for columns in parallel_lines(group):
+                kept = columns if self._keep_empty else _without_empty(columns)
+                self._read += len(columns[0])
+                self._kept += len(kept[0])
+                if kept[0]:
+                    yield first_output, kept
+                if self._progress:
+                    self._progress(sum(s.bytes_read for s in self._sources), self._bytes_in_all)
+            first_output += len(group)
 
-    def add_written(self, batches: Sequence[Batch]) -> None:
-        self._written += len(batches[0])
-        for at, batch in enumerate(batches):
-            self._tokens[at] += len(batch.ids)
+    def add_tokens(self, output: int, batch: Batch) -> None:
+        self._tokens[output] += len(batch.ids)
 
     def result(self) -> EncodedFiles:
         return EncodedFiles(
             lines_read=self._read,
-            lines_written=self._written,
-            empty_lines_dropped=self._read - self._written,
+            lines_written=self._kept,
+            empty_lines_dropped=self._read - self._kept,
             replacements=sum(source.replacements for source in self._sources),
             tokens=tuple(self._tokens),
         )

@@ -7,16 +7,19 @@ line, of which more than 256 MB are refused.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import BinaryIO, TypeAlias
+from typing import TypeAlias
 
-from piecework.errors import CorpusError, FileError, InvalidUtf8Error
-from piecework.reading import reason
-from piecework.train.compression import MeteredStream, decompressed
-from piecework.train.corpus import BYTE_ORDER_MARK, is_json_lines, open_source
-from piecework.train.json_lines import MAX_LINE_BYTES, byte_lines, json_line_text
+from piecework.errors import CorpusError, InvalidUtf8Error
+from piecework.train.corpus import BYTE_ORDER_MARK, TEXT_FIELD, is_json_lines
+from piecework.train.json_lines import (
+    MAX_LINE_BYTES,
+    json_line_text,
+    line_lists,
+    warn_of_json_lines,
+)
+from piecework.train.text_stream import TextStream
 
 BLOCK_BYTES = 2 << 20
 
@@ -26,57 +29,52 @@ Block: TypeAlias = tuple[list[str], int]  # texts, and the bytes they were
 class LineSource:
     """The lines of files read one after the other; `bytes_read` and `replacements` grow on the way."""
 
-    def __init__(self, paths: Sequence[str], field: str, errors: str) -> None:
+    def __init__(self, paths: Sequence[str], field: str | None, errors: str) -> None:
         self.paths = paths
         self.name = ", ".join("<stdin>" if path == "-" else path for path in paths)
-        self.is_interactive = "-" in paths and sys.stdin is not None and sys.stdin.isatty()
         self.bytes_read = 0
         self.replacements = 0
         self._field = field
         self._errors = errors
+        self._open: TextStream | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the next lines would have to be waited for: nothing has been written to the pipe."""
+        return self._open is not None and self._open.is_idle
 
     def blocks(self) -> Iterator[list[str]]:
-        """Give the lines in lists of about 2 MB, never empty; line by line from a terminal."""
-        least_bytes = 0 if self.is_interactive else BLOCK_BYTES // 2
+        """Give the lines in lists of about 2 MB, never empty; shorter ones when no more have arrived."""
         texts: list[str] = []
         size = 0
         for path in self.paths:
             for more, more_bytes in self._file_blocks(path):
                 texts += more
                 size += more_bytes
-                if texts and size >= least_bytes:
+                if texts and (size >= BLOCK_BYTES // 2 or self.is_idle):
                     yield texts
                     texts, size = [], 0
         if texts:
             yield texts
 
     def _file_blocks(self, path: str) -> Iterator[Block]:
-        name = "<stdin>" if path == "-" else path
         bytes_before = self.bytes_read
-        try:
-            with ExitStack() as stack:
-                opened = open_source(path, stack)
-                if path == "-" and self.is_interactive:
-                    yield from self._plain(iter(opened.readline, b""), name)
-                    return
-                metered = MeteredStream(opened)
-                kind = self._json if is_json_lines(path) else self._plain_stream
-                for block in kind(decompressed(metered, name), name):
-                    self.bytes_read = bytes_before + metered.bytes_read
-                    yield block
-        except (CorpusError, FileError):
-            raise
-        except OSError as error:
-            raise FileError(name, reason(error), "a readable text file") from error
+        with ExitStack() as stack:
+            stream = self._open = TextStream(path, stack, at_once=True)
+            kind = self._json if is_json_lines(path, self._field) else self._plain
+            for block in kind(stream):
+                self.bytes_read = bytes_before + stream.bytes_read
+                yield block
+        self._open = None
 
-    def _plain_stream(self, stream: BinaryIO, name: str) -> Iterator[Block]:
-        return self._plain(_line_aligned(stream, name), name)
-
-    def _plain(self, blocks: Iterator[bytes], name: str) -> Iterator[Block]:
+    def _plain(self, stream: TextStream) -> Iterator[Block]:
         first_line = 1
-        for block in blocks:
-            data = block.removeprefix(BYTE_ORDER_MARK) if first_line == 1 else block
-            texts = _lines_of(self._decoded(data, name, first_line))
+        for block in _line_aligned(stream):
+            data = block
+            if first_line == 1:
+                data = block.removeprefix(BYTE_ORDER_MARK)
+                warn_of_json_lines(data, stream.name)
+            texts = _lines_of(self._decoded(data, stream.name, first_line))
             yield texts, len(block)
             first_line += len(texts)
 
@@ -90,22 +88,20 @@ class LineSource:
         self.replacements += text.count("\ufffd") - block.count("\ufffd".encode())
         return text
 
-    def _json(self, stream: BinaryIO, name: str) -> Iterator[Block]:
-        texts: list[str] = []
-        size = 0
-        for number, line in enumerate(byte_lines(stream, name), start=1):
-            texts.append(self._json_text(line, f"{name} line {number}"))
-            size += len(line) + 1
-            if size >= BLOCK_BYTES:
-                yield texts, size
-                texts, size = [], 0
-        if texts:
-            yield texts, size
+    def _json(self, stream: TextStream) -> Iterator[Block]:
+        first_line = 1
+        for lines in line_lists(stream, BLOCK_BYTES):
+            texts = [
+                self._json_text(line, f"{stream.name} line {number}")
+                for number, line in enumerate(lines, start=first_line)
+            ]
+            yield texts, sum(map(len, lines)) + len(lines)
+            first_line += len(lines)
 
     def _json_text(self, line: bytes, place: str) -> str:
         if not line.strip():
             return ""
-        text, mended = json_line_text(line, place, self._field, self._errors)
+        text, mended = json_line_text(line, place, self._field or TEXT_FIELD, self._errors)
         self.replacements += mended
         return text
 
@@ -140,8 +136,8 @@ def _refuse_unequal(
     raise CorpusError(ended, f"an end after line {lines}", expected)
 
 
-def _line_aligned(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    """Cut a stream behind line ends, about every 2 MB."""
+def _line_aligned(stream: TextStream) -> Iterator[bytes]:
+    """Cut a stream after line ends, about every 2 MB, or where no more has arrived."""
     pending = bytearray()
     lines = 0
     while chunk := stream.read(BLOCK_BYTES):
@@ -155,7 +151,7 @@ def _line_aligned(stream: BinaryIO, name: str) -> Iterator[bytes]:
             pending += chunk
         if len(pending) > MAX_LINE_BYTES:
             limit = f"at most {MAX_LINE_BYTES} bytes"
-            raise CorpusError(f"{name} line {lines + 1}", "a longer line", limit)
+            raise CorpusError(f"{stream.name} line {lines + 1}", "a longer line", limit)
     if pending:
         yield bytes(pending)
 

@@ -12,7 +12,10 @@ Result = TypeVar("Result")
 
 
 def overlapped(
-    work: Callable[[Item], Result], items: Iterable[Item], in_flight: int
+    work: Callable[[Item], Result],
+    items: Iterable[Item],
+    in_flight: int,
+    is_idle: Callable[[], bool] = lambda: False,
 ) -> Generator[Result, None, None]:
     """Give `work(item)` for each item, in order, done by one other thread.
 
@@ -20,14 +23,15 @@ def overlapped(
     ['A', 'B', 'C']
 
     At most `in_flight` items wait or are worked on while the caller deals with a result, and one
-    more is drawn while it waits. Whoever stops early must close the generator.
+    more is drawn while it waits. While `is_idle` says that the next item is not there yet, results are given
+    without waiting for it. Whoever stops early must close the generator.
     """
     executor = ThreadPoolExecutor(1)
     running: deque[Future[Result]] = deque()
     try:
         for item in items:
             running.append(executor.submit(work, item))
-            if len(running) > in_flight:
+            while running and (len(running) > in_flight or is_idle()):
                 yield running.popleft().result()
         while running:
             yield running.popleft().result()

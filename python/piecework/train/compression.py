@@ -10,38 +10,27 @@ import io
 import zlib
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 from piecework.errors import CorpusError, MissingExtraError
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+MAGIC_BYTES = (_GZIP_MAGIC, _ZSTD_MAGIC)
 _CHUNK_BYTES = 1 << 16
 # A Zstandard block of 128 KB can be stored in 4 bytes, so feeding 4 KB gives 128 MB at the worst.
 _ZSTD_FEED_BYTES = 4096
 
 
-class MeteredStream:
-    """A stream that counts the bytes it gave and lets its first bytes be looked at."""
+class Stored(Protocol):
+    """A file as stored, whose first bytes are known before it is read."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._head = stream.read(len(_ZSTD_MAGIC))
-        self.head = self._head
-        self.bytes_read = 0
+    head: bytes
 
-    def read(self, size: int = -1) -> bytes:
-        """Read up to `size` bytes, fewer only at the end."""
-        if 0 <= size <= len(self._head):
-            data, self._head = self._head[:size], self._head[size:]
-        else:
-            data = self._head + self._stream.read(size if size < 0 else size - len(self._head))
-            self._head = b""
-        self.bytes_read += len(data)
-        return data
+    def read(self, size: int = -1) -> bytes: ...  # noqa: D102
 
 
-def decompressed(stream: MeteredStream, name: str) -> BinaryIO:
+def decompressed(stream: Stored, name: str) -> BinaryIO:
     """Return a stream of the text bytes; `name` is what errors call the file.
 
     Raises `MissingExtraError` when Zstandard data needs the extra `piecework[zstd]`; reading raises
@@ -49,12 +38,12 @@ def decompressed(stream: MeteredStream, name: str) -> BinaryIO:
     """
     if stream.head.startswith(_GZIP_MAGIC):
         return _buffered(_gzip_chunks(stream, name))
-    if stream.head == _ZSTD_MAGIC:
+    if stream.head.startswith(_ZSTD_MAGIC):
         return _buffered(_zstd_chunks(stream, name, _zstandard(name)))
     return cast(BinaryIO, stream)
 
 
-def _gzip_chunks(stream: MeteredStream, name: str) -> Iterator[bytes]:
+def _gzip_chunks(stream: Stored, name: str) -> Iterator[bytes]:
     reader = gzip.GzipFile(fileobj=cast(BinaryIO, stream), mode="rb")
     try:
         while chunk := reader.read(_CHUNK_BYTES):
@@ -65,7 +54,7 @@ def _gzip_chunks(stream: MeteredStream, name: str) -> Iterator[bytes]:
         raise _damaged(name, "gzip", error) from error
 
 
-def _zstd_chunks(stream: MeteredStream, name: str, zstandard: Any) -> Iterator[bytes]:
+def _zstd_chunks(stream: Stored, name: str, zstandard: Any) -> Iterator[bytes]:
     """Decode frame after frame; the library's own reader would take a cut file for its end."""
     frame, data = None, b""
     while data := data or stream.read(_ZSTD_FEED_BYTES):

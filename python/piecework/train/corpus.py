@@ -2,24 +2,24 @@
 
 Plain text comes as blocks of UTF-8 of about 1 MB that end at line ends, between text and text if
 possible; JSON lines come as lists of texts. Both say which source they are of, so that a word's first
-position is the same for any number of threads. Compression is told by the first bytes, JSON lines by
-the suffix (`.jsonl` or `.ndjson`, before an optional `.gz` or `.zst`). Memory is bounded whatever the input.
+position is the same for any number of threads. Compressed and binary data are recognized by their first
+bytes, JSON lines by the suffix (`.jsonl` or `.ndjson`, before an optional `.gz` or `.zst`); stdin holds
+JSON lines if a field is named. Memory is bounded whatever the input.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from piecework.errors import ArgumentError, CorpusError, FileError
+from piecework.errors import ArgumentError, FileError
 from piecework.reading import reason
-from piecework.train.compression import MeteredStream, decompressed
-from piecework.train.json_lines import read_json_lines
+from piecework.train.json_lines import read_json_lines, warn_of_json_lines
+from piecework.train.text_stream import TextStream
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Utf8Errors: TypeAlias = Literal["replace", "strict"]
@@ -27,6 +27,7 @@ Utf8Errors: TypeAlias = Literal["replace", "strict"]
 TEXT_SUFFIXES = (".txt", ".text", ".md", ".rst")
 JSON_LINES_SUFFIXES = (".jsonl", ".ndjson")
 COMPRESSION_SUFFIXES = (".gz", ".zst")
+TEXT_FIELD = "text"
 
 _BLOCK_BYTES = 1 << 20
 _MAX_LINE_BYTES = 16 << 20
@@ -62,7 +63,7 @@ class TextList:
 def read_corpus(
     paths: PathLike | Sequence[PathLike],
     *,
-    field: str = "text",
+    field: str | None = None,
     errors: Utf8Errors = "replace",
     first_source: int = 0,
 ) -> Iterator[TextBlock | TextList]:
@@ -74,23 +75,28 @@ def read_corpus(
     >>> [block.data for block in read_corpus(path)]
     [b'hug pug\\nhugs\\n']
 
-    A directory gives the files below it that have a known suffix (`.txt .text .md .rst .jsonl
-    .ndjson`, also with `.gz` or `.zst`), sorted by path, hidden ones left out. A byte order mark at
-    the start of a file is dropped. A line of plain text over 16 MB is cut at its last blank, or
-    between two characters when it has none. `field` names the text in each JSON object; `errors`
-    concerns JSON lines here, as plain text is decoded by whoever takes the blocks.
+    A directory gives the files below it that have a known suffix (`.txt .text .md .rst .jsonl .ndjson`,
+    also with `.gz` or `.zst`), sorted by path, hidden ones left out. A byte order mark at the start of a
+    file is dropped. A line of plain text over 16 MB is cut at its last blank, or between two characters
+    when it has none. `field` names the text in each JSON object (None: "text"); stdin holds JSON lines if
+    it is given and plain text otherwise. `errors` concerns JSON lines here, as plain text is decoded by
+    whoever takes the blocks.
 
-    Raises `FileError` for what cannot be read, `CorpusError` for broken JSON or compression.
+    Raises `FileError` for what cannot be read, `CorpusError` for binary data, UTF-16, broken JSON or damaged
+    compressed data.
     """
     if errors not in ("replace", "strict"):
         raise ArgumentError("errors", repr(errors), "'replace' or 'strict'")
     file_bytes_before = 0
     for index, path in enumerate(corpus_files(paths)):
         with ExitStack() as stack:
-            metered = MeteredStream(open_source(path, stack))
-            source = _Source(path, first_source + index, metered, file_bytes_before)
-            yield from source.pieces(field, errors)
-            file_bytes_before += metered.bytes_read
+            stream = TextStream(path, stack)
+            source = _Source(stream, first_source + index, file_bytes_before)
+            if is_json_lines(path, field):
+                yield from source.lists(field or TEXT_FIELD, errors)
+            else:
+                yield from source.blocks()
+            file_bytes_before += stream.bytes_read
 
 
 def corpus_files(paths: PathLike | Sequence[PathLike]) -> list[str]:
@@ -110,21 +116,9 @@ def corpus_bytes(files: Sequence[str]) -> int:
     return sum(Path(name).stat().st_size for name in files)
 
 
-def is_json_lines(name: str) -> bool:
-    """Tell by its suffix whether a file holds JSON lines."""
-    return _kind_suffix(name) in JSON_LINES_SUFFIXES
-
-
-def open_source(name: str, stack: ExitStack) -> BinaryIO:
-    """Open a file, closed by `stack`, or stdin for `-`."""
-    if name == "-":
-        if sys.stdin is None:  # started with a closed stdin
-            raise FileError("<stdin>", "a closed stream", "text")
-        return sys.stdin.buffer
-    try:
-        return stack.enter_context(open(name, "rb"))
-    except OSError as error:
-        raise FileError(name, reason(error), "a readable text file") from error
+def is_json_lines(path: str, field: str | None) -> bool:
+    """Return whether an input holds JSON lines: a file by its suffix, stdin if a field is named."""
+    return field is not None if path == "-" else _kind_suffix(path) in JSON_LINES_SUFFIXES
 
 
 def _path_name(path: object) -> str:
@@ -167,43 +161,33 @@ def _kind_suffix(name: str) -> str:
 
 
 class _Source:
-    """One file on its way to becoming blocks or lists of texts."""
+    """One input on its way to becoming blocks or lists of texts."""
 
-    def __init__(self, path: str, number: int, metered: MeteredStream, bytes_before: int) -> None:
-        self.name = "<stdin>" if path == "-" else path
-        self.is_json_lines = is_json_lines(path)
-        self.number = number
-        self._metered = metered
+    def __init__(self, stream: TextStream, number: int, bytes_before: int) -> None:
+        self._stream = stream
+        self._number = number
         self._bytes_before = bytes_before
-
-    def pieces(self, field: str, errors: Utf8Errors) -> Iterator[TextBlock | TextList]:
-        """Decompress and cut, with every failure of the system told in our own terms."""
-        try:
-            stream = decompressed(self._metered, self.name)
-            yield from (
-                self._lists(stream, field, errors) if self.is_json_lines else self._blocks(stream)
-            )
-        except (CorpusError, FileError):
-            raise
-        except OSError as error:
-            raise FileError(self.name, reason(error), "a readable text file") from error
 
     @property
     def _file_bytes_read(self) -> int:
-        return self._bytes_before + self._metered.bytes_read
+        return self._bytes_before + self._stream.bytes_read
 
-    def _blocks(self, stream: BinaryIO) -> Iterator[TextBlock]:
+    def blocks(self) -> Iterator[TextBlock]:
+        name = self._stream.name
         byte_offset = 0
-        for data in _cut_at_line_ends(stream):
-            yield TextBlock(data, self.number, byte_offset, self.name, self._file_bytes_read)
+        for data in _cut_at_line_ends(self._stream):
+            if not byte_offset:
+                warn_of_json_lines(data, name)
+            yield TextBlock(data, self._number, byte_offset, name, self._file_bytes_read)
             byte_offset += len(data)
 
-    def _lists(self, stream: BinaryIO, field: str, errors: Utf8Errors) -> Iterator[TextList]:
-        for texts, replacements in read_json_lines(stream, self.name, field, errors):
-            yield TextList(texts, self.number, self.name, self._file_bytes_read, replacements)
+    def lists(self, field: str, errors: Utf8Errors) -> Iterator[TextList]:
+        name = self._stream.name
+        for texts, replacements in read_json_lines(self._stream, field, errors):
+            yield TextList(texts, self._number, name, self._file_bytes_read, replacements)
 
 
-def _cut_at_line_ends(stream: BinaryIO) -> Iterator[bytes]:
+def _cut_at_line_ends(stream: TextStream) -> Iterator[bytes]:
     pending = bytearray(stream.read(_BLOCK_BYTES))
     if pending.startswith(BYTE_ORDER_MARK):
         del pending[: len(BYTE_ORDER_MARK)]

@@ -29,14 +29,14 @@ def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
     pipeline: Pipeline | str = "bert-uncased",
-    field: str = "text",
+    field: str | None = None,
     errors: Utf8Errors = "replace",
     workers: int | None = None,
     progress: Progress | None = None,
     first_source: int = 0,
     sentences: Sentences | None = None,
 ) -> Counts:
-    """Count the words of files, directories and `-` (stdin).
+    """Count the words of files, directories and `-` (stdin; JSON lines if `field` is given).
 
     `pipeline` is a `Pipeline` or the name of a preset; `sentences` says which lines or texts count.
     Shards that are counted apart and merged later take `first_source` so that their files are numbered

@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
-from piecework.errors import CorpusError, InvalidUtf8Error
+from piecework.errors import CorpusError, CorpusWarning, InvalidUtf8Error
+from piecework.train.text_stream import TextStream
 from piecework.train.unicode import mend
 
-_LIST_CHARS = 4 << 20
+_READ_BYTES = 4 << 20
 MAX_LINE_BYTES = 256 << 20
 
 
-def read_json_lines(
-    stream: BinaryIO, name: str, field: str, errors: str
-) -> Iterator[tuple[list[str], int]]:
-    """Give lists of about 4 million characters of text, each with how many texts were mended.
+def read_json_lines(stream: TextStream, field: str, errors: str) -> Iterator[tuple[list[str], int]]:
+    """Give the texts of about 4 MB of lines at a time, each list with how many texts were mended.
 
     Blank lines are left out. Raises `CorpusError` naming file, line and field for a line that is not
     a JSON object with a string under `field`, and `InvalidUtf8Error` for bytes or escapes that are
     not Unicode text under `errors="strict"`; otherwise those become U+FFFD.
     """
-    texts: list[str] = []
-    chars = replacements = 0
-    for number, line in enumerate(byte_lines(stream, name), start=1):
-        if not line.strip():
-            continue
-        text, mended = json_line_text(line, f"{name} line {number}", field, errors)
-        texts.append(text)
-        chars += len(text)
-        replacements += mended
-        if chars >= _LIST_CHARS:
+    first_line = 1
+    for lines in line_lists(stream, _READ_BYTES):
+        texts: list[str] = []
+        replacements = 0
+        for number, line in enumerate(lines, start=first_line):
+            if not line.strip():
+                continue
+            text, mended = json_line_text(line, f"{stream.name} line {number}", field, errors)
+            texts.append(text)
+            replacements += mended
+        if texts:
             yield texts, replacements
-            texts, chars, replacements = [], 0, 0
-    if texts:
-        yield texts, replacements
+        first_line += len(lines)
 
 
 def json_line_text(line: bytes, place: str, field: str, errors: str) -> tuple[str, int]:
@@ -45,22 +44,42 @@ def json_line_text(line: bytes, place: str, field: str, errors: str) -> tuple[st
     return text, bad_bytes + bad_chars
 
 
-def byte_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    """Split at newlines, refusing a line that could fill the memory."""
+def warn_of_json_lines(data: bytes, name: str) -> None:
+    """Warn when plain text begins with a line that is a JSON object."""
+    first_line, line_end, _ = data.partition(b"\n")
+    if not first_line.startswith(b"{") or not (line_end or first_line.rstrip().endswith(b"}")):
+        return
+    try:
+        json.loads(first_line)
+    except (ValueError, RecursionError):
+        return
+    advice = "name the field" if name == "<stdin>" else "name it .jsonl"
+    message = (
+        f"{name} begins with a JSON object and is read as plain text; for JSON lines, {advice}"
+    )
+    warnings.warn(message, CorpusWarning, stacklevel=2)
+
+
+def line_lists(stream: TextStream, read_bytes: int) -> Iterator[list[bytes]]:
+    """Give the whole lines of each read of `read_bytes`, without their ends.
+
+    Raises `CorpusError` for a line that could fill the memory.
+    """
     pending = bytearray()
     number = 0
-    while chunk := stream.read(_LIST_CHARS):
-        lines = chunk.split(b"\n")
-        for part in lines[:-1]:
-            number += 1
-            yield bytes(pending + part)
+    while chunk := stream.read(read_bytes):
+        *lines, rest = chunk.split(b"\n")
+        if lines:
+            lines[0] = bytes(pending) + lines[0]
+            number += len(lines)
             pending.clear()
-        pending += lines[-1]
+            yield lines
+        pending += rest
         if len(pending) > MAX_LINE_BYTES:
             limit = f"at most {MAX_LINE_BYTES} bytes"
-            raise CorpusError(f"{name} line {number + 1}", "a longer line", limit)
+            raise CorpusError(f"{stream.name} line {number + 1}", "a longer line", limit)
     if pending:
-        yield bytes(pending)
+        yield [bytes(pending)]
 
 
 def _decode(line: bytes, place: str, errors: str) -> tuple[str, int]:
