@@ -279,6 +279,32 @@ impl Model {
         }
     }
 
+    /// Whether a word of this many bytes may be segmented part by part with [`Model::run_part`].
+    pub fn takes_parts(&self, word_bytes: usize) -> bool {
+        match self {
+            Self::Unigram(model) => model.takes_parts(word_bytes),
+            _ => true,
+        }
+    }
+
+    /// Segment a part of a word that no entry crosses the borders of and that does not begin the word. Returns whether
+    /// the ids are the same in every word; if they are not, the word must be segmented as a whole.
+    pub fn run_part(
+        &self,
+        part: &str,
+        vocab: &Vocab,
+        scratch: &mut ModelScratch,
+        out: &mut impl PieceSink,
+    ) -> bool {
+        match self {
+            Self::Unigram(model) => model.run_part(part, vocab, scratch, out),
+            _ => {
+                self.run(part, vocab, scratch, out);
+                true
+            }
+        }
+    }
+
     /// Segment words of `bytes`, which do not overlap; says of each where its ids are. Those without bytes stay
     /// as they are.
     pub fn run_all(

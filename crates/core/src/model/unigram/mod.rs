@@ -6,6 +6,7 @@
 
 mod lattice;
 mod nbest;
+mod part;
 pub(super) mod pieces;
 mod sample;
 mod segmentations;
@@ -36,6 +37,8 @@ const UNKNOWN_PENALTY: f64 = 10.0;
 pub struct Unigram {
     pieces: Pieces,
     unknown_score: f64,
+    /// The largest score by absolute value, that of unknown characters included.
+    worst_score: f64,
     unk_id: Option<u32>,
     bytes: Option<ByteEntries>,
 }
@@ -65,9 +68,13 @@ impl Unigram {
         let scored: Vec<(&str, f64)> =
             spec.vocab.iter().map(|(token, score)| (token.as_str(), *score)).collect();
         let lowest = spec.vocab.iter().fold(f64::INFINITY, |low, &(_, score)| low.min(score));
+        let unknown_score = lowest - UNKNOWN_PENALTY;
         Ok(Self {
             pieces: Pieces::restore(&scored, parts)?,
-            unknown_score: lowest - UNKNOWN_PENALTY,
+            unknown_score,
+            worst_score: scored
+                .iter()
+                .fold(unknown_score.abs(), |worst, &(_, score)| worst.max(score.abs())),
             unk_id: spec.unk_id.map(|id| id as u32),
             bytes: spec.byte_fallback.then(|| ByteEntries::collect(vocab)),
         })

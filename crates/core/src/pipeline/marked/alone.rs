@@ -6,7 +6,7 @@ use std::convert::Infallible;
 
 use super::super::later::{answer, put_known, Held, Later, Way};
 use super::joining::{self, Joining};
-use super::parts::Parts;
+use super::parts::{PartSegmenter, Parts};
 use super::scan::Masks;
 use super::source::{Source, Word};
 use crate::error::Error;
@@ -214,16 +214,12 @@ impl Alone<'_> {
     fn segment(&mut self, at: usize, growth: &mut Growth) -> Result<(), Error> {
         let Batch { words, held: Held { words: later, ids, .. }, marked, normalized, parts, .. } =
             &mut *self.batch;
-        let (model, vocab, scratch) = (self.model, self.vocab, &mut *self.scratch);
+        let segmenter = PartSegmenter { model: self.model, vocab: self.vocab, scratch: self.scratch };
         let later = &mut later[at];
         let from = ids.len();
         self.source.write(words[later.number], normalized, marked)?;
         growth.take(marked.len())?;
-        parts.append(marked, self.source, self.memo, ids, |part, ids| {
-            model.run(part, vocab, scratch, ids);
-            // A text that cannot be segmented must fail again.
-            !scratch.lacks_unknown
-        });
+        parts.append(marked, self.source, self.memo, ids, segmenter);
         later.ids = (from, ids.len());
         Ok(())
     }

@@ -250,20 +250,25 @@ impl<'t> Source<'t> {
         Ok(())
     }
 
-    /// Give the span of every part of the marked text of a word that may be segmented alone.
-    pub(super) fn parts(&self, marked: &str, mut visit: impl FnMut(usize, usize)) {
-        let part = |start, end| match &self.form.pairs {
+    /// Give the span of every part of the marked text of a word between whose borders no piece or merge crosses, and
+    /// whether the part begins a pre-token.
+    pub(super) fn parts(&self, marked: &str, mut visit: impl FnMut(usize, usize, bool)) {
+        self.pre_tokens(marked, |start, end| match &self.form.pairs {
             Some(pairs) => {
                 let chars = marked[start..end].char_indices();
-                pairs.cut(chars, end - start, |from, to| visit(start + from, start + to));
+                pairs.cut(chars, end - start, |from, to| visit(start + from, start + to, from == 0));
             }
-            None => visit(start, end),
-        };
+            None => visit(start, end, true),
+        });
+    }
+
+    /// Give the span of every pre-token of the marked text of a word.
+    pub(super) fn pre_tokens(&self, marked: &str, mut visit: impl FnMut(usize, usize)) {
         match self.form.layout {
-            Layout::Apart => cut_before_marks(marked, part),
+            Layout::Apart => cut_before_marks(marked, visit),
             Layout::Marked(_) if !marked.is_empty() => visit(0, marked.len()),
             Layout::Marked(_) => {}
-            _ => cut_all(Cut::BeforeSpace, marked, part),
+            _ => cut_all(Cut::BeforeSpace, marked, visit),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Word by word gives what the whole text gives, also once words are remembered.
 
+mod ties;
+
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
