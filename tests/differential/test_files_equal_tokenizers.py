@@ -16,6 +16,7 @@ import tokenizers
 import piecework as pw
 from tests import data
 from tests.differential import peer
+from tests.tie_texts import tie_texts
 
 FULL = bool(os.environ.get("PIECEWORK_FULL"))
 CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
@@ -85,7 +86,7 @@ def test_corpora_give_the_same_fields(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_random_texts_give_the_same_fields(path: Path) -> None:
     ours, theirs = both(path)
-    texts = random_texts(ours, 4000)
+    texts = [*random_texts(ours, 4000), *tie_texts(1000)]
     peer.assert_same_ids(ours, theirs, texts)
     peer.assert_same_fields(ours, theirs, texts[:1500])
 

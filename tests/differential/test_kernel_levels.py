@@ -10,6 +10,7 @@ from piecework import _core, errors
 from tests.differential import peer, ranks
 from tests.differential.test_files_equal_tokenizers import FILES, NAMES, both, random_texts
 from tests.differential.test_tiktoken import FAMILIES, code
+from tests.tie_texts import tie_texts
 
 RUNS = ["a", " ", "!", "\n", "1", "'s", "é", "漢", "\u0301", "\u3000", "aB", "\r\n ", "/\n", "漢A"]
 RUNS += ["_a", "(é", "\0", "か・", "゛"]
@@ -25,7 +26,7 @@ def test_encodings_give_what_tiktoken_gives(name: str, level: str) -> None:
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_files_give_what_tokenizers_gives(path: Path, level: str) -> None:
     ours, theirs = both(path)
-    texts = [*peer.sample_documents(640), *random_texts(ours, 300)]
+    texts = [*peer.sample_documents(640), *random_texts(ours, 300), *tie_texts(300)]
     assert peer.assert_same_ids(ours, theirs, texts) > 0
     peer.assert_same_fields(ours, theirs, random_texts(ours, 100))
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from tests import components
+from tests.tie_texts import tie_texts
 
 TEXTS = st.lists(
     st.text(st.sampled_from("aab b.#[]é É\u0301▁☃\t\n1２漢かー 한ﬁ\u200d\u00a0Ġ'st"), max_size=14)
@@ -135,3 +136,39 @@ def test_random_pipelines(document: dict[str, Any], texts: list[str]) -> None:
         # With dropout they encode at random.
         document = {**document, "model": {**document["model"], "dropout": None}}
     assert_same(document, texts)
+
+
+WORDS = {"type": "WhitespaceSplit"}
+MARKS = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+UNIGRAM_STAGES = [
+    {"type": "Sequence", "pretokenizers": [WORDS, MARKS]},
+    MARKS,
+    {**MARKS, "split": False},
+    WORDS,
+    None,
+]
+
+
+@st.composite
+def tie_models(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a Unigram model of runs and pairs whose scores are random floats: equal sums are rounded."""
+    piece = st.text("0149", min_size=1, max_size=4) | st.text("aeno", min_size=1, max_size=3)
+    marked = st.tuples(st.sampled_from(["", "", "▁"]), piece).map("".join)
+    pieces = draw(st.lists(marked, min_size=4, max_size=30, unique=True))
+    scores = draw(st.lists(st.floats(-14, -0.5), min_size=len(pieces), max_size=len(pieces)))
+    vocab = [["<unk>", 0.0], ["▁", -3.0817], *map(list, zip(pieces, scores, strict=True))]
+    return {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False}
+
+
+@settings(max_examples=300)
+@given(tie_models(), st.sampled_from(UNIGRAM_STAGES), st.integers(0, 1000))
+def test_random_unigram_models_break_ties_alike(
+    model: dict[str, Any], pre_tokenizer: dict[str, Any] | None, seed: int
+) -> None:
+    document = components.document(pre_tokenizer=pre_tokenizer, model=model)
+    ours, theirs = both(document)
+    texts = tie_texts(60, seed)
+    expected = [theirs.encode(text).ids for text in texts]
+    assert [ours.encode(text).ids for text in texts] == expected
+    assert ours.encode_batch(texts).to_lists() == expected
+    assert [ours.encode(text).ids for text in texts] == expected

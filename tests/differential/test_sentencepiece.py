@@ -23,6 +23,7 @@ from piecework._core import pieces
 from tests import data
 from tests.differential import peer
 from tests.routes import rows_by_every_route
+from tests.tie_texts import tie_texts
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -114,7 +115,7 @@ def assert_same(ours: pw.Tokenizer, theirs: Any, texts: list[str], seed: int) ->
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: f"{path.parent.name}-{path.name}")
 class TestPublishedModels:
     def test_gives_the_same_ids_pieces_spans_and_text(self, path: Path) -> None:
-        texts = [*peer.sample_documents(60), *HARD_TEXTS, *code_point_texts()]
+        texts = [*peer.sample_documents(60), *HARD_TEXTS, *code_point_texts(), *tie_texts(1000)]
         assert_same(*both(path), texts, seed=1)
 
     def test_is_written_as_it_was_read(self, path: Path, tmp_path: Path) -> None:
@@ -205,6 +206,7 @@ def test_trained_models_agree(kind: str, rules: str, flags: int, tmp_path: Path)
         *HARD_TEXTS,
         *drawn,
         *itertools.islice(code_point_texts(), 60),
+        *tie_texts(100, seed=flags),
     ]
     assert_same(ours, theirs, [text for text in texts if not refused(theirs, text)], seed=flags)
     ours.save(tmp_path / "x.model")

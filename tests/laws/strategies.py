@@ -82,6 +82,8 @@ def _numbered(draw: st.DrawFn, entries: list[str], prefix: str) -> WordPiece:
 
 # ---- pipelines and text
 
+TIE_UNITS = ["0", "00", "a", "b", "ab", "ba", "aab", "4", "b0", "é"]
+
 
 def normalizers() -> st.SearchStrategy[BertNormalizer | None]:
     """Draw a normalizer with any of its settings, or none."""
@@ -108,3 +110,14 @@ def mixed_text() -> st.SearchStrategy[str]:
         st.sampled_from(agreed()),
     ]
     return st.lists(st.one_of(kinds), max_size=30).map("".join)
+
+
+def tie_texts() -> st.SearchStrategy[str]:
+    """Draw text in which many segmentations consist of the same pieces in another order."""
+    runs = st.builds(
+        lambda unit, times: unit * times, st.sampled_from(TIE_UNITS), st.integers(1, 12)
+    )
+    word = st.lists(runs, min_size=1, max_size=4).map("".join) | st.text(
+        "ab0", min_size=1, max_size=20
+    )
+    return st.lists(word, max_size=5).map(" ".join)

@@ -8,10 +8,28 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.reference import sentencepiece as reference
 from piecework.reference.aligned import as_text
+from tests.laws.strategies import tie_texts
 
-TEXTS = st.text(st.sampled_from("ab <x>▁é漢\t\0"), max_size=30)
+TEXTS = st.text(st.sampled_from("ab <x>▁é漢\t\0"), max_size=30) | tie_texts()
 FLAG = st.booleans()
-PIECES = ("▁", "a", "b", "ab", "▁a", "▁ab", "bab", "▁é", "é", "<", "<x")
+PIECES = (
+    "▁",
+    "a",
+    "b",
+    "ab",
+    "▁a",
+    "▁ab",
+    "bab",
+    "▁é",
+    "é",
+    "<",
+    "<x",
+    "aa",
+    "aaa",
+    "bb",
+    "0",
+    "00",
+)
 
 
 @st.composite
@@ -24,7 +42,9 @@ def normalizers(draw: st.DrawFn) -> pw.spec.SentencePieceNormalizer:
 @st.composite
 def models(draw: st.DrawFn) -> pw.spec.SentencePiece:
     texts = draw(st.lists(st.sampled_from(PIECES), unique=True, min_size=1))
-    score = st.one_of(st.integers(-9, 0).map(float), st.floats(-60_000, 0, width=32))
+    score = st.one_of(
+        st.integers(-9, 0).map(float), st.floats(-60_000, 0, width=32), st.floats(-15, 0, width=32)
+    )
     normal = [pw.spec.ScoredPiece(text, draw(score)) for text in texts]
     unknown = pw.spec.ScoredPiece("<unk>", 0.0, "unknown")
     symbol = pw.spec.ScoredPiece("<x>", 0.0, "user_defined")

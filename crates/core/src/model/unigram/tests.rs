@@ -139,3 +139,80 @@ proptest! {
         prop_assert_eq!(run(&spec, &word), naive(&spec, &word));
     }
 }
+
+/// Runs of a letter and pairs of letters with random 64-bit scores: sums of the same pieces in another order differ
+/// by rounding alone.
+fn tie_pieces() -> impl Strategy<Value = Vec<(String, f64)>> {
+    let pieces = prop::collection::btree_map("0{1,4}|a{1,3}|[0a]{2,3}|b|漢{1,2}", -12.0..-0.5f64, 1..16);
+    pieces.prop_map(|pieces| pieces.into_iter().collect())
+}
+
+fn tie_word() -> impl Strategy<Value = String> {
+    "[0a]{1,20}|b?0{1,20}|(0{1,3}b){1,6}a{0,9}|(0a|a0|00a){1,8}|[0ab漢c]{1,20}"
+}
+
+fn scored(pieces: &[(String, f64)]) -> Vec<(&str, f64)> {
+    let texts = pieces.iter().map(|(text, score)| (text.as_str(), *score));
+    std::iter::once(("<unk>", -3.0)).chain(texts).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn ties_fall_as_the_rule_says(pieces in tie_pieces(), word in tie_word()) {
+        let spec = spec(&scored(&pieces), Some(0));
+        prop_assert_eq!(run(&spec, &word), naive(&spec, &word));
+    }
+
+    #[test]
+    fn long_words_break_ties_as_short_ones_do(
+        pieces in tie_pieces(),
+        word in prop::collection::vec(tie_word(), 1..6).prop_map(|words| words.concat()),
+        stretch in 1usize..9,
+    ) {
+        let (_, model) = compiled(&spec(&scored(&pieces), Some(0)));
+        let mut found = Vec::new();
+        Window::default().run_by(stretch, &model, &word, (0.0, ()), |piece| found.push(piece)).unwrap();
+        let mut lattice = Lattice::default();
+        prop_assert_eq!(found.as_slice(), model.find_best(&word, &mut lattice).unwrap());
+    }
+
+    /// The same pieces after any text that no piece crosses from.
+    #[test]
+    fn a_part_that_leads_has_the_same_pieces_in_every_word(
+        pieces in tie_pieces(),
+        before in "[xy]{1,9}",
+        scores in (-9.0..-1.0f64, -9.0..-1.0f64),
+        part in tie_word(),
+    ) {
+        let others = [("x", scores.0), ("y", scores.1)];
+        let spec = spec(&[scored(&pieces), others.to_vec()].concat(), Some(0));
+        let (vocab, model) = compiled(&spec);
+        let (mut out, mut scratch): (Vec<Piece>, _) = (Vec::new(), ModelScratch::default());
+        if model.run_part(&part, &vocab, &mut scratch, &mut out) {
+            let shift = before.len() as u32;
+            let found: Vec<_> =
+                out.iter().map(|piece| (piece.id, piece.start + shift, piece.end + shift)).collect();
+            prop_assert_eq!(found, &run(&spec, &format!("{before}{part}"))[before.len()..]);
+        }
+    }
+}
+
+#[test]
+fn a_part_leads_where_no_tie_decides() {
+    let leads = |pieces: &[(&str, f64)], part: &str| {
+        let (vocab, model) = compiled(&spec(pieces, Some(0)));
+        let (mut out, mut scratch): (Vec<u32>, _) = (Vec::new(), ModelScratch::default());
+        model.run_part(part, &vocab, &mut scratch, &mut out)
+    };
+    let pieces = [("<unk>", -9.0), ("0", -3.1), ("00", -4.7), ("b", -2.3), ("ab", -5.0)];
+    for part in ["0", "00", "0000", "b", "ab", "cab"] {
+        assert!(leads(&pieces, part), "{part}");
+    }
+    for part in ["000", "b000", "000b"] {
+        assert!(!leads(&pieces, part), "{part}");
+    }
+    assert!(!leads(&[("<unk>", -9.0), ("a", -1.0), ("aa", -2.0)], "aa"));
+    assert!(leads(&[("<unk>", -9.0), ("a", -1.0), ("aa", -2.0 + 1e-5)], "aa"));
+    assert!(!leads(&pieces, &"0".repeat(1 << 13)));
+}

@@ -1,0 +1,58 @@
+"""A Unigram model segments each word as the reference does: 64-bit sums from the left, one tie rule."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import piecework as pw
+from piecework.reference.unigram import Lattice
+from tests.laws.strategies import tie_texts
+
+PIECES = ["0", "00", "000", "4", "▁4", "a", "aa", "aaa", "b", "ab", "ba", "▁a", "▁b0", "0b", "é"]
+PRE_TOKENIZERS = [
+    pw.spec.SequencePreTokenizer((pw.spec.WhitespaceSplit(), pw.spec.Metaspace())),
+    pw.spec.Metaspace(),
+    pw.spec.Metaspace(split=False),
+]
+
+
+@st.composite
+def models(draw: st.DrawFn) -> pw.spec.Unigram:
+    """Draw pieces with probabilities; their logarithms round differently in another order."""
+    texts = draw(st.lists(st.sampled_from(PIECES), unique=True, min_size=1))
+    counts = draw(st.lists(st.integers(1, 5000), min_size=len(texts), max_size=len(texts)))
+    scored = [(text, math.log(n / 5001)) for text, n in zip(texts, counts, strict=True)]
+    return pw.spec.Unigram((("<unk>", 0.0), ("▁", -2.719), *scored), unk_id=0)
+
+
+def expected_tokens(word: str, scores: dict[str, float]) -> list[str]:
+    """Return the best segmentation by the reference; unknown neighbours are one token."""
+    tokens: list[str] = []
+    for piece in Lattice(word, scores).best().pieces:
+        token = piece if piece in scores else "<unk>"
+        if token != "<unk>" or tokens[-1:] != ["<unk>"]:
+            tokens.append(token)
+    return tokens
+
+
+@settings(max_examples=300)
+@given(models(), st.sampled_from(PRE_TOKENIZERS), st.lists(tie_texts(), min_size=1, max_size=12))
+def test_words_with_ties_are_segmented_alike_by_every_call(
+    model: pw.spec.Unigram, pre_tokenizer: pw.spec.PreTokenizer, texts: list[str]
+) -> None:
+    tok = pw.Tokenizer(model, pre_tokenizer=pre_tokenizer)
+    scores = dict(model.pieces)
+    expected = [
+        [
+            tok.token_to_id(token)
+            for word, _ in tok.pre_tokenize(text)
+            for token in expected_tokens(word, scores)
+        ]
+        for text in texts
+    ]
+    assert [tok.encode(text).ids for text in texts] == expected
+    assert tok.encode_batch(texts, workers=1).to_lists() == expected
+    assert [tok.encode(text).ids for text in texts] == expected
