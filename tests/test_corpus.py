@@ -144,14 +144,31 @@ def test_compressed_and_plain_files_are_cut_alike(
     assert blocks(write(tmp_path / "a.zst", zstd(text))) == expected
 
 
-def test_a_very_long_line_is_cut_at_a_blank(
+def test_a_very_long_line_is_cut_before_a_blank(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
     monkeypatch.setattr(corpus_module, "_MAX_LINE_BYTES", 64)
     found = blocks(write(tmp_path / "a.txt", "hug " * 100))
     assert b"".join(found) == b"hug " * 100
-    assert all(block.endswith(b" ") and len(block) <= 80 for block in found)
+    assert all(block.startswith(b" ") for block in found[1:])
+    assert all(len(block) <= 64 for block in found)
+
+
+@pytest.mark.parametrize("length", [63, 64, 65, 127, 128, 129, 200])
+def test_where_a_long_line_is_cut_depends_on_that_line_alone(
+    length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
+    monkeypatch.setattr(corpus_module, "_MAX_LINE_BYTES", 64)
+    line = ("hug pugs " * 100)[:length] + "\n"
+    alone = blocks(write(tmp_path / "a.txt", line))
+    for before in range(40):
+        text = "x" * before + "\n" + line
+        found = blocks(write(tmp_path / "b.txt", text))
+        assert b"".join(found) == text.encode()
+        parts = [part for block in found for part in block.splitlines(keepends=True)]
+        assert parts == [b"x" * before + b"\n", *alone]
 
 
 def test_a_very_long_line_without_blanks_is_cut_between_characters(

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import multiprocessing
 import pickle
 import sys
 import warnings
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
+from piecework.spec import CustomPreTokenizer
 from piecework.train import Pipeline, count_files, count_texts
 
 WORDS = st.dictionaries(st.text("abc\u00e9", min_size=1, max_size=3), st.integers(1, 2**40))
@@ -46,12 +52,14 @@ def test_words_are_ordered_by_first_position_and_files_by_source(tmp_path: Path)
     (tmp_path / "b.txt").write_text("hug nug\n")
     counts = count_files([tmp_path / "a.txt", tmp_path / "b.txt"], first_source=2)
     assert counts.words == ["pug", "hug", "bug", "nug"]
+    assert counts.first is not None
     assert counts.first.tolist() == [2 << 40, (2 << 40) + 4, (2 << 40) + 8, (3 << 40) + 4]
 
 
 def test_texts_are_one_source_with_a_separator_byte_between(tmp_path: Path) -> None:
     counts = count_texts(iter(["pug", "é hug", "nug"]), pipeline="whitespace")
     assert counts.words == ["pug", "é", "hug", "nug"]
+    assert counts.first is not None
     assert counts.first.tolist() == [0, 4, 7, 11]
 
 
@@ -179,8 +187,8 @@ def test_an_unknown_preset_lists_those_there_are() -> None:
 def test_words_without_positions_are_ordered_by_count_then_code_points() -> None:
     counts = pw.Counts(["b", "c", "a"], [1, 2, 1])
     assert counts.words == ["c", "a", "b"]
-    assert counts.first.tolist() == [0, 1, 2]
-    assert counts.counts.dtype == counts.first.dtype == np.uint64
+    assert counts.first is None
+    assert counts.counts.dtype == np.uint64
 
 
 def test_most_common_puts_the_earlier_word_first_among_equals() -> None:
@@ -217,19 +225,135 @@ def test_counts_of_an_unknown_pipeline_merge_with_any() -> None:
     assert merged == count_texts(["hug hug"])
 
 
-def test_equality_looks_at_words_counts_positions_and_pipeline() -> None:
-    counts = pw.Counts(["a"], [1], [0])
-    assert counts == pw.Counts(["a"], [1], [0])
-    assert counts != pw.Counts(["b"], [1], [0])
-    assert counts != pw.Counts(["a"], [2], [0])
-    assert counts != pw.Counts(["a"], [1], [1])
-    assert counts != pw.Counts(["a"], [1], [0], Pipeline())
-    assert counts != {"a": 1}
+def test_equality_looks_at_words_counts_and_pipeline() -> None:
+    counts = pw.Counts(["a", "b"], [1, 1], [0, 1])
+    assert counts == pw.Counts(["b", "a"], [1, 1], [0, 1])
+    assert counts == pw.Counts(["a", "b"], [1, 1])
+    assert counts != pw.Counts(["a", "c"], [1, 1], [0, 1])
+    assert counts != pw.Counts(["a", "b"], [2, 1], [0, 1])
+    assert counts != pw.Counts(["a"], [1], [0])
+    assert counts != pw.Counts(["a", "b"], [1, 1], [0, 1], Pipeline())
+    assert counts != {"a": 1, "b": 1}
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(counts)
 
 
-def test_counts_travel_by_pickle() -> None:
-    counts = count_texts(["hug pug é"])
-    assert pickle.loads(pickle.dumps(counts)) == counts
+def test_counts_add() -> None:
+    one, two = count_texts(["hug pug"]), count_texts(["pug bug"])
+    assert one + two == one.merge(two) == count_texts(["hug pug", "pug bug"])
+    total = one
+    total += two
+    assert total == two + one
+    assert one == count_texts(["hug pug"])
+    assert sum([one, two, one]) == one + two + one
+    assert sum([one, two], pw.Counts([], [])) == one + two
+    assert sum([one]) == one
+
+
+def test_replacements_of_counts_add() -> None:
+    with pytest.warns(pw.errors.TrainingWarning):
+        one, two = count_texts(["\ud800"]), count_texts(["\ud800 \ud801"])
+    assert (one + two).replacements == 3
+
+
+@pytest.mark.parametrize("other", [1, 0, None, {"a": 1}, "a"])
+def test_only_counts_are_added_to_counts(other: Any) -> None:
+    counts = pw.Counts(["a"], [1])
+    with pytest.raises(TypeError):
+        counts + other
+    with pytest.raises(pw.errors.ArgumentError, match=r"other: found \w+, expected Counts"):
+        counts.merge(other)
+    if other != 0:
+        with pytest.raises(TypeError):
+            other + counts
+
+
+def test_sums_beyond_64_bits_are_refused() -> None:
+    with pytest.raises(pw.errors.TrainingError, match=r'count of "a": found a sum beyond 64 bits'):
+        pw.Counts(["a"], [2**64 - 1]) + pw.Counts(["a"], [1])
+
+
+def test_adding_shards_that_share_a_source_drops_first_positions() -> None:
+    one, two = count_texts(["pug hug"]), count_texts(["bug pug"])
+    assert (one + two).first is None
+    assert (one + two).words == ["pug", "bug", "hug"]
+    numbered = one + count_texts(["bug pug"], source=1)
+    assert numbered.first is not None
+    assert numbered.words == ["pug", "hug", "bug"]
+    assert numbered == one + two
+
+
+def test_adding_empty_counts_keeps_first_positions() -> None:
+    counts = count_texts(["pug hug"])
+    for empty in (pw.Counts([], []), count_texts([]), pw.Counts(["a"], [0])):
+        assert (empty + counts).words == (counts + empty).words == ["pug", "hug"]
+        assert (empty + counts).first is not None
+
+
+@pytest.mark.parametrize("source", [-1, 2**24, True, "0", 1.5])
+def test_a_source_number_that_positions_cannot_hold_is_refused(source: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hug\n")
+    with pytest.raises(pw.errors.ArgumentError, match="^source: found"):
+        count_texts(["hug"], source=source)
+    with pytest.raises(pw.errors.ArgumentError, match="^first_source: found"):
+        count_files(tmp_path / "a.txt", first_source=source)
+
+
+def counted() -> list[pw.Counts]:
+    """Counts with and without positions, pipeline and words."""
+    return [
+        count_texts(["hug pug é 中"], source=3),
+        count_texts(["hug"]) + count_texts(["pug"]),
+        pw.Counts(["a\t\n\0"], [2**64 - 1]),
+        pw.Counts([], []),
+    ]
+
+
+def assert_same(one: pw.Counts, two: pw.Counts) -> None:
+    """Compare more than `==` does."""
+    assert one == two
+    assert one.words == two.words
+    assert one.pipeline == two.pipeline
+    assert one.replacements == two.replacements
+    assert (one.first is None) == (two.first is None)
+    if one.first is not None and two.first is not None:
+        assert one.first.tolist() == two.first.tolist()
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_counts_pickle(protocol: int) -> None:
+    for counts in counted():
+        assert_same(pickle.loads(pickle.dumps(counts, protocol)), counts)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
+def test_counts_copy(duplicate: Callable[[pw.Counts], pw.Counts]) -> None:
+    for counts in counted():
+        assert_same(duplicate(counts), counts)
+
+
+def test_counts_of_custom_stages_pickle_by_name() -> None:
+    stage = CustomPreTokenizer(lambda text: [(0, 1), (1, len(text))], name="halves")
+    counts = count_texts(["hugs"], pipeline=Pipeline(None, stage))
+    again = pickle.loads(pickle.dumps(counts))
+    assert again == counts
+    assert dict(again + counts) == {"h": 2, "ugs": 2}
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_counts_cross_processes(method: str) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system has no start method {method!r}")
+    texts = [["hug pug"], ["pug bug"], ["hug"]]
+    whole = count_texts([text for part in texts for text in part])
+    with ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
+        assert sum(pool.map(count_texts, texts)) == whole
+    with multiprocessing.get_context(method).Pool(1) as processes:
+        assert processes.map(len, counted()) == [4, 2, 1, 0]
+
+
+def test_counts_are_shown_with_their_size() -> None:
+    assert repr(count_texts(["hug pug hug"])) == "Counts(2 words, 3 in total)"
 
 
 # ---- files
@@ -242,18 +366,23 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / request.param
 
 
+def test_counts_without_positions_load_without_them(path: Path) -> None:
+    counts = count_texts(["hug"]) + count_texts(["pug"])
+    counts.save(path)
+    assert_same(pw.Counts.load(path), counts)
+
+
 def test_saved_counts_load_equal_under_any_name(path: Path, tmp_path: Path) -> None:
     counts = count_texts(["Hug pug é 中", "# hug"], pipeline="bert-cased")
     counts.save(path)
     renamed = path.rename(tmp_path / "renamed")
-    assert pw.Counts.load(renamed) == counts
-    assert pw.Counts.load(renamed).pipeline == counts.pipeline
+    assert_same(pw.Counts.load(renamed), counts)
 
 
 def test_the_largest_numbers_survive_a_file(path: Path) -> None:
     counts = pw.Counts(["a"], [2**64 - 1], [2**64 - 1])
     counts.save(path)
-    assert pw.Counts.load(path) == counts
+    assert_same(pw.Counts.load(path), counts)
 
 
 def test_empty_counts_survive_a_file(path: Path) -> None:

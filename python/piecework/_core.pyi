@@ -489,7 +489,10 @@ class WordCounter:
         """Merge what all threads counted; the counter is empty afterwards."""
 
 class RawCounts:
-    """Distinct words with u64 counts and u64 first positions, ordered by first position."""
+    """Distinct words with u64 counts and, where known, u64 first positions.
+
+    Words are ordered by first position; without positions by falling count, then by code points.
+    """
 
     def __init__(
         self,
@@ -500,8 +503,9 @@ class RawCounts:
     def __len__(self) -> int: ...
     def words(self) -> list[str]: ...
     def counts(self) -> npt.NDArray[np.uint64]: ...
-    def first(self) -> npt.NDArray[np.uint64]: ...
-    def merge(self, other: RawCounts) -> RawCounts: ...
+    def first(self) -> npt.NDArray[np.uint64] | None: ...
+    def merge(self, other: RawCounts) -> RawCounts:
+        """Sum both; first positions are dropped where a source occurs in both."""
 
 class LearnedEntries:
     """What a learner made: entries in id order and the joins that led there."""
@@ -518,6 +522,7 @@ def learn_further_entries(
     *,
     vocab_size: int,
     score: str,
+    ties: str,
     min_frequency: int,
     continuing_subword_prefix: str,
     max_token_length: int | None,
@@ -535,6 +540,7 @@ def learn_wordpiece(
     *,
     vocab_size: int,
     score: str,
+    ties: str | None,
     min_frequency: int,
     limit_alphabet: int | None,
     initial_alphabet: Sequence[str],

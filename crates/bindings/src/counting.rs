@@ -95,7 +95,7 @@ impl WordCounter {
     }
 }
 
-/// Distinct words, counts and first positions.
+/// Distinct words with counts and, where known, first positions.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct RawCounts {
     pub(crate) counts: Counts,
@@ -122,15 +122,15 @@ impl RawCounts {
     }
 
     fn words(&self) -> Vec<&str> {
-        self.counts.iter().map(|(word, ..)| word).collect()
+        self.counts.iter().map(|(word, _)| word).collect()
     }
 
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         array(py, self.counts.counts().to_vec())
     }
 
-    fn first<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
-        array(py, self.counts.first().to_vec())
+    fn first<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u64>>>> {
+        self.counts.first().map(|first| array(py, first.to_vec())).transpose()
     }
 
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {

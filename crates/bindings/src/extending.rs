@@ -5,12 +5,12 @@ use pyo3::prelude::*;
 
 use crate::core::Core;
 use crate::counting::RawCounts;
-use crate::learning::{score_named, watched, LearnedEntries};
+use crate::learning::{score_named, ties_named, watched, LearnedEntries};
 
 /// Learn further entries after those of a tokenizer.
 #[pyfunction]
 #[pyo3(signature = (
-    core, counts, *, vocab_size, score, min_frequency, continuing_subword_prefix, max_token_length,
+    core, counts, *, vocab_size, score, ties, min_frequency, continuing_subword_prefix, max_token_length,
     barriers, progress
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
@@ -20,6 +20,7 @@ pub(crate) fn learn_further_entries(
     counts: &RawCounts,
     vocab_size: usize,
     score: &str,
+    ties: &str,
     min_frequency: u64,
     continuing_subword_prefix: String,
     max_token_length: Option<usize>,
@@ -29,6 +30,7 @@ pub(crate) fn learn_further_entries(
     let spec = TrainSpec {
         vocab_size,
         score: score_named(score)?,
+        ties: Some(ties_named(ties)?),
         min_frequency,
         continuing_subword_prefix,
         max_token_length,

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use piecework_core::error::Error;
-use piecework_core::train::wordpiece::Score;
+use piecework_core::train::wordpiece::{Score, Ties};
 use piecework_core::train::{bpe, wordpiece, Join, Learned};
 use pyo3::prelude::*;
 
@@ -44,7 +44,7 @@ impl LearnedEntries {
 /// Learn a WordPiece vocabulary.
 #[pyfunction]
 #[pyo3(signature = (
-    counts, *, vocab_size, score, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
+    counts, *, vocab_size, score, ties, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
     continuing_subword_prefix, max_token_length, progress
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
@@ -53,6 +53,7 @@ pub(crate) fn learn_wordpiece(
     counts: &RawCounts,
     vocab_size: usize,
     score: &str,
+    ties: Option<&str>,
     min_frequency: u64,
     limit_alphabet: Option<usize>,
     initial_alphabet: Vec<char>,
@@ -64,6 +65,7 @@ pub(crate) fn learn_wordpiece(
     let spec = wordpiece::TrainSpec {
         vocab_size,
         score: score_named(score)?,
+        ties: ties.map(ties_named).transpose()?,
         min_frequency,
         limit_alphabet,
         initial_alphabet,
@@ -105,7 +107,7 @@ pub(crate) fn learn_bpe(
         continuing_subword_prefix,
         end_of_word_suffix,
         max_token_length,
-        ties: ties_named(ties)?,
+        ties: bpe_ties_named(ties)?,
         ..bpe::TrainSpec::default()
     };
     let learned = watched(py, progress, |pulse| bpe::learn(&counts.counts, &spec, pulse))?;
@@ -163,7 +165,16 @@ pub(crate) fn score_named(name: &str) -> PyResult<Score> {
     }
 }
 
-fn ties_named(name: &str) -> PyResult<bpe::Ties> {
+pub(crate) fn ties_named(name: &str) -> PyResult<Ties> {
+    match name {
+        "lowest-ids" => Ok(Ties::LowestIds),
+        "smallest-strings" => Ok(Ties::SmallestStrings),
+        "first-seen" => Ok(Ties::FirstSeen),
+        _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids, smallest-strings or first-seen")),
+    }
+}
+
+fn bpe_ties_named(name: &str) -> PyResult<bpe::Ties> {
     match name {
         "lowest-ids" => Ok(bpe::Ties::LowestIds),
         "greatest-strings" => Ok(bpe::Ties::GreatestStrings),

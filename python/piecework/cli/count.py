@@ -16,12 +16,20 @@ _EXAMPLE = """\b
 Example:
   piecework count corpus.txt --preset bert-cased -o counts.parquet
   piecework count corpus.txt -o - | head
+  piecework count b.txt --first-source 1 -o b.parquet
 """
 
 
 @click.command(epilog=_EXAMPLE)
 @click.argument("corpus", nargs=-1, required=True)
 @corpus_options
+@click.option(
+    "--first-source",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Number of the first file; only --ties first-seen needs distinct numbers in all shards.",
+)
 @click.option("-o", "--output", "path", required=True, help="*.parquet, *.tsv, or - for TSV.")
 def count(
     corpus: tuple[str, ...],
@@ -29,6 +37,7 @@ def count(
     field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
+    first_source: int,
     path: str,
 ) -> None:
     """Count the words of CORPUS: text or .jsonl files, also .gz or .zst, directories, - for stdin.
@@ -41,7 +50,7 @@ def count(
             "output", repr(path), "a name ending in .parquet or .tsv, or -"
         )
     check_output(path)
-    counts = counts_by(corpus, plan.pipeline, field, errors, workers, plan.sentences)
+    counts = counts_by(corpus, plan.pipeline, field, errors, workers, plan.sentences, first_source)
     if path == "-":
         with whole_stream(path) as stream:
             counts.write_tsv(stream)

@@ -86,8 +86,9 @@ def training_options(command: Command) -> Command:
         click.option("--end-of-word-suffix", help="What ends a word's last piece (bpe only)."),
         click.option(
             "--ties",
-            type=click.Choice(pw.train.TIES),
-            help="Which of equally frequent pairs is joined (bpe).  [default: lowest-ids]",
+            type=click.Choice(list(dict.fromkeys((*pw.train.WORDPIECE_TIES, *pw.train.TIES)))),
+            help="Which of equally scored pairs is joined; first-seen needs first positions.  "
+            "[default: smallest-strings; frequency, bpe: lowest-ids; pmi: first-seen]",
         ),
     )
     return _with(options, command)
@@ -153,6 +154,7 @@ def counts_by(
     errors: Literal["replace", "strict"],
     workers: int | None,
     sentences: pw.train.Sentences | None = None,
+    first_source: int = 0,
 ) -> pw.Counts:
     """Count the words of a corpus as a pipeline makes them, or load and merge counts files."""
     counted_lines = sentences is not None and sentences.with_counts
@@ -171,6 +173,7 @@ def counts_by(
             workers=workers,
             progress=progress,
             sentences=sentences,
+            first_source=first_source,
         )
     if not len(counts):
         raise pw.errors.CorpusError(", ".join(corpus), "no words", "text")

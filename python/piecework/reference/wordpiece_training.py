@@ -5,7 +5,13 @@ again and again, until the vocabulary is full; `score` says what best means:
 
     pmi         f(ab) / (f(a) f(b)), exactly: the formula published for WordPiece
     likelihood  the gain in unigram log-likelihood of the corpus, as in Schuster & Nakajima 2012
-    frequency   f(ab), with the alphabet and the ties of the `tokenizers` trainer
+    frequency   f(ab), with the alphabet of the `tokenizers` trainer
+
+`ties` decides between pairs of equal score:
+
+    smallest-strings  the smaller left entry, then the smaller right entry, by code points
+    lowest-ids        the lower left id, then the lower right id, as in `tokenizers`
+    first-seen        the pair that occurs first in the corpus
 
 Everything is counted again from scratch at every step, so a step costs the whole corpus.
 """
@@ -41,6 +47,10 @@ class Settings:
     special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS
     continuing_subword_prefix: str = "##"
     max_token_length: int | None = None
+    ties: Literal["smallest-strings", "lowest-ids", "first-seen"] | None = None
+
+
+DEFAULT_TIES = {"likelihood": "smallest-strings", "pmi": "first-seen", "frequency": "lowest-ids"}
 
 
 class Join(NamedTuple):
@@ -158,10 +168,13 @@ def initial_splits(words: Sequence[tuple[str, int]], settings: Settings) -> list
 def best_join(splits: Sequence[Split], vocab: Sequence[str], settings: Settings) -> Join | None:
     """Return the join of the pair with the best score, None when there is none to make.
 
-    Equal scores: the pair that occurs first in the corpus; for `frequency` the lower pair of ids.
+    `ties` decides among equal scores.
     """
     joins = candidate_joins(splits, settings)
-    if settings.score == "frequency":
+    ties = settings.ties or DEFAULT_TIES[settings.score]
+    if ties == "smallest-strings":
+        joins.sort(key=lambda join: (join.left, join.right))
+    elif ties == "lowest-ids":
         ids = {entry: index for index, entry in enumerate(vocab)}
         joins.sort(key=lambda join: (ids[join.left], ids[join.right]))
     best = max(joins, key=lambda join: join.score, default=None)  # max keeps the first of equals

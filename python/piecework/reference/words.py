@@ -1,7 +1,7 @@
 """The tokenizers every course begins with: text in, words or characters with their places out.
 
 The vocabulary of a word or character tokenizer is its units by falling count; what is not in it is
-the unknown token. Equal counts: the word that occurs first, the character of lower code point.
+the unknown token. Equal counts: the word or character with the lower code points.
 """
 
 from __future__ import annotations

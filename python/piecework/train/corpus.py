@@ -1,8 +1,8 @@
 """Paths in, blocks of text out: plain text, JSON lines, gzip, Zstandard, directories and stdin.
 
-Plain text comes as blocks of UTF-8 of about 1 MB that end at line ends, between text and text if
-possible; JSON lines come as lists of texts. Both say which source they are of, so that a word's first
-position is the same for any number of threads. Compressed and binary data are recognized by their first
+Plain text comes as blocks of UTF-8 of about 1 MB that end at line ends; JSON lines come as lists of texts.
+Both carry the number of their source, so that the first position of a word is the same for any number of
+threads. Compressed and binary data are recognized by their first
 bytes, JSON lines by the suffix (`.jsonl` or `.ndjson`, before an optional `.gz` or `.zst`); stdin holds
 JSON lines if a field is named. Memory is bounded whatever the input.
 """
@@ -31,7 +31,6 @@ TEXT_FIELD = "text"
 
 _BLOCK_BYTES = 1 << 20
 _MAX_LINE_BYTES = 16 << 20
-_LINE_ENDS_LOOKED_AT = 1000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -77,8 +76,8 @@ def read_corpus(
 
     A directory gives the files below it that have a known suffix (`.txt .text .md .rst .jsonl .ndjson`,
     also with `.gz` or `.zst`), sorted by path, hidden ones left out. A byte order mark at the start of a
-    file is dropped. A line of plain text over 16 MB is cut at its last blank, or between two characters
-    when it has none. `field` names the text in each JSON object (None: "text"); stdin holds JSON lines if
+    file is dropped. A line of plain text over 16 MB is cut before the last blank of its first 16 MB, or
+    between two characters when it has none. `field` names the text in each JSON object (None: "text"); stdin holds JSON lines if
     it is given and plain text otherwise. `errors` concerns JSON lines here, as plain text is decoded by
     whoever takes the blocks.
 
@@ -193,36 +192,32 @@ def _cut_at_line_ends(stream: TextStream) -> Iterator[bytes]:
         del pending[: len(BYTE_ORDER_MARK)]
     while more := stream.read(_BLOCK_BYTES):
         pending += more
-        cut = _last_line_end(pending)
-        if not cut and len(pending) >= _MAX_LINE_BYTES:
-            cut = _cut_inside_line(pending)
+        yield from _parts_of_long_line(pending)
+        cut = pending.rfind(b"\n") + 1
         if cut:
             yield bytes(pending[:cut])
             del pending[:cut]
+    yield from _parts_of_long_line(pending)
     if pending:
         yield bytes(pending)
 
 
-def _last_line_end(text: bytearray) -> int:
-    """Return where the last line begins, 0 when there is no line end.
+def _parts_of_long_line(pending: bytearray) -> Iterator[bytes]:
+    """Remove and return parts of the line that `pending` starts with, while it is too long.
 
-    Best is a line end between text and text: a run of line ends and blanks can be one word.
+    Where a line is cut depends on the line alone, so shards are cut like the whole corpus.
     """
-    last = cut = text.rfind(b"\n") + 1
-    for _ in range(_LINE_ENDS_LOOKED_AT):
-        before = text[max(0, cut - 5) : cut - 1].decode(errors="ignore")[-1:]
-        after = text[cut : cut + 4].decode(errors="ignore")[:1]
-        if before and after not in ("", "/") and not (before.isspace() or after.isspace()):
-            return cut
-        cut = text.rfind(b"\n", 0, max(0, cut - 1)) + 1
-    return last
+    while len(pending) > _MAX_LINE_BYTES and pending.find(b"\n", 0, _MAX_LINE_BYTES) < 0:
+        cut = _cut_inside_line(pending[:_MAX_LINE_BYTES])
+        yield bytes(pending[:cut])
+        del pending[:cut]
 
 
 def _cut_inside_line(line: bytearray) -> int:
-    """Return where to cut a line that has grown too long: after a blank, or between characters."""
-    after_blank = max(line.rfind(b" "), line.rfind(b"\t")) + 1
-    if after_blank:
-        return after_blank
+    """Return where to cut a line that is too long: before a blank, or between characters."""
+    before_blank = max(line.rfind(b" "), line.rfind(b"\t"))
+    if before_blank > 0:
+        return before_blank
     # Bytes 10xxxxxx continue a character; UTF-8 has at most three of them in a row.
     starts = (at for at in range(len(line) - 1, len(line) - 5, -1) if line[at] & 0xC0 != 0x80)
     return next(starts, len(line))

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from piecework._core import WordCounter
-from piecework.errors import TrainingWarning
+from piecework.errors import ArgumentError, TrainingWarning
+from piecework.train import checks
 from piecework.train.corpus import (
     PathLike,
     TextBlock,
@@ -24,6 +25,9 @@ from piecework.train.texts import batches_of_texts
 
 Progress: TypeAlias = Callable[[int, int], None]
 
+_SOURCES = 1 << 24
+"""First positions have 24 bits for the number of the source."""
+
 
 def count_files(
     paths: PathLike | Sequence[PathLike],
@@ -39,14 +43,17 @@ def count_files(
     """Count the words of files, directories and `-` (stdin; JSON lines if `field` is given).
 
     `pipeline` is a `Pipeline` or the name of a preset; `sentences` says which lines or texts count.
-    Shards that are counted apart and merged later take `first_source` so that their files are numbered
-    in one row. `progress(done, total)` is told bytes of the files as stored, total 0 when unknown.
+    Lines of plain text are counted one by one, by a byte-level pipeline with their line ends, so counts of
+    shards add up to those of the whole. The files are the sources `first_source`, `first_source + 1` and
+    so on; `ties="first-seen"` needs shards whose sources have different numbers. `progress(done, total)`
+    receives bytes of the files as stored, total 0 when unknown.
 
     Raises `FileError`, `CorpusError`, and `InvalidUtf8Error` with the byte position under
     `errors="strict"`; otherwise invalid UTF-8 becomes U+FFFD, counted and warned of.
     """
     resolved = _resolve(pipeline)
     files = corpus_files(paths)
+    _check_sources("first_source", first_source, len(files))
     if sentences is not None and sentences.size:
         corpus = read_corpus(files, field=field, errors=errors, first_source=first_source)
         texts = sentences_of(corpus, errors)
@@ -83,10 +90,12 @@ def count_texts(
     >>> count_texts(["hug pug", "Hug"]).most_common()
     [('hug', 2), ('pug', 1)]
 
-    The iterator is one source, of which `sentences` says what is taken. `progress(done, total)` is told
-    texts, total 0 when unknown. Raises `InputTypeError` naming the index of an item that is not a string.
+    The texts are one source with the number `source`, of which `sentences` says what is taken; see
+    `count_files`. `progress(done, total)` receives texts, total 0 when unknown. Raises `InputTypeError`
+    naming the index of an item that is not a string.
     """
     resolved = _resolve(pipeline)
+    _check_sources("source", source, 1)
     counter = _counter(resolved, workers, sentences, keep_line_ends=False)
     if sentences is not None and sentences.size:
         texts = sentences.drawn(text for batch in batches_of_texts(texts) for text in batch.texts)
@@ -127,6 +136,12 @@ def _resolve(pipeline: Pipeline | str) -> Pipeline:
 
     preset = SENTENCEPIECE_PRESETS.get(pipeline)
     return preset_for(name=pipeline).pipeline if preset is None else preset.trainer().pipeline
+
+
+def _check_sources(name: str, first: int, sources: int) -> None:
+    last = checks.whole_number(name, first, 0) + sources - 1
+    if last >= _SOURCES:
+        raise ArgumentError(name, f"{first} for {sources} files", f"numbers below {_SOURCES}")
 
 
 def _warn_of(replacements: int) -> None:

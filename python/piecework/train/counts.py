@@ -1,8 +1,11 @@
 """Word counts: what every learner learns from.
 
-Counting makes them from text, `merge` adds two of them (any order and grouping gives the same), a
-learner reads them. Each word knows where it came first, so ties are settled the same way for any
-number of threads or machines: `first` is (source << 40) + byte offset in that source.
+Counting makes them from text, `+` adds two of them, a learner reads them. Counts of shards, added in any
+order and grouping, equal the counts of the whole corpus.
+
+First positions are a separate, optional column, which only `ties="first-seen"` reads: a position is
+(source << 40) + byte offset in that source. They can be compared only between different sources, so adding
+counts that share a source drops them.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 
@@ -26,15 +29,19 @@ if TYPE_CHECKING:
 
 
 class Counts:
-    """Distinct words with how often each occurs and where it came first, in order of `first`.
+    """Distinct words with the number of occurrences of each.
 
-    >>> counts = Counts(["hug", "pug"], [10, 5], first=[0, 4])
-    >>> counts.merge(Counts(["hug"], [1], first=[9])).most_common(1)
-    [('hug', 11)]
+    >>> counts = Counts(["hug", "pug"], [10, 5])
+    >>> counts + Counts(["hug"], [1]) == Counts(["pug", "hug"], [5, 11])
+    True
 
-    Without `first`, words are ordered by falling count, then by code points. `pipeline` is what made
-    words of the text; None means it is not known. `replacements` counts invalid UTF-8 sequences that
-    became U+FFFD; it is a note and takes no part in `==`.
+    `first` holds the first position of each word, (source << 40) + byte offset, or is None when positions
+    are unknown. Words are ordered by first position; without positions by falling count, then by code
+    points. `pipeline` is what made words of the text; None means it is not known. `replacements` counts
+    the invalid UTF-8 sequences that became U+FFFD.
+
+    `==` compares words, counts and pipeline. First positions, the order of words and `replacements` take
+    no part in it. Counts pickle as their columns; of custom pipeline stages only the names are kept.
     """
 
     def __init__(
@@ -61,7 +68,7 @@ class Counts:
 
     @property
     def words(self) -> list[str]:
-        """The words, in order of first position."""
+        """The words, by first position; without positions by falling count, then by code points."""
         return self._raw.words()
 
     @property
@@ -70,8 +77,8 @@ class Counts:
         return self._raw.counts()
 
     @property
-    def first(self) -> npt.NDArray[np.uint64]:
-        """Where each word came first, uint64 of shape (words,)."""
+    def first(self) -> npt.NDArray[np.uint64] | None:
+        """The first position of each word, uint64 of shape (words,), or None when positions are unknown."""
         return self._raw.first()
 
     @property
@@ -80,17 +87,25 @@ class Counts:
         return int(self.counts.sum(dtype=np.uint64))
 
     def most_common(self, n: int | None = None) -> list[tuple[str, int]]:
-        """Return the `n` most frequent words with their counts, the earlier one first among equals."""
+        """Return the `n` most frequent words with their counts; equals keep the order of `words`."""
         counts = self.counts
         order = np.argsort(counts.max(initial=0) - counts, kind="stable")[:n]
         words = self.words
         return [(words[at], int(counts[at])) for at in order.tolist()]
 
     def merge(self, other: Counts) -> Counts:
-        """Add the counts of both and keep the earlier first positions.
+        """Return the sum of both, as `+` does.
 
-        Raises `ArgumentError` when the two were made by different pipelines.
+        >>> shards = [Counts(["hug"], [2]), Counts(["hug", "pug"], [1, 1])]
+        >>> shards[0].merge(shards[1]).most_common()
+        [('hug', 3), ('pug', 1)]
+
+        The sum has the earlier first positions when both operands have positions and no source in
+        common, and otherwise none. Raises `ArgumentError` when `other` is no `Counts` or when different
+        pipelines made the two, and `TrainingError` when a sum is beyond 64 bits.
         """
+        if not isinstance(other, Counts):
+            raise ArgumentError("other", type(other).__name__, "Counts")
         mine, theirs = self.pipeline, other.pipeline
         if mine is not None and theirs is not None and not mine.agrees_with(theirs):
             raise ArgumentError("other", f"counts made by {other.pipeline}", f"{self.pipeline}")
@@ -132,20 +147,35 @@ class Counts:
     def __iter__(self) -> Iterator[tuple[str, int]]:
         return zip(self.words, self.counts.tolist(), strict=True)
 
+    def __add__(self, other: Counts) -> Counts:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        return self.merge(other)
+
+    def __radd__(self, other: Literal[0]) -> Counts:
+        """Return `self` for 0, the value that `sum` starts with."""
+        return self if type(other) is int and other == 0 else NotImplemented
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
             return NotImplemented
         return (
-            self.pipeline == other.pipeline
-            and self.words == other.words
-            and np.array_equal(self.counts, other.counts)
-            and np.array_equal(self.first, other.first)
+            len(self) == len(other)
+            and _is_same_pipeline(self.pipeline, other.pipeline)
+            and dict(self) == dict(other)
         )
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __copy__(self) -> Counts:
+        return Counts._of(self._raw, self.pipeline, self.replacements)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Counts:
+        return self.__copy__()
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.words, self.counts, self.first, self.pipeline, self.replacements)
+        pipeline = None if self.pipeline is None else self.pipeline.without_functions()
+        return _rebuild, (self.words, self.counts, self.first, pipeline, self.replacements)
 
     def __repr__(self) -> str:
         return f"Counts({len(self)} words, {self.total} in total)"
@@ -154,11 +184,17 @@ class Counts:
 def _rebuild(
     words: list[str],
     counts: npt.NDArray[np.uint64],
-    first: npt.NDArray[np.uint64],
+    first: npt.NDArray[np.uint64] | None,
     pipeline: Pipeline | None,
     replacements: int,
 ) -> Counts:
     return Counts._of(RawCounts(words, counts, first), pipeline, replacements)
+
+
+def _is_same_pipeline(one: Pipeline | None, two: Pipeline | None) -> bool:
+    if one is None or two is None:
+        return one is two
+    return one.agrees_with(two)
 
 
 def _checked_words(words: Sequence[Any]) -> list[str]:

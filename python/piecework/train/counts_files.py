@@ -1,7 +1,8 @@
 """The two file forms of word counts: Parquet for machines, TSV for eyes.
 
-Both have the columns `word`, `count` (u64) and `first` (u64) and carry the pipeline that made the
-words as JSON: in the schema metadata under `piecework`, or in the comment line a TSV begins with.
+Both have the columns `word`, `count` (u64) and, where positions are known, `first` (u64). They carry the
+pipeline that made the words as JSON: in the schema metadata under `piecework`, or in the comment line a
+TSV begins with.
 """
 
 from __future__ import annotations
@@ -75,10 +76,10 @@ def write_tsv(table: CountsTable, stream: BinaryIO) -> None:
             raise ArgumentError("words", repr(word), "no tabs or newlines in TSV; use .parquet")
     if table.pipeline is not None:
         stream.write(f"{_COMMENT}{table.pipeline.to_json()}\n".encode())
-    stream.write(("\t".join(_COLUMNS) + "\n").encode())
-    first = table.counts * 0 if table.first is None else table.first
-    rows = zip(table.words, table.counts.tolist(), first.tolist(), strict=True)
-    lines = [f"{word}\t{count}\t{position}\n" for word, count, position in rows]
+    numbers = [table.counts.tolist()] + ([] if table.first is None else [table.first.tolist()])
+    stream.write(("\t".join(_COLUMNS[: 1 + len(numbers)]) + "\n").encode())
+    rows = zip(table.words, *(map(str, column) for column in numbers), strict=True)
+    lines = ["\t".join(row) + "\n" for row in rows]
     for start in range(0, len(lines), _ROWS_A_WRITE):
         stream.write("".join(lines[start : start + _ROWS_A_WRITE]).encode())
 
@@ -145,8 +146,9 @@ def _write_parquet(table: CountsTable, path: Path) -> None:
     columns = {
         "word": pyarrow.array(table.words, pyarrow.string()),
         "count": pyarrow.array(table.counts, pyarrow.uint64()),
-        "first": pyarrow.array(table.first, pyarrow.uint64()),
     }
+    if table.first is not None:
+        columns["first"] = pyarrow.array(table.first, pyarrow.uint64())
     arrow = pyarrow.table(columns)
     if table.pipeline is not None:
         metadata = {_METADATA_KEY: table.pipeline.to_json().encode()}

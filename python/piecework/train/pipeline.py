@@ -82,6 +82,15 @@ class Pipeline:
         """Return what the core compiles: the text, and the functions of custom stages in its order."""
         return self.to_json(), functions_of(self.normalizer, self.pre_tokenizer)
 
+    def without_functions(self) -> Pipeline:
+        """Return the pipeline with the names of its custom stages in place of their functions.
+
+        >>> Pipeline().without_functions()
+        Pipeline(normalizer=None, pre_tokenizer=None)
+        """
+        has_functions = custom_stages_of(self.normalizer, self.pre_tokenizer)
+        return Pipeline.from_json(self.to_json()) if has_functions else self
+
     def agrees_with(self, other: Pipeline) -> bool:
         """Whether both make the same words, as far as is known: missing functions agree by name."""
         if self._lacks_functions or other._lacks_functions:

@@ -20,7 +20,7 @@ class RetrainSettings(TypedDict, total=False):
     special_tokens: Sequence[str]
     continuing_subword_prefix: str
     end_of_word_suffix: str
-    ties: Literal["lowest-ids", "greatest-strings"]
+    ties: Literal["lowest-ids", "smallest-strings", "greatest-strings", "first-seen"] | None
     max_token_length: int | None
     user_defined_symbols: Sequence[str]
     byte_fallback: bool

@@ -13,6 +13,8 @@ from piecework.train import Counts, pipeline_of
 from piecework.vocabulary.entries import BYTES, all_ids, anchored
 from piecework.vocabulary.id_map import IdMap, Moves
 
+_TIES = {"likelihood": "smallest-strings", "pmi": "smallest-strings", "frequency": "lowest-ids"}
+
 SCORES = {BPE: ("frequency",), WordPiece: ("likelihood", "frequency", "pmi")}
 
 
@@ -29,18 +31,21 @@ def extended(
 ) -> tuple[TokenizerSpec, IdMap]:
     """Return the specification with `n` more entries, and where ids went: they stay.
 
-    `core` is the specification compiled. `score` is one of `SCORES`, None for the first.
+    `core` is the specification compiled. `score` is one of `SCORES`, None for the first. Ties between
+    equally scored pairs do not depend on the order of the corpus.
     """
     model = _extensible(spec)
     _check_counts(spec, counts)
     scores = SCORES[type(model)]
     if score is not None and score not in scores:
         raise ArgumentError("score", repr(score), f"one of {', '.join(scores)}")
+    chosen = score or scores[0]
     learned = learn_further_entries(
         core,
         counts._raw,
         vocab_size=len(model.vocab) + n,
-        score=score or scores[0],
+        score=chosen,
+        ties=_TIES[chosen],
         min_frequency=min_frequency,
         continuing_subword_prefix=model.continuing_subword_prefix or "",
         max_token_length=max_token_length,

@@ -10,10 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::memo::Key;
 use crate::pipeline::{SplitScratch, Splitter, WordSink};
 use crate::pretokenize::write_printable;
-use crate::train::{CountMap, Counts};
-
-/// Positions hold the number of the source above this bit and the byte within it below.
-const SOURCE_SHIFT: u32 = 40;
+use crate::train::{CountMap, Counts, SOURCE_SHIFT};
 
 /// Counts words as a normalizer and a pre-tokenizer make them.
 #[derive(Debug)]
@@ -28,13 +25,16 @@ pub struct WordCounter {
     given: FxHashMap<u32, (u64, usize)>,
 }
 
-/// What the texts of a block are.
+/// What the texts of a block are: its lines, each counted by itself.
+///
+/// A word never continues across a line end, so counts do not depend on how lines are dealt to blocks,
+/// files or shards. The `tokenizers` library trains from files in the same way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lines {
-    /// Its lines without their ends.
+    /// Lines without `\n` or `\r\n`.
     #[default]
     WithoutEnds,
-    /// Stretches of it that end where no known pattern has a word across and none looks ahead.
+    /// Lines with their ends, for byte-level pipelines.
     WithEnds,
 }
 
@@ -48,9 +48,6 @@ pub struct Sentences {
     /// Behind each text stand a tab and how often it is to be counted; empty lines are none.
     pub with_counts: bool,
 }
-
-/// From this many bytes on a stretch may end within a line.
-const LONG_STRETCH: usize = if cfg!(test) { 8 } else { 4096 };
 
 /// What one thread has counted.
 #[derive(Debug, Default)]
@@ -194,36 +191,18 @@ impl Sentences {
 }
 
 impl Lines {
-    /// The first text of a block that is not empty, and how many bytes of the block it stands for.
+    /// The first text of a block, and how many bytes of the block it takes.
     fn first(self, block: &str) -> (&str, usize) {
-        let end = match self {
-            Self::WithoutEnds => memchr::memchr(b'\n', block.as_bytes()),
-            Self::WithEnds => {
-                memchr::memchr2_iter(b'\n', b' ', block.as_bytes()).find_map(|at| stretch_end(block, at))
-            }
-        };
-        let end = end.unwrap_or(block.len());
+        let end = memchr::memchr(b'\n', block.as_bytes());
+        let after = end.map_or(block.len(), |end| end + 1);
         match self {
-            Self::WithoutEnds => (block[..end].strip_suffix('\r').unwrap_or(&block[..end]), end + 1),
-            Self::WithEnds => (&block[..end], end),
+            Self::WithoutEnds => {
+                let line = &block[..end.unwrap_or(block.len())];
+                (line.strip_suffix('\r').unwrap_or(line), after)
+            }
+            Self::WithEnds => (&block[..after], after),
         }
     }
-}
-
-/// Whether a stretch may end after the line end or before the space at byte `at`, and where.
-///
-/// A lone line end belongs to what is before it, in any known pattern, unless a slash follows; a space
-/// after something else begins a word.
-fn stretch_end(block: &str, at: usize) -> Option<usize> {
-    let is_word = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace());
-    if !is_word(block[..at].chars().next_back()) {
-        return None;
-    }
-    if block.as_bytes()[at] == b' ' {
-        return (at >= LONG_STRETCH).then_some(at);
-    }
-    let next = block[at + 1..].chars().next();
-    (is_word(next) && next != Some('/')).then_some(at + 1)
 }
 
 impl Tally {
@@ -270,20 +249,20 @@ fn position(source: u32, byte: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn stretches(text: &str) -> Vec<&str> {
+    fn lines(of: Lines, text: &str) -> Vec<&str> {
         let (mut all, mut start) = (Vec::new(), 0);
         while start < text.len() {
-            let (stretch, end) = Lines::WithEnds.first(&text[start..]);
-            all.push(stretch);
+            let (line, end) = of.first(&text[start..]);
+            all.push(line);
             start += end;
         }
         all
     }
 
     #[test]
-    fn stretches_end_only_where_words_do() {
-        assert_eq!(stretches("a\nb\n\nc\n d\n/e\r\nf\n"), ["a\n", "b\n\nc\n d\n/e\r\nf\n"]);
-        assert_eq!(stretches("12345678 90  x y\u{3000} z"), ["12345678", " 90  x y\u{3000} z"]);
-        assert_eq!(stretches("\n\n"), ["\n\n"]);
+    fn texts_are_lines_with_or_without_their_ends() {
+        let text = "a\nb\r\n\n\r\n c  d\ne";
+        assert_eq!(lines(Lines::WithEnds, text), ["a\n", "b\r\n", "\n", "\r\n", " c  d\n", "e"]);
+        assert_eq!(lines(Lines::WithoutEnds, text), ["a", "b", "", "", " c  d", "e"]);
     }
 }

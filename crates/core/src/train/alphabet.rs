@@ -72,7 +72,7 @@ impl Alphabet {
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut kept: FxHashMap<char, Seen> = FxHashMap::default();
-        for (word, count, _) in counts.iter() {
+        for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             for (character, place) in places(word) {
                 let seen = kept.entry(character).or_default();

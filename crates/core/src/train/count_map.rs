@@ -1,7 +1,6 @@
 //! Word counts while they are gathered: short words in the hash table itself, longer ones in one string
 //! arena, no allocation for a word that is known.
 
-use std::cmp::Reverse;
 use std::hash::Hasher;
 
 use hashbrown::hash_table::{Entry, HashTable};
@@ -20,7 +19,8 @@ use crate::memo::Key;
 /// map.add("This", 0);
 /// map.add("is", 2);
 /// let counts = map.finish()?;
-/// assert_eq!(counts.iter().collect::<Vec<_>>(), [("This", 1, 0), ("is", 2, 2)]);
+/// assert_eq!(counts.iter().collect::<Vec<_>>(), [("This", 1), ("is", 2)]);
+/// assert_eq!(counts.first(), Some(&[0, 2][..]));
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -33,6 +33,15 @@ pub struct CountMap {
     table: HashTable<(u32, u32)>,
     /// A word whose count left 64 bits.
     overflowed: Option<String>,
+}
+
+/// How `Counts` orders its words; code points decide among equals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WordOrder {
+    /// By first position, which is kept.
+    Position,
+    /// By falling count; first positions are dropped.
+    Count,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -141,7 +150,13 @@ impl CountMap {
     /// Order the words by (first, code points) and write each in another form, different for each word.
     pub fn finish_as(self, write: impl FnMut(&str, &mut String)) -> Result<Counts, Error> {
         self.check()?;
-        Ok(self.into_sorted(write))
+        Ok(self.into_sorted(WordOrder::Position, write))
+    }
+
+    /// Order the words as `order` says.
+    pub(super) fn finish_in(self, order: WordOrder) -> Result<Counts, Error> {
+        self.check()?;
+        Ok(self.into_sorted(order, |word, out| out.push_str(word)))
     }
 
     /// Find the index of `word`, adding it with a count of zero when it is new (second value).
@@ -194,29 +209,23 @@ impl CountMap {
         self.entries.iter_mut().for_each(|entry| entry.listed = entry.count > 0);
     }
 
-    /// Make each word's first position its rank by (count descending, code points).
-    pub(super) fn rank_by_count(&mut self) {
-        let mut order: Vec<usize> =
-            (0..self.entries.len()).filter(|&index| self.entries[index].listed).collect();
-        order.sort_unstable_by_key(|&index| (Reverse(self.entries[index].count), self.word(index)));
-        for (rank, index) in order.into_iter().enumerate() {
-            self.entries[index].first = rank as u64;
-        }
-    }
-
-    pub(super) fn into_sorted(self, mut write: impl FnMut(&str, &mut String)) -> Counts {
+    pub(super) fn into_sorted(self, order: WordOrder, mut write: impl FnMut(&str, &mut String)) -> Counts {
         let Self { short, text, entries, table, .. } = self;
         drop(table);
         let long = (0..entries.len()).filter(|&index| entries[index].listed);
         let long = long.map(|index| Listed::Long(index as u32));
         let mut listed: Vec<Listed> = short.into_iter().map(Listed::Short).chain(long).collect();
+        let compare = |one: &Listed, two: &Listed| match order {
+            WordOrder::Position => one.first(&entries).cmp(&two.first(&entries)),
+            WordOrder::Count => two.count(&entries).cmp(&one.count(&entries)),
+        };
         listed.sort_unstable_by(|one, two| {
-            one.first(&entries).cmp(&two.first(&entries)).then_with(|| {
+            compare(one, two).then_with(|| {
                 let mut buffers = ([0; 16], [0; 16]);
                 one.word(&text, &entries, &mut buffers.0).cmp(two.word(&text, &entries, &mut buffers.1))
             })
         });
-        let mut counts = Counts::default();
+        let mut counts = if listed.is_empty() { Counts::default() } else { Counts::new(order) };
         for item in &listed {
             let mut buffer = [0; 16];
             let word = item.word(&text, &entries, &mut buffer);
@@ -256,14 +265,6 @@ impl Listed {
             }
             Self::Long(index) => word_at(text, entries, *index as usize),
         }
-    }
-}
-
-impl From<&Counts> for CountMap {
-    fn from(counts: &Counts) -> Self {
-        let mut map = Self::default();
-        counts.iter().for_each(|(word, count, first)| map.add_n(word, count, first));
-        map
     }
 }
 

@@ -1,35 +1,57 @@
-//! Word counts: distinct words, how often each occurs and where each occurs first.
+//! Word counts: distinct words, how often each occurs and, where known, its first position.
 //!
-//! `Counts` is the finished artefact, ordered by (first position, word); `CountMap` gathers it. Merging
-//! adds counts and takes the smaller first position, so it is associative and commutative and shards may
-//! come in any order.
+//! `CountMap` gathers the words; `Counts` stores them in order. Merging adds counts and is associative and
+//! commutative. A first position is (source << 40) + byte offset. `merge` keeps the smaller position when
+//! no source occurs in both operands; otherwise the result has no positions, because their order is unknown.
 
+use rustc_hash::FxHashSet;
+
+use super::count_map::WordOrder;
 use super::CountMap;
 use crate::error::{Error, ErrorKind};
 
-/// Distinct words with u64 counts and u64 first positions, ordered by (first, code points).
+/// The bit of a first position where the number of its source starts; the byte offset is below.
+pub(crate) const SOURCE_SHIFT: u32 = 40;
+
+/// Distinct words with u64 counts and, where known, u64 first positions.
+///
+/// Words are ordered by (first position, code points); without positions by (count descending, code
+/// points).
 ///
 /// ```
 /// use piecework_core::train::Counts;
 /// let words = ["hug", "pug"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5], None)?;
-/// assert_eq!(counts.iter().next(), Some(("hug", 10, 0)));
+/// assert_eq!(counts.iter().next(), Some(("hug", 10)));
+/// assert_eq!(counts.first(), None);
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
     text: String,
     /// Where each word ends in `text`; it starts where the one before ends.
     ends: Vec<usize>,
     counts: Vec<u64>,
-    first: Vec<u64>,
+    first: Option<Vec<u64>>,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self::new(WordOrder::Position)
+    }
 }
 
 impl Counts {
+    /// Counts without words, to which `push` appends in this order.
+    pub(super) fn new(order: WordOrder) -> Self {
+        let first = (order == WordOrder::Position).then(Vec::new);
+        Self { text: String::new(), ends: Vec::new(), counts: Vec::new(), first }
+    }
+
     /// Build from columns of equal length.
     ///
-    /// Words with a count of zero are dropped. Without `first`, words are ordered by (count descending,
-    /// code points) and that rank becomes their first position. An empty or repeated word is an error.
+    /// Words with a count of zero are dropped. An empty or repeated word is an error. Counts without words
+    /// always have first positions.
     pub fn from_parts<S: AsRef<str>>(
         words: &[S],
         counts: &[u64],
@@ -50,21 +72,37 @@ impl Counts {
             }
         }
         map.drop_zeros();
-        if first.is_none() {
-            map.rank_by_count();
-        }
-        Ok(map.into_sorted(|word, out| out.push_str(word)))
+        let order = if first.is_some() { WordOrder::Position } else { WordOrder::Count };
+        Ok(map.into_sorted(order, |word, out| out.push_str(word)))
     }
 
-    /// Add two sets of counts: counts are summed, first positions are the smaller of both.
+    /// Sum two sets of counts.
+    ///
+    /// The result has the smaller first positions when both operands have positions and no source in
+    /// common; otherwise it has none.
     pub fn merge(self, other: Self) -> Result<Self, Error> {
-        let (mut into, from) = if self.len() >= other.len() {
-            (CountMap::from(&self), other)
-        } else {
-            (CountMap::from(&other), self)
+        let comparable = match (self.sources(), other.sources()) {
+            (Some(one), Some(two)) => one.is_disjoint(&two),
+            _ => false,
         };
-        from.iter().for_each(|(word, count, first)| into.add_n(word, count, first));
-        into.finish()
+        let order = if comparable { WordOrder::Position } else { WordOrder::Count };
+        let (larger, smaller) = if self.len() >= other.len() { (self, other) } else { (other, self) };
+        let mut map = CountMap::default();
+        larger.add_to(&mut map);
+        smaller.add_to(&mut map);
+        map.finish_in(order)
+    }
+
+    /// The sources of the first positions, where those are known.
+    fn sources(&self) -> Option<FxHashSet<u64>> {
+        let first = self.first.as_ref()?;
+        Some(first.iter().map(|position| position >> SOURCE_SHIFT).collect())
+    }
+
+    fn add_to(&self, map: &mut CountMap) {
+        for (index, (word, count)) in self.iter().enumerate() {
+            map.add_n(word, count, self.first.as_ref().map_or(0, |first| first[index]));
+        }
     }
 
     /// Append a word that comes after all others.
@@ -72,7 +110,9 @@ impl Counts {
         write(&mut self.text);
         self.ends.push(self.text.len());
         self.counts.push(count);
-        self.first.push(first);
+        if let Some(positions) = &mut self.first {
+            positions.push(first);
+        }
     }
 
     /// How many distinct words there are.
@@ -87,7 +127,7 @@ impl Counts {
         self.counts.is_empty()
     }
 
-    /// The word at `index` in (first, code points) order; `index` must be below `len()`.
+    /// The word at `index`, which must be below `len()`.
     #[must_use]
     pub fn word(&self, index: usize) -> &str {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
@@ -100,15 +140,15 @@ impl Counts {
         &self.counts
     }
 
-    /// Where each word occurs first, in word order (ascending).
+    /// The first position of each word (ascending), or `None` where positions are unknown.
     #[must_use]
-    pub fn first(&self) -> &[u64] {
-        &self.first
+    pub fn first(&self) -> Option<&[u64]> {
+        self.first.as_deref()
     }
 
-    /// Walk over (word, count, first) in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, u64, u64)> + '_ {
-        (0..self.len()).map(|index| (self.word(index), self.counts[index], self.first[index]))
+    /// Walk over (word, count) in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, u64)> + '_ {
+        (0..self.len()).map(|index| (self.word(index), self.counts[index]))
     }
 }
 
@@ -129,16 +169,24 @@ mod tests {
 
     use super::*;
 
-    fn rows(counts: &Counts) -> Vec<(&str, u64, u64)> {
+    fn rows(counts: &Counts) -> Vec<(&str, u64)> {
         counts.iter().collect()
     }
 
+    /// What one thread counted of sources 0 to 2.
     fn shard() -> impl Strategy<Value = CountMap> {
-        proptest::collection::vec(("[ab]{1,3}", 1_u64..5, 0_u64..20), 0..12).prop_map(|rows| {
+        let position = (0_u64..3, 0_u64..20).prop_map(|(source, byte)| (source << SOURCE_SHIFT) + byte);
+        proptest::collection::vec(("[ab]{1,3}", 1_u64..5, position), 0..12).prop_map(|rows| {
             let mut map = CountMap::default();
             rows.iter().for_each(|(word, n, first)| map.add_n(word, *n, *first));
             map
         })
+    }
+
+    fn sorted(counts: &Counts) -> Vec<(&str, u64)> {
+        let mut rows = rows(counts);
+        rows.sort_unstable();
+        rows
     }
 
     proptest! {
@@ -150,22 +198,51 @@ mod tests {
             prop_assert_eq!(&all, &merge(&c, &merge(&b, &a)).finish().expect("small counts"));
             let finished = [&a, &b, &c].map(|map| map.clone().finish().expect("small counts"));
             let merged = finished.into_iter().reduce(|one, two| one.merge(two).expect("small counts"));
-            prop_assert_eq!(Some(all), merged);
+            let merged = merged.expect("three shards");
+            prop_assert_eq!(sorted(&all), sorted(&merged));
         }
+
+        #[test]
+        fn merging_shards_of_distinct_sources_keeps_the_order_of_the_corpus(a in shard(), b in shard()) {
+            let mut shifted = CountMap::default();
+            let later = b.clone().finish().expect("small counts");
+            let positions = later.first().expect("counted words have positions");
+            for ((word, count), first) in later.iter().zip(positions) {
+                shifted.add_n(word, count, first + (3 << SOURCE_SHIFT));
+            }
+            let all = a.clone().merge(shifted.clone()).expect("small counts").finish().expect("small counts");
+            let (a, b) = (a.finish().expect("small counts"), shifted.finish().expect("small counts"));
+            prop_assert_eq!(&all, &b.clone().merge(a.clone()).expect("small counts"));
+            prop_assert_eq!(&all, &a.merge(b).expect("small counts"));
+        }
+    }
+
+    #[test]
+    fn merging_shards_that_share_a_source_forgets_positions() {
+        let shard = |word: &str, first| Counts::from_parts(&[word], &[1], Some(&[first])).expect("a word");
+        let (one, two) = (shard("b", 5), shard("a", 0));
+        assert_eq!(one.clone().merge(two.clone()).expect("small counts").first(), None);
+        let apart = shard("b", 5).merge(shard("a", 1 << SOURCE_SHIFT)).expect("small counts");
+        assert_eq!(apart.first(), Some(&[5, 1 << SOURCE_SHIFT][..]));
+        let unknown = Counts::from_parts(&["c"], &[9], None).expect("a word");
+        assert_eq!(one.clone().merge(unknown).expect("small counts").first(), None);
+        assert_eq!(one.clone().merge(Counts::default()).expect("small counts"), one);
     }
 
     #[test]
     fn words_without_positions_are_ranked_by_count() {
         let counts =
             Counts::from_parts(&["b", "c", "a", "x"], &[2, 7, 2, 0], None).expect("distinct words");
-        assert_eq!(rows(&counts), [("c", 7, 0), ("a", 2, 1), ("b", 2, 2)]);
+        assert_eq!(rows(&counts), [("c", 7), ("a", 2), ("b", 2)]);
+        assert_eq!(counts.first(), None);
     }
 
     #[test]
     fn words_at_one_position_are_ordered_by_code_points() {
         let counts =
             Counts::from_parts(&["é", "z", "a"], &[1, 1, 1], Some(&[5, 5, 9])).expect("distinct words");
-        assert_eq!(rows(&counts), [("z", 1, 5), ("é", 1, 5), ("a", 1, 9)]);
+        assert_eq!(rows(&counts), [("z", 1), ("é", 1), ("a", 1)]);
+        assert_eq!(counts.first(), Some(&[5, 5, 9][..]));
     }
 
     #[test]

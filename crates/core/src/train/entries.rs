@@ -3,6 +3,8 @@
 //! Strings are hashed as polynomials modulo 2^61 - 1, so the hash of a joined string follows from its
 //! parts' and asking for it builds no string.
 
+use std::rc::Rc;
+
 use hashbrown::hash_table::HashTable;
 
 const MODULUS: u64 = (1 << 61) - 1;
@@ -11,7 +13,7 @@ const BASE: u64 = 0x0fd1_9b75_3a2c_64e7;
 /// Entries in id order; two entries never have the same string.
 pub(super) struct Entries {
     prefix: String,
-    names: Vec<String>,
+    names: Vec<Rc<str>>,
     shapes: Vec<Shape>,
     ids: HashTable<u32>,
 }
@@ -37,22 +39,28 @@ impl Entries {
     }
 
     pub(super) fn into_names(self) -> Vec<String> {
-        self.names
+        self.names.iter().map(|name| name.as_ref().to_owned()).collect()
     }
 
-    pub(super) fn names(&self) -> &[String] {
+    pub(super) fn names(&self) -> &[Rc<str>] {
         &self.names
+    }
+
+    /// The string of an entry, shared.
+    #[inline]
+    pub(super) fn name(&self, id: u32) -> Rc<str> {
+        Rc::clone(&self.names[id as usize])
     }
 
     /// Give the id of `name`, making it an entry if it is none yet; says whether it was made.
     pub(super) fn add(&mut self, name: &str) -> (u32, bool) {
         let shape = Shape::of(name, &self.prefix);
         let Self { names, shapes, ids, .. } = self;
-        if let Some(&id) = ids.find(spread(shape.hash), |&id| names[id as usize] == name) {
+        if let Some(&id) = ids.find(spread(shape.hash), |&id| *names[id as usize] == *name) {
             return (id, false);
         }
         let id = names.len() as u32;
-        names.push(name.to_owned());
+        names.push(name.into());
         shapes.push(shape);
         ids.insert_unique(spread(shape.hash), id, |&id| spread(shapes[id as usize].hash));
         (id, true)
@@ -67,13 +75,13 @@ impl Entries {
     pub(super) fn find_joined(&self, left: u32, right: u32) -> Option<u32> {
         let (one, two) = (&self.shapes[left as usize], &self.shapes[right as usize]);
         let hash = reduce(u128::from(multiply(one.hash, two.body_power)) + u128::from(two.body_hash));
-        let (head, tail) = (self.names[left as usize].as_str(), self.body(right));
+        let (head, tail) = (self.names[left as usize].as_ref(), self.body(right));
         self.lookup(hash, |name| is_both(name, head, tail))
     }
 
     /// Spell `left` followed by `right` without its prefix.
     pub(super) fn spell_joined(&self, left: u32, right: u32) -> String {
-        let mut name = self.names[left as usize].clone();
+        let mut name = self.names[left as usize].as_ref().to_owned();
         name.push_str(self.body(right));
         name
     }
@@ -84,7 +92,7 @@ impl Entries {
             self.shapes[left as usize].chars as usize + self.shapes[right as usize].body_chars as usize;
         let name = &self.names[left as usize];
         let starts = if name.len() >= self.prefix.len() {
-            name.starts_with(&self.prefix)
+            name.starts_with(self.prefix.as_str())
         } else {
             self.spell_joined(left, right).starts_with(&self.prefix)
         };
@@ -97,7 +105,7 @@ impl Entries {
 
     /// Visit each (left, right) of entries that spell `id` when joined; linear in the entry's length.
     pub(super) fn splits(&self, id: u32, mut visit: impl FnMut(u32, u32)) {
-        let name = self.names[id as usize].as_str();
+        let name = self.names[id as usize].as_ref();
         let ends = tail_hashes(name);
         let (prefix_hash, _) = extend(&self.prefix);
         let mut head = 0;
@@ -120,7 +128,7 @@ impl Entries {
     }
 
     fn body(&self, id: u32) -> &str {
-        let name = self.names[id as usize].as_str();
+        let name = self.names[id as usize].as_ref();
         name.strip_prefix(self.prefix.as_str()).unwrap_or(name)
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn check_counts(counts: &Counts, progress: &mut Progress<'_>) -> Resu
         return Err(Error::new(ErrorKind::Corpus, "counts", "no words", "at least one word"));
     }
     let mut total = 0_u64;
-    for (word, count, _) in counts.iter() {
+    for (word, count) in counts.iter() {
         progress.advance(word.len())?;
         let chars = word.chars().count() as u64;
         total = count.checked_mul(chars).and_then(|sum| total.checked_add(sum)).ok_or_else(|| {

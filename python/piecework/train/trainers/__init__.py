@@ -16,13 +16,14 @@ from piecework.train.trainers.sentencepiece import SentencePieceTrainer
 from piecework.train.trainers.sentencepiece_settings import SENTENCEPIECE_TYPES
 from piecework.train.trainers.unigram import LearnedPieces, LearningStep, UnigramTrainer
 from piecework.train.trainers.word import WordTrainer
-from piecework.train.trainers.wordpiece import SCORES, WordPieceTrainer
+from piecework.train.trainers.wordpiece import SCORES, WORDPIECE_TIES, WordPieceTrainer
 
 __all__ = [
     "BYTE_ALPHABET",
     "SCORES",
     "SENTENCEPIECE_TYPES",
     "TIES",
+    "WORDPIECE_TIES",
     "BPETrainer",
     "ByteBPETrainer",
     "CharTrainer",

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 
 from piecework._core import LearnedEntries, learn_wordpiece
-from piecework.errors import TrainingWarning
+from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import WordPiece
 from piecework.train import checks
 from piecework.train.counting import Progress
@@ -21,6 +21,7 @@ from piecework.train.trainers.common import (
 )
 
 SCORES = ("likelihood", "pmi", "frequency", "top-down")
+WORDPIECE_TIES = ("smallest-strings", "lowest-ids", "first-seen")
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 _RARE_JOIN = 10
@@ -45,8 +46,14 @@ class WordPieceTrainer:
     ship.
 
     `limit_alphabet` keeps that many characters, `initial_alphabet` first; `max_token_length` counts
-    characters without the prefix. Ties go to the pair that occurs first in the corpus ("frequency":
-    to the lower pair of ids).
+    characters without the prefix.
+
+    `ties` decides which of equally scored pairs is joined. "smallest-strings" (the default of
+    "likelihood"): the pair with the smaller left entry, then the smaller right entry, by code points,
+    prefix included. "lowest-ids" (the default of "frequency"): the pair with the lower left id, then
+    the lower right id, as `tokenizers` does. "first-seen" (the default of "pmi", whose published
+    examples need it): the pair that occurs first in the corpus; it needs counts with first positions.
+    "top-down" joins no pairs and takes no `ties`.
     """
 
     vocab_size: int = 30_000
@@ -58,10 +65,12 @@ class WordPieceTrainer:
     continuing_subword_prefix: str = "##"
     max_token_length: int | None = None
     unk_token: str = "[UNK]"
+    ties: str | None = None
 
     def __post_init__(self) -> None:
         set_field(self, "vocab_size", checks.whole_number("vocab_size", self.vocab_size, 1))
         checks.one_of("score", self.score, SCORES)
+        _check_ties(self)
         set_field(
             self, "min_frequency", checks.whole_number("min_frequency", self.min_frequency, 0)
         )
@@ -81,8 +90,9 @@ class WordPieceTrainer:
     ) -> WordPiece:
         """Return the model with the learned vocabulary; warns when that is poor or too small.
 
-        Raises `TrainingError` when `vocab_size` cannot hold special tokens and alphabet, and
-        `CorpusError` when there are no words.
+        Raises `TrainingError` when `vocab_size` cannot hold special tokens and alphabet,
+        `CorpusError` when there are no words, and `ArgumentError` when "first-seen" ties meet counts
+        without first positions.
         """
         learned = self.learn_vocabulary(counts, progress, workers)
         for message in _doubts(self, learned):
@@ -102,6 +112,7 @@ class WordPieceTrainer:
             counts._raw,
             vocab_size=self.vocab_size,
             score=self.score,
+            ties=self.ties,
             min_frequency=self.min_frequency,
             limit_alphabet=self.limit_alphabet,
             initial_alphabet=self.initial_alphabet,
@@ -112,6 +123,15 @@ class WordPieceTrainer:
         )
         joins = tuple(Join(*join) for join in learned.joins)
         return LearnedVocabulary(tuple(learned.vocab), joins, learned.stopped_early)
+
+
+def _check_ties(trainer: WordPieceTrainer) -> None:
+    if trainer.ties is None:
+        return
+    if trainer.score == "top-down":
+        expected = 'None: score="top-down" ranks substrings by count, then by code points'
+        raise ArgumentError("ties", repr(trainer.ties), expected)
+    checks.one_of("ties", trainer.ties, WORDPIECE_TIES)
 
 
 def _doubts(trainer: WordPieceTrainer, learned: LearnedVocabulary) -> list[str]:

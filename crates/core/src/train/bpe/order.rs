@@ -1,6 +1,7 @@
 //! Which of two equally frequent pairs is joined first.
 
 use std::cmp::Reverse;
+use std::rc::Rc;
 
 use crate::train::entries::Entries;
 
@@ -29,11 +30,10 @@ impl Order for LowestIds {
 }
 
 impl Order for GreatestStrings {
-    type Key = (String, String);
+    type Key = (Rc<str>, Rc<str>);
 
     fn key(entries: &Entries, left: u32, right: u32) -> Self::Key {
-        let name = |entry: u32| entries.names()[entry as usize].clone();
-        (name(left), name(right))
+        (entries.name(left), entries.name(right))
     }
 }
 

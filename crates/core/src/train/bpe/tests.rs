@@ -67,7 +67,7 @@ fn split(
         alphabet.contains(c).then_some((entry as u32, 1))
     };
     let kept = |word: &str| places(word).filter(|(c, _)| alphabet.contains(*c)).filter_map(unit).collect();
-    counts.iter().map(|(word, count, _)| (kept(word), count)).collect()
+    counts.iter().map(|(word, count)| (kept(word), count)).collect()
 }
 
 fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &TrainSpec) -> Option<(u32, u32, u64)> {

@@ -39,7 +39,7 @@ impl Words {
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut words = Self::none();
-        for (word, count, _) in counts.iter() {
+        for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             let entries = alphabet::places(word).filter_map(|(c, place)| forms.entry(c, place));
             words.push(entries, count)?;
@@ -55,7 +55,7 @@ impl Words {
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut words = Self::none();
-        for (word, count, _) in counts.iter() {
+        for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             let mut outcome = Ok(());
             let known = |c| ids.contains_key(&c);

@@ -25,7 +25,7 @@ pub(super) fn choose(
     progress: &mut Progress<'_>,
 ) -> Result<Alphabet, Error> {
     let mut seen = required(spec);
-    for (word, count, _) in counts.iter() {
+    for (word, count) in counts.iter() {
         progress.advance(word.len())?;
         let mut stretches = 0;
         cutter.stretches(word, |stretch| {

@@ -26,7 +26,7 @@ pub(super) fn words(
 ) -> Result<Vec<Piece>, Error> {
     let mut total = 0;
     let mut whole = Vec::new();
-    for (word, count, _) in counts.iter() {
+    for (word, count) in counts.iter() {
         progress.advance(word.len())?;
         total += count;
         let mut is_whole = false;

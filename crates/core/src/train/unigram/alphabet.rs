@@ -26,7 +26,7 @@ impl Alphabet {
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut seen: FxHashMap<char, u64> = FxHashMap::default();
-        for (word, count, _) in counts.iter() {
+        for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             cutter.stretches(word, |stretch| {
                 stretch.chars().for_each(|character| *seen.entry(character).or_default() += count);

@@ -48,7 +48,7 @@ impl Corpus {
     ) -> Result<Self, Error> {
         let mut corpus = Self { text: Vec::new(), segments: Vec::new(), one: 1.0 };
         let mut chars = 0;
-        for (word, count, _) in counts.iter() {
+        for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             cutter.parts(
                 word,

@@ -1,6 +1,6 @@
 //! Candidates in classes of equal score, so that thousands of ties cost no more than one.
 //!
-//! A class holds the pairs of one exact score, ordered by first occurrence. What a class knows of a pair
+//! A class holds the pairs of one exact score, in the order of ties. What a class knows of a pair
 //! may be out of date: members are looked at again when they lead their class.
 
 use std::cmp::Reverse;
@@ -32,17 +32,17 @@ impl Ord for Ranked {
 }
 
 /// Classes by number, each listed once in `ranking` by a value that is not below its value of today.
-pub(super) struct Classes<K> {
+pub(super) struct Classes<K, T> {
     ids: HashMap<K, u32, FxBuildHasher>,
     keys: Vec<K>,
-    members: Vec<BinaryHeap<Reverse<(u32, u32)>>>,
+    members: Vec<BinaryHeap<Reverse<(T, u32)>>>,
     free: Vec<u32>,
     pub(super) ranking: BinaryHeap<(Ranked, u32)>,
     /// By pair.
     class_of: Vec<u32>,
 }
 
-impl<K: Copy + Eq + Hash> Classes<K> {
+impl<K: Copy + Eq + Hash, T: Ord + Clone> Classes<K, T> {
     pub(super) fn new() -> Self {
         Self {
             ids: HashMap::default(),
@@ -75,8 +75,9 @@ impl<K: Copy + Eq + Hash> Classes<K> {
         class != UNCLASSED && self.key(class) == key
     }
 
-    /// Put a pair, found first at `first` or later, into the class of `key`; says whether there was one.
-    pub(super) fn place(&mut self, pair: u32, key: K, first: u32, value: impl FnOnce() -> f64) -> bool {
+    /// Put a pair, whose tie key is `bound` or greater, into the class of `key`; returns whether the class
+    /// existed.
+    pub(super) fn place(&mut self, pair: u32, key: K, bound: T, value: impl FnOnce() -> f64) -> bool {
         let (class, known) = match self.ids.get(&key) {
             Some(&class) => (class, true),
             None => (self.open(key, value()), false),
@@ -85,7 +86,7 @@ impl<K: Copy + Eq + Hash> Classes<K> {
             self.class_of.resize(pair as usize + 1, UNCLASSED);
         }
         self.class_of[pair as usize] = class;
-        self.members[class as usize].push(Reverse((first, pair)));
+        self.members[class as usize].push(Reverse((bound, pair)));
         known
     }
 
@@ -96,21 +97,21 @@ impl<K: Copy + Eq + Hash> Classes<K> {
         }
     }
 
-    /// The member that seems to occur first, with where; members that have left are dropped.
-    pub(super) fn leader(&mut self, class: u32) -> Option<(u32, u32)> {
-        while let Some(&Reverse((first, pair))) = self.members[class as usize].peek() {
-            if self.class_of(pair) == class {
-                return Some((first, pair));
+    /// The member with the least known tie key; members that have left are dropped.
+    pub(super) fn leader(&mut self, class: u32) -> Option<(T, u32)> {
+        while let Some(Reverse((bound, pair))) = self.members[class as usize].peek() {
+            if self.class_of(*pair) == class {
+                return Some((bound.clone(), *pair));
             }
             self.members[class as usize].pop();
         }
         None
     }
 
-    /// Correct where the leader of a class occurs first.
-    pub(super) fn postpone_leader(&mut self, class: u32, first: u32) {
+    /// Correct the tie key of the leader of a class.
+    pub(super) fn postpone_leader(&mut self, class: u32, key: T) {
         if let Some(mut leader) = self.members[class as usize].peek_mut() {
-            leader.0 .0 = first;
+            leader.0 .0 = key;
         }
     }
 

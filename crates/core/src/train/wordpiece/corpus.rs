@@ -58,7 +58,7 @@ impl Corpus {
     ) -> Result<Self, Error> {
         let mut corpus = Self::empty();
         let forms = Forms::new(entries, alphabet, spec, counts);
-        for (word, count, _) in counts.iter() {
+        for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             if spec.score == Score::Frequency || alphabet.spells(word) {
                 let characters = word.chars().enumerate();
@@ -193,7 +193,7 @@ struct Forms {
 impl Forms {
     fn new(entries: &Entries, alphabet: &Alphabet, spec: &TrainSpec, counts: &Counts) -> Self {
         let mut forms = Self { first: FxHashMap::default(), inside: FxHashMap::default() };
-        for (word, _, _) in counts.iter() {
+        for (word, _) in counts.iter() {
             for (at, character) in word.chars().enumerate() {
                 forms.note(at == 0, character, entries, alphabet, spec);
             }

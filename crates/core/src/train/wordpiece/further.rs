@@ -46,9 +46,10 @@ pub fn learn_further(
     for (token, _) in present.vocab.iter() {
         entries.add(token);
     }
+    spec.ties().check(counts)?;
     let corpus = segmented(counts, present, &mut progress)?;
     let joining = Joining::of_corpus(corpus, spec, entries, &mut progress)?;
-    let learned = learn_by_joins(spec.score, joining, &mut progress)?;
+    let learned = learn_by_joins(joining, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }
@@ -60,7 +61,7 @@ fn segmented(counts: &Counts, present: Present<'_>, progress: &mut Progress<'_>)
     let ids = vocab.iter().map(|(_, id)| id);
     let place_of: FxHashMap<u32, u32> = ids.zip(0..).filter(joinable).collect();
     let (mut corpus, mut scratch, mut pieces) = (Corpus::empty(), ModelScratch::default(), Vec::new());
-    for (word, count, _) in counts.iter() {
+    for (word, count) in counts.iter() {
         progress.advance(word.len())?;
         pieces.clear();
         model.run(word, vocab, &mut scratch, &mut pieces);

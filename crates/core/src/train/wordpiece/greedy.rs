@@ -7,14 +7,16 @@
 //! parts has lost an eighth, or they gain occurrences. When no active pair reaches the threshold, the next
 //! round begins. The result is that of scoring all pairs anew for each join.
 //!
-//! Active pairs lie in classes of equal score, ordered by first occurrence, so ties are cheap. What a class
+//! Active pairs lie in classes of equal score, in the order of ties, so ties are cheap. What a class
 //! knows is an upper bound or exact: scores that may rise are renewed at once, others when they come up.
 
 use std::cmp::Ordering;
+use std::marker::PhantomData;
 
 use super::classes::{Classes, Ranked, UNCLASSED};
 use super::joining::Joining;
 use super::objective::{Facts, Objective};
+use super::ties::Order;
 use crate::error::Error;
 use crate::train::progress::Progress;
 use crate::train::Learned;
@@ -33,10 +35,10 @@ const NO_ENTRY: u32 = u32::MAX - 1;
 /// A pair with its value.
 type Choice = (u32, f64);
 
-struct Greedy<'a, O: Objective> {
+struct Greedy<'a, O: Objective, T: Order> {
     objective: O,
     joining: Joining<'a>,
-    classes: Classes<O::Key>,
+    classes: Classes<O::Key, T::Key>,
     /// Pairs that occur often enough, or did when the round began; by pair, whether it is listed.
     candidates: Vec<u32>,
     listed: Vec<bool>,
@@ -50,15 +52,16 @@ struct Greedy<'a, O: Objective> {
     threshold: f64,
     /// How many more pairs may become active before the next round raises the threshold.
     room: usize,
+    order: PhantomData<T>,
 }
 
 /// Join the best pair until the vocabulary is full, no pair is frequent enough or no join gains.
-pub(super) fn learn<O: Objective>(
+pub(super) fn learn<O: Objective, T: Order>(
     objective: O,
     joining: Joining<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let mut greedy = Greedy::new(objective, joining);
+    let mut greedy = Greedy::<O, T>::new(objective, joining);
     while !greedy.joining.is_full() {
         let Some((pair, value)) = greedy.next(progress)? else { break };
         greedy.join(pair, value, progress)?;
@@ -67,7 +70,7 @@ pub(super) fn learn<O: Objective>(
     Ok(joining.finish(|joining| objective.reason(joining.min_frequency())))
 }
 
-impl<'a, O: Objective> Greedy<'a, O> {
+impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
     fn new(objective: O, joining: Joining<'a>) -> Self {
         let mut greedy = Self {
             objective,
@@ -81,6 +84,7 @@ impl<'a, O: Objective> Greedy<'a, O> {
             least: Vec::new(),
             threshold: f64::INFINITY,
             room: 0,
+            order: PhantomData,
         };
         greedy.grow();
         (0..greedy.joining.pairs.len() as u32).for_each(|pair| greedy.list(pair));
@@ -204,9 +208,9 @@ impl<'a, O: Objective> Greedy<'a, O> {
     fn place(&mut self, pair: u32) -> bool {
         let facts = self.facts(pair);
         let key = self.objective.key(&facts);
-        let first = self.joining.pairs.earliest(pair);
+        let bound = T::bound(&self.joining, pair);
         let (objective, total) = (&self.objective, self.joining.total);
-        self.classes.place(pair, key, first, || objective.value(key, total))
+        self.classes.place(pair, key, bound, || objective.value(key, total))
     }
 
     /// Re-score the active pairs that touch an entry.
@@ -311,7 +315,7 @@ impl<'a, O: Objective> Greedy<'a, O> {
     /// Find the best active pair, if it reaches the threshold.
     fn best_active(&mut self, progress: &mut Progress<'_>) -> Result<Option<Choice>, Error> {
         loop {
-            let mut best: Option<(u32, u32, O::Key, f64)> = None;
+            let mut best: Option<(u32, T::Key, O::Key, f64)> = None;
             let (mut seen, mut again) = (Vec::new(), false);
             while let Some(&(Ranked(value), class)) = self.classes.ranking.peek() {
                 if best.as_ref().is_some_and(|best| value < best.3 - self.objective.slack(best.3)) {
@@ -319,7 +323,7 @@ impl<'a, O: Objective> Greedy<'a, O> {
                 }
                 progress.advance(4)?;
                 self.classes.ranking.pop();
-                let Some((first, pair)) = self.leader(class, &mut again) else {
+                let Some((tie, pair)) = self.leader(class, &mut again) else {
                     self.classes.close(class);
                     continue;
                 };
@@ -328,9 +332,9 @@ impl<'a, O: Objective> Greedy<'a, O> {
                 seen.push((Ranked(value), class));
                 if best
                     .as_ref()
-                    .is_none_or(|best| self.beats((key, value, first), (best.2, best.3, best.1)))
+                    .is_none_or(|best| self.beats((key, value, &tie), (best.2, best.3, &best.1)))
                 {
-                    best = Some((pair, first, key, value));
+                    best = Some((pair, tie, key, value));
                 }
             }
             self.classes.ranking.extend(seen);
@@ -340,7 +344,7 @@ impl<'a, O: Objective> Greedy<'a, O> {
         }
     }
 
-    fn beats(&self, one: (O::Key, f64, u32), two: (O::Key, f64, u32)) -> bool {
+    fn beats(&self, one: (O::Key, f64, &T::Key), two: (O::Key, f64, &T::Key)) -> bool {
         match self.objective.compare((one.0, one.1), (two.0, two.1)) {
             Ordering::Greater => true,
             Ordering::Equal => one.2 < two.2,
@@ -348,11 +352,11 @@ impl<'a, O: Objective> Greedy<'a, O> {
         }
     }
 
-    /// Find the member of a class that truly is in it and occurs first.
+    /// Find the member of a class that truly is in it and comes first in the order of ties.
     ///
     /// A member that belongs elsewhere is moved; `again` is set when it joins a class that may have been
     /// looked at before.
-    fn leader(&mut self, class: u32, again: &mut bool) -> Option<(u32, u32)> {
+    fn leader(&mut self, class: u32, again: &mut bool) -> Option<(T::Key, u32)> {
         while let Some((assumed, pair)) = self.classes.leader(class) {
             let facts = self.facts(pair);
             if facts.count < self.joining.min_frequency() {
@@ -363,9 +367,9 @@ impl<'a, O: Objective> Greedy<'a, O> {
                 *again |= self.place(pair);
                 continue;
             }
-            match self.joining.pairs.first(pair, &self.joining.corpus) {
-                Some(first) if first == assumed => return Some((first, pair)),
-                Some(first) => self.classes.postpone_leader(class, first),
+            match T::key(&mut self.joining, pair) {
+                Some(key) if key == assumed => return Some((key, pair)),
+                Some(key) => self.classes.postpone_leader(class, key),
                 None => self.classes.remove(pair),
             }
         }
@@ -376,12 +380,14 @@ impl<'a, O: Objective> Greedy<'a, O> {
     fn best_of_all(&mut self, progress: &mut Progress<'_>) -> Result<Option<Choice>, Error> {
         let values = self.values(progress)?;
         let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut choice: Option<(u32, u32)> = None;
+        let mut choice: Option<(T::Key, u32)> = None;
         for (at, value) in values.into_iter().enumerate() {
             let pair = self.candidates[at];
             if value == best && self.joining.pairs.count(pair) >= self.joining.min_frequency() {
-                let first = self.joining.pairs.first(pair, &self.joining.corpus).unwrap_or(u32::MAX);
-                choice = Some(choice.map_or((first, pair), |known| known.min((first, pair))));
+                if let Some(key) = T::key(&mut self.joining, pair) {
+                    let found = (key, pair);
+                    choice = Some(choice.map_or_else(|| found.clone(), |known| known.min(found.clone())));
+                }
             }
         }
         Ok(choice.filter(|_| self.objective.gains(best)).map(|(_, pair)| (pair, best)))

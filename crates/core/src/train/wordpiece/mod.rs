@@ -6,6 +6,7 @@
 //! pairs       adjacent pairs: counts and where they occur
 //! further     learning on from a vocabulary that is there
 //! joining     corpus + pairs + entries, and what one join changes in them
+//! ties        which of equally scored pairs is joined
 //! frequency   most frequent pair first
 //! greedy      best pair first for scores that rise when their parts become rarer: rounds, classes
 //! objective   what such a score offers
@@ -32,19 +33,22 @@ mod pmi;
 mod substrings;
 #[cfg(test)]
 mod tests;
+mod ties;
 mod top_down;
 
 use std::ops::ControlFlow;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::train::alphabet::Alphabet;
 use crate::train::learned::{check_counts, first_entries};
 use crate::train::progress::Progress;
 use crate::train::{Counts, Learned};
 
 use joining::Joining;
+use ties::{FirstSeen, LowestIds, Order, SmallestStrings};
 
 pub use further::{learn_further, Present};
+pub use ties::Ties;
 
 /// By what a learner chooses the next entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +71,8 @@ pub struct TrainSpec {
     pub vocab_size: usize,
     /// By what the next entry is chosen.
     pub score: Score,
+    /// Which of equally scored pairs is joined; `None` is the default of the score.
+    pub ties: Option<Ties>,
     /// Pairs (or substrings) that occur fewer times are never learned; 0 is taken as 1.
     pub min_frequency: u64,
     /// At most this many characters, the most frequent ones.
@@ -86,6 +92,7 @@ impl Default for TrainSpec {
         Self {
             vocab_size: 30_000,
             score: Score::default(),
+            ties: None,
             min_frequency: 2,
             limit_alphabet: None,
             initial_alphabet: Vec::new(),
@@ -113,7 +120,8 @@ impl Default for TrainSpec {
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: `Corpus` without any word, `Training` when `vocab_size` cannot hold the special tokens and
+/// Errors: `Argument` for ties that need first positions where the counts have none, `Corpus` without any
+/// word, `Training` when `vocab_size` cannot hold the special tokens and
 /// the alphabet or the corpus is beyond 64-bit counts, `Interrupted` when `progress` says so.
 pub fn learn(
     counts: &Counts,
@@ -122,6 +130,10 @@ pub fn learn(
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     check_counts(counts, &mut progress)?;
+    if spec.score == Score::TopDown && spec.ties.is_some() {
+        let expected = "none: score=\"top-down\" ranks substrings by count, then by code points";
+        return Err(Error::new(ErrorKind::Argument, "ties", "an order of pairs", expected));
+    }
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
     let entries = first_entries(
         &spec.continuing_subword_prefix,
@@ -131,27 +143,36 @@ pub fn learn(
     )?;
     let learned = match spec.score {
         Score::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
-        score => learn_by_joins(
-            score,
-            Joining::new(counts, spec, &alphabet, entries, &mut progress)?,
-            &mut progress,
-        )?,
+        _ => {
+            spec.ties().check(counts)?;
+            learn_by_joins(Joining::new(counts, spec, &alphabet, entries, &mut progress)?, &mut progress)?
+        }
     };
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }
 
-fn learn_by_joins(
-    score: Score,
-    joining: Joining<'_>,
-    progress: &mut Progress<'_>,
-) -> Result<Learned, Error> {
-    match score {
-        Score::Pmi => greedy::learn(pmi::Pmi, joining, progress),
+impl TrainSpec {
+    fn ties(&self) -> Ties {
+        self.ties.unwrap_or(self.score.default_ties())
+    }
+}
+
+fn learn_by_joins(joining: Joining<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    match joining.spec.ties() {
+        Ties::LowestIds => learn_in::<LowestIds>(joining, progress),
+        Ties::SmallestStrings => learn_in::<SmallestStrings>(joining, progress),
+        Ties::FirstSeen => learn_in::<FirstSeen>(joining, progress),
+    }
+}
+
+fn learn_in<T: Order>(joining: Joining<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    match joining.spec.score {
+        Score::Pmi => greedy::learn::<_, T>(pmi::Pmi, joining, progress),
         Score::Likelihood => {
             let objective = likelihood::Likelihood::new(joining.total);
-            greedy::learn(objective, joining, progress)
+            greedy::learn::<_, T>(objective, joining, progress)
         }
-        Score::Frequency | Score::TopDown => frequency::learn(joining, progress),
+        Score::Frequency | Score::TopDown => frequency::learn::<T>(joining, progress),
     }
 }

@@ -62,7 +62,7 @@ impl Text {
     ) -> Result<Self, Error> {
         let inside = if prefix.is_empty() { PLAIN } else { MARKED };
         let mut text = Self { chars: Vec::new(), words: Vec::new(), word_of: Vec::new(), inside };
-        for (word, count, _) in counts.iter() {
+        for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             if alphabet.spells(word) {
                 let start = text.chars.len() as u32;

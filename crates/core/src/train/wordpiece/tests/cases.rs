@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::{counts, joins, run, spec};
 use crate::error::ErrorKind;
-use crate::train::wordpiece::{learn, Score, TrainSpec};
+use crate::train::wordpiece::{learn, Score, Ties, TrainSpec};
 use crate::train::Counts;
 
 const SCORES: [Score; 4] = [Score::Likelihood, Score::Pmi, Score::Frequency, Score::TopDown];
@@ -32,6 +32,34 @@ fn pmi_learns_the_published_joins_of_hugs() {
     assert_eq!(joins(&learned)[..2], [("##g", "##s", 5), ("h", "##u", 15)]);
     let scores: Vec<f64> = learned.joins.iter().map(|join| join.score).collect();
     assert_eq!(scores, [1.0 / 20.0, 1.0 / 36.0, 1.0 / 15.0, 1.0 / 15.0]);
+}
+
+#[test]
+fn likelihood_joins_the_smaller_strings_among_equals() {
+    let words = [("zx", 5), ("ab", 5), ("b", 1), ("x", 1)];
+    let ties = |ties| {
+        let spec = TrainSpec { ties, max_token_length: Some(2), ..spec(Score::Likelihood, 100, 1) };
+        let learned = run(&counts(&words), &spec).expect("joins");
+        joins(&learned).iter().map(|&(left, right, _)| format!("{left}{right}")).collect::<Vec<_>>()
+    };
+    assert_eq!(ties(None), ["a##b", "z##x"]);
+    assert_eq!(ties(Some(Ties::FirstSeen)), ["z##x", "a##b"]);
+}
+
+#[test]
+fn first_seen_needs_first_positions() {
+    let unknown = Counts::from_parts(&["ab", "ba"], &[2, 2], None).expect("distinct words");
+    let error = run(&unknown, &spec(Score::Pmi, 10, 1)).expect_err("no positions");
+    assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Argument, "ties"));
+    let any = TrainSpec { ties: Some(Ties::SmallestStrings), ..spec(Score::Pmi, 10, 1) };
+    run(&unknown, &any).expect("joins");
+}
+
+#[test]
+fn top_down_has_no_ties_to_choose() {
+    let given = TrainSpec { ties: Some(Ties::LowestIds), ..spec(Score::TopDown, 10, 1) };
+    let error = run(&hugs(), &given).expect_err("no pairs");
+    assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Argument, "ties"));
 }
 
 #[test]

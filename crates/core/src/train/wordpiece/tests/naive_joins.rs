@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::train::wordpiece::{Score, TrainSpec};
+use crate::train::wordpiece::{Score, Ties, TrainSpec};
 use crate::train::Counts;
 
 /// Vocabulary and joins (left, right, count) as strings.
@@ -18,7 +18,7 @@ struct Word {
 pub(super) fn alphabet(counts: &Counts, spec: &TrainSpec) -> (BTreeSet<char>, Vec<String>) {
     let mut totals: BTreeMap<char, u64> =
         spec.initial_alphabet.iter().map(|&character| (character, 0)).collect();
-    for (word, count, _) in counts.iter() {
+    for (word, count) in counts.iter() {
         word.chars().for_each(|character| *totals.entry(character).or_default() += count);
     }
     let mut order: Vec<char> = totals.keys().copied().collect();
@@ -27,9 +27,9 @@ pub(super) fn alphabet(counts: &Counts, spec: &TrainSpec) -> (BTreeSet<char>, Ve
     });
     order.truncate(spec.limit_alphabet.unwrap_or(usize::MAX));
     let kept: BTreeSet<char> = order.into_iter().collect();
-    let begins = |wanted: char| counts.iter().any(|(word, _, _)| word.starts_with(wanted));
+    let begins = |wanted: char| counts.iter().any(|(word, _)| word.starts_with(wanted));
     let continues = |wanted: char| {
-        counts.iter().any(|(word, _, _)| word.chars().skip(1).any(|character| character == wanted))
+        counts.iter().any(|(word, _)| word.chars().skip(1).any(|character| character == wanted))
     };
     let frequency = spec.score == Score::Frequency;
     let wanted = |character: char| spec.initial_alphabet.contains(&character);
@@ -71,7 +71,7 @@ pub(super) fn learn(counts: &Counts, spec: &TrainSpec) -> Result {
 
 fn segment(counts: &Counts, spec: &TrainSpec, kept: &BTreeSet<char>) -> Vec<Word> {
     let mut words = Vec::new();
-    for (word, count, _) in counts.iter() {
+    for (word, count) in counts.iter() {
         if spec.score != Score::Frequency && word.chars().any(|character| !kept.contains(&character)) {
             continue;
         }
@@ -149,15 +149,19 @@ fn best_pair(words: &[Word], vocab: &[String], spec: &TrainSpec) -> Option<(Stri
         let gain = |left: &str, right: &str, count| {
             gain(of(left), of(right), of(&join_names(left, right, spec)), count, sum, left == right)
         };
-        let order = match spec.score {
+        let id = |name: &str| vocab.iter().position(|entry| entry == name);
+        let score = match spec.score {
             Score::Pmi => (u128::from(count) * u128::from(of(old_left)) * u128::from(of(old_right)))
                 .cmp(&(u128::from(*old) * u128::from(of(&left)) * u128::from(of(&right)))),
             Score::Likelihood => gain(&left, &right, count).total_cmp(&gain(old_left, old_right, *old)),
-            _ => {
-                let id = |name: &str| vocab.iter().position(|entry| entry == name);
-                count.cmp(old).then_with(|| (id(old_left), id(old_right)).cmp(&(id(&left), id(&right))))
-            }
+            _ => count.cmp(old),
         };
+        // Pairs come in the order of their first positions.
+        let order = score.then_with(|| match spec.ties.unwrap_or(spec.score.default_ties()) {
+            Ties::LowestIds => (id(old_left), id(old_right)).cmp(&(id(&left), id(&right))),
+            Ties::SmallestStrings => (old_left, old_right).cmp(&(&left, &right)),
+            Ties::FirstSeen => Ordering::Less,
+        });
         if order == Ordering::Greater {
             best = Some(((left, right), count));
         }

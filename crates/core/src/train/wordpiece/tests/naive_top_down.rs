@@ -20,9 +20,8 @@ struct Search<'a> {
 
 pub(super) fn learn(counts: &Counts, spec: &TrainSpec) -> Vec<String> {
     let (kept, base) = alphabet(counts, spec);
-    let known =
-        counts.iter().filter(|(word, _, _)| word.chars().all(|character| kept.contains(&character)));
-    let words = known.map(|(word, count, _)| (word.chars().collect(), count)).collect();
+    let known = counts.iter().filter(|(word, _)| word.chars().all(|character| kept.contains(&character)));
+    let words = known.map(|(word, count)| (word.chars().collect(), count)).collect();
     let (_, alphabet) = alphabet(counts, &TrainSpec { special_tokens: Vec::new(), ..spec.clone() });
     let search = Search { spec, words, base, alphabet };
     let least = spec.min_frequency.max(1);

@@ -4,7 +4,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
 use super::{joins, naive_joins, naive_top_down, run};
-use crate::train::wordpiece::{Score, TrainSpec};
+use crate::train::wordpiece::{Score, Ties, TrainSpec};
 use crate::train::Counts;
 
 fn corpus() -> impl Strategy<Value = Counts> {
@@ -29,9 +29,23 @@ fn settings() -> impl Strategy<Value = TrainSpec> {
     let limit = prop_oneof![4 => Just(None), 1 => (1_usize..5).prop_map(Some)];
     let longest = prop_oneof![4 => Just(None), 1 => (0_usize..5).prop_map(Some)];
     let specials = prop_oneof![3 => Just(vec![]), 1 => Just(vec!["[UNK]".to_owned(), "ab".to_owned(), "##b".to_owned()])];
-    (prefix, limit, longest, specials, vec(prop_oneof![Just('a'), Just('x')], 0..2), 0_u64..4, 0_usize..60)
+    let ties = prop_oneof![
+        1 => Just(None),
+        3 => prop::sample::select(vec![Ties::LowestIds, Ties::SmallestStrings, Ties::FirstSeen]).prop_map(Some)
+    ];
+    (
+        ties,
+        prefix,
+        limit,
+        longest,
+        specials,
+        vec(prop_oneof![Just('a'), Just('x')], 0..2),
+        0_u64..4,
+        0_usize..60,
+    )
         .prop_map(
             |(
+                ties,
                 prefix,
                 limit_alphabet,
                 max_token_length,
@@ -42,6 +56,7 @@ fn settings() -> impl Strategy<Value = TrainSpec> {
             )| TrainSpec {
                 vocab_size: more,
                 score: Score::Frequency,
+                ties,
                 min_frequency,
                 limit_alphabet,
                 initial_alphabet,
@@ -50,6 +65,14 @@ fn settings() -> impl Strategy<Value = TrainSpec> {
                 max_token_length,
             },
         )
+}
+
+/// The same counts with other first positions.
+fn reordered(counts: &Counts, seed: u64) -> Counts {
+    let (words, numbers): (Vec<&str>, Vec<u64>) = counts.iter().unzip();
+    let first: Vec<u64> =
+        (0..words.len() as u64).map(|rank| (rank + 1).wrapping_mul(seed | 1) >> 40).collect();
+    Counts::from_parts(&words, &numbers, Some(&first)).expect("distinct words")
 }
 
 fn compare_joins(counts: &Counts, spec: &TrainSpec, score: Score) -> Result<(), TestCaseError> {
@@ -83,11 +106,32 @@ proptest! {
     }
 
     #[test]
+    fn only_first_seen_depends_on_the_order_of_words(
+        counts in corpus(),
+        spec in settings(),
+        seed in any::<u64>(),
+        score in prop::sample::select(vec![Score::Likelihood, Score::Pmi, Score::Frequency, Score::TopDown])
+    ) {
+        let ties = match (score, spec.ties) {
+            (Score::TopDown, _) => None,
+            (Score::Pmi, None) | (_, Some(Ties::FirstSeen)) => Some(Ties::SmallestStrings),
+            (_, ties) => ties,
+        };
+        let mut spec = TrainSpec { score, ties, ..spec };
+        spec.vocab_size += naive_joins::alphabet(&counts, &spec).1.len();
+        let expected = run(&counts, &spec).expect("room for the alphabet");
+        prop_assert_eq!(&run(&reordered(&counts, seed), &spec).expect("room for the alphabet"), &expected);
+        let (words, numbers): (Vec<&str>, Vec<u64>) = counts.iter().unzip();
+        let unknown = Counts::from_parts(&words, &numbers, None).expect("distinct words");
+        prop_assert_eq!(run(&unknown, &spec).expect("room for the alphabet"), expected);
+    }
+
+    #[test]
     fn top_down_equals_tables_of_substrings(counts in corpus(), spec in settings()) {
-        let mut spec = TrainSpec { score: Score::TopDown, ..spec };
+        let mut spec = TrainSpec { score: Score::TopDown, ties: None, ..spec };
         // A word that begins with the prefix itself may match an inner entry there, whatever its length.
         let prefix = spec.continuing_subword_prefix.as_str();
-        if !prefix.is_empty() && counts.iter().any(|(word, _, _)| word.starts_with(prefix)) {
+        if !prefix.is_empty() && counts.iter().any(|(word, _)| word.starts_with(prefix)) {
             return Ok(());
         }
         spec.vocab_size += naive_joins::alphabet(&counts, &spec).1.len();

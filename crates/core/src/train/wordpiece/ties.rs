@@ -1,0 +1,109 @@
+//! Which of equally scored pairs is joined.
+//!
+//! Two of the orders depend on the pair alone, so they give the same vocabulary for any order of words.
+//! `FirstSeen` needs the order of the corpus: positions in it ascend, and the first position of a pair only
+//! moves when joins remove its earlier occurrences or create new ones.
+
+use std::rc::Rc;
+
+use super::joining::Joining;
+use super::Score;
+use crate::error::{Error, ErrorKind};
+use crate::train::Counts;
+
+/// Which of the pairs with the best score is joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ties {
+    /// The pair with the lower left id, then the lower right id, as in `tokenizers`.
+    LowestIds,
+    /// The pair with the smaller left string, then the smaller right string, by code points; the
+    /// continuation prefix is part of a string.
+    SmallestStrings,
+    /// The pair that occurs first in the corpus; counts must have first positions.
+    FirstSeen,
+}
+
+impl Score {
+    /// The ties of this score when the settings do not name them; `TopDown` joins no pairs.
+    #[must_use]
+    pub fn default_ties(self) -> Ties {
+        match self {
+            Self::Likelihood => Ties::SmallestStrings,
+            Self::Pmi => Ties::FirstSeen,
+            Self::Frequency | Self::TopDown => Ties::LowestIds,
+        }
+    }
+}
+
+impl Ties {
+    /// Reject counts without the positions that the order needs.
+    pub(super) fn check(self, counts: &Counts) -> Result<(), Error> {
+        if self != Self::FirstSeen || counts.first().is_some() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Argument,
+            "ties",
+            "\"first-seen\" with counts that have no first positions",
+            "counts of one run, or shards merged that were counted with distinct source numbers \
+             (first_source=, `piecework count --first-source`), or ties=\"smallest-strings\"",
+        ))
+    }
+}
+
+/// Gives each pair a key; of equally scored pairs the one with the least key is joined.
+pub(super) trait Order {
+    type Key: Ord + Clone;
+
+    /// A key that is not above the key of today; constant time.
+    fn bound(joining: &Joining<'_>, pair: u32) -> Self::Key;
+
+    /// The key of today, or `None` when the pair no longer occurs.
+    fn key(joining: &mut Joining<'_>, pair: u32) -> Option<Self::Key>;
+}
+
+/// `Ties::LowestIds`.
+pub(super) struct LowestIds;
+
+/// `Ties::SmallestStrings`.
+pub(super) struct SmallestStrings;
+
+/// `Ties::FirstSeen`.
+pub(super) struct FirstSeen;
+
+impl Order for LowestIds {
+    type Key = (u32, u32);
+
+    fn bound(joining: &Joining<'_>, pair: u32) -> Self::Key {
+        joining.pairs.parts(pair)
+    }
+
+    fn key(joining: &mut Joining<'_>, pair: u32) -> Option<Self::Key> {
+        Some(Self::bound(joining, pair))
+    }
+}
+
+impl Order for SmallestStrings {
+    type Key = (Rc<str>, Rc<str>);
+
+    fn bound(joining: &Joining<'_>, pair: u32) -> Self::Key {
+        let (left, right) = joining.pairs.parts(pair);
+        (joining.entries.name(left), joining.entries.name(right))
+    }
+
+    fn key(joining: &mut Joining<'_>, pair: u32) -> Option<Self::Key> {
+        Some(Self::bound(joining, pair))
+    }
+}
+
+impl Order for FirstSeen {
+    type Key = u32;
+
+    fn bound(joining: &Joining<'_>, pair: u32) -> Self::Key {
+        joining.pairs.earliest(pair)
+    }
+
+    fn key(joining: &mut Joining<'_>, pair: u32) -> Option<Self::Key> {
+        joining.pairs.first(pair, &joining.corpus)
+    }
+}
