@@ -121,7 +121,7 @@ def test_pmi_on_rare_pairs_is_warned_of() -> None:
 @pytest.mark.parametrize("score", ["pmi", "likelihood", "frequency"])
 def test_frequent_joins_give_no_warning(score: str) -> None:
     words = {word: 100 * count for word, count in HUGS}
-    counts = pw.Counts(list(words), list(words.values()))
+    counts = pw.Counts(list(words), list(words.values()), first=range(len(words)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         WordPieceTrainer(vocab_size=17, score=score).learn(counts)

@@ -64,6 +64,34 @@ def test_byte_level_vocabularies_and_merges_are_equal(path: Path) -> None:
     assert {entry: at for at, entry in enumerate(learned.entries)} == theirs["vocab"]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_file_gives_the_vocabulary_that_tokenizers_learns_from_it(
+    end: str, english_corpus: Path, tmp_path: Path
+) -> None:
+    lines = english_corpus.read_text(encoding="utf-8").splitlines()[::4]
+    rng = random.Random(5)
+    text = "".join(
+        rng.choice(["", "  ", "\t"]) + line + rng.choice(["", " "]) + end * rng.randint(1, 3)
+        for line in lines
+    )
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(text.encode())
+    theirs = tokenizers.Tokenizer(models.BPE())
+    theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=2000,
+        special_tokens=["<|endoftext|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        min_frequency=2,
+        show_progress=False,
+    )
+    theirs.train([str(path)], trainer)
+    model = json.loads(theirs.to_str())["model"]
+    learned = ByteBPETrainer(vocab_size=2000).learn(pw.count_files(path, pipeline="gpt2"))
+    assert list(learned.merges) == merges_of(model)
+    assert learned.vocab == model["vocab"]
+
+
 def random_texts(seed: int) -> list[str]:
     rng = random.Random(seed)
     letters = "abcdefgh"[: rng.randint(2, 8)]

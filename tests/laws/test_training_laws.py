@@ -70,7 +70,9 @@ def counts(draw: st.DrawFn) -> pw.Counts:
     words = draw(st.lists(st.text("ab", min_size=1, max_size=2), unique=True, max_size=6))
     number = st.integers(1, 2**40)
     sources = draw(st.sampled_from([(0, 1), (2, 3), (1, 4)]))
-    position = st.builds(lambda source, byte: (source << 40) + byte, st.sampled_from(sources), number)
+    position = st.builds(
+        lambda source, byte: (source << 40) + byte, st.sampled_from(sources), number
+    )
     first = draw(st.none() | st.just([draw(position) for _ in words]))
     return pw.Counts(words, [draw(number) for _ in words], first=first)
 

@@ -2,9 +2,9 @@
 
 Plain text comes as blocks of UTF-8 of about 1 MB that end at line ends; JSON lines come as lists of texts.
 Both carry the number of their source, so that the first position of a word is the same for any number of
-threads. Compressed and binary data are recognized by their first
-bytes, JSON lines by the suffix (`.jsonl` or `.ndjson`, before an optional `.gz` or `.zst`); stdin holds
-JSON lines if a field is named. Memory is bounded whatever the input.
+threads. Compressed and binary data are recognized by their first bytes, JSON lines by the suffix (`.jsonl`
+or `.ndjson`, before an optional `.gz` or `.zst`); stdin holds JSON lines if a field is named. Memory is
+bounded whatever the input.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def read_corpus(
     A directory gives the files below it that have a known suffix (`.txt .text .md .rst .jsonl .ndjson`,
     also with `.gz` or `.zst`), sorted by path, hidden ones left out. A byte order mark at the start of a
     file is dropped. A line of plain text over 16 MB is cut before the last blank of its first 16 MB, or
-    between two characters when it has none. `field` names the text in each JSON object (None: "text"); stdin holds JSON lines if
-    it is given and plain text otherwise. `errors` concerns JSON lines here, as plain text is decoded by
-    whoever takes the blocks.
+    between two characters when it has none. `field` names the text in each JSON object (None: "text");
+    stdin holds JSON lines if it is given and plain text otherwise. `errors` concerns JSON lines here, as
+    plain text is decoded by whoever takes the blocks.
 
     Raises `FileError` for what cannot be read, `CorpusError` for binary data, UTF-16, broken JSON or damaged
     compressed data.
@@ -187,17 +187,16 @@ class _Source:
 
 
 def _cut_at_line_ends(stream: TextStream) -> Iterator[bytes]:
-    pending = bytearray(stream.read(_BLOCK_BYTES))
-    if pending.startswith(BYTE_ORDER_MARK):
-        del pending[: len(BYTE_ORDER_MARK)]
-    while more := stream.read(_BLOCK_BYTES):
-        pending += more
+    more = stream.read(_BLOCK_BYTES)
+    pending = bytearray(more.removeprefix(BYTE_ORDER_MARK))
+    while more:
         yield from _parts_of_long_line(pending)
         cut = pending.rfind(b"\n") + 1
         if cut:
             yield bytes(pending[:cut])
             del pending[:cut]
-    yield from _parts_of_long_line(pending)
+        more = stream.read(_BLOCK_BYTES)
+        pending += more
     if pending:
         yield bytes(pending)
 

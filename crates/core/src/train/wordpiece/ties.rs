@@ -45,8 +45,8 @@ impl Ties {
             ErrorKind::Argument,
             "ties",
             "\"first-seen\" with counts that have no first positions",
-            "counts of one run, or shards merged that were counted with distinct source numbers \
-             (first_source=, `piecework count --first-source`), or ties=\"smallest-strings\"",
+            "counts of one run, shards counted with distinct source numbers (first_source=, source= or \
+             `piecework count --first-source`), Counts(..., first=...), or ties=\"smallest-strings\"",
         ))
     }
 }
