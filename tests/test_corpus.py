@@ -156,7 +156,7 @@ def test_a_very_long_line_is_cut_before_a_blank(
 
 
 @pytest.mark.parametrize("length", [63, 64, 65, 127, 128, 129, 200])
-def test_where_a_long_line_is_cut_depends_on_that_line_alone(
+def test_a_long_line_is_cut_whatever_lines_stand_before_it(
     length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)

@@ -32,7 +32,9 @@ def train_settings(draw: st.DrawFn, score: str) -> dict[str, Any]:
     specials = st.lists(
         st.sampled_from(["[PAD]", "a", "##b", "ab", "##ab"]), unique=True, max_size=3
     )
+    ties = st.none() | st.sampled_from(["smallest-strings", "lowest-ids", "first-seen"])
     return {
+        "ties": None if score == "top-down" else draw(ties),
         "vocab_size": draw(st.integers(8, 22) | st.integers(1, 60)),
         "score": score,
         "min_frequency": draw(st.sampled_from([1, 1, 0, 2, 5])),
