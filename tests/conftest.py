@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import settings
 
 from piecework import _core
 from piecework.cli.app import run
+from tests import data
 
 ROOT = Path(__file__).parent.parent
 Run = Callable[..., tuple[int, str, str]]
@@ -32,10 +34,41 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=_core.kernel_levels()[-1],
         help="the instructions that the kernels use in every test (default: the best there are)",
     )
+    parser.addoption(
+        "--require-data",
+        action="store_true",
+        help="fail a test that skips, except for the reasons that tests/data.py expects",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     _core.use_kernel_level(config.getoption("--kernel-level"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a test that skips for want of test data that are required."""
+    report = yield
+    if (
+        item.config.getoption("--require-data")
+        and report.skipped
+        and not hasattr(report, "wasxfail")
+    ):
+        reason = str(report.longrepr[-1]) if isinstance(report.longrepr, tuple) else ""
+        if not data.is_expected_skip(reason):
+            report.outcome = "failed"
+            report.longrepr = f"{item.nodeid}: --require-data forbids this skip: {reason}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count what was skipped, by reason."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(str(report.longrepr[-1]) for report in skipped)
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(f"{count} skipped: {reason.removeprefix('Skipped: ')}")
 
 
 @pytest.fixture(scope="session")

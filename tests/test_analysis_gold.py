@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import BoundaryScores, Gold, boundary_scores, read_gold
-from tests.data import corpora_dir, data_dir
+from tests.data import need
 
 PIECES = "[UNK] un ##hap ##py ##happy stride ##s strides h ##a p ##p ##y".split()
 TOK = pw.Tokenizer(
@@ -123,18 +123,11 @@ def test_json_lines_are_no_gold(tmp_path: Path) -> None:
 
 
 def shared_gold() -> Gold:
-    folder = corpora_dir()
-    path = folder / "sigmorphon2022" / "eng.word.dev.tsv.gz" if folder else None
-    if path is None or not path.is_file():
-        pytest.skip("no sigmorphon2022 among the test data")
-    return read_gold(path)
+    return read_gold(need("corpora/sigmorphon2022/eng.word.dev.tsv.gz"))
 
 
 def published(*parts: str) -> pw.Tokenizer:
-    folder = data_dir()
-    path = folder.joinpath("vocab", *parts) if folder else None
-    if path is None or not path.is_file():
-        pytest.skip(f"no {'/'.join(parts)} among the test data")
+    path = need("/".join(["vocab", *parts]))
     return pw.Tokenizer.from_json(gzip.decompress(path.read_bytes()).decode())
 
 

@@ -18,7 +18,7 @@ from piecework.analysis.entries import vocabulary_entries
 from piecework.analysis.readable import bytes_of
 from piecework.analysis.vocabulary import is_numeric
 from piecework.reference.printable import PRINTABLE
-from tests.data import data_dir
+from tests.data import need
 
 
 def ids(tokens: str) -> dict[str, int]:
@@ -150,11 +150,7 @@ def test_a_character_for_no_byte_has_no_bytes() -> None:
 
 
 def published(*parts: str) -> Path:
-    folder = data_dir()
-    path = folder.joinpath("vocab", *parts) if folder else None
-    if path is None or not path.is_file():
-        pytest.skip(f"no {'/'.join(parts)} among the test data")
-    return path
+    return need("/".join(["vocab", *parts]))
 
 
 def test_gpt2_has_the_published_number_of_numeric_tokens() -> None:

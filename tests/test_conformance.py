@@ -27,7 +27,7 @@ from piecework.spec import (
     WordPiece,
     WordPieceDecoder,
 )
-from tests.data import read_vocab, vocab_path
+from tests.data import need, read_vocab, vocab_path
 from tests.engines import ENGINES, PIPELINES, REFERENCE, Engine, score_of
 
 if sys.version_info >= (3, 11):
@@ -189,9 +189,7 @@ def training_case(name: str) -> dict[str, Any]:
 
 def vocab_of(case: dict[str, Any]) -> dict[str, int]:
     if isinstance(case.get("vocab"), str):
-        path = vocab_path(case["vocab"])
-        if path is None:
-            pytest.skip(f"the vocabulary {case['vocab']} is not at hand")
+        path = vocab_path(case["vocab"]) or need(f"vocab/{case['vocab']}/vocab.txt")
         return read_vocab(path)
     tokens = case["vocab"] if "vocab" in case else training_case(case["vocab_of"])["vocab"]
     return {token: number for number, token in enumerate(tokens)}

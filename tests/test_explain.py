@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.analysis import explain, is_byte_level, text_of_bytes
 from piecework.analysis.merges import MAX_SYMBOLS, MergeTable
-from tests.data import corpora_dir, data_dir
+from tests.data import need
 
 HUG = pw.spec.BPE(
     {token: id for id, token in enumerate("b g h n p s u ug un hug".split())},
@@ -98,12 +98,9 @@ def test_merges_end_where_the_model_does(model: pw.spec.BPE, word: str) -> None:
     "name", ["gpt2", "roberta-base", "clip", "qwen2.5", "deepseek-v3", "falcon"]
 )
 def test_merges_end_at_the_tokens_of_published_models(name: str) -> None:
-    folder, corpora = data_dir(), corpora_dir()
-    path = folder / "vocab" / name / "tokenizer.json.gz" if folder else None
-    if path is None or not path.is_file() or corpora is None:
-        pytest.skip(f"needs the vocabulary of {name} and the corpora")
+    path = need(f"vocab/{name}/tokenizer.json.gz")
     tok = pw.Tokenizer.from_json(gzip.decompress(path.read_bytes()).decode())
-    lines = (corpora / "blns.txt").read_text(encoding="utf-8").split("\n")
+    lines = need("corpora/blns.txt").read_text(encoding="utf-8").split("\n")
     for line in filter(None, lines if "PIECEWORK_FULL" in os.environ else lines[:120]):
         found = explain(tok, line)
         if any(word.merges is None for word in found.words):

@@ -14,12 +14,8 @@ from tests import data
 
 
 def published(model: str, name: str) -> dict[str, Any]:
-    folder = data.data_dir()
-    if folder is None:
-        pytest.skip("no published files here: they are read from ../shared/data or PIECEWORK_DATA")
-    document: dict[str, Any] = json.loads(
-        gzip.decompress((folder / "vocab" / model / name).read_bytes())
-    )
+    path = data.need(f"vocab/{model}/{name}")
+    document: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
     return document
 
 

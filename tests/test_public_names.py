@@ -207,7 +207,9 @@ def test_training_warning_is_a_user_warning() -> None:
     assert issubclass(pw.errors.TrainingWarning, UserWarning)
 
 
-@pytest.mark.parametrize(("name", "thing"), documented_things(), ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(
+    ("name", "thing"), [pytest.param(*each, id=each[0]) for each in documented_things()]
+)
 def test_everything_public_is_documented(name: str, thing: object) -> None:
     assert (inspect.getdoc(thing) or "").strip(), f"{name} has no docstring"
 

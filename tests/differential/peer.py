@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-import pytest
 import tokenizers
 from tokenizers import processors
 
@@ -91,10 +90,7 @@ def corpora(folder: Path) -> Iterator[tuple[str, str]]:
 @cache
 def all_corpora() -> tuple[tuple[str, str], ...]:
     """Every corpus, or skip the test where there is none."""
-    folder = data.corpora_dir()
-    if folder is None:
-        pytest.skip("no corpora here: they are read from ../shared/data or PIECEWORK_DATA")
-    return tuple(corpora(folder))
+    return tuple(corpora(data.need("corpora")))
 
 
 @cache

@@ -6,7 +6,6 @@ import base64
 import gzip
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import pytest
@@ -23,16 +22,7 @@ NAMES = ("r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o2
 
 def rank_file(name: str) -> Path:
     """Return the rank file of that name; skip the test when it is not on this machine."""
-    folder = data.data_dir()
-    if folder and (folder / "vocab" / "tiktoken" / name).is_file():
-        return folder / "vocab" / "tiktoken" / name
-    try:
-        packaged = [file for file in files("bpe-openai") or [] if file.name == f"{name}.gz"]
-    except PackageNotFoundError:
-        packaged = []
-    if not packaged:
-        pytest.skip(f"no {name} here: it is read from ../shared/data or the package bpe-openai")
-    return Path(str(packaged[0].locate()))
+    return data.need(f"vocab/tiktoken/{name}")
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:

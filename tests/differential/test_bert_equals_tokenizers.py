@@ -12,6 +12,7 @@ import pytest
 import tokenizers
 
 import piecework as pw
+from tests import data
 from tests.differential import peer
 
 # A full run compares all of the corpora at every cut; the usual one a tenth of them.
@@ -25,7 +26,7 @@ FRAMES = ["{}", "a{}b", "x {} y", "Él{}", "{}{}", "é{}\u0301z", "漢{}"]
 def both(name: str) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
     pair = peer.pair_of(name)
     if pair is None:
-        pytest.skip(f"{name} is not here: it is read from ../shared/data or PIECEWORK_DATA")
+        pytest.skip(data.missing(f"vocab/{name}/vocab.txt"))
     return pair
 
 

@@ -25,10 +25,7 @@ CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE
 
 
 def vocab_dir(name: str) -> Path:
-    folder = data.data_dir()
-    if folder is None or not (folder / "vocab" / name).is_dir():
-        pytest.skip("no vocabularies here: they are read from ../shared/data or PIECEWORK_DATA")
-    return folder / "vocab" / name
+    return data.need(f"vocab/{name}")
 
 
 @cache

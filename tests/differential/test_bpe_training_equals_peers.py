@@ -14,7 +14,7 @@ from tokenizers import models, pre_tokenizers, trainers
 
 import piecework as pw
 from piecework.train import BPETrainer, ByteBPETrainer
-from tests.data import corpora_dir, data_dir
+from tests.data import corpora_dir, missing, need
 
 FULL = bool(os.environ.get("PIECEWORK_FULL"))
 SIZE = 32_000 if FULL else 4_000
@@ -24,8 +24,7 @@ SAMPLE_CHARS = 20_000_000 if FULL else 500_000
 def corpora() -> list[Any]:
     folder = corpora_dir()
     if folder is None:
-        reason = "no corpora: put them in ../shared/data or name the folder in PIECEWORK_DATA"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
+        return [pytest.param(None, marks=pytest.mark.skip(reason=missing("corpora")))]
     files = sorted(path for path in folder.rglob("*.txt") if path.is_file())
     return [pytest.param(path, id=path.name) for path in files]
 
@@ -166,10 +165,7 @@ def test_marked_vocabularies_are_equal_but_for_ties(
 
 
 def subword_nmt_case() -> Path:
-    folder = data_dir()
-    if folder is None or not (folder / "golden" / "subword-nmt").is_dir():
-        pytest.skip("no golden/subword-nmt in ../shared/data or PIECEWORK_DATA")
-    return folder / "golden" / "subword-nmt"
+    return need("golden/subword-nmt")
 
 
 def test_the_published_codes_of_subword_nmt_are_reproduced() -> None:

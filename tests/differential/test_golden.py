@@ -19,7 +19,7 @@ from tests import data
 SEPARATOR = "\n__ggml_vocab_test__\n"
 # The model of each set of cases, by the name of its vocabulary here.
 LLAMA_CPP = {
-    "bert-bge": "bert-base-uncased",
+    "bert-bge": "all-minilm-l6-v2",
     "falcon": "falcon",
     "gpt-2": "gpt2",
     "qwen2": "qwen2.5",
@@ -27,16 +27,11 @@ LLAMA_CPP = {
 
 
 def golden(name: str) -> Path:
-    folder = data.data_dir()
-    if folder is None:
-        pytest.skip(
-            "no published results here: they are read from ../shared/data or PIECEWORK_DATA"
-        )
-    return folder / "golden" / name
+    return data.need(f"golden/{name}")
 
 
 def tokenizer(name: str) -> pw.Tokenizer:
-    path = sorted((golden("..") / "vocab" / name).glob("tokenizer.json*"))[0]
+    path = sorted(data.need(f"vocab/{name}").glob("tokenizer.json*"))[0]
     raw = path.read_bytes()
     loaded = pw.Tokenizer.from_json(
         (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
@@ -89,7 +84,7 @@ def mbart_50() -> pw.Tokenizer:
 
 def whisper_english() -> pw.Tokenizer:
     """Put together from the vocabulary and merges that GPT-2 was published with."""
-    folder = golden("..") / "vocab" / "gpt2"
+    folder = data.need("vocab/gpt2")
     header, *lines = (folder / "vocab.bpe").read_text(encoding="utf-8").splitlines()
     assert header == "#version: 0.2"
     left_and_right = (line.split(" ") for line in lines)
@@ -108,7 +103,7 @@ def whisper_english() -> pw.Tokenizer:
 
 def xlnet() -> pw.Tokenizer:
     """Frame as XLNet does: special tokens behind the text, the last of a type of its own."""
-    ours = pw.Tokenizer.load(golden("..") / "vocab" / "xlnet" / "spiece.model")
+    ours = pw.Tokenizer.load(data.need("vocab/xlnet/spiece.model"))
     single = ("$A:0", "<sep>:0", "<cls>:2")
     template = pw.spec.Template(single, ("$A:0", "$B:0"), {"<sep>": (4,), "<cls>": (3,)})
     return pw.Tokenizer.from_spec(dataclasses.replace(ours.spec, post_processor=template))

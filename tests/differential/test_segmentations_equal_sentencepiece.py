@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from tests.data import data_dir
+from tests.data import need
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -35,11 +35,7 @@ pneumonia antidisestablishmentarianism it reproducibility lattice whitespace xyl
 
 
 def folder(name: str) -> Path:
-    data = data_dir()
-    path = data / "vocab" / name if data else None
-    if path is None or not path.is_dir():
-        pytest.skip(f"needs the model {name}: see tests/data.py")
-    return path
+    return need(f"vocab/{name}")
 
 
 def theirs(name: str) -> Any:

@@ -17,11 +17,7 @@ TEXT = "This is a test 🤗."
 
 
 def model(name: str) -> SentencePieceProcessor:
-    folder = data.data_dir()
-    path = folder / "vocab" / name if folder else Path("none")
-    if not path.exists():
-        pytest.skip("no published models here: see tests/data.py")
-    return SentencePieceProcessor(model_file=path)
+    return SentencePieceProcessor(model_file=data.need(f"vocab/{name}"))
 
 
 @pytest.fixture

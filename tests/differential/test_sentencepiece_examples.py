@@ -27,11 +27,7 @@ Trained = Callable[..., SentencePieceProcessor]
 
 
 def corpus() -> Path:
-    folder = data.corpora_dir()
-    path = folder / "botchan.txt" if folder else Path("none")
-    if not path.exists():
-        pytest.skip("no botchan.txt here: see tests/data.py")
-    return path
+    return data.need("corpora/botchan.txt")
 
 
 @cache
@@ -109,11 +105,7 @@ def test_hugs_is_drawn_in_all_its_segmentations() -> None:
 
 
 def test_xlnet_marks_spaces_and_loses_nothing() -> None:
-    folder = data.data_dir()
-    path = folder / "vocab" / "xlnet" / "spiece.model" if folder else Path("none")
-    if not path.exists():
-        pytest.skip("no XLNet here: see tests/data.py")
-    sp = SentencePieceProcessor(model_file=path)
+    sp = SentencePieceProcessor(model_file=data.need("vocab/xlnet/spiece.model"))
     text = "Don't you love 🤗 Transformers? We sure do."
     pieces = "▁Don ' t ▁you ▁love ▁ 🤗 ▁ Transform ers ? ▁We ▁sure ▁do .".split()
     assert sp.encode_as_pieces(text) == pieces
@@ -325,11 +317,7 @@ def test_pieces_are_added_to_a_model(trained: Trained, tmp_path: Path) -> None:
 
 
 def test_all_scores_are_raised(tmp_path: Path) -> None:
-    folder = data.data_dir()
-    name = "vocab/sentencepiece-tests/test_ja_model.model"
-    path = folder / name if folder else Path("none")
-    if not path.exists():
-        pytest.skip("no Japanese model here: see tests/data.py")
+    path = data.need("vocab/sentencepiece-tests/test_ja_model.model")
     assert path.stat().st_size == 352_301
     tok = pw.Tokenizer.load(path)
     raised = {piece.text: piece.score + 10.0 for piece in tok.spec.model.pieces}  # type: ignore[union-attr]

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from tests.data import data_dir
+from tests.data import need
 from tests.differential import peer
 from tests.differential.test_segmentations_equal_sentencepiece import ours_from_file
 from tests.differential.test_segmentations_equal_sentencepiece import scores_of as scores_in
@@ -32,7 +32,6 @@ from tests.differential.test_sentencepiece import (
     both,
     code_point_texts,
     combination,
-    published_models,
 )
 
 sentencepiece = pytest.importorskip("sentencepiece")
@@ -210,10 +209,8 @@ def test_what_is_drawn_is_fixed_by_the_seed(tmp_path: Path) -> None:
             assert len({tuple(s.encoding.ids) for s in apart}) == 20
 
 
-@pytest.mark.skipif(not published_models(), reason="no published models here: see tests/data.py")
 def test_entropy_is_that_of_all_that_they_list() -> None:
-    data = data_dir()
-    ours, theirs = both(data / "vocab" / "t5" / "spiece.model")  # type: ignore[operator]
+    ours, theirs = both(need("vocab/maxtext-default/tokenizer.model"))
     for text in ("hugs", "a bug", "reuse", "☃ so"):
         proto = theirs.nbest_encode(text, nbest_size=512, return_type="serialized_proto")
         scores = scores_in(proto)

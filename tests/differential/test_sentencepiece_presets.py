@@ -54,11 +54,7 @@ DEFAULTS: dict[str, list[Any]] = {
 
 
 def published(name: str) -> Path:
-    folder = data.data_dir()
-    path = folder / "vocab" / PUBLISHED[name][0] if folder else Path("none")
-    if not path.exists():
-        pytest.skip(f"needs the model of {name}: see tests/data.py")
-    return path
+    return data.need(f"vocab/{PUBLISHED[name][0]}")
 
 
 @cache

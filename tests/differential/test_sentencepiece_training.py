@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.train import SentencePieceTrainer
-from tests.data import corpora_dir
+from tests.data import corpora_dir, missing
 from tests.differential.test_sentencepiece import CORPUS, HARD_TEXTS, assert_same
 
 sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
@@ -148,8 +148,7 @@ def test_counting_models_are_the_same(kind: str, rules: str, flags: int, tmp_pat
 def corpora() -> list[Any]:
     folder = corpora_dir()
     if folder is None:
-        reason = "no corpora: put them in ../shared/data or name the folder in PIECEWORK_DATA"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
+        return [pytest.param(None, marks=pytest.mark.skip(reason=missing("corpora")))]
     names = ("botchan.txt", "tinyshakespeare.txt", "wagahaiwa_nekodearu.txt")
     files = sorted(path for path in folder.rglob("*.txt") if path.name in names)
     return [pytest.param(path, id=path.name) for path in (files if FULL else files[:1])]

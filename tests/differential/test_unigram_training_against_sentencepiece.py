@@ -11,7 +11,7 @@ import pytest
 import piecework as pw
 from piecework.reference.unigram import Lattice
 from piecework.train import PRESETS, UnigramTrainer
-from tests.data import corpora_dir
+from tests.data import corpora_dir, missing
 
 sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
 
@@ -28,8 +28,7 @@ Scores = dict[str, float]
 def corpora() -> list[Any]:
     folder = corpora_dir()
     if folder is None:
-        reason = "no corpora: put them in ../shared/data or name the folder in PIECEWORK_DATA"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
+        return [pytest.param(None, marks=pytest.mark.skip(reason=missing("corpora")))]
     files = sorted(path for path in folder.rglob("*.txt") if path.name in SPACED)
     return [pytest.param(path, id=path.name) for path in files]
 
