@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -12,14 +11,8 @@ from piecework.spec.decoders import decoder_from_json
 from piecework.spec.normalizers import normalizer_from_json
 from piecework.spec.post_processors import post_processor_from_json
 from piecework.spec.pre_tokenizers import pre_tokenizer_from_json
+from tests.case_files import CONFORMANCE, read_cases
 from tests.charsmaps import charsmap
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-CASES = Path(__file__).parent.parent / "conformance"
 
 Json = dict[str, Any]
 
@@ -59,7 +52,7 @@ STAGES = {
 
 
 def path_of(stage: Stage, kind: str) -> Path:
-    return CASES / stage.folder / f"{kind}.toml"
+    return CONFORMANCE / stage.folder / f"{kind}.toml"
 
 
 def examples(folder: str) -> Iterator[Example]:
@@ -67,7 +60,7 @@ def examples(folder: str) -> Iterator[Example]:
     stage = STAGES[folder]
     for kind in stage.kinds:
         path = path_of(stage, kind)
-        cases = tomllib.loads(path.read_text(encoding="utf-8"))["case"] if path.is_file() else []
+        cases = read_cases(f"{folder}/{path.name}")["case"] if path.is_file() else []
         for case in cases:
             component = component_of(stage, kind, case.get("options", {}))
             for number, example in enumerate(case["examples"]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -69,6 +70,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = Counter(str(report.longrepr[-1]) for report in skipped)
     for reason, count in sorted(reasons.items()):
         terminalreporter.write_line(f"{count} skipped: {reason.removeprefix('Skipped: ')}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def bounded_caches() -> Iterator[None]:
+    """Clear what the tests of a file and their helpers cached, so that memory stays bounded by file."""
+    yield
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "tests":
+            for cached in vars(module).values():
+                if hasattr(cached, "cache_clear") and cached.__module__.startswith("tests."):
+                    cached.cache_clear()
+    gc.collect()
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomllib
 
 import piecework as pw
 from piecework.errors import ArgumentError, TrainingError, TrainingWarning
@@ -16,10 +15,9 @@ from piecework.reference import bpe as reference
 from piecework.spec import NFC, BPEDecoder, ByteLevelDecoder, Digits, SequencePreTokenizer
 from piecework.spec.named_patterns import NAMED_PATTERNS, named_pre_tokenizer
 from piecework.train import BYTE_ALPHABET, PRESETS, BPETrainer, ByteBPETrainer, Pipeline
+from tests.case_files import read_cases
 
-CASES = tomllib.loads(
-    (Path(__file__).parent.parent / "conformance" / "bpe_training.toml").read_text("utf-8")
-)
+CASES = read_cases("bpe_training.toml")
 by_name = {"ids": lambda case: case["name"]}
 
 

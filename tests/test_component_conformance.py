@@ -9,7 +9,8 @@ import pytest
 
 from piecework.spec import TokenizerSpec, Word
 from piecework.spec.pre_tokenizers import pre_tokenizer_from_json
-from tests.component_cases import CASES, STAGES, Example, examples, path_of
+from tests.case_files import CONFORMANCE
+from tests.component_cases import STAGES, Example, examples, path_of
 from tests.component_engines import ENGINES, PUBLISHED, Engine, numbered
 
 
@@ -78,7 +79,7 @@ EXAMPLES = [example for folder in STAGES for example in examples(folder)]
 @pytest.mark.parametrize("folder", STAGES)
 def test_every_kind_has_cases_for_every_engine_and_every_file_has_a_kind(folder: str) -> None:
     stage = STAGES[folder]
-    assert {path.stem for path in (CASES / folder).iterdir()} == set(stage.kinds)
+    assert {path.stem for path in (CONFORMANCE / folder).iterdir()} == set(stage.kinds)
     for kind in stage.kinds:
         assert path_of(stage, kind).is_file()
         shared = [e for e in EXAMPLES if e.stage is stage and e.kind == kind]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,21 +25,15 @@ from piecework.spec import (
     WordPiece,
     WordPieceDecoder,
 )
+from tests.case_files import read_cases
 from tests.data import need, read_vocab, vocab_path
 from tests.engines import ENGINES, PIPELINES, REFERENCE, Engine, score_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-CASES = Path(__file__).parent.parent / "conformance"
 
 pytestmark = pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
 
 
 def load(file: str, kind: str = "case") -> list[dict[str, Any]]:
-    return list(tomllib.loads((CASES / file).read_text(encoding="utf-8"))[kind])
+    return read_cases(file)[kind]
 
 
 def cases(file: str, kind: str = "case") -> pytest.MarkDecorator:

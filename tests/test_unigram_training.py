@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,8 @@ from piecework.reference import unigram_training as reference
 from piecework.reference.unigram import Lattice
 from piecework.spec import ByteFallback, MetaspaceDecoder, SequenceDecoder, Unigram
 from piecework.train import PRESETS, Preset, UnigramTrainer
+from tests.case_files import read_cases
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-CONFORMANCE = Path(__file__).parent.parent / "conformance"
 TEXTS = [
     "The quick brown fox jumps over the lazy dog; the dog is not amused.",
     "Only upon reflection did the fox regret it: the dog was fast, and so it ran.",
@@ -30,8 +24,7 @@ TEXTS = [
 
 
 def cases(file: str) -> pytest.MarkDecorator:
-    found = tomllib.loads((CONFORMANCE / file).read_text(encoding="utf-8"))["case"]
-    return pytest.mark.parametrize("case", found, ids=lambda case: case["name"])
+    return pytest.mark.parametrize("case", read_cases(file)["case"], ids=lambda case: case["name"])
 
 
 def counts_of(words: list[list[Any]]) -> pw.Counts:

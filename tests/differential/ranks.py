@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -32,7 +32,7 @@ def read_ranks(path: Path) -> dict[bytes, int]:
     return {base64.b64decode(token): int(rank) for token, rank in pairs}
 
 
-@cache
+@lru_cache(maxsize=2)
 def theirs(name: str) -> tiktoken.Encoding:
     """Build their encoding from our file, with the settings that they publish."""
     ranks = read_ranks(rank_file(pw.spec.ENCODINGS[name].rank_file))
@@ -45,7 +45,7 @@ def theirs(name: str) -> tiktoken.Encoding:
     return tiktoken.Encoding(**facts)
 
 
-@cache
+@lru_cache(maxsize=2)
 def ours(name: str) -> Encoding:
     return get_encoding(name, ranks=rank_file(pw.spec.ENCODINGS[name].rank_file))
 

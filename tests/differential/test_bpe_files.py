@@ -21,7 +21,7 @@ from tests.differential.ranks import read_ranks
 from tests.routes import rows_by_every_route
 
 FULL = bool(os.environ.get("PIECEWORK_FULL"))
-CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+CODE_POINTS = peer.CODE_POINTS
 
 
 def vocab_dir(name: str) -> Path:

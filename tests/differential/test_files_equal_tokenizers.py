@@ -7,7 +7,7 @@ import json
 import os
 import random
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from tests.differential import peer
 from tests.tie_texts import tie_texts
 
 FULL = bool(os.environ.get("PIECEWORK_FULL"))
-CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+CODE_POINTS = peer.CODE_POINTS
 
 
 def published_files() -> list[Path]:
@@ -31,7 +31,7 @@ FILES = published_files()
 NAMES = [path.parent.name for path in FILES]
 
 
-@cache
+@lru_cache(maxsize=1)
 def both(path: Path) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
@@ -75,7 +75,7 @@ def without_dropped_bytes(ours: pw.Tokenizer, texts: Sequence[str]) -> list[str]
     return list(filter(is_spelled, texts))
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES)
+@pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_corpora_give_the_same_fields(path: Path) -> None:
     ours, theirs = both(path)
     documents = peer.sample_documents(40)
@@ -83,7 +83,7 @@ def test_corpora_give_the_same_fields(path: Path) -> None:
     peer.assert_same_fields(ours, theirs, without_dropped_bytes(ours, documents[::4]))
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES)
+@pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_random_texts_give_the_same_fields(path: Path) -> None:
     ours, theirs = both(path)
     texts = [*random_texts(ours, 4000), *tie_texts(1000)]
@@ -91,7 +91,7 @@ def test_random_texts_give_the_same_fields(path: Path) -> None:
     peer.assert_same_fields(ours, theirs, texts[:1500])
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES)
+@pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_code_points_give_the_same_ids(path: Path) -> None:
     ours, theirs = both(path)
     for frame in ("{}", "a{}b"):
@@ -99,7 +99,7 @@ def test_code_points_give_the_same_ids(path: Path) -> None:
         peer.assert_same_ids(ours, theirs, texts)
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES)
+@pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_decoding_gives_the_same_text(path: Path) -> None:
     ours, theirs = both(path)
     rng = random.Random(5)
@@ -111,7 +111,7 @@ def test_decoding_gives_the_same_text(path: Path) -> None:
         assert ours.decode_batch(rows, skip_special_tokens=skip) == expected
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES)
+@pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_what_is_written_is_what_they_write(path: Path) -> None:
     ours, theirs = both(path)
     assert json.loads(ours.to_json()) == json.loads(theirs.to_str())

@@ -28,7 +28,7 @@ from tests.tie_texts import tie_texts
 sentencepiece = pytest.importorskip("sentencepiece")
 
 FULL = bool(os.environ.get("PIECEWORK_FULL"))
-CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+CODE_POINTS = peer.CODE_POINTS
 
 HARD_TEXTS = [
     "",
