@@ -44,7 +44,9 @@ def test_words_with_ties_are_segmented_alike_by_every_call(
     model: pw.spec.Unigram, pre_tokenizer: pw.spec.PreTokenizer, texts: list[str]
 ) -> None:
     tok = pw.Tokenizer(model, pre_tokenizer=pre_tokenizer)
-    scores = dict(model.pieces)
+    assert isinstance(tok.spec.model, pw.spec.Unigram)
+    # A score may differ by one unit in the last place from the one given: see docs/conformance.md.
+    scores = dict(tok.spec.model.pieces)
     expected = [
         [
             tok.token_to_id(token)
