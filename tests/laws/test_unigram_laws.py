@@ -21,8 +21,8 @@ PRE_TOKENIZERS = [
 
 @st.composite
 def models(draw: st.DrawFn) -> pw.spec.Unigram:
-    """Draw pieces with probabilities; their logarithms round differently in another order."""
-    texts = draw(st.lists(st.sampled_from(PIECES), unique=True, min_size=1))
+    """Draw pieces with probabilities; sums of their logarithms round differently in another order."""
+    texts = draw(st.lists(st.sampled_from(PIECES), unique=True, min_size=5))
     counts = draw(st.lists(st.integers(1, 5000), min_size=len(texts), max_size=len(texts)))
     scored = [(text, math.log(n / 5001)) for text, n in zip(texts, counts, strict=True)]
     return pw.spec.Unigram((("<unk>", 0.0), ("▁", -2.719), *scored), unk_id=0)
@@ -39,7 +39,7 @@ def expected_tokens(word: str, scores: dict[str, float]) -> list[str]:
 
 
 @settings(max_examples=300)
-@given(models(), st.sampled_from(PRE_TOKENIZERS), st.lists(tie_texts(), min_size=1, max_size=12))
+@given(models(), st.sampled_from(PRE_TOKENIZERS), st.lists(tie_texts(), min_size=8, max_size=20))
 def test_words_with_ties_are_segmented_alike_by_every_call(
     model: pw.spec.Unigram, pre_tokenizer: pw.spec.PreTokenizer, texts: list[str]
 ) -> None:
