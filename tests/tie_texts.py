@@ -63,7 +63,7 @@ def repeated_other(draw: random.Random) -> str:
     return draw.choice(OTHERS) * draw.randint(2, 9)
 
 
-def stretched_word(draw: random.Random) -> str:
+def drawn_out_word(draw: random.Random) -> str:
     """A word of two letters that are held, as in `nooooo`."""
     return draw.choice(LETTERS) + draw.choice("aeiouhmrsz") * draw.randint(3, 16)
 
@@ -77,5 +77,5 @@ PARTS: list[Callable[[random.Random], str]] = [
     mixed_syllables,
     few_letters,
     repeated_other,
-    stretched_word,
+    drawn_out_word,
 ]
