@@ -1,7 +1,5 @@
 //! Which instructions the kernels use: the best that the processor has, unless told otherwise.
 
-use std::sync::atomic::{AtomicU8, Ordering};
-
 /// A set of instructions that has routines of its own and that this processor has: there is no other way
 /// to come by a level. All levels give the same answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +21,42 @@ pub(crate) enum Set {
 
 const ALL: [Set; 4] = [Set::Scalar, Set::Neon, Set::Avx2, Set::Avx512];
 const UNKNOWN: u8 = 0;
-static ACTIVE: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// The level in use by every thread of the process.
+#[cfg(not(any(test, feature = "level-per-thread")))]
+mod active {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    static ACTIVE: AtomicU8 = AtomicU8::new(super::UNKNOWN);
+
+    #[inline]
+    pub(super) fn get() -> u8 {
+        ACTIVE.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(level: u8) {
+        ACTIVE.store(level, Ordering::Relaxed);
+    }
+}
+
+/// The level in use by one thread: Rust's tests run in threads of one process, and a test that activates a
+/// level must not change that of another.
+#[cfg(any(test, feature = "level-per-thread"))]
+mod active {
+    use std::cell::Cell;
+
+    thread_local! {
+        static ACTIVE: Cell<u8> = const { Cell::new(super::UNKNOWN) };
+    }
+
+    pub(super) fn get() -> u8 {
+        ACTIVE.get()
+    }
+
+    pub(super) fn set(level: u8) {
+        ACTIVE.set(level);
+    }
+}
 
 impl Level {
     /// The levels of this processor, the best last.
@@ -36,15 +69,15 @@ impl Level {
     #[inline]
     #[must_use]
     pub fn active() -> Self {
-        match ACTIVE.load(Ordering::Relaxed) {
+        match active::get() {
             UNKNOWN => Self::detect(),
             active => Self(ALL[usize::from(active) - 1]),
         }
     }
 
-    /// Use this level from now on, in every thread.
+    /// Use this level from now on, in every thread; with the feature `level-per-thread` only in this one.
     pub fn activate(self) {
-        ACTIVE.store(self.0 as u8, Ordering::Relaxed);
+        active::set(self.0 as u8);
     }
 
     /// The name: `scalar`, `neon`, `avx2` or `avx512`.
@@ -109,5 +142,12 @@ mod tests {
             level.activate();
             assert_eq!(Level::active(), level);
         }
+    }
+
+    #[test]
+    fn a_level_that_a_test_activates_is_of_its_thread_only() {
+        let best = Level::active();
+        std::thread::spawn(|| Level::supported()[0].activate()).join().expect("a level is activated");
+        assert_eq!(Level::active(), best);
     }
 }

@@ -129,3 +129,6 @@ impl Pipeline {
         first
     }
 }
+
+#[cfg(test)]
+mod tests;
