@@ -112,6 +112,49 @@ def test_settings_are_refused_for_what_says_everything(tmp_path: Path) -> None:
         pw.Tokenizer.load(tmp_path / "absent.pwc")
 
 
+def test_a_cache_under_another_name_is_read_only_when_asked(tmp_path: Path) -> None:
+    tok = TOKENIZERS["wordpiece"]
+    tok.save(tmp_path / "x.pwc")
+    expected = r"found a compiled cache under another name, expected compiled_cache=True .*\.pwc"
+    for name in ("vocab.txt", "tokenizer.json", "x.model", "x", "x.pwc.bin"):
+        path = tmp_path / name
+        path.write_bytes((tmp_path / "x.pwc").read_bytes())
+        with pytest.raises(FormatError, match=expected) as raised:
+            pw.Tokenizer.load(path)
+        assert raised.value.place == str(path)
+        assert pw.Tokenizer.load(path, compiled_cache=True) == tok
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "vocab.txt").rename(tmp_path / "folder" / "tokenizer.json")
+    with pytest.raises(FormatError, match=expected):
+        pw.Tokenizer.load(tmp_path / "folder")
+
+
+def test_the_suffix_says_that_a_file_is_a_cache(tmp_path: Path) -> None:
+    path = tmp_path / "x.pwc"
+    path.write_text("[UNK]\nhug\n")
+    with pytest.raises(FormatError, match=r"x\.pwc: magic: found another file"):
+        pw.Tokenizer.load(path)
+
+
+def test_a_loaded_cache_does_not_follow_its_file(tmp_path: Path) -> None:
+    tok, path = TOKENIZERS["unigram"], tmp_path / "x.pwc"
+    tok.save(path)
+    loaded = pw.Tokenizer.load(path)
+    with path.open("r+b") as file:
+        file.write(b"\xff" * path.stat().st_size)
+        file.flush()
+        same(loaded, tok)
+        file.truncate(0)
+        same(loaded, tok)
+
+
+def test_the_argument_is_named_where_it_is_no_path(tmp_path: Path) -> None:
+    source = tmp_path / "vocab.txt"
+    source.write_text("[UNK]\nhug\n")
+    with pytest.raises(pw.errors.InputTypeError, match="compiled_cache: found int"):
+        pw.Tokenizer.load(source, compiled_cache=3)  # type: ignore[arg-type]
+
+
 # ---- beside a source
 
 
@@ -120,14 +163,14 @@ def test_a_cache_beside_a_source_is_used_and_follows_it(tmp_path: Path) -> None:
     source.write_text("[UNK]\nhug\n")
     assert pw.Tokenizer.load(source).token_to_id("hug") == 1
     assert not cache.exists(), "only on request"
-    pw.Tokenizer.load(source, cache=True)
+    pw.Tokenizer.load(source, compiled_cache=True)
     first = cache.stat().st_mtime_ns
-    assert pw.Tokenizer.load(source, cache=True).token_to_id("hug") == 1
+    assert pw.Tokenizer.load(source, compiled_cache=True).token_to_id("hug") == 1
     assert cache.stat().st_mtime_ns == first, "used, not written again"
     stat = source.stat()
     source.write_text("[UNK]\npug\n")
     os.utime(source, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert pw.Tokenizer.load(source, cache=True).token_to_id("pug") == 1, (
+    assert pw.Tokenizer.load(source, compiled_cache=True).token_to_id("pug") == 1, (
         "told by content, not by time"
     )
 
@@ -135,9 +178,9 @@ def test_a_cache_beside_a_source_is_used_and_follows_it(tmp_path: Path) -> None:
 def test_other_settings_are_another_tokenizer(tmp_path: Path) -> None:
     source = tmp_path / "vocab.txt"
     source.write_text("[UNK]\nhug\n")
-    assert pw.Tokenizer.load(source, lowercase=True, cache=True).encode("HUG").ids == [1]
-    assert pw.Tokenizer.load(source, lowercase=False, cache=True).encode("HUG").ids == [0]
-    assert pw.Tokenizer.load(source, lowercase=True, cache=True).encode("HUG").ids == [1]
+    assert pw.Tokenizer.load(source, lowercase=True, compiled_cache=True).encode("HUG").ids == [1]
+    assert pw.Tokenizer.load(source, lowercase=False, compiled_cache=True).encode("HUG").ids == [0]
+    assert pw.Tokenizer.load(source, lowercase=True, compiled_cache=True).encode("HUG").ids == [1]
 
 
 def test_the_cache_may_be_elsewhere_and_may_be_damaged(tmp_path: Path) -> None:
@@ -146,15 +189,15 @@ def test_the_cache_may_be_elsewhere_and_may_be_damaged(tmp_path: Path) -> None:
     expected = pw.Tokenizer.load(source)
     for content in (b"", b"something else", b"\x93PWC\r\n\x1a\n" + b"x" * 100):
         cache.write_bytes(content)
-        assert pw.Tokenizer.load(source, cache=cache) == expected
-        assert pw.Tokenizer.load(cache) == expected, "written anew"
+        assert pw.Tokenizer.load(source, compiled_cache=cache) == expected
+        assert pw.Tokenizer.load(cache, compiled_cache=True) == expected, "written anew"
 
 
 def test_where_no_cache_can_be_written_the_source_is_read(tmp_path: Path) -> None:
     source = tmp_path / "vocab.txt"
     source.write_text("[UNK]\nhug\n")
     nowhere = tmp_path / "absent" / "x.pwc"
-    assert pw.Tokenizer.load(source, cache=nowhere) == pw.Tokenizer.load(source)
+    assert pw.Tokenizer.load(source, compiled_cache=nowhere) == pw.Tokenizer.load(source)
     assert not nowhere.exists()
 
 
@@ -162,8 +205,8 @@ def test_pairs_of_files_are_cached_as_one(tmp_path: Path) -> None:
     tok = TOKENIZERS["byte-bpe"]
     tok.save(tmp_path)
     merges = tmp_path / "merges.txt"
-    loaded = pw.Tokenizer.load(tmp_path, cache=True)
-    assert pw.Tokenizer.load(tmp_path, cache=True) == loaded
+    loaded = pw.Tokenizer.load(tmp_path, compiled_cache=True)
+    assert pw.Tokenizer.load(tmp_path, compiled_cache=True) == loaded
     assert (tmp_path / "vocab.json.pwc").exists()
     merges.write_text("\n".join(merges.read_text().splitlines()[:-1]) + "\n")
-    assert pw.Tokenizer.load(tmp_path, cache=True) == pw.Tokenizer.load(tmp_path)
+    assert pw.Tokenizer.load(tmp_path, compiled_cache=True) == pw.Tokenizer.load(tmp_path)

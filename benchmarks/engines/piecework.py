@@ -34,9 +34,9 @@ def start(path: Path) -> str:
 
 
 def start_cached(path: Path) -> str:
-    """Return the same where the first such program keeps its tables in a file, which others map."""
+    """Return the same where the first such program keeps its tables in a file, which others read."""
     source, cache = str(_source(path)), str(path.with_suffix(".pwc"))
-    return f"import piecework; piecework.Tokenizer.load({source!r}, cache={cache!r})"
+    return f"import piecework; piecework.Tokenizer.load({source!r}, compiled_cache={cache!r})"
 
 
 def load(path: Path) -> Any:

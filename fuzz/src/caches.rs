@@ -1,14 +1,26 @@
-//! Caches: what is read is what was written, and what was damaged is refused.
+//! Compiled caches: a reader gets what was written, refuses what was damaged, and survives what was forged.
 
+use fastrand::Rng;
 use piecework_core::pipeline::Pipeline;
 use piecework_core::spec::TokenizerSpec;
 use piecework_formats::cache;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::damage::damage_bytes;
 use crate::texts;
 
-/// How many damaged copies are read.
+/// How many damaged copies are read, and how many forged ones.
 const COPIES: usize = 8;
+const FORGED: usize = 4;
+
+/// The layout of a file, as far as a forger needs it: see `container.rs` of the formats.
+const CHECKSUM: usize = 8;
+const CHECKED_FROM: usize = 16;
+const SECTION_COUNT: usize = 32;
+const HEADER: usize = 64;
+const SECTION: usize = 48;
+const NAME: usize = 32;
 
 pub(crate) fn keep_and_damage(spec: &TokenizerSpec, pipeline: &Pipeline) {
     let Ok(file) = cache::write(spec, &pipeline.store(), "parse", b"") else { return };
@@ -22,11 +34,101 @@ pub(crate) fn keep_and_damage(spec: &TokenizerSpec, pipeline: &Pipeline) {
         Err(error) => panic!("what was written cannot be read: {error}"),
     }
     // The same damage for the same file, so that a fault comes again.
-    let mut random = fastrand::Rng::with_seed(file.len() as u64);
+    let mut random = Rng::with_seed(file.len() as u64);
     for _ in 0..COPIES {
         let mut damaged = file.clone();
         damage_bytes(&mut damaged, &mut random);
         let is_refused = cache::read(&damaged.clone().into()).is_err();
         assert!(is_refused || damaged == file, "a damaged cache is taken for whole");
+    }
+    for _ in 0..FORGED {
+        use_forged(&file, &mut random);
+    }
+}
+
+/// Change a file and make its checksum right again; where it is read all the same, encode and decode with it.
+fn use_forged(file: &[u8], random: &mut Rng) {
+    let mut forged = file.to_vec();
+    for _ in 0..random.usize(1..4) {
+        forge(&mut forged, random);
+    }
+    let checksum = xxh3_64(&forged[CHECKED_FROM..]);
+    forged[CHECKSUM..CHECKED_FROM].copy_from_slice(&checksum.to_ne_bytes());
+    let read = cache::read(&forged.into());
+    if let Ok(restored) = read.and_then(|cached| Pipeline::restore(cached.spec, &cached.parts)) {
+        texts::encode_and_decode(&restored);
+    }
+}
+
+/// Change a number of a section, or where a section is.
+fn forge(file: &mut [u8], random: &mut Rng) {
+    let count = number(file, SECTION_COUNT, 4) as usize;
+    let entry = HEADER + SECTION * random.usize(..count.max(1));
+    if random.u8(..16) == 0 {
+        let other = HEADER + SECTION * random.usize(..count.max(1));
+        match random.u8(..3) {
+            0 => swap(file, entry, other, NAME),
+            1 => swap(file, entry + NAME, other + NAME, SECTION - NAME),
+            _ => change(file, entry + NAME, SECTION - NAME, 8, random),
+        }
+        return;
+    }
+    let (start, len) = (number(file, entry + NAME, 8) as usize, number(file, entry + NAME + 8, 8) as usize);
+    if start.checked_add(len).is_some_and(|end| end <= file.len()) {
+        let width = [1, 4, 4, 4, 8][random.usize(..5)];
+        change(file, start, len, width, random);
+    }
+}
+
+/// Change one of the numbers of some bytes: to one like it, to one of the others, or to the least or greatest.
+fn change(file: &mut [u8], start: usize, len: usize, width: usize, random: &mut Rng) {
+    if len < width {
+        return;
+    }
+    let mut any = || start + width * random.usize(..len / width);
+    let (at, other) = (any(), any());
+    let (here, there) = (number(file, at, width), number(file, other, width));
+    let most = u64::MAX >> (64 - 8 * width);
+    let changed = match random.u8(..8) {
+        0 => 0,
+        1 => most,
+        2 => most - 1,
+        3 => here.wrapping_add(1),
+        4 => here.wrapping_sub(1),
+        5 => here ^ 1 << random.usize(..8 * width),
+        6 => random.u64(..),
+        _ => there,
+    };
+    file[at..at + width].copy_from_slice(&changed.to_le_bytes()[..width]);
+}
+
+/// A number of so many bytes, the lowest first.
+fn number(file: &[u8], at: usize, width: usize) -> u64 {
+    file[at..at + width].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+fn swap(file: &mut [u8], one: usize, other: usize, len: usize) {
+    (0..len).for_each(|byte| file.swap(one + byte, other + byte));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::seed_files;
+
+    #[test]
+    fn a_forged_cache_with_the_right_checksum_never_panics() {
+        let mut random = Rng::with_seed(17);
+        let mut kinds = 0;
+        for (path, kind) in seed_files() {
+            let Some(spec) = kind.read(&fs::read(path).unwrap()) else { continue };
+            let Ok(pipeline) = Pipeline::compile(&spec) else { continue };
+            let file = cache::write(&spec, &pipeline.store(), "parse", b"").unwrap();
+            (0..400).for_each(|_| use_forged(&file, &mut random));
+            kinds += 1;
+        }
+        assert!(kinds >= 6, "tokenizers of {kinds} files were forged");
     }
 }

@@ -224,7 +224,7 @@ def write_cache(core: Core, special_in_text: str, key: bytes) -> bytes:
 def read_cache(path: str, source: str, key: None) -> tuple[Core, SpecialInText]: ...
 @overload
 def read_cache(path: str, source: str, key: bytes) -> tuple[Core, SpecialInText] | None:
-    """Map a cache into memory: the tokenizer, and what it does with special tokens in text.
+    """Read a compiled cache: the tokenizer, and what it does with special tokens in text.
 
     None if it was made with another key. Raises `OSError`, `FormatError` for a file that is damaged or
     that another version wrote, and names it `source`.

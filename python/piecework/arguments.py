@@ -20,10 +20,10 @@ PathLike: TypeAlias = str | os.PathLike[str]
 Ids: TypeAlias = "Sequence[int] | npt.NDArray[np.integer[Any]]"
 
 
-def path_text(path: PathLike) -> str:
+def path_text(path: PathLike, name: str = "path") -> str:
     """Return a path as text."""
     if not isinstance(path, (str, os.PathLike)):
-        raise InputTypeError("path", type(path).__name__, "str or a path")
+        raise InputTypeError(name, type(path).__name__, "str or a path")
     return os.fspath(path)
 
 

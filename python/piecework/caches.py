@@ -1,4 +1,4 @@
-"""Caches: tokenizers with the tables that take long to build, mapped into memory when they are loaded.
+"""Compiled caches: tokenizers with the tables that take long to build.
 
 A cache is refused, with an error that says why, when it is damaged or when another version of this library
 wrote it; one that is kept beside a source is made anew then, and when the source has changed.
@@ -27,7 +27,7 @@ def cached(path: str) -> Loaded:
     try:
         return read_cache(path, path, None)
     except OSError as error:
-        raise FileError(path, reason(error), "a cache") from error
+        raise FileError(path, reason(error), "a compiled cache") from error
 
 
 def through_cache(path: str, key: bytes, read: Callable[[], Loaded]) -> Loaded:

@@ -13,7 +13,8 @@
     ├── TrainingError       (ValueError)   the training settings cannot be met by the corpus
     ├── StageError          (RuntimeError) a custom stage failed, or cannot be saved or pickled
     ├── FileError           (OSError)      a path cannot be opened, read or written
-    └── MissingExtraError   (ImportError)  an optional dependency is not installed
+    ├── MissingExtraError   (ImportError)  an optional dependency is not installed
+    └── InternalError       (RuntimeError) a defect of piecework itself: please report it
 
 `TrainingWarning` (a `UserWarning`) is what learners say when they stopped early or learned mostly noise,
 `CorpusWarning` what readers say about input that is probably not what it is read as.
@@ -96,6 +97,16 @@ class FileError(PieceworkError, OSError):
 
 class MissingExtraError(PieceworkError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+class InternalError(PieceworkError, RuntimeError):
+    """piecework itself is at fault: the compiled core panicked.
+
+    The message names the version, the panic and its place in the source, and where to report it. The call
+    has had no result. Tokenizers stay usable; a decode stream or a count that was interrupted does not, and
+    raises this error from then on. Nothing is printed unless the environment has `RUST_BACKTRACE=1`, which
+    prints the backtrace on standard error.
+    """
 
 
 class TrainingWarning(UserWarning):

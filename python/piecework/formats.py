@@ -67,25 +67,39 @@ class Hints:
                 raise ArgumentError(name, _shown(value), f"None for {what}")
 
 
-def read_tokenizer(path: PathLike, hints: Hints, cache: bool | PathLike = False) -> Loaded:
+def read_tokenizer(
+    path: PathLike, hints: Hints, compiled_cache: bool | PathLike = False
+) -> Loaded:
     """Read a tokenizer from a file, or from a directory that holds one under its usual name.
 
-    With `cache` through a cache: the file named, or the one beside the source.
+    A compiled cache is read where the path ends in `.pwc` or `compiled_cache` is given. With another source,
+    `compiled_cache` names the cache to keep; True stands for the one beside the source.
     """
     source = path_text(path)
     if os.path.isdir(source):
         source, hints = _in_directory(source, hints)
+    if source.endswith(SUFFIX):
+        return _read_cache(source, hints)
     packed = _bytes_of(source)
     if is_cache(packed):
-        hints.refuse_all_but((), "a cache, which says everything itself")
-        return cached(source)
-    if cache is False:
+        if compiled_cache is False:
+            expected = f"compiled_cache=True to read it, or a name that ends in {SUFFIX}"
+            raise FormatError(source, "a compiled cache under another name", expected)
+        return _read_cache(source, hints)
+    if compiled_cache is False:
         return _read(_unpacked(packed, source), source, hints)
     merges = b"" if hints.merges is None else _bytes_of(path_text(hints.merges))
     said = repr({**vars(hints), "merges": None}).encode()
-    target = f"{source}{SUFFIX}" if cache is True else path_text(cache)
+    target = source + SUFFIX
+    if compiled_cache is not True:
+        target = path_text(compiled_cache, "compiled_cache")
     key = fingerprint([packed, merges, said])
     return through_cache(target, key, lambda: _read(_unpacked(packed, source), source, hints))
+
+
+def _read_cache(source: str, hints: Hints) -> Loaded:
+    hints.refuse_all_but((), "a compiled cache, which says everything itself")
+    return cached(source)
 
 
 def _read(data: bytes, source: str, hints: Hints) -> Loaded:
@@ -150,7 +164,7 @@ def _with_merges(hints: Hints, merges: str) -> Hints:
 def _bytes_of(source: str) -> bytes:
     try:
         with open(source, "rb", buffering=0) as file:
-            # What a cache holds is mapped, not read.
+            # A compiled cache is read by the core.
             head = file.read(_HEAD_BYTES) or b""
             if is_cache(head):
                 return head

@@ -120,7 +120,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         encoding: str | None = None,
         pattern: str | tuple[str, ...] | None = None,
         special_tokens: Mapping[str, int] | Collection[str] | None = None,
-        cache: bool | PathLike = False,
+        compiled_cache: bool | PathLike = False,
     ) -> Tokenizer:
         """Read a tokenizer file of any format, told by its content, gzip or not.
 
@@ -135,18 +135,20 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         - `.tiktoken` ranks have neither pattern nor special tokens: name the `encoding`, a name of
           `spec.ENCODINGS`, whose published SHA-256 the file must have; or give `pattern` and
           `special_tokens` with their ids. They are never guessed.
-        - `.pwc`, a cache that `save` wrote: says everything itself.
+        - `.pwc`, a compiled cache that `save` wrote: says everything itself. Under another name it is
+          read with `compiled_cache=True` only.
 
-        `cache=True` keeps the built tables in a file beside the source, with the suffix `.pwc`, or in the
-        file named, and takes them from there as long as the source, the settings and the version of this
-        library are the same. Where that file cannot be written, the source is read each time.
+        `compiled_cache=True` keeps the built tables in a file beside the source, with the suffix `.pwc`, or
+        in the file named, and reads them from there as long as the source, the settings and the version of
+        this library are the same. Where that file cannot be written, the source is read each time. Trust
+        such a file as you trust a tokenizer file: it decides which ids come out.
 
         Ranks make a tokenizer that refuses special tokens in text, as tiktoken does, and a tekken.json one
         that takes them for text; see `parse_special` of `encode`. Raises `FileError`, `FormatError` with
         the field or line, `VocabularyError`, and `ArgumentError` for what the format lacks or does not take.
         """
         hints = Hints(lowercase, merges, encoding, pattern, special_tokens)
-        return cls._of(*read_tokenizer(path, hints, cache))
+        return cls._of(*read_tokenizer(path, hints, compiled_cache))
 
     @classmethod
     def from_spec(cls, spec: TokenizerSpec) -> Tokenizer:

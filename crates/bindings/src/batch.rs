@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
+use piecework_catch_panics::catch_panics;
 use piecework_core::batch::{BatchIds, Spans};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -49,6 +50,7 @@ impl RawBatch {
     }
 }
 
+#[catch_panics]
 #[pymethods]
 impl RawBatch {
     #[staticmethod]

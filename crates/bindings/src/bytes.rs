@@ -1,5 +1,6 @@
 //! Tokens as bytes, and the special tokens that texts hold.
 
+use piecework_catch_panics::catch_panics;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -8,6 +9,7 @@ use crate::errors::raise;
 use crate::input::{selector, Borrowed, HeldRows};
 
 /// The bytes of a token, None for an id that is none.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn token_bytes<'py>(py: Python<'py>, core: &Core, id: u32) -> Option<Bound<'py, PyBytes>> {
     let mut bytes = Vec::new();
@@ -15,6 +17,7 @@ pub(crate) fn token_bytes<'py>(py: Python<'py>, core: &Core, id: u32) -> Option<
 }
 
 /// Every entry of the model's vocabulary, as bytes, by id.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn vocab_bytes<'py>(py: Python<'py>, core: &Core) -> Vec<(u32, Bound<'py, PyBytes>)> {
     let pipeline = core.encoder.pipeline();
@@ -28,6 +31,7 @@ pub(crate) fn vocab_bytes<'py>(py: Python<'py>, core: &Core) -> Vec<(u32, Bound<
 }
 
 /// Ids to bytes.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn decode_bytes<'py>(
     py: Python<'py>,
@@ -39,12 +43,14 @@ pub(crate) fn decode_bytes<'py>(
 }
 
 /// Bytes as one word.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn encode_word_of_bytes(py: Python<'_>, core: &Core, word: &[u8]) -> Vec<u32> {
     py.detach(|| core.encoder.pipeline().encode_word_of_bytes(word))
 }
 
 /// The first text that holds one of these special tokens: its row and the id.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn find_special(
     py: Python<'_>,

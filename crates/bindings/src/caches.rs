@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
 use piecework_core::parts::Array;
 use piecework_core::pipeline::Pipeline;
@@ -14,12 +15,14 @@ use crate::core::Core;
 use crate::errors::raise;
 
 /// Whether a file begins as a cache does.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn is_cache(head: &[u8]) -> bool {
     cache::is_cache(head)
 }
 
 /// What tells sources apart.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn fingerprint<'py>(py: Python<'py>, sources: Vec<Vec<u8>>) -> Bound<'py, PyBytes> {
     let sources: Vec<&[u8]> = sources.iter().map(Vec::as_slice).collect();
@@ -27,6 +30,7 @@ pub(crate) fn fingerprint<'py>(py: Python<'py>, sources: Vec<Vec<u8>>) -> Bound<
 }
 
 /// Write a tokenizer with its tables.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn write_cache(
     py: Python<'_>,
@@ -40,6 +44,7 @@ pub(crate) fn write_cache(
 }
 
 /// Read a cache and what it says of special tokens; None if it was made of something else than `key` says.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn read_cache(
     py: Python<'_>,
@@ -47,7 +52,7 @@ pub(crate) fn read_cache(
     source: &str,
     key: Option<&[u8]>,
 ) -> PyResult<Option<(Core, String)>> {
-    let bytes = py.detach(|| mapped(&path))?;
+    let bytes = py.detach(|| read_whole(&path))?;
     let read = || -> Result<_, Error> {
         let cached = cache::read(&bytes)?;
         if key.is_some_and(|key| key != cached.key) {
@@ -59,7 +64,9 @@ pub(crate) fn read_cache(
     Ok(found.map(|(pipeline, special)| (Core::of(pipeline), special)))
 }
 
-/// The bytes of a file, read where they cannot be mapped.
-fn mapped(path: &Path) -> std::io::Result<Array<u8>> {
-    Array::map(&File::open(path)?).or_else(|_| std::fs::read(path).map(Array::from))
+/// The bytes of a file as they are now: a mapped file may change, or be cut short, while it is in use.
+fn read_whole(path: &Path) -> std::io::Result<Array<u8>> {
+    let mut file = File::open(path)?;
+    let len = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    Array::read(&mut file, len)
 }

@@ -1,21 +1,16 @@
 //! Columns of texts that others hold, read where they lie: Arrow strings and numpy arrays of bytes.
 
-use std::ffi::{c_void, CStr};
-use std::ptr::NonNull;
-
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use piecework_capsules::{column_of_array, column_of_stream};
+use piecework_catch_panics::catch_panics;
 use piecework_core::error::{Error, ErrorKind};
 use piecework_kernels::arrow::{Column, Unreadable};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::PyTuple;
 
 use crate::errors::{bad_argument, null_text, raise};
 use crate::text::check_size;
-
-const STREAM: &CStr = c"arrow_array_stream";
-const ARRAY: &CStr = c"arrow_array";
-const SCHEMA: &CStr = c"arrow_schema";
 
 /// Texts that an Arrow column or a numpy array holds.
 #[pyclass(frozen, module = "piecework._core")]
@@ -39,6 +34,7 @@ pub(crate) enum Lent<'py> {
     Bytes { flat: PyReadonlyArray1<'py, u8>, width: usize, len: usize },
 }
 
+#[catch_panics]
 #[pymethods]
 impl TextColumn {
     #[staticmethod]
@@ -46,11 +42,10 @@ impl TextColumn {
         let unreadable = |Unreadable(found)| bad_argument(place, found, "a column of strings");
         let stream = column.getattr_opt("__arrow_c_stream__")?;
         let read = if let Some(lend) = stream {
-            let capsule = lend.call0()?;
-            Column::of_stream(pointer(&capsule, STREAM)?)
+            column_of_stream(&lend.call0()?)?
         } else {
             let two = column.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
-            Column::of_array(pointer(&two.get_item(0)?, SCHEMA)?, pointer(&two.get_item(1)?, ARRAY)?)
+            column_of_array(&two.get_item(0)?, &two.get_item(1)?)?
         };
         Ok(Self { rows: Rows::Arrow(read.map_err(unreadable)?) })
     }
@@ -65,15 +60,12 @@ impl TextColumn {
     }
 
     fn __len__(&self) -> usize {
-        match &self.rows {
-            Rows::Arrow(column) => column.len(),
-            Rows::Bytes { len, .. } => *len,
-        }
+        self.len()
     }
 
     fn __getitem__(slf: &Bound<'_, Self>, row: usize) -> PyResult<String> {
         let lent = Self::lend(slf);
-        if row >= slf.get().__len__() {
+        if row >= slf.get().len() {
             return Err(PyIndexError::new_err(row));
         }
         text(lent.row(row), "texts", row).map(str::to_owned)
@@ -81,6 +73,13 @@ impl TextColumn {
 }
 
 impl TextColumn {
+    fn len(&self) -> usize {
+        match &self.rows {
+            Rows::Arrow(column) => column.len(),
+            Rows::Bytes { len, .. } => *len,
+        }
+    }
+
     /// Borrow the memory.
     pub(crate) fn lend<'py>(slf: &'py Bound<'_, Self>) -> Lent<'py> {
         match &slf.get().rows {
@@ -123,9 +122,4 @@ fn text<'r>(bytes: Option<&'r [u8]>, place: &str, row: usize) -> PyResult<&'r st
     })?;
     check_size(text, place)?;
     Ok(text)
-}
-
-/// What a capsule of this name holds; Python checks the name.
-fn pointer(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<c_void>> {
-    capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))
 }

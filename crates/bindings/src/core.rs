@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use numpy::{PyArray1, PyReadonlyArray1};
+use piecework_catch_panics::catch_panics;
 use piecework_core::batch::Encoder;
 use piecework_core::error::Error;
 use piecework_core::model::Sampling;
@@ -102,11 +103,13 @@ pub(crate) fn worker_count(workers: Option<i64>) -> PyResult<usize> {
 }
 
 /// Processors that this process may use, by its affinity and its quota.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn available_processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+#[catch_panics]
 #[pymethods]
 impl Core {
     #[staticmethod]
@@ -271,7 +274,7 @@ impl Core {
     }
 
     fn with_cache_budget(&self, bytes: usize) -> Self {
-        if bytes == self.cache_budget() {
+        if bytes == self.encoder.pipeline().cache_bytes() {
             return Self { encoder: Arc::clone(&self.encoder), numbers: Arc::clone(&self.numbers) };
         }
         Self::of(self.encoder.pipeline().clone().with_cache_bytes(bytes))

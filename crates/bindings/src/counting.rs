@@ -1,8 +1,9 @@
 //! Word counts: gathering them from a corpus, and the columns they are stored in.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use numpy::{PyArray1, PyReadonlyArray1};
+use piecework_catch_panics::catch_panics;
 use piecework_core::batch;
 use piecework_core::normalize::Normalizer;
 use piecework_core::pipeline::Splitter;
@@ -15,6 +16,7 @@ use crate::arrays::array;
 use crate::core::worker_count;
 use crate::custom::functions as custom_functions;
 use crate::errors::raise;
+use crate::panics::lock;
 use crate::text::{borrow_all, items};
 
 /// Counts the words of a corpus.
@@ -28,11 +30,12 @@ pub struct WordCounter {
 }
 
 impl WordCounter {
-    fn counter(&self) -> MutexGuard<'_, batch::WordCounter> {
-        self.counter.lock().unwrap_or_else(PoisonError::into_inner)
+    fn counter(&self) -> PyResult<MutexGuard<'_, batch::WordCounter>> {
+        lock(&self.counter)
     }
 }
 
+#[catch_panics]
 #[pymethods]
 impl WordCounter {
     #[new]
@@ -67,7 +70,7 @@ impl WordCounter {
     fn add_texts(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, source: u32) -> PyResult<()> {
         let items = items(texts, "texts")?;
         let texts = borrow_all(&items, "texts")?;
-        py.detach(|| self.counter().add_texts(&texts, source)).map_err(raise)
+        py.detach(|| self.counter()?.add_texts(&texts, source).map_err(raise))
     }
 
     fn add_block(
@@ -79,19 +82,21 @@ impl WordCounter {
         strict: bool,
         name: &str,
     ) -> PyResult<u64> {
-        let added = py.detach(|| self.counter().add_block(block, source, offset, strict));
-        added.map_err(|error| raise(error.within(name)))
+        py.detach(|| {
+            let added = self.counter()?.add_block(block, source, offset, strict);
+            added.map_err(|error| raise(error.within(name)))
+        })
     }
 
-    fn too_long(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.counter().too_long())
+    fn too_long(&self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| Ok(self.counter()?.too_long()))
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<RawCounts> {
         let fresh = batch::WordCounter::new(self.splitter.clone(), self.lines, self.workers);
         let fresh = fresh.taking(self.sentences.clone());
-        let counts = py.detach(|| std::mem::replace(&mut *self.counter(), fresh).finish());
-        Ok(RawCounts { counts: counts.map_err(raise)? })
+        let counts = py.detach(|| std::mem::replace(&mut *self.counter()?, fresh).finish().map_err(raise));
+        Ok(RawCounts { counts: counts? })
     }
 }
 
@@ -101,6 +106,7 @@ pub struct RawCounts {
     pub(crate) counts: Counts,
 }
 
+#[catch_panics]
 #[pymethods]
 impl RawCounts {
     #[new]

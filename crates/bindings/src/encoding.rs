@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::batch::Encoder;
 use piecework_core::encoding::{Encoding, Token, NONE};
 use piecework_core::pipeline::{Input, Options};
@@ -56,6 +57,7 @@ impl EncodedText {
     }
 }
 
+#[catch_panics]
 #[pymethods]
 impl EncodedText {
     #[new]
@@ -152,6 +154,7 @@ impl RawEncoding {
     }
 }
 
+#[catch_panics]
 #[pymethods]
 impl RawEncoding {
     #[getter]

@@ -44,6 +44,17 @@ pub(crate) fn bad_argument(place: impl Into<String>, found: impl Into<String>, e
     exception("ArgumentError", place.into(), found.into(), expected.into())
 }
 
+/// Make the `InternalError` for a panic.
+pub(crate) fn internal(panic: &str) -> PyErr {
+    let place = concat!("piecework ", env!("CARGO_PKG_VERSION"));
+    let expected = concat!(
+        "none: this is a bug, please report it with this message at ",
+        env!("CARGO_PKG_REPOSITORY"),
+        "/issues"
+    );
+    exception("InternalError", place.into(), format!("a panic: {panic}"), expected.into())
+}
+
 fn exception(class: &str, place: String, found: String, expected: String) -> PyErr {
     Python::attach(|py| {
         let class = py

@@ -1,5 +1,6 @@
 //! Learning on from the vocabulary of a compiled tokenizer.
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::train::wordpiece::{learn_further, Present, TrainSpec};
 use pyo3::prelude::*;
 
@@ -8,6 +9,7 @@ use crate::counting::RawCounts;
 use crate::learning::{score_named, ties_named, watched, LearnedEntries};
 
 /// Learn further entries after those of a tokenizer.
+#[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
     core, counts, *, vocab_size, score, ties, min_frequency, continuing_subword_prefix, max_token_length,

@@ -1,5 +1,6 @@
 //! Files that need more than their bytes to be read, or give more than one.
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::pretokenize::refuse_empty_matches;
 use piecework_core::spec::{PreTokenizerSpec, TokenizerSpec};
@@ -11,6 +12,7 @@ use crate::core::{compile, Core};
 use crate::errors::raise;
 
 /// Read `.tiktoken` ranks; `pipeline` is an object with a `pre_tokenizer` as in `tokenizer.json`.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn read_tiktoken(
     py: Python<'_>,
@@ -24,18 +26,21 @@ pub(crate) fn read_tiktoken(
 }
 
 /// Read a `tekken.json`.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn read_tekken(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
     compile(py, source, || tekken::read(data).and_then(checked))
 }
 
 /// Read CLIP's list of merges.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn read_clip(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
     compile(py, source, || clip::read(data))
 }
 
 /// Read a vocabulary and its merges; `sources` are their names.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn read_vocab_merges(
     py: Python<'_>,
@@ -51,12 +56,14 @@ pub(crate) fn read_vocab_merges(
 }
 
 /// Write `.tiktoken` ranks.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn write_tiktoken(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
     py.detach(|| tiktoken::write(&core.encoder.pipeline().spec())).map_err(raise)
 }
 
 /// Write a vocabulary and its merges.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn write_vocab_merges(py: Python<'_>, core: &Core) -> PyResult<(Vec<u8>, Vec<u8>)> {
     py.detach(|| vocab_merges::write(&core.encoder.pipeline().spec())).map_err(raise)
@@ -76,18 +83,21 @@ fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
 }
 
 /// Whether a file is a `.model` of SentencePiece.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn is_sentencepiece(data: &[u8]) -> bool {
     sentencepiece::is_model(data)
 }
 
 /// Read a `.model` of SentencePiece.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn read_sentencepiece(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
     compile(py, source, || sentencepiece::read(data))
 }
 
 /// Read the rules of the normalizer of a `.model`, and its flags: prefix, extra spaces, marks.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn read_sentencepiece_normalizer<'py>(
     py: Python<'py>,
@@ -100,18 +110,21 @@ pub(crate) fn read_sentencepiece_normalizer<'py>(
 }
 
 /// Write a `.model` of SentencePiece.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn write_sentencepiece(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
     py.detach(|| sentencepiece::write(&core.encoder.pipeline().spec())).map_err(raise)
 }
 
 /// Write the pieces of a model of SentencePiece with their scores.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn write_sentencepiece_vocab(core: &Core) -> PyResult<Vec<u8>> {
     sentencepiece::write_vocab(&core.encoder.pipeline().spec()).map_err(raise)
 }
 
 /// Read pieces with scores or counts.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn read_sentencepiece_vocab(data: &[u8], source: &str) -> PyResult<Vec<(String, f64)>> {
     sentencepiece::read_vocab(data).map_err(|error| raise(error.within(source)))
@@ -140,6 +153,7 @@ impl From<GivenSetting> for sentencepiece::Setting {
 type GivenSettings = Vec<(String, GivenSetting)>;
 
 /// Write how a model of SentencePiece was trained.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn sentencepiece_settings(
     trainer: GivenSettings,

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
 use piecework_core::train::wordpiece::{Score, Ties};
 use piecework_core::train::{bpe, wordpiece, Join, Learned};
@@ -20,6 +21,7 @@ pub struct LearnedEntries {
     pub(crate) learned: Learned,
 }
 
+#[catch_panics]
 #[pymethods]
 impl LearnedEntries {
     #[getter]
@@ -42,6 +44,7 @@ impl LearnedEntries {
 }
 
 /// Learn a WordPiece vocabulary.
+#[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, score, ties, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
@@ -78,6 +81,7 @@ pub(crate) fn learn_wordpiece(
 }
 
 /// Learn a byte-pair vocabulary and its merges.
+#[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, min_frequency, limit_alphabet, initial_alphabet, special_tokens,

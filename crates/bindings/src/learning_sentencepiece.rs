@@ -1,5 +1,6 @@
 //! Learning the pieces of a model of SentencePiece.
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::spec::SentencePieceKind;
 use piecework_core::train::sentencepiece::{learn, TrainSpec};
 use piecework_core::train::Shape;
@@ -34,6 +35,7 @@ pub(crate) struct Trainer {
 }
 
 /// Learn the pieces of a model of SentencePiece.
+#[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (counts, trainer, *, symbols, seeds, workers, progress))]
 pub(crate) fn learn_sentencepiece(

@@ -1,5 +1,6 @@
 //! Learning a Unigram vocabulary.
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::train::unigram::{learn, Step, TrainSpec};
 use pyo3::prelude::*;
 
@@ -14,6 +15,7 @@ pub struct LearnedPieces {
     pub(crate) steps: Vec<Step>,
 }
 
+#[catch_panics]
 #[pymethods]
 impl LearnedPieces {
     #[getter]
@@ -28,6 +30,7 @@ impl LearnedPieces {
 }
 
 /// Learn a Unigram vocabulary.
+#[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, special_tokens, user_defined_symbols, byte_fallback, character_coverage,

@@ -1,22 +1,29 @@
 //! Which instructions the kernels use.
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::level::Level;
 use pyo3::prelude::*;
 
 use crate::errors::bad_argument;
 
 /// The names of the levels that this processor has, the best last.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn kernel_levels() -> Vec<&'static str> {
-    Level::supported().into_iter().map(Level::name).collect()
+    names()
 }
 
 /// Use the instructions of one level from now on, in every thread.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn use_kernel_level(name: &str) -> PyResult<()> {
     match Level::supported().into_iter().find(|level| level.name() == name) {
         Some(level) => level.activate(),
-        None => return Err(bad_argument("name", format!("{name:?}"), &kernel_levels().join(", "))),
+        None => return Err(bad_argument("name", format!("{name:?}"), &names().join(", "))),
     }
     Ok(())
+}
+
+fn names() -> Vec<&'static str> {
+    Level::supported().into_iter().map(Level::name).collect()
 }

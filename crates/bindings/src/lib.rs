@@ -21,6 +21,7 @@ mod learning_sentencepiece;
 mod learning_unigram;
 mod levels;
 mod numbers;
+mod panics;
 mod pieces;
 mod rules;
 mod segmentations;
@@ -66,6 +67,8 @@ mod _core {
     #[pymodule_export]
     use crate::levels::{kernel_levels, use_kernel_level};
     #[pymodule_export]
+    use crate::panics::{panic_for_tests, panic_in_loading_for_tests};
+    #[pymodule_export]
     use crate::pieces::{normalize_with_offsets, piece_segmentations, pieces};
     #[pymodule_export]
     use crate::rules::RawRules;
@@ -78,6 +81,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::panics::install_hook();
         module.add("UNICODE_VERSION", piecework_core::text::UNICODE_VERSION)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

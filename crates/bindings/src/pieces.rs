@@ -1,5 +1,6 @@
 //! Texts as pieces with their normalized text and their place in the text as given.
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::pipeline::{PieceSegmentation, SpannedPiece};
 use piecework_core::text::CharIndex;
 use pyo3::prelude::*;
@@ -11,6 +12,7 @@ use crate::segmentations::choice;
 type Scored = (Vec<SpannedPiece>, f64, f64, Option<f64>);
 
 /// The pieces of a text: id, normalized text, character span.
+#[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (core, text, *, sampling))]
 pub(crate) fn pieces(
@@ -27,6 +29,7 @@ pub(crate) fn pieces(
 }
 
 /// Several segmentations of a text, each as its pieces.
+#[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (core, text, n, *, sampling, replacement, include_best))]
 pub(crate) fn piece_segmentations(
@@ -50,6 +53,7 @@ pub(crate) fn piece_segmentations(
 }
 
 /// Normalized text, with the character of the text as given behind each of its own, and behind its end.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn normalize_with_offsets(
     py: Python<'_>,

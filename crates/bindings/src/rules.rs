@@ -1,5 +1,6 @@
 //! Normalization rules: built, read, applied.
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::normalize::{RuleError, Rules, RULE_NAMES};
 use piecework_core::text::{Aligned, CharIndex};
@@ -18,6 +19,7 @@ pub struct RawRules {
 
 type Span = (u32, u32);
 
+#[catch_panics]
 #[pymethods]
 impl RawRules {
     #[staticmethod]

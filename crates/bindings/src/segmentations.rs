@@ -1,5 +1,6 @@
 //! The segmentations of a text: the best, some drawn, their scores.
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::pipeline::{Choice, Input, Options, Segmentation};
 use pyo3::prelude::*;
 
@@ -11,6 +12,7 @@ use crate::input::selector;
 type Scored = (RawEncoding, f64, f64, Option<f64>);
 
 /// The best segmentations of a text or, with `sampling`, some that are drawn.
+#[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
     core, text, n, *, sampling, replacement, include_best, add_special_tokens, parse_special
@@ -49,6 +51,7 @@ pub(crate) fn choice(sampling: Drawn, replacement: bool, include_best: bool) -> 
 }
 
 /// The entropy of the segmentations of a text, in nats.
+#[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (core, text, *, alpha, parse_special))]
 pub(crate) fn entropy(
@@ -66,6 +69,7 @@ pub(crate) fn entropy(
 }
 
 /// What each id adds to the score of a segmentation; `None` for what the model has no score for.
+#[catch_panics]
 #[pyfunction]
 pub(crate) fn scores(core: &Core, ids: Vec<u32>) -> Vec<Option<f64>> {
     let model = core.encoder.pipeline().model();

@@ -1,13 +1,15 @@
 //! Decoding token by token, for one sequence or for several side by side.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use piecework_catch_panics::catch_panics;
 use piecework_core::batch::Encoder;
 use piecework_core::decode::DecodeStream;
 use piecework_core::error::Error;
 use pyo3::prelude::*;
 
 use crate::errors::{bad_argument, raise};
+use crate::panics::lock;
 
 /// Streams of several sequences.
 #[pyclass(frozen, module = "piecework._core")]
@@ -31,8 +33,8 @@ impl RawDecodeStream {
         Ok(Self { streams: Mutex::new(streams), encoder, clean_up })
     }
 
-    fn streams(&self) -> MutexGuard<'_, Vec<DecodeStream>> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    fn streams(&self) -> PyResult<MutexGuard<'_, Vec<DecodeStream>>> {
+        lock(&self.streams)
     }
 
     fn decode(&self, ids: &[u32], skip_special_tokens: bool) -> Result<String, Error> {
@@ -40,10 +42,11 @@ impl RawDecodeStream {
     }
 }
 
+#[catch_panics]
 #[pymethods]
 impl RawDecodeStream {
     fn step(&self, py: Python<'_>, ids: Vec<Option<u32>>) -> PyResult<Vec<Option<String>>> {
-        let rows = py.detach(|| self.streams().len());
+        let rows = py.detach(|| self.streams().map(|streams| streams.len()))?;
         if ids.len() != rows {
             let expected = format!("{rows}, one for each sequence");
             return Err(bad_argument("ids", format!("{} ids", ids.len()), &expected));
@@ -52,13 +55,13 @@ impl RawDecodeStream {
             Some(id) => stream.step(id, |ids, skip| self.decode(ids, skip)),
             None => Ok(None),
         };
-        let steps = || self.streams().iter_mut().zip(ids).map(step).collect::<Result<_, Error>>();
-        py.detach(steps).map_err(raise)
+        py.detach(|| {
+            self.streams()?.iter_mut().zip(ids).map(step).collect::<Result<_, Error>>().map_err(raise)
+        })
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
         let finish = |stream: &mut DecodeStream| stream.finish(|ids, skip| self.decode(ids, skip));
-        let finishes = || self.streams().iter_mut().map(finish).collect::<Result<_, Error>>();
-        py.detach(finishes).map_err(raise)
+        py.detach(|| self.streams()?.iter_mut().map(finish).collect::<Result<_, Error>>().map_err(raise))
     }
 }

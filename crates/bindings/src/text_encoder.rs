@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use piecework_catch_panics::catch_panics;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -19,6 +20,7 @@ pub struct TextEncoder {
     plain: OnceLock<Option<(Py<Core>, bool)>>,
 }
 
+#[catch_panics]
 #[pymethods]
 impl TextEncoder {
     #[new]

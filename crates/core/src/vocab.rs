@@ -18,6 +18,8 @@ pub const MAX_ID: u32 = (1 << 28) - 1;
 /// The span of an id without token, whose end is before its start.
 const GAP: [u32; 2] = [1, 0];
 const EMPTY: [u32; 2] = [0, u32::MAX];
+/// How many slots are looked at for a token that is found, on average, at the most; mostly it is one or two.
+const PROBES: usize = 32;
 
 /// The names of the tables where they are taken apart.
 const TEXT: &str = "vocab.text";
@@ -98,11 +100,41 @@ impl Vocab {
         }
         let is_slot = |&[_, id]: &[u32; 2]| id == EMPTY[1] || (id as usize) < spans.len();
         let len = slots.iter().filter(|slot| slot[1] != EMPTY[1]).count();
-        if !slots.len().is_power_of_two() || !slots.iter().all(is_slot) || spans.len() > MAX_ID as usize + 1
-        {
+        let has_room = slots.len().is_power_of_two() && 2 * len <= slots.len().max(1);
+        if !has_room || !slots.iter().all(is_slot) || spans.len() > MAX_ID as usize + 1 {
             return Err(damaged(SLOTS, format!("{} slots for {} ids", slots.len(), spans.len())));
         }
-        Ok(Self { text, spans, slots, len })
+        let vocab = Self { text, spans, slots, len };
+        match vocab.is_found() {
+            true => Ok(vocab),
+            false => Err(damaged(SLOTS, "a hash table of other tokens")),
+        }
+    }
+
+    /// Whether the hash table has every token once, not far behind the slot that its hash names.
+    fn is_found(&self) -> bool {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut probes = PROBES + PROBES * self.len;
+        let mut tokens = 0;
+        for (token, id) in self.iter() {
+            let hash = hash(token);
+            let mut slot = hash as usize & mask;
+            loop {
+                let [tag, other] = self.slots[slot];
+                let is_tagged = tag == (hash >> 32) as u32;
+                if other == id && is_tagged {
+                    break;
+                }
+                let is_twice = is_tagged && self.token_of(other) == Some(token);
+                if other == EMPTY[1] || is_twice || probes == 0 {
+                    return false;
+                }
+                probes -= 1;
+                slot = (slot + 1) & mask;
+            }
+            tokens += 1;
+        }
+        tokens == self.len
     }
 
     /// The id of a token.

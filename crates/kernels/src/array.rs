@@ -1,18 +1,17 @@
-//! Arrays that never change: made in memory, or lent from a file that is mapped into it.
+//! Arrays that never change: made in memory, or read from a file.
 //!
 //! Tables are built as vectors and kept as arrays, so that the same code reads one that was built and one
 //! that a file holds. A copy shares the memory.
 
 use std::any::Any;
 use std::fmt;
-use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::ops::{Deref, Range};
 use std::ptr::NonNull;
 use std::str::Utf8Error;
 use std::sync::Arc;
 
-use memmap2::Mmap;
+use crate::pages;
 
 mod sealed {
     /// Any bytes are a value, and every byte of a value is one of its bytes.
@@ -38,6 +37,13 @@ mod sealed {
 pub trait Plain: sealed::Plain {}
 
 impl<T: sealed::Plain> Plain for T {}
+
+/// The bytes of some numbers.
+fn bytes_of(numbers: &mut [u64]) -> &mut [u8] {
+    let bytes = size_of_val(numbers);
+    // SAFETY: numbers have no padding, and any bytes are some.
+    unsafe { std::slice::from_raw_parts_mut(numbers.as_mut_ptr().cast(), bytes) }
+}
 
 /// An array that never changes.
 pub struct Array<T> {
@@ -66,7 +72,7 @@ impl<T: Plain> Deref for Array<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: by the invariant of `start`; both constructors begin with a slice of this length.
+        // SAFETY: by the invariant of `start`; every constructor begins with a slice of at least this length.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
@@ -82,19 +88,28 @@ impl<T: Plain> Array<T> {
 }
 
 impl Array<u8> {
-    /// Map a file into memory.
+    /// Read up to `len` bytes into memory of this process, which nobody else can change.
     ///
-    /// Nobody may change it while it is mapped: replace such a file by renaming another over it.
-    pub fn map(file: &File) -> io::Result<Self> {
-        if file.metadata()?.len() == 0 {
-            return Ok(Self::default());
+    /// The memory is aligned for every `Plain` type. An error where the system does not have as much.
+    pub fn read(source: &mut impl Read, len: usize) -> io::Result<Self> {
+        let words = len.div_ceil(size_of::<u64>());
+        let mut memory: Vec<u64> = pages::with_capacity(words);
+        if memory.capacity() < words {
+            return Err(io::ErrorKind::OutOfMemory.into());
         }
-        // SAFETY: the caller's files are written under another name and renamed when they are whole, so the
-        // one that is mapped keeps its content even when its name is given to another. Should somebody
-        // else write into it all the same, tables would be wrong or reading end the process, as with any
-        // mapped file; that is told where caches are documented.
-        let owner = Arc::new(unsafe { Mmap::map(file)? });
-        Ok(Self { start: NonNull::from(&owner[..]).cast(), len: owner.len(), owner })
+        memory.resize(words, 0);
+        let mut filled = 0;
+        while filled < len {
+            match source.read(&mut bytes_of(&mut memory)[filled..len]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let owner = Arc::new(memory);
+        let start = NonNull::from(owner.as_slice()).cast();
+        Ok(Self { start, len: filled, owner })
     }
 
     /// The values that a range of the bytes holds, if it is one and lies on their boundaries.
@@ -190,13 +205,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_stays_mapped_after_its_name_is_gone() {
-        let path = std::env::temp_dir().join(format!("piecework-array-{}", std::process::id()));
-        std::fs::write(&path, [1, 0, 0, 0, 2, 0, 0, 0]).unwrap();
-        let bytes = Array::map(&File::open(&path).unwrap()).unwrap();
-        std::fs::remove_file(&path).unwrap();
-        let numbers = bytes.view::<u32>(0..8).unwrap();
-        drop(bytes);
+    fn bytes_are_read_to_their_end_or_to_the_length() {
+        for (content, len) in [(&[][..], 0), (&[], 9), (&[1, 0, 0, 0, 2, 0, 0, 0], 8), (&[7; 300], 300)] {
+            let bytes = Array::read(&mut &content[..], len).unwrap();
+            assert_eq!(*bytes, *content);
+            assert!(bytes.as_ptr().addr().is_multiple_of(8));
+        }
+        assert_eq!(*Array::read(&mut &[7; 300][..], 65).unwrap(), [7; 65]);
+        assert!(Array::read(&mut &[7][..], usize::MAX / 2).is_err(), "more than any system has");
+        let numbers =
+            Array::read(&mut &[1, 0, 0, 0, 2, 0, 0, 0][..], 8).unwrap().view::<u32>(0..8).unwrap();
         assert_eq!(numbers.iter().map(|n| u32::from_le(*n)).collect::<Vec<_>>(), [1, 2]);
     }
 

@@ -4,12 +4,16 @@
 //! chunks. See "The Arrow C data interface", "The Arrow C stream interface" and "The Arrow PyCapsule
 //! interface" at arrow.apache.org.
 
-use std::ffi::{c_void, CStr};
+use std::ffi::CStr;
 use std::ptr::NonNull;
 
 mod raw;
 
-use raw::{RawArray, RawSchema, RawStream};
+/// The bytes of a view, and the most bytes of a value that stands in its view.
+const VIEW_BYTES: usize = 16;
+const INLINE_BYTES: usize = 12;
+
+pub use raw::{ArrowArray, ArrowSchema, ArrowStream};
 
 /// A column that a producer has lent; given back when it is dropped.
 #[derive(Debug)]
@@ -38,19 +42,22 @@ enum Layout {
 
 #[derive(Debug)]
 struct Chunk {
-    array: RawArray,
+    array: ArrowArray,
     layout: Layout,
 }
 
 impl Column {
-    /// Take the stream out of a capsule named `arrow_array_stream`.
+    /// Import a column from a stream of chunks.
     ///
-    /// `stream` must be the pointer of such a capsule, as Python gives it for that name: by its protocol
-    /// it holds a stream that nobody else has.
-    pub fn of_stream(stream: NonNull<c_void>) -> Result<Self, Unreadable> {
-        // SAFETY: a capsule of this name holds a `struct ArrowArrayStream`; taking it marks it as gone, so a
-        // second reader finds it released.
-        let mut stream = unsafe { RawStream::take(stream.cast()) }.ok_or_else(gone)?;
+    /// The stream is moved out and marked as released, so that a second import finds it gone.
+    ///
+    /// # Safety
+    /// `stream` must point to an aligned `struct ArrowArrayStream`, released or not, that nobody else uses during
+    /// the call. What the stream and its arrays lend must be as the C data interface says: buffers of the sizes
+    /// that length, offset and offsets require, unchanged until the array is released.
+    pub unsafe fn from_stream(stream: NonNull<ArrowStream>) -> Result<Self, Unreadable> {
+        // SAFETY: by the contract of this function.
+        let mut stream = unsafe { ArrowStream::take(stream) }.ok_or_else(gone)?;
         let layout = layout_of(&stream.schema()?)?;
         let mut chunks = Vec::new();
         while let Some(array) = stream.next()? {
@@ -59,12 +66,17 @@ impl Column {
         Ok(Self::of_chunks(chunks))
     }
 
-    /// Take an array and its schema out of capsules named `arrow_array` and `arrow_schema`.
+    /// Import a column from one array and its schema, both moved out and marked as released.
     ///
-    /// Both must be the pointers of such capsules, as Python gives them for these names.
-    pub fn of_array(schema: NonNull<c_void>, array: NonNull<c_void>) -> Result<Self, Unreadable> {
-        // SAFETY: capsules of these names hold a `struct ArrowSchema` and a `struct ArrowArray`.
-        let (schema, array) = unsafe { (RawSchema::take(schema.cast()), RawArray::take(array.cast())) };
+    /// # Safety
+    /// `schema` and `array` must point to an aligned `struct ArrowSchema` and `struct ArrowArray`, released or not,
+    /// that nobody else uses during the call; the array must lend what `from_stream` requires.
+    pub unsafe fn from_array(
+        schema: NonNull<ArrowSchema>,
+        array: NonNull<ArrowArray>,
+    ) -> Result<Self, Unreadable> {
+        // SAFETY: by the contract of this function.
+        let (schema, array) = unsafe { (ArrowSchema::take(schema), ArrowArray::take(array)) };
         let layout = layout_of(&schema.ok_or_else(gone)?)?;
         Ok(Self::of_chunks(vec![Chunk::new(array.ok_or_else(gone)?, layout)?]))
     }
@@ -108,7 +120,7 @@ fn gone() -> Unreadable {
     Unreadable("an Arrow array that was taken before".into())
 }
 
-fn layout_of(schema: &RawSchema) -> Result<Layout, Unreadable> {
+fn layout_of(schema: &ArrowSchema) -> Result<Layout, Unreadable> {
     let format = schema.format();
     match format.as_str() {
         _ if schema.has_dictionary() => Err(Unreadable("an Arrow dictionary".into())),
@@ -122,13 +134,15 @@ fn layout_of(schema: &RawSchema) -> Result<Layout, Unreadable> {
 
 impl Chunk {
     /// Check what can be checked: the interface does not tell how long most buffers are.
-    fn new(array: RawArray, layout: Layout) -> Result<Self, Unreadable> {
+    fn new(array: ArrowArray, layout: Layout) -> Result<Self, Unreadable> {
         let chunk = Self { array, layout };
         let wrong = |what: &str| Err(Unreadable(format!("an Arrow array {what}")));
         if !chunk.array.is_sound(layout) {
             return wrong("with wrong sizes or without its buffers");
         }
-        if (0..chunk.len()).any(|row| !chunk.is_null(row) && chunk.get(row).is_none()) {
+        // A column of nulls has no buffers, and any length: there is nothing to walk through.
+        let has_values = layout != Layout::Nulls;
+        if has_values && (0..chunk.len()).any(|row| !chunk.is_null(row) && chunk.get(row).is_none()) {
             return wrong("whose offsets do not rise");
         }
         Ok(chunk)
@@ -158,20 +172,30 @@ impl Chunk {
         let at = self.array.offset() + row;
         match self.layout {
             Layout::Short => {
-                let offsets = self.array.buffer::<i32>(1)?;
-                // SAFETY: there is one offset more than values, and `at` is that of a value.
-                let (start, end) = unsafe { (offsets.add(at).read(), offsets.add(at + 1).read()) };
+                // SAFETY: there is one offset more than values, and `at` is the number of a value.
+                let (start, end) = unsafe { (self.item::<i32>(1, at)?, self.item::<i32>(1, at + 1)?) };
                 self.slice(start.into(), end.into())
             }
             Layout::Long => {
-                let offsets = self.array.buffer::<i64>(1)?;
                 // SAFETY: as above.
-                let (start, end) = unsafe { (offsets.add(at).read(), offsets.add(at + 1).read()) };
+                let (start, end) = unsafe { (self.item(1, at)?, self.item(1, at + 1)?) };
                 self.slice(start, end)
             }
             Layout::Views => self.viewed(at),
             Layout::Nulls => None,
         }
+    }
+
+    /// Item `at` of a buffer; `None` where the array lacks the buffer.
+    ///
+    /// Buffers need not be aligned: the interface recommends it only.
+    ///
+    /// # Safety
+    /// The buffer, where there is one, must have that item, and any bytes must be a `T`.
+    unsafe fn item<T: Copy>(&self, buffer: usize, at: usize) -> Option<T> {
+        let start = self.array.buffer::<T>(buffer)?;
+        // SAFETY: by the contract of this function.
+        Some(unsafe { start.add(at).read_unaligned() })
     }
 
     fn slice(&self, start: i64, end: i64) -> Option<&[u8]> {
@@ -184,22 +208,23 @@ impl Chunk {
     }
 
     /// A value by its view: length, then the value itself up to 12 bytes, else its first four, the buffer and
-    /// the place there.
+    /// the offset there.
     fn viewed(&self, at: usize) -> Option<&[u8]> {
-        let views = self.array.buffer::<[u32; 4]>(1)?;
         // SAFETY: there is a view for every value.
-        let view = unsafe { &*views.add(at) };
-        let len = view[0] as usize;
-        if len <= 12 {
+        let [len, _, buffer, start] =
+            unsafe { self.item::<[u32; 4]>(1, at)? }.map(|number| number as usize);
+        if len <= INLINE_BYTES {
+            let views = self.array.buffer::<u8>(1)?;
             // SAFETY: the 12 bytes after the length are part of the view, which lives as long as the array.
-            return Some(unsafe { std::slice::from_raw_parts(view.as_ptr().add(1).cast(), len) });
+            return Some(unsafe { std::slice::from_raw_parts(views.add(VIEW_BYTES * at + 4), len) });
         }
-        let (buffer, start) = (view[2] as usize, view[3] as usize);
         let data_buffers = self.array.buffers().checked_sub(3)?;
-        let sizes = self.array.buffer::<i64>(2 + data_buffers)?;
+        if buffer >= data_buffers {
+            return None;
+        }
         // SAFETY: the last buffer holds the size of every data buffer, and this is the number of one.
-        let size = (buffer < data_buffers).then(|| unsafe { sizes.add(buffer).read() })?;
-        if start + len > usize::try_from(size).ok()? {
+        let size = unsafe { self.item::<i64>(2 + data_buffers, buffer)? };
+        if start.checked_add(len)? > usize::try_from(size).ok()? {
             return None;
         }
         let data = self.array.buffer::<u8>(2 + buffer)?;
@@ -208,12 +233,15 @@ impl Chunk {
     }
 }
 
-/// The format of a schema as text.
-fn text_of(pointer: *const std::ffi::c_char) -> String {
+/// A string of the interface, or nothing for a null pointer.
+///
+/// # Safety
+/// `pointer` must be null or point to a string that ends with a zero and lives during the call.
+unsafe fn text_of(pointer: *const std::ffi::c_char) -> String {
     if pointer.is_null() {
         return String::new();
     }
-    // SAFETY: strings of the interface end with a zero and live as long as their structure.
+    // SAFETY: by the contract of this function.
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 

@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 
 /// Below this many bytes no large page fits.
 const LEAST_BYTES: usize = 2 << 20;
+#[cfg(all(target_os = "linux", not(miri)))]
 const PAGE_BYTES: usize = 4096;
 
 /// An empty vector with room for `capacity`, in large pages where the system has them.
@@ -24,23 +25,23 @@ fn prefer_large_pages<T>(memory: &mut [MaybeUninit<T>]) {
     if bytes < LEAST_BYTES {
         return;
     }
-    let start = memory.as_mut_ptr().cast::<u8>();
-    let skipped = start.align_offset(PAGE_BYTES);
-    let whole = bytes.saturating_sub(skipped) / PAGE_BYTES * PAGE_BYTES;
-    advise(start.wrapping_add(skipped), whole);
+    advise(memory);
 }
 
-#[cfg(target_os = "linux")]
-fn advise(start: *mut u8, bytes: usize) {
-    // SAFETY: the range lies in memory of the caller, and the advice neither reads nor writes it. A refusal is as
-    // good as no advice.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn advise<T>(memory: &mut [MaybeUninit<T>]) {
+    let (start, bytes) = (memory.as_mut_ptr().cast::<u8>(), size_of_val(memory));
+    let skipped = start.align_offset(PAGE_BYTES);
+    let whole = bytes.saturating_sub(skipped) / PAGE_BYTES * PAGE_BYTES;
+    // SAFETY: the range is within `memory`, and the advice neither reads nor writes it. A refusal is as good as no
+    // advice.
     unsafe {
-        libc::madvise(start.cast(), bytes, libc::MADV_HUGEPAGE);
+        libc::madvise(start.wrapping_add(skipped).cast(), whole, libc::MADV_HUGEPAGE);
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-fn advise(_: *mut u8, _: usize) {}
+#[cfg(not(all(target_os = "linux", not(miri))))]
+fn advise<T>(_: &mut [MaybeUninit<T>]) {}
 
 #[cfg(test)]
 mod tests {

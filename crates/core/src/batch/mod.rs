@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard};
 use piecework_kernels::prefetch::prefetch_read;
 
 use crate::error::Error;
-use crate::pipeline::{room_for, Input, Options, Pipeline, Scratch};
+use crate::pipeline::{room_for, try_lock, Input, Options, Pipeline, Scratch};
 use crate::postprocess::Frame;
 use gather::Gather;
 use shares::{shares_of, work_on, Stop};
@@ -57,7 +57,7 @@ impl Encoder {
 
     /// Run `work` with a scratch that no other thread has.
     pub fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
-        if let Ok(mut first) = self.first.try_lock() {
+        if let Some(mut first) = try_lock(&self.first) {
             return work(first.get_or_insert_with(|| self.new_scratch()));
         }
         let taken = self.idle().and_then(|mut idle| idle.pop());
@@ -78,7 +78,7 @@ impl Encoder {
     /// Never waits for long: one that was in use when this process was forked is passed by.
     fn idle(&self) -> Option<MutexGuard<'_, Scratches>> {
         (0..MAX_TRIES).find_map(|_| {
-            let guard = self.idle.try_lock().ok();
+            let guard = try_lock(&self.idle);
             if guard.is_none() {
                 std::hint::spin_loop();
             }

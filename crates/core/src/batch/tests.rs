@@ -168,3 +168,16 @@ proptest! {
         check(&if is_bert { bert() } else { byte_level() }, &texts, add_special_tokens, cache_bytes);
     }
 }
+
+#[test]
+fn a_panic_leaves_the_first_scratch_usable() {
+    let encoder = Encoder::new(Pipeline::compile(bert()).unwrap());
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        encoder.with_scratch(|_| panic!("on purpose"));
+    }));
+    assert!(panicked.is_err());
+    let first = encoder.with_scratch(|scratch| std::ptr::from_ref(scratch));
+    let second = encoder.with_scratch(|scratch| std::ptr::from_ref(scratch));
+    assert_eq!(first, second);
+    assert!(encoder.idle().unwrap().is_empty(), "the first scratch is used again");
+}

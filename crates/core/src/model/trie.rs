@@ -62,17 +62,15 @@ impl Trie {
         parts.put(ENTRIES, &self.entries);
     }
 
-    /// Put together a trie of `SETS` sets of keys whose entries are below `entries`, if it is there; else
-    /// build it.
-    pub(super) fn restore_or_build<'k, const SETS: usize>(
+    /// Put together the trie of some sets of keys, each key once, if `parts` has it; else build it.
+    pub(super) fn restore_or_build<const SETS: usize>(
         parts: &Parts,
-        entries: usize,
-        sets: impl FnOnce() -> [Vec<(&'k [u8], u32)>; SETS],
+        sets: [Vec<(&[u8], u32)>; SETS],
     ) -> Result<(Self, Vec<Step>), Error> {
         if parts.has(UNITS) {
-            stored::restore(parts, entries, SETS)
+            stored::restore(parts, &sets)
         } else {
-            Self::build(sets())
+            Self::build(sets)
         }
     }
 

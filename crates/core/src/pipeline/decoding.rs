@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use super::locks::try_lock;
 use super::Pipeline;
 use crate::decode::{Gather, Tokens};
 use crate::error::Error;
@@ -45,7 +46,7 @@ impl Gathers {
         ids: usize,
         make: impl FnOnce() -> Option<Gather>,
     ) -> Arc<Option<Gather>> {
-        let Ok(mut made) = self.0[clean_up.map_or(2, usize::from)].try_lock() else {
+        let Some(mut made) = try_lock(&self.0[clean_up.map_or(2, usize::from)]) else {
             return Arc::default();
         };
         match &*made {

@@ -126,8 +126,16 @@ fn merges(vocab: &Vocab, parts: &Parts) -> Result<Vec<(String, String)>, Error> 
     all(parts.get::<[u32; 2]>(MERGES)?.iter().map(pair))
 }
 
+/// Entries in the order of the file they come from: every id of the vocabulary once.
 fn by_ids(vocab: &Vocab, parts: &Parts) -> Result<VocabSpec, Error> {
-    all(parts.get::<u32>(IDS)?.iter().map(|&id| Ok((token(vocab, id)?, id))))
+    let ids = parts.get::<u32>(IDS)?;
+    let mut is_listed = vec![false; vocab.id_bound()];
+    let is_new =
+        |&id: &u32| is_listed.get_mut(id as usize).is_some_and(|listed| !std::mem::replace(listed, true));
+    if ids.len() != vocab.len() || !ids.iter().all(is_new) {
+        return Err(damaged(IDS, format!("{} ids for {} entries", ids.len(), vocab.len())));
+    }
+    all(ids.iter().map(|&id| Ok((token(vocab, id)?, id))))
 }
 
 fn listed(vocab: &Vocab, scores: &[f64]) -> Result<Vec<(String, f64)>, Error> {

@@ -1,4 +1,4 @@
-//! Caches: a tokenizer with its built tables, to be mapped into memory.
+//! Compiled caches: a tokenizer with its built tables.
 //!
 //! A header, a list of sections and the sections, each an array of numbers or text that begins at a multiple
 //! of 64 bytes. One checksum covers all that follows it, so a file that was cut, changed or written
@@ -35,6 +35,9 @@ pub struct Cached {
 const SPEC: &str = "spec";
 const SPECIAL_IN_TEXT: &str = "special_in_text";
 const KEY: &str = "key";
+
+/// What a tokenizer may do with special tokens in text.
+const TREATMENTS: [&str; 3] = ["parse", "text", "refuse"];
 
 /// Write a cache; `parts` are the tables of the tokenizer of this specification.
 ///
@@ -88,7 +91,11 @@ fn read_sections(parts: Parts) -> Result<Cached, Error> {
     };
     let mut spec = tokenizer_json::read(&parts.get::<u8>(SPEC)?)?;
     spec.model = entries::get(&parts)?;
-    Ok(Cached { spec, special_in_text: text(SPECIAL_IN_TEXT)?, key: parts.get::<u8>(KEY)?.to_vec(), parts })
+    let special_in_text = text(SPECIAL_IN_TEXT)?;
+    if !TREATMENTS.contains(&special_in_text.as_str()) {
+        return Err(damaged(SPECIAL_IN_TEXT, special_in_text));
+    }
+    Ok(Cached { spec, special_in_text, key: parts.get::<u8>(KEY)?.to_vec(), parts })
 }
 
 /// Everything but the model.

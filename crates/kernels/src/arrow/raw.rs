@@ -5,52 +5,52 @@ use std::ptr::{self, NonNull};
 
 use super::{text_of, Layout, Unreadable};
 
-/// `struct ArrowSchema`.
+/// `struct ArrowSchema` of the C data interface.
 #[repr(C)]
 #[derive(Debug)]
-pub(super) struct RawSchema {
+pub struct ArrowSchema {
     format: *const c_char,
     name: *const c_char,
     metadata: *const c_char,
     flags: i64,
     n_children: i64,
-    children: *mut *mut RawSchema,
-    dictionary: *mut RawSchema,
-    release: Option<unsafe extern "C" fn(*mut RawSchema)>,
+    children: *mut *mut ArrowSchema,
+    dictionary: *mut ArrowSchema,
+    release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
     private_data: *mut c_void,
 }
 
-/// `struct ArrowArray`.
+/// `struct ArrowArray` of the C data interface.
 #[repr(C)]
 #[derive(Debug)]
-pub(super) struct RawArray {
+pub struct ArrowArray {
     length: i64,
     null_count: i64,
     offset: i64,
     n_buffers: i64,
     n_children: i64,
     buffers: *mut *const c_void,
-    children: *mut *mut RawArray,
-    dictionary: *mut RawArray,
-    release: Option<unsafe extern "C" fn(*mut RawArray)>,
+    children: *mut *mut ArrowArray,
+    dictionary: *mut ArrowArray,
+    release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
     private_data: *mut c_void,
 }
 
-/// `struct ArrowArrayStream`.
+/// `struct ArrowArrayStream` of the C stream interface.
 #[repr(C)]
 #[derive(Debug)]
-pub(super) struct RawStream {
-    get_schema: Option<unsafe extern "C" fn(*mut RawStream, *mut RawSchema) -> c_int>,
-    get_next: Option<unsafe extern "C" fn(*mut RawStream, *mut RawArray) -> c_int>,
-    get_last_error: Option<unsafe extern "C" fn(*mut RawStream) -> *const c_char>,
-    release: Option<unsafe extern "C" fn(*mut RawStream)>,
+pub struct ArrowStream {
+    get_schema: Option<unsafe extern "C" fn(*mut ArrowStream, *mut ArrowSchema) -> c_int>,
+    get_next: Option<unsafe extern "C" fn(*mut ArrowStream, *mut ArrowArray) -> c_int>,
+    get_last_error: Option<unsafe extern "C" fn(*mut ArrowStream) -> *const c_char>,
+    release: Option<unsafe extern "C" fn(*mut ArrowStream)>,
     private_data: *mut c_void,
 }
 
 // SAFETY: what an array lends is never changed, and the interface lets any thread release it.
-unsafe impl Send for RawArray {}
+unsafe impl Send for ArrowArray {}
 // SAFETY: as above; nothing is changed through a shared reference.
-unsafe impl Sync for RawArray {}
+unsafe impl Sync for ArrowArray {}
 
 /// The common part: moved out of a producer's memory, released once.
 macro_rules! released_when_dropped {
@@ -85,13 +85,14 @@ macro_rules! released_when_dropped {
     };
 }
 
-released_when_dropped!(RawSchema);
-released_when_dropped!(RawArray);
-released_when_dropped!(RawStream);
+released_when_dropped!(ArrowSchema);
+released_when_dropped!(ArrowArray);
+released_when_dropped!(ArrowStream);
 
-impl RawSchema {
+impl ArrowSchema {
     pub(super) fn format(&self) -> String {
-        text_of(self.format)
+        // SAFETY: the format is such a string as long as the schema is not released, which its drop does.
+        unsafe { text_of(self.format) }
     }
 
     pub(super) fn has_dictionary(&self) -> bool {
@@ -99,7 +100,7 @@ impl RawSchema {
     }
 }
 
-impl RawArray {
+impl ArrowArray {
     const EMPTY: Self = Self {
         length: 0,
         null_count: 0,
@@ -152,10 +153,10 @@ impl RawArray {
     }
 }
 
-impl RawStream {
+impl ArrowStream {
     /// The schema of every chunk.
-    pub(super) fn schema(&mut self) -> Result<RawSchema, Unreadable> {
-        let mut schema = RawSchema {
+    pub(super) fn schema(&mut self) -> Result<ArrowSchema, Unreadable> {
+        let mut schema = ArrowSchema {
             format: ptr::null(),
             name: ptr::null(),
             metadata: ptr::null(),
@@ -175,8 +176,8 @@ impl RawStream {
     }
 
     /// The next chunk; `None` after the last.
-    pub(super) fn next(&mut self) -> Result<Option<RawArray>, Unreadable> {
-        let mut array = RawArray::EMPTY;
+    pub(super) fn next(&mut self) -> Result<Option<ArrowArray>, Unreadable> {
+        let mut array = ArrowArray::EMPTY;
         let get = self.get_next.ok_or_else(incomplete)?;
         // SAFETY: as above.
         match unsafe { get(self, &mut array) } {
@@ -186,8 +187,9 @@ impl RawStream {
     }
 
     fn last_error(&mut self) -> Unreadable {
-        // SAFETY: asked right after a call that failed, as the interface has it.
-        let said = self.get_last_error.map(|get| text_of(unsafe { get(self) }));
+        // SAFETY: asked right after a call that failed, as the interface has it; the text lives until the next
+        // call on the stream.
+        let said = self.get_last_error.map(|get| unsafe { text_of(get(self)) });
         Unreadable(format!("an Arrow stream that fails: {}", said.unwrap_or_default()))
     }
 }
@@ -197,9 +199,9 @@ fn incomplete() -> Unreadable {
 }
 
 #[cfg(test)]
-impl RawSchema {
+impl ArrowSchema {
     pub(super) fn made(format: &'static std::ffi::CStr) -> Self {
-        unsafe extern "C" fn release(schema: *mut RawSchema) {
+        unsafe extern "C" fn release(schema: *mut ArrowSchema) {
             // SAFETY: called with the schema that is to be marked.
             unsafe { (*schema).release = None };
         }
@@ -218,12 +220,13 @@ impl RawSchema {
 }
 
 #[cfg(test)]
-impl RawArray {
+impl ArrowArray {
+    /// An array that lends `buffers`. What reads it is unsafe: see `Column::from_array`.
     pub(super) fn made(
         length: i64,
         offset: i64,
         buffers: &mut [*const c_void],
-        release: unsafe extern "C" fn(*mut RawArray),
+        release: unsafe extern "C" fn(*mut ArrowArray),
     ) -> Self {
         let n_buffers = buffers.len() as i64;
         Self {

@@ -5,20 +5,20 @@ use super::WORDS;
 /// The place of a key that is none of the others and not zero.
 #[inline(always)]
 pub(super) fn find(keys: &[u128; WORDS], key: u128) -> Option<usize> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     return find_sse2(keys, key);
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     find_scalar(keys, key)
 }
 
 /// The definition.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, miri, not(target_arch = "x86_64")))]
 #[inline(always)]
 pub(super) fn find_scalar(keys: &[u128; WORDS], key: u128) -> Option<usize> {
     keys.iter().position(|&found| found == key)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 pub(super) fn find_sse2(keys: &[u128; WORDS], key: u128) -> Option<usize> {
     use std::arch::x86_64::*;

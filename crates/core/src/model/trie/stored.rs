@@ -1,19 +1,20 @@
-//! A trie that a file holds, checked: every step leads to a slot, and every state hangs below a root.
+//! A trie that a file holds, checked: it is one of the keys that it should hold, and of no others.
+//!
+//! What is built on it relies on that: with another trie, a match could be longer than the text.
 
 use super::{Step, Trie, BASE, BLOCK, ENTRIES, NOBODY, NONE, PARENT, UNITS};
 use crate::error::Error;
 use crate::parts::{damaged, Parts};
 
-/// Put a trie with so many roots together; also gives its states in breadth-first order. Linear.
-pub(super) fn restore(parts: &Parts, entries: usize, roots: usize) -> Result<(Trie, Vec<Step>), Error> {
+/// Put together the trie of these sets of keys; also gives its states in breadth-first order.
+///
+/// Linear in the slots and the bytes of the keys.
+pub(super) fn restore(parts: &Parts, sets: &[Vec<(&[u8], u32)>]) -> Result<(Trie, Vec<Step>), Error> {
     let trie = Trie { units: parts.get(UNITS)?, entries: parts.get(ENTRIES)? };
     let slots = trie.units.len();
     let is_whole = slots >= BLOCK && slots.is_multiple_of(BLOCK) && slots < (NONE / 2) as usize;
     if !is_whole || trie.entries.len() != slots {
         return Err(damaged(UNITS, format!("{slots} slots and {} entries", trie.entries.len())));
-    }
-    if let Some(id) = trie.entries.iter().find(|&&id| id != NONE && id as usize >= entries) {
-        return Err(damaged(ENTRIES, format!("entry {id} of {entries}")));
     }
     // Slots come in blocks of 256, so a base within the array keeps all children within it.
     let leads_within = |unit: &[u32; 2]| {
@@ -22,8 +23,32 @@ pub(super) fn restore(parts: &Parts, entries: usize, roots: usize) -> Result<(Tr
     if !trie.units.iter().all(leads_within) {
         return Err(damaged(UNITS, "a step that leads nowhere"));
     }
-    let steps = breadth_first(&trie, roots).ok_or_else(|| damaged(UNITS, "states below no root"))?;
+    let steps = breadth_first(&trie, sets.len()).ok_or_else(|| damaged(UNITS, "states below no root"))?;
+    if !holds(&trie, &steps, sets) {
+        return Err(damaged(ENTRIES, "other keys"));
+    }
     Ok((trie, steps))
+}
+
+/// Whether every key ends where its number stands, and no state leads to anything else.
+fn holds(trie: &Trie, steps: &[Step], sets: &[Vec<(&[u8], u32)>]) -> bool {
+    let mut is_passed = vec![false; trie.slots()];
+    let (mut passed, mut ended) = (0, 0);
+    for (root, keys) in (0..).zip(sets) {
+        for &(key, number) in keys.iter().filter(|(key, _)| !key.is_empty()) {
+            let mut state = root;
+            for &byte in key {
+                let Some(next) = trie.child(state, byte) else { return false };
+                passed += usize::from(!std::mem::replace(&mut is_passed[next as usize], true));
+                state = next;
+            }
+            if trie.entry(state) != Some(number) {
+                return false;
+            }
+            ended += 1;
+        }
+    }
+    passed == steps.len() && ended == trie.entries.iter().filter(|&&entry| entry != NONE).count()
 }
 
 /// All states but the roots, each after its parent; `None` if some hang below none.

@@ -2,7 +2,7 @@
 
 use super::super::trie::Trie;
 use crate::error::Error;
-use crate::parts::{damaged, Parts};
+use crate::parts::Parts;
 
 const ROOT: u32 = 0;
 const NONE: u32 = u32::MAX;
@@ -45,8 +45,8 @@ impl Pieces {
 
     /// Build from pieces by id, over the trie that `parts` may have; empty ones are never found.
     pub(in crate::model) fn restore(vocab: &[(&str, f64)], parts: &Parts) -> Result<Self, Error> {
-        let keys = || (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
-        let (trie, order) = Trie::restore_or_build(parts, vocab.len(), || [keys()])?;
+        let keys = (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
+        let (trie, order) = Trie::restore_or_build(parts, [keys])?;
         let scored = |(token, score): &(&str, f64)| ScoredPiece {
             score: *score,
             byte_len: token.len() as u32,
@@ -62,9 +62,6 @@ impl Pieces {
             let mut longest = built.links[failure as usize].longest;
             if let Some(id) = built.trie.entry(step.state) {
                 let piece = &mut built.pieces[id as usize];
-                if piece.byte_len != step.depth {
-                    return Err(damaged("trie.entries", format!("entry {id} after {} bytes", step.depth)));
-                }
                 piece.shorter = longest;
                 longest = id;
             }

@@ -51,14 +51,12 @@ impl WordPiece {
     pub(super) fn restore(spec: &WordPieceSpec, vocab: &Vocab, parts: &Parts) -> Result<Self, Error> {
         let unk_id = vocab.require(&spec.unk_token, "model.unk_token")?;
         let prefix = spec.continuing_subword_prefix.as_str();
-        let (trie, order) = Trie::restore_or_build(parts, vocab.id_bound(), || {
-            let at_start = vocab.iter().map(|(token, id)| (token.as_bytes(), id)).collect();
-            let inside = vocab
-                .iter()
-                .filter_map(|(token, id)| Some((token.strip_prefix(prefix)?.as_bytes(), id)))
-                .collect();
-            [at_start, inside]
-        })?;
+        let at_start = vocab.iter().map(|(token, id)| (token.as_bytes(), id)).collect();
+        let inside = vocab
+            .iter()
+            .filter_map(|(token, id)| Some((token.strip_prefix(prefix)?.as_bytes(), id)))
+            .collect();
+        let (trie, order) = Trie::restore_or_build(parts, [at_start, inside])?;
         let states = States::compute(&trie, &order)?;
         let mut entry_lens = Vec::new();
         for (token, id) in vocab.iter() {

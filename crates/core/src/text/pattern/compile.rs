@@ -119,7 +119,7 @@ impl Compiler {
             points: self.points,
             registers: self.registers as usize,
         };
-        debug_assert!(program.is_sound());
+        assert!(program.is_sound(), "a compiled pattern names what it does not have");
         program
     }
 

@@ -2,7 +2,7 @@
 //!
 //! What takes longer than an instruction should (long texts, runs, many registers) counts as several steps.
 //! Numbers in instructions index the tables of the program without being asked for: the compiler alone makes
-//! them, and `Program::is_sound` says in every test that they are in range. Places in the text are asked for.
+//! them, and `Program::is_sound` is asserted of every program. Places in the text are asked for.
 
 use super::memo::Memo;
 use super::program::{Inst, Pc, Program};

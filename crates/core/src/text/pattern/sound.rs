@@ -3,7 +3,7 @@
 use super::program::{Choice, Inst, Pc, Program, Slot, NO_SLOT};
 
 impl Program {
-    /// Asked of every program where assertions are on.
+    /// Whether every number is in range. Asserted of every compiled program; linear in its size.
     pub(super) fn is_sound(&self) -> bool {
         let has_match = self.code.iter().any(|inst| matches!(inst, Inst::Match));
         let points = &self.points;
@@ -77,5 +77,21 @@ impl Program {
 
     fn has_register(&self, register: u32) -> bool {
         self.registers > register as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::pattern::program::Inst;
+    use crate::text::pattern::{compile, oniguruma};
+
+    #[test]
+    fn a_program_that_jumps_beyond_its_end_is_not_sound() {
+        let source = r"(?:ab|c+|[^d])*(?=e)\1?(x)";
+        let mut program = compile::compile(oniguruma::read(source).unwrap()).unwrap();
+        assert!(program.is_sound());
+        let end = program.code.len();
+        program.code[0] = Inst::Jump(end as u32);
+        assert!(!program.is_sound());
     }
 }

@@ -1,0 +1,77 @@
+//! Panics become `InternalError`: no Rust panic reaches Python as one.
+//!
+//! The attribute `#[catch_panics]` runs the body of every function that Python calls in `caught`. A panic in a
+//! worker thread continues in the thread that started it, and is caught there.
+
+use std::any::Any;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+use piecework_catch_panics::catch_panics;
+use pyo3::prelude::*;
+
+use crate::core::{compile, Core};
+use crate::errors::internal;
+
+/// What the panic hook knows of the last panic, until it is caught.
+static LAST: Mutex<Option<String>> = Mutex::new(None);
+
+/// Run `work`; a panic in it is an `InternalError`.
+///
+/// Shared state must be usable after a panic: locks that `work` holds reset or refuse what they guard.
+pub(crate) fn caught<R>(work: impl FnOnce() -> R) -> PyResult<R> {
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        let reported = last().take();
+        internal(&reported.unwrap_or_else(|| message(&*payload).to_owned()))
+    })
+}
+
+/// Keep panics off standard error: the exception tells the message and the place.
+///
+/// With `RUST_BACKTRACE` set, Rust's own report with the backtrace is printed too.
+pub(crate) fn install_hook() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            *last() = Some(described(info));
+            if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
+                report(info);
+            }
+        }));
+    });
+}
+
+/// Lock what a panic may leave half changed: an `InternalError` after one.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
+    mutex.lock().map_err(|_| internal("an earlier panic, which left this object half changed"))
+}
+
+fn described(info: &PanicHookInfo<'_>) -> String {
+    let message = message(info.payload());
+    info.location().map_or_else(|| message.to_owned(), |location| format!("{message} ({location})"))
+}
+
+fn message(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
+}
+
+fn last() -> MutexGuard<'static, Option<String>> {
+    LAST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Panic, for tests: the panic goes on in the Rust code that calls the Python function that calls this.
+///
+/// The one function of the module without `#[catch_panics]`.
+#[pyfunction]
+pub(crate) fn panic_for_tests() {
+    panic!("a panic on purpose");
+}
+
+/// Panic while a tokenizer file is read, for tests.
+#[catch_panics]
+#[pyfunction]
+pub(crate) fn panic_in_loading_for_tests(py: Python<'_>) -> PyResult<Core> {
+    compile(py, "tokenizer.json", || panic!("a panic on purpose"))
+}
