@@ -22,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build test test-fast test-data test-levels test-neon lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build test test-fast test-data test-levels test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -32,6 +32,7 @@ help:
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
+	@echo "make test-miri    run the Rust tests of the kernels under Miri (nightly toolchain with miri)"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
 	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
 	@echo "make bench        compare with other libraries, in ten minutes (quiet machine)"
@@ -76,6 +77,13 @@ test-neon: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER := $(ARM_LINKER)
 test-neon: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER := $(ARM_RUNNER)
 test-neon:
 	cargo test --target $(ARM) --package piecework-kernels --package piecework-core --lib --quiet
+
+# Miri interprets the definitions of the kernels, in place of SIMD, and the Arrow import, on fewer cases.
+# No test has to be left out: nothing maps a file.
+test-miri:
+	@cargo +nightly miri --version > /dev/null 2>&1 || { \
+	  echo "make test-miri needs Miri: rustup toolchain install nightly --component miri,rust-src" >&2; exit 1; }
+	cargo +nightly miri test --package piecework-kernels --lib
 
 lint: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
 	$(BIN)/ruff check .

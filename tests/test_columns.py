@@ -50,6 +50,54 @@ def test_every_column_gives_the_ids_of_the_list(kind: str, texts: list[str]) -> 
         assert batch[row].tokens == TOK.encode(text).tokens
 
 
+def misaligned(buffer: Any) -> Any:
+    """Return a copy of a buffer that begins one byte after a multiple of 64."""
+    if buffer is None:
+        return None
+    memory = pa.allocate_buffer(buffer.size + 65)
+    copy = np.frombuffer(memory, np.uint8)
+    copy[1 : 1 + buffer.size] = np.frombuffer(buffer, np.uint8)
+    moved = memory.slice(1, buffer.size)
+    assert moved.address % 64 == 1
+    return moved
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.large_binary()])
+@pytest.mark.parametrize("with_nulls", [False, True])
+def test_arrow_buffers_need_not_be_aligned(kind: Any, with_nulls: bool) -> None:
+    texts = ["before", *TEXTS, "after"]
+    values: list[Any] = [text.encode() for text in texts] if kind == pa.large_binary() else texts
+    whole = pa.array([*values, None] if with_nulls else values, kind)
+    moved = pa.Array.from_buffers(kind, len(whole), [misaligned(buffer) for buffer in whole.buffers()])
+    expected = TOK.encode_batch(texts).to_lists()
+    assert TOK.encode_batch(moved.slice(0, len(texts))).to_lists() == expected
+    for start, length in ((1, len(TEXTS)), (3, 2), (len(texts), 0)):
+        rows = slice(start, start + length)
+        sliced = moved.slice(start, length)
+        assert sliced.buffers()[1].address % 4 == 1
+        assert TOK.encode_batch(sliced).to_lists() == expected[rows]
+        assert TOK.encode_batch(pa.chunked_array([sliced, sliced])).to_lists() == expected[rows] * 2
+
+
+def test_a_capsule_of_another_name_is_refused() -> None:
+    class Lends:
+        def __init__(self, schema: Any, array: Any) -> None:
+            self.capsules = (schema, array)
+
+        def __arrow_c_array__(self, requested_schema: object = None) -> Any:
+            return self.capsules
+
+    schema, array = pa.array(TEXTS).__arrow_c_array__()
+    for swapped in (Lends(array, schema), Lends(schema, schema), Lends("no", "capsule")):
+        with pytest.raises((ValueError, TypeError)):
+            TOK.encode_batch(swapped)
+    expected = TOK.encode_batch(TEXTS).to_lists()
+    column = Lends(schema, array)
+    assert TOK.encode_batch(column).to_lists() == expected
+    with pytest.raises(pw.errors.ArgumentError, match="taken before"):
+        TOK.encode_batch(column)
+
+
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40)))
 def test_arrow_columns_of_any_text(texts: list[str]) -> None:
     expected = TOK.encode_batch(texts).to_lists()

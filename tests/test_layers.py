@@ -35,10 +35,13 @@ MAY_USE = {
 
 CRATE_MAY_USE = {
     "kernels": set(),
+    "kernels/capsules": {"kernels"},
     "core": {"kernels"},
     "formats": {"core"},
-    "bindings": {"kernels", "core", "formats"},
+    "bindings/catch-panics": set(),
+    "bindings": {"kernels", "capsules", "core", "formats", "catch-panics"},
 }
+UNSAFE = {"kernels", "kernels/capsules"}
 FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "parts", "vocab"}
 
 
@@ -143,14 +146,14 @@ def test_crates_depend_downwards(crate: str) -> None:
 def test_unsafe_lives_in_kernels_alone() -> None:
     found = [
         str(path.relative_to(ROOT))
-        for crate in CRATE_MAY_USE.keys() - {"kernels"}
+        for crate in CRATE_MAY_USE.keys() - UNSAFE
         for path in rust_files(crate)
         if re.search(r"\bunsafe\b", code_of(path.read_text(encoding="utf-8")))
     ]
     assert found == []
 
 
-@pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE.keys() - {"kernels"}))
+@pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE.keys() - UNSAFE))
 def test_crates_forbid_unsafe_code(crate: str) -> None:
     lib = (CRATES / crate / "src" / "lib.rs").read_text(encoding="utf-8")
     assert "#![forbid(unsafe_code)]" in lib
@@ -159,10 +162,39 @@ def test_crates_forbid_unsafe_code(crate: str) -> None:
 def test_every_unsafe_block_argues_its_safety() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{number}"
-        for path in rust_files("kernels")
+        for crate in UNSAFE
+        for path in rust_files(crate)
         for number, before in unargued_unsafe(path.read_text(encoding="utf-8").splitlines())
     ]
     assert found == []
+
+
+def test_nothing_safe_takes_a_raw_pointer_from_a_caller() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for crate in UNSAFE
+        for path in rust_files(crate)
+        if path.name != "tests.rs"
+        for match in re.finditer(
+            r"^ *(?:pub(?:\([^)]*\))? )?(?:const )?fn [^;{]*?[:&(] *(?:\*(?:const|mut)|NonNull)\b[^;{]*",
+            code_of(path.read_text(encoding="utf-8")),
+            re.MULTILINE,
+        )
+        if "->" not in match[0].partition("NonNull")[0].partition("*")[0]
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("lints", "name"),
+    [("rust", "unsafe_op_in_unsafe_fn"), ("clippy", "undocumented_unsafe_blocks")],
+)
+def test_the_workspace_denies_unsafe_code_that_is_not_argued(lints: str, name: str) -> None:
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
+    assert workspace["lints"][lints][name] == "deny"
+    for member in workspace["members"]:
+        manifest = tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8"))
+        assert manifest["lints"] == {"workspace": True}, member
 
 
 def unargued_unsafe(lines: list[str]) -> Iterator[tuple[int, str]]:

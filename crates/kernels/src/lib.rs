@@ -12,3 +12,13 @@ pub mod pages;
 pub mod positions;
 pub mod prefetch;
 pub mod utf16;
+
+/// The number of cases of a test: the first, or the second where Miri interprets it.
+#[cfg(test)]
+const fn cases(compiled: usize, interpreted: usize) -> usize {
+    if cfg!(miri) {
+        interpreted
+    } else {
+        compiled
+    }
+}

@@ -46,10 +46,11 @@ fn advise<T>(_: &mut [MaybeUninit<T>]) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases;
 
     #[test]
     fn vectors_are_empty_and_have_the_room() {
-        for len in [0, 1, 1000, LEAST_BYTES / 4, LEAST_BYTES + 12_345] {
+        for len in [0, 1, 1000, cases(LEAST_BYTES / 4, 0), cases(LEAST_BYTES + 12_345, 0)] {
             let mut vector = with_capacity::<u32>(len);
             assert!(vector.is_empty() && vector.capacity() >= len);
             vector.extend(0..len as u32);

@@ -221,8 +221,11 @@ impl ArrowSchema {
 
 #[cfg(test)]
 impl ArrowArray {
-    /// An array that lends `buffers`. What reads it is unsafe: see `Column::from_array`.
-    pub(super) fn made(
+    /// An array that lends `buffers`.
+    ///
+    /// # Safety
+    /// The buffers must be as long as length, offset and offsets say, and outlive the array.
+    pub(super) unsafe fn made(
         length: i64,
         offset: i64,
         buffers: &mut [*const c_void],

@@ -24,9 +24,11 @@ unsafe fn column(
     buffers: &mut [*const c_void],
 ) -> Result<Column, Unreadable> {
     let mut schema = ArrowSchema::made(format);
-    let mut array = ArrowArray::made(length, offset, buffers, release_array);
     // SAFETY: both are valid and alive; their buffers are by the contract of this function.
-    unsafe { Column::from_array(NonNull::from(&mut schema), NonNull::from(&mut array)) }
+    unsafe {
+        let mut array = ArrowArray::made(length, offset, buffers, release_array);
+        Column::from_array(NonNull::from(&mut schema), NonNull::from(&mut array))
+    }
 }
 
 /// `column` of buffers that a test keeps as long as it looks at what it gets.
@@ -132,7 +134,8 @@ fn what_was_taken_before_is_gone() {
     let (offsets, data) = ([0i32, 1], *b"a");
     let mut buffers = [std::ptr::null(), offsets.as_ptr().cast(), data.as_ptr().cast::<c_void>()];
     let mut schema = ArrowSchema::made(c"u");
-    let mut array = ArrowArray::made(1, 0, &mut buffers, release_array);
+    // SAFETY: two offsets and the byte they tell of; they outlive the array.
+    let mut array = unsafe { ArrowArray::made(1, 0, &mut buffers, release_array) };
     // SAFETY: both are valid, alive and used here alone; the second time they are released.
     let mut import =
         || unsafe { Column::from_array(NonNull::from(&mut schema), NonNull::from(&mut array)) };

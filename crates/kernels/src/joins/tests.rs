@@ -1,4 +1,5 @@
 use super::*;
+use crate::cases;
 use crate::level::Level;
 
 fn random(i: u32) -> u32 {
@@ -37,7 +38,7 @@ fn some_pairs(letters: u32) -> Vec<(u32, u32, u32)> {
 
 #[test]
 fn every_pair_is_found_and_no_other() {
-    for count in [0, 1, 7, 1000] {
+    for count in [0, 1, 7, cases(1000, 50)] {
         let mut pairs = Pairs::with_room_for(count);
         let numbers = |i: usize| [random(i as u32), random(i as u32 + 77)].map(|n| n % NUMBER_BOUND);
         for i in 0..count {
@@ -66,7 +67,7 @@ fn check<const PLACES: usize, const ROOM: usize>() {
         list.iter().for_each(|&(left, right, joined)| pairs.insert(left, right, joined));
         let of_bytes = list.iter().filter(|(left, right, _)| *left.max(right) < 256);
         let bytes = BytePairs::of(of_bytes.map(|&(left, right, joined)| (left as u8, right as u8, joined)));
-        let words: Vec<Vec<u8>> = (0..4000)
+        let words: Vec<Vec<u8>> = (0..cases(4000, 100) as u32)
             .map(|i| (0..i % PLACES as u32).map(|at| (random(i * 40 + at) % letters) as u8).collect())
             .collect();
         let mut rows = Rows::<PLACES, ROOM>::default();

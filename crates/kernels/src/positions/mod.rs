@@ -62,6 +62,7 @@ pub fn list_at<P: Position>(level: Level, masks: &[u64], positions: &mut Vec<P>)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases;
 
     fn random(i: u64) -> u64 {
         (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(i as u32)
@@ -75,7 +76,9 @@ mod tests {
     fn every_level_lists_every_bit() {
         let kinds: [fn(u64) -> u64; 6] =
             [random, sparse, |_| 0, |_| u64::MAX, |i| 1 << (i % 64), |i| !sparse(i)];
-        for (len, of) in [0, 1, 2, 63, 1024].into_iter().flat_map(|len| kinds.map(|of| (len, of))) {
+        for (len, of) in
+            [0, 1, 2, 63, cases(1024, 65)].into_iter().flat_map(|len| kinds.map(|of| (len, of)))
+        {
             let masks: Vec<u64> = (0..len as u64).map(of).collect();
             check(&masks, |number| number as u16);
             check(&masks, |number| number as u32);

@@ -1,4 +1,5 @@
 use super::{append_at, scalar};
+use crate::cases;
 use crate::level::Level;
 
 /// Characters of all lengths, at the edges of what each may be.
@@ -50,7 +51,7 @@ fn scalar_gives_units() {
 
 #[test]
 fn every_level_reads_every_character() {
-    for char in '\0'..=char::MAX {
+    for char in ('\0'..=char::MAX).step_by(cases(1, 4099)) {
         check(format!("{char}b{char}").as_bytes());
     }
 }
@@ -58,7 +59,7 @@ fn every_level_reads_every_character() {
 #[test]
 fn every_level_equals_scalar_at_every_length_and_place() {
     for (chars, state) in [&CHARS[..], &CHARS[..13], &CHARS[..6], &CHARS[6..13]].into_iter().zip(1..) {
-        for len in 0..200 {
+        for len in (0..200).step_by(cases(1, 37)) {
             check(mixed(len, state + len as u64, chars).as_bytes());
             check(format!("{}{}", "a".repeat(len), mixed(40, state, chars)).as_bytes());
         }
@@ -68,7 +69,7 @@ fn every_level_equals_scalar_at_every_length_and_place() {
 #[test]
 fn every_level_refuses_what_is_no_text() {
     let text = mixed(150, 5, &CHARS[..13]).into_bytes();
-    for place in 0..text.len() {
+    for place in (0..text.len()).step_by(cases(1, 29)) {
         check(&text[..place]);
         check(&text[place..]);
         for byte in [0x00, 0x41, 0x80, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xE0, 0xED, 0xF0, 0xF4, 0xFF] {
@@ -81,7 +82,8 @@ fn every_level_refuses_what_is_no_text() {
 
 #[test]
 fn every_level_refuses_every_wrong_pair_and_half_a_character() {
-    for (first, second) in (0x80..=0xFF).flat_map(|first| (0..=0xFF).map(move |second| (first, second))) {
+    let pairs = (0x80..=0xFF).flat_map(|first| (0..=0xFF).map(move |second| (first, second)));
+    for (first, second) in pairs.step_by(cases(1, 997)) {
         for place in [0, 13, 14, 15, 61, 62, 63] {
             let before = "a".repeat(place);
             for after in
