@@ -38,7 +38,7 @@ HEAVY = {
     "piecework.cli",
 }
 # A millisecond or two together: a batch may wait for them, a text need not.
-LESS_HEAVY = {"collections", "contextlib", "functools", "importlib", "math"}
+LESS_HEAVY = {"contextlib", "functools", "importlib", "math"}
 
 
 def test_loading_and_encoding_imports_nothing_heavy(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework.encoding import Encoding
+from piecework.hints import EncodingFields
 from piecework.sampling import Sampling
 from piecework.spec import SpecialInText
 
@@ -67,9 +68,13 @@ class Core:
         parse_special: Sequence[int] | None,
         sampling: tuple[float, int | None, int, int] | None,
         spans: bool,
+        overflow: bool,
         workers: int | None,
     ) -> RawBatch:
-        """Encode many texts; `spans` keeps offsets, word ids and sequence ids too."""
+        """Encode many texts; `spans` keeps offsets, word ids and sequence ids too.
+
+        `overflow` makes a row of each window that truncation cuts off, after the first window of its text.
+        """
 
     def count_batch(
         self,
@@ -101,6 +106,13 @@ class Core:
         clean_up: bool | None,
     ) -> RawDecodeStream:
         """Begin to decode as many sequences as `prefill` has lists, each after its ids."""
+
+    def filling(self, pad_tokens: Sequence[str]) -> tuple[int | None, str, int, str]:
+        """Return what fills short rows: padding id, its token, type id, "left" or "right".
+
+        Without a padding setting, the id is that of the padding piece of a SentencePiece model, or of the
+        one special token among `pad_tokens`; None if there is none or more than one.
+        """
 
     @property
     def dropout(self) -> float | None:
@@ -251,8 +263,17 @@ class RawBatch:
     """Many encoded texts; a column becomes a numpy array, not copied, when it is first read."""
 
     @staticmethod
-    def of_arrays(ids: npt.NDArray[np.uint32], row_offsets: npt.NDArray[np.int64]) -> RawBatch:
-        """Hold arrays."""
+    def of_arrays(
+        ids: npt.NDArray[np.uint32],
+        row_offsets: npt.NDArray[np.int64],
+        type_ids: npt.NDArray[np.uint8] | None = None,
+        attention_mask: npt.NDArray[np.uint8] | None = None,
+        offsets: npt.NDArray[np.uint32] | None = None,
+        word_ids: npt.NDArray[np.int32] | None = None,
+        sequence_ids: npt.NDArray[np.int8] | None = None,
+        samples: npt.NDArray[np.int64] | None = None,
+    ) -> RawBatch:
+        """Hold arrays, which must be contiguous."""
 
     @property
     def ids(self) -> npt.NDArray[np.uint32]:
@@ -282,7 +303,14 @@ class RawBatch:
     def sequence_ids(self) -> npt.NDArray[np.int8] | None:
         """-1 for none; None unless they were asked for, and where there are no pairs."""
 
+    @property
+    def samples(self) -> npt.NDArray[np.int64] | None:
+        """The index of the text of each row, None unless overflow windows were asked for."""
+
     token_count: int
+    def row(self, row: int) -> list[int]:
+        """Return the ids of one row, without numpy unless the arrays are there."""
+
     def lists(self) -> list[list[int]]:
         """Return a list of ids for each row, without numpy unless the arrays are there."""
 
@@ -328,13 +356,13 @@ class EncodedText:
 
     def __init__(
         self,
-        source: Core | RawEncoding,
-        text: str | Sequence[str],
+        source: Core | EncodingFields,
+        text: str | Sequence[str] | None,
         pair: str | Sequence[str] | None,
         add_special_tokens: bool,
         parse_special: bool,
     ) -> None:
-        """Encode one text into ids alone, without padding; or hold what was encoded.
+        """Encode one text into ids alone, without padding; or hold the fields of what was encoded.
 
         `parse_special`: all special tokens are recognised in the text, or none. A `Core` refuses what is
         no string, and pairs are not for it.
@@ -344,14 +372,10 @@ class EncodedText:
     def ids(self) -> list[int]: ...
     @property
     def texts(self) -> tuple[str | Sequence[str], ...]:
-        """The text, or the text and its pair."""
+        """The text, or the text and its pair; empty for a row of a batch."""
 
-    def every_field(self) -> RawEncoding:
+    def every_field(self) -> EncodingFields:
         """Return all fields; the text is encoded once more where only ids were made."""
-
-    def __getnewargs__(
-        self,
-    ) -> tuple[Core | RawEncoding, str | Sequence[str], str | Sequence[str] | None, bool, bool]: ...
 
 class RawEncoding:
     """One encoded text; each attribute is built when it is read."""

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
+
+from piecework._core import Core
 from piecework.arguments import check_bytes, check_choice, check_size, check_stage
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.lazy import hints, pw, typing
 
-# Specifications are imported when a variant is asked for.
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from typing import Any, Literal
-
-    from typing_extensions import Self
-
-    from piecework._core import Core
-    from piecework.spec import (
-        AddedToken,
-        Normalizer,
-        PreTokenizer,
-        SpecialInText,
-        TokenizerSpec,
-    )
 
 
 class Adaptable:
@@ -28,15 +17,15 @@ class Adaptable:
 
     if TYPE_CHECKING:
         _core: Core
-        _functions: tuple[Callable[[str], Any], ...]
-        _special_in_text: SpecialInText
+        _functions: tuple[Callable[[str], typing.Any], ...]
+        _special_in_text: pw.spec.SpecialInText
 
         @property
-        def spec(self) -> TokenizerSpec:  # noqa: D102
+        def spec(self) -> pw.TokenizerSpec:  # noqa: D102
             ...
 
         @property
-        def added_tokens(self) -> tuple[AddedToken, ...]:  # noqa: D102
+        def added_tokens(self) -> tuple[pw.spec.AddedToken, ...]:  # noqa: D102
             ...
 
         def get_vocab(self) -> dict[str, int]:  # noqa: D102
@@ -46,20 +35,20 @@ class Adaptable:
             ...
 
         @classmethod
-        def from_spec(cls, spec: TokenizerSpec) -> Self:  # noqa: D102
+        def from_spec(cls, spec: pw.TokenizerSpec) -> hints.Self:  # noqa: D102
             ...
 
         @classmethod
         def _of(
             cls,
             core: Core,
-            special_in_text: SpecialInText,
-            functions: Sequence[Callable[[str], Any]],
-        ) -> Self: ...
+            special_in_text: pw.spec.SpecialInText,
+            functions: Sequence[Callable[[str], typing.Any]],
+        ) -> hints.Self: ...
 
     def with_added_tokens(
-        self, tokens: Sequence[str | AddedToken], *, special: bool = False
-    ) -> Self:
+        self, tokens: Sequence[str | pw.spec.AddedToken], *, special: bool = False
+    ) -> hints.Self:
         """Return a tokenizer that also finds these tokens whole in the text.
 
         >>> import piecework as pw
@@ -93,7 +82,7 @@ class Adaptable:
             added[token.content] = replace(token, id=id)
         return self._replaced(added_tokens=tuple(added.values()))
 
-    def without_added_tokens(self, contents: Collection[str]) -> Self:
+    def without_added_tokens(self, contents: Collection[str]) -> hints.Self:
         """Return a tokenizer that no longer finds these tokens whole in the text.
 
         Entries of the vocabulary stay there. Raises `ArgumentError` for what was not added.
@@ -105,7 +94,7 @@ class Adaptable:
         kept = tuple(token for token in self.added_tokens if token.content not in contents)
         return self._replaced(added_tokens=kept)
 
-    def with_normalizer(self, normalizer: Normalizer | None) -> Self:
+    def with_normalizer(self, normalizer: pw.spec.Normalizer | None) -> hints.Self:
         """Return a tokenizer with another normalizer; None leaves text as it is.
 
         >>> import piecework as pw
@@ -118,14 +107,14 @@ class Adaptable:
         check_stage("normalizer", normalizer, Normalizer)
         return self._replaced(normalizer=normalizer)
 
-    def with_pre_tokenizer(self, pre_tokenizer: PreTokenizer | None) -> Self:
+    def with_pre_tokenizer(self, pre_tokenizer: pw.spec.PreTokenizer | None) -> hints.Self:
         """Return a tokenizer with another pre-tokenizer; None leaves text whole."""
         from piecework.spec import PreTokenizer
 
         check_stage("pre_tokenizer", pre_tokenizer, PreTokenizer)
         return self._replaced(pre_tokenizer=pre_tokenizer)
 
-    def with_extras(self, *, bos: bool = False, eos: bool = False) -> Self:
+    def with_extras(self, *, bos: bool = False, eos: bool = False) -> hints.Self:
         """Return a SentencePiece tokenizer that puts its pieces of these roles around every text.
 
         >>> import piecework as pw
@@ -147,9 +136,9 @@ class Adaptable:
         max_length: int | None,
         *,
         stride: int = 0,
-        strategy: Literal["longest_first", "only_first", "only_second"] = "longest_first",
-        direction: Literal["right", "left"] = "right",
-    ) -> Self:
+        strategy: typing.Literal["longest_first", "only_first", "only_second"] = "longest_first",
+        direction: typing.Literal["right", "left"] = "right",
+    ) -> hints.Self:
         """Return a tokenizer that cuts encodings to `max_length` tokens; None cuts nothing.
 
         `encode` gives the further windows as `overflowing`, each with `stride` tokens of the window
@@ -167,13 +156,13 @@ class Adaptable:
 
     def with_padding(
         self,
-        length: int | Literal["longest"] | None = "longest",
+        length: int | typing.Literal["longest"] | None = "longest",
         *,
-        direction: Literal["right", "left"] = "right",
+        direction: typing.Literal["right", "left"] = "right",
         pad_to_multiple_of: int | None = None,
         pad_token: str = "[PAD]",
         pad_type_id: int = 0,
-    ) -> Self:
+    ) -> hints.Self:
         """Return a tokenizer that fills encodings with `pad_token`; None fills nothing.
 
         `length` is a number of tokens, or "longest" for the longest of each batch.
@@ -200,7 +189,7 @@ class Adaptable:
         )
         return self._replaced(padding=padding)
 
-    def with_special_in_text(self, treatment: SpecialInText) -> Self:
+    def with_special_in_text(self, treatment: pw.spec.SpecialInText) -> hints.Self:
         """Return a tokenizer that by default parses, takes as text or refuses special tokens in text.
 
         >>> import piecework as pw
@@ -210,7 +199,7 @@ class Adaptable:
         """
         return self._of(self._core, checked_special_in_text(treatment), self._functions)
 
-    def with_cache_budget(self, bytes_per_thread: int) -> Self:
+    def with_cache_budget(self, bytes_per_thread: int) -> hints.Self:
         """Return a tokenizer whose caches take at most so many bytes in each thread that encodes.
 
         >>> import piecework as pw
@@ -226,14 +215,14 @@ class Adaptable:
         core = self._core.with_cache_budget(bytes_per_thread)
         return self._of(core, self._special_in_text, self._functions)
 
-    def _replaced(self, **stages: Any) -> Self:
+    def _replaced(self, **stages: typing.Any) -> hints.Self:
         from dataclasses import replace
 
         changed = type(self).from_spec(replace(self.spec, **stages))
         return changed.with_cache_budget(self._core.cache_budget)
 
 
-def checked_special_in_text(treatment: SpecialInText) -> SpecialInText:
+def checked_special_in_text(treatment: pw.spec.SpecialInText) -> pw.spec.SpecialInText:
     """Refuse what is no way to treat special tokens in text."""
     check_choice("special_in_text", treatment, ("parse", "text", "refuse"))
     return treatment

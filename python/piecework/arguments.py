@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 
-from piecework.arrays import np
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.lazy import hints, np, typing
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, TypeAlias, TypeVar
-
-    import numpy.typing as npt
-
-    T = TypeVar("T")
-
-PathLike: TypeAlias = str | os.PathLike[str]
-Ids: TypeAlias = "Sequence[int] | npt.NDArray[np.integer[Any]]"
+PathLike = str | os.PathLike[str]
 
 
 def path_text(path: PathLike, name: str = "path") -> str:
@@ -27,14 +18,14 @@ def path_text(path: PathLike, name: str = "path") -> str:
     return os.fspath(path)
 
 
-def listed(items: Sequence[T], name: str = "texts", of: str = "str") -> list[T]:
+def listed(items: Sequence[hints.T], name: str = "texts", of: str = "str") -> list[hints.T]:
     """Return what a sequence holds now, so that texts, say, can be encoded again later."""
     if not _is_iterable(items):
         raise InputTypeError(name, type(items).__name__, f"a sequence of {of}, such as a list")
     return list(items)
 
 
-def id_list(ids: Any, place: str) -> list[int]:
+def id_list(ids: typing.Any, place: str) -> list[int]:
     """Return ids as a list of int, each checked to fit 32 bits."""
     if not _is_iterable(ids):
         raise InputTypeError(place, type(ids).__name__, "a sequence of ids")
@@ -71,7 +62,7 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise ArgumentError(name, repr(value), f"one of {', '.join(choices)}")
 
 
-def check_stage(name: str, stage: object, kinds: Any) -> None:
+def check_stage(name: str, stage: object, kinds: typing.Any) -> None:
     """Refuse what is no component of a stage; `kinds` is the union of those that are."""
     if stage is not None and not isinstance(stage, kinds):
         expected = f"None or a {name.replace('_', '-')} of piecework.spec"
@@ -81,6 +72,4 @@ def check_stage(name: str, stage: object, kinds: Any) -> None:
 def _is_iterable(items: object) -> bool:
     if isinstance(items, (list, tuple)):
         return True
-    from collections.abc import Iterable
-
     return isinstance(items, Iterable) and not isinstance(items, (str, bytes))

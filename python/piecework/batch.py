@@ -1,43 +1,67 @@
-"""What encoding many texts gives: a `Batch` of flat columns; units are in the names.
+"""Many encoded texts: a `Batch` of flat columns.
 
-The columns stay in the memory that they were written to. They become numpy arrays, which is then imported,
-when they are first asked for; an `Encoding` is made only for the row that is asked for.
+The columns stay in Rust until they are first read. They then become numpy arrays without a copy, and
+numpy is imported. An `Encoding` is made only for a row that is read.
 """
 
 from __future__ import annotations
 
-from piecework.arrays import np
-from piecework.encoding import Encoding
-from piecework.errors import ArgumentError
+from collections.abc import Callable, Iterator, Sequence
+
+from piecework._core import RawBatch
+from piecework.arguments import check_choice
+from piecework.encoding import Encoding, missing_column
+from piecework.errors import ArgumentError, InputTypeError
+from piecework.lazy import hints, np, npt, typing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, TypeVar
+    from typing import overload
 
-    import numpy.typing as npt
+_MAX_ID = 2**32 - 1
+_COLUMNS = (
+    "ids",
+    "type_ids",
+    "attention_mask",
+    "special_tokens_mask",
+    "offsets",
+    "word_ids",
+    "sequence_ids",
+)
 
-    from piecework._core import RawBatch
-
-    Array = TypeVar("Array", bound="npt.NDArray[Any]")
+Filling = tuple[int | None, str, int, str]
+"""What fills short rows: the id of the padding token or None, the token, its type id, and the side."""
 
 
 class Batch:
     """Many encoded texts: flat ids and where each row starts.
 
     `ids` is uint32 of shape (tokens,), `row_offsets` is int64 of shape (rows + 1,); row `i` is
-    `ids[row_offsets[i]:row_offsets[i + 1]]`. Indexing makes a full `Encoding` of one row.
+    `ids[row_offsets[i]:row_offsets[i + 1]]`.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
     >>> b = tok.encode_batch(["hugs", "hug"])
     >>> b.ids.tolist(), b.row_offsets.tolist()
     ([1, 2, 1], [0, 2, 3])
+
+    `batch[i]` is an `Encoding` and `batch[2:5]` a `Batch`. A row has the columns that its batch has:
+    always `ids`, `tokens`, `type_ids` and `attention_mask`; `offsets`, `word_ids`, `sequence_ids` and
+    `special_tokens_mask` with `encode_batch(..., spans=True)`; never the text itself.
+
+    >>> b[0].tokens, b[1:].to_lists()
+    (['hug', '##s'], [[1]])
+
+    Batches are equal if all their columns are. They pickle and copy with their columns and without
+    the tokenizer. They do not hash, as arrays can change.
     """
 
-    def __init__(self, raw: RawBatch, encode_row: Callable[[int], Encoding]) -> None:
+    def __init__(
+        self, raw: RawBatch, token_of: Callable[[int], str | None], filling: Filling
+    ) -> None:
         self._raw = raw
-        self._encode_row = encode_row
+        self._token_of = token_of
+        self._filling = filling
 
     @property
     def ids(self) -> npt.NDArray[np.uint32]:
@@ -61,6 +85,21 @@ class Batch:
         mask = self._raw.attention_mask
         return np.ones(self._raw.token_count, np.uint8) if mask is None else mask
 
+    @property
+    def overflow_to_sample_mapping(self) -> npt.NDArray[np.int64]:
+        """Index of the text that each row is a window of, int64 of shape (rows,).
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})).with_truncation(2)
+        >>> windows = tok.encode_batch(["ab", "abba"], overflow=True)
+        >>> windows.to_lists(), windows.overflow_to_sample_mapping.tolist()
+        ([[1, 2], [1, 2], [2, 1]], [0, 1, 1])
+
+        Without `overflow=True` each text has one row. Slices keep the indices of the whole batch.
+        """
+        samples = self._raw.samples
+        return np.arange(len(self), dtype=np.int64) if samples is None else samples
+
     # ---- where tokens come from, for `encode_batch(..., spans=True)`
 
     @property
@@ -72,21 +111,33 @@ class Batch:
         >>> tok.encode_batch(["hugs", "hug"], spans=True).offsets.tolist()
         [[0, 3], [3, 4], [0, 3]]
         """
-        return _asked_for(self._raw.offsets).reshape(-1, 2)
+        if self._raw.offsets is None:
+            raise missing_column("offsets")
+        return self._raw.offsets.reshape(-1, 2)
 
     @property
     def word_ids(self) -> npt.NDArray[np.int32]:
         """Index of the word of the row that each token came from, int32 of shape (tokens,); -1 for none."""
-        return _asked_for(self._raw.word_ids)
+        if self._raw.word_ids is None:
+            raise missing_column("word_ids")
+        return self._raw.word_ids
 
     @property
     def sequence_ids(self) -> npt.NDArray[np.int8]:
         """0 for the row's text, 1 for its pair, -1 for template tokens, int8 of shape (tokens,)."""
-        sequence_ids = self._raw.sequence_ids
-        if sequence_ids is None and self._raw.word_ids is not None:
-            # Without pairs, what is of a word is of the row's text.
-            return np.minimum(self._raw.word_ids, 0).astype(np.int8)
-        return _asked_for(sequence_ids)
+        if self._raw.sequence_ids is not None:
+            return self._raw.sequence_ids
+        if self._raw.word_ids is None:
+            raise missing_column("sequence_ids")
+        # Without pairs, every token of a word is of the row's text.
+        return np.minimum(self._raw.word_ids, 0).astype(np.int8)
+
+    @property
+    def special_tokens_mask(self) -> npt.NDArray[np.uint8]:
+        """1 for tokens that the template or the padding added, uint8 of shape (tokens,)."""
+        if self._raw.word_ids is None:
+            raise missing_column("special_tokens_mask")
+        return (self.sequence_ids < 0).astype(np.uint8)
 
     # ---- rows
 
@@ -99,32 +150,236 @@ class Batch:
         """Return the ids as a list of lists; numpy is not needed for it."""
         return self._raw.lists()
 
-    def to_numpy(self, pad: int = 0) -> npt.NDArray[np.uint32]:
-        """Return the ids as a rectangle, uint32 of shape (rows, longest row), filled with `pad`."""
-        if not 0 <= pad < 2**32:
-            raise ArgumentError("pad", str(pad), "an id from 0 to 4294967295")
+    def to_numpy(
+        self,
+        pad: int | None = None,
+        *,
+        padding_side: typing.Literal["right", "left"] | None = None,
+        column: str = "ids",
+    ) -> npt.NDArray[typing.Any]:
+        """Return a column as a rectangle of shape (rows, longest row), shorter rows filled up.
+
+        >>> import piecework as pw
+        >>> vocab = {"[UNK]": 0, "[PAD]": 1, "hug": 2, "##s": 3}
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece(vocab)).with_padding(None)
+        >>> batch = tok.encode_batch(["hugs", "hug"])
+        >>> batch.to_numpy(pad=1)
+        array([[2, 3],
+               [2, 1]], dtype=uint32)
+        >>> batch.to_numpy(column="attention_mask").tolist()
+        [[1, 1], [1, 0]]
+        >>> batch.to_numpy(pad=1, padding_side="left").tolist()
+        [[2, 3], [1, 2]]
+
+        `pad` is the id that fills. None takes that of the tokenizer's padding; else of the padding
+        piece that its SentencePiece model declares; else of its special token `[PAD]` or `<pad>`.
+        `padding_side` None takes the side of the tokenizer's padding, else "right".
+
+        `column` is "ids", "type_ids", "attention_mask", "special_tokens_mask", "word_ids",
+        "sequence_ids" or "offsets" (of shape (rows, longest row, 2)); each has the dtype of its
+        property and says of the filling what it says of padding. `pad` is for ids alone.
+
+        Raises `ArgumentError` when a row has to be filled and there is no padding id, and for
+        columns that need `encode_batch(..., spans=True)`.
+        """
+        check_choice("column", column, _COLUMNS)
+        _, _, pad_type_id, side = self._filling
+        if padding_side is not None:
+            check_choice("padding_side", padding_side, ("right", "left"))
+            side = padding_side
+        if column != "ids" and pad is not None:
+            raise ArgumentError("pad", str(pad), f"None for {column}: only ids take an id")
+        values = getattr(self, column)
         lengths = self.lengths
         width = int(lengths.max(initial=0))
-        rectangle = np.full((len(lengths), width), pad, np.uint32)
-        rectangle[np.arange(width) < lengths[:, None]] = self.ids
+        filling = {
+            "type_ids": pad_type_id,
+            "special_tokens_mask": 1,
+            "word_ids": -1,
+            "sequence_ids": -1,
+        }.get(column, 0)
+        if column == "ids":
+            filling = self._pad_id(pad, is_needed=bool((lengths < width).any()))
+        at = np.arange(width)
+        longest = lengths[:, None]
+        is_token = at >= width - longest if side == "left" else at < longest
+        rectangle = np.full((*is_token.shape, *values.shape[1:]), filling, values.dtype)
+        rectangle[is_token] = values
         return rectangle
+
+    def _pad_id(self, pad: int | None, *, is_needed: bool) -> int:
+        """Return the id that fills; raise if there is none and rows differ in length."""
+        if pad is None:
+            pad = self._filling[0]
+            if pad is None and is_needed:
+                found = "rows of different lengths and a tokenizer without a known padding token"
+                raise ArgumentError("pad", found, "to_numpy(pad=...) with the id to fill with")
+            return pad or 0
+        if isinstance(pad, bool) or not hasattr(pad, "__index__"):
+            raise InputTypeError("pad", type(pad).__name__, "an id or None")
+        if not 0 <= pad <= _MAX_ID:
+            raise ArgumentError("pad", str(pad), f"an id from 0 to {_MAX_ID}")
+        return int(pad)
 
     def __len__(self) -> int:
         return len(self._raw)
 
-    def __getitem__(self, row: int) -> Encoding:
-        if not -len(self) <= row < len(self):
-            raise IndexError(f"row {row} of a batch of {len(self)}")
-        return self._encode_row(row % len(self))
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, row: int) -> Encoding: ...
+        @overload
+        def __getitem__(self, row: slice) -> Batch: ...
+
+    def __getitem__(self, row: int | slice) -> Encoding | Batch:
+        if isinstance(row, slice):
+            return self._slice(row)
+        if not hasattr(row, "__index__"):
+            raise InputTypeError("row", type(row).__name__, "int or slice")
+        index = row.__index__()
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"row {index} of a batch of {len(self)}")
+        return Encoding.of(_Row(self, index % len(self)))
 
     def __iter__(self) -> Iterator[Encoding]:
-        return (self._encode_row(row) for row in range(len(self)))
+        return (self[row] for row in range(len(self)))
+
+    def _slice(self, rows: slice) -> Batch:
+        starts, ends = self.row_offsets[:-1][rows], self.row_offsets[1:][rows]
+        row_offsets = np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64)
+        tokens: slice | npt.NDArray[np.int64] = slice(0, 0)
+        if len(starts):
+            tokens = slice(int(starts[0]), int(ends[-1]))
+            if rows.step not in (None, 1):
+                tokens = np.repeat(starts - row_offsets[:-1], ends - starts)
+                tokens += np.arange(len(tokens))
+        raw = self._raw
+        sliced = RawBatch.of_arrays(
+            raw.ids[tokens],
+            row_offsets,
+            type_ids=_cut(raw.type_ids, tokens),
+            attention_mask=_cut(raw.attention_mask, tokens),
+            offsets=None if raw.offsets is None else self.offsets[tokens].reshape(-1),
+            word_ids=_cut(raw.word_ids, tokens),
+            sequence_ids=_cut(raw.sequence_ids, tokens),
+            samples=_cut(raw.samples, rows),
+        )
+        return Batch(sliced, self._token_of, self._filling)
+
+    # ---- being a value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Batch):
+            return NotImplemented
+        if self is other:
+            return True
+        return all(
+            (mine is None) == (theirs is None)
+            and (mine is None or theirs is None or np.array_equal(mine, theirs))
+            for mine, theirs in zip(self._values(), other._values(), strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _values(self) -> tuple[npt.NDArray[typing.Any] | None, ...]:
+        """Return every column, None for those that were not kept."""
+        raw = self._raw
+        sequence_ids = None if raw.word_ids is None else self.sequence_ids
+        return (
+            *(self.row_offsets, self.ids, self.type_ids, self.attention_mask),
+            *(self.overflow_to_sample_mapping, raw.offsets, raw.word_ids, sequence_ids),
+        )
+
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        raw = self._raw
+        columns = (
+            *(raw.ids, raw.row_offsets, raw.type_ids, raw.attention_mask),
+            *(raw.offsets, raw.word_ids, raw.sequence_ids, raw.samples),
+        )
+        tokens = {id: self._token_of(id) for id in np.unique(raw.ids).tolist()}
+        return _restored, (columns, tokens, self._filling)
 
     def __repr__(self) -> str:
         return f"Batch({len(self)} rows, {self._raw.token_count} tokens)"
 
 
-def _asked_for(column: Array | None) -> Array:
-    if column is None:
-        raise ArgumentError("spans", "False", "encode_batch(..., spans=True), which keeps them")
-    return column
+class _Row:
+    """The columns of one row, read when they are asked for."""
+
+    def __init__(self, batch: Batch, row: int) -> None:
+        self._batch = batch
+        self._row = row
+
+    @property
+    def ids(self) -> list[int]:
+        return self._batch._raw.row(self._row)
+
+    @property
+    def tokens(self) -> list[str]:
+        pad_token, token_of = self._batch._filling[1], self._batch._token_of
+        return [
+            (token_of(id) or "") if is_token else pad_token
+            for id, is_token in zip(self.ids, self.attention_mask, strict=True)
+        ]
+
+    @property
+    def type_ids(self) -> list[int]:
+        return self._items(self._batch._raw.type_ids, default=0)
+
+    @property
+    def attention_mask(self) -> list[int]:
+        return self._items(self._batch._raw.attention_mask, default=1)
+
+    @property
+    def special_tokens_mask(self) -> list[int]:
+        self._check_spans("special_tokens_mask")
+        return [int(sequence is None) for sequence in self.sequence_ids]
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        return list(map(tuple, self._items(self._batch.offsets)))
+
+    @property
+    def word_ids(self) -> list[int | None]:
+        return [None if word < 0 else word for word in self._items(self._batch.word_ids)]
+
+    @property
+    def sequence_ids(self) -> list[int | None]:
+        self._check_spans("sequence_ids")
+        if self._batch._raw.sequence_ids is None:
+            return [None if word is None else 0 for word in self.word_ids]
+        sequences = self._items(self._batch._raw.sequence_ids)
+        return [None if sequence < 0 else sequence for sequence in sequences]
+
+    @property
+    def n_sequences(self) -> int:
+        self._check_spans("n_sequences")
+        return 1 if self._batch._raw.sequence_ids is None else 2
+
+    @property
+    def overflowing(self) -> list[typing.Any]:
+        if self._batch._raw.samples is None:
+            raise missing_column("overflowing")
+        return []
+
+    def _check_spans(self, column: str) -> None:
+        if self._batch._raw.word_ids is None:
+            raise missing_column(column)
+
+    def _items(
+        self, column: npt.NDArray[typing.Any] | None, default: int = 0
+    ) -> list[typing.Any]:
+        if column is None:
+            return [default] * len(self.ids)
+        start, end = self._batch.row_offsets[self._row : self._row + 2]
+        items: list[typing.Any] = column[start:end].tolist()
+        return items
+
+
+def _cut(column: hints.Array | None, items: slice | npt.NDArray[np.int64]) -> hints.Array | None:
+    """Return some items of a column one after the other in memory; nothing of a column not kept."""
+    return None if column is None else np.ascontiguousarray(column[items])
+
+
+def _restored(columns: Sequence[typing.Any], tokens: dict[int, str], filling: Filling) -> Batch:
+    return Batch(RawBatch.of_arrays(*columns), tokens.get, filling)

@@ -8,33 +8,11 @@ from __future__ import annotations
 
 from piecework._core import TextColumn
 from piecework.arguments import listed
-from piecework.arrays import np
 from piecework.errors import ArgumentError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, Protocol, TypeAlias
-
-    import numpy.typing as npt
-
-    class ArrowStream(Protocol):
-        """An Arrow column in chunks, such as a `pyarrow.ChunkedArray` or a `polars.Series`."""
-
-        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
-
-    class ArrowArray(Protocol):
-        """An Arrow column in one piece, such as a `pyarrow.Array`."""
-
-        def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
+from piecework.lazy import np, npt, typing
 
 
-Texts: TypeAlias = (
-    "Sequence[str] | ArrowStream | ArrowArray | npt.NDArray[np.bytes_] | npt.NDArray[np.object_]"
-)
-
-
-def text_rows(texts: Any, name: str = "texts") -> list[Any] | TextColumn:
+def text_rows(texts: typing.Any, name: str = "texts") -> list[typing.Any] | TextColumn:
     """Return what was given as rows: a list of its own, or a column, which is not copied.
 
     A column holds UTF-8; numpy drops zeros at the end of its values, and so does this. Raises

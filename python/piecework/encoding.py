@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
 from piecework._core import EncodedText
+from piecework.errors import ArgumentError
 from piecework.halves import python_half
+from piecework.lazy import hints, typing
 from piecework.properties import cached_property
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from piecework._core import RawEncoding
+_COLUMNS = (
+    "ids",
+    "tokens",
+    "offsets",
+    "word_ids",
+    "sequence_ids",
+    "type_ids",
+    "special_tokens_mask",
+    "attention_mask",
+)
+_TEXT_COLUMNS = ("byte_offsets", "utf16_offsets")
 
 
 @python_half
@@ -24,17 +33,25 @@ class Encoding(EncodedText):
     >>> e = tok.encode("hugs")
     >>> e.ids, e.tokens, e.offsets
     ([1, 2], ['hug', '##s'], [(0, 3), (3, 4)])
+
+    Encodings are equal if all their lists are, `overflowing` included. They pickle and copy with their
+    lists and their text, without the tokenizer. They do not hash, as lists can change. A row of a
+    `Batch` has the columns that its batch has; other attributes raise `ArgumentError` and say how to
+    get them.
     """
 
     @classmethod
     def of(
-        cls, raw: RawEncoding, text: str | Sequence[str], pair: str | Sequence[str] | None = None
+        cls,
+        raw: hints.EncodingFields,
+        text: str | Sequence[str] | None = None,
+        pair: str | Sequence[str] | None = None,
     ) -> Encoding:
-        """Wrap what the core made of a text, or of a text and its pair."""
+        """Wrap the fields that the core or a batch gives; a row of a batch has no text."""
         return cls(raw, text, pair, True, True)
 
     @cached_property
-    def _raw(self) -> RawEncoding:
+    def _raw(self) -> hints.EncodingFields:
         return self.every_field()
 
     @cached_property
@@ -105,10 +122,11 @@ class Encoding(EncodedText):
 
     # ---- from one unit to another
 
-    @property
+    @cached_property
     def n_sequences(self) -> int:
         """1, or 2 for a pair."""
-        return len(self.texts)
+        row: typing.Any = self._raw if not self.texts else None
+        return len(self.texts) if row is None else row.n_sequences
 
     def token_to_sequence(self, token_index: int) -> int | None:
         """Return 0 or 1 for the text a token came from; None for template tokens and beyond the end."""
@@ -199,6 +217,8 @@ class Encoding(EncodedText):
 
     def _offsets_by(self, units: Callable[[str], list[int]]) -> list[tuple[int, int]]:
         """Convert the spans by the number of units before each character of the text they count in."""
+        if not self.texts:
+            raise missing_column(_TEXT_COLUMNS[units is _utf16_units])
         before: dict[tuple[int, int], list[int]] = {}
         converted = []
         for token, (start, end) in enumerate(self.offsets):
@@ -216,11 +236,64 @@ class Encoding(EncodedText):
             converted.append((counts[start], counts[end]))
         return converted
 
+    # ---- being a value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Encoding):
+            return NotImplemented
+        return self is other or (self.ids == other.ids and self._values() == other._values())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        return _restored, (self.texts, self._values())
+
+    def _values(self) -> dict[str, typing.Any]:
+        """Return every list that there is, by its name."""
+        values = {name: _value(self, name) for name in (*_COLUMNS, "n_sequences", "overflowing")}
+        # A text that was not cut has no windows, whether or not they were asked for.
+        values["overflowing"] = values["overflowing"] or []
+        return {name: value for name, value in values.items() if value is not None}
+
     def __len__(self) -> int:
         return len(self.ids)
 
     def __repr__(self) -> str:
         return f"Encoding({len(self)} tokens: {' '.join(self.tokens[:16])}{' ...' if len(self) > 16 else ''})"
+
+
+class _Columns:
+    """The lists of an encoding that was unpickled or copied."""
+
+    def __init__(self, values: Mapping[str, typing.Any]) -> None:
+        self.__dict__.update(values)
+
+    def __getattr__(self, name: str) -> typing.Any:
+        raise missing_column(name)
+
+
+def missing_column(name: str) -> ArgumentError:
+    """Return the error for a column that a batch did not keep."""
+    if name == "overflowing":
+        expected = "encode_batch(..., overflow=True), which makes a row of each window"
+        return ArgumentError("overflow", "False", f"{expected}, to read {name}")
+    if name in _TEXT_COLUMNS:
+        found = "a row of a batch, which keeps no text"
+        return ArgumentError("texts", found, f"encode(text).{name}")
+    return ArgumentError("spans", "False", f"encode_batch(..., spans=True), which keeps {name}")
+
+
+def _value(encoding: Encoding, name: str) -> typing.Any:
+    try:
+        return getattr(encoding, name)
+    except ArgumentError:
+        return None
+
+
+def _restored(texts: Sequence[typing.Any], values: dict[str, typing.Any]) -> Encoding:
+    encoding = Encoding.of(_Columns(values), *texts)
+    encoding.__dict__.update(values)
+    return encoding
 
 
 def _item(values: list[int | None], index: int) -> int | None:

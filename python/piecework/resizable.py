@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Mapping
 
-from piecework._core import read_sentencepiece_vocab
+from piecework._core import Core, read_sentencepiece_vocab
 from piecework.arguments import PathLike, check_size, listed, path_text
 from piecework.bars import progress_bar
 from piecework.errors import InputTypeError
+from piecework.lazy import hints, pw, typing
 from piecework.reading import file_bytes
 
-# What changes vocabularies is imported when one is changed: a tokenizer that is loaded has no need of it.
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from typing import Literal
-
-    from typing_extensions import Self
-
-    from piecework._core import Core
-    from piecework.spec import TokenizerSpec
-    from piecework.train import Counts
-    from piecework.vocabulary import IdMap
 
 
 class Resizable:
@@ -31,24 +22,24 @@ class Resizable:
         _core: Core
 
         @property
-        def spec(self) -> TokenizerSpec:  # noqa: D102
+        def spec(self) -> pw.TokenizerSpec:  # noqa: D102
             ...
 
         @classmethod
-        def from_spec(cls, spec: TokenizerSpec) -> Self:  # noqa: D102
+        def from_spec(cls, spec: pw.TokenizerSpec) -> hints.Self:  # noqa: D102
             ...
 
     def extend(
         self,
-        corpus: Iterable[str] | Counts,
+        corpus: Iterable[str] | pw.Counts,
         n: int,
         *,
-        score: Literal["likelihood", "frequency", "pmi"] | None = None,
+        score: typing.Literal["likelihood", "frequency", "pmi"] | None = None,
         min_frequency: int = 2,
         max_token_length: int | None = None,
         workers: int | None = None,
         show_progress: bool = False,
-    ) -> tuple[Self, IdMap]:
+    ) -> tuple[hints.Self, pw.IdMap]:
         """Learn `n` further entries from new text; returns the tokenizer and the map of ids.
 
         >>> import piecework as pw
@@ -86,7 +77,7 @@ class Resizable:
             )
         return self.from_spec(spec), id_map
 
-    def prune(self, keep: Iterable[str | int], *, keep_alphabet: bool = True) -> tuple[Self, IdMap]:
+    def prune(self, keep: Iterable[str | int], *, keep_alphabet: bool = True) -> tuple[hints.Self, pw.IdMap]:
         """Keep only some tokens, given by name or id; returns the tokenizer and the map of ids.
 
         >>> import piecework as pw
@@ -113,7 +104,7 @@ class Resizable:
         spec, id_map = pruned(self.spec, keep, keep_alphabet)
         return self.from_spec(spec), id_map
 
-    def shrink(self, size: int) -> tuple[Self, IdMap]:
+    def shrink(self, size: int) -> tuple[hints.Self, pw.IdMap]:
         """Drop the last learned entries until `size` tokens are left; gives tokenizer and map of ids.
 
         >>> import piecework as pw
@@ -138,7 +129,7 @@ class Resizable:
         vocabulary: PathLike | Collection[str] | Mapping[str, float] | None,
         *,
         threshold: float = 1,
-    ) -> Self:
+    ) -> hints.Self:
         """Return a SentencePiece tokenizer that gives out only these pieces, and single characters.
 
         >>> import piecework as pw
@@ -158,8 +149,6 @@ class Resizable:
         its count a line), of which those count that have at least `threshold`. None: all pieces again.
         No id changes. Raises `ArgumentError` for other models than SentencePiece's Unigram and BPE.
         """
-        from collections.abc import Mapping
-
         from piecework.vocabulary import restricted
 
         kept: Collection[str] | None
@@ -174,10 +163,8 @@ class Resizable:
         return self.from_spec(restricted(self.spec, kept))
 
     def _counted(
-        self, corpus: Iterable[str] | Counts, workers: int | None, show_progress: bool
-    ) -> Counts:
-        from collections.abc import Iterable
-
+        self, corpus: Iterable[str] | pw.Counts, workers: int | None, show_progress: bool
+    ) -> pw.Counts:
         from piecework.train import Counts, count_texts, pipeline_of
 
         if isinstance(corpus, Counts):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from piecework._core import entropy, scores, segmentations
-from piecework.arguments import Ids, id_list
+from collections.abc import Collection, Iterable
+
+from piecework._core import Core, entropy, scores, segmentations
+from piecework.arguments import id_list
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.lazy import hints, pw, typing
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-    from typing import Any
-
-    from piecework._core import Core
-    from piecework.sampling import Drawn, Sampling
-    from piecework.segmentation import Segmentation
 
 
 class Segmentable:
@@ -24,10 +20,10 @@ class Segmentable:
         _core: Core
 
         def _selected(
-            self, parse_special: bool | Collection[str] | None, *texts: Iterable[Any]
+            self, parse_special: bool | Collection[str] | None, *texts: Iterable[typing.Any]
         ) -> list[int] | None: ...
 
-        def _drawn(self, sampling: Sampling | None) -> Drawn | None: ...
+        def _drawn(self, sampling: pw.Sampling | None) -> hints.Drawn | None: ...
 
     def encode_nbest(
         self,
@@ -36,7 +32,7 @@ class Segmentable:
         *,
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
-    ) -> list[Segmentation]:
+    ) -> list[pw.Segmentation]:
         """List the `n` best segmentations of a text by a Unigram model, the best first.
 
         >>> import math
@@ -68,13 +64,13 @@ class Segmentable:
         self,
         text: str,
         n: int,
-        sampling: Sampling | None = None,
+        sampling: pw.Sampling | None = None,
         *,
         replacement: bool = True,
         include_best: bool = False,
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
-    ) -> list[Segmentation]:
+    ) -> list[pw.Segmentation]:
         """Draw `n` segmentations of a text by a Unigram model, and say how likely each was.
 
         >>> import piecework as pw
@@ -134,7 +130,7 @@ class Segmentable:
         return entropy(self._core, text, alpha=float(alpha), parse_special=selected)
 
     def score(
-        self, text: str | Ids, *, parse_special: bool | Collection[str] | None = None
+        self, text: str | hints.Ids, *, parse_special: bool | Collection[str] | None = None
     ) -> float:
         """Return the score of a text's best segmentation, or of the ids of any segmentation.
 
@@ -166,12 +162,12 @@ class Segmentable:
         self,
         text: str,
         n: int,
-        drawn: Drawn | None,
+        drawn: hints.Drawn | None,
         add_special_tokens: bool,
         parse_special: bool | Collection[str] | None,
         replacement: bool = True,
         include_best: bool = False,
-    ) -> list[Segmentation]:
+    ) -> list[pw.Segmentation]:
         from piecework.segmentation import Segmentation
 
         found = segmentations(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-    from piecework._core import RawDecodeStream
+from piecework._core import RawDecodeStream
 
 
 class DecodeStream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from piecework._core import (
     Core,
@@ -16,47 +17,18 @@ from piecework._core import (
     write_vocab_merges,
 )
 from piecework.adaptable import Adaptable, checked_special_in_text
-from piecework.arguments import (
-    Ids,
-    PathLike,
-    id_list,
-    listed,
-    path_text,
-)
-from piecework.arrays import np
-from piecework.batch import Batch
-from piecework.columns import Texts, text_rows
+from piecework.arguments import PathLike, id_list, listed, path_text
+from piecework.batch import Batch, Filling
+from piecework.columns import text_rows
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
 from piecework.formats import Hints, read_tokenizer
+from piecework.lazy import hints, np, npt, pw, typing
 from piecework.properties import cached_property
 from piecework.resizable import Resizable
 from piecework.segmentable import Segmentable
 from piecework.streams import DecodeStream, DecodeStreams
 from piecework.trainable import Trainable
-
-# Specifications are imported when one is asked for or given: a file is read without any.
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Any
-
-    import numpy.typing as npt
-
-    from piecework.memory import Memory
-    from piecework.sampling import Drawn, Sampling
-    from piecework.spec import (
-        AddedToken,
-        Decoder,
-        Model,
-        Normalizer,
-        PostProcessor,
-        PreTokenizer,
-        SpecialInText,
-        TokenizerSpec,
-    )
-    from piecework.spec import Padding as PaddingSpec
-    from piecework.spec import Truncation as TruncationSpec
 
 _ROLES = {
     "bos_token": ("<s>", "<|begin_of_text|>", "<bos>"),
@@ -84,16 +56,16 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
 
     def __init__(
         self,
-        model: Model,
+        model: pw.spec.Model,
         *,
-        normalizer: Normalizer | None = None,
-        pre_tokenizer: PreTokenizer | None = None,
-        post_processor: PostProcessor | None = None,
-        decoder: Decoder | None = None,
-        added_tokens: Sequence[AddedToken] = (),
-        truncation: TruncationSpec | None = None,
-        padding: PaddingSpec | None = None,
-        special_in_text: SpecialInText = "parse",
+        normalizer: pw.spec.Normalizer | None = None,
+        pre_tokenizer: pw.spec.PreTokenizer | None = None,
+        post_processor: pw.spec.PostProcessor | None = None,
+        decoder: pw.spec.Decoder | None = None,
+        added_tokens: Sequence[pw.spec.AddedToken] = (),
+        truncation: pw.spec.Truncation | None = None,
+        padding: pw.spec.Padding | None = None,
+        special_in_text: pw.spec.SpecialInText = "parse",
     ) -> None:
         from piecework.spec import TokenizerSpec
 
@@ -151,7 +123,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         return cls._of(*read_tokenizer(path, hints, compiled_cache))
 
     @classmethod
-    def from_spec(cls, spec: TokenizerSpec) -> Tokenizer:
+    def from_spec(cls, spec: pw.TokenizerSpec) -> Tokenizer:
         """Compile a specification.
 
         >>> import piecework as pw
@@ -181,14 +153,15 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
 
     def encode_batch(
         self,
-        texts: Texts | Sequence[Sequence[str]],
-        pairs: Texts | Sequence[Sequence[str]] | None = None,
+        texts: hints.Texts | Sequence[Sequence[str]],
+        pairs: hints.Texts | Sequence[Sequence[str]] | None = None,
         *,
         add_special_tokens: bool = True,
         is_pretokenized: bool = False,
         parse_special: bool | Collection[str] | None = None,
-        sampling: Sampling | None = None,
+        sampling: pw.Sampling | None = None,
         spans: bool = False,
+        overflow: bool = False,
         workers: int | None = None,
     ) -> Batch:
         """Encode many texts into flat columns, on `workers` threads (None: one a processor).
@@ -202,43 +175,40 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         >>> tok.encode_batch(["ab", "b"]).to_lists()
         [[1, 2], [2]]
 
-        `spans` asks for `offsets`, `word_ids` and `sequence_ids` too, as `encode` counts them.
+        `spans` keeps `offsets`, `word_ids`, `sequence_ids` and `special_tokens_mask` too, as `encode`
+        counts them.
 
         >>> batch = tok.encode_batch(["ab", "b"], spans=True)
         >>> batch.offsets.tolist(), batch.word_ids.tolist()
         ([[0, 1], [1, 2], [0, 1]], [0, 0, 0])
 
+        With truncation, a batch has one row for each text and **drops the rest of a long text**.
+        `overflow` makes a row of every window: first the window of `encode`, then those of its
+        `overflowing`. `overflow_to_sample_mapping` has the index of the text of each row.
+
+        >>> short = tok.with_truncation(2, stride=1)
+        >>> windows = short.encode_batch(["abab", "b"], overflow=True)
+        >>> windows.to_lists(), windows.overflow_to_sample_mapping.tolist()
+        ([[1, 2], [2, 1], [1, 2], [2]], [0, 0, 0, 1])
+
         An item that is not a string, or a null, raises `InputTypeError` naming its index, bytes that are
         not UTF-8 `InvalidUtf8Error`.
         """
-        rows_of: Callable[[Any, str], Any] = listed if is_pretokenized else text_rows
+        rows_of: Callable[[typing.Any, str], typing.Any] = listed if is_pretokenized else text_rows
         first = rows_of(texts, "texts")
         second = None if pairs is None else rows_of(pairs, "pairs")
-        selected = self._selected(parse_special, first, second or ())
-        drawn = self._drawn(sampling)
         raw = self._core.encode_batch(
             first,
             second,
             add_special_tokens=add_special_tokens,
             is_pretokenized=is_pretokenized,
-            parse_special=selected,
-            sampling=drawn,
+            parse_special=self._selected(parse_special, first, second or ()),
+            sampling=self._drawn(sampling),
             spans=spans,
+            overflow=overflow,
             workers=workers,
         )
-
-        def encode_row(row: int) -> Encoding:
-            return self._encoded(
-                first[row],
-                None if second is None else second[row],
-                add_special_tokens=add_special_tokens,
-                is_pretokenized=is_pretokenized,
-                parse_special=selected,
-                # A row that is looked at again is drawn again as it was.
-                sampling=drawn and (*drawn[:3], row),
-            )
-
-        return Batch(raw, encode_row)
+        return Batch(raw, self._core.id_to_token, self._filling)
 
     def count(
         self,
@@ -246,7 +216,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         *,
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
-        sampling: Sampling | None = None,
+        sampling: pw.Sampling | None = None,
     ) -> int:
         """Count the tokens of a text: the length of its encoding, before any padding."""
         return int(
@@ -261,11 +231,11 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
 
     def count_batch(
         self,
-        texts: Texts,
+        texts: hints.Texts,
         *,
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
-        sampling: Sampling | None = None,
+        sampling: pw.Sampling | None = None,
         workers: int | None = None,
     ) -> npt.NDArray[np.int64]:
         """Count the tokens of every text, int64 of shape (texts,), without keeping any id."""
@@ -289,7 +259,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
     # ---- ids to text
 
     def decode(
-        self, ids: Ids, *, skip_special_tokens: bool = True, clean_up: bool | None = None
+        self, ids: hints.Ids, *, skip_special_tokens: bool = True, clean_up: bool | None = None
     ) -> str:
         """Turn ids into text.
 
@@ -300,7 +270,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
 
     def decode_batch(
         self,
-        batch: Batch | Sequence[Ids],
+        batch: Batch | Sequence[hints.Ids],
         *,
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
@@ -316,7 +286,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
 
     def decode_stream(
         self,
-        prefill: Ids = (),
+        prefill: hints.Ids = (),
         *,
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
@@ -334,7 +304,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
 
     def decode_streams(
         self,
-        prefills: Sequence[Ids],
+        prefills: Sequence[hints.Ids],
         *,
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
@@ -363,7 +333,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         return self._core.vocab_size(with_added_tokens)
 
     @property
-    def added_tokens(self) -> tuple[AddedToken, ...]:
+    def added_tokens(self) -> tuple[pw.spec.AddedToken, ...]:
         """The tokens that are found whole in the text, special or not."""
         return self.spec.added_tokens
 
@@ -381,7 +351,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         unk_token = getattr(self.spec.model, "unk_token", None)
         return {**({"unk_token": unk_token} if unk_token else {}), **roles}
 
-    def memory(self) -> Memory:
+    def memory(self) -> hints.Memory:
         """Return what the tokenizer takes in memory: `tables`, `caches` of a thread, and their `budget`.
 
         What a text takes while it is encoded comes on top.
@@ -393,7 +363,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
     # ---- specification and files
 
     @cached_property
-    def spec(self) -> TokenizerSpec:
+    def spec(self) -> pw.TokenizerSpec:
         """The whole tokenizer as data."""
         from dataclasses import replace
 
@@ -464,7 +434,13 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         # Without the functions: not all can be hashed, and their names are in the text.
         return hash((self._core.to_json(False), self._special_in_text))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __copy__(self) -> Tokenizer:
+        return self  # a tokenizer never changes
+
+    def __deepcopy__(self, memo: Mapping[int, typing.Any]) -> Tokenizer:
+        return self
+
+    def __reduce__(self) -> tuple[typing.Any, ...]:
         if not self._functions:
             return _restored, (type(self), self._core.to_json(False), self._special_in_text)
         # The stages pickle their functions, and say so where one cannot be.
@@ -488,26 +464,30 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         )
         return f"Tokenizer({names}, {self.get_vocab_size()} tokens)"
 
+    @cached_property
+    def _filling(self) -> Filling:
+        return self._core.filling(_ROLES["pad_token"])
+
     @property
-    def _content(self) -> tuple[Any, ...]:
+    def _content(self) -> tuple[typing.Any, ...]:
         return self._core.to_json(False), self._functions, self._special_in_text
 
     @classmethod
     def _of(
         cls,
         core: Core,
-        special_in_text: SpecialInText = "parse",
-        functions: Sequence[Callable[[str], Any]] = (),
+        special_in_text: pw.spec.SpecialInText = "parse",
+        functions: Sequence[Callable[[str], typing.Any]] = (),
     ) -> Tokenizer:
         tokenizer = cls.__new__(cls)
         tokenizer._hold(core, special_in_text, functions)
         return tokenizer
 
     def _hold(
-        self, core: Core, special_in_text: SpecialInText, functions: Sequence[Callable[[str], Any]]
+        self, core: Core, special_in_text: pw.spec.SpecialInText, functions: Sequence[Callable[[str], typing.Any]]
     ) -> None:
         self._core, self._functions = core, tuple(functions)
-        self._special_in_text: SpecialInText = special_in_text
+        self._special_in_text: pw.spec.SpecialInText = special_in_text
         is_plain = core.is_plain and not functions and special_in_text != "refuse"
         self._encode_by(core if is_plain else None, special_in_text == "parse")
 
@@ -519,7 +499,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: bool | Collection[str] | None,
-        sampling: Sampling | None,
+        sampling: pw.Sampling | None,
     ) -> Encoding:
         return self._encoded(
             text,
@@ -538,7 +518,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Sequence[int] | None,
-        sampling: Drawn | None,
+        sampling: hints.Drawn | None,
     ) -> Encoding:
         raw = self._core.encode(
             text,
@@ -550,7 +530,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         )
         return Encoding.of(raw, text, pair)
 
-    def _drawn(self, sampling: Sampling | None) -> Drawn | None:
+    def _drawn(self, sampling: pw.Sampling | None) -> hints.Drawn | None:
         """Say what to draw segmentations with, None for the one segmentation."""
         if sampling is None and not self._core.dropout:
             return None
@@ -559,7 +539,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         return resolved(sampling, self._core.dropout, self._core.scores_segmentations)
 
     def _selected(
-        self, parse_special: bool | Collection[str] | None, *texts: Iterable[Any] | TextColumn
+        self, parse_special: bool | Collection[str] | None, *texts: Iterable[typing.Any] | TextColumn
     ) -> list[int] | None:
         """Return the ids of the special tokens to recognise; None stands for all.
 
@@ -574,8 +554,6 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
             return None
         if parse_special is False:
             return []
-        from collections.abc import Collection
-
         if isinstance(parse_special, str) or not isinstance(parse_special, Collection):
             expected = "True, False or a collection of special tokens"
             raise InputTypeError("parse_special", type(parse_special).__name__, expected)
@@ -585,7 +563,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
                 raise ArgumentError("parse_special", repr(token), "special tokens of the tokenizer")
         return [special[token] for token in parse_special]
 
-    def _refuse_special(self, rows: Iterable[Any] | TextColumn) -> None:
+    def _refuse_special(self, rows: Iterable[typing.Any] | TextColumn) -> None:
         """Raise `SpecialTokenError` for a special token in a text, or in a word of a list of words."""
         if not isinstance(rows, TextColumn):
             rows = [
@@ -600,7 +578,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
             )
 
 
-def _compiled(text: str, functions: Sequence[Callable[[str], Any]]) -> Core:
+def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Core:
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -609,5 +587,5 @@ def _compiled(text: str, functions: Sequence[Callable[[str], Any]]) -> Core:
     return Core.from_json(data, "", functions)
 
 
-def _restored(cls: type[Tokenizer], text: str, special_in_text: SpecialInText) -> Tokenizer:
+def _restored(cls: type[Tokenizer], text: str, special_in_text: pw.spec.SpecialInText) -> Tokenizer:
     return cls.from_json(text).with_special_in_text(special_in_text)

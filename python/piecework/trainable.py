@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from piecework.arguments import PathLike
 from piecework.bars import progress_bar
+from piecework.encoding import Encoding
+from piecework.lazy import hints, pw, typing
 
-# What learns is imported when something is learned: a tokenizer that is loaded has no need of it.
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Literal
-
-    from typing_extensions import Self, Unpack
-
-    from piecework.encoding import Encoding
-    from piecework.spec import TokenizerSpec
-    from piecework.train import (
-        Counts,
-        Plan,
-        Preset,
-        RetrainSettings,
-        SentencePiecePreset,
-        Trainer,
-        TrainSettings,
-    )
 
 
 class Trainable:
@@ -32,30 +18,30 @@ class Trainable:
     if TYPE_CHECKING:
 
         @property
-        def spec(self) -> TokenizerSpec:  # noqa: D102
+        def spec(self) -> pw.TokenizerSpec:  # noqa: D102
             ...
 
         def encode(self, text: str) -> Encoding:  # noqa: D102
             ...
 
         @classmethod
-        def from_spec(cls, spec: TokenizerSpec) -> Self:  # noqa: D102
+        def from_spec(cls, spec: pw.TokenizerSpec) -> hints.Self:  # noqa: D102
             ...
 
     @classmethod
     def train(
         cls,
         files: PathLike | Sequence[PathLike],
-        trainer: Trainer | None = None,
+        trainer: pw.train.Trainer | None = None,
         *,
         model: str | None = None,
-        preset: str | Preset | SentencePiecePreset | None = None,
+        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         field: str | None = None,
-        errors: Literal["replace", "strict"] = "replace",
+        errors: typing.Literal["replace", "strict"] = "replace",
         workers: int | None = None,
         show_progress: bool = False,
-        **settings: Unpack[TrainSettings],
-    ) -> Self:
+        **settings: hints.Unpack[pw.train.TrainSettings],
+    ) -> hints.Self:
         """Learn a tokenizer from files: plain text or JSONL, plain, gzip or zstd; directories; `-`.
 
         `model` is "wordpiece" (if nothing is said), "bpe", "byte-bpe", "unigram", "sentencepiece", "word"
@@ -91,14 +77,14 @@ class Trainable:
     def train_from_iterator(
         cls,
         texts: Iterable[str],
-        trainer: Trainer | None = None,
+        trainer: pw.train.Trainer | None = None,
         *,
         model: str | None = None,
-        preset: str | Preset | SentencePiecePreset | None = None,
+        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         workers: int | None = None,
         show_progress: bool = False,
-        **settings: Unpack[TrainSettings],
-    ) -> Self:
+        **settings: hints.Unpack[pw.train.TrainSettings],
+    ) -> hints.Self:
         """Learn a tokenizer from texts, each a string.
 
         >>> import piecework as pw
@@ -114,15 +100,15 @@ class Trainable:
     @classmethod
     def train_from_counts(
         cls,
-        counts: Counts,
-        trainer: Trainer | None = None,
+        counts: pw.Counts,
+        trainer: pw.train.Trainer | None = None,
         *,
         model: str | None = None,
-        preset: str | Preset | SentencePiecePreset | None = None,
+        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         workers: int | None = None,
         show_progress: bool = False,
-        **settings: Unpack[TrainSettings],
-    ) -> Self:
+        **settings: hints.Unpack[pw.train.TrainSettings],
+    ) -> hints.Self:
         """Learn a tokenizer from word counts, wherever they were made."""
         from piecework.train import Plan
 
@@ -137,8 +123,8 @@ class Trainable:
         *,
         workers: int | None = None,
         show_progress: bool = False,
-        **settings: Unpack[RetrainSettings],
-    ) -> Self:
+        **settings: hints.Unpack[pw.train.RetrainSettings],
+    ) -> hints.Self:
         """Learn a new vocabulary for the same pipeline, model kind and special tokens."""
         from piecework.train import count_texts, pipeline_of, relearn_spec
 
@@ -153,8 +139,8 @@ class Trainable:
 
     @classmethod
     def _trained(
-        cls, texts: Iterable[str], plan: Plan, workers: int | None, show_progress: bool
-    ) -> Self:
+        cls, texts: Iterable[str], plan: pw.train.Plan, workers: int | None, show_progress: bool
+    ) -> hints.Self:
         from piecework.train import Reservoir, count_texts
 
         samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
@@ -174,14 +160,14 @@ class Trainable:
         return learned._with_self_test([plan.sentences.text_of(line) for line in samples.drawn])
 
     @classmethod
-    def _learned(cls, counts: Counts, plan: Plan, workers: int | None, show_progress: bool) -> Self:
+    def _learned(cls, counts: pw.Counts, plan: pw.train.Plan, workers: int | None, show_progress: bool) -> hints.Self:
         from piecework.train import learn_spec
 
         with progress_bar("learning", shown=show_progress) as progress:
             spec = learn_spec(counts, plan.trainer, plan.preset, progress=progress, workers=workers)
         return cls.from_spec(spec)
 
-    def _with_self_test(self, samples: Sequence[str]) -> Self:
+    def _with_self_test(self, samples: Sequence[str]) -> hints.Self:
         """Put samples with their pieces into a model of SentencePiece, but for those with unknown ones."""
         from dataclasses import replace
 

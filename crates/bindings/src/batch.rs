@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
 use piecework_catch_panics::catch_panics;
 use piecework_core::batch::{BatchIds, Spans};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
@@ -25,6 +26,7 @@ pub struct RawBatch {
     /// Offsets (two a token) and word ids.
     spans: Option<(Column<u32>, Column<i32>)>,
     sequence_ids: Option<Column<i8>>,
+    samples: Option<Column<i64>>,
     numbers: Arc<Numbers>,
 }
 
@@ -45,6 +47,7 @@ impl RawBatch {
             attention_mask: batch.attention_mask.map(Column::of),
             spans,
             sequence_ids: sequences.map(Column::of),
+            samples: batch.samples.map(Column::of),
             numbers,
         }
     }
@@ -54,16 +57,31 @@ impl RawBatch {
 #[pymethods]
 impl RawBatch {
     #[staticmethod]
-    fn of_arrays(ids: Bound<'_, PyArray1<u32>>, row_offsets: Bound<'_, PyArray1<i64>>) -> PyResult<Self> {
+    #[pyo3(signature = (
+        ids, row_offsets, type_ids=None, attention_mask=None, offsets=None, word_ids=None,
+        sequence_ids=None, samples=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "one for each column")]
+    fn of_arrays(
+        ids: Bound<'_, PyArray1<u32>>,
+        row_offsets: Bound<'_, PyArray1<i64>>,
+        type_ids: Option<Bound<'_, PyArray1<u8>>>,
+        attention_mask: Option<Bound<'_, PyArray1<u8>>>,
+        offsets: Option<Bound<'_, PyArray1<u32>>>,
+        word_ids: Option<Bound<'_, PyArray1<i32>>>,
+        sequence_ids: Option<Bound<'_, PyArray1<i8>>>,
+        samples: Option<Bound<'_, PyArray1<i64>>>,
+    ) -> PyResult<Self> {
         Ok(Self {
             rows: row_offsets.len()?.saturating_sub(1),
             tokens: ids.len()?,
             ids: Column::of_array(ids),
             row_offsets: Column::of_array(row_offsets),
-            type_ids: None,
-            attention_mask: None,
-            spans: None,
-            sequence_ids: None,
+            type_ids: type_ids.map(Column::of_array),
+            attention_mask: attention_mask.map(Column::of_array),
+            spans: offsets.map(Column::of_array).zip(word_ids.map(Column::of_array)),
+            sequence_ids: sequence_ids.map(Column::of_array),
+            samples: samples.map(Column::of_array),
             numbers: Arc::default(),
         })
     }
@@ -104,6 +122,11 @@ impl RawBatch {
     }
 
     #[getter]
+    fn samples<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
+        self.samples.as_ref().map(|samples| samples.array(py).cloned()).transpose()
+    }
+
+    #[getter]
     fn token_count(&self) -> usize {
         self.tokens
     }
@@ -114,6 +137,15 @@ impl RawBatch {
             let rows = self.row_offsets.read(py, |offsets| rows(ids, offsets))??;
             let lists = rows.into_iter().map(|row| self.numbers.list(py, row.iter().copied()));
             PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
+        })?
+    }
+
+    /// The ids of one row.
+    fn row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyList>> {
+        self.ids.read(py, |ids| {
+            let of_row = |offsets: &[i64]| offsets.get(row..row + 2).map(|two| rows(ids, two));
+            let found = self.row_offsets.read(py, of_row)?.ok_or_else(|| PyIndexError::new_err(row))?;
+            self.numbers.list(py, found?.into_iter().flatten().copied().collect::<Vec<_>>().into_iter())
         })?
     }
 

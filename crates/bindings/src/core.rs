@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_catch_panics::catch_panics;
-use piecework_core::batch::Encoder;
+use piecework_core::batch::{Encoder, Keep};
 use piecework_core::error::Error;
 use piecework_core::model::Sampling;
 use piecework_core::pipeline::{Input, Options, Pipeline, Scratch};
-use piecework_core::spec::TokenizerSpec;
+use piecework_core::spec::{Direction, TokenizerSpec};
 use piecework_core::text::{CharIndex, Pieces};
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
@@ -75,6 +75,13 @@ fn parts<'r, 'i>(mut rows: &'r [&'i [u32]]) -> impl Iterator<Item = &'r [&'i [u3
         rows = rest;
         Some(part)
     })
+}
+
+fn side(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Left => "left",
+        Direction::Right => "right",
+    }
 }
 
 /// Read and compile without the GIL; errors name the source.
@@ -165,7 +172,7 @@ impl Core {
         Ok(RawEncoding::new(encoding, self))
     }
 
-    #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, spans, workers))]
+    #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, spans, overflow, workers))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
     fn encode_batch(
         &self,
@@ -177,6 +184,7 @@ impl Core {
         parse_special: Option<Vec<u32>>,
         sampling: Drawn,
         spans: bool,
+        overflow: bool,
         workers: Option<i64>,
     ) -> PyResult<RawBatch> {
         let workers = worker_count(workers)?;
@@ -193,9 +201,13 @@ impl Core {
             pairs.as_ref().map(|pairs| pairs.iter().map(Borrowed::input).collect());
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
-        let batch = py
-            .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, spans, workers))
+        let keep = Keep { spans, overflow };
+        let mut batch = py
+            .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, keep, workers))
             .map_err(raise)?;
+        if overflow && batch.samples.is_none() {
+            batch.samples = Some((0..inputs.len() as i64).collect());
+        }
         Ok(RawBatch::new(batch, Arc::clone(&self.numbers)))
     }
 
@@ -255,6 +267,16 @@ impl Core {
     ) -> PyResult<RawDecodeStream> {
         let encoder = Arc::clone(&self.encoder);
         RawDecodeStream::begin(encoder, &prefill, skip_special_tokens, clean_up).map_err(raise)
+    }
+
+    /// What fills short rows: the id, its token, its type id and the side.
+    fn filling(&self, pad_tokens: Vec<String>) -> (Option<u32>, &str, u32, &'static str) {
+        let pipeline = self.encoder.pipeline();
+        let id = pipeline.pad_id(&pad_tokens);
+        match pipeline.padding() {
+            Some(padding) => (id, &padding.pad_token, padding.pad_type_id, side(padding.direction)),
+            None => (id, id.and_then(|id| pipeline.token_of(id)).unwrap_or_default(), 0, "right"),
+        }
     }
 
     #[getter]

@@ -7,6 +7,7 @@ use piecework_core::batch::Encoder;
 use piecework_core::encoding::{Encoding, Token, NONE};
 use piecework_core::pipeline::{Input, Options};
 use piecework_core::special::Selector;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -26,7 +27,7 @@ pub struct EncodedText {
     #[pyo3(get)]
     ids: Py<PyList>,
     source: Source,
-    text: Py<PyAny>,
+    text: Option<Py<PyAny>>,
     pair: Option<Py<PyAny>>,
     add_special_tokens: bool,
     parse_special: bool,
@@ -34,11 +35,11 @@ pub struct EncodedText {
     computed: OnceLock<Py<PyDict>>,
 }
 
-/// A tokenizer, where nothing but the ids was made; or every field.
-#[derive(FromPyObject, IntoPyObjectRef)]
+/// A tokenizer, where nothing but the ids was made; or an object with the fields of `RawEncoding`.
+#[derive(FromPyObject)]
 enum Source {
     Core(Py<Core>),
-    Raw(Py<RawEncoding>),
+    Fields(Py<PyAny>),
 }
 
 impl EncodedText {
@@ -51,7 +52,7 @@ impl EncodedText {
         parse_special: bool,
     ) -> PyResult<Self> {
         let ids = ids_of(core, &text, add_special_tokens, parse_special)?.unbind();
-        let (source, text) = (Source::Core(core.clone().unbind()), text.unbind());
+        let (source, text) = (Source::Core(core.clone().unbind()), Some(text.unbind()));
         let computed = OnceLock::new();
         Ok(Self { ids, source, text, pair: None, add_special_tokens, parse_special, computed })
     }
@@ -65,18 +66,19 @@ impl EncodedText {
     fn new(
         py: Python<'_>,
         source: Source,
-        text: Bound<'_, PyAny>,
+        text: Option<Bound<'_, PyAny>>,
         pair: Option<Py<PyAny>>,
         add_special_tokens: bool,
         parse_special: bool,
     ) -> PyResult<Self> {
         let ids = match &source {
             Source::Core(core) => {
-                return Self::of_text(core.bind(py), text, add_special_tokens, parse_special)
+                let text = text.unwrap_or_else(|| py.None().into_bound(py));
+                return Self::of_text(core.bind(py), text, add_special_tokens, parse_special);
             }
-            Source::Raw(raw) => raw.get().ids(py)?.unbind(),
+            Source::Fields(fields) => fields.bind(py).getattr(intern!(py, "ids"))?.cast_into()?.unbind(),
         };
-        let (text, computed) = (text.unbind(), OnceLock::new());
+        let (text, computed) = (text.map(Bound::unbind), OnceLock::new());
         Ok(Self { ids, source, text, pair, add_special_tokens, parse_special, computed })
     }
 
@@ -87,29 +89,25 @@ impl EncodedText {
     }
 
     /// Every field; where only ids were made, the text is encoded once more.
-    fn every_field(&self, py: Python<'_>) -> PyResult<Py<RawEncoding>> {
+    fn every_field(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match &self.source {
-            Source::Raw(raw) => Ok(raw.clone_ref(py)),
+            Source::Fields(fields) => Ok(fields.clone_ref(py)),
             Source::Core(core) => {
                 let parse_special = if self.parse_special { None } else { Some(Vec::new()) };
-                let text = self.text.bind(py);
+                let text = self.text.as_ref().map_or_else(|| py.None(), |text| text.clone_ref(py));
+                let text = text.bind(py);
                 let add_special_tokens = self.add_special_tokens;
                 let raw =
                     core.get().encode(py, text, None, add_special_tokens, false, parse_special, None)?;
-                Py::new(py, raw)
+                Ok(Py::new(py, raw)?.into_any())
             }
         }
     }
 
-    /// The text, or the text and its pair.
+    /// The text, or the text and its pair; empty for a row of a batch, which keeps no texts.
     #[getter]
     fn texts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, std::iter::once(&self.text).chain(&self.pair).collect::<Vec<_>>())
-    }
-
-    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let Self { source, text, pair, add_special_tokens, parse_special, .. } = self;
-        (source, text, pair, *add_special_tokens, *parse_special).into_pyobject(py)
+        PyTuple::new(py, self.text.iter().chain(&self.pair).collect::<Vec<_>>())
     }
 }
 

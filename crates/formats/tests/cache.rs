@@ -1,6 +1,6 @@
 //! What was written is read bit for bit; what was changed afterwards is refused, wherever that was.
 
-use piecework_core::batch::Encoder;
+use piecework_core::batch::{Encoder, Keep};
 use piecework_core::parts::Array;
 use piecework_core::pipeline::{Input, Options, Pipeline};
 use piecework_core::spec::TokenizerSpec;
@@ -35,7 +35,9 @@ fn ids(pipeline: Pipeline) -> Vec<Vec<u32>> {
     let texts = ["hugs hug", "Žába <x> shs huhu", ""];
     let encoder = Encoder::new(pipeline);
     let encode = |text| {
-        encoder.encode(&[Input::Text(text)], None, options, false, 1).map_or(vec![], |batch| batch.ids)
+        encoder
+            .encode(&[Input::Text(text)], None, options, Keep::default(), 1)
+            .map_or(vec![], |batch| batch.ids)
     };
     texts.into_iter().map(encode).collect()
 }

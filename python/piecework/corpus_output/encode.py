@@ -116,6 +116,7 @@ def encode_files(
             texts,
             add_special_tokens=add_special_tokens,
             parse_special=parse_special,
+            spans=format == "jsonl",
             workers=workers,
         )
         return _ended(batch, eod)
@@ -202,7 +203,7 @@ def _ended(batch: Batch, eod: int | None) -> Batch:
     if eod is not None:
         ids = np.insert(batch.ids, batch.row_offsets[1:], np.uint32(eod))
         row_offsets = batch.row_offsets + np.arange(len(batch.row_offsets))
-        batch = Batch(RawBatch.of_arrays(ids, row_offsets), batch.__getitem__)
+        batch = Batch(RawBatch.of_arrays(ids, row_offsets), batch._token_of, batch._filling)
     if len(batch.ids) > _MAX_BATCH_TOKENS:
         found = f"lines that give {len(batch.ids)} tokens at once"
         raise CorpusError("inputs", found, f"at most {_MAX_BATCH_TOKENS}")

@@ -18,6 +18,17 @@ pub struct BatchIds {
     pub attention_mask: Option<Vec<u8>>,
     /// Where the tokens come from, when that was asked for.
     pub spans: Option<Spans>,
+    /// The number of the text that each row is a window of, when overflow windows are rows too.
+    pub samples: Option<Vec<i64>>,
+}
+
+/// What a batch keeps besides ids, type ids and the attention mask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// Offsets, word ids and sequence ids.
+    pub spans: bool,
+    /// The windows that truncation cuts off, each as a row after the first window of its text.
+    pub overflow: bool,
 }
 
 /// Where tokens come from; one item a token.
@@ -32,12 +43,12 @@ pub struct Spans {
 }
 
 impl BatchIds {
-    /// Room for rows and tokens; `with_spans` where they come from, of two sequences or one.
+    /// Room for rows and tokens, of two sequences or one.
     pub(super) fn with_room(
         rows: usize,
         tokens: usize,
         with_types: bool,
-        with_spans: bool,
+        keep: Keep,
         is_pair: bool,
     ) -> Self {
         let mut row_offsets = Vec::with_capacity(rows + 1);
@@ -47,11 +58,12 @@ impl BatchIds {
             row_offsets,
             type_ids: with_types.then(|| Vec::with_capacity(tokens)),
             attention_mask: None,
-            spans: with_spans.then(|| Spans {
+            spans: keep.spans.then(|| Spans {
                 offsets: Vec::with_capacity(tokens),
                 word_ids: Vec::with_capacity(tokens),
                 sequence_ids: is_pair.then(|| Vec::with_capacity(tokens)),
             }),
+            samples: keep.overflow.then(|| Vec::with_capacity(rows)),
         }
     }
 
@@ -111,6 +123,15 @@ impl BatchIds {
         self.row_offsets.push(self.ids.len() as i64);
     }
 
+    /// Append a row: one window of the text with this number.
+    pub(super) fn push_window(&mut self, tokens: &[Token], sample: usize) {
+        self.push_tokens(tokens);
+        self.end_row();
+        if let Some(samples) = &mut self.samples {
+            samples.push(sample as i64);
+        }
+    }
+
     /// How many tokens each row has.
     pub(super) fn lengths(&self) -> impl Iterator<Item = i64> + Clone + '_ {
         self.row_offsets.windows(2).map(|two| two[1] - two[0])
@@ -131,6 +152,9 @@ impl BatchIds {
                 mine.extend_from_slice(theirs);
             }
         }
+        if let (Some(mine), Some(theirs)) = (&mut self.samples, &other.samples) {
+            mine.extend_from_slice(theirs);
+        }
     }
 
     /// Forget all rows, keep the memory.
@@ -146,6 +170,9 @@ impl BatchIds {
             if let Some(sequence_ids) = sequence_ids {
                 sequence_ids.clear();
             }
+        }
+        if let Some(samples) = &mut self.samples {
+            samples.clear();
         }
     }
 
@@ -168,6 +195,7 @@ impl BatchIds {
                 word_ids: filler.fill(&spans.word_ids, -1),
                 sequence_ids: spans.sequence_ids.as_ref().map(|sequences| filler.fill(sequences, -1)),
             }),
+            samples: self.samples.clone(),
         }
     }
 }
@@ -244,7 +272,7 @@ mod tests {
     #[test]
     fn what_stands_for_nothing_is_minus_one() {
         for is_pair in [true, false] {
-            let mut part = BatchIds::with_room(1, 0, false, true, is_pair);
+            let mut part = BatchIds::with_room(1, 0, false, Keep { spans: true, overflow: false }, is_pair);
             part.push_tokens(&[Token::inserted(3, 0, true)]);
             let Spans { offsets, word_ids, sequence_ids } = part.spans.expect("spans were asked for");
             assert_eq!((offsets, word_ids), (vec![[0, 0]], vec![-1]));

@@ -75,16 +75,16 @@ impl Gather {
 
 #[cfg(test)]
 mod tests {
+    use super::super::columns::Keep;
     use super::*;
     use crate::encoding::Token;
 
     fn part(rows: &[usize]) -> BatchIds {
-        let mut part = BatchIds::with_room(rows.len(), 0, true, true, true);
+        let mut part = BatchIds::with_room(rows.len(), 0, true, Keep { spans: true, overflow: true }, true);
         for &tokens in rows {
             let token =
                 |at: usize| Token { word: at as u32, start: 7, ..Token::inserted(at as u32, 1, true) };
-            part.push_tokens(&(0..tokens).map(token).collect::<Vec<_>>());
-            part.end_row();
+            part.push_window(&(0..tokens).map(token).collect::<Vec<_>>(), tokens);
         }
         part
     }

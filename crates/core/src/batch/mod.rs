@@ -8,7 +8,7 @@ mod shares;
 #[cfg(test)]
 mod tests;
 
-pub use columns::{BatchIds, Spans};
+pub use columns::{BatchIds, Keep, Spans};
 pub use count::{Lines, Sentences, WordCounter};
 
 use std::ops::Range;
@@ -86,19 +86,18 @@ impl Encoder {
         })
     }
 
-    /// Encode every text, with its pair where given, and say where the tokens come from if asked; `workers`
-    /// threads at the most.
+    /// Encode every text, with its pair where given, on at most `workers` threads.
     ///
-    /// An error names the row it belongs to.
+    /// `keep` adds columns and rows to the batch. An error names the text it belongs to.
     pub fn encode(
         &self,
         inputs: &[Input<'_>],
         pairs: Option<&[Input<'_>]>,
         options: Options<'_>,
-        with_spans: bool,
+        keep: Keep,
         workers: usize,
     ) -> Result<BatchIds, Error> {
-        let rows = Rows::new(&self.pipeline, inputs, pairs, options, with_spans);
+        let rows = Rows::new(&self.pipeline, inputs, pairs, options, keep);
         let batch = self.encode_rows(&rows, workers)?;
         Ok(match self.pipeline.padding() {
             Some(padding) => batch.padded(padding),
@@ -140,7 +139,7 @@ impl Encoder {
         options: Options<'_>,
         workers: usize,
     ) -> Result<Vec<i64>, Error> {
-        let rows = Rows::new(&self.pipeline, inputs, None, options, false);
+        let rows = Rows::new(&self.pipeline, inputs, None, options, Keep::default());
         let parts = work_on(shares_of(&sizes(inputs), workers), workers, |share, stop| {
             let mut part = rows.room(share.clone());
             self.with_scratch(|scratch| rows.encode(share, stop, scratch, &mut part))?;
@@ -156,7 +155,7 @@ struct Rows<'r> {
     inputs: &'r [Input<'r>],
     pairs: Option<&'r [Input<'r>]>,
     options: Options<'r>,
-    with_spans: bool,
+    keep: Keep,
     /// What goes around rows whose new words may wait for those of other rows.
     frame: Option<Frame>,
 }
@@ -167,12 +166,14 @@ impl<'r> Rows<'r> {
         inputs: &'r [Input<'r>],
         pairs: Option<&'r [Input<'r>]>,
         options: Options<'r>,
-        with_spans: bool,
+        keep: Keep,
     ) -> Self {
-        let frame_of = if with_spans { Pipeline::frame_of_laid } else { Pipeline::frame_of_held };
-        let is_single = pairs.is_none() && !fills_types(pipeline, false);
+        // Without truncation each text is one row, and the fast paths serve.
+        let keep = Keep { overflow: keep.overflow && pipeline.truncates(), ..keep };
+        let frame_of = if keep.spans { Pipeline::frame_of_laid } else { Pipeline::frame_of_held };
+        let is_single = pairs.is_none() && !keep.overflow && !fills_types(pipeline, false);
         let frame = is_single.then(|| frame_of(pipeline, options)).flatten();
-        Self { pipeline, inputs, pairs, options, with_spans, frame }
+        Self { pipeline, inputs, pairs, options, keep, frame }
     }
 
     /// Room for some rows.
@@ -180,7 +181,7 @@ impl<'r> Rows<'r> {
         let bytes: usize = sizes(&self.inputs[rows.clone()]).iter().sum();
         let is_pair = self.pairs.is_some();
         let with_types = fills_types(self.pipeline, is_pair);
-        BatchIds::with_room(rows.len(), room_for(bytes), with_types, self.with_spans, is_pair)
+        BatchIds::with_room(rows.len(), room_for(bytes), with_types, self.keep, is_pair)
     }
 
     /// Append all rows, share after share.
@@ -205,12 +206,15 @@ impl<'r> Rows<'r> {
         scratch: &mut Scratch,
         part: &mut BatchIds,
     ) -> Result<(), Error> {
-        if let (Some(frame), true) = (&self.frame, self.with_spans) {
+        if let (Some(frame), true) = (&self.frame, self.keep.spans) {
             return self.encode_laid(rows, frame, stop, scratch, part);
         }
         let from = part.row_offsets.len();
         let result = stop.rows(rows).try_for_each(|row| {
             self.prefetch(row + 1);
+            if self.keep.overflow {
+                return self.encode_windows(row, scratch, part).map_err(|error| named(error, row));
+            }
             self.encode_row(row, scratch, part).map_err(|error| named(error, row))?;
             part.end_row();
             Ok(())
@@ -227,13 +231,22 @@ impl<'r> Rows<'r> {
         asked.iter().step_by(CACHE_LINE).for_each(prefetch_read);
     }
 
+    /// Append every window of a text as a row.
+    fn encode_windows(&self, row: usize, scratch: &mut Scratch, part: &mut BatchIds) -> Result<(), Error> {
+        let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
+        let encoding = self.pipeline.windows(input, pair, self.options.at_row(row), scratch)?;
+        part.push_window(&encoding.tokens, row);
+        encoding.overflowing.iter().for_each(|window| part.push_window(&window.tokens, row));
+        Ok(())
+    }
+
     fn encode_row(&self, row: usize, scratch: &mut Scratch, part: &mut BatchIds) -> Result<(), Error> {
         let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
         let options = self.options.at_row(row);
         if let Some(frame) = &self.frame {
             return self.pipeline.hold_row(input, frame, options, scratch, &mut part.ids);
         }
-        if self.with_spans {
+        if self.keep.spans {
             return self.pipeline.row_tokens(input, pair, options, scratch, |run| part.push_tokens(run));
         }
         self.pipeline.row_into(input, pair, options, scratch, &mut part.ids, part.type_ids.as_mut())

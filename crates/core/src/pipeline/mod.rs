@@ -31,8 +31,8 @@ use crate::parts::Parts;
 use crate::postprocess::PostProcessor;
 use crate::pretokenize::PreTokenizer;
 use crate::spec::{
-    AddedToken, DecoderSpec, ModelSpec, NormalizerSpec, Padding, PostProcessorSpec, TokenizerSpec,
-    Truncation,
+    AddedToken, DecoderSpec, ModelSpec, NormalizerSpec, Padding, PieceType, PostProcessorSpec, ScoredPiece,
+    TokenizerSpec, Truncation,
 };
 use crate::special::{Segment, SpecialTokens};
 use crate::text::Pieces;
@@ -288,10 +288,35 @@ impl Pipeline {
         self.special.tokens()
     }
 
+    /// Whether long encodings are cut.
+    #[must_use]
+    pub fn truncates(&self) -> bool {
+        self.truncation.is_some()
+    }
+
     /// How encodings are filled.
     #[must_use]
     pub fn padding(&self) -> Option<&Padding> {
         self.padding.as_ref()
+    }
+
+    /// The id that fills short rows: of the padding setting, of the padding piece that a SentencePiece model
+    /// declares, or of the special token with one of the customary `names`, where there is exactly one.
+    #[must_use]
+    pub fn pad_id(&self, names: &[String]) -> Option<u32> {
+        if let Some(padding) = &self.padding {
+            return Some(padding.pad_id);
+        }
+        if let ModelSpec::SentencePiece(spec) = &self.model_spec {
+            let is_pad =
+                |piece: &ScoredPiece| piece.kind == PieceType::Control && piece.text == spec.pad_piece;
+            if let Some(id) = spec.pieces.iter().position(is_pad) {
+                return Some(id as u32);
+            }
+        }
+        let mut special =
+            self.added_tokens().iter().filter(|token| token.special && names.contains(&token.content));
+        special.next().filter(|_| special.next().is_none()).map(|token| token.id)
     }
 
     /// Whether rows can hold type ids other than 0.
@@ -421,8 +446,36 @@ impl Pipeline {
         self.finished(sequences, options, scratch)
     }
 
+    /// Encode one input or pair with the windows that truncation cuts off, without padding.
+    pub fn windows(
+        &self,
+        input: Input<'_>,
+        pair: Option<Input<'_>>,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoding, Error> {
+        let sequences = self.sequences(input, pair, options, scratch)?;
+        let framed = self.truncated(sequences, options, scratch)?;
+        self.padding.as_ref().map_or(Ok(0), |padding| padded_windows(&framed, padding))?;
+        Ok(framed)
+    }
+
     /// Truncate one or two sequences, frame them and fill them up.
     fn finished(
+        &self,
+        sequences: Vec<Encoding>,
+        options: Options<'_>,
+        scratch: &Scratch,
+    ) -> Result<Encoding, Error> {
+        let mut framed = self.truncated(sequences, options, scratch)?;
+        if let Some(padding) = &self.padding {
+            framed.pad(padded_windows(&framed, padding)?, padding);
+        }
+        Ok(framed)
+    }
+
+    /// Truncate one or two sequences and frame them.
+    fn truncated(
         &self,
         mut sequences: Vec<Encoding>,
         options: Options<'_>,
@@ -433,18 +486,7 @@ impl Pipeline {
             let (first, rest) = sequences.split_at_mut(1);
             encoding::truncate(&mut first[0], rest.first_mut(), truncation, reserved)?;
         }
-        let mut framed = self.framed(&sequences, options, scratch)?;
-        if let Some(padding) = &self.padding {
-            let length = encoding::padded_length(framed.tokens.len(), padding);
-            let windows = 1 + framed.overflowing.len();
-            if windows > 1 && length.saturating_mul(windows) > MAX_PADDED_IN_ALL {
-                let found = format!("{windows} windows of {length} tokens");
-                let expected = format!("at most {MAX_PADDED_IN_ALL} tokens in all");
-                return Err(Error::new(ErrorKind::Argument, "padding", found, expected));
-            }
-            framed.pad(length, padding);
-        }
-        Ok(framed)
+        self.framed(&sequences, options, scratch)
     }
 
     /// Append the ids of one text.
@@ -501,6 +543,18 @@ impl Pipeline {
             0
         }
     }
+}
+
+/// The length that `padding` asks for; windows that would then take too much memory are an error.
+fn padded_windows(framed: &Encoding, padding: &Padding) -> Result<usize, Error> {
+    let length = encoding::padded_length(framed.tokens.len(), padding);
+    let windows = 1 + framed.overflowing.len();
+    if windows > 1 && length.saturating_mul(windows) > MAX_PADDED_IN_ALL {
+        let found = format!("{windows} windows of {length} tokens");
+        let expected = format!("at most {MAX_PADDED_IN_ALL} tokens in all");
+        return Err(Error::new(ErrorKind::Argument, "padding", found, expected));
+    }
+    Ok(length)
 }
 
 /// The normalizer that a decoder asks for.
