@@ -118,7 +118,7 @@ def test_an_error_names_the_text_and_not_the_window() -> None:
 @pytest.mark.parametrize("direction", ["right", "left"])
 @pytest.mark.parametrize("padding", [None, "longest"])
 def test_windows_are_those_of_tokenizers(direction: Any, padding: Any) -> None:
-    tok = KINDS["bert"]().with_truncation(10, stride=3, direction=direction).with_padding(padding)
+    tok = KINDS["bert"]().with_truncation(14, stride=3, direction=direction).with_padding(padding)
     theirs = tokenizers.Tokenizer.from_str(tok.to_json())
     first, second = ([text[:60] for text in texts(seed)] for seed in (18, 19))
     for pairs in ([(text,) for text in texts(17)], list(zip(first, second, strict=True))):
@@ -133,7 +133,7 @@ def test_windows_are_those_of_tokenizers(direction: Any, padding: Any) -> None:
             assert getattr(batch, mask).tolist() == list(theirs_of_rows)
         samples = [text for text, row in enumerate(rows) for _ in row]
         assert batch.overflow_to_sample_mapping.tolist() == samples
-    assert json.loads(tok.to_json())["truncation"]["max_length"] == 10
+    assert json.loads(tok.to_json())["truncation"]["max_length"] == 14
 
 
 def test_a_row_says_how_to_get_the_windows_that_its_batch_dropped() -> None:
