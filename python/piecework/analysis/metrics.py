@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, log
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Counts: TypeAlias = npt.NDArray[np.int64]
+Counts: TypeAlias = npt.NDArray[np.int64]
 
 RENYI_ORDER = 2.5
 TAIL_BELOW = 5

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from piecework.analysis.tally import Tally
 from piecework.analysis.texts import batch_of_piece
@@ -11,10 +13,6 @@ from piecework.arguments import PathLike
 from piecework.tokenizer import Tokenizer
 from piecework.train import Progress
 from piecework.train.corpus import Utf8Errors, corpus_bytes, corpus_files, read_corpus
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 
 def token_counts(

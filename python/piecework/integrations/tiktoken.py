@@ -15,9 +15,12 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from piecework._core import find_special
+import numpy as np
+import numpy.typing as npt
+
+from piecework._core import RawBatch, find_special
 from piecework.arguments import PathLike
 from piecework.errors import ArgumentError, SpecialTokenError
 from piecework.integrations._tiktoken_decoding import Decoding
@@ -26,12 +29,6 @@ from piecework.integrations._tiktoken_models import encoding_name_for_model
 from piecework.integrations._tiktoken_unstable import with_unstable
 from piecework.spec import ENCODINGS, NamedEncoding
 from piecework.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from piecework._core import RawBatch
 
 __all__ = [
     "Encoding",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from piecework.spec.component import Component, component_from_json, json_value
-from piecework.spec.patterns import PrependScheme, Replacing
+from piecework.spec.patterns import Pattern, PrependScheme, Replacing
 from piecework.spec.sentencepiece import SentencePieceDecoder
 
 
@@ -76,6 +76,8 @@ class CTC(Component):
 @dataclass(frozen=True)
 class ReplaceDecoder(Replacing):
     """Replace every match of a text or a `Regex` in every token by `content`."""
+
+    pattern: Pattern  # declared again: annotations resolve in the module of the class
 
 
 @dataclass(frozen=True)

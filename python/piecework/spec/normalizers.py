@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from piecework.spec.component import Component, component_from_json, json_value
 from piecework.spec.custom import CustomNormalizer
-from piecework.spec.patterns import Replacing
+from piecework.spec.patterns import Pattern, Replacing
 from piecework.spec.sentencepiece import SentencePieceNormalizer
 
 
@@ -104,6 +104,8 @@ class Replace(Replacing):
     >>> Replace(" ", "▁").to_json()["pattern"]
     {'String': ' '}
     """
+
+    pattern: Pattern  # declared again: annotations resolve in the module of the class
 
 
 @dataclass(frozen=True)

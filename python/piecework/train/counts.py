@@ -13,19 +13,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from piecework._core import RawCounts
 from piecework.errors import ArgumentError, FormatError
 from piecework.train.counts_files import CountsTable, read_counts, write_counts, write_tsv
 from piecework.train.pipeline import Pipeline
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Numbers = Sequence[int] | npt.NDArray[np.uint64]
+Numbers: TypeAlias = Sequence[int] | npt.NDArray[np.uint64]
 
 
 class Counts:

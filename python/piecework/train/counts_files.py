@@ -10,17 +10,15 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from piecework.errors import ArgumentError, FileError, FormatError, MissingExtraError
 from piecework.files import whole_file
 from piecework.reading import reason
 from piecework.train.pipeline import Pipeline
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 _PARQUET_MAGIC = b"PAR1"
 _COMMENT = "# piecework counts "

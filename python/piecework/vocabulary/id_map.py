@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+import numpy.typing as npt
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +26,8 @@ class IdMap:
     >>> new[id_map.added] = old.mean(axis=0)
     >>> new.tolist()
     [[1.0], [3.0], [2.0]]
+
+    Maps are equal if their arrays are; they do not hash, as arrays can change.
     """
 
     new_ids: npt.NDArray[np.int64]
@@ -42,6 +41,15 @@ class IdMap:
         old_ids = np.full(size, -1, np.int64)
         old_ids[self.new_ids[kept]] = kept
         return old_ids
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, IdMap):
+            return NotImplemented
+        return np.array_equal(self.new_ids, other.new_ids) and np.array_equal(
+            self.added, other.added
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         kept = int((self.new_ids >= 0).sum())
