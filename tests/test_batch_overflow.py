@@ -59,7 +59,9 @@ def test_windows_are_those_of_encode(kind: str, direction: Any) -> None:
 def test_each_strategy_cuts_pairs_as_encode_does(strategy: Any) -> None:
     whole = KINDS["bert"]()
     tok = whole.with_truncation(12, stride=3, strategy=strategy)
-    first = [text for text in texts(13, 200) if 9 < whole.count(text, add_special_tokens=False) < 40]
+    first = [
+        text for text in texts(13, 200) if 9 < whole.count(text, add_special_tokens=False) < 40
+    ]
     short = ["hug pug"] * len(first)
     pairs = (first, short) if strategy == "only_first" else (short, first)
     encodings = [tok.encode(*pair) for pair in zip(*pairs, strict=True)]

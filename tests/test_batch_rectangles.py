@@ -9,7 +9,6 @@ import pytest
 
 import piecework as pw
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.spec import AddedToken
 
 VOCAB = {"[UNK]": 0, "a": 1, "b": 2, "[PAD]": 3, "<pad>": 4, "[CLS]": 5}
 BARE = pw.Tokenizer(pw.spec.Char(VOCAB))
@@ -54,9 +53,7 @@ def test_a_given_id_goes_before_all_others() -> None:
 
 
 def test_the_padding_setting_decides_the_id_the_type_and_the_side() -> None:
-    tok = with_special("[PAD]").with_padding(
-        3, pad_token="[CLS]", direction="left", pad_type_id=1
-    )
+    tok = with_special("[PAD]").with_padding(3, pad_token="[CLS]", direction="left", pad_type_id=1)
     batch = tok.encode_batch(["a", "abab"], spans=True)
     assert batch.to_numpy().tolist() == [[5, 5, 5, 1], [1, 2, 1, 2]]
     assert batch.to_numpy(column="type_ids").tolist() == [[1, 1, 1, 0], [0, 0, 0, 0]]

@@ -80,7 +80,7 @@ def test_pickled_results_are_equal(name: str, protocol: int) -> None:
     assert type(again) is type(result)
     assert again == result
     assert (result == again) is True
-    assert not result != again
+    assert (result != again) is False
     assert pickle.dumps(pickle.loads(pickle.dumps(again, protocol)), protocol)
 
 

@@ -12,7 +12,7 @@ from piecework._core import RawBatch
 from piecework.arguments import check_choice
 from piecework.encoding import Encoding, missing_column
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.lazy import hints, np, npt, typing
+from piecework.lazy import np, npt, typing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -366,9 +366,7 @@ class _Row:
         if self._batch._raw.word_ids is None:
             raise missing_column(column)
 
-    def _items(
-        self, column: npt.NDArray[typing.Any] | None, default: int = 0
-    ) -> list[typing.Any]:
+    def _items(self, column: npt.NDArray[typing.Any] | None, default: int = 0) -> list[typing.Any]:
         if column is None:
             return [default] * len(self.ids)
         start, end = self._batch.row_offsets[self._row : self._row + 2]
@@ -376,8 +374,10 @@ class _Row:
         return items
 
 
-def _cut(column: hints.Array | None, items: slice | npt.NDArray[np.int64]) -> hints.Array | None:
-    """Return some items of a column one after the other in memory; nothing of a column not kept."""
+def _cut(
+    column: npt.NDArray[typing.Any] | None, items: slice | npt.NDArray[np.int64]
+) -> npt.NDArray[typing.Any] | None:
+    """Return some items of a column one after the other in memory; None for a column not kept."""
     return None if column is None else np.ascontiguousarray(column[items])
 
 

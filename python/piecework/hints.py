@@ -21,7 +21,6 @@ else:
         Unpack = Union
 
 T = TypeVar("T")
-Array = TypeVar("Array", bound=npt.NDArray[Any])
 
 Ids: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
 
@@ -39,11 +38,7 @@ class ArrowArray(Protocol):
 
 
 Texts: TypeAlias = (
-    Sequence[str]
-    | ArrowStream
-    | ArrowArray
-    | npt.NDArray[np.bytes_]
-    | npt.NDArray[np.object_]
+    Sequence[str] | ArrowStream | ArrowArray | npt.NDArray[np.bytes_] | npt.NDArray[np.object_]
 )
 
 
@@ -51,28 +46,53 @@ class EncodingFields(Protocol):
     """The fields of one encoding, from the core or from the columns of a batch."""
 
     @property
-    def ids(self) -> list[int]: ...
+    def ids(self) -> list[int]:
+        """Vocabulary ids."""
+        ...
+
     @property
-    def type_ids(self) -> list[int]: ...
+    def type_ids(self) -> list[int]:
+        """Segment ids."""
+        ...
+
     @property
-    def tokens(self) -> list[str]: ...
+    def tokens(self) -> list[str]:
+        """Vocabulary entries as strings."""
+        ...
+
     @property
-    def offsets(self) -> list[tuple[int, int]]: ...
+    def offsets(self) -> list[tuple[int, int]]:
+        """Spans in characters of the text."""
+        ...
+
     @property
-    def word_ids(self) -> list[int | None]: ...
+    def word_ids(self) -> list[int | None]:
+        """Index of the word of each token."""
+        ...
+
     @property
-    def sequence_ids(self) -> list[int | None]: ...
+    def sequence_ids(self) -> list[int | None]:
+        """0 for the text, 1 for its pair."""
+        ...
+
     @property
-    def special_tokens_mask(self) -> list[int]: ...
+    def special_tokens_mask(self) -> list[int]:
+        """1 for tokens of the template or the padding."""
+        ...
+
     @property
-    def attention_mask(self) -> list[int]: ...
+    def attention_mask(self) -> list[int]:
+        """0 for padding."""
+        ...
+
     @property
-    def overflowing(self) -> Sequence[EncodingFields]: ...
+    def overflowing(self) -> Sequence[EncodingFields]:
+        """The further windows."""
+        ...
 
 
 __all__ = [
     "Any",
-    "Array",
     "ArrowArray",
     "ArrowStream",
     "Drawn",

@@ -6,7 +6,9 @@ of them by these stand-ins (`np.uint32`, `pw.Sampling`), so that `typing.get_typ
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # importing `typing` takes longer than importing all of this package's own modules
+TYPE_CHECKING = (
+    False  # importing `typing` takes longer than importing all of this package's own modules
+)
 if TYPE_CHECKING:
     import typing
 

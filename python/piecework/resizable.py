@@ -77,7 +77,9 @@ class Resizable:
             )
         return self.from_spec(spec), id_map
 
-    def prune(self, keep: Iterable[str | int], *, keep_alphabet: bool = True) -> tuple[hints.Self, pw.IdMap]:
+    def prune(
+        self, keep: Iterable[str | int], *, keep_alphabet: bool = True
+    ) -> tuple[hints.Self, pw.IdMap]:
         """Keep only some tokens, given by name or id; returns the tokenizer and the map of ids.
 
         >>> import piecework as pw

@@ -484,7 +484,10 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         return tokenizer
 
     def _hold(
-        self, core: Core, special_in_text: pw.spec.SpecialInText, functions: Sequence[Callable[[str], typing.Any]]
+        self,
+        core: Core,
+        special_in_text: pw.spec.SpecialInText,
+        functions: Sequence[Callable[[str], typing.Any]],
     ) -> None:
         self._core, self._functions = core, tuple(functions)
         self._special_in_text: pw.spec.SpecialInText = special_in_text
@@ -539,7 +542,9 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         return resolved(sampling, self._core.dropout, self._core.scores_segmentations)
 
     def _selected(
-        self, parse_special: bool | Collection[str] | None, *texts: Iterable[typing.Any] | TextColumn
+        self,
+        parse_special: bool | Collection[str] | None,
+        *texts: Iterable[typing.Any] | TextColumn,
     ) -> list[int] | None:
         """Return the ids of the special tokens to recognise; None stands for all.
 

@@ -160,7 +160,9 @@ class Trainable:
         return learned._with_self_test([plan.sentences.text_of(line) for line in samples.drawn])
 
     @classmethod
-    def _learned(cls, counts: pw.Counts, plan: pw.train.Plan, workers: int | None, show_progress: bool) -> hints.Self:
+    def _learned(
+        cls, counts: pw.Counts, plan: pw.train.Plan, workers: int | None, show_progress: bool
+    ) -> hints.Self:
         from piecework.train import learn_spec
 
         with progress_bar("learning", shown=show_progress) as progress:

@@ -185,6 +185,7 @@ class Encoding(Vocabulary):
             parse_special=[],
             sampling=drawn,
             spans=False,
+            overflow=False,
             workers=settings.workers if len(sources) > 1 else 1,
         )
         return batch.lists()

@@ -200,6 +200,7 @@ class Encoding(Decoding):
             parse_special=special,
             sampling=None,
             spans=False,
+            overflow=False,
             workers=workers,
         )
 
