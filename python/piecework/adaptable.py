@@ -142,7 +142,7 @@ class Adaptable:
         """Return a tokenizer that cuts encodings to `max_length` tokens; None cuts nothing.
 
         `encode` gives the further windows as `overflowing`, each with `stride` tokens of the window
-        before it; a batch keeps the first window.
+        before it. `encode_batch` drops them, unless `overflow=True` makes rows of them.
         """
         from piecework.spec import Truncation
 
