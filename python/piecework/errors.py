@@ -17,7 +17,8 @@
     └── InternalError       (RuntimeError) a defect of piecework itself: please report it
 
 `TrainingWarning` (a `UserWarning`) is what learners say when they stopped early or learned mostly noise,
-`CorpusWarning` what readers say about input that is probably not what it is read as.
+`CorpusWarning` what readers say about input that is probably not what it is read as, `FormatWarning` what a
+tokenizer file probably says by mistake.
 """
 
 from __future__ import annotations
@@ -106,6 +107,13 @@ class InternalError(PieceworkError, RuntimeError):
     has had no result. Tokenizers stay usable; a decode stream or a count that was interrupted does not, and
     raises this error from then on. Nothing is printed unless the environment has `RUST_BACKTRACE=1`, which
     prints the backtrace on standard error.
+    """
+
+
+class FormatWarning(UserWarning):
+    """A tokenizer file says what works and is probably a mistake, such as a blank line in a `vocab.txt`.
+
+    The ids are those of the library that owns the format.
     """
 
 

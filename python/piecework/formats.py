@@ -206,7 +206,7 @@ def _read_json(data: bytes, head: bytes, source: str, hints: Hints) -> Loaded:
             hints.refuse_all_but((), "a tekken.json, which says it itself")
             return read_tekken(data, source), "text"
     hints.refuse_all_but((), "a tokenizer.json, which says it itself")
-    return Core.from_json(data, source), "parse"
+    return _warned(Core.from_json(data, source), source, "document"), "parse"
 
 
 def _read_lines(data: bytes, source: str, hints: Hints) -> Loaded:
@@ -218,7 +218,7 @@ def _read_lines(data: bytes, source: str, hints: Hints) -> Loaded:
         expected = "its vocabulary, with this file as merges="
         raise FormatError(source, "a list of merges alone", expected)
     hints.refuse_all_but(("lowercase",), "a vocab.txt")
-    return Core.from_vocab_txt(data, source, hints.lowercase), "parse"
+    return _warned(Core.from_vocab_txt(data, source, hints.lowercase), source, "lines"), "parse"
 
 
 def _read_pair(vocab: bytes, source: str, hints: Hints) -> Loaded:
@@ -245,7 +245,8 @@ def _read_ranks(data: bytes, source: str, hints: Hints) -> Loaded:
     if not isinstance(special, Mapping):
         raise ArgumentError("special_tokens", _shown(special), "a mapping from tokens to ids")
     pipeline = _pipeline_json(pre_tokenizer_for(hints.pattern))
-    return read_tiktoken(data, source, pipeline, list(special.items())), "refuse"
+    core = read_tiktoken(data, source, pipeline, list(special.items()))
+    return _warned(core, source, "ranks"), "refuse"
 
 
 def _read_named_ranks(data: bytes, source: str, hints: Hints) -> Loaded:
@@ -283,6 +284,18 @@ def _pipeline_json(pre_tokenizer: PreTokenizer) -> bytes:
     import json
 
     return json.dumps({"pre_tokenizer": pre_tokenizer.to_json()}).encode()
+
+
+def _warned(core: Core, source: str, origin: str) -> Core:
+    """Return the core; warn with `FormatWarning` of what its file probably says by mistake."""
+    for message in core.warnings(origin):
+        import warnings
+
+        from piecework.errors import FormatWarning
+
+        # The caller of `Tokenizer.load`, which calls `read_tokenizer`, `_read` and one function a format.
+        warnings.warn(f"{source}: {message}", FormatWarning, stacklevel=6)
+    return core
 
 
 def _shown(value: object) -> str:

@@ -7,7 +7,7 @@ use piecework_catch_panics::catch_panics;
 use piecework_core::batch::{Encoder, Keep};
 use piecework_core::error::Error;
 use piecework_core::model::Sampling;
-use piecework_core::pipeline::{Input, Options, Pipeline, Scratch};
+use piecework_core::pipeline::{Input, Options, Origin, Pipeline, Scratch};
 use piecework_core::spec::{Direction, TokenizerSpec};
 use piecework_core::text::{CharIndex, Pieces};
 use piecework_formats::{tokenizer_json, vocab_txt};
@@ -134,6 +134,18 @@ impl Core {
         lowercase: Option<bool>,
     ) -> PyResult<Self> {
         compile(py, source, || vocab_txt::read(data, lowercase))
+    }
+
+    /// What the file probably says by mistake; `origin` is "document", "lines" or "ranks".
+    fn warnings(&self, py: Python<'_>, origin: &str) -> PyResult<Vec<String>> {
+        let origin = match origin {
+            "document" => Origin::Document,
+            "lines" => Origin::Lines,
+            "ranks" => Origin::Ranks,
+            other => return Err(bad_argument("origin", other, "document, lines or ranks")),
+        };
+        let warnings = py.detach(|| self.encoder.pipeline().warnings(origin));
+        Ok(warnings.iter().map(ToString::to_string).collect())
     }
 
     fn to_json(&self, py: Python<'_>, pretty: bool) -> String {

@@ -1,5 +1,6 @@
 //! One error type for the whole core: where, what was found, what was expected.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -51,15 +52,30 @@ impl PartialEq for Cause {
 
 impl Eq for Cause {}
 
+/// The most characters of a part of an error: a fault in a long token is not told by all of it.
+const MAX_CHARS: usize = 1000;
+/// The most characters of a token or a line that are shown.
+const MAX_SHOWN_CHARS: usize = 60;
+
 impl Error {
-    /// Make an error from its parts.
+    /// Make an error from its parts; each is cut after 1,000 characters.
     pub fn new(
         kind: ErrorKind,
         place: impl Into<String>,
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> Self {
-        Self { kind, place: place.into(), found: found.into(), expected: expected.into(), cause: None }
+        let part = |text: String| match text.char_indices().nth(MAX_CHARS) {
+            Some((end, _)) => format!("{}...", &text[..end]),
+            None => text,
+        };
+        Self {
+            kind,
+            place: part(place.into()),
+            found: part(found.into()),
+            expected: part(expected.into()),
+            cause: None,
+        }
     }
 
     /// Say what led to it.
@@ -74,6 +90,15 @@ impl Error {
     pub fn within(mut self, outer: &str) -> Self {
         self.place = format!("{outer}: {}", self.place);
         self
+    }
+}
+
+/// The first characters of a text of the user's, as many as a message has room for.
+#[must_use]
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
+        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
+        None => Cow::Borrowed(text),
     }
 }
 

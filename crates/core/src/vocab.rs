@@ -8,12 +8,18 @@ use std::hash::Hasher;
 use piecework_kernels::array::{Array, Text};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{shortened, Error, ErrorKind};
 use crate::parts::{damaged, Parts};
 use crate::spec::ModelSpec;
 
 /// The largest id a vocabulary may hold; tables are indexed by id.
 pub const MAX_ID: u32 = (1 << 28) - 1;
+
+/// The longest token, in bytes. Tables for prefixes take some fifty bytes for each byte of a token.
+pub const MAX_TOKEN_BYTES: usize = 1 << 20;
+
+/// The most bytes that all tokens of a model with such tables may have together.
+pub const MAX_VOCAB_BYTES: usize = 64 << 20;
 
 /// The span of an id without token, whose end is before its start.
 const GAP: [u32; 2] = [1, 0];
@@ -45,6 +51,7 @@ impl Vocab {
 
     /// Compile the entries of a model; errors name the place in its specification.
     pub fn of_model(spec: &ModelSpec) -> Result<Self, Error> {
+        check_sizes(spec)?;
         let in_order = |vocab: &[(String, u32)]| Self::compile(vocab);
         let compiled = match spec {
             ModelSpec::WordPiece(spec) => in_order(&spec.vocab),
@@ -237,6 +244,55 @@ fn find(slots: &[[u32; 2]], spans: &[[u32; 2]], text: &str, token: &str, hash: u
         slot = (slot + 1) & mask;
     }
     Err(0)
+}
+
+/// Refuse tokens and vocabularies whose tables would not fit in memory.
+fn check_sizes(spec: &ModelSpec) -> Result<(), Error> {
+    let of_entries = |vocab: &[(String, u32)], max| {
+        let lens = vocab.iter().map(|(token, _)| token.len());
+        check_lens(lens, max, |at| format!("model.vocab[{:?}]", shortened(&vocab[at].0)))
+    };
+    match spec {
+        ModelSpec::WordPiece(spec) => of_entries(&spec.vocab, MAX_VOCAB_BYTES),
+        ModelSpec::Bpe(spec) => of_entries(&spec.vocab, MAX_VOCAB_BYTES),
+        ModelSpec::Word(spec) => of_entries(&spec.vocab, usize::MAX),
+        ModelSpec::Char(spec) => of_entries(&spec.vocab, usize::MAX),
+        ModelSpec::Unigram(spec) => {
+            let lens = spec.vocab.iter().map(|(token, _)| token.len());
+            check_lens(lens, MAX_VOCAB_BYTES, |at| format!("model.vocab[{at}]"))
+        }
+        ModelSpec::SentencePiece(spec) => {
+            let lens = spec.pieces.iter().map(|piece| piece.text.len());
+            check_lens(lens, MAX_VOCAB_BYTES, |at| format!("model.pieces[{at}]"))
+        }
+    }
+}
+
+/// Refuse a token of more than [`MAX_TOKEN_BYTES`], and tokens of more than `max` bytes together.
+pub(crate) fn check_lens(
+    lens: impl Iterator<Item = usize>,
+    max: usize,
+    place_of: impl Fn(usize) -> String,
+) -> Result<(), Error> {
+    let mut total = 0_usize;
+    for (at, len) in lens.enumerate() {
+        if len > MAX_TOKEN_BYTES {
+            return Err(token_too_long(place_of(at), len));
+        }
+        total += len;
+        if total > max {
+            let found = format!("over {max} bytes of tokens up to here");
+            return Err(Error::new(ErrorKind::Vocabulary, place_of(at), found, "a smaller vocabulary"));
+        }
+    }
+    Ok(())
+}
+
+/// The error for a token at `place` of more than [`MAX_TOKEN_BYTES`].
+#[must_use]
+pub fn token_too_long(place: impl Into<String>, len: usize) -> Error {
+    let found = format!("a token of {len} bytes");
+    Error::new(ErrorKind::Vocabulary, place, found, format!("at most {MAX_TOKEN_BYTES} bytes"))
 }
 
 /// Compile a list, in which each entry's id is its position: an entry that is there twice is named by both.

@@ -8,9 +8,10 @@ use piecework_core::spec::{
     AddedToken, BpeSpec, NormalizerSpec, PatternSpec, PostProcessorSpec, SplitBehavior, TokenizerSpec,
 };
 use piecework_core::text::printable_of;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::bytes::{self, split_bytes};
-use crate::vocab_merges::read_merges;
+use crate::vocab_merges::{read_merges, Merge};
 
 const MERGES: usize = 48_894;
 const START: &str = "<|startoftext|>";
@@ -26,6 +27,7 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
         let place = format!("line {}", lines.last().map_or(1, |last| last.0));
         return Err(Error::new(ErrorKind::Format, place, found, format!("at least {MERGES}")));
     }
+    check_once(&lines[..MERGES])?;
     let merges: Vec<(String, String)> =
         lines[..MERGES].iter().map(|(_, left, right)| ((*left).to_owned(), (*right).to_owned())).collect();
     let entries = entries_of(&merges);
@@ -46,6 +48,20 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
         ignore_merges: false,
     };
     Ok(tokenizer(model, special_tokens))
+}
+
+/// Refuse two merges that make the same entry: its id would be that of the later one.
+fn check_once(lines: &[Merge<'_>]) -> Result<(), Error> {
+    let mut first_line = FxHashMap::with_capacity_and_hasher(lines.len(), FxBuildHasher);
+    for &(number, left, right) in lines {
+        let made = format!("{left}{right}");
+        if let Some(first) = first_line.insert(made, number) {
+            let found = format!("a merge to {:?}, which that of line {first} makes too", format!("{left}{right}"));
+            let place = format!("line {number}");
+            return Err(Error::new(ErrorKind::Vocabulary, place, found, "each entry once"));
+        }
+    }
+    Ok(())
 }
 
 fn entries_of(merges: &[(String, String)]) -> Vec<String> {

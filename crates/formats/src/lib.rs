@@ -5,6 +5,7 @@
 mod bytes;
 mod json;
 mod ranks;
+mod text;
 
 pub mod cache;
 pub mod clip;

@@ -6,14 +6,13 @@ use std::fmt::Write;
 
 use piecework_core::error::{Error, ErrorKind};
 
+use crate::text::unmarked_utf8;
+
 const EXPECTED: &str = "code points in hexadecimal, such as 49 or U+1F600, parted by spaces";
 
 /// Read rules; the rule at position `i` stands in line `i + 1`.
 pub fn read(bytes: &[u8]) -> Result<Vec<(String, String)>, Error> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let place = format!("byte {}", error.valid_up_to());
-        Error::new(ErrorKind::Format, place, "bytes that are not UTF-8", "UTF-8 text")
-    })?;
+    let text = unmarked_utf8(bytes)?;
     let rule = |(at, line)| {
         read_line(line)
             .map_err(|found| Error::new(ErrorKind::Format, format!("line {}", at + 1), found, EXPECTED))

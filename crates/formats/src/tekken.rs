@@ -81,6 +81,9 @@ fn read_ranks(vocab: &Field, count: usize) -> Result<Ranks, Error> {
         }
         let bytes = entry.get("token_bytes")?;
         let token = STANDARD.decode(bytes.text()?).map_err(|_| bytes.error("base64"))?;
+        if token.is_empty() {
+            return Err(bytes.error("at least one byte in base64"));
+        }
         entries.push(Entry { token, rank: rank.id()?, number });
     }
     Ranks::new(entries, |number| format!("vocab[{number}]"))
@@ -168,5 +171,10 @@ mod tests {
         assert!(error(&SIZES.replace("v3", "v9")).starts_with("config.version: found \"v9\""));
         let broken = file(SIZES, "").replace("\"QQ==\"", "\"Q\"");
         assert!(read(broken.as_bytes()).unwrap_err().to_string().starts_with("vocab[65].token_bytes"));
+        let empty = file(SIZES, "").replace("\"aW4=\"", "\"\"");
+        assert!(read(empty.as_bytes())
+            .unwrap_err()
+            .to_string()
+            .starts_with("vocab[256].token_bytes: found \"\""));
     }
 }

@@ -14,7 +14,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use crate::bytes::{byte_level, check_alphabet, printable, tokenizer};
-use crate::json::{parse, utf8, Field};
+use crate::json::{parse, Field};
+use crate::text::utf8_after_mark;
 use crate::{clip, tiktoken};
 
 const END_OF_WORD: &str = "</w>";
@@ -114,11 +115,11 @@ fn read_vocab(bytes: &[u8]) -> Result<VocabSpec, Error> {
 }
 
 /// A merge with the number of its line, from 1.
-type Merge<'t> = (usize, &'t str, &'t str);
+pub(crate) type Merge<'t> = (usize, &'t str, &'t str);
 
 /// Empty lines are passed over; a version line may stand first.
 pub(crate) fn read_merges(bytes: &[u8]) -> Result<Vec<Merge<'_>>, Error> {
-    let lines = (1..).zip(utf8(bytes)?.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
+    let lines = (1..).zip(utf8_after_mark(bytes)?.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
     let is_header = |number, line: &str| number == 1 && line.contains(HEADER);
     lines
         .filter(|&(number, line)| !line.is_empty() && !is_header(number, line))

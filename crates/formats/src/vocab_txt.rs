@@ -1,14 +1,15 @@
 //! `vocab.txt`: one token a line, its id the number of the line from 0 on.
 
-use piecework_core::error::{Error, ErrorKind};
+use piecework_core::error::{shortened, Error, ErrorKind};
 use piecework_core::spec::{
     AddedToken, BertNormalizerSpec, DecoderSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
     PreTokenizerSpec, Segmentation, TemplatePiece, TemplateSpec, TemplateToken, TokenizerSpec, UnknownUnit,
     VocabSpec, WordPieceSpec,
 };
+use piecework_core::vocab::{token_too_long, MAX_TOKEN_BYTES};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::json::utf8;
+use crate::text::unmarked_utf8;
 
 /// BERT's special tokens; those that a file has become added tokens.
 const SPECIAL_TOKENS: [&str; 5] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
@@ -53,10 +54,11 @@ pub fn write(vocab: &VocabSpec) -> Result<Vec<u8>, Error> {
     by_id.sort_unstable_by_key(|(_, id)| *id);
     let mut text = String::new();
     for (line, (token, id)) in by_id.into_iter().enumerate() {
-        let fits = *id as usize == line && token.trim_end() == token && !token.contains('\n');
-        if !fits {
-            let found = format!("{token:?} with id {id} for line {line}");
-            let expected = "ids from 0 without gaps, tokens without newline or space at the end";
+        let is_first = line == 0 && token.starts_with('\u{FEFF}');
+        let is_one_line = token.trim_end() == token && !token.contains(['\n', '\r', '\0']) && !is_first;
+        if *id as usize != line || !is_one_line {
+            let found = format!("{token:?} with id {id} for line {}", line + 1);
+            let expected = "ids from 0 without gaps, tokens without line ends, NUL or space at the end";
             return Err(Error::new(ErrorKind::Vocabulary, "vocab", found, expected));
         }
         text.push_str(token);
@@ -66,14 +68,18 @@ pub fn write(vocab: &VocabSpec) -> Result<Vec<u8>, Error> {
 }
 
 fn read_entries(bytes: &[u8]) -> Result<VocabSpec, Error> {
-    let text = utf8(bytes)?;
+    let text = unmarked_utf8(bytes)?;
     let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() + 1;
     let mut vocab = VocabSpec::with_capacity(lines);
     let mut line_of = FxHashMap::with_capacity_and_hasher(lines, FxBuildHasher);
     let body = text.strip_suffix('\n').unwrap_or(text);
     for (line, token) in body.split('\n').map(str::trim_end).enumerate() {
+        check_token(token, line)?;
         if let Some(first) = line_of.insert(token, line) {
-            let found = format!("{token:?}, which line {} has too", first + 1);
+            let found = match token {
+                "" => format!("a blank line, as line {} is", first + 1),
+                _ => format!("{:?}, which line {} has too", shortened(token), first + 1),
+            };
             let place = format!("line {}", line + 1);
             return Err(Error::new(ErrorKind::Vocabulary, place, found, "each token once"));
         }
@@ -81,6 +87,22 @@ fn read_entries(bytes: &[u8]) -> Result<VocabSpec, Error> {
         vocab.push((token.to_owned(), id));
     }
     Ok(vocab)
+}
+
+/// Refuse what cannot be one token: a carriage return ends a line for some readers and not for others, NUL is
+/// dropped from every text, and the tables of a very long token would not fit in memory.
+fn check_token(token: &str, line: usize) -> Result<(), Error> {
+    let place = || format!("line {}", line + 1);
+    if token.len() > MAX_TOKEN_BYTES {
+        return Err(token_too_long(place(), token.len()));
+    }
+    for (c, name) in [('\0', "NUL"), ('\r', "a carriage return")] {
+        if let Some(at) = token.find(c) {
+            let found = format!("{name} at byte {at} of {:?}", shortened(token));
+            return Err(Error::new(ErrorKind::Vocabulary, place(), found, "one token a line of text"));
+        }
+    }
+    Ok(())
 }
 
 fn is_cased(vocab: &VocabSpec) -> bool {
@@ -126,6 +148,23 @@ mod tests {
             error.to_string(),
             "line 3: found \"a\", which line 2 has too, expected each token once"
         );
+    }
+
+    #[test]
+    fn names_the_line_of_what_is_no_token() {
+        let message = |bytes: &[u8]| read(bytes, None).unwrap_err().to_string();
+        assert!(message(b"\xEF\xBB\xBF[UNK]\na\n").starts_with("line 1: found the byte order mark of UTF-8"));
+        assert!(message(b"\xFF\xFE[\0U\0").starts_with("byte 0: found the byte order mark of UTF-16"));
+        assert!(message(b"[UNK]\na\0b\n").starts_with("line 2: found NUL at byte 1 of \"a\\0b\""));
+        assert!(message(b"[UNK]\na\rb\n").starts_with("line 2: found a carriage return at byte 1"));
+        assert!(message(b"[UNK]\n\na\n \n").starts_with("line 4: found a blank line, as line 2 is"));
+        let long = [b"[UNK]\na\n".to_vec(), vec![b'x'; MAX_TOKEN_BYTES + 1]].concat();
+        assert!(message(&long).starts_with("line 3: found a token of 1048577 bytes, expected at most"));
+    }
+
+    #[test]
+    fn lines_may_end_as_on_windows() {
+        assert_eq!(read(b"[UNK]\r\na\r\n", None).unwrap(), read(b"[UNK]\na\n", None).unwrap());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use super::sentencepiece::SentencePiece;
 use super::{byte_fallback, Decoder, Stage, TextPieces};
 use crate::error::Error;
+use crate::text::MAX_GROWTH;
 
 /// What every id adds to a text.
 #[derive(Debug)]
@@ -64,6 +65,8 @@ const LEN: usize = COPIED - 1;
 const LOOK: u8 = u8::MAX;
 /// How many ids are gathered before room is made again.
 const GROUP: usize = 64;
+/// The most bytes that the texts of all ids may take.
+const MAX_TEXTS: usize = 1 << 28;
 
 impl Decoder {
     /// Write down what every id adds, where that can be said; `token_of` gives the token of an id and
@@ -84,7 +87,10 @@ impl Decoder {
             let mut flags = MISSING;
             if let Some((token, is_special)) = token_of(id) {
                 flags = if is_special { SPECIAL } else { 0 }
-                    | self.add(token, clean_up, &mut pieces, &mut made.texts).ok()?;
+                    | self.add(token, clean_up, &mut pieces, &mut made.texts)?;
+            }
+            if made.texts.len() > MAX_TEXTS {
+                return None;
             }
             let len = u32::try_from(made.texts.len() - start).ok().filter(|len| len & FLAGS == 0)?;
             made.shorts.push(short(&made.texts[start..], flags));
@@ -117,15 +123,17 @@ impl Decoder {
         })
     }
 
-    /// Append what a token adds where it is neither the first nor the last; gives its flags. `pieces` is memory to
-    /// work in.
+    /// Append what a token adds where it is neither the first nor the last, and return its flags. `None` if a stage
+    /// fails on it or makes it more than [`MAX_GROWTH`] times longer: then the stages run, which count what they
+    /// write. `pieces` is scratch memory.
     fn add(
         &self,
         token: &str,
         clean_up: Option<bool>,
         pieces: &mut TextPieces,
         texts: &mut Vec<u8>,
-    ) -> Result<u32, Error> {
+    ) -> Option<u32> {
+        let max = (token.len() + 1).saturating_mul(MAX_GROWTH);
         pieces.clear();
         match self.stages.as_slice() {
             [] if self.spec.is_none() => {
@@ -133,15 +141,15 @@ impl Decoder {
                 texts.extend_from_slice(token.as_bytes());
             }
             [Stage::ByteLevel] => crate::text::push_bytes_of_printable(token, texts),
-            [Stage::SentencePiece(decoder)] => return Ok(add_piece(decoder, token, pieces, texts)),
+            [Stage::SentencePiece(decoder)] => return add_piece(decoder, token, max, pieces, texts),
             // Between two empty tokens it is neither; those add no more than a space each, at the ends.
             [stage @ (Stage::WordPiece { .. } | Stage::Metaspace { .. } | Stage::Bpe { .. })] => {
-                stage.run(["", token, ""].into_iter(), clean_up, pieces)?;
+                stage.run(["", token, ""].into_iter(), clean_up, max, pieces).ok()?;
                 texts.extend_from_slice(pieces.iter().nth(1).unwrap_or_default().as_bytes());
             }
-            stages => return add_replaced(stages, token, pieces, texts),
+            stages => return add_replaced(stages, token, max, pieces, texts),
         }
-        Ok(0)
+        Some(0)
     }
 }
 
@@ -162,39 +170,46 @@ fn short(text: &[u8], flags: u32) -> [u8; COPIED] {
 fn add_replaced(
     stages: &[Stage],
     token: &str,
+    max: usize,
     pieces: &mut TextPieces,
     texts: &mut Vec<u8>,
-) -> Result<u32, Error> {
+) -> Option<u32> {
     let mut text = Cow::Borrowed(token);
     for stage in stages {
         match stage {
             Stage::Replace { .. } => {
                 pieces.clear();
-                stage.run(std::iter::once(&*text), None, pieces)?;
+                stage.run(std::iter::once(&*text), None, max, pieces).ok()?;
                 text = Cow::Owned(pieces.open().clone());
             }
             Stage::ByteFallback => {
                 if let Some(byte) = byte_fallback::byte_of(&text) {
                     texts.push(byte);
-                    return Ok(BYTE);
+                    return Some(BYTE);
                 }
             }
             _ => {}
         }
     }
     texts.extend_from_slice(text.as_bytes());
-    Ok(0)
+    Some(0)
 }
 
-fn add_piece(decoder: &SentencePiece, piece: &str, pieces: &mut TextPieces, texts: &mut Vec<u8>) -> u32 {
+fn add_piece(
+    decoder: &SentencePiece,
+    piece: &str,
+    max: usize,
+    pieces: &mut TextPieces,
+    texts: &mut Vec<u8>,
+) -> Option<u32> {
     if let Some(byte) = decoder.byte_of(piece) {
         texts.push(byte);
-        return BYTE;
+        return Some(BYTE);
     }
     let text = pieces.open();
     decoder.push(piece, false, text);
     texts.extend_from_slice(text.as_bytes());
-    0
+    (text.len() <= max).then_some(0)
 }
 
 /// The tokens of a text: their ids, and what says which tokens they are.

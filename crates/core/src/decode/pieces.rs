@@ -14,6 +14,11 @@ impl TextPieces {
         starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
     }
 
+    /// The length of all strings together, in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
     /// Forget all strings; their memory stays.
     pub(super) fn clear(&mut self) {
         self.text.clear();

@@ -22,10 +22,15 @@ impl SentencePiece {
         Self { spec: spec.clone(), control: spec.control_symbols.iter().cloned().collect() }
     }
 
-    /// Write the text of pieces.
-    pub(super) fn run<'t>(&self, pieces: impl Iterator<Item = &'t str>, out: &mut TextPieces) {
+    /// Write the text of pieces; writing stops at `max` bytes.
+    pub(super) fn run<'t>(&self, pieces: impl Iterator<Item = &'t str>, max: usize, out: &mut TextPieces) {
         let mut writer = Writer { text: out.open(), bytes: Vec::new(), awaits_text: true };
-        pieces.for_each(|piece| writer.add(piece, self));
+        for piece in pieces {
+            writer.add(piece, self);
+            if writer.text.len() > max {
+                break;
+            }
+        }
         writer.flush();
         out.end();
     }

@@ -161,6 +161,15 @@ impl Model {
         }
     }
 
+    /// The ranks of the first merge that is there twice, of which the second counts.
+    #[must_use]
+    pub fn repeated_merge(&self) -> Option<(usize, usize)> {
+        match self {
+            Self::Bpe(model) => model.repeated_merge(),
+            _ => None,
+        }
+    }
+
     /// The memory of the tables that [`Model::store`] does not take apart.
     #[must_use]
     pub fn derived_bytes(&self) -> usize {

@@ -1,10 +1,10 @@
-//! A bound on how much longer than its source a normalized text may become: rules that write more than
-//! they match could otherwise fill the memory (sixty times `a` to `aa` makes 10^18 letters of one).
+//! Counts what normalizers write against the bound for their text.
 
 use crate::error::{Error, ErrorKind};
+use crate::text::{max_grown_len, MAX_GROWTH};
 
-const MAX_FACTOR: usize = 1024;
-const ALWAYS_ALLOWED: usize = 1 << 20;
+/// The place of an error until the step is known that wrote too much.
+const PLACE: &str = "normalizer";
 
 /// How many bytes may still be written.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ impl Growth {
     /// The bound for a text of `len` bytes; offsets of what is written fit 32 bits.
     #[must_use]
     pub fn of(len: usize) -> Self {
-        let max = len.saturating_mul(MAX_FACTOR).saturating_add(ALWAYS_ALLOWED).min(u32::MAX as usize);
+        let max = max_grown_len(len);
         Self { max, left: max }
     }
 
@@ -30,9 +30,18 @@ impl Growth {
     pub fn take(&mut self, len: usize) -> Result<(), Error> {
         self.left = self.left.checked_sub(len).ok_or_else(|| {
             let found = format!("rules that write more than {} bytes for one text", self.max);
-            let expected = format!("at most {MAX_FACTOR} times its length");
-            Error::new(ErrorKind::Argument, "normalizer", found, expected)
+            let expected = format!("at most {MAX_GROWTH} times its length and 1 MiB");
+            Error::new(ErrorKind::Argument, PLACE, found, expected)
         })?;
         Ok(())
+    }
+
+    /// Name the step that wrote too much; other errors stay as they are.
+    pub(super) fn name_step(error: Error, place: &str) -> Error {
+        if error.place == PLACE {
+            Error { place: place.to_owned(), ..error }
+        } else {
+            error
+        }
     }
 }

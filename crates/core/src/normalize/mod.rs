@@ -151,7 +151,10 @@ impl Normalizer {
             Self::Strip { left, right } => strip::run(*left, *right, text, start, out),
             Self::StripAccents => strip_accents::run(text, start, out),
             Self::Replace(replace) => replace.run(text, start, growth, out)?,
-            Self::Prepend(prepend) => prepend::run(prepend, text, start, out),
+            Self::Prepend(prepend) => {
+                growth.check(prepend.len())?;
+                prepend::run(prepend, text, start, out);
+            }
             Self::Nmt => nmt::run(text, start, out),
             Self::Precompiled(rules) => rules.run(text, start, growth, out)?,
             Self::SentencePiece(rules) => rules.run(text, start, growth, out)?,

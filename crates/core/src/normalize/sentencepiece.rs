@@ -13,6 +13,7 @@ use super::growth::Growth;
 use crate::error::Error;
 use crate::spec::SentencePieceNormalizerSpec;
 use crate::text::{NormalizedSink, Prefixes};
+use crate::vocab::{check_lens, MAX_VOCAB_BYTES};
 
 /// What a space becomes.
 pub(super) const MARK: char = '\u{2581}';
@@ -38,6 +39,11 @@ pub(super) enum Role {
     Other,
 }
 
+/// Refuse symbols that are too long for the table of their prefixes.
+fn check_symbols(symbols: &[String], place: &str) -> Result<(), Error> {
+    check_lens(symbols.iter().map(String::len), MAX_VOCAB_BYTES, |at| format!("{place}[{at}]"))
+}
+
 impl SentencePiece {
     /// Compile the settings, which stand at `place` in their file.
     pub(super) fn compile(spec: &SentencePieceNormalizerSpec, place: &str) -> Result<Self, Error> {
@@ -45,6 +51,7 @@ impl SentencePiece {
             [] => None,
             charsmap => Some(Charsmap::parse(charsmap, &format!("{place}.precompiled_charsmap"))?),
         };
+        check_symbols(&spec.user_defined_symbols, &format!("{place}.user_defined_symbols"))?;
         let symbols = Prefixes::build(spec.user_defined_symbols.iter().map(String::as_str));
         let roles = std::array::from_fn(|byte| role_of(byte as u8, rules.as_ref(), symbols.as_ref()));
         Ok(Self { spec: spec.clone(), rules, symbols, roles })

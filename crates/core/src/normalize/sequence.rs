@@ -3,7 +3,7 @@
 use super::growth::Growth;
 use super::Normalizer;
 use crate::error::Error;
-use crate::spec::NormalizerSpec;
+use crate::spec::{check_steps, NormalizerSpec};
 use crate::text::{Aligned, NormalizedSink};
 
 /// The compiled normalizers, none of them a sequence itself.
@@ -11,19 +11,29 @@ use crate::text::{Aligned, NormalizedSink};
 pub struct Sequence {
     spec: Vec<NormalizerSpec>,
     stages: Vec<Normalizer>,
+    /// Where each of them stands in its file.
+    places: Vec<String>,
 }
 
 impl Sequence {
     /// Compile the normalizers of the sequence that stands at `place` in its file.
     pub(super) fn compile(spec: &[NormalizerSpec], place: &str) -> Result<Self, Error> {
-        let mut stages = Vec::new();
+        let (mut stages, mut places) = (Vec::new(), Vec::new());
         for (index, stage) in spec.iter().enumerate() {
-            match Normalizer::compile_at(stage, &format!("{place}.normalizers[{index}]"))? {
-                Normalizer::Sequence(inner) => stages.extend(inner.stages),
-                stage => stages.push(stage),
+            let place = format!("{place}.normalizers[{index}]");
+            match Normalizer::compile_at(stage, &place)? {
+                Normalizer::Sequence(inner) => {
+                    stages.extend(inner.stages);
+                    places.extend(inner.places);
+                }
+                stage => {
+                    stages.push(stage);
+                    places.push(place);
+                }
             }
         }
-        Ok(Self { spec: spec.to_vec(), stages })
+        check_steps(stages.len(), place)?;
+        Ok(Self { spec: spec.to_vec(), stages, places })
     }
 
     /// The settings.
@@ -38,40 +48,50 @@ impl Sequence {
 
     /// Normalize `text`, which stands at byte `start` of the original.
     pub(super) fn run<S: NormalizedSink>(&self, text: &str, start: u32, out: &mut S) -> Result<(), Error> {
-        match self.stages.as_slice() {
-            [] => out.push_unchanged(text, start),
-            [only] => return only.run(text, start, out),
-            [first, rest @ .., last] if S::KEEPS_SOURCES => {
-                return run_through::<Aligned>((first, rest, last), text, start, out);
-            }
-            [first, rest @ .., last] => {
-                return run_through::<String>((first, rest, last), text, start, out)
-            }
+        if S::KEEPS_SOURCES {
+            self.run_through::<Aligned>(text, start, out)
+        } else {
+            self.run_through::<String>(text, start, out)
         }
-        Ok(())
     }
-}
 
-fn run_through<B: Between>(
-    (first, rest, last): (&Normalizer, &[Normalizer], &Normalizer),
-    text: &str,
-    start: u32,
-    out: &mut impl NormalizedSink,
-) -> Result<(), Error> {
-    let growth = Growth::of(text.len());
-    let (mut earlier, mut later) = (B::default(), B::default());
-    first.run_within(text, start, growth, &mut earlier)?;
-    for stage in rest {
-        later.clear();
-        earlier.lead_through(stage, start, growth, &mut later)?;
-        std::mem::swap(&mut earlier, &mut later);
+    fn run_through<B: Between>(
+        &self,
+        text: &str,
+        start: u32,
+        out: &mut impl NormalizedSink,
+    ) -> Result<(), Error> {
+        let growth = Growth::of(text.len());
+        let named = |result: Result<(), Error>, at: usize| {
+            result.map_err(|error| Growth::name_step(error, &self.places[at]))
+        };
+        let (first, rest, last) = match self.stages.as_slice() {
+            [] => {
+                out.push_unchanged(text, start);
+                return Ok(());
+            }
+            [only] => return named(only.run_within(text, start, growth, out), 0),
+            [first, rest @ .., last] => (first, rest, last),
+        };
+        let (mut earlier, mut later) = (B::default(), B::default());
+        named(first.run_within(text, start, growth, &mut earlier), 0)?;
+        for (at, stage) in rest.iter().enumerate() {
+            named(growth.check(earlier.len()), at)?;
+            later.clear();
+            named(earlier.lead_through(stage, start, growth, &mut later), at + 1)?;
+            std::mem::swap(&mut earlier, &mut later);
+        }
+        named(growth.check(earlier.len()), rest.len())?;
+        named(earlier.lead_through(last, start, growth, out), rest.len() + 1)
     }
-    earlier.lead_through(last, start, growth, out)
 }
 
 /// What one normalizer writes for the next: without sources where nobody asks for them.
 trait Between: NormalizedSink + Default {
     fn clear(&mut self);
+
+    /// Its length in bytes.
+    fn len(&self) -> usize;
 
     /// Normalize it, which was made of what stands at byte `start` of the original.
     fn lead_through(
@@ -88,6 +108,10 @@ impl Between for String {
         self.clear();
     }
 
+    fn len(&self) -> usize {
+        self.len()
+    }
+
     fn lead_through(
         &self,
         stage: &Normalizer,
@@ -95,7 +119,6 @@ impl Between for String {
         growth: Growth,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
-        growth.check(self.len())?;
         stage.run_within(self, 0, growth, out)
     }
 }
@@ -105,6 +128,10 @@ impl Between for Aligned {
         self.clear();
     }
 
+    fn len(&self) -> usize {
+        self.text().len()
+    }
+
     fn lead_through(
         &self,
         stage: &Normalizer,
@@ -112,7 +139,6 @@ impl Between for Aligned {
         growth: Growth,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
-        growth.check(self.text().len())?;
         stage.run_within(self.text(), 0, growth, &mut Onward { earlier: self, origin: start, out })
     }
 }

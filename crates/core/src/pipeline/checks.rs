@@ -83,10 +83,11 @@ pub(super) fn check_padding(padding: &Padding) -> Result<(), Error> {
         ("padding.strategy.Fixed", padding.length),
         ("padding.pad_to_multiple_of", padding.pad_to_multiple_of),
     ];
-    match sizes.into_iter().find(|(_, size)| size.is_some_and(|size| size > MAX_PADDED)) {
+    match sizes.into_iter().find(|(_, size)| size.is_some_and(|size| !(1..=MAX_PADDED).contains(&size))) {
         Some((place, size)) => {
             let found = size.unwrap_or_default().to_string();
-            Err(Error::new(ErrorKind::Argument, place, found, format!("at most {MAX_PADDED} tokens")))
+            let expected = format!("1 to {MAX_PADDED} tokens, or null for no such length");
+            Err(Error::new(ErrorKind::Argument, place, found, expected))
         }
         None => Ok(()),
     }

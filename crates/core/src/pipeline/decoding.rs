@@ -131,7 +131,9 @@ impl Pipeline {
         }
         let row = text_of(text.split_off(from));
         let mut denormalized = String::new();
-        self.denormalizer.run(&row, 0, &mut denormalized)?;
+        self.denormalizer
+            .run(&row, 0, &mut denormalized)
+            .map_err(|error| error.within("decoder.denormalizer"))?;
         text.extend_from_slice(denormalized.as_bytes());
         Ok(())
     }

@@ -17,6 +17,7 @@ mod sentences;
 mod spelled_tokens;
 mod stretches;
 mod tokens;
+mod warnings;
 mod words;
 
 use rustc_hash::FxHashMap;
@@ -53,6 +54,7 @@ pub use pieces::{PieceSegmentation, SpannedPiece};
 pub use row_tokens::Row;
 pub use segmentations::{Choice, Segmentation};
 use tokens::Part;
+pub use warnings::Origin;
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
 

@@ -14,8 +14,8 @@ mod simple;
 mod tests;
 
 use crate::error::{Error, ErrorKind};
-use crate::spec::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
-use crate::text::{class_of, Class, Pattern, Pieces};
+use crate::spec::{check_steps, ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
+use crate::text::{class_of, max_grown_len, Class, Pattern, Pieces, MAX_GROWTH};
 use custom::Custom;
 use cut::{cut_at_chars, Cutter};
 pub use empty::refuse_empty_matches;
@@ -44,6 +44,8 @@ pub enum PreTokenizer {
 pub struct Stages {
     spec: PreTokenizerSpec,
     stages: Vec<Stage>,
+    /// Where each stage stands in its file.
+    places: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,29 +80,29 @@ impl PreTokenizer {
 
     /// Compile a pre-tokenizer that stands at `place` in its file.
     pub fn compile_at(spec: &PreTokenizerSpec, place: &str) -> Result<Self, Error> {
-        let mut stages = Vec::new();
-        compile_into(spec, place, &mut stages)?;
+        let (mut stages, mut places) = (Vec::new(), Vec::new());
+        compile_into(spec, place, &mut stages, &mut places)?;
+        check_steps(stages.len(), place)?;
         Ok(match (spec, stages.as_slice()) {
             (PreTokenizerSpec::Sequence(_), _) => {
-                Self::Stages(Box::new(Stages { spec: spec.clone(), stages }))
+                Self::Stages(Box::new(Stages { spec: spec.clone(), stages, places }))
             }
             (_, &[Stage::Classes { removed, isolated }]) => Self::Classes { removed, isolated },
-            _ => Self::Stages(Box::new(Stages { spec: spec.clone(), stages })),
+            _ => Self::Stages(Box::new(Stages { spec: spec.clone(), stages, places })),
         })
     }
 
     /// Cut, and where the kind does so rewrite, every piece.
     ///
-    /// Fails only where a regular expression gives up, or a function from outside fails.
+    /// Fails only where a regular expression gives up, a function from outside fails, or a stage writes more than
+    /// [`max_grown_len`] of the text.
     pub fn run_pieces(&self, pieces: &mut Pieces) -> Result<(), Error> {
         match self {
             Self::Whole => {}
             Self::Classes { removed, isolated } => {
                 pieces.split(|text, emit| classes::cut(text, *removed, *isolated, emit));
             }
-            Self::Stages(compiled) => {
-                return compiled.stages.iter().try_for_each(|stage| stage.run(pieces))
-            }
+            Self::Stages(compiled) => return compiled.run(pieces),
         }
         Ok(())
     }
@@ -128,6 +130,21 @@ impl PreTokenizer {
             }
             Self::Stages(compiled) => Some(compiled.spec.clone()),
         }
+    }
+}
+
+impl Stages {
+    fn run(&self, pieces: &mut Pieces) -> Result<(), Error> {
+        let max = max_grown_len(pieces.text.text().len());
+        for (stage, place) in self.stages.iter().zip(&self.places) {
+            stage.run(pieces)?;
+            if pieces.text.text().len() > max {
+                let found = format!("a pre-tokenizer that writes more than {max} bytes for one text");
+                let expected = format!("at most {MAX_GROWTH} times its length and 1 MiB");
+                return Err(Error::new(ErrorKind::Argument, place.as_str(), found, expected));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -182,7 +199,12 @@ impl Stage {
 }
 
 /// Append the stages of one specification; a sequence within a sequence is the same as its members.
-fn compile_into(spec: &PreTokenizerSpec, place: &str, stages: &mut Vec<Stage>) -> Result<(), Error> {
+fn compile_into(
+    spec: &PreTokenizerSpec,
+    place: &str,
+    stages: &mut Vec<Stage>,
+    places: &mut Vec<String>,
+) -> Result<(), Error> {
     stages.push(match spec {
         PreTokenizerSpec::Bert => {
             Stage::Classes { removed: Some(Class::WHITESPACE), isolated: Some(Class::PUNCTUATION) }
@@ -217,17 +239,20 @@ fn compile_into(spec: &PreTokenizerSpec, place: &str, stages: &mut Vec<Stage>) -
         PreTokenizerSpec::Sequence(members) => {
             let mut at = 0;
             while let Some(member) = members.get(at) {
+                let place = format!("{place}.pretokenizers[{at}]");
                 if let Some((known, count)) = known_sequence(&members[at..]) {
                     stages.extend(known);
+                    places.resize(stages.len(), place);
                     at += count;
                 } else {
-                    compile_into(member, &format!("{place}.pretokenizers[{at}]"), stages)?;
+                    compile_into(member, &place, stages, places)?;
                     at += 1;
                 }
             }
             return Ok(());
         }
     });
+    places.push(place.to_owned());
     Ok(())
 }
 

@@ -9,6 +9,8 @@ mod post_processors;
 mod pre_tokenizers;
 mod sentencepiece;
 
+use crate::error::{Error, ErrorKind};
+
 pub use custom::{CharSpan, CustomSpec, Rewritten, TextFunction, Words};
 pub use decoders::DecoderSpec;
 pub use models::{
@@ -23,6 +25,17 @@ pub use sentencepiece::{
     PieceType, ScoredPiece, SentencePieceDecoderSpec, SentencePieceKind, SentencePieceNormalizerSpec,
     SentencePieceSpec,
 };
+
+/// The most steps of one stage, those of sequences within sequences included.
+pub const MAX_STEPS: usize = 1024;
+
+/// Refuse a stage at `place` with more than [`MAX_STEPS`] steps.
+pub(crate) fn check_steps(count: usize, place: &str) -> Result<(), Error> {
+    if count <= MAX_STEPS {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Format, place, format!("{count} steps"), format!("at most {MAX_STEPS}")))
+}
 
 /// A whole tokenizer. Stages that are `None` pass their input on.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,13 +2,10 @@
 //!
 //! Paths are links to the values around a value; they become text only in errors.
 
-use piecework_core::error::{Error, ErrorKind};
+use piecework_core::error::{shortened, Error, ErrorKind};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::tree::{Node, Tree, Value};
-
-/// Names and texts are shown up to so many characters.
-const MAX_SHOWN_CHARS: usize = 60;
 
 /// A value and where it stands.
 #[derive(Clone, Copy)]
@@ -222,7 +219,7 @@ impl Place<'_> {
     fn path(&self) -> String {
         match self {
             Place::Root => "document".to_owned(),
-            Place::Member(Place::Root, name) => shortened(name),
+            Place::Member(Place::Root, name) => shortened(name).into_owned(),
             Place::Member(outer, name) => format!("{}.{}", outer.path(), shortened(name)),
             Place::Entry(outer, name) => format!("{}[{:?}]", outer.path(), shortened(name)),
             Place::Item(outer, i) => format!("{}[{i}]", outer.path()),
@@ -250,12 +247,5 @@ fn summary(node: &Node) -> String {
         Node::Text(text) => format!("{:?}", shortened(text)),
         Node::Array(_) => "an array".to_owned(),
         Node::Object(_) => "an object".to_owned(),
-    }
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_SHOWN_CHARS) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
     }
 }

@@ -8,9 +8,11 @@ use piecework_core::error::{Error, ErrorKind};
 pub(crate) use field::{all, Field};
 pub(crate) use tree::Tree;
 
+use crate::text::utf8_after_mark;
+
 /// Read a JSON text; errors name line and column.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Tree<'_>, Error> {
-    let text = utf8(bytes)?;
+    let text = utf8_after_mark(bytes)?;
     Tree::read(text).ok_or_else(|| fault(text))
 }
 
@@ -21,12 +23,4 @@ fn fault(text: &str) -> Error {
         Ok(_) => ("document".to_owned(), "a text that cannot be read".to_owned()),
     };
     Error::new(ErrorKind::Format, place, found, "JSON")
-}
-
-/// Read UTF-8; errors name the byte.
-pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Error> {
-    std::str::from_utf8(bytes).map_err(|error| {
-        let place = format!("byte {}", error.valid_up_to());
-        Error::new(ErrorKind::Format, place, "bytes that are not UTF-8", "UTF-8 text")
-    })
 }

@@ -65,6 +65,11 @@ impl<'a> Message<'a> {
         self.fields.iter().filter(move |(known, _)| *known == number).map(|(_, value)| value)
     }
 
+    /// The numbers of the fields in the order of the file.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        self.fields.iter().map(|(number, _)| *number)
+    }
+
     /// Whether the field is there.
     pub(super) fn has(&self, (number, _): Field) -> bool {
         self.all(number).next().is_some()
@@ -168,7 +173,8 @@ pub(super) fn put_field(number: u32, value: &Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn take_field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Value<'a>)> {
+/// Take the first field, if it is complete.
+pub(super) fn take_field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Value<'a>)> {
     let key = take_varint(rest)?;
     let number = u32::try_from(key >> 3).ok().filter(|&number| number > 0)?;
     let value = match key & 7 {
@@ -191,7 +197,7 @@ fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
 }
 
 /// Read seven bits a byte, the lowest first.
-pub(super) fn take_varint(rest: &mut &[u8]) -> Option<u64> {
+fn take_varint(rest: &mut &[u8]) -> Option<u64> {
     let len = rest.iter().take(MAX_VARINT).position(|byte| byte & 0x80 == 0)? + 1;
     let bytes = take(rest, len)?;
     Some(bytes.iter().rev().fold(0, |number, byte| number << 7 | u64::from(byte & 0x7F)))

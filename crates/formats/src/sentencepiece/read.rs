@@ -6,28 +6,40 @@ use piecework_core::spec::{
     SentencePieceNormalizerSpec, SentencePieceSpec, TokenizerSpec,
 };
 
-use super::message::{take_varint, Field, Message, Value};
+use super::message::{take_field, Field, Message, Value};
 use super::schema::{
     ADD_DUMMY_PREFIX, BOS_PIECE, BYTE_FALLBACK, CHARSMAP, DEFAULT_BOS, DEFAULT_EOS, DEFAULT_PAD,
-    DEFAULT_UNK_SURFACE, DENORMALIZER, EOS_PIECE, ESCAPE_WHITESPACES, EXPECTED, INPUT, KINDS, MODEL_TYPE,
+    DEFAULT_UNK_SURFACE, DENORMALIZER, EOS_PIECE, ESCAPE_WHITESPACES, EXPECTED, EXTENSIONS, INPUT, KINDS, MODEL_TYPE,
     NORMALIZER, PAD_PIECE, PIECE, PIECES, REMOVE_EXTRA_WHITESPACES, SAMPLES, SCORE, SELF_TEST, TRAINER,
     TYPE, TYPES, UNK_SURFACE, WHITESPACE_AS_SUFFIX,
 };
 
-/// Whether a file is such a model: it begins with a message that begins with a text.
+/// Whether a file is such a model, with its fields in any order.
 ///
-/// A `vocab.txt` whose first lines are empty may begin alike, but its bytes are no lengths that fit.
+/// SentencePiece writes the pieces first. A file whose first field is complete is recognised even if the rest is cut
+/// off. A `vocab.txt` whose first lines are empty may begin alike, but its bytes are no lengths that fit.
 #[must_use]
 pub fn is_model(bytes: &[u8]) -> bool {
-    let begins = || {
-        let mut rest = bytes.strip_prefix(b"\n")?;
-        let len = usize::try_from(take_varint(&mut rest)?).ok()?;
-        let mut rest = rest.get(..len)?.strip_prefix(b"\n")?;
-        let len = usize::try_from(take_varint(&mut rest)?).ok()?;
-        // After the text a score, a type or nothing.
-        Some(rest.get(len..)?.first().is_none_or(|byte| [0x15, 0x18].contains(byte)))
-    };
-    begins().unwrap_or(false)
+    let mut rest = bytes;
+    match take_field(&mut rest) {
+        Some((number, Value::Bytes(piece))) if number == PIECES.0 => is_piece(&piece),
+        Some((number, Value::Bytes(inner))) if [TRAINER.0, NORMALIZER.0].contains(&number) => {
+            Message::parse(&inner, "").is_ok()
+        }
+        // Text does not parse to its end.
+        Some(_) => Message::parse(rest, "").is_ok_and(|file| file.all(PIECES.0).any(is_piece_field)),
+        None => false,
+    }
+}
+
+fn is_piece_field(value: &Value<'_>) -> bool {
+    matches!(value, Value::Bytes(bytes) if is_piece(bytes))
+}
+
+fn is_piece(bytes: &[u8]) -> bool {
+    let is_known = |number| [PIECE, SCORE, TYPE].iter().any(|(known, _)| *known == number);
+    Message::parse(bytes, "")
+        .is_ok_and(|piece| piece.has(PIECE) && piece.numbers().all(|n| is_known(n) || n >= EXTENSIONS))
 }
 
 /// Read a `.model`. Errors name the field; a piece at fault is `pieces[7]`.

@@ -11,6 +11,9 @@ pub(super) const NORMALIZER: Field = (3, "normalizer_spec");
 pub(super) const SELF_TEST: Field = (4, "self_test_data");
 pub(super) const DENORMALIZER: Field = (5, "denormalizer_spec");
 
+/// Fields from this number on are left to extensions by others.
+pub(super) const EXTENSIONS: u32 = 200;
+
 /// Of a piece.
 pub(super) const PIECE: Field = (1, "piece");
 pub(super) const SCORE: Field = (2, "score");

@@ -5,6 +5,7 @@ use piecework_core::spec::{ModelSpec, ScoredPiece, TokenizerSpec};
 
 use super::message::Message;
 use super::schema::{OUTPUT_PIECE_SCORE, TRAINER};
+use crate::text::unmarked_utf8;
 
 /// Write the pieces, scores as C++ streams write floats: six digits; or without scores, where the model says so.
 pub fn write_vocab(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
@@ -30,10 +31,7 @@ fn listed(pieces: &[ScoredPiece]) -> String {
 /// Read texts and numbers: scores, or counts as `spm_encode --generate_vocabulary` writes them. A line without
 /// a number has 1.
 pub fn read_vocab(bytes: &[u8]) -> Result<Vec<(String, f64)>, Error> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let place = format!("byte {}", error.valid_up_to());
-        Error::new(ErrorKind::Format, place, "bytes that are not UTF-8", "UTF-8 text")
-    })?;
+    let text = unmarked_utf8(bytes)?;
     let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
     lines.enumerate().filter(|_| !text.is_empty()).map(|(at, line)| read_line(at + 1, line)).collect()
 }

@@ -80,6 +80,9 @@ fn read_template_token(name: &str, field: &Field) -> Result<TemplateToken, Error
         return Err(id.error(format!("{name:?}, the name of its entry")));
     }
     let ids: Vec<u32> = field.get("ids")?.items()?.map(|id| id.id()).collect::<Result<_, _>>()?;
+    if ids.is_empty() {
+        return Err(field.get("ids")?.contradiction("an empty list", "the ids that stand for this token"));
+    }
     let tokens = field.get("tokens")?;
     if tokens.items()?.len() != ids.len() {
         let found = format!("{} for {} ids", tokens.items()?.len(), ids.len());

@@ -20,6 +20,8 @@ pub(super) struct Merges {
     pub(super) list: Vec<Merge>,
     /// Whether one adds nothing but the prefix, which makes no entry longer.
     pub(super) may_repeat: bool,
+    /// The first merge that is there a second time: both ranks.
+    pub(super) repeated: Option<(usize, usize)>,
 }
 
 impl Merges {
@@ -30,7 +32,8 @@ impl Merges {
             return Err(Error::new(ErrorKind::Vocabulary, "model.merges", found, "fewer"));
         }
         let prefix = spec.continuing_subword_prefix.as_deref().unwrap_or_default();
-        let mut merges = Self { list: Vec::with_capacity(spec.merges.len()), may_repeat: false };
+        let list = Vec::with_capacity(spec.merges.len());
+        let mut merges = Self { list, may_repeat: false, repeated: None };
         let (mut spelled, mut likely) = (String::new(), 0);
         for (rank, (left, right)) in spec.merges.iter().enumerate() {
             let place = format_args!("model.merges[{rank}]");
@@ -40,8 +43,29 @@ impl Merges {
             merges.list.push(merge);
             merges.may_repeat |= right.len() == prefix.len();
         }
+        merges.repeated = first_repeated(&merges.list, vocab.id_bound());
         Ok(merges)
     }
+}
+
+/// The ranks of the first merge that equals an earlier one; all entries are below `bound`. Compares only merges
+/// that join to the same entry, of which there are few.
+fn first_repeated(merges: &[Merge], bound: usize) -> Option<(usize, usize)> {
+    const NONE: u32 = u32::MAX;
+    let mut last_to = vec![NONE; bound];
+    let mut previous = Vec::with_capacity(merges.len());
+    for (rank, merge) in merges.iter().enumerate() {
+        let last = std::mem::replace(&mut last_to[merge.joined as usize], rank as u32);
+        let mut earlier = last;
+        while earlier != NONE {
+            if merges[earlier as usize] == *merge {
+                return Some((earlier as usize, rank));
+            }
+            earlier = previous[earlier as usize];
+        }
+        previous.push(last);
+    }
+    None
 }
 
 /// What is wrong with a merge.
@@ -72,6 +96,10 @@ fn entries_of(
     vocab: &Vocab,
     joined: &mut String,
 ) -> Result<Merge, BadMerge> {
+    if left.is_empty() || right.is_empty() {
+        let found = format!("{left:?} and {right:?}");
+        return Err(BadMerge { found, expected: "two entries, neither of them empty" });
+    }
     let id_of = |token: &str| vocab.id_of(token).ok_or_else(|| BadMerge::absent(token));
     let (left_id, right_id) = (id_of(left)?, id_of(right)?);
     let bare = right.get(prefix.len()..).ok_or_else(|| BadMerge {

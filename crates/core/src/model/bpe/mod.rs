@@ -113,6 +113,11 @@ impl Bpe {
         })
     }
 
+    /// The ranks of the first merge that is there twice, of which the second counts.
+    pub(super) fn repeated_merge(&self) -> Option<(usize, usize)> {
+        self.pairs.repeated()
+    }
+
     /// Take the tables apart that take long to make.
     pub(super) fn store(&self, parts: &mut Parts) {
         if let Some(linear) = &self.bytes {

@@ -84,6 +84,11 @@ impl Pairs {
         self.merges.may_repeat
     }
 
+    /// The ranks of the first merge that is there twice.
+    pub(super) fn repeated(&self) -> Option<(usize, usize)> {
+        self.merges.repeated
+    }
+
     /// The memory they take.
     pub(super) fn bytes(&self) -> usize {
         let table = self.table.get();

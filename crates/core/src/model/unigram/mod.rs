@@ -307,6 +307,9 @@ fn check(spec: &UnigramSpec) -> Result<(), Error> {
         let found = format!("{id}, in a vocabulary of {}", spec.vocab.len());
         return bad("model.unk_id".into(), found, "the position of an entry");
     }
+    if let Some(at) = spec.vocab.iter().position(|(token, _)| token.is_empty()) {
+        return bad(format!("model.vocab[{at}]"), "an empty piece".into(), "a piece of text");
+    }
     match spec.vocab.iter().position(|(_, score)| !score.is_finite()) {
         Some(at) => {
             bad(format!("model.vocab[{at}]"), format!("score {}", spec.vocab[at].1), "a finite score")

@@ -1,0 +1,87 @@
+//! What a tokenizer file says that works, gives the same ids as the library that owns the format, and is probably
+//! a mistake.
+
+use super::Pipeline;
+use crate::error::{Error, ErrorKind};
+use crate::spec::ModelSpec;
+
+/// Where a specification was read from: it decides what a place is called, and what is to be expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A `tokenizer.json`.
+    Document,
+    /// A `vocab.txt`, whose line numbers are the ids and one.
+    Lines,
+    /// Ranks, in a file that has no special tokens.
+    Ranks,
+}
+
+impl Pipeline {
+    /// Settings that are probably mistakes, in the order of the file.
+    #[must_use]
+    pub fn warnings(&self, origin: Origin) -> Vec<Error> {
+        let gap = || if origin == Origin::Ranks { self.first_gap() } else { None };
+        [self.absent_padding_token(), self.empty_token(origin), self.repeated_merge(), self.no_word(), gap()]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    fn absent_padding_token(&self) -> Option<Error> {
+        let padding = self.padding.as_ref()?;
+        let id = padding.pad_id;
+        let token = self.token_of(id).filter(|token| *token != padding.pad_token)?;
+        let known = match self.id_of(&padding.pad_token) {
+            Some(other) => format!("the token with id {other}"),
+            None => "not in the vocabulary".to_owned(),
+        };
+        let found = format!("{:?}, which is {known}, with pad_id {id}", padding.pad_token);
+        Some(warning("padding.pad_token", found, format!("{token:?}, the token with id {id}")))
+    }
+
+    /// No text gives such a token. Byte-level vocabularies, whose ids may have gaps, fill one with it (Whisper).
+    fn empty_token(&self, origin: Origin) -> Option<Error> {
+        let is_usual = matches!(self.model_spec, ModelSpec::Bpe(_));
+        let id = self.vocab.id_of("").filter(|_| !is_usual)?;
+        Some(match origin {
+            Origin::Lines => {
+                let found = format!("a blank line, which is the empty token with id {id}");
+                warning(format!("line {}", id + 1), found, "a token")
+            }
+            _ => warning("model.vocab[\"\"]", format!("the empty token with id {id}"), "tokens of text"),
+        })
+    }
+
+    fn repeated_merge(&self) -> Option<Error> {
+        let (first, second) = self.model.repeated_merge()?;
+        let found = format!("the merge of model.merges[{first}] again; the later one counts");
+        Some(warning(format!("model.merges[{second}]"), found, "each merge once"))
+    }
+
+    fn no_word(&self) -> Option<Error> {
+        match &self.model_spec {
+            ModelSpec::WordPiece(spec) if spec.max_input_chars_per_word == 0 => {
+                let found = "0, which makes every word unknown";
+                Some(warning("model.max_input_chars_per_word", found, "at least 1"))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first ids between others that neither the vocabulary nor a special token has.
+    fn first_gap(&self) -> Option<Error> {
+        let bound = self.vocab.id_bound() as u32;
+        let first = (0..bound).find(|&id| self.token_of(id).is_none())?;
+        let after = (first..bound).find(|&id| self.token_of(id).is_some())?;
+        let found = if after - first == 1 {
+            format!("no token with rank {first}")
+        } else {
+            format!("no tokens with the ranks {first} to {}", after - 1)
+        };
+        Some(warning("ranks", found, "ranks without a gap, or special_tokens with these ids"))
+    }
+}
+
+fn warning(place: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Format, place, found, expected)
+}

@@ -1,0 +1,40 @@
+//! Text files: UTF-8 without a byte order mark.
+
+use piecework_core::error::{Error, ErrorKind};
+
+const UTF8_MARK: &str = "\u{FEFF}";
+/// Byte order marks of other encodings, longer ones first: that of UTF-32 begins with that of UTF-16.
+const OTHER_MARKS: [(&[u8], &str); 4] = [
+    (b"\xFF\xFE\0\0", "UTF-32"),
+    (b"\0\0\xFE\xFF", "UTF-32"),
+    (b"\xFF\xFE", "UTF-16"),
+    (b"\xFE\xFF", "UTF-16"),
+];
+
+/// Read UTF-8; errors name the byte, and the encoding where a mark names it.
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Error> {
+    if let Some((_, encoding)) = OTHER_MARKS.iter().find(|(mark, _)| bytes.starts_with(mark)) {
+        let found = format!("the byte order mark of {encoding}");
+        return Err(Error::new(ErrorKind::Format, "byte 0", found, "UTF-8 text"));
+    }
+    std::str::from_utf8(bytes).map_err(|error| {
+        let place = format!("byte {}", error.valid_up_to());
+        Error::new(ErrorKind::Format, place, "bytes that are not UTF-8", "UTF-8 text")
+    })
+}
+
+/// Read UTF-8 in which a byte order mark would be part of the first entry.
+pub(crate) fn unmarked_utf8(bytes: &[u8]) -> Result<&str, Error> {
+    let text = utf8(bytes)?;
+    if text.starts_with(UTF8_MARK) {
+        let found = "the byte order mark of UTF-8, which would be part of the first entry";
+        return Err(Error::new(ErrorKind::Format, "line 1", found, "UTF-8 text without a byte order mark"));
+    }
+    Ok(text)
+}
+
+/// Read UTF-8 and skip a byte order mark.
+pub(crate) fn utf8_after_mark(bytes: &[u8]) -> Result<&str, Error> {
+    let text = utf8(bytes)?;
+    Ok(text.strip_prefix(UTF8_MARK).unwrap_or(text))
+}
