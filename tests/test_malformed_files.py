@@ -7,17 +7,24 @@ from __future__ import annotations
 
 import copy
 import json
+import pathlib
 import re
+import subprocess
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.errors import ArgumentError, FormatError
+from piecework.errors import ArgumentError, FormatError, FormatWarning, VocabularyError
 from tests import components
+from tests.test_malformed_models import DEFINED, START
+from tests.test_malformed_models import model as model_file
 
 Path = tuple[str | int, ...]
 
@@ -140,7 +147,11 @@ PIECES = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]]
 
 
 def framed(
-    single: list[Any], token: str = "[CLS]", id: int = 2, name: str = "[CLS]"
+    single: list[Any],
+    token: str = "[CLS]",
+    id: int = 2,
+    name: str = "[CLS]",
+    tokens: components.Json | None = None,
 ) -> components.Json:
     a, b = {"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}
     return {
@@ -149,7 +160,7 @@ def framed(
             "type": "TemplateProcessing",
             "single": [a if piece == "A" else piece for piece in single],
             "pair": [a, b],
-            "special_tokens": {"[CLS]": {"id": name, "ids": [id], "tokens": [token]}},
+            "special_tokens": tokens or {"[CLS]": {"id": name, "ids": [id], "tokens": [token]}},
         },
     }
 
@@ -171,6 +182,11 @@ def framed(
         ({"added_tokens": [ADDED, ADDED | {"content": "other"}]}, "added_tokens[1]"),
         ({"added_tokens": [ADDED | {"id": 1}]}, "added_tokens[0]"),
         ({"added_tokens": [ADDED | {"content": ""}]}, "added_tokens[0].content"),
+        ({"model": PAIRS | {"vocab": {"": 3} | PAIRS["vocab"], "merges": ["a b", "a "]}}, "model.merges[1]"),
+        ({"model": PAIRS | {"vocab": {"": 3} | PAIRS["vocab"], "merges": [["", "b"]]}}, "model.merges[0]"),
+        ({"model": PIECES | {"vocab": [["<unk>", 0.0], ["", -1.0]]}}, "model.vocab[1]"),
+        ({"padding": PADDING | {"pad_to_multiple_of": 0}}, "padding.pad_to_multiple_of"),
+        ({"padding": PADDING | {"strategy": {"Fixed": 0}}}, "padding.strategy.Fixed"),
         ({"padding": PADDING | {"pad_id": 77}}, "padding.pad_id"),
         ({"padding": PADDING | {"pad_type_id": 256}}, "padding.pad_type_id"),
         (
@@ -181,6 +197,10 @@ def framed(
         (framed(["A"], id=1), "post_processor.special_tokens"),
         (framed(["A"], token="[SEP]"), "post_processor.special_tokens"),
         (framed(["A"], name="[SEP]"), "post_processor.special_tokens"),
+        (
+            framed(["A"], tokens={"[CLS]": {"id": "[CLS]", "ids": [], "tokens": []}}),
+            'post_processor.special_tokens["[CLS]"].ids',
+        ),
         (framed([]), "post_processor.single"),
         (
             framed(["A", {"SpecialToken": {"id": "[SEP]", "type_id": 0}}]),
@@ -234,6 +254,203 @@ def test_what_is_no_tokenizer_document_is_refused(text: str) -> None:
 def test_a_lone_surrogate_in_the_text_of_a_file_is_refused() -> None:
     with pytest.raises(FormatError, match="lone surrogate"):
         pw.Tokenizer.from_json(json.dumps(components.document()) + "\ud800")
+
+
+# ---- what works and is probably a mistake
+
+TWICE = PAIRS | {
+    "vocab": {"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4},
+    "merges": ["a b", "b c", "a b"],
+}
+EMPTY = WORDS | {"vocab": {"[UNK]": 0, "a": 1, "": 2}}
+PIECEWISE = {
+    "type": "WordPiece",
+    "unk_token": "[UNK]",
+    "continuing_subword_prefix": "##",
+    "max_input_chars_per_word": 0,
+    "vocab": {"[UNK]": 0, "a": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        ({"padding": PADDING | {"pad_token": "[PAD]"}}, "padding.pad_token: found \"[PAD]\", which is not in"),
+        ({"padding": PADDING | {"pad_token": "a"}, "model": WORDS}, "padding.pad_token: found \"a\", which is the"),
+        ({"model": EMPTY}, "model.vocab[\"\"]: found the empty token with id 2"),
+        ({"model": TWICE}, "model.merges[2]: found the merge of model.merges[0] again"),
+        ({"model": PIECEWISE}, "model.max_input_chars_per_word: found 0"),
+    ],
+    ids=["absent pad token", "other pad token", "empty token", "merge twice", "no characters"],
+)  # fmt: skip
+def test_a_probable_mistake_is_warned_of_and_read_as_by_its_owner(
+    stages: components.Json, message: str, tmp_path: pathlib.Path
+) -> None:
+    document = components.document(**stages)
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
+    with pytest.warns(FormatWarning, match=re.escape(message)) as caught:
+        ours = pw.Tokenizer.load(tmp_path / "tokenizer.json")
+    assert "tokenizer.json" in str(caught[0].message)
+    assert caught[0].filename == __file__
+    with pytest.warns(FormatWarning, match=re.escape(message)) as caught:
+        pw.Tokenizer.from_json(json.dumps(document))
+    assert caught[0].filename == __file__
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(document))
+    for text in ("a", "abc", ""):
+        assert list(ours.encode(text).ids) == theirs.encode(text).ids, text
+
+
+def test_byte_pairs_may_fill_a_gap_with_an_empty_token() -> None:
+    """The vocabulary of Whisper does."""
+    model = PAIRS | {"vocab": {"": 3} | PAIRS["vocab"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pw.Tokenizer.from_json(json.dumps(components.document(model=model)))
+
+
+# ---- bounds
+
+
+DOUBLING = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
+SPACES: components.Json = {"type": "BPEDecoder", "suffix": ""}
+DELIMITERS = {"type": "CTC", "pad_token": "x", "word_delimiter_token": "", "cleanup": True}
+BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
+
+
+def members(name: str, step: components.Json, inner: bool) -> components.Json:
+    steps: components.Json = {"type": "Sequence", name: [step] * 40}
+    return {"type": "Sequence", name: [steps]} if inner else steps
+
+
+@pytest.mark.parametrize("inner", [False, True])
+@pytest.mark.parametrize("step", [DOUBLING, SPACES, DELIMITERS], ids=["Replace", "BPE", "CTC"])
+@pytest.mark.parametrize("count", [10, 1000])
+def test_decoders_that_double_the_text_are_stopped_by_name(
+    step: components.Json, inner: bool, count: int
+) -> None:
+    document = components.document(model=WORDS, decoder=members("decoders", step, inner))
+    tok = pw.Tokenizer.from_json(json.dumps(document))
+    place = r"decoder\.decoders\[0\]" if inner else "decoder"
+    with pytest.raises(ArgumentError, match=rf"^{place}\.decoders\[[12]\d\]: found a decoder that"):
+        tok.decode([1] * count)
+
+
+def test_a_decoder_that_multiplies_the_text_at_once_is_stopped() -> None:
+    decoder = DOUBLING | {"content": "a" * 1_000_000}
+    tok = pw.Tokenizer.from_json(json.dumps(components.document(model=WORDS, decoder=decoder)))
+    assert tok.decode([1]) == "a" * 1_000_000
+    for count in (10, 1000):
+        with pytest.raises(ArgumentError, match=r"^decoder: found a decoder that writes more"):
+            tok.decode([1] * count)
+
+
+def test_a_long_text_for_unknown_pieces_is_stopped() -> None:
+    decoder = {
+        "type": "SentencePiece",
+        "add_dummy_prefix": False,
+        "remove_extra_whitespaces": False,
+        "unk_piece": "a",
+        "unk_surface": "?" * 1_000_000,
+        "control_symbols": [],
+        "byte_fallback": False,
+        "denormalizer": None,
+    }
+    tok = pw.Tokenizer.from_json(json.dumps(components.document(model=WORDS, decoder=decoder)))
+    for count in (10, 1000):
+        with pytest.raises(ArgumentError, match=r"^decoder: found a decoder that writes more"):
+            tok.decode([1] * count)
+
+
+@pytest.mark.parametrize(
+    ("stage", "list_name", "step", "text"),
+    [
+        ("normalizer", "normalizers", DOUBLING, "a"),
+        ("pre_tokenizer", "pretokenizers", BYTES, "é"),
+        ("normalizer", "normalizers", {"type": "Prepend", "prepend": "a" * 200_000}, "a"),
+    ],
+    ids=["Replace", "ByteLevel", "Prepend"],
+)
+def test_steps_that_double_the_text_are_stopped_by_name(
+    stage: str, list_name: str, step: components.Json, text: str
+) -> None:
+    stages: components.Json = {stage: members(list_name, step, inner=False)}
+    tok = pw.Tokenizer.from_json(json.dumps(components.document(model=WORDS, **stages)))
+    with pytest.raises(ArgumentError, match=rf"^{stage}\.{list_name}\[\d+\]: found .* more than"):
+        tok.encode(text)
+
+
+@pytest.mark.parametrize(
+    ("stage", "list_name", "kind"),
+    [
+        ("normalizer", "normalizers", "NFC"),
+        ("pre_tokenizer", "pretokenizers", "Whitespace"),
+        ("decoder", "decoders", "Fuse"),
+    ],
+)
+def test_a_stage_of_too_many_steps_is_refused(stage: str, list_name: str, kind: str) -> None:
+    steps = {"type": "Sequence", list_name: [{"type": kind}] * 600}
+    nested = {"type": "Sequence", list_name: [steps, steps]}
+    with pytest.raises(FormatError, match=rf"^{stage}: found 1200 steps, expected at most 1024"):
+        pw.Tokenizer.from_json(json.dumps(components.document(model=WORDS, **{stage: nested})))
+
+
+LONG = "x" * (1 << 20) + "y"
+
+
+@pytest.mark.parametrize(
+    ("model", "place"),
+    [
+        (WORDS | {"vocab": WORDS["vocab"] | {LONG: 3}}, r"model\.vocab\[\"x{60}\.\.\.\"\]"),
+        (PAIRS | {"vocab": PAIRS["vocab"] | {LONG: 3}}, r"model\.vocab\[\"x{60}\.\.\.\"\]"),
+        (PIECEWISE | {"vocab": {"[UNK]": 0, LONG: 1}}, r"model\.vocab\[\"x{60}\.\.\.\"\]"),
+        (PIECES | {"vocab": [*PIECES["vocab"], [LONG, -1.0]]}, r"model\.vocab\[2\]"),
+    ],
+    ids=["WordLevel", "BPE", "WordPiece", "Unigram"],
+)
+def test_a_very_long_token_is_refused(model: components.Json, place: str) -> None:
+    with pytest.raises(VocabularyError, match=rf"^{place}: found a token of 1048577 bytes") as caught:
+        pw.Tokenizer.from_json(json.dumps(components.document(model=model)))
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json", "spiece.model"])
+def test_a_line_of_fifty_megabytes_is_refused_within_little_memory(
+    name: str, tmp_path: pathlib.Path
+) -> None:
+    line = "x" * 50_000_000
+    document = components.document(model=PIECEWISE | {"vocab": {"[UNK]": 0, line: 1}})
+    content = {
+        "vocab.txt": f"[UNK]\n{line}\n".encode(),
+        "tokenizer.json": json.dumps(document).encode(),
+        "spiece.model": model_file([*START, (line, 0.0, DEFINED)]),
+    }[name]
+    (tmp_path / name).write_bytes(content)
+    code = """
+import resource, sys
+import piecework as pw
+held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (held + (1 << 30),) * 2)
+try:
+    pw.Tokenizer.load(sys.argv[1])
+except pw.errors.VocabularyError as error:
+    print(error)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / name)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    assert "found a token of 50000000 bytes" in run.stdout
+
+
+@pytest.mark.parametrize(("count", "length"), [(70, 1 << 20), (66_000, 1 << 10)])
+def test_a_vocabulary_too_large_for_its_tables_is_refused(count: int, length: int) -> None:
+    vocab = {f"{n:0{length}}": n + 1 for n in range(count)} | {"[UNK]": 0}
+    document = components.document(model=PIECEWISE | {"vocab": vocab})
+    with pytest.raises(VocabularyError, match=r"found over 67108864 bytes of tokens"):
+        pw.Tokenizer.from_json(json.dumps(document))
 
 
 # ---- specifications written in Python

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import io
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import sentencepiece
 
 import piecework as pw
 from piecework.errors import FormatError, PieceworkError
@@ -138,3 +142,146 @@ def test_a_text_without_a_place_where_paths_meet(pieces: list[str], tmp_path: Pa
         pw.spec.Unigram((("<unk>", 0.0), ("a", -1.0), *((t, s) for t, s, _ in scored)), unk_id=0)  # type: ignore[misc]
     )
     assert components.count(text) == len(ids)
+
+
+# ---- fields in another order
+
+
+def split_fields(raw: bytes) -> list[tuple[int, bytes]]:
+    """Return the number and the bytes of every field of a message, the key included."""
+    fields, at = [], 0
+    while at < len(raw):
+        start = at
+        key, at = read_varint(raw, at)
+        if key & 7 == 0:
+            _, at = read_varint(raw, at)
+        elif key & 7 == 2:
+            size, at = read_varint(raw, at)
+            at += size
+        else:
+            at += {1: 8, 5: 4}[key & 7]
+        fields.append((key >> 3, raw[start:at]))
+    return fields
+
+
+def read_varint(raw: bytes, at: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        number |= (raw[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if raw[at - 1] < 0x80:
+            return number, at
+
+
+def contents(raw: bytes) -> bytes:
+    """Return what a field that holds bytes holds."""
+    _, at = read_varint(raw, 0)
+    _, at = read_varint(raw, at)
+    return raw[at:]
+
+
+def joined(fields: list[tuple[int, bytes]]) -> bytes:
+    return b"".join(raw for _, raw in fields)
+
+
+def settings_first(raw: bytes) -> bytes:
+    return joined(sorted(split_fields(raw), key=lambda field: field[0] == 1))
+
+
+def normalizer_first(raw: bytes) -> bytes:
+    return joined(sorted(split_fields(raw), key=lambda field: -field[0]))
+
+
+def fields_of_messages_reversed(raw: bytes) -> bytes:
+    """Scores before texts; a setting that is there twice keeps its order, as the last one counts."""
+    turned = []
+    for number, whole in split_fields(raw):
+        inner = sorted(split_fields(contents(whole)), key=lambda field: -field[0])
+        turned.append((number, field(number, joined(inner))))
+    return joined(turned)
+
+
+def settings_in_parts(raw: bytes) -> bytes:
+    """Every setting is a message of its own, before, between and after the pieces; a wrong one comes first."""
+    pieces = [whole for number, whole in split_fields(raw) if number == 1]
+    parts = [
+        field(number, inner)
+        for number, whole in split_fields(raw)
+        if number != 1
+        for _, inner in split_fields(contents(whole))
+    ]
+    wrong = field(2, b"\x18\x04")
+    half = len(parts) // 2
+    return b"".join([wrong, *parts[:half], *pieces[:2], *parts[half:], *pieces[2:]])
+
+
+def unknown_field_first(raw: bytes) -> bytes:
+    return varint(1000 << 3) + b"\x07" + field(1001, b"others") + raw
+
+
+@pytest.mark.parametrize("name", ["Unigram", "BPE", "bytes"])
+@pytest.mark.parametrize(
+    "reorder",
+    [
+        settings_first,
+        normalizer_first,
+        fields_of_messages_reversed,
+        settings_in_parts,
+        unknown_field_first,
+    ],
+)
+def test_fields_may_come_in_any_order(
+    reorder: Callable[[bytes], bytes], name: str, tmp_path: Path
+) -> None:
+    raw = trained(name)
+    turned = reorder(raw)
+    assert turned != raw
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=turned)
+    ours = load(turned, tmp_path)
+    whole = load(raw, tmp_path)
+    assert ours.get_vocab() == whole.get_vocab()
+    for text in ("the cat sat", "  two  spaces ", "4000 žluťoučký", ""):
+        assert list(ours.encode(text).ids) == theirs.encode(text), text
+        assert ours.decode(theirs.encode(text)) == theirs.decode(theirs.encode(text)), text
+    ours.save(tmp_path / "again.model")
+    again = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "again.model"))
+    assert again.encode("the cat sat") == theirs.encode("the cat sat")
+
+
+@functools.cache
+def trained(name: str) -> bytes:
+    texts = ["the cat sat on the mat", "a dog ate 400 hats", "the rat and the cat"] * 20
+    out = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(texts),
+        model_writer=out,
+        vocab_size=300 if name == "bytes" else 40,
+        model_type="unigram" if name == "Unigram" else "bpe",
+        byte_fallback=name == "bytes",
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("turn", [settings_first, normalizer_first])
+def test_a_model_that_is_cut_off_is_named_in_any_order(
+    turn: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    with pytest.raises(FormatError, match="cut off"):
+        load(turn(trained("BPE"))[:-3], tmp_path)
+
+
+def test_a_vocabulary_of_words_is_no_model(tmp_path: Path) -> None:
+    for start in ("\x12\x04", "\x1a\x02ab", '"\x02\x08\x01', "*", '"'):
+        path = tmp_path / "vocab.txt"
+        path.write_text(f"{start}\n[UNK]\nhug\n")
+        assert "hug" in pw.Tokenizer.load(path).get_vocab()
+
+
+def test_a_very_long_piece_is_refused(tmp_path: Path) -> None:
+    long = "x" * (1 << 20) + "y"
+    for kind in (NORMAL, DEFINED):
+        with pytest.raises(FormatError, match=r"pieces\[3\]: found a token of 1048577 bytes"):
+            load(model([*START, (long, 0.0, kind)]), tmp_path)

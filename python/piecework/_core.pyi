@@ -35,7 +35,7 @@ class Core:
     def from_vocab_txt(data: bytes, source: str, lowercase: bool | None) -> Core:
         """Read a BERT `vocab.txt`; `lowercase=None` decides by the letter case of the vocabulary."""
 
-    def warnings(self, origin: str) -> list[str]: ...
+    def warnings(self, origin: str, data: bytes) -> list[str]: ...
     def to_json(self, pretty: bool) -> str:
         """Write the specification as `tokenizer.json` text."""
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 _MAX_UNPACKED_BYTES = 1 << 30
 _HEAD_BYTES = 8
+# Frames from the caller of `Tokenizer.load` to a function for one format.
+_LOADER = 5
 
 _RANK_LINE = rb"\s*[A-Za-z0-9+/]+={0,2} \d+\s*(\n|$)"
 _FLAT_OBJECT = rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\d'
@@ -206,7 +208,7 @@ def _read_json(data: bytes, head: bytes, source: str, hints: Hints) -> Loaded:
             hints.refuse_all_but((), "a tekken.json, which says it itself")
             return read_tekken(data, source), "text"
     hints.refuse_all_but((), "a tokenizer.json, which says it itself")
-    return _warned(Core.from_json(data, source), source, "document"), "parse"
+    return warned(Core.from_json(data, source), data, source, "document", _LOADER), "parse"
 
 
 def _read_lines(data: bytes, source: str, hints: Hints) -> Loaded:
@@ -218,7 +220,8 @@ def _read_lines(data: bytes, source: str, hints: Hints) -> Loaded:
         expected = "its vocabulary, with this file as merges="
         raise FormatError(source, "a list of merges alone", expected)
     hints.refuse_all_but(("lowercase",), "a vocab.txt")
-    return _warned(Core.from_vocab_txt(data, source, hints.lowercase), source, "lines"), "parse"
+    core = Core.from_vocab_txt(data, source, hints.lowercase)
+    return warned(core, data, source, "lines", _LOADER), "parse"
 
 
 def _read_pair(vocab: bytes, source: str, hints: Hints) -> Loaded:
@@ -246,7 +249,7 @@ def _read_ranks(data: bytes, source: str, hints: Hints) -> Loaded:
         raise ArgumentError("special_tokens", _shown(special), "a mapping from tokens to ids")
     pipeline = _pipeline_json(pre_tokenizer_for(hints.pattern))
     core = read_tiktoken(data, source, pipeline, list(special.items()))
-    return _warned(core, source, "ranks"), "refuse"
+    return warned(core, data, source, "ranks", _LOADER), "refuse"
 
 
 def _read_named_ranks(data: bytes, source: str, hints: Hints) -> Loaded:
@@ -286,15 +289,14 @@ def _pipeline_json(pre_tokenizer: PreTokenizer) -> bytes:
     return json.dumps({"pre_tokenizer": pre_tokenizer.to_json()}).encode()
 
 
-def _warned(core: Core, source: str, origin: str) -> Core:
+def warned(core: Core, data: bytes, source: str, origin: str, stacklevel: int) -> Core:
     """Return the core; warn with `FormatWarning` of what its file probably says by mistake."""
-    for message in core.warnings(origin):
+    for message in core.warnings(origin, data):
         import warnings
 
         from piecework.errors import FormatWarning
 
-        # The caller of `Tokenizer.load`, which calls `read_tokenizer`, `_read` and one function a format.
-        warnings.warn(f"{source}: {message}", FormatWarning, stacklevel=6)
+        warnings.warn(f"{source}: {message}", FormatWarning, stacklevel=stacklevel + 1)
     return core
 
 

@@ -22,7 +22,7 @@ from piecework.batch import Batch, Filling
 from piecework.columns import text_rows
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
-from piecework.formats import Hints, read_tokenizer
+from piecework.formats import Hints, read_tokenizer, warned
 from piecework.lazy import hints, np, npt, pw, typing
 from piecework.properties import cached_property
 from piecework.resizable import Resizable
@@ -118,6 +118,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         Ranks make a tokenizer that refuses special tokens in text, as tiktoken does, and a tekken.json one
         that takes them for text; see `parse_special` of `encode`. Raises `FileError`, `FormatError` with
         the field or line, `VocabularyError`, and `ArgumentError` for what the format lacks or does not take.
+        Warns with `FormatWarning` of what works and is probably a mistake.
         """
         hints = Hints(lowercase, merges, encoding, pattern, special_tokens)
         return cls._of(*read_tokenizer(path, hints, compiled_cache))
@@ -141,11 +142,12 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
     def from_json(cls, text: str) -> Tokenizer:
         """Compile the text of a `tokenizer.json`.
 
-        Raises `FormatError` with the field and `VocabularyError`.
+        Raises `FormatError` with the field and `VocabularyError`; warns with `FormatWarning` of what works and is
+        probably a mistake.
         """
         if not isinstance(text, str):
             raise InputTypeError("text", type(text).__name__, "str")
-        return cls._of(_compiled(text, ()))
+        return cls._of(warned(_compiled(text, ()), b"", "text", "document", 2))
 
     # ---- text to ids
 
@@ -593,4 +595,4 @@ def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Co
 
 
 def _restored(cls: type[Tokenizer], text: str, special_in_text: pw.spec.SpecialInText) -> Tokenizer:
-    return cls.from_json(text).with_special_in_text(special_in_text)
+    return cls._of(_compiled(text, ())).with_special_in_text(special_in_text)

@@ -136,11 +136,11 @@ impl Core {
         compile(py, source, || vocab_txt::read(data, lowercase))
     }
 
-    /// What the file probably says by mistake; `origin` is "document", "lines" or "ranks".
-    fn warnings(&self, py: Python<'_>, origin: &str) -> PyResult<Vec<String>> {
+    /// What the file probably says by mistake; `origin` is "document", "lines" or "ranks", and `data` the file.
+    fn warnings(&self, py: Python<'_>, origin: &str, data: &[u8]) -> PyResult<Vec<String>> {
         let origin = match origin {
             "document" => Origin::Document,
-            "lines" => Origin::Lines,
+            "lines" => Origin::Lines { has_blank: vocab_txt::has_blank_line(data) },
             "ranks" => Origin::Ranks,
             other => return Err(bad_argument("origin", other, "document, lines or ranks")),
         };

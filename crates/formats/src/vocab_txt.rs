@@ -48,6 +48,13 @@ pub fn read(bytes: &[u8], lowercase: Option<bool>) -> Result<TokenizerSpec, Erro
     })
 }
 
+/// Whether a line is empty or ASCII whitespace.
+#[must_use]
+pub fn has_blank_line(bytes: &[u8]) -> bool {
+    let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    body.split(|&byte| byte == b'\n').any(|line| line.trim_ascii().is_empty())
+}
+
 /// Write one token a line; ids must run from 0 without gaps, tokens must survive the reading.
 pub fn write(vocab: &VocabSpec) -> Result<Vec<u8>, Error> {
     let mut by_id: Vec<&(String, u32)> = vocab.iter().collect();

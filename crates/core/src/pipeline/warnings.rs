@@ -10,8 +10,12 @@ use crate::spec::ModelSpec;
 pub enum Origin {
     /// A `tokenizer.json`.
     Document,
-    /// A `vocab.txt`, whose line numbers are the ids and one.
-    Lines,
+    /// A `vocab.txt`, whose line numbers are the ids and one. A line of whitespace other than ASCII is an empty token
+    /// too, and no mistake: bert-base-chinese has U+2028.
+    Lines {
+        /// Whether a line is empty, or ASCII whitespace.
+        has_blank: bool,
+    },
     /// Ranks, in a file that has no special tokens.
     Ranks,
 }
@@ -44,7 +48,8 @@ impl Pipeline {
         let is_usual = matches!(self.model_spec, ModelSpec::Bpe(_));
         let id = self.vocab.id_of("").filter(|_| !is_usual)?;
         Some(match origin {
-            Origin::Lines => {
+            Origin::Lines { has_blank: false } => return None,
+            Origin::Lines { .. } => {
                 let found = format!("a blank line, which is the empty token with id {id}");
                 warning(format!("line {}", id + 1), found, "a token")
             }
