@@ -33,6 +33,7 @@ from tests.differential.test_sentencepiece import (
     code_point_texts,
     combination,
 )
+from tests.tie_texts import tie_texts
 
 sentencepiece = pytest.importorskip("sentencepiece")
 tokenizers = pytest.importorskip("tokenizers")
@@ -46,6 +47,7 @@ MADE_TEXTS = [
     "ab" * 80,
     "banana bandana " * 6,
     "\u2603" * 12 + "x\0y",
+    *tie_texts(12, seed=8),
 ]
 
 

@@ -55,7 +55,7 @@ fn of_unigram(pieces: &ScoredPieces, normalizer: Option<NormalizerSpec>) -> Toke
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn unigram_words_with_ties_are_segmented_as_a_whole(
