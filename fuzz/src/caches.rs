@@ -27,7 +27,7 @@ pub(crate) fn keep_and_damage(spec: &TokenizerSpec, pipeline: &Pipeline) {
     let read = cache::read(&file.clone().into());
     let restored = read.and_then(|cached| {
         assert!(cached.spec == *spec, "another specification is read than was written");
-        Pipeline::restore(cached.spec, &cached.parts)
+        Pipeline::restore(cached.spec, cached.vocab, &cached.parts)
     });
     match restored {
         Ok(restored) => texts::encode_and_decode(&restored),
@@ -55,7 +55,9 @@ fn use_forged(file: &[u8], random: &mut Rng) {
     let checksum = xxh3_64(&forged[CHECKED_FROM..]);
     forged[CHECKSUM..CHECKED_FROM].copy_from_slice(&checksum.to_ne_bytes());
     let read = cache::read(&forged.into());
-    if let Ok(restored) = read.and_then(|cached| Pipeline::restore(cached.spec, &cached.parts)) {
+    if let Ok(restored) =
+        read.and_then(|cached| Pipeline::restore(cached.spec, cached.vocab, &cached.parts))
+    {
         texts::encode_and_decode(&restored);
     }
 }

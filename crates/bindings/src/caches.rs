@@ -1,4 +1,4 @@
-//! Caches: tokenizers with their built tables, mapped into memory.
+//! Compiled caches: tokenizers with their built tables.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub(crate) fn read_cache(
         if key.is_some_and(|key| key != cached.key) {
             return Ok(None);
         }
-        Ok(Some((Pipeline::restore(cached.spec, &cached.parts)?, cached.special_in_text)))
+        Ok(Some((Pipeline::restore(cached.spec, cached.vocab, &cached.parts)?, cached.special_in_text)))
     };
     let found = py.detach(read).map_err(|error| raise(error.within(source)))?;
     Ok(found.map(|(pipeline, special)| (Core::of(pipeline), special)))

@@ -49,7 +49,7 @@ fn what_is_read_is_what_was_written() {
         let cached = read(&written(&spec).into()).unwrap();
         assert_eq!(cached.spec, spec);
         assert_eq!((cached.special_in_text.as_str(), cached.key.as_slice()), ("text", b"key".as_slice()));
-        let restored = Pipeline::restore(cached.spec, &cached.parts).unwrap();
+        let restored = Pipeline::restore(cached.spec, cached.vocab, &cached.parts).unwrap();
         assert_eq!(ids(restored), ids(Pipeline::compile(&spec).unwrap()), "{model}");
     }
 }
@@ -111,7 +111,7 @@ fn models_of_sentencepiece_keep_every_field() {
         let spec = document(&model);
         let cached = read(&written(&spec).into()).unwrap();
         assert_eq!(cached.spec, spec);
-        let restored = Pipeline::restore(cached.spec, &cached.parts).unwrap();
+        let restored = Pipeline::restore(cached.spec, cached.vocab, &cached.parts).unwrap();
         assert_eq!(ids(restored), ids(Pipeline::compile(&spec).unwrap()), "{kind}");
     }
     assert!(!sentencepiece::is_model(&written(&document(MODELS[4]))));

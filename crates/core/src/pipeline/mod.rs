@@ -142,8 +142,8 @@ impl Pipeline {
     }
 
     /// Put together again what [`Pipeline::store`] took apart; `spec` is what it was compiled from.
-    pub fn restore(spec: TokenizerSpec, parts: &Parts) -> Result<Self, Error> {
-        Self::over(Vocab::restore(parts)?, spec, parts)
+    pub fn restore(spec: TokenizerSpec, vocab: Vocab, parts: &Parts) -> Result<Self, Error> {
+        Self::over(vocab, spec, parts)
     }
 
     /// Take apart the tables that take long to build.

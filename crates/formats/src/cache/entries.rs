@@ -56,25 +56,24 @@ pub(super) fn put(model: &ModelSpec, parts: &mut Parts) -> Result<(), Error> {
     Ok(())
 }
 
-/// The model again.
-pub(super) fn get(parts: &Parts) -> Result<ModelSpec, Error> {
-    let vocab = Vocab::restore(parts)?;
+/// The model again, of which `vocab` are the entries.
+pub(super) fn get(vocab: &Vocab, parts: &Parts) -> Result<ModelSpec, Error> {
     let mut model = read_model(&parts.get::<u8>(MODEL)?)?;
     match &mut model {
         ModelSpec::WordPiece(WordPieceSpec { vocab: entries, .. })
         | ModelSpec::Word(WordSpec { vocab: entries, .. })
-        | ModelSpec::Char(CharSpec { vocab: entries, .. }) => *entries = by_ids(&vocab, parts)?,
+        | ModelSpec::Char(CharSpec { vocab: entries, .. }) => *entries = by_ids(vocab, parts)?,
         ModelSpec::Bpe(spec) => {
-            spec.vocab = by_ids(&vocab, parts)?;
-            spec.merges = merges(&vocab, parts)?;
+            spec.vocab = by_ids(vocab, parts)?;
+            spec.merges = merges(vocab, parts)?;
         }
         ModelSpec::Unigram(spec) => {
             let scores = parts.get::<f64>(SCORES)?;
-            check_len(SCORES, scores.len(), &vocab)?;
-            spec.vocab = listed(&vocab, &scores)?;
+            check_len(SCORES, scores.len(), vocab)?;
+            spec.vocab = listed(vocab, &scores)?;
             spec.unk_id = parts.get::<u64>(UNK_ID)?.first().map(|&id| id as usize);
         }
-        ModelSpec::SentencePiece(spec) => spec.pieces = pieces(&vocab, parts)?,
+        ModelSpec::SentencePiece(spec) => spec.pieces = pieces(vocab, parts)?,
     }
     Ok(model)
 }

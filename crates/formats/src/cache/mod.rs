@@ -13,6 +13,7 @@ use std::hash::Hasher;
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::parts::{damaged, Array, Parts};
 use piecework_core::spec::{ModelSpec, TokenizerSpec, WordSpec};
+use piecework_core::vocab::Vocab;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::tokenizer_json;
@@ -24,7 +25,9 @@ pub use container::is_cache;
 pub struct Cached {
     /// What the tables were built from.
     pub spec: TokenizerSpec,
-    /// The tables, taken apart.
+    /// The entries of its model, compiled.
+    pub vocab: Vocab,
+    /// The other tables, taken apart.
     pub parts: Parts,
     /// What the tokenizer does with special tokens in text.
     pub special_in_text: String,
@@ -90,12 +93,13 @@ fn read_sections(parts: Parts) -> Result<Cached, Error> {
         String::from_utf8(parts.get::<u8>(name)?.to_vec()).map_err(|error| damaged(name, error.to_string()))
     };
     let mut spec = tokenizer_json::read(&parts.get::<u8>(SPEC)?)?;
-    spec.model = entries::get(&parts)?;
+    let vocab = Vocab::restore(&parts)?;
+    spec.model = entries::get(&vocab, &parts)?;
     let special_in_text = text(SPECIAL_IN_TEXT)?;
     if !TREATMENTS.contains(&special_in_text.as_str()) {
         return Err(damaged(SPECIAL_IN_TEXT, special_in_text));
     }
-    Ok(Cached { spec, special_in_text, key: parts.get::<u8>(KEY)?.to_vec(), parts })
+    Ok(Cached { spec, vocab, special_in_text, key: parts.get::<u8>(KEY)?.to_vec(), parts })
 }
 
 /// Everything but the model.

@@ -24,22 +24,20 @@ pub(super) fn restore(parts: &Parts, sets: &[Vec<(&[u8], u32)>]) -> Result<(Trie
         return Err(damaged(UNITS, "a step that leads nowhere"));
     }
     let steps = breadth_first(&trie, sets.len()).ok_or_else(|| damaged(UNITS, "states below no root"))?;
-    if !holds(&trie, &steps, sets) {
+    if !holds(&trie, sets) {
         return Err(damaged(ENTRIES, "other keys"));
     }
     Ok((trie, steps))
 }
 
-/// Whether every key ends where its number stands, and no state leads to anything else.
-fn holds(trie: &Trie, steps: &[Step], sets: &[Vec<(&[u8], u32)>]) -> bool {
-    let mut is_passed = vec![false; trie.slots()];
-    let (mut passed, mut ended) = (0, 0);
+/// Whether every key ends where its number stands, and nothing else ends anywhere.
+fn holds(trie: &Trie, sets: &[Vec<(&[u8], u32)>]) -> bool {
+    let mut ended = 0;
     for (root, keys) in (0..).zip(sets) {
         for &(key, number) in keys.iter().filter(|(key, _)| !key.is_empty()) {
             let mut state = root;
             for &byte in key {
                 let Some(next) = trie.child(state, byte) else { return false };
-                passed += usize::from(!std::mem::replace(&mut is_passed[next as usize], true));
                 state = next;
             }
             if trie.entry(state) != Some(number) {
@@ -48,15 +46,19 @@ fn holds(trie: &Trie, steps: &[Step], sets: &[Vec<(&[u8], u32)>]) -> bool {
             ended += 1;
         }
     }
-    passed == steps.len() && ended == trie.entries.iter().filter(|&&entry| entry != NONE).count()
+    ended == trie.entries.iter().filter(|&&entry| entry != NONE).count()
 }
 
-/// All states but the roots, each after its parent; `None` if some hang below none.
+/// All states but the roots, each after its parent; `None` if some hang below none, or lead to no entry.
 fn breadth_first(trie: &Trie, roots: usize) -> Option<Vec<Step>> {
     let (first, children) = children(trie);
     let mut steps = Vec::with_capacity(children.len());
     let expand = |state: u32, depth: u32, steps: &mut Vec<Step>| {
         let base = trie.units[state as usize][BASE];
+        let is_leaf = first[state as usize] == first[state as usize + 1];
+        if is_leaf && depth > 1 && trie.entries[state as usize] == NONE {
+            return false;
+        }
         for &child in &children[first[state as usize] as usize..first[state as usize + 1] as usize] {
             // A child that stands elsewhere is never stepped to.
             let Ok(byte) = u8::try_from(base ^ child) else { return false };
