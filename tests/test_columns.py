@@ -62,13 +62,17 @@ def misaligned(buffer: Any) -> Any:
     return moved
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.large_binary()])
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.large_binary()]
+)
 @pytest.mark.parametrize("with_nulls", [False, True])
 def test_arrow_buffers_need_not_be_aligned(kind: Any, with_nulls: bool) -> None:
     texts = ["before", *TEXTS, "after"]
     values: list[Any] = [text.encode() for text in texts] if kind == pa.large_binary() else texts
     whole = pa.array([*values, None] if with_nulls else values, kind)
-    moved = pa.Array.from_buffers(kind, len(whole), [misaligned(buffer) for buffer in whole.buffers()])
+    moved = pa.Array.from_buffers(
+        kind, len(whole), [misaligned(buffer) for buffer in whole.buffers()]
+    )
     expected = TOK.encode_batch(texts).to_lists()
     assert TOK.encode_batch(moved.slice(0, len(texts))).to_lists() == expected
     for start, length in ((1, len(TEXTS)), (3, 2), (len(texts), 0)):

@@ -1,4 +1,4 @@
-"""A panic of the compiled core is an `InternalError`, wherever it happens, and what it interrupted stays usable."""
+"""A panic of the compiled core is an `InternalError`, and what it interrupted stays usable."""
 
 from __future__ import annotations
 
@@ -153,4 +153,6 @@ def test_every_function_that_python_calls_catches_panics() -> None:
         )
         if before != "#[catch_panics]"
     ]
-    assert [entry.partition("fn ")[2].partition("(")[0] for entry in uncaught] == ["panic_for_tests"]
+    assert [entry.partition("fn ")[2].partition("(")[0] for entry in uncaught] == [
+        "panic_for_tests"
+    ]

@@ -243,6 +243,12 @@ def read_cache(path: str, source: str, key: bytes) -> tuple[Core, SpecialInText]
     that another version wrote, and names it `source`.
     """
 
+def panic_for_tests() -> None:
+    """Panic, for tests: in the Rust code that calls the Python function that calls this."""
+
+def panic_in_loading_for_tests() -> Core:
+    """Panic while a tokenizer file is read, for tests."""
+
 def available_processors() -> int:
     """Return the processors that this process may use, by CPU affinity and control group."""
 

@@ -69,9 +69,7 @@ class Hints:
                 raise ArgumentError(name, _shown(value), f"None for {what}")
 
 
-def read_tokenizer(
-    path: PathLike, hints: Hints, compiled_cache: bool | PathLike = False
-) -> Loaded:
+def read_tokenizer(path: PathLike, hints: Hints, compiled_cache: bool | PathLike = False) -> Loaded:
     """Read a tokenizer from a file, or from a directory that holds one under its usual name.
 
     A compiled cache is read where the path ends in `.pwc` or `compiled_cache` is given. With another source,
