@@ -27,7 +27,7 @@ pub struct Cached {
     pub spec: TokenizerSpec,
     /// The entries of its model, compiled.
     pub vocab: Vocab,
-    /// The other tables, taken apart.
+    /// The other tables, as named arrays.
     pub parts: Parts,
     /// What the tokenizer does with special tokens in text.
     pub special_in_text: String,
