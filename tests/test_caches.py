@@ -7,12 +7,13 @@ import pickle
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.errors import FileError, FormatError
 from tests import components
+from tests.laws.counting import compared, compares_some
 
 TEXTS = ["hugs pug, bun", "Žába 蛙 <|end|>", "  a\tb\n", "", "x" * 300]
 TRAIN = ["hug hugs pug pun bun žába"] * 5
@@ -54,6 +55,7 @@ def test_what_is_loaded_is_what_was_saved(kind: str, tmp_path: Path) -> None:
     same(loaded, tok)
 
 
+@compares_some
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(components.DOCUMENTS)
 def test_any_composition_survives(tmp_path: Path, document: dict[str, object]) -> None:
@@ -62,7 +64,7 @@ def test_any_composition_survives(tmp_path: Path, document: dict[str, object]) -
     try:
         tok = pw.Tokenizer.from_json(json.dumps(document))
     except pw.PieceworkError:
-        return
+        assume(False)
     tok.save(tmp_path / "x.pwc")
     loaded = pw.Tokenizer.load(tmp_path / "x.pwc")
     assert loaded == tok
@@ -72,6 +74,7 @@ def test_any_composition_survives(tmp_path: Path, document: dict[str, object]) -
             expected = tok.encode(text, sampling=plainly)
         except pw.PieceworkError:
             continue
+        compared()
         found = loaded.encode(text, sampling=plainly)
         assert (found.ids, found.offsets) == (expected.ids, expected.offsets)
 

@@ -13,6 +13,7 @@ import piecework as pw
 from piecework.errors import TrainingError
 from piecework.reference import bpe as reference
 from piecework.train import BYTE_ALPHABET, BPETrainer, ByteBPETrainer
+from tests.laws.counting import compared, compares_some
 
 Words = list[tuple[str, int]]
 
@@ -45,6 +46,7 @@ def learned_by_core(words: Words, how: dict[str, Any]) -> Any:
     except TrainingError as error:
         return error.place
     merges = [(join.left, join.right) for join in learned.joins]
+    compared()
     return list(learned.entries), merges, [join.pair_count for join in learned.joins]
 
 
@@ -56,6 +58,7 @@ def learned_by_reference(words: Words, how: dict[str, Any]) -> Any:
     return learned.vocab, learned.merges, learned.pair_counts
 
 
+@compares_some
 @given(words=word_counts, how=train_settings)
 @settings(deadline=None, max_examples=600)
 def test_the_core_learns_what_the_reference_learns(words: Words, how: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
@@ -65,8 +65,7 @@ def test_words_are_those_of_the_reference(texts: list[str], shape: dict[str, Any
 @settings(max_examples=300)
 def test_bpe_joins_what_the_reference_joins(texts: list[str], shape: dict[str, Any]) -> None:
     words = words_of(texts, shape)
-    if not words:
-        return
+    assume(words)
     pieces = learned(trainer_of(shape, model_type="bpe"), texts)
     alphabet = set("".join(words))
     room = 60 - 3 - len(alphabet)
@@ -80,8 +79,7 @@ def test_bpe_joins_what_the_reference_joins(texts: list[str], shape: dict[str, A
 def test_no_learned_piece_breaks_the_rules(
     texts: list[str], shape: dict[str, Any], kind: str, delimiter: str
 ) -> None:
-    if not words_of(texts, shape):
-        return
+    assume(words_of(texts, shape))
     settings: dict[str, Any] = {
         "user_defined_symbols": ("bя",),
         "pretokenization_delimiter": delimiter,
@@ -89,7 +87,7 @@ def test_no_learned_piece_breaks_the_rules(
     try:
         pieces = learned(trainer_of(shape, model_type=kind, **settings), texts)
     except pw.errors.TrainingError:
-        return
+        assume(False)
     assert len(set(pieces)) == len(pieces)
     longer = [piece for piece in pieces if len(piece) > 1]
     rules = reference.Shape(**shape)
@@ -102,9 +100,9 @@ def test_no_learned_piece_breaks_the_rules(
 def test_threads_change_nothing(kind: str, texts: list[str]) -> None:
     trainer = SentencePieceTrainer(model_type=kind, vocab_size=60, hard_vocab_limit=False)  # type: ignore[arg-type]
     counts = [pw.count_texts(texts, pipeline=trainer.pipeline, workers=n) for n in (1, 3)]
-    if len(counts[0]):
-        one, three = (trainer.learn(of, workers=n) for of, n in zip(counts, (1, 3), strict=True))
-        assert one == three
+    assume(len(counts[0]))
+    one, three = (trainer.learn(of, workers=n) for of, n in zip(counts, (1, 3), strict=True))
+    assert one == three
 
 
 def test_the_reference_knows_every_setting_of_the_shape() -> None:

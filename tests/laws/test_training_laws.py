@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.errors import TrainingError
 from tests.engines import CORE, REFERENCE, Outcome
+from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, train_settings, word_counts
 
 SCORES = ["pmi", "likelihood", "frequency", "top-down"]
@@ -24,10 +25,12 @@ def outcome_or_error(learn: Any, *arguments: Any, **options: Any) -> Outcome | s
         outcome: Outcome = learn(*arguments, **options)
     except TrainingError as error:
         return str(error)
+    compared()
     return outcome
 
 
 @pytest.mark.parametrize("score", SCORES)
+@compares_some
 @given(data=st.data(), words=word_counts())
 @patiently
 def test_the_core_learns_what_the_reference_learns(
