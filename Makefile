@@ -48,10 +48,10 @@ build: $(VENV)/.built
 # PYTEST holds further options, such as --require-data.
 test: $(VENV)/.built $(VENV)/.test-tools
 	cargo test --workspace --quiet
-	$(BIN)/python -m pytest --numprocesses logical $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile $(PYTEST)
 
 test-fast: $(VENV)/.built $(VENV)/.test-tools
-	$(BIN)/python -m pytest --numprocesses logical -m 'not slow' $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile -m 'not slow' $(PYTEST)
 
 test-data: build/test-data/.fetched
 

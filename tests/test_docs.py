@@ -39,6 +39,7 @@ def page_name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("python"), ids=page_name)
 def test_python_examples_run(
     page: Path, english_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

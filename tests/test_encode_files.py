@@ -649,6 +649,7 @@ def test_arrow_without_its_extra_says_which_extra(
     assert list(tmp_path.iterdir()) == [source]
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 @pytest.mark.parametrize("form", ["ids", "megatron"])

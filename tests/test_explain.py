@@ -94,6 +94,7 @@ def test_merges_end_where_the_model_does(model: pw.spec.BPE, word: str) -> None:
     assert symbols == pw.Tokenizer(model).encode(word).tokens
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["gpt2", "roberta-base", "clip", "qwen2.5", "deepseek-v3", "falcon"]
 )

@@ -73,6 +73,7 @@ def published_files() -> list[Path]:
     return sorted((folder / "vocab").glob("*/tokenizer.json*")) if folder else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", published_files(), ids=lambda path: path.parent.name)
 def test_published_files_are_written_back_equal(path: Path) -> None:
     content = path.read_bytes()

@@ -129,6 +129,7 @@ def all_jobs(tok: pw.Tokenizer, number: int) -> list[object]:
     return [results[at] for at in range(len(JOBS))]
 
 
+@pytest.mark.slow
 def test_every_method_of_a_shared_tokenizer_answers_as_on_one_thread(tok: pw.Tokenizer) -> None:
     expected = all_jobs(fresh(tok), 0)
     for _ in range(ROUNDS):
@@ -160,6 +161,7 @@ def test_a_tokenizer_is_extended_while_others_encode(tok: pw.Tokenizer) -> None:
     assert together(lambda number: work(shared, number)) == expected
 
 
+@pytest.mark.slow
 def test_a_shared_encoding_and_a_shared_batch_have_one_answer(tok: pw.Tokenizer) -> None:
     def read(number: int, encoding: pw.Encoding, batch: pw.Batch) -> list[object]:
         lists = batch.to_lists() if number % 2 else []

@@ -31,6 +31,7 @@ def both(name: str) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
     return pair
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", peer.MODELS, scope="module")
 def test_corpora_give_the_same_fields(name: str) -> None:
     ours, theirs = both(name)
@@ -40,6 +41,7 @@ def test_corpora_give_the_same_fields(name: str) -> None:
         peer.assert_same_fields(ours, theirs, documents if FULL else documents[::10])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", peer.MODELS, scope="module")
 def test_corpora_cut_at_seventy_places_give_the_same_fields(name: str) -> None:
     ours, theirs = both(name)
@@ -57,6 +59,7 @@ def test_corpora_cut_at_seventy_places_give_the_same_fields(name: str) -> None:
         peer.assert_same_fields(ours, theirs, documents[:: 10 if FULL else 5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", peer.MODELS, scope="module")
 @pytest.mark.parametrize("frame", FRAMES)
 def test_every_code_point_gives_the_same_ids(name: str, frame: str) -> None:
@@ -77,6 +80,7 @@ def test_every_assigned_code_point_gives_the_same_offsets(name: str, frame: str)
     peer.assert_same_fields(ours, theirs, [frame.replace("{}", char) for char in sample])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", list(itertools.product([True, False], repeat=4)))
 def test_every_normalizer_setting_agrees_on_every_code_point(
     options: tuple[bool, bool, bool, bool],
@@ -138,6 +142,7 @@ def test_long_words_and_hostile_texts_agree() -> None:
     peer.assert_same_fields(ours, theirs, texts)
 
 
+@pytest.mark.slow
 def test_pairs_truncation_and_padding_agree() -> None:
     ours, theirs = both("bert-base-uncased")
     rng = random.Random(3)

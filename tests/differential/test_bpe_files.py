@@ -43,6 +43,7 @@ def ids(ours: pw.Tokenizer, parse_special: bool) -> list[list[int]]:
     return rows_by_every_route(ours, texts(), add_special_tokens=False, parse_special=parse_special)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "vocab", "merges"),
     [
@@ -112,6 +113,7 @@ def test_ranks_of_whisper_are_its_tokenizer_json() -> None:
     assert len(read_ranks(path)) == ours.get_vocab_size(with_added_tokens=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["qwen2.5", "deepseek-v3", "falcon", "whisper-tiny", "gpt2"])
 def test_models_in_tokenizer_json_with_random_cuts(name: str) -> None:
     theirs = tokenizer_json(name)

@@ -46,6 +46,7 @@ def merges_of(model: dict[str, Any]) -> list[tuple[str, str]]:
     return [(left, right) for left, right in model["merges"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", corpora())
 def test_byte_level_vocabularies_and_merges_are_equal(path: Path) -> None:
     texts = texts_of(path)
@@ -128,6 +129,7 @@ def test_small_corpora_of_characters_give_equal_merges(seed: int) -> None:
     assert {entry: at for at, entry in enumerate(learned.entries)} == theirs["vocab"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [30, 60])
 def test_a_limited_alphabet_is_equal(english_corpus: Path, limit: int) -> None:
     texts = texts_of(english_corpus)

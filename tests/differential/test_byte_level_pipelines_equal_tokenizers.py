@@ -142,6 +142,7 @@ def random_texts() -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PIPELINES, scope="module")
 def test_random_texts_give_the_same_ids(name: str) -> None:
     ours, theirs = both(name)
@@ -150,6 +151,7 @@ def test_random_texts_give_the_same_ids(name: str) -> None:
     peer.assert_same_fields(ours, theirs, texts[:500])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PIPELINES, scope="module")
 def test_code_points_give_the_same_ids(name: str) -> None:
     ours, theirs = both(name)
@@ -158,6 +160,7 @@ def test_code_points_give_the_same_ids(name: str) -> None:
         peer.assert_same_ids(ours, theirs, texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PIPELINES, scope="module")
 def test_corpora_give_the_same_ids(name: str) -> None:
     ours, theirs = both(name)

@@ -75,6 +75,7 @@ def without_dropped_bytes(ours: pw.Tokenizer, texts: Sequence[str]) -> list[str]
     return list(filter(is_spelled, texts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_corpora_give_the_same_fields(path: Path) -> None:
     ours, theirs = both(path)
@@ -83,6 +84,7 @@ def test_corpora_give_the_same_fields(path: Path) -> None:
     peer.assert_same_fields(ours, theirs, without_dropped_bytes(ours, documents[::4]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_random_texts_give_the_same_fields(path: Path) -> None:
     ours, theirs = both(path)
@@ -91,6 +93,7 @@ def test_random_texts_give_the_same_fields(path: Path) -> None:
     peer.assert_same_fields(ours, theirs, texts[:1500])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_code_points_give_the_same_ids(path: Path) -> None:
     ours, theirs = both(path)

@@ -71,6 +71,7 @@ def test_the_named_rules_are_theirs(name: str) -> None:
     assert NormalizationRules.named(name).to_mapping() == theirs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_code_point_is_normalized_as_theirs(name: str) -> None:
     rules, peer = NormalizationRules.named(name), peer_of(rule_name=name)
@@ -88,6 +89,7 @@ def test_random_texts_are_normalized_as_theirs_with_offsets(name: str) -> None:
         assert [start for start, _ in spans] == list(starts[:-1]), ascii(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_compiled_here_is_read_by_sentencepiece(name: str) -> None:
     rules = NormalizationRules.named(name)
@@ -169,6 +171,7 @@ def models() -> list[Path]:
     return sorted(root.glob("vocab/*/*.model")) if root else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", models(), ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_the_rules_of_models_are_read(path: Path) -> None:
     peer = peer_of(model_file=str(path))

@@ -79,6 +79,7 @@ def assert_same_lists(
     assert gave_up <= compared / 10
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not MODELS, reason="no published models here: see tests/data.py")
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_published_models_list_the_same(path: Path) -> None:

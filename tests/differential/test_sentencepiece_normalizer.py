@@ -50,6 +50,7 @@ def assert_same(ours: Any, theirs: Any, texts: list[Any]) -> None:
         assert (one[0], list(one[1])) == (two[0], list(two[1])), ascii(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("flags", SPACES if FULL else SPACES[::4], ids=str)
 def test_rules_by_name(name: str, flags: dict[str, bool | None]) -> None:

@@ -106,6 +106,7 @@ def pieces_of(processor: Any) -> list[tuple[str, float, str]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*left out. longer than")
 @pytest.mark.parametrize(("kind", "rules", "flags"), SOME)
 def test_what_we_train_is_used_alike(kind: str, rules: str, flags: int, tmp_path: Path) -> None:

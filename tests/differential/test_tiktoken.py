@@ -49,6 +49,7 @@ def test_code_gives_the_same_tokens(name: str) -> None:
     assert assert_same(ours(name), theirs(name), code()) > 50_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES, scope="module")
 def test_every_code_point_gives_the_same_tokens(name: str) -> None:
     chosen = CODE_POINTS[:: 1 if FULL else 41]
@@ -206,6 +207,7 @@ def test_what_is_no_token_is_a_key_error_in_both(name: str) -> None:
 # ---- the rest of the interface
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES, scope="module")
 def test_unstable_encodings_have_the_same_completions(name: str) -> None:
     texts = [

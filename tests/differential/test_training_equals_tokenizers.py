@@ -96,6 +96,7 @@ def joined_word(word: list[str], left: str, right: str, joined: str) -> list[str
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2000, 8000])
 def test_frequency_learns_the_same_but_for_ties(english_corpus: Path, size: int) -> None:
     vocabulary, their_joins = their_vocabulary_and_joins(english_corpus, size)

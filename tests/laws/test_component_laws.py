@@ -45,6 +45,7 @@ def kinds(name: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("kind", sorted(STAGES[name].kinds))
 
 
+@pytest.mark.slow
 @kinds("normalizers")
 @given(data=st.data())
 @patiently
@@ -55,6 +56,7 @@ def test_normalizers_are_those_of_the_reference(kind: str, data: st.DataObject) 
     assert CORE.normalized(normalizer, text, known) == expected
 
 
+@pytest.mark.slow
 @kinds("pre_tokenizers")
 @given(data=st.data())
 @patiently
@@ -73,6 +75,7 @@ TOKENS = st.lists(
 )
 
 
+@pytest.mark.slow
 @kinds("decoders")
 @given(data=st.data())
 @patiently
@@ -81,6 +84,7 @@ def test_decoders_are_those_of_the_reference(kind: str, data: st.DataObject) -> 
     assert CORE.decoded(decoder, tokens) == REFERENCE.decoded(decoder, tokens)
 
 
+@pytest.mark.slow
 @kinds("post_processors")
 @given(data=st.data())
 @patiently
@@ -96,6 +100,7 @@ def test_post_processors_are_those_of_the_reference(kind: str, data: st.DataObje
     assert engines.CORE.encode(spec, text, pair, add_special_tokens=special) == expected
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(patiently, max_examples=600)
 def test_pipelines_are_those_of_the_reference(data: st.DataObject) -> None:

@@ -95,6 +95,7 @@ def test_no_learned_piece_breaks_the_rules(
     assert [piece for piece in longer if "bя" in piece or (delimiter and delimiter in piece)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "word", "char"])
 @given(TEXTS)
 def test_threads_change_nothing(kind: str, texts: list[str]) -> None:

@@ -29,6 +29,7 @@ def outcome_or_error(learn: Any, *arguments: Any, **options: Any) -> Outcome | s
     return outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
 @compares_some
 @given(data=st.data(), words=word_counts())

@@ -65,6 +65,7 @@ def within_reach(words: Words, how: dict[str, Any]) -> dict[str, Any]:
     return how | {"vocab_size": int(found[1])}
 
 
+@pytest.mark.slow
 @given(words=word_counts(), how=train_settings)
 @thoroughly
 def test_the_core_learns_what_the_reference_learns(words: Words, how: dict[str, Any]) -> None:
