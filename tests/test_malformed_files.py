@@ -182,8 +182,14 @@ def framed(
         ({"added_tokens": [ADDED, ADDED | {"content": "other"}]}, "added_tokens[1]"),
         ({"added_tokens": [ADDED | {"id": 1}]}, "added_tokens[0]"),
         ({"added_tokens": [ADDED | {"content": ""}]}, "added_tokens[0].content"),
-        ({"model": PAIRS | {"vocab": {"": 3} | PAIRS["vocab"], "merges": ["a b", "a "]}}, "model.merges[1]"),
-        ({"model": PAIRS | {"vocab": {"": 3} | PAIRS["vocab"], "merges": [["", "b"]]}}, "model.merges[0]"),
+        (
+            {"model": PAIRS | {"vocab": {"": 3} | PAIRS["vocab"], "merges": ["a b", "a "]}},
+            "model.merges[1]",
+        ),
+        (
+            {"model": PAIRS | {"vocab": {"": 3} | PAIRS["vocab"], "merges": [["", "b"]]}},
+            "model.merges[0]",
+        ),
         ({"model": PIECES | {"vocab": [["<unk>", 0.0], ["", -1.0]]}}, "model.vocab[1]"),
         ({"padding": PADDING | {"pad_to_multiple_of": 0}}, "padding.pad_to_multiple_of"),
         ({"padding": PADDING | {"strategy": {"Fixed": 0}}}, "padding.strategy.Fixed"),
@@ -275,8 +281,8 @@ PIECEWISE = {
 @pytest.mark.parametrize(
     ("stages", "message"),
     [
-        ({"padding": PADDING | {"pad_token": "[PAD]"}}, "padding.pad_token: found \"[PAD]\", which is not in"),
-        ({"padding": PADDING | {"pad_token": "a"}, "model": WORDS}, "padding.pad_token: found \"a\", which is the"),
+        ({"padding": PADDING | {"pad_token": "[PAD]"}}, "padding.pad_token: found \"[PAD]\", which is not"),
+        ({"padding": PADDING | {"pad_token": "a"}, "model": WORDS}, "padding.pad_token: found \"a\", which"),
         ({"model": EMPTY}, "model.vocab[\"\"]: found the empty token with id 2"),
         ({"model": TWICE}, "model.merges[2]: found the merge of model.merges[0] again"),
         ({"model": PIECEWISE}, "model.max_input_chars_per_word: found 0"),
@@ -408,7 +414,9 @@ LONG = "x" * (1 << 20) + "y"
     ids=["WordLevel", "BPE", "WordPiece", "Unigram"],
 )
 def test_a_very_long_token_is_refused(model: components.Json, place: str) -> None:
-    with pytest.raises(VocabularyError, match=rf"^{place}: found a token of 1048577 bytes") as caught:
+    with pytest.raises(
+        VocabularyError, match=rf"^{place}: found a token of 1048577 bytes"
+    ) as caught:
         pw.Tokenizer.from_json(json.dumps(components.document(model=model)))
     assert len(str(caught.value)) < 300
 

@@ -203,7 +203,7 @@ def fields_of_messages_reversed(raw: bytes) -> bytes:
 
 
 def settings_in_parts(raw: bytes) -> bytes:
-    """Every setting is a message of its own, before, between and after the pieces; a wrong one comes first."""
+    """Every setting is a message of its own, before and between the pieces; a wrong one comes first."""
     pieces = [whole for number, whole in split_fields(raw) if number == 1]
     parts = [
         field(number, inner)

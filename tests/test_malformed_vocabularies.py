@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import re
 import warnings
@@ -63,7 +64,9 @@ def test_a_blank_line_is_warned_of_and_keeps_its_id(
 ) -> None:
     lines = [*LINES[:blank], text, *LINES[blank:], ""]
     path = written(tmp_path, "\n".join(lines))
-    with pytest.warns(FormatWarning, match=rf"vocab\.txt: line {line}: found a blank line") as caught:
+    with pytest.warns(
+        FormatWarning, match=rf"vocab\.txt: line {line}: found a blank line"
+    ) as caught:
         tok = pw.Tokenizer.load(path)
     assert caught[0].filename == __file__
     theirs = tokenizers.models.WordPiece.from_file(str(path))
@@ -174,7 +177,7 @@ def test_a_vocabulary_for_merges_names_the_entry_at_fault(tmp_path: Path) -> Non
         ('{"a": 0, "b": 1, "ab": -2}', 'document["ab"]: found -2'),
         ('{"a": 0, "b": 1, "ab": 2.5}', 'document["ab"]: found 2.5'),
         ('{"a": 0, "b": 1, "ab": "2"}', 'document["ab"]: found "2"'),
-        ('{"a": 0, "b": 1, "ab": 1}', "model.vocab: found id 1 twice"),
+        ('{"a": 0, "b": 1, "ab": 1}', "vocab.json: model.vocab: found id 1 twice"),
     ]:
         vocab = written(tmp_path, text, "vocab.json")
         with pytest.raises(FormatError, match=re.escape(message)):
@@ -187,6 +190,28 @@ def test_other_encodings_of_json_are_named(tmp_path: Path) -> None:
     assert pw.Tokenizer.load(path).get_vocab() == {"u": 0}
     path = written(tmp_path, document.encode("utf-16"), "tokenizer.json")
     with pytest.raises(PieceworkError, match="the byte order mark of UTF-16"):
+        pw.Tokenizer.load(path)
+
+
+# ---- what is packed
+
+
+@pytest.mark.parametrize("at", [20, 60, -12, -6, -2])
+def test_damaged_gzip_is_refused(at: int, tmp_path: Path) -> None:
+    packed = bytearray(
+        gzip.compress("\n".join([*LINES, *(f"word{n}" for n in range(99))]).encode())
+    )
+    packed[at] ^= 0xFF
+    with pytest.raises(FormatError, match=r"vocab\.txt\.gz: found gzip that is damaged"):
+        pw.Tokenizer.load(written(tmp_path, bytes(packed), "vocab.txt.gz"))
+    with pytest.raises(FormatError, match=r"vocab\.txt\.gz: found gzip that is damaged"):
+        pw.Tokenizer.load(written(tmp_path, bytes(packed[:at]), "vocab.txt.gz"))
+
+
+def test_a_small_file_that_unpacks_to_a_very_large_one_is_refused(tmp_path: Path) -> None:
+    block = gzip.compress(b"x" * (1 << 24))
+    path = written(tmp_path, block * 33, "vocab.txt.gz")
+    with pytest.raises(FormatError, match="over 512 MiB when unpacked"):
         pw.Tokenizer.load(path)
 
 

@@ -138,8 +138,12 @@ fn damage_tree(tree: &mut Value, random: &mut Rng) {
     }
 }
 
-/// Wrap a list in stages of stages.
+/// Wrap a list in stages of stages, or put steps that double the text in its place.
 fn nested(items: Vec<Value>, random: &mut Rng) -> Value {
+    if random.bool() {
+        let step = json!({ "type": "Replace", "pattern": { "Regex": "." }, "content": "aa" });
+        return Value::Array(vec![step; random.usize(1..60)]);
+    }
     let mut value = Value::Array(items);
     for _ in 0..random.usize(1..60) {
         value = json!([{ "type": "Sequence", "normalizers": value, "pretokenizers": [], "decoders": [] }]);

@@ -8,7 +8,7 @@ use piecework_core::error::Error;
 use piecework_core::spec::{ByteLevelSpec, PreTokenizerSpec, TokenizerSpec};
 use piecework_core::text::printable_of;
 use piecework_formats::vocab_merges::Settings;
-use piecework_formats::{sentencepiece, tiktoken, tokenizer_json, vocab_merges};
+use piecework_formats::{sentencepiece, tiktoken, tokenizer_json, vocab_merges, vocab_txt};
 
 use crate::damage;
 
@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Model,
     /// Ranks of tiktoken.
     Ranks,
+    /// vocab.txt
+    Lines,
     /// merges.txt; its vocabulary is what the merges need.
     Merges,
 }
@@ -32,6 +34,7 @@ impl Kind {
             "model" => Some(Self::Model),
             "tiktoken" => Some(Self::Ranks),
             "merges" => Some(Self::Merges),
+            "txt" => Some(Self::Lines),
             _ => None,
         }
     }
@@ -43,6 +46,7 @@ impl Kind {
             Self::Model => "fault.model",
             Self::Ranks => "fault.tiktoken",
             Self::Merges => "fault.merges",
+            Self::Lines => "fault.txt",
         }
     }
 
@@ -50,7 +54,7 @@ impl Kind {
         match self {
             Self::Json => damage::json(file, random),
             Self::Model => damage::fields(file, random),
-            Self::Ranks | Self::Merges => damage::lines(file, random),
+            Self::Ranks | Self::Merges | Self::Lines => damage::lines(file, random),
         }
     }
 
@@ -61,10 +65,14 @@ impl Kind {
             Self::Model => sentencepiece::read(bytes),
             Self::Ranks => tiktoken::read(bytes, byte_level(), &[]),
             Self::Merges => merges(bytes),
+            Self::Lines => vocab_txt::read(bytes, None),
         }
         .ok()?;
         let again = match self {
             Self::Model => sentencepiece::write(&spec).and_then(|bytes| sentencepiece::read(&bytes)),
+            Self::Lines => {
+                vocab_txt::write(&spec.model.vocab()).and_then(|bytes| vocab_txt::read(&bytes, None))
+            }
             _ => tokenizer_json::read(tokenizer_json::write(&spec, true).as_bytes()),
         };
         assert!(again.is_ok(), "what was written cannot be read: {again:?}");

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from piecework.spec import PreTokenizer
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
-_MAX_UNPACKED_BYTES = 1 << 30
+_MAX_UNPACKED_BYTES = 1 << 29
 _HEAD_BYTES = 8
 # Frames from the caller of `Tokenizer.load` to a function for one format.
 _LOADER = 5
@@ -182,14 +182,15 @@ def _unpacked(data: bytes, source: str) -> bytes:
     if not data.startswith(b"\x1f\x8b"):
         return data
     import gzip
+    import zlib
 
     try:
         with gzip.open(source) as stream:
             unpacked = stream.read(_MAX_UNPACKED_BYTES + 1)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise FormatError(source, f"gzip that is damaged: {error}", "a whole file") from error
     if len(unpacked) > _MAX_UNPACKED_BYTES:
-        raise FormatError(source, "over 1 GiB when unpacked", "a tokenizer file")
+        raise FormatError(source, "over 512 MiB when unpacked", "a tokenizer file")
     return unpacked
 
 

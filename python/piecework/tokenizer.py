@@ -142,8 +142,8 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
     def from_json(cls, text: str) -> Tokenizer:
         """Compile the text of a `tokenizer.json`.
 
-        Raises `FormatError` with the field and `VocabularyError`; warns with `FormatWarning` of what works and is
-        probably a mistake.
+        Raises `FormatError` with the field and `VocabularyError`; warns with `FormatWarning` of what works
+        and is probably a mistake.
         """
         if not isinstance(text, str):
             raise InputTypeError("text", type(text).__name__, "str")

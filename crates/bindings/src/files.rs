@@ -52,7 +52,9 @@ pub(crate) fn read_vocab_merges(
 ) -> PyResult<Core> {
     let pre_tokenizer = py.detach(|| pipeline.map(pre_tokenizer).transpose()).map_err(raise)?;
     let settings = vocab_merges::Settings { pre_tokenizer, special_tokens };
-    compile(py, "", || vocab_merges::read(vocab, merges, (&sources.0, &sources.1), settings))
+    let read = || vocab_merges::read(vocab, merges, (&sources.0, &sources.1), settings);
+    let spec = py.detach(read).map_err(raise)?;
+    compile(py, &sources.0, || Ok(spec))
 }
 
 /// Write `.tiktoken` ranks.
@@ -78,7 +80,8 @@ fn pre_tokenizer(pipeline: &[u8]) -> Result<PreTokenizerSpec, Error> {
 }
 
 fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
-    spec.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches)?;
+    let checked = spec.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches);
+    checked.map_err(|error| Error { place: "config.pattern".into(), ..error })?;
     Ok(spec)
 }
 

@@ -56,7 +56,8 @@ fn check_once(lines: &[Merge<'_>]) -> Result<(), Error> {
     for &(number, left, right) in lines {
         let made = format!("{left}{right}");
         if let Some(first) = first_line.insert(made, number) {
-            let found = format!("a merge to {:?}, which that of line {first} makes too", format!("{left}{right}"));
+            let found =
+                format!("a merge to {:?}, which that of line {first} makes too", format!("{left}{right}"));
             let place = format!("line {number}");
             return Err(Error::new(ErrorKind::Vocabulary, place, found, "each entry once"));
         }

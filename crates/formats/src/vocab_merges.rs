@@ -119,7 +119,8 @@ pub(crate) type Merge<'t> = (usize, &'t str, &'t str);
 
 /// Empty lines are passed over; a version line may stand first.
 pub(crate) fn read_merges(bytes: &[u8]) -> Result<Vec<Merge<'_>>, Error> {
-    let lines = (1..).zip(utf8_after_mark(bytes)?.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
+    let lines =
+        (1..).zip(utf8_after_mark(bytes)?.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
     let is_header = |number, line: &str| number == 1 && line.contains(HEADER);
     lines
         .filter(|&(number, line)| !line.is_empty() && !is_header(number, line))

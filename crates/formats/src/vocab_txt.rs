@@ -160,7 +160,9 @@ mod tests {
     #[test]
     fn names_the_line_of_what_is_no_token() {
         let message = |bytes: &[u8]| read(bytes, None).unwrap_err().to_string();
-        assert!(message(b"\xEF\xBB\xBF[UNK]\na\n").starts_with("line 1: found the byte order mark of UTF-8"));
+        assert!(
+            message(b"\xEF\xBB\xBF[UNK]\na\n").starts_with("line 1: found the byte order mark of UTF-8")
+        );
         assert!(message(b"\xFF\xFE[\0U\0").starts_with("byte 0: found the byte order mark of UTF-16"));
         assert!(message(b"[UNK]\na\0b\n").starts_with("line 2: found NUL at byte 1 of \"a\\0b\""));
         assert!(message(b"[UNK]\na\rb\n").starts_with("line 2: found a carriage return at byte 1"));

@@ -174,7 +174,8 @@ impl Sentences {
         if !self.with_counts || line.is_empty() {
             return Ok((line, 1));
         }
-        let wrong = |found| Error::new(ErrorKind::Corpus, "count", found, "a tab and an integer from 1 on");
+        let wrong =
+            |found| Error::new(ErrorKind::Corpus, "count", found, "a text, a tab and an integer from 1 on");
         let (text, count) = line.split_once('\t').ok_or_else(|| wrong("no tab".into()))?;
         let times = count.trim().parse().ok().filter(|&times| times > 0);
         times.map(|times| (text, times)).ok_or_else(|| wrong(format!("{count:?}")))

@@ -153,7 +153,12 @@ impl Builder {
             self.expand(&subtree, &mut waiting, &mut steps);
             if self.units.len() >= (NONE / 2) as usize {
                 let found = format!("{} trie slots", self.units.len());
-                return Err(Error::new(ErrorKind::Vocabulary, "vocab", found, "a smaller vocabulary"));
+                return Err(Error::new(
+                    ErrorKind::Vocabulary,
+                    "model.vocab",
+                    found,
+                    "a smaller vocabulary",
+                ));
             }
         }
         Ok((Trie { units: self.units.into(), entries: self.entries.into() }, steps))

@@ -25,10 +25,16 @@ impl Pipeline {
     #[must_use]
     pub fn warnings(&self, origin: Origin) -> Vec<Error> {
         let gap = || if origin == Origin::Ranks { self.first_gap() } else { None };
-        [self.absent_padding_token(), self.empty_token(origin), self.repeated_merge(), self.no_word(), gap()]
-            .into_iter()
-            .flatten()
-            .collect()
+        [
+            self.absent_padding_token(),
+            self.empty_token(origin),
+            self.repeated_merge(),
+            self.no_word(),
+            gap(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     fn absent_padding_token(&self) -> Option<Error> {

@@ -14,7 +14,9 @@ mod simple;
 mod tests;
 
 use crate::error::{Error, ErrorKind};
-use crate::spec::{check_steps, ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
+use crate::spec::{
+    check_steps, ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, SplitBehavior,
+};
 use crate::text::{class_of, max_grown_len, Class, Pattern, Pieces, MAX_GROWTH};
 use custom::Custom;
 use cut::{cut_at_chars, Cutter};

@@ -10,10 +10,25 @@ pub(crate) use tree::Tree;
 
 use crate::text::utf8_after_mark;
 
+/// The most values of a text; each takes 32 bytes of memory. The largest published files have some two million.
+const MAX_VALUES: usize = 1 << 26;
+
 /// Read a JSON text; errors name line and column.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Tree<'_>, Error> {
     let text = utf8_after_mark(bytes)?;
+    check_count(text, MAX_VALUES)?;
     Tree::read(text).ok_or_else(|| fault(text))
+}
+
+/// Refuse a text of more than `max` values; those of strings that look like values count too.
+fn check_count(text: &str, max: usize) -> Result<(), Error> {
+    let begins = |byte: &u8| matches!(byte, b',' | b':' | b'[' | b'{');
+    // No value takes less than two bytes with what separates it from the next.
+    if text.len() / 2 <= max || text.as_bytes().iter().filter(|byte| begins(byte)).count() <= max {
+        return Ok(());
+    }
+    let found = format!("more than {max} values");
+    Err(Error::new(ErrorKind::Format, "document", found, "a smaller file"))
 }
 
 /// What is wrong with a text that is no JSON.
@@ -23,4 +38,18 @@ fn fault(text: &str) -> Error {
         Ok(_) => ("document".to_owned(), "a text that cannot be read".to_owned()),
     };
     Error::new(ErrorKind::Format, place, found, "JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_values_before_it_reads_them() {
+        let text = "[0,0,0,0,0,0]";
+        assert!(check_count(text, 6).is_ok());
+        let error = check_count(text, 5).unwrap_err();
+        assert_eq!(error.to_string(), "document: found more than 5 values, expected a smaller file");
+        assert!(check_count("\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"", 2).is_ok());
+    }
 }

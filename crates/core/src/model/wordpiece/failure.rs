@@ -142,7 +142,7 @@ impl Failures {
             if failures.ids.len() > most_pops {
                 let found = "entries whose failure pops are beyond all bounds";
                 let expected = "fewer long entries that overlap";
-                return Err(Error::new(ErrorKind::Vocabulary, "vocab", found, expected));
+                return Err(Error::new(ErrorKind::Vocabulary, "model.vocab", found, expected));
             }
         }
         Ok(failures)
