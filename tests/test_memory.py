@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
+
 import pytest
 
 import piecework as pw
@@ -26,6 +30,47 @@ def test_it_stays_when_something_else_changes() -> None:
     tok = pw.Tokenizer.train_from_iterator(TRAIN, vocab_size=20).with_cache_budget(8192)
     assert tok.with_padding(length=5).memory().budget == 8192
     assert tok.with_special_in_text("text").memory().budget == 8192
+
+
+DERIVED: dict[str, Callable[[pw.Tokenizer], pw.Tokenizer]] = {
+    "added tokens": lambda tok: tok.with_added_tokens(["<x>"]),
+    "fewer added tokens": lambda tok: tok.without_added_tokens(["[SEP]"]),
+    "normalizer": lambda tok: tok.with_normalizer(None),
+    "custom normalizer": lambda tok: tok.with_normalizer(pw.spec.CustomNormalizer(str.lower)),
+    "pre-tokenizer": lambda tok: tok.with_pre_tokenizer(pw.spec.WhitespaceSplit()),
+    "truncation": lambda tok: tok.with_truncation(4),
+    "padding": lambda tok: tok.with_padding(),
+    "special in text": lambda tok: tok.with_special_in_text("text"),
+    "extend": lambda tok: tok.extend(["hugs hugs pugs"] * 9, 1)[0],
+    "prune": lambda tok: tok.prune(["hug"])[0],
+    "shrink": lambda tok: tok.shrink(tok.get_vocab_size() - 1)[0],
+    "retrain": lambda tok: tok.train_new_from_iterator(TRAIN, 20),
+    "pickle": lambda tok: pickle.loads(pickle.dumps(tok)),
+    "pickle with a function": lambda tok: pickle.loads(
+        pickle.dumps(tok.with_normalizer(pw.spec.CustomNormalizer(str.lower)))
+    ),
+    "deepcopy": copy.deepcopy,
+}
+
+
+@pytest.mark.parametrize("change", DERIVED.values(), ids=DERIVED.keys())
+def test_tokenizers_made_from_another_keep_its_budget_and_special_treatment(
+    change: Callable[[pw.Tokenizer], pw.Tokenizer],
+) -> None:
+    tok = pw.Tokenizer.train_from_iterator(TRAIN, vocab_size=20)
+    tok = tok.with_special_in_text("text").with_cache_budget(8192)
+    derived = change(tok)
+    assert derived.memory().budget == 8192
+    assert derived.spec.special_in_text == "text"
+
+
+def test_sentencepiece_variants_keep_the_budget() -> None:
+    tok = pw.Tokenizer.train_from_iterator(
+        TRAIN, model="sentencepiece", vocab_size=20, hard_vocab_limit=False
+    ).with_cache_budget(8192)
+    assert tok.with_vocabulary([]).memory().budget == 8192
+    assert tok.with_extras(eos=True).memory().budget == 8192
+    assert pickle.loads(pickle.dumps(tok)).memory().budget == 8192
 
 
 def test_the_default_is_64_mib() -> None:

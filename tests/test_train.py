@@ -363,6 +363,15 @@ def test_relearning_moves_the_ids_of_bert_processing() -> None:
     assert new.post_processor == BertProcessing(sep=("[SEP]", 2), cls=("[CLS]", 1))
 
 
+def test_relearning_reserves_tokens_that_only_post_processor_and_padding_insert() -> None:
+    old = replace(OLD, added_tokens=OLD.added_tokens[:1])
+    new = relearn_spec(old, bert_counts(), 60, {"score": "frequency"})
+    vocab = new.model.vocab
+    assert [token.content for token in new.added_tokens] == ["[UNK]", "<x>"]
+    assert new.post_processor == Template.bert(cls_id=vocab["[CLS]"], sep_id=vocab["[SEP]"])
+    assert new.padding == Padding(pad_id=vocab["[PAD]"])
+
+
 @pytest.mark.parametrize(("trainer", "kind"), [(WordTrainer(), Word), (CharTrainer(), Char)])
 def test_relearning_keeps_the_kind_of_model(trainer: pw.train.Trainer, kind: type) -> None:
     old = learn_spec(bert_counts(), trainer, "bert-cased")

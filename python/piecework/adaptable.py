@@ -34,9 +34,7 @@ class Adaptable:
         def token_to_id(self, token: str) -> int | None:  # noqa: D102
             ...
 
-        @classmethod
-        def from_spec(cls, spec: pw.TokenizerSpec) -> hints.Self:  # noqa: D102
-            ...
+        def _derived(self, spec: pw.TokenizerSpec) -> hints.Self: ...
 
         @classmethod
         def _of(
@@ -207,9 +205,9 @@ class Adaptable:
         >>> tok.memory().caches <= 1 << 20
         True
 
-        The ids are the same, whatever the budget; a small one makes encoding slower. It is 64 MiB unless
-        it is set here, and no part of the specification: files and pickles leave it out. Raises
-        `ArgumentError` for less than 4096.
+        The ids are the same, whatever the budget; a small one makes encoding slower. The default is 64 MiB.
+        Tokenizers made from this one and pickles keep the budget. Specifications and files do not hold
+        it. Raises `ArgumentError` for less than 4096.
         """
         check_bytes("bytes_per_thread", bytes_per_thread, 4096)
         core = self._core.with_cache_budget(bytes_per_thread)
@@ -218,8 +216,7 @@ class Adaptable:
     def _replaced(self, **stages: typing.Any) -> hints.Self:
         from dataclasses import replace
 
-        changed = type(self).from_spec(replace(self.spec, **stages))
-        return changed.with_cache_budget(self._core.cache_budget)
+        return self._derived(replace(self.spec, **stages))
 
 
 def checked_special_in_text(treatment: pw.spec.SpecialInText) -> pw.spec.SpecialInText:

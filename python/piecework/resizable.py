@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 
 
 class Resizable:
-    """The half of `Tokenizer` that grows and shrinks; the other half gives `spec` and `from_spec`."""
+    """The half of `Tokenizer` that grows and shrinks; the other half gives `spec` and `_derived`."""
 
     if TYPE_CHECKING:
         _core: Core
@@ -25,9 +25,7 @@ class Resizable:
         def spec(self) -> pw.TokenizerSpec:  # noqa: D102
             ...
 
-        @classmethod
-        def from_spec(cls, spec: pw.TokenizerSpec) -> hints.Self:  # noqa: D102
-            ...
+        def _derived(self, spec: pw.TokenizerSpec) -> hints.Self: ...
 
     def extend(
         self,
@@ -75,7 +73,7 @@ class Resizable:
                 max_token_length=max_token_length,
                 progress=progress,
             )
-        return self.from_spec(spec), id_map
+        return self._derived(spec), id_map
 
     def prune(
         self, keep: Iterable[str | int], *, keep_alphabet: bool = True
@@ -104,7 +102,7 @@ class Resizable:
         from piecework.vocabulary import pruned
 
         spec, id_map = pruned(self.spec, keep, keep_alphabet)
-        return self.from_spec(spec), id_map
+        return self._derived(spec), id_map
 
     def shrink(self, size: int) -> tuple[hints.Self, pw.IdMap]:
         """Drop the last learned entries until `size` tokens are left; gives tokenizer and map of ids.
@@ -124,7 +122,7 @@ class Resizable:
 
         check_size("size", size)
         spec, id_map = shrunk(self.spec, size)
-        return self.from_spec(spec), id_map
+        return self._derived(spec), id_map
 
     def with_vocabulary(
         self,
@@ -162,7 +160,7 @@ class Resizable:
             kept = {text for text, count in vocabulary.items() if count >= threshold}
         else:
             kept = listed(list(vocabulary), "vocabulary", "str")
-        return self.from_spec(restricted(self.spec, kept))
+        return self._derived(restricted(self.spec, kept))
 
     def _counted(
         self, corpus: Iterable[str] | pw.Counts, workers: int | None, show_progress: bool

@@ -443,10 +443,12 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         return self
 
     def __reduce__(self) -> tuple[typing.Any, ...]:
+        budget = self._core.cache_budget
         if not self._functions:
-            return _restored, (type(self), self._core.to_json(False), self._special_in_text)
+            text = self._core.to_json(False)
+            return _restored, (type(self), text, self._special_in_text, budget)
         # The stages pickle their functions, and say so where one cannot be.
-        return type(self).from_spec, (self.spec,)
+        return _restored_from_spec, (type(self), self.spec, budget)
 
     def __repr__(self) -> str:
         from piecework.spec.custom import CustomStage
@@ -473,6 +475,13 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
     @property
     def _content(self) -> tuple[typing.Any, ...]:
         return self._core.to_json(False), self._functions, self._special_in_text
+
+    def _derived(self, spec: pw.TokenizerSpec) -> Tokenizer:
+        """Compile a specification that was made from this tokenizer's, with the same settings.
+
+        Settings that no specification holds, such as the cache budget, are carried over here alone.
+        """
+        return _restored_from_spec(type(self), spec, self._core.cache_budget)
 
     @classmethod
     def _of(
@@ -594,5 +603,14 @@ def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Co
     return Core.from_json(data, "", functions)
 
 
-def _restored(cls: type[Tokenizer], text: str, special_in_text: pw.spec.SpecialInText) -> Tokenizer:
-    return cls._of(_compiled(text, ())).with_special_in_text(special_in_text)
+def _restored(
+    cls: type[Tokenizer], text: str, special_in_text: pw.spec.SpecialInText, cache_budget: int
+) -> Tokenizer:
+    core = _compiled(text, ()).with_cache_budget(cache_budget)
+    return cls._of(core, special_in_text)
+
+
+def _restored_from_spec(
+    cls: type[Tokenizer], spec: pw.TokenizerSpec, cache_budget: int
+) -> Tokenizer:
+    return cls.from_spec(spec).with_cache_budget(cache_budget)

@@ -28,6 +28,8 @@ class Trainable:
         def from_spec(cls, spec: pw.TokenizerSpec) -> hints.Self:  # noqa: D102
             ...
 
+        def _derived(self, spec: TokenizerSpec) -> Self: ...
+
     @classmethod
     def train(
         cls,
@@ -135,7 +137,7 @@ class Trainable:
             spec = relearn_spec(
                 self.spec, counts, vocab_size, settings, progress=progress, workers=workers
             )
-        return type(self).from_spec(spec)
+        return self._derived(spec)
 
     @classmethod
     def _trained(
@@ -179,6 +181,6 @@ class Trainable:
         assert isinstance(model, SentencePiece)
         pieces = [(sample, self.encode(sample).tokens) for sample in samples]
         known = [(sample, " ".join(of)) for sample, of in pieces if model.unk_token not in of]
-        return type(self).from_spec(
+        return self._derived(
             replace(self.spec, model=replace(model, self_test=tuple(known)))
         )

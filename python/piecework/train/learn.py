@@ -10,7 +10,6 @@ from piecework.errors import ArgumentError
 from piecework.spec import (
     BPE,
     AddedToken,
-    BertProcessing,
     BPEDecoder,
     ByteFallback,
     ByteLevelDecoder,
@@ -21,7 +20,6 @@ from piecework.spec import (
     Metaspace,
     MetaspaceDecoder,
     Model,
-    Padding,
     PostProcessor,
     SequenceDecoder,
     Template,
@@ -31,6 +29,7 @@ from piecework.spec import (
     WordPiece,
     WordPieceDecoder,
 )
+from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
@@ -120,8 +119,8 @@ def relearn_spec(
 ) -> TokenizerSpec:
     """Learn a new vocabulary for the pipeline, model kind, options and added tokens of `spec`.
 
-    The added tokens come first, in the order of their old ids; template and padding follow their new
-    ids. `settings` are further settings of the trainer.
+    The added tokens come first, in the order of their old ids, then what else the post-processor and
+    padding insert; both get the new ids. `settings` are further settings of the trainer.
     """
     _refuse_other_pipeline(counts, pipeline_of(spec), "the tokenizer")
     if type(spec.model) not in _KINDS:
@@ -130,12 +129,12 @@ def relearn_spec(
     trainer = _trainer_after(spec, vocab_size, settings or {})
     learned = trainer.learn(counts, progress, workers)
     model = _relearned(spec.model, learned)
+    moved = {old_id: _new_id(spec, old_id, model.vocab) for old_id in inserted_ids(spec)}
+    added = _added_after(spec, trainer, settings or {})
+    unnumbered = replace(spec, added_tokens=())
     return replace(
-        spec,
-        model=model,
-        post_processor=_renumbered_frame(spec, model.vocab),
-        added_tokens=_renumbered_tokens(spec, trainer, model.vocab),
-        padding=spec.padding and _renumbered_padding(spec.padding, model.vocab),
+        renumbered(unnumbered, model, moved.__getitem__),
+        added_tokens=tuple(replace(token, id=model.vocab[token.content]) for token in added),
     )
 
 
@@ -219,6 +218,8 @@ def _trainer_after(
     unk_token = _unk_token(spec.model)
     if unk_token is not None and unk_token not in tokens:
         tokens.insert(0, unk_token)
+    names = _names_by_id(spec)
+    tokens += [names[id] for id in inserted_ids(spec) if id in names]
     inherited: dict[str, Any] = {
         "vocab_size": vocab_size,
         "special_tokens": tuple(dict.fromkeys(tokens)),
@@ -256,45 +257,37 @@ def _inherited_bpe(spec: TokenizerSpec, model: BPE) -> dict[str, Any]:
     return marks
 
 
-def _renumbered_tokens(
-    spec: TokenizerSpec, trainer: PlainTrainer, vocab: Mapping[str, int]
+def _added_after(
+    spec: TokenizerSpec, trainer: PlainTrainer, settings: Mapping[str, Any]
 ) -> tuple[AddedToken, ...]:
-    """Keep how each old token is matched; a token that is new here is a plain special one."""
+    """Return the old added tokens with their flags, and plain special ones for tokens that are new.
+
+    Ids are the old ones, or 0. A token that only the post-processor or padding inserts stays an entry of
+    the vocabulary that is not looked for in text.
+    """
     old = {token.content: token for token in spec.added_tokens}
+    unsought = set() if "special_tokens" in settings else _inserted_tokens(spec) - old.keys()
     return tuple(
-        replace(old.get(content, AddedToken(content, 0)), id=vocab[content])
+        old.get(content, AddedToken(content, 0))
         for content in trainer.special_tokens
+        if content not in unsought or content == trainer.unk_token
     )
 
 
-def _renumbered_frame(spec: TokenizerSpec, vocab: Mapping[str, int]) -> PostProcessor | None:
-    frame = spec.post_processor
-    if isinstance(frame, BertProcessing):
-        sep, cls = frame.sep[0], frame.cls[0]
-        return BertProcessing(sep=(sep, _id_of(sep, vocab)), cls=(cls, _id_of(cls, vocab)))
-    if isinstance(frame, Template):
-        names = _names_by_id(spec)
-        return replace(
-            frame,
-            special_tokens={
-                token: tuple(_id_of(names.get(old_id, token), vocab) for old_id in ids)
-                for token, ids in frame.special_tokens.items()
-            },
-        )
-    return None
+def _inserted_tokens(spec: TokenizerSpec) -> set[str]:
+    names = _names_by_id(spec)
+    return {names[id] for id in inserted_ids(spec) if id in names}
 
 
-def _renumbered_padding(padding: Padding, vocab: Mapping[str, int]) -> Padding:
-    return replace(padding, pad_id=_id_of(padding.pad_token, vocab))
+def _new_id(spec: TokenizerSpec, old_id: int, vocab: Mapping[str, int]) -> int:
+    """Return the new id of the token that had `old_id`, which post-processor or padding inserts."""
+    token = _names_by_id(spec).get(old_id)
+    if token is None or token not in vocab:
+        expected = f"{token!r} among them, which the post-processor or padding uses"
+        raise ArgumentError("special_tokens", "not enough tokens", expected)
+    return vocab[token]
 
 
 def _names_by_id(spec: TokenizerSpec) -> dict[int, str]:
     names = {number: token for token, number in spec.model.vocab.items()}
     return names | {token.id: token.content for token in spec.added_tokens}
-
-
-def _id_of(token: str, vocab: Mapping[str, int]) -> int:
-    if token not in vocab:
-        expected = f"{token!r} among them, which template or padding uses"
-        raise ArgumentError("special_tokens", "not enough tokens", expected)
-    return vocab[token]

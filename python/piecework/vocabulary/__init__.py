@@ -1,7 +1,6 @@
 """Changing the vocabulary of a tokenizer: specification in, specification and map of ids out.
 
 id_map     where each old id went, for the rows of an embedding table
-renumber   a specification whose ids have moved
 entries    which entries are the alphabet, and which nothing may remove
 merges     what BPE entries are made of
 prune      only some entries

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Char, Model, TokenizerSpec, Word, WordPiece
-from piecework.vocabulary.renumber import ids_outside_model
+from piecework.spec.renumbering import ids_outside_model
 
 Changeable: TypeAlias = BPE | WordPiece | Word | Char
 

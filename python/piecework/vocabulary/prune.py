@@ -13,7 +13,7 @@ from piecework.spec.tokenizer import checked_spec
 from piecework.vocabulary.entries import all_ids, alphabet, anchored, changeable
 from piecework.vocabulary.id_map import IdMap, Moves
 from piecework.vocabulary.merges import Derivations
-from piecework.vocabulary.renumber import renumbered
+from piecework.spec.renumbering import renumbered
 
 
 def pruned(

@@ -1,25 +1,25 @@
-"""A specification whose ids have moved: added tokens, template and padding follow."""
+"""Renumber the ids of a specification: added tokens, post-processor and padding."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from piecework.spec import (
+from piecework.spec.models import Model
+from piecework.spec.post_processors import (
     BertProcessing,
-    Model,
     PostProcessor,
     RobertaProcessing,
     SequenceProcessing,
     Template,
-    TokenizerSpec,
 )
+from piecework.spec.tokenizer import TokenizerSpec
 
 Move = Callable[[int], int]
 
 
 def renumbered(spec: TokenizerSpec, model: Model, move: Move) -> TokenizerSpec:
-    """Return the specification with another model and all other ids moved."""
+    """Return the specification with another model, and every id outside the model mapped by `move`."""
     tokens = tuple(replace(token, id=move(token.id)) for token in spec.added_tokens)
     return replace(
         spec,
@@ -31,12 +31,14 @@ def renumbered(spec: TokenizerSpec, model: Model, move: Move) -> TokenizerSpec:
 
 
 def ids_outside_model(spec: TokenizerSpec) -> set[int]:
-    """Return the ids that added tokens, template and padding use."""
-    ids = {token.id for token in spec.added_tokens}
-    ids.update(_framing(spec.post_processor))
-    if spec.padding is not None:
-        ids.add(spec.padding.pad_id)
-    return ids
+    """Return the ids that added tokens, post-processor and padding use."""
+    return {token.id for token in spec.added_tokens} | set(inserted_ids(spec))
+
+
+def inserted_ids(spec: TokenizerSpec) -> list[int]:
+    """Return the ids that post-processor and padding insert, in order, each once."""
+    padding = () if spec.padding is None else (spec.padding.pad_id,)
+    return list(dict.fromkeys((*_framing(spec.post_processor), *padding)))
 
 
 def _moved(frame: PostProcessor, move: Move) -> PostProcessor:
