@@ -8,6 +8,7 @@
     │   └── IdRangeError    (IndexError)   an id is not one of the vocabulary
     ├── FormatError         (ValueError)   a tokenizer file is malformed or contradicts itself
     │   └── VocabularyError                its vocabulary is: duplicates, no unknown token, ...
+    ├── PortabilityError    (ValueError)   a format cannot hold the tokenizer with the same ids
     ├── CorpusError         (ValueError)   the training text is empty or unreadable as text
     │   └── InvalidUtf8Error               ... because of bytes that are not UTF-8
     ├── TrainingError       (ValueError)   the training settings cannot be met by the corpus
@@ -18,7 +19,8 @@
 
 `TrainingWarning` (a `UserWarning`) is what learners say when they stopped early or learned mostly noise,
 `CorpusWarning` what readers say about input that is probably not what it is read as, `FormatWarning` what a
-tokenizer file probably says by mistake.
+tokenizer file probably says by mistake, and `PortabilityWarning` that ids of a saved file can differ where
+scores tie.
 """
 
 from __future__ import annotations
@@ -73,6 +75,10 @@ class VocabularyError(FormatError):
     """A vocabulary has duplicates, lacks its unknown token, or is otherwise unusable."""
 
 
+class PortabilityError(PieceworkError, ValueError):
+    """A format cannot hold the tokenizer with the same ids; the message names one that can."""
+
+
 class CorpusError(PieceworkError, ValueError):
     """The training text is empty or cannot be read as asked."""
 
@@ -123,3 +129,7 @@ class TrainingWarning(UserWarning):
 
 class CorpusWarning(UserWarning):
     """Input is probably not of the kind it is read as."""
+
+
+class PortabilityWarning(UserWarning):
+    """A saved file sums scores with another precision: among segmentations that tie, ids can differ."""

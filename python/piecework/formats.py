@@ -29,7 +29,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from piecework.spec import PreTokenizer
+    from piecework.spec import PreTokenizer, SpecialInText
+
+OWN_SUFFIX = ".piecework"
+
+# What a file of this library alone begins with, up to its specification; other readers refuse it.
+_OWN_HEAD = b'{"piecework":1,"special_in_text":"'
+_OWN_MIDDLE = b'","tokenizer":'
+_SPECIAL_IN_TEXT = ("parse", "text", "refuse")
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 _MAX_UNPACKED_BYTES = 1 << 29
@@ -197,7 +204,25 @@ def _unpacked(data: bytes, source: str) -> bytes:
 # ---- one function a format
 
 
+def own_text(core: Core, special_in_text: SpecialInText) -> bytes:
+    """Write a tokenizer for this library alone, with what a portable `tokenizer.json` cannot hold."""
+    text = core.to_json(False).encode()
+    return b"".join((_OWN_HEAD, special_in_text.encode(), _OWN_MIDDLE, text, b"}\n"))
+
+
+def _read_own(data: bytes, source: str, hints: Hints) -> Loaded:
+    hints.refuse_all_but((), "a .piecework file, which says it itself")
+    treatment, middle, text = data.removeprefix(_OWN_HEAD).partition(_OWN_MIDDLE)
+    for known in _SPECIAL_IN_TEXT:
+        if treatment == known.encode() and middle and text.rstrip().endswith(b"}"):
+            return Core.from_json(text.rstrip()[:-1], source), known
+    found = "a head that is damaged"
+    raise FormatError(source, found, f"a file that `save` wrote as {OWN_SUFFIX}")
+
+
 def _read_json(data: bytes, head: bytes, source: str, hints: Hints) -> Loaded:
+    if head.startswith(_OWN_HEAD):
+        return _read_own(head, source, hints)
     # What says its version first is told without a regular expression and without a look at the rest.
     if not _begins_with_version(head):
         if _begins_flat_object(head):

@@ -22,7 +22,7 @@ from piecework.batch import Batch, Filling
 from piecework.columns import text_rows
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
-from piecework.formats import Hints, read_tokenizer, warned
+from piecework.formats import OWN_SUFFIX, Hints, own_text, read_tokenizer, warned
 from piecework.lazy import hints, np, npt, pw, typing
 from piecework.properties import cached_property
 from piecework.resizable import Resizable
@@ -107,6 +107,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         - `.tiktoken` ranks have neither pattern nor special tokens: name the `encoding`, a name of
           `spec.ENCODINGS`, whose published SHA-256 the file must have; or give `pattern` and
           `special_tokens` with their ids. They are never guessed.
+        - `.piecework`, which `save` wrote: says everything itself.
         - `.pwc`, a compiled cache that `save` wrote: says everything itself. Under another name it is
           read with `compiled_cache=True` only.
 
@@ -375,14 +376,31 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         return replace(spec, special_in_text=self._special_in_text)
 
     def to_json(self, *, pretty: bool = True) -> str:
-        """Return the text of a `tokenizer.json`; it cannot hold `special_in_text`.
+        """Return the text of a portable `tokenizer.json`: other libraries read it and give the same ids.
 
-        Raises `StageError` for custom stages.
+        Stages of SentencePiece become components that `tokenizers` has. Raises `PortabilityError` where
+        none gives the same ids, with the field and a format that keeps it, and `StageError` for custom
+        stages. Warns with `PortabilityWarning` for a SentencePiece Unigram model: its sums are of 32 bits,
+        those of a `tokenizer.json` of 64, so another of several segmentations that tie may be chosen.
         """
-        from piecework.spec.custom import refuse_custom_stages
+        from piecework.spec import SentencePiece
+        from piecework.spec.portable import portable_spec
 
-        refuse_custom_stages(self.spec.normalizer, self.spec.pre_tokenizer)
-        return self._core.to_json(pretty)
+        spec = self.spec
+        portable = portable_spec(spec)
+        if portable is spec:
+            return self._core.to_json(pretty)
+        if isinstance(spec.model, SentencePiece) and spec.model.kind == "unigram":
+            import warnings
+
+            from piecework.errors import PortabilityWarning
+
+            message = (
+                "a tokenizer.json sums scores in 64 bits, SentencePiece in 32: where segmentations tie, "
+                "ids can differ; a .model file keeps them"
+            )
+            warnings.warn(message, PortabilityWarning, stacklevel=2)
+        return _compiled(portable.to_core()[0], ()).to_json(pretty)
 
     def save(self, path: PathLike, *, merges: PathLike | None = None) -> None:
         """Write a tokenizer file, whole or not at all; the name decides the format.
@@ -393,10 +411,12 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         - `.model`: SentencePiece's, for a tokenizer made of its stages alone; `.vocab`: its pieces with
           their scores.
         - any name with `merges`, or an existing directory: `vocab.json` and `merges.txt`, the model only.
-        - anything else: a `tokenizer.json`, which holds all but `special_in_text`.
+        - `.piecework`: everything but custom stages, for this library alone.
+        - anything else: a `tokenizer.json`, which is portable: see `to_json`.
 
-        Raises `FileError`, `VocabularyError` when the format cannot hold the vocabulary, and `StageError`
-        for custom stages, which a `tokenizer.json` cannot hold.
+        Raises `FileError`, `VocabularyError` when the format cannot hold the vocabulary,
+        `PortabilityError` when other libraries would give other ids, and `StageError` for custom stages,
+        which no file holds.
         """
         from piecework.files import whole_file
 
@@ -417,6 +437,11 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
             return self._core.to_vocab_txt()
         if target.endswith(".pwc"):
             return write_cache(self._core, self._special_in_text, b"")
+        if target.endswith(OWN_SUFFIX):
+            from piecework.spec.custom import refuse_custom_stages
+
+            refuse_custom_stages(self.spec.normalizer, self.spec.pre_tokenizer)
+            return own_text(self._core, self._special_in_text)
         if target.endswith(".tiktoken"):
             return write_tiktoken(self._core)
         if target.endswith(".model"):

@@ -51,7 +51,7 @@ def convert(
     --verify found a difference.
     """
     original = pw.Tokenizer.load(source, merges=merges, encoding=encoding, pattern=pattern)
-    loaded = _with_stages_for(original, target)
+    loaded = _with_stages_for(original, target, force=force)
     written = _written_and_read_again(loaded, target)
     lost = _lost(loaded, written)
     if lost and not force:
@@ -69,16 +69,25 @@ def convert(
     loaded.save(target)
 
 
-def _with_stages_for(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
-    """Put SentencePiece together as readers of the target know it."""
+def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw.Tokenizer:
+    """Return the tokenizer made of the stages that readers of the target know."""
     is_native = isinstance(tokenizer.spec.model, pw.spec.SentencePiece)
     if target.endswith(".model"):
         if is_native:
             return tokenizer
         return pw.Tokenizer.from_spec(pw.vocabulary.as_sentencepiece(tokenizer.spec))
-    if is_native and target.endswith(".json"):
-        return pw.Tokenizer.from_spec(pw.vocabulary.as_components(tokenizer.spec))
-    return tokenizer
+    if not target.endswith(".json"):
+        return tokenizer
+    try:
+        return pw.Tokenizer.from_json(tokenizer.to_json())
+    except pw.errors.PortabilityError as error:
+        if not force:
+            raise
+        click.echo(f"piecework: ids can differ: {error.place}: {error.found}", err=True)
+        parsed = tokenizer.with_special_in_text("parse")
+        return pw.Tokenizer.from_spec(
+            pw.vocabulary.as_components(parsed.spec) if is_native else parsed.spec
+        )
 
 
 def _written_and_read_again(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:

@@ -47,6 +47,7 @@ def train(
     given = given_options(settings)
     plan = pw.train.Plan.of(None, _kind(model, given), preset, given)
     check_output(path)
+    _check_portable(plan, path)
     if plan.tests:
         # Sentences are kept in the model, which counts no longer have.
         learned = pw.Tokenizer.train(
@@ -67,6 +68,21 @@ def train(
     save_tokenizer(learned, path)
     entries = f"{learned.get_vocab_size():,} entries from {source}"
     click.echo(f"learned {entries}" + ("" if path == "-" else f", saved as {path}"), err=True)
+
+
+def _check_portable(plan: pw.train.Plan, path: str) -> None:
+    """Refuse settings that no `tokenizer.json` can hold before the work, not after it."""
+    trainer = plan.trainer
+    if not (path == "-" or path.endswith(".json")):
+        return
+    if not isinstance(trainer, pw.train.SentencePieceTrainer):
+        return
+    # What is learned has this normalizer, this kind of model and these symbols, whatever the corpus.
+    pieces = [pw.spec.ScoredPiece("<unk>", 0.0, "unknown"), pw.spec.ScoredPiece("u", -1.0)]
+    symbols = trainer.user_defined_symbols
+    pieces += [pw.spec.ScoredPiece(symbol, 0.0, "user_defined") for symbol in symbols]
+    model = pw.spec.SentencePiece(tuple(pieces), kind=trainer.model_type)
+    pw.TokenizerSpec(model, plan.pipeline.normalizer).to_json()
 
 
 def _learned(counts: pw.Counts, plan: pw.train.Plan, workers: int | None) -> pw.Tokenizer:

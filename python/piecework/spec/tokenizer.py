@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from piecework.errors import InputTypeError
 from piecework.spec.added_tokens import AddedToken
 from piecework.spec.component import json_value, refuse_value
-from piecework.spec.custom import functions_of, loads_with_functions, refuse_custom_stages
+from piecework.spec.custom import functions_of, loads_with_functions
 from piecework.spec.decoders import Decoder, decoder_from_json
 from piecework.spec.lengths import Padding, Truncation
 from piecework.spec.models import Model, model_from_json
@@ -41,15 +41,19 @@ class TokenizerSpec:
     special_in_text: SpecialInText = "parse"
 
     def to_json(self) -> str:
-        """Return the `tokenizer.json` text, without `special_in_text`.
+        """Return the text of a portable `tokenizer.json`: other libraries read it and give the same ids.
 
-        Raises `StageError` for custom stages, which it cannot hold.
+        Raises `PortabilityError` for what they would read otherwise, `StageError` for custom stages.
         """
-        refuse_custom_stages(self.normalizer, self.pre_tokenizer)
-        return self.to_core()[0]
+        from piecework.spec.portable import portable_spec
+
+        return portable_spec(self).to_core()[0]
 
     def to_core(self) -> tuple[str, list[Callable[[str], Any]]]:
-        """Return what the core compiles: the text, and the functions of custom stages in its order."""
+        """Return what the core compiles: the text, and the functions of custom stages in its order.
+
+        The text has the shape of `tokenizer.json` and may hold components that only this library reads.
+        """
         text = json.dumps(
             {
                 "version": "1.0",
