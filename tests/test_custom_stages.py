@@ -39,7 +39,7 @@ SENTENCE = "Don't you love 🤗 Transformers? We sure do."
 
 
 def tokenizer(**stages: Any) -> pw.Tokenizer:
-    model = pw.spec.WordPiece({token: id for id, token in enumerate(VOCAB)}, unk="char")
+    model = pw.spec.WordPiece({token: id for id, token in enumerate(VOCAB)})
     return pw.Tokenizer(model, **stages)
 
 

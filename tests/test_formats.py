@@ -167,11 +167,12 @@ def test_letter_case_of_a_vocab_txt_is_decided_by_its_entries(tmp_path: Path) ->
     assert lowered.encode("Hug", add_special_tokens=False).ids == [0]
 
 
-def test_options_that_others_lack_survive_saving(tmp_path: Path) -> None:
+def test_options_that_others_lack_survive_in_a_file_of_this_library(tmp_path: Path) -> None:
     model = pw.spec.WordPiece({"[UNK]": 0, "a": 1, "##b": 2}, unk="char", segmentation="shortest")
-    path = tmp_path / "tokenizer.json"
-    pw.Tokenizer(model).save(path)
-    assert pw.Tokenizer.load(path).spec.model == model
+    path = tmp_path / "tokenizer.piecework"
+    tok = pw.Tokenizer(model, special_in_text="refuse")
+    tok.save(path)
+    assert pw.Tokenizer.load(path) == tok
 
 
 # ---- bad files

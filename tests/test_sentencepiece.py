@@ -75,8 +75,9 @@ def test_components_give_the_same_ids(tmp_path: Path) -> None:
     tokenizer().save(tmp_path / "m.model")
     (tmp_path / "corpus.txt").write_text("ab a b ba abba\nbaab x\n")
     paths = [str(tmp_path / name) for name in ("m.model", "t.json", "again.model", "corpus.txt")]
+    assert run(["convert", paths[0], paths[1]]) == 2
     for source, target in pairwise(paths[:3]):
-        assert run(["convert", source, target, "--verify", paths[3]]) == 0
+        assert run(["convert", source, target, "--force", "--verify", paths[3]]) == 0
     again, first = pw.Tokenizer.load(paths[2]), pw.Tokenizer.load(paths[0])
     assert again.spec.model.vocab == first.spec.model.vocab  # type: ignore[union-attr]
     assert again.encode("ab <x> ba").ids == first.encode("ab <x> ba").ids

@@ -36,8 +36,8 @@ def test_a_name_alone_trains_a_framed_model(
     loaded = pw.Tokenizer.load(tmp_path / "m.model")
     unframed = tok.encode("Quoted text", add_special_tokens=False).ids
     assert loaded.encode("Quoted text").ids == unframed
-    tok.save(tmp_path / "tokenizer.json")
-    assert pw.Tokenizer.load(tmp_path / "tokenizer.json") == tok
+    tok.save(tmp_path / "tokenizer.piecework")
+    assert pw.Tokenizer.load(tmp_path / "tokenizer.piecework") == tok
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "word", "char", "sentencepiece"])

@@ -110,10 +110,17 @@ def _with_read_ids(spec: TokenizerSpec) -> TokenizerSpec:
     if not changed:
         return spec
     model = spec.model
+    # `ignore_merges` looks whole words up; in text as given, such a token is always found before that.
     is_hidden = all(
-        len(token.content) > 1 for token in spec.added_tokens if token.content in changed
+        len(token.content) > 1
+        and (
+            not getattr(model, "ignore_merges", False)
+            or (spec.normalizer is None and not token.single_word)
+        )
+        for token in spec.added_tokens
+        if token.content in changed
     )
-    if isinstance(model, BPE) and is_hidden and not model.ignore_merges:
+    if isinstance(model, BPE) and is_hidden:
         added = {token.content: token.id for token in spec.added_tokens}
         return replace(spec, model=replace(model, vocab={**vocab, **added}))
     content, id = next(iter(changed.items()))
