@@ -30,7 +30,6 @@ from piecework.spec import (
     WordPiece,
 )
 from piecework.spec.ranked_merges import AmbiguousOrderError, ranked_merges
-
 from tests.data import data_dir
 
 CORPUS = [
@@ -132,7 +131,7 @@ def test_sentencepiece_models_without_rules_give_the_same_ids_and_text(
     try:
         check_same_ids(tok, rows)
     except PortabilityError as error:
-        assert kind == "bpe"  # noqa: PT017
+        assert kind == "bpe"
         assert "no ranks" in error.found  # noqa: PT017
         return
     other = tokenizers.Tokenizer.from_str(portable_json(tok))
@@ -257,9 +256,7 @@ def with_piece(piece: ScoredPiece) -> TokenizerSpec:
             "model.pieces",
         ),
         (
-            replace(
-                NATIVE, decoder=SentencePieceDecoder(denormalizer=SentencePieceNormalizer())
-            ),
+            replace(NATIVE, decoder=SentencePieceDecoder(denormalizer=SentencePieceNormalizer())),
             "decoder.denormalizer",
         ),
     ],

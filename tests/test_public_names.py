@@ -141,6 +141,7 @@ ERROR_TREE = {
     "CorpusError": ValueError,
     "InvalidUtf8Error": ValueError,
     "TrainingError": ValueError,
+    "PortabilityError": ValueError,
     "StageError": RuntimeError,
     "FileError": OSError,
     "MissingExtraError": ImportError,
@@ -205,6 +206,7 @@ def test_errors_form_one_tree_and_match_the_builtin_kind(name: str, builtin: typ
 
 def test_training_warning_is_a_user_warning() -> None:
     assert issubclass(pw.errors.TrainingWarning, UserWarning)
+    assert issubclass(pw.errors.PortabilityWarning, UserWarning)
 
 
 @pytest.mark.parametrize(

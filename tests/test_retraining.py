@@ -126,13 +126,17 @@ def published() -> list[Path]:
     return sorted(folder.glob("vocab/*/tokenizer.json*")) if folder else []
 
 
-@pytest.mark.skipif(not published(), reason="needs published tokenizer.json files of the data folder")
+@pytest.mark.skipif(
+    not published(), reason="needs published tokenizer.json files of the data folder"
+)
 @pytest.mark.parametrize("path", published(), ids=lambda path: path.parent.name)
 def test_retraining_keeps_published_pipelines(path: Path) -> None:
     old = pw.Tokenizer.load(path)
     model = old.spec.model
-    if isinstance(model, BPE) and model.byte_fallback and not isinstance(
-        old.spec.pre_tokenizer, ByteLevel
+    if (
+        isinstance(model, BPE)
+        and model.byte_fallback
+        and not isinstance(old.spec.pre_tokenizer, ByteLevel)
     ):
         with pytest.raises(pw.errors.ArgumentError, match="byte_fallback"):
             old.train_new_from_iterator(TEXTS, 600)

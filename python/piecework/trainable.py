@@ -181,6 +181,4 @@ class Trainable:
         assert isinstance(model, SentencePiece)
         pieces = [(sample, self.encode(sample).tokens) for sample in samples]
         known = [(sample, " ".join(of)) for sample, of in pieces if model.unk_token not in of]
-        return self._derived(
-            replace(self.spec, model=replace(model, self_test=tuple(known)))
-        )
+        return self._derived(replace(self.spec, model=replace(model, self_test=tuple(known))))

@@ -37,7 +37,9 @@ from piecework.spec.sentencepiece import (
 from piecework.spec.tokenizer import TokenizerSpec
 
 _METASPACE = "▁"
-_KEPT_BY_MODEL = "a tokenizer whose ids other libraries can give; '.model' and '.piecework' files keep it"
+_KEPT_BY_MODEL = (
+    "a tokenizer whose ids other libraries can give; '.model' and '.piecework' files keep it"
+)
 _KEPT_BY_OWN = "a tokenizer whose ids other libraries can give; a '.piecework' file keeps it"
 # Added to the score of the worst piece for an unknown character, by all implementations.
 _UNKNOWN_PENALTY = 10.0
@@ -228,7 +230,9 @@ def _decoders(spec: SentencePieceDecoder) -> SequenceDecoder:
 
 def _escaped(text: str) -> str:
     """Write a text as a regular expression; letters and digits stay what they are."""
-    return "".join(c if c.isalnum() or c == "_" or ord(c) > 127 else f"\\x{ord(c):02x}" for c in text)
+    return "".join(
+        c if c.isalnum() or c == "_" or ord(c) > 127 else f"\\x{ord(c):02x}" for c in text
+    )
 
 
 def _refuse_piece_types(model: SentencePiece) -> None:

@@ -8,6 +8,7 @@ scores and names the piece for which it cannot.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
@@ -46,7 +47,8 @@ def ranked_merges(scores: Mapping[str, float], ids: Mapping[str, int]) -> tuple[
     _refuse_equal_scores(splits, scores)
     before = _constraints(splits, scores)
     ordered = {
-        piece: _in_order(piece, merges, before.get(piece, set()), ids) for piece, merges in splits.items()
+        piece: _in_order(piece, merges, before.get(piece, set()), ids)
+        for piece, merges in splits.items()
     }
     for letter in {piece[0] for piece in splits if _is_run(piece)}:
         _order_runs(letter, ordered, before, scores)
@@ -58,15 +60,15 @@ def _is_run(piece: str) -> bool:
     return piece == piece[0] * len(piece)
 
 
-def _refuse_equal_scores(
-    splits: Mapping[str, list[Merge]], scores: Mapping[str, float]
-) -> None:
+def _refuse_equal_scores(splits: Mapping[str, list[Merge]], scores: Mapping[str, float]) -> None:
     """Refuse different pieces of one score, unless they repeat one letter: runs are simulated."""
     by_score = defaultdict[float, list[str]](list)
     for piece in splits:
         by_score[scores[piece]].append(piece)
     for pieces in by_score.values():
-        if len(pieces) > 1 and not all(_is_run(piece) and piece[0] == pieces[0][0] for piece in pieces):
+        if len(pieces) > 1 and not all(
+            _is_run(piece) and piece[0] == pieces[0][0] for piece in pieces
+        ):
             raise AmbiguousOrderError(*pieces[:2])
 
 
@@ -182,7 +184,9 @@ def _order_runs(
     """Order the merges of runs of one letter so that simulated runs come out as by scores."""
     runs = {piece: ordered[piece] for piece in ordered if piece == letter * len(piece)}
     by_length = {len(piece): scores[piece] for piece in runs}
-    if len(set(by_length.values())) == len(runs) and all(len(merges) == 1 for merges in runs.values()):
+    if len(set(by_length.values())) == len(runs) and all(
+        len(merges) == 1 for merges in runs.values()
+    ):
         return
     orders: tuple[_Order, ...] = (
         lambda merge: (-len(merge[0]),),
@@ -214,12 +218,14 @@ def _agrees(proposed: Mapping[str, list[Merge]], score_of: Mapping[int, float]) 
 
 
 def _states(
-    size: int, priority: Mapping[Merge | tuple[int, int], float], level: Mapping[tuple[int, int], float]
+    size: int,
+    priority: Mapping[Merge | tuple[int, int], float],
+    level: Mapping[tuple[int, int], float],
 ) -> Iterator[tuple[float, list[int]]]:
     """Merge a run of `size` letters; yield the lengths whenever the next merge has a worse score."""
     lengths, reached = [1] * size, float("-inf")
     while True:
-        pairs = [pair for pair in zip(lengths, lengths[1:], strict=False) if pair in priority]
+        pairs = [pair for pair in itertools.pairwise(lengths) if pair in priority]
         if not pairs:
             yield float("inf"), lengths
             return
@@ -229,8 +235,6 @@ def _states(
             yield level[best], list(lengths)
             reached = level[best]
         at = next(
-            at
-            for at, pair in enumerate(zip(lengths, lengths[1:], strict=False))
-            if priority.get(pair) == value
+            at for at, pair in enumerate(itertools.pairwise(lengths)) if priority.get(pair) == value
         )
         lengths[at : at + 2] = [lengths[at] + lengths[at + 1]]

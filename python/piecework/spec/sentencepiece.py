@@ -1,7 +1,7 @@
 """SentencePiece: its normalizer, its four models and its decoder, each a component of its own.
 
-`Tokenizer.load` makes all three of a `.model`. In `tokenizer.json` all are called SentencePiece, which
-only this library reads; `piecework convert` makes the components that others know.
+`Tokenizer.load` makes all three of a `.model`. No `tokenizer.json` has them: `Tokenizer.save` writes standard
+components there if these give the same ids.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ class TokenizerSpec:
 
     `special_in_text` says what special tokens written in a text are unless the caller says otherwise:
     recognised ("parse", as in `tokenizers`), plain text ("text", as in Mistral's library) or an error
-    ("refuse", as in tiktoken). A `tokenizer.json` cannot hold it: read from there it is "parse".
+    ("refuse", as in tiktoken). A `tokenizer.json` cannot hold it: read from there it is "parse", and "text"
+    is not written.
     """
 
     model: Model

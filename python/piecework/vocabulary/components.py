@@ -1,7 +1,6 @@
-"""SentencePiece made of the components that every reader of `tokenizer.json` knows, and back.
+"""Convert SentencePiece to the components that `transformers` makes of a `.model`, and back.
 
-The components are those that `transformers` makes of a `.model`. They do not do quite what SentencePiece
-does: see docs/conformance.md. Whoever converts compares (`piecework convert --verify`).
+Some ids differ from SentencePiece: see docs/conformance.md. `Tokenizer.save` never does this by itself.
 """
 
 from __future__ import annotations

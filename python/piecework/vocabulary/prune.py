@@ -9,11 +9,11 @@ import numpy as np
 
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
+from piecework.spec.renumbering import renumbered
 from piecework.spec.tokenizer import checked_spec
 from piecework.vocabulary.entries import all_ids, alphabet, anchored, changeable
 from piecework.vocabulary.id_map import IdMap, Moves
 from piecework.vocabulary.merges import Derivations
-from piecework.spec.renumbering import renumbered
 
 
 def pruned(
