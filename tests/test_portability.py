@@ -218,7 +218,8 @@ def test_merges_that_overlap_are_ranked_from_left_to_right() -> None:
 
 PIECES = (ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("u", -1.0), ScoredPiece("x", -2.0))
 NATIVE = TokenizerSpec(SentencePiece(PIECES), SentencePieceNormalizer())
-WORDS = TokenizerSpec(WordPiece({"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "a": 3}))
+PLAIN = WordPiece({"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "a": 3})
+WORDS = TokenizerSpec(PLAIN)
 FRAME = BertProcessing(sep=("[SEP]", 2), cls=("[CLS]", 1))
 
 
@@ -229,8 +230,8 @@ def with_piece(piece: ScoredPiece) -> TokenizerSpec:
 @pytest.mark.parametrize(
     ("spec", "place"),
     [
-        (replace(WORDS, model=replace(WORDS.model, unk="char")), "model.unk"),
-        (replace(WORDS, model=replace(WORDS.model, segmentation="shortest")), "model.segmentation"),
+        (replace(WORDS, model=replace(PLAIN, unk="char")), "model.unk"),
+        (replace(WORDS, model=replace(PLAIN, segmentation="shortest")), "model.segmentation"),
         (replace(WORDS, special_in_text="text"), "special_in_text"),
         (replace(WORDS, added_tokens=(AddedToken("<x>", 9),)), "added_tokens"),
         (

@@ -36,7 +36,6 @@ OWN_SUFFIX = ".piecework"
 # What a file of this library alone begins with, up to its specification; other readers refuse it.
 _OWN_HEAD = b'{"piecework":1,"special_in_text":"'
 _OWN_MIDDLE = b'","tokenizer":'
-_SPECIAL_IN_TEXT = ("parse", "text", "refuse")
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 _MAX_UNPACKED_BYTES = 1 << 29
@@ -213,7 +212,8 @@ def own_text(core: Core, special_in_text: SpecialInText) -> bytes:
 def _read_own(data: bytes, source: str, hints: Hints) -> Loaded:
     hints.refuse_all_but((), "a .piecework file, which says it itself")
     treatment, middle, text = data.removeprefix(_OWN_HEAD).partition(_OWN_MIDDLE)
-    for known in _SPECIAL_IN_TEXT:
+    treatments: tuple[SpecialInText, ...] = ("parse", "text", "refuse")
+    for known in treatments:
         if treatment == known.encode() and middle and text.rstrip().endswith(b"}"):
             return Core.from_json(text.rstrip()[:-1], source), known
     found = "a head that is damaged"

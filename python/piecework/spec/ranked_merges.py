@@ -219,7 +219,7 @@ def _agrees(proposed: Mapping[str, list[Merge]], score_of: Mapping[int, float]) 
 
 def _states(
     size: int,
-    priority: Mapping[Merge | tuple[int, int], float],
+    priority: Mapping[tuple[int, int], float],
     level: Mapping[tuple[int, int], float],
 ) -> Iterator[tuple[float, list[int]]]:
     """Merge a run of `size` letters; yield the lengths whenever the next merge has a worse score."""
