@@ -52,7 +52,7 @@ impl PartialEq for Cause {
 
 impl Eq for Cause {}
 
-/// The most characters of a part of an error: a fault in a long token is not told by all of it.
+/// The most characters of a part of an error, so that a fault in a long token gives a short message.
 const MAX_CHARS: usize = 1000;
 /// The most characters of a token or a line that are shown.
 const MAX_SHOWN_CHARS: usize = 60;
