@@ -200,7 +200,7 @@ def test_encode_gives_ids_or_json_lines(tokenizer: str) -> None:
     line = "--no-special-tokens"
     assert piped("Huggi", "encode", tokenizer, line, "-") == (0, f"{ids[0]} {ids[1]}\n", "")
     _, out, _ = piped("Huggi", "encode", tokenizer, line, "--format", "jsonl")
-    expected = {"ids": ids, "tokens": ["Hugg", "##i"], "offsets": [[0, 4], [4, 5]]}
+    expected = {"line": 1, "ids": ids, "tokens": ["Hugg", "##i"], "offsets": [[0, 4], [4, 5]]}
     assert json.loads(out) == expected
 
 

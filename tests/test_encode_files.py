@@ -185,10 +185,56 @@ def test_text_formats(tok: pw.Tokenizer, tmp_path: Path) -> None:
         assert out.read_text() == expected
     pw.encode_files(tok, source, out, format="jsonl", add_special_tokens=False)
     assert json.loads(out.read_text()) == {
+        "line": 1,
         "ids": [5, 6, 9, 10],
         "tokens": ["hug", "##s", "cafe", "!"],
         "offsets": [[0, 3], [3, 4], [5, 9], [9, 10]],
     }
+
+
+def json_rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_json_rows_name_their_line_and_keep_the_id_of_the_input(
+    tok: pw.Tokenizer, tmp_path: Path
+) -> None:
+    records = [{"id": "d-1", "text": "hug"}, {"id": {"page": 7}, "text": ""}, {"text": "a"}]
+    lines = [
+        *map(json.dumps, records),
+        "",
+        '{"text": "b", "id": "\\ud800"}',
+        '{"text": "", "id": null}',
+    ]
+    source = write(tmp_path / "in.jsonl", "\n".join(lines) + "\n")
+    done = pw.encode_files(tok, source, tmp_path / "out", format="jsonl", add_special_tokens=False)
+    rows = json_rows(tmp_path / "out")
+    assert [(row["line"], row.get("id", "none"), row["ids"]) for row in rows] == [
+        (1, "d-1", [5]),
+        (2, {"page": 7}, []),
+        (3, "none", [8]),
+        (4, "none", []),
+        (5, "\ud800", [11]),
+        (6, None, []),
+    ]
+    assert (done.lines_written, done.empty_lines_dropped) == (6, 0)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_json_rows_drop_no_empty_line_and_name_the_file_of_several(
+    tok: pw.Tokenizer, tmp_path: Path
+) -> None:
+    first = write(tmp_path / "a.txt", "hug\n\n \n" * 100)
+    second = write(tmp_path / "b.txt", "\na")
+    pw.encode_files(tok, [first, second], tmp_path / "out", format="jsonl")
+    rows = json_rows(tmp_path / "out")
+    places = [(row["file"], row["line"]) for row in rows]
+    assert places == [
+        *((str(first), line) for line in range(1, 301)),
+        (str(second), 1),
+        (str(second), 2),
+    ]
+    assert [row["tokens"][1:-1] for row in rows[:3]] == [["hug"], [], []]
 
 
 @pytest.mark.parametrize(

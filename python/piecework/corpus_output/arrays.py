@@ -14,8 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from piecework.batch import Batch
-from piecework.corpus_output.text import Write
+from piecework.corpus_output.text import EncodedLines, Write
 from piecework.files import whole_file, whole_stream
 from piecework.tokenizer import Tokenizer
 
@@ -48,9 +47,9 @@ def write_npy(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
     ):
         offsets.append(np.zeros(1, np.int64))
 
-        def write(batch: Batch) -> None:
-            offsets.append(batch.row_offsets[1:] + ids.length)
-            ids.append(batch.ids)
+        def write(lines: EncodedLines) -> None:
+            offsets.append(lines.batch.row_offsets[1:] + ids.length)
+            ids.append(lines.batch.ids)
 
         yield write
 
@@ -114,9 +113,9 @@ def write_megatron(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
     ):
         index_stream.write(bytes(_MEGATRON_HEADER.size))
 
-        def write(batch: Batch) -> None:
-            data.write(batch.ids.astype(ids_type).data)
-            index_stream.write(batch.lengths.astype("<i4").data)
+        def write(lines: EncodedLines) -> None:
+            data.write(lines.batch.ids.astype(ids_type).data)
+            index_stream.write(lines.batch.lengths.astype("<i4").data)
 
         yield write
         index_stream.flush()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import compress
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from piecework.corpus_output.checks import (
     checked_outputs,
     eod_id,
 )
-from piecework.corpus_output.lines import LineSource, parallel_lines
+from piecework.corpus_output.lines import LabelledText, LineSource, parallel_lines
 from piecework.corpus_output.overlap import overlapped
+from piecework.corpus_output.text import EncodedLines
 from piecework.errors import CorpusError, FileError
 from piecework.reading import reason
 from piecework.tokenizer import Tokenizer
@@ -88,8 +89,9 @@ def encode_files(
     where there is one output; `-` is stdin or stdout. Stdin holds JSON lines if `field` is given. Lines
     from a pipe are encoded as they arrive.
 
-    `format`: `tokens`, `ids` and `jsonl` write a line each. `npy` writes flat ids, uint16 where the
-    vocabulary fits and uint32 otherwise, and int64 row offsets beside them (`a.npy`,
+    `format`: `tokens`, `ids` and `jsonl` write a line each. `jsonl` keeps empty lines, and its objects
+    begin with the `file` (where one output has several), the `line` from 1, and the `id` of an input object
+    that has one. `npy` writes flat ids, uint16 where the vocabulary fits and uint32 otherwise, and int64 row offsets beside them (`a.npy`,
     `a.row_offsets.npy`). `arrow` (an IPC file) and `parquet` write a column `ids` of lists of uint32.
     `megatron` writes `a.bin` and `a.idx`. `append_eod` ends each row with that token (not for `jsonl`);
     where the post-processor ends rows with it already, also pass `add_special_tokens=False`. Padding to
@@ -107,11 +109,13 @@ def encode_files(
     check_choice("errors", errors, ("replace", "strict"))
     targets = checked_outputs(outputs, form)
     paths_of_outputs = checked_inputs(inputs, targets, form, parallel)
-    sources = [LineSource(paths, field, errors) for paths in paths_of_outputs]
+    sources = [
+        LineSource(paths, field, errors, labels=form.has_offsets) for paths in paths_of_outputs
+    ]
     eod = None if append_eod is None else eod_id(tokenizer, append_eod, add_special_tokens)
     bare = _without_batch_padding(tokenizer)
 
-    def encode(texts: list[str]) -> Batch:
+    def encode(texts: list[str]) -> EncodedLines:
         batch = bare.encode_batch(
             texts,
             add_special_tokens=add_special_tokens,
@@ -119,23 +123,24 @@ def encode_files(
             spans=format == "jsonl",
             workers=workers,
         )
-        return _ended(batch, eod)
+        labelled = cast("list[LabelledText]", texts) if form.has_offsets else []
+        return EncodedLines(_ended(batch, eod), [text.label for text in labelled])
 
-    def encode_step(step: Step) -> tuple[int, list[Batch]]:
+    def encode_step(step: Step) -> tuple[int, list[EncodedLines]]:
         first_output, columns = step
         return first_output, list(map(encode, columns))
 
     def is_idle() -> bool:
         return any(source.is_idle for source in sources)
 
-    tally = _Tally(sources, parallel, keep_empty, progress)
+    tally = _Tally(sources, parallel, keep_empty or form.has_offsets, progress)
     with _system_errors_told(targets), ExitStack() as stack:
         writers = [stack.enter_context(form.open(path, tokenizer)) for path in targets]
         encoded = overlapped(encode_step, tally.steps(), BATCHES_IN_FLIGHT, is_idle)
-        for first_output, batches in stack.enter_context(closing(encoded)):
-            for output, batch in enumerate(batches, start=first_output):
-                writers[output](batch)
-                tally.add_tokens(output, batch)
+        for first_output, columns in stack.enter_context(closing(encoded)):
+            for output, lines in enumerate(columns, start=first_output):
+                writers[output](lines)
+                tally.add_tokens(output, lines.batch)
     return tally.result()
 
 

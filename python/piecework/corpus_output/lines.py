@@ -7,15 +7,16 @@ line, of which more than 256 MB are refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TypeAlias
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from piecework.errors import CorpusError, InvalidUtf8Error
 from piecework.train.corpus import BYTE_ORDER_MARK, TEXT_FIELD, is_json_lines
 from piecework.train.json_lines import (
     MAX_LINE_BYTES,
-    json_line_text,
+    json_line_record,
     line_lists,
     warn_of_json_lines,
 )
@@ -26,14 +27,33 @@ BLOCK_BYTES = 2 << 20
 Block: TypeAlias = tuple[list[str], int]  # texts, and the bytes they were
 
 
-class LineSource:
-    """The lines of files read one after the other; `bytes_read` and `replacements` grow on the way."""
+class LabelledText(str):
+    """A text with a label: where it was read, and the `id` of its JSON object if it has one."""
 
-    def __init__(self, paths: Sequence[str], field: str | None, errors: str) -> None:
+    label: dict[str, Any]
+
+    @classmethod
+    def of(cls, text: str, label: dict[str, Any]) -> LabelledText:
+        """Return the text with a label."""
+        labelled = cls(text)
+        labelled.label = label
+        return labelled
+
+
+class LineSource:
+    """The lines of files read one after the other; `bytes_read` and `replacements` grow on the way.
+
+    With `labels` every line is a `LabelledText`: `file` where several are read, `line` from 1, and `id`.
+    """
+
+    def __init__(
+        self, paths: Sequence[str], field: str | None, errors: str, *, labels: bool = False
+    ) -> None:
         self.paths = paths
         self.name = ", ".join("<stdin>" if path == "-" else path for path in paths)
         self.bytes_read = 0
         self.replacements = 0
+        self._labels = labels
         self._field = field
         self._errors = errors
         self._open: TextStream | None = None
@@ -75,6 +95,9 @@ class LineSource:
                 data = block.removeprefix(BYTE_ORDER_MARK)
                 warn_of_json_lines(data, stream.name)
             texts = _lines_of(self._decoded(data, stream.name, first_line))
+            if self._labels:
+                numbered = enumerate(texts, start=first_line)
+                texts = [self._labelled(text, stream.name, number) for number, text in numbered]
             yield texts, len(block)
             first_line += len(texts)
 
@@ -92,18 +115,29 @@ class LineSource:
         first_line = 1
         for lines in line_lists(stream, BLOCK_BYTES):
             texts = [
-                self._json_text(line, f"{stream.name} line {number}")
+                self._json_text(line, stream.name, number)
                 for number, line in enumerate(lines, start=first_line)
             ]
             yield texts, sum(map(len, lines)) + len(lines)
             first_line += len(lines)
 
-    def _json_text(self, line: bytes, place: str) -> str:
-        if not line.strip():
-            return ""
-        text, mended = json_line_text(line, place, self._field or TEXT_FIELD, self._errors)
-        self.replacements += mended
-        return text
+    def _json_text(self, line: bytes, name: str, number: int) -> str:
+        text = ""
+        record: dict[str, Any] = {}
+        if line.strip():
+            field, place = self._field or TEXT_FIELD, f"{name} line {number}"
+            text, mended, record = json_line_record(line, place, field, self._errors)
+            self.replacements += mended
+        return self._labelled(text, name, number, record) if self._labels else text
+
+    def _labelled(
+        self, text: str, name: str, number: int, record: Mapping[str, Any] = MappingProxyType({})
+    ) -> LabelledText:
+        label: dict[str, Any] = {"file": name} if len(self.paths) > 1 else {}
+        label["line"] = number
+        if "id" in record:
+            label["id"] = record["id"]
+        return LabelledText.of(text, label)
 
 
 def parallel_lines(sources: Sequence[LineSource]) -> Iterator[list[list[str]]]:

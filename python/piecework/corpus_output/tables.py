@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from piecework.batch import Batch
-from piecework.corpus_output.text import Write
+from piecework.corpus_output.text import EncodedLines, Write
 from piecework.errors import MissingExtraError
 from piecework.files import whole_stream
 from piecework.tokenizer import Tokenizer
@@ -23,7 +23,7 @@ def write_arrow(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
     schema = _schema(pyarrow)
     new_writer = pyarrow.ipc.new_stream if path == "-" else pyarrow.ipc.new_file
     with whole_stream(path) as stream, new_writer(stream, schema) as writer:
-        yield lambda batch: writer.write_batch(_record_batch(pyarrow, schema, batch))
+        yield lambda lines: writer.write_batch(_record_batch(pyarrow, schema, lines.batch))
 
 
 @contextmanager
@@ -33,8 +33,8 @@ def write_parquet(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
     schema = _schema(pyarrow)
     held: list[Any] = []
 
-    def write(batch: Batch) -> None:
-        held.append(_record_batch(pyarrow, schema, batch))
+    def write(lines: EncodedLines) -> None:
+        held.append(_record_batch(pyarrow, schema, lines.batch))
         if sum(len(rows.column(0).values) for rows in held) >= _IDS_A_ROW_GROUP:
             write_held()
 

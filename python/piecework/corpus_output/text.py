@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from piecework.batch import Batch
 from piecework.encoding import Encoding
 from piecework.files import whole_stream
 from piecework.tokenizer import Tokenizer
 
-Write: TypeAlias = Callable[[Batch], None]
-Rows: TypeAlias = Callable[[Batch], Iterable[str]]
+
+class EncodedLines(NamedTuple):
+    """A batch of encoded lines; `labels` has one for each row, or none for formats without labels."""
+
+    batch: Batch
+    labels: Sequence[dict[str, Any]] = ()
+
+
+Write: TypeAlias = Callable[[EncodedLines], None]
+Rows: TypeAlias = Callable[[EncodedLines], Iterable[str]]
 
 
 @contextmanager
@@ -23,8 +31,8 @@ def write_lines(path: str, rows: Rows) -> Iterator[Write]:
     """Write what `rows` makes of each batch, a line each."""
     with whole_stream(path) as stream:
 
-        def write(batch: Batch) -> None:
-            stream.write("".join([f"{row}\n" for row in rows(batch)]).encode())
+        def write(lines: EncodedLines) -> None:
+            stream.write("".join([f"{row}\n" for row in rows(lines)]).encode())
             stream.flush()
 
         yield write
@@ -44,8 +52,8 @@ def token_rows(tokenizer: Tokenizer) -> Rows:
 
 
 def json_rows(tokenizer: Tokenizer) -> Rows:
-    """Make rows that are JSON objects with ids, tokens and character offsets."""
-    return lambda batch: map(_json_row, batch)
+    """Make rows that are JSON objects: the label of the line, ids, tokens and character offsets."""
+    return lambda lines: map(_json_row, lines.batch, lines.labels)
 
 
 class _Names(dict[int, str]):
@@ -56,12 +64,18 @@ class _Names(dict[int, str]):
         return name
 
 
-def _named_rows(names: _Names, batch: Batch) -> Iterator[str]:
+def _named_rows(names: _Names, lines: EncodedLines) -> Iterator[str]:
     # One look-up a token and one slice a row: three times as fast as a list of ids for each row.
-    written = [names[id] for id in batch.ids.tolist()]
-    return (" ".join(written[start:end]) for start, end in pairwise(batch.row_offsets.tolist()))
+    written = [names[id] for id in lines.batch.ids.tolist()]
+    offsets = lines.batch.row_offsets.tolist()
+    return (" ".join(written[start:end]) for start, end in pairwise(offsets))
 
 
-def _json_row(encoding: Encoding) -> str:
-    row = {"ids": encoding.ids, "tokens": encoding.tokens, "offsets": encoding.offsets}
-    return json.dumps(row, ensure_ascii=False)
+def _json_row(encoding: Encoding, label: dict[str, Any]) -> str:
+    columns = {"ids": encoding.ids, "tokens": encoding.tokens, "offsets": encoding.offsets}
+    row = json.dumps({**label, **columns}, ensure_ascii=False)
+    try:
+        row.encode()
+    except UnicodeEncodeError:  # an `id` with a lone surrogate, which only an escape can hold
+        return json.dumps({**label, **columns})
+    return row

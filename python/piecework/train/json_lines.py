@@ -39,9 +39,18 @@ def read_json_lines(stream: TextStream, field: str, errors: str) -> Iterator[tup
 
 def json_line_text(line: bytes, place: str, field: str, errors: str) -> tuple[str, int]:
     """Return the text of one line and how much of it was mended; errors are those above."""
+    text, mended, _ = json_line_record(line, place, field, errors)
+    return text, mended
+
+
+def json_line_record(
+    line: bytes, place: str, field: str, errors: str
+) -> tuple[str, int, dict[str, Any]]:
+    """Return the text of one line, how much of it was mended, and the whole object."""
     decoded, bad_bytes = _decode(line, place, errors)
-    text, bad_chars = mend(_text_of(decoded, place, field), f"{place} field {field!r}", errors)
-    return text, bad_bytes + bad_chars
+    record = _record_of(decoded, place, field)
+    text, bad_chars = mend(record[field], f"{place} field {field!r}", errors)
+    return text, bad_bytes + bad_chars, record
 
 
 def warn_of_json_lines(data: bytes, name: str) -> None:
@@ -93,7 +102,8 @@ def _decode(line: bytes, place: str, errors: str) -> tuple[str, int]:
     return decoded, decoded.count("\ufffd") - line.count("\ufffd".encode())
 
 
-def _text_of(line: str, place: str, field: str) -> str:
+def _record_of(line: str, place: str, field: str) -> dict[str, Any]:
+    """Parse one object that has a string under `field`."""
     try:
         value: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -107,7 +117,7 @@ def _text_of(line: str, place: str, field: str) -> str:
         raise CorpusError(f"{place} field {field!r}", f"only {names}", "that field, as a string")
     if not isinstance(value[field], str):
         raise CorpusError(f"{place} field {field!r}", f"a {_kind(value[field])}", "a string")
-    return str(value[field])
+    return value
 
 
 def _kind(value: object) -> str:
