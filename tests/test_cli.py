@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework.cli.app import commands, run
+from piecework.cli.app import VERBS, run
 
 SENTENCES = """\
 This is the Hugging Face Course.
@@ -78,7 +78,7 @@ def assert_one_line(stderr: str, *parts: str) -> None:
 # ---- help
 
 
-@pytest.mark.parametrize("verb", [None, *commands.commands])
+@pytest.mark.parametrize("verb", [None, *VERBS])
 def test_every_help_shows_an_example(cli: Run, verb: str | None) -> None:
     code, out, err = cli(*filter(None, [verb]), "--help")
     assert (code, err) == (0, "")
@@ -88,7 +88,7 @@ def test_every_help_shows_an_example(cli: Run, verb: str | None) -> None:
 
 def test_the_verbs_are_those_documented() -> None:
     verbs = "train count encode decode inspect explain compare bench extend prune convert normalize"
-    assert list(commands.commands) == verbs.split()
+    assert list(VERBS) == [*verbs.split(), "completion"]
 
 
 def test_it_runs_as_a_module() -> None:
@@ -417,7 +417,7 @@ def test_explain_training_shows_estimates(cli: Run, corpus: str) -> None:
 def test_train_names_the_largest_vocabulary_that_can_be(cli: Run, corpus: str) -> None:
     code, _, err = cli("train", corpus, "--model", "unigram", "-o", "-")
     assert code != 0
-    assert "vocab_size: found 8000, expected at most " in err
+    assert "--vocab-size: found 8000, expected at most " in err
 
 
 @pytest.mark.parametrize("options", [["--score", "top-down"], ["--model", "word"]])
@@ -441,25 +441,36 @@ def test_output_is_utf8_whatever_the_terminal_claims(tokenizer: str) -> None:
 
 def test_bad_usage_is_one_line_and_code_two(cli: Run, corpus: str, tokenizer: str) -> None:
     for arguments, part in (
-        ([], "Missing command. (see piecework --help)"),
-        (["tain"], "No such command 'tain'"),
+        (
+            ["tain"],
+            "No such command 'tain'. Did you mean 'train'? (see piecework --help)",
+        ),
         (["train"], "Missing argument 'CORPUS...'. (see piecework train --help)"),
         (["train", corpus], "Missing option '-o'"),
         (["train", corpus, "--scor", "pmi", "-o", "x"], "--scor"),
         (["train", corpus, "--score", "best", "-o", "x"], "'best' is not one of"),
         (["train", corpus, "--vocab-size", "many", "-o", "x"], "'many' is not a valid integer"),
-        (["train", corpus, "--vocab-size", "0", "-o", "x"], "vocab_size: found 0"),
-        (["train", corpus, "--preset", "gpt9", "-o", "x"], "preset: found 'gpt9', expected one of"),
-        (["train", corpus, "--model", "word", "--score", "pmi", "-o", "x"], "score: found an unkn"),
+        (["train", corpus, "--vocab-size", "0", "-o", "x"], "--vocab-size: found 0"),
+        (
+            ["train", corpus, "--preset", "gpt9", "-o", "x"],
+            "'--preset': no preset is called 'gpt9'; there are",
+        ),
+        (
+            ["train", corpus, "--model", "word", "--score", "pmi", "-o", "x"],
+            "--score: found an unkn",
+        ),
         (["train", corpus, "--special-token", "[CLS]", "-o", "x"], "unknown token '[UNK]' among"),
         (["train", corpus, "a.tsv", "-o", "x"], "CORPUS: found text and counts files"),
-        (["count", corpus, "-o", "counts.csv"], "a name ending in .parquet or .tsv"),
+        (
+            ["count", corpus, "-o", "counts.csv"],
+            "--output: found 'counts.csv', expected a name ending in",
+        ),
         (["encode", tokenizer, "--format", "xml"], "'xml' is not one of"),
-        (["encode", tokenizer, corpus, "--format", "npy"], "outputs: found '-', expected a path"),
-        (["encode", tokenizer, corpus, "-o", corpus], "outputs: found"),
+        (["encode", tokenizer, corpus, "--format", "npy"], "--output: found '-', expected a path"),
+        (["encode", tokenizer, corpus, "-o", corpus], "--output: found"),
         (["encode", tokenizer, "a", "b", "-o", "c", "-o", "d", "-o", "e"], "3 for 2 inputs"),
-        (["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x"], "append_eod: found"),
-        (["explain", tokenizer], "explain: found 1 arguments"),
+        (["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x"], "--append-eod: found"),
+        (["explain", tokenizer], "TOKENIZER: found 1 arguments"),
     ):
         code, out, err = cli(*arguments)
         assert (code, out) == (2, ""), arguments
@@ -492,7 +503,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
         ("bad.jsonl", [], ["bad.jsonl line 2 field 'text': found a number"]),
         ("cut.gz", [], ["cut.gz: found gzip data that is cut short"]),
         ("bad.tsv", [], ["bad.tsv column 'count' line 2: found 'b'"]),
-        ("small.txt", ["--vocab-size", "6"], ["vocab_size: found 6, expected at least 15"]),
+        ("small.txt", ["--vocab-size", "6"], ["--vocab-size: found 6, expected at least 15"]),
         ("missing.txt", [], ["missing.txt: found no such file"]),
         ("none", [], ["none: found a directory without text files"]),
     ):

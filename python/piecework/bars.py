@@ -1,4 +1,4 @@
-"""Progress bars: on stderr, and only when that is a terminal."""
+"""Progress on stderr: a bar on a terminal, elsewhere a line every 30 seconds."""
 
 from __future__ import annotations
 
@@ -12,14 +12,25 @@ if TYPE_CHECKING:
 
     Update: TypeAlias = Callable[[int, int], None]
 
+SECONDS_BETWEEN_LINES = 30
 
-def progress_bar(title: str, *, shown: bool = True) -> AbstractContextManager[Update]:
-    """Give a `progress(done, total)` function that draws, or does nothing; total 0 means unknown."""
+
+def progress_bar(
+    title: str, *, shown: bool = True, clock: Callable[[], float] | None = None
+) -> AbstractContextManager[Update]:
+    """Return a context that gives `progress(done, total)`; total 0 means unknown.
+
+    `clock` returns seconds, by default those of `time.monotonic`.
+    """
     from contextlib import contextmanager, nullcontext
 
-    if not shown or not sys.stderr.isatty():
+    if not shown or sys.stderr is None:
         return nullcontext(_stay_silent)
-    return contextmanager(_drawn)(title)
+    if sys.stderr.isatty():
+        return contextmanager(_drawn)(title)
+    from time import monotonic
+
+    return nullcontext(_lines(title, clock or monotonic))
 
 
 def _drawn(title: str) -> Iterator[Update]:
@@ -30,6 +41,24 @@ def _drawn(title: str) -> Iterator[Update]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total or None)
+
+
+def _lines(title: str, clock: Callable[[], float]) -> Update:
+    """Return a function that prints a line when 30 seconds have passed since the last one."""
+    begun = clock()
+    printed = begun
+
+    def update(done: int, total: int) -> None:
+        nonlocal printed
+        now = clock()
+        if now - printed < SECONDS_BETWEEN_LINES:
+            return
+        printed = now
+        minutes, seconds = divmod(int(now - begun), 60)
+        share = f"{100 * done // total}%" if total else f"{done:,}"
+        print(f"{title}: {share} after {minutes}:{seconds:02}", file=sys.stderr, flush=True)
+
+    return update
 
 
 def _stay_silent(done: int, total: int) -> None:

@@ -22,7 +22,7 @@ from piecework.batch import Batch, Filling
 from piecework.columns import text_rows
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
-from piecework.formats import OWN_SUFFIX, Hints, own_text, read_tokenizer, warned
+from piecework.formats import OWN_SUFFIX, Hints, check_target, own_text, read_tokenizer, warned
 from piecework.lazy import hints, np, npt, pw, typing
 from piecework.properties import cached_property
 from piecework.resizable import Resizable
@@ -411,16 +411,19 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         - `.model`: SentencePiece's, for a tokenizer made of its stages alone; `.vocab`: its pieces with
           their scores.
         - any name with `merges`, or an existing directory: `vocab.json` and `merges.txt`, the model only.
+        - `.pwc`: a compiled cache.
         - `.piecework`: everything but custom stages, for this library alone.
-        - anything else: a `tokenizer.json`, which is portable: see `to_json`.
+        - `.json`, or a name without suffix: a `tokenizer.json`, which is portable: see `to_json`.
 
-        Raises `FileError`, `VocabularyError` when the format cannot hold the vocabulary,
-        `PortabilityError` when other libraries would give other ids, and `StageError` for custom stages,
-        which no file holds.
+        Raises `ArgumentError` for any other suffix and for a directory that does not exist, `FileError`,
+        `VocabularyError` when the format cannot hold the vocabulary, `PortabilityError` when other
+        libraries would give other ids, and `StageError` for custom stages, which no file holds.
         """
         from piecework.files import whole_file
 
         target = path_text(path)
+        if merges is None:
+            check_target(target)
         if merges is None and os.path.isdir(target):
             target, merges = os.path.join(target, "vocab.json"), os.path.join(target, "merges.txt")
         if merges is not None:
@@ -613,7 +616,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         found = find_special(self._core, rows, None)
         if found is not None:
             token = self.id_to_token(found[1])
-            expected = "parse_special=True, False or a set of tokens, to say what it is"
+            expected = "parse_special=True, parse_special=False or a set of tokens"
             raise SpecialTokenError(
                 "parse_special", f"the special token {token!r} in text", expected
             )

@@ -53,7 +53,7 @@ class Trainable:
         "albert", "xlnet" of `SENTENCEPIECE_PRESETS`) it names the settings of `SentencePieceTrainer`, of
         which `model` can then be another type. `field` is the text field of JSON lines (None: "text");
         stdin is read as JSON lines if it is given. The result does not depend on `workers`.
-        `show_progress` draws bars on a terminal.
+        `show_progress` draws bars on a terminal, and prints a line every 30 seconds elsewhere.
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
         """

@@ -6,23 +6,20 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 
 import click
 
 import piecework as pw
-from piecework.cli.bench import bench
-from piecework.cli.compare import compare
-from piecework.cli.convert import convert
-from piecework.cli.count import count
-from piecework.cli.decode import decode
-from piecework.cli.encode import encode
-from piecework.cli.explain import explain
-from piecework.cli.extend import extend
-from piecework.cli.inspect import inspect
-from piecework.cli.normalize import normalize
-from piecework.cli.prune import prune
+from piecework.cli.messages import flags_of, in_flags
+from piecework.cli.parameters import Context
 from piecework.cli.signals import Terminated
-from piecework.cli.train import train
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+COMPLETE = "_PIECEWORK_COMPLETE"
 
 _BAD_USAGE = 2
 _INTERRUPTED = 128 + 2  # as a shell reports SIGINT
@@ -34,33 +31,94 @@ Example:
   echo "Hello world" | piecework encode tokenizer.json --format tokens -
 """
 
-commands = click.Group(
+# Each command with the first sentence of its help. Its module is imported when it is run.
+VERBS = {
+    "train": "Train a tokenizer on CORPUS.",
+    "count": "Count the words of CORPUS, to train from once or often.",
+    "encode": "Encode each line of the FILEs with TOKENIZER.",
+    "decode": "Decode the ids in the FILEs to text, a line for each row.",
+    "inspect": "Print the pipeline of TOKENIZER, its sizes, and its tokens by kind.",
+    "explain": "Print each stage of encoding TEXT, or of learning from CORPUS.",
+    "compare": "Measure each TOKENIZER on a corpus and print the measures side by side.",
+    "bench": "Measure how fast TOKENIZER encodes and decodes a corpus.",
+    "extend": "Learn further entries for TOKENIZER from CORPUS; the ids that there are stay.",
+    "prune": "Keep only some tokens of TOKENIZER.",
+    "convert": "Convert the tokenizer SRC to the format that the name of DST says.",
+    "normalize": "Normalize each line of the FILEs by rules as SentencePiece has them.",
+    "completion": "Print the completion script of SHELL.",
+}
+
+
+class Commands(click.Group):
+    """The commands by name; the help of the group imports none of them."""
+
+    context_class = Context
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the help."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in VERBS:
+            return None
+        found = getattr(import_module(f"piecework.cli.{cmd_name}"), cmd_name)
+        assert isinstance(found, click.Command)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Import the command that is named, or say which names are close."""
+        name = args[0]
+        if name not in VERBS and not name.startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
+            close = " or ".join(map(repr, get_close_matches(name, VERBS)))
+            hint = f" Did you mean {close}?" if close else ""
+            raise click.UsageError(f"No such command {name!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands and options that begin so."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [
+            CompletionItem(name, help=about)
+            for name, about in VERBS.items()
+            if name.startswith(incomplete)
+        ]
+        return verbs + click.Command.shell_complete(self, ctx, incomplete)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names and the first sentences."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+commands = Commands(
     "piecework",
     help="Train subword tokenizers and use them.",
     epilog=_EXAMPLE,
-    commands=[
-        train,
-        count,
-        encode,
-        decode,
-        inspect,
-        explain,
-        compare,
-        bench,
-        extend,
-        prune,
-        convert,
-        normalize,
-    ],
     no_args_is_help=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+click.version_option(pw.__version__, prog_name="piecework", message="%(prog)s %(version)s")(
+    commands
 )
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    instruction = os.environ.get(COMPLETE)
+    if arguments is None and instruction:
+        from piecework.cli.completion import complete
+
+        return complete(commands, instruction)
     try:
+        if not given:
+            return _show_help()
         with warnings.catch_warnings():
             _say_warnings_in_one_line()
             _invoke(given)
@@ -84,7 +142,15 @@ def _invoke(arguments: list[str]) -> None:
     # `Group.main` would print usage errors in several lines and choose the exit codes itself.
     with commands.make_context("piecework", arguments) as context:
         commands.invoke(context)
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _show_help() -> int:
+    """Print the help on stderr, as a command was expected."""
+    with commands.make_context("piecework", [], resilient_parsing=True) as context:
+        click.echo(context.get_help(), err=True, color=context.color)
+    return _BAD_USAGE
 
 
 def _usage_message(error: click.ClickException) -> str:
@@ -95,13 +161,16 @@ def _usage_message(error: click.ClickException) -> str:
 
 
 def _fail(message: str, code: int = _BAD_USAGE) -> int:
-    print("piecework:", " ".join(message.split()), file=sys.stderr)
+    click.echo(f"piecework: {' '.join(message.split())}", err=True)
     return code
 
 
 def _say_warnings_in_one_line() -> None:
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        print("piecework: warning:", " ".join(str(message).split()), file=sys.stderr)
+        context = click.get_current_context(silent=True)
+        flags = {} if context is None else flags_of(context.command.params)
+        text = in_flags(" ".join(str(message).split()), flags)
+        click.echo(f"piecework: warning: {text}", err=True)
 
     warnings.simplefilter("always", pw.errors.TrainingWarning)
     warnings.showwarning = show  # undone by the surrounding catch_warnings

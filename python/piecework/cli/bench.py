@@ -8,9 +8,16 @@ from typing import Literal
 import click
 
 import piecework as pw
-from piecework.bars import progress_bar
+from piecework.cli.notes import progress
 from piecework.cli.options import reading_options
+from piecework.cli.parameters import InputFile, command, option, quiet_option
 from piecework.cli.tables import show_table
+from piecework.cli.tokenizer_options import (
+    Hints,
+    load_tokenizer,
+    tokenizer_argument,
+    tokenizer_options,
+)
 
 _EXAMPLE = """\b
 Example:
@@ -20,39 +27,36 @@ Example:
 """
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("tokenizer")
-@click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...")
-@click.option(
+@command(epilog=_EXAMPLE)
+@tokenizer_argument()
+@click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...", type=InputFile())
+@reading_options
+@tokenizer_options
+@option(
     "--against",
     multiple=True,
     type=click.Choice(["tokenizers", "sentencepiece", "tiktoken"]),
     help="Measure this library on the same file too, and compare ids; repeatable (extra: bench).",
 )
-@click.option(
+@option(
     "--repetitions", type=click.IntRange(min=1), default=3, show_default=True, help="Of everything."
 )
-@click.option(
+@option(
     "--megabytes",
     type=click.FloatRange(min=0, min_open=True),
     default=16,
     show_default=True,
     help="How much of the corpus to use.",
 )
-@click.option("--merges", help="Merges that belong to a vocab.json.")
-@click.option("--encoding", help=f"What ranks are: {', '.join(pw.spec.ENCODINGS)}.")
-@click.option("--pattern", help="How ranks, or a vocabulary with merges, split text.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-@reading_options
+@option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@quiet_option
 def bench(
     tokenizer: str,
     corpus: tuple[str, ...],
     against: tuple[str, ...],
     repetitions: int,
     megabytes: float,
-    merges: str | None,
-    encoding: str | None,
-    pattern: str | None,
+    hints: Hints,
     as_json: bool,
     field: str | None,
     errors: Literal["replace", "strict"],
@@ -63,8 +67,8 @@ def bench(
     Cold is the first quarter of the texts, for a tokenizer that has just been loaded; steady the half that
     comes after it. Run it on a quiet machine, and give it ten megabytes or more.
     """
-    loaded = pw.Tokenizer.load(tokenizer, merges=merges, encoding=encoding, pattern=pattern)
-    with progress_bar("measuring") as progress:
+    loaded = load_tokenizer(tokenizer, hints)
+    with progress("measuring") as update:
         found = pw.analysis.bench_files(
             tokenizer,
             list(corpus),
@@ -75,7 +79,7 @@ def bench(
             errors=errors,
             repetitions=repetitions,
             workers=workers,
-            progress=progress,
+            progress=update,
         )
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))

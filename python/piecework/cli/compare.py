@@ -10,10 +10,17 @@ from typing import Literal
 import click
 
 import piecework as pw
-from piecework.bars import progress_bar
-from piecework.cli.options import reading_options
+from piecework.cli.notes import progress
+from piecework.cli.options import PRESET, reading_options
+from piecework.cli.parameters import InputFile, OutputFile, command, option, quiet_option
 from piecework.cli.streams import check_output
 from piecework.cli.tables import show_table
+from piecework.cli.tokenizer_options import (
+    Hints,
+    load_each,
+    tokenizer_argument,
+    tokenizer_options,
+)
 from piecework.files import whole_stream
 
 _EXAMPLE = """\b
@@ -23,19 +30,48 @@ Example:
 """
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("tokenizers", nargs=-1, required=True, metavar="TOKENIZER...")
-@click.option(
-    "--corpus", multiple=True, required=True, help="Text to measure on; repeatable; - too."
+@command(epilog=_EXAMPLE)
+@tokenizer_argument("tokenizers", nargs=-1, required=True, metavar="TOKENIZER...")
+@option(
+    "--corpus",
+    section="Corpus",
+    multiple=True,
+    required=True,
+    type=InputFile(),
+    help="Text to measure on; repeatable; - too.",
 )
-@click.option("--gold", help="Segmented words, as in SIGMORPHON 2022, to score boundaries by.")
-@click.option(
-    "--words", default="whitespace", show_default=True, help="Preset whose words count as words."
+@option(
+    "--gold",
+    section="Corpus",
+    type=InputFile(),
+    help="Segmented words, as in SIGMORPHON 2022, to score boundaries by.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-@click.option("--html", "html_path", metavar="FILE", help="Write a page that needs nothing else.")
-@click.option("--plot", "plot_directory", metavar="DIR", help="Write pictures (extra: plot).")
+@option(
+    "--words",
+    section="Corpus",
+    type=PRESET,
+    default="whitespace",
+    show_default=True,
+    help="Preset whose words count as words.",
+)
 @reading_options
+@tokenizer_options
+@option("--json", "as_json", section="Output", is_flag=True, help="Print the figures as JSON.")
+@option(
+    "--html",
+    "html_path",
+    section="Output",
+    type=OutputFile(),
+    help="Write a page that needs nothing else.",
+)
+@option(
+    "--plot",
+    "plot_directory",
+    section="Output",
+    metavar="DIR",
+    help="Write pictures (extra: plot).",
+)
+@quiet_option
 def compare(
     tokenizers: tuple[str, ...],
     corpus: tuple[str, ...],
@@ -47,6 +83,7 @@ def compare(
     field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
+    hints: Hints,
 ) -> None:
     """Measure each TOKENIZER on a corpus and print the measures side by side.
 
@@ -59,9 +96,9 @@ def compare(
         check_output(html_path)
     if plot_directory:
         pw.analysis.check_plots()
-    named = {name: pw.Tokenizer.load(path) for name, path in _names(tokenizers).items()}
+    named = load_each(_names(tokenizers), hints)
     standard = pw.analysis.read_gold(gold) if gold else None
-    with progress_bar("measuring") as progress:
+    with progress("measuring") as update:
         found = pw.analysis.compare_files(
             named,
             list(corpus),
@@ -70,7 +107,7 @@ def compare(
             field=field,
             errors=errors,
             workers=workers,
-            progress=progress,
+            progress=update,
         )
     if html_path:
         with whole_stream(html_path) as stream:

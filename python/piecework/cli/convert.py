@@ -10,7 +10,11 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework.cli.streams import line_batches
+from piecework.cli.notes import note
+from piecework.cli.parameters import InputFile, TokenizerOutput, command, option, quiet_option
+from piecework.cli.streams import line_batches, save_tokenizer
+from piecework.cli.tokenizer_options import Hints, load_tokenizer, tokenizer_options
+from piecework.formats import name_of_format, name_of_written_format
 
 _EXAMPLE = """\b
 Example:
@@ -23,36 +27,30 @@ Example:
 _DIFFERS = 1
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("source", metavar="SRC")
-@click.argument("target", metavar="DST")
-@click.option("--merges", help="Merges that belong to a vocab.json.")
-@click.option("--encoding", help=f"What ranks are: {', '.join(pw.spec.ENCODINGS)}.")
-@click.option(
-    "--pattern", help="How ranks, or a vocabulary with merges, split text: name or regex."
-)
-@click.option(
-    "--verify", "corpus", metavar="CORPUS", help="Encode this text with both, line by line."
-)
-@click.option("--force", is_flag=True, help="Write what DST can hold, and say what is lost.")
+@command(epilog=_EXAMPLE)
+@click.argument("source", metavar="SRC", type=InputFile())
+@click.argument("target", metavar="DST", type=TokenizerOutput(directories=True))
+@tokenizer_options
+@option("--verify", "corpus", metavar="CORPUS", help="Encode this text with both, line by line.")
+@option("--force", is_flag=True, help="Write what DST can hold, and say what is lost.")
+@quiet_option
 def convert(
     source: str,
     target: str,
-    merges: str | None,
-    encoding: str | None,
-    pattern: str | None,
+    hints: Hints,
     corpus: str | None,
     force: bool,
 ) -> None:
     """Convert the tokenizer SRC to the format that the name of DST says.
 
     .txt is a vocab.txt, .tiktoken ranks, .model SentencePiece's, a directory (or a name that ends in /)
-    vocab.json with merges.txt, anything else a tokenizer.json. What DST would lose is refused. Exit code 1:
-    --verify found a difference.
+    vocab.json with merges.txt, .json or - (stdout) a tokenizer.json. What DST would lose is refused.
+    Exit code 1: --verify found a difference.
     """
-    original = pw.Tokenizer.load(source, merges=merges, encoding=encoding, pattern=pattern)
-    loaded = _with_stages_for(original, target, force=force)
-    written = _written_and_read_again(loaded, target)
+    original = load_tokenizer(source, hints)
+    name = "tokenizer.json" if target == "-" else target
+    loaded = _with_stages_for(original, name, force=force)
+    written = _written_and_read_again(loaded, name)
     lost = _lost(loaded, written)
     if lost and not force:
         raise pw.errors.ArgumentError(
@@ -66,7 +64,11 @@ def convert(
         _verify(original, written, corpus)
     if target.endswith("/"):
         Path(target).mkdir(parents=True, exist_ok=True)
-    loaded.save(target)
+    save_tokenizer(loaded, target)
+    before = name_of_format(source, bool(hints["merges"]), hints["encoding"])
+    after = name_of_written_format(target)
+    entries = f"converted {before} to {after}, {loaded.get_vocab_size():,} entries"
+    note(entries + ("" if target == "-" else f", saved as {target}"))
 
 
 def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw.Tokenizer:
@@ -181,7 +183,7 @@ def _verify(before: pw.Tokenizer, after: pw.Tokenizer, corpus: str) -> None:
                 _show_difference(line.place, (before, mine), (after, other))
                 raise click.exceptions.Exit(_DIFFERS)
         lines, tokens = lines + len(batch), tokens + sum(map(len, old))
-    click.echo(f"piecework: {lines} lines, {tokens} tokens, all equal", err=True)
+    note(f"piecework: {lines} lines, {tokens} tokens, all equal")
 
 
 def _show_difference(place: str, *sides: tuple[pw.Tokenizer, list[int]]) -> None:

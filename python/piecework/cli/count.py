@@ -8,7 +8,9 @@ from typing import Literal
 import click
 
 import piecework as pw
+from piecework.cli.notes import note
 from piecework.cli.options import COUNTS_SUFFIXES, corpus_options, counts_by
+from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.streams import check_output
 from piecework.files import whole_stream
 
@@ -20,17 +22,19 @@ Example:
 """
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("corpus", nargs=-1, required=True)
+@command(epilog=_EXAMPLE)
+@click.argument("corpus", nargs=-1, required=True, type=InputFile())
 @corpus_options
-@click.option(
+@option(
     "--first-source",
+    section="Corpus",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
     help="Number of the first file; only --ties first-seen needs distinct numbers in all shards.",
 )
-@click.option("-o", "--output", "path", required=True, help="*.parquet, *.tsv, or - for TSV.")
+@output_option("*.parquet, *.tsv, or - for TSV.", required=True)
+@quiet_option
 def count(
     corpus: tuple[str, ...],
     preset: str | None,
@@ -40,9 +44,10 @@ def count(
     first_source: int,
     path: str,
 ) -> None:
-    """Count the words of CORPUS: text or .jsonl files, also .gz or .zst, directories, - for stdin.
+    """Count the words of CORPUS, to train from once or often.
 
-    Counts files (.parquet, .tsv) are merged into one.
+    CORPUS: text or .jsonl files, both also as .gz or .zst, directories of them, - for stdin. Counts
+    files (.parquet, .tsv) are merged into one.
     """
     plan = pw.train.Plan.of(None, None, preset or "bert-uncased", {})
     if path != "-" and Path(path).suffix.lower() not in COUNTS_SUFFIXES:
@@ -56,4 +61,4 @@ def count(
             counts.write_tsv(stream)
     else:
         counts.save(path)
-        click.echo(f"{counts.total:,} words, {len(counts):,} distinct, saved as {path}", err=True)
+        note(f"{counts.total:,} words, {len(counts):,} distinct, saved as {path}")

@@ -5,7 +5,14 @@ from __future__ import annotations
 import click
 
 import piecework as pw
+from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.streams import Line, line_batches
+from piecework.cli.tokenizer_options import (
+    Hints,
+    load_tokenizer,
+    tokenizer_argument,
+    tokenizer_options,
+)
 from piecework.files import whole_stream
 
 _EXAMPLE = """\b
@@ -15,21 +22,24 @@ Example:
 """
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("tokenizer")
-@click.argument("files", nargs=-1, metavar="[FILE|-]...")
-@click.option("--keep-special-tokens", is_flag=True, help="Write [CLS], [SEP] and the like too.")
-@click.option("--no-clean-up", is_flag=True, help="Leave the spaces before punctuation.")
-@click.option("-o", "--output", "path", default="-", help="Output file  [default: stdout]")
+@command(epilog=_EXAMPLE)
+@tokenizer_argument()
+@click.argument("files", nargs=-1, metavar="[FILE|-]...", type=InputFile())
+@tokenizer_options
+@option("--keep-special-tokens", is_flag=True, help="Write [CLS], [SEP] and the like too.")
+@option("--no-clean-up", is_flag=True, help="Leave the spaces before punctuation.")
+@output_option("Output file  [default: stdout]", default="-")
+@quiet_option
 def decode(
     tokenizer: str,
     files: tuple[str, ...],
     keep_special_tokens: bool,
     no_clean_up: bool,
     path: str,
+    hints: Hints,
 ) -> None:
-    """Decode each line of ids, separated by blanks, of the FILEs (stdin without any, or for -)."""
-    loaded = pw.Tokenizer.load(tokenizer)
+    """Decode the ids in the FILEs to text, a line for each row."""
+    loaded = load_tokenizer(tokenizer, hints)
     size = 1 + max(loaded.get_vocab().values(), default=-1)
     with whole_stream(path) as stream:
         for lines in line_batches(files or ("-",)):

@@ -8,8 +8,15 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework.bars import progress_bar
+from piecework.cli.notes import note, progress
 from piecework.cli.options import reading_options
+from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
+from piecework.cli.tokenizer_options import (
+    Hints,
+    load_tokenizer,
+    tokenizer_argument,
+    tokenizer_options,
+)
 
 _EXAMPLE = """\b
 Example:
@@ -20,59 +27,73 @@ Example:
 """
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("tokenizer")
-@click.argument("files", nargs=-1, metavar="[FILE|-]...")
-@click.option(
+@command(epilog=_EXAMPLE)
+@tokenizer_argument()
+@click.argument("inputs", nargs=-1, metavar="[FILE|-]...", type=InputFile())
+@reading_options
+@tokenizer_options
+@option(
     "--format",
+    section="Output",
     type=click.Choice(list(pw.corpus_output.FORMATS)),
     default="ids",
     show_default=True,
     help="jsonl gives ids, tokens and character offsets; npy and megatron make two files.",
 )
-@click.option(
+@option(
     "--parallel",
+    section="Corpus",
     is_flag=True,
     help="The FILEs are translations of each other: a line that is empty in one is dropped from all.",
 )
-@click.option("--keep-empty", is_flag=True, help="Keep lines that are empty or blank.")
-@click.option("--append-eod", metavar="TOKEN", help="End each row with this token.")
-@click.option("--no-special-tokens", is_flag=True, help="Leave out [CLS], [SEP] and the like.")
-@click.option(
-    "--no-parse-special", is_flag=True, help="Take special tokens written in the text as text."
+@option(
+    "--keep-empty",
+    section="Output",
+    is_flag=True,
+    help="Keep lines that are empty or blank; jsonl always does.",
 )
-@reading_options
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
+@option("--append-eod", section="Output", metavar="TOKEN", help="End each row with this token.")
+@option(
+    "--no-special-tokens",
+    section="Output",
+    is_flag=True,
+    help="Leave out [CLS], [SEP] and the like.",
+)
+@option(
+    "--parse-special/--no-parse-special",
+    section="Output",
+    default=None,
+    help="Take special tokens written in the text as such, or as text.  [default: as the tokenizer does]",
+)
+@output_option(
+    "Output of all FILEs, or one for each FILE.  [default: stdout]",
+    name="outputs",
     multiple=True,
     default=["-"],
-    help="Output of all FILEs, or one for each FILE.  [default: stdout]",
 )
+@quiet_option
 def encode(
     tokenizer: str,
-    files: tuple[str, ...],
+    inputs: tuple[str, ...],
+    hints: Hints,
     outputs: tuple[str, ...],
     no_special_tokens: bool,
-    no_parse_special: bool,
     **settings: Any,
 ) -> None:
-    """Encode each line of the FILEs (stdin without any, or for -) with TOKENIZER.
+    """Encode each line of the FILEs with TOKENIZER.
 
-    FILEs are plain text or JSON lines (.jsonl), also with gzip or Zstandard. One output takes all of
-    them, one after the other; as many outputs as FILEs take one each. Empty lines are dropped unless
-    --keep-empty.
+    FILEs (stdin without any, or for -) are plain text or JSON lines (.jsonl), also with gzip or
+    Zstandard. One output takes all of them, one after the other; as many outputs as FILEs take one each.
+    Empty lines are dropped unless --keep-empty.
     """
-    loaded = pw.Tokenizer.load(tokenizer)
-    with progress_bar("encoding") as progress:
+    loaded = load_tokenizer(tokenizer, hints)
+    with progress("encoding") as update:
         done = pw.encode_files(
             loaded,
-            files or ["-"],
+            inputs or ["-"],
             outputs,
             add_special_tokens=not no_special_tokens,
-            parse_special=False if no_parse_special else None,
-            progress=progress,
+            progress=update,
             **settings,
         )
     _report(done, outputs)
@@ -91,4 +112,4 @@ def _report(done: pw.EncodedFiles, outputs: Sequence[str]) -> None:
     if to_files:
         parts.append(f"{' + '.join(f'{count:,}' for count in done.tokens)} tokens")
         parts.append(f"saved as {' '.join(outputs)}")
-    click.echo(", ".join(parts), err=True)
+    note(", ".join(parts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import click
@@ -9,7 +10,16 @@ import click
 import piecework as pw
 from piecework.cli.explain_text import explain_text
 from piecework.cli.explain_training import explain_training
-from piecework.cli.options import corpus_options, counts_of, trainer_of, training_options
+from piecework.cli.options import (
+    corpus_options,
+    counts_by,
+    given_options,
+    kind_of_model,
+    training_options,
+)
+from piecework.cli.parameters import InputFile, command, option
+from piecework.cli.sentencepiece_options import sentencepiece_options
+from piecework.cli.tokenizer_options import Hints, load_tokenizer, tokenizer_options
 
 _EXAMPLE = """\b
 Example:
@@ -18,17 +28,21 @@ Example:
 """
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("arguments", nargs=-1, required=True, metavar="(TOKENIZER TEXT | CORPUS...)")
-@click.option("--training", is_flag=True, help="Train on CORPUS and print the learner's steps.")
-@click.option(
+@command(epilog=_EXAMPLE)
+@click.argument(
+    "arguments", nargs=-1, required=True, metavar="(TOKENIZER TEXT | CORPUS...)", type=InputFile()
+)
+@option("--training", is_flag=True, help="Train on CORPUS and print the learner's steps.")
+@option(
     "--steps",
     default=20,
     show_default=True,
     help="Merges of each word; lines of each list of --training.",
 )
-@training_options
+@partial(tokenizer_options, shared=("special_tokens",))
 @corpus_options
+@training_options
+@sentencepiece_options
 def explain(
     arguments: tuple[str, ...],
     training: bool,
@@ -38,23 +52,25 @@ def explain(
     field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
+    hints: Hints,
     **settings: Any,
 ) -> None:
-    """Print each stage of encoding TEXT with TOKENIZER, or with --training of learning from CORPUS.
+    """Print each stage of encoding TEXT, or of learning from CORPUS.
 
-    Use --training on small corpora; the other options are those of `piecework train`.
+    TEXT is encoded with TOKENIZER; with --training a tokenizer is learned from CORPUS. Use --training on
+    small corpora; the other options are those of `piecework train`.
     """
     if training:
-        chosen = pw.train.preset_for(model, preset)
-        trainer = trainer_of(model, settings, chosen)
-        counts = counts_of(arguments, chosen, field, errors, workers)
-        explain_training(counts, trainer, steps)
+        given = given_options(settings)
+        plan = pw.train.Plan.of(None, kind_of_model(model, given), preset, given)
+        counts = counts_by(arguments, plan.pipeline, field, errors, workers, plan.sentences)
+        explain_training(counts, plan.trainer, steps)
         return
     if len(arguments) != 2:
         found = f"{len(arguments)} arguments"
         raise pw.errors.ArgumentError(
-            "explain", found, "TOKENIZER and one TEXT in quotes, or --training"
+            "arguments", found, "TOKENIZER and one TEXT in quotes, or --training"
         )
-    loaded = pw.Tokenizer.load(arguments[0])
+    loaded = load_tokenizer(arguments[0], hints).with_special_in_text("parse")
     text = arguments[1].encode(errors="surrogateescape").decode(errors="replace")
     explain_text(loaded, text, steps)

@@ -35,6 +35,8 @@ def explain_training(counts: pw.Counts, trainer: pw.train.Trainer, steps: int) -
         entries: Sequence[str] = learned.entries
     elif isinstance(trainer, pw.UnigramTrainer):
         entries = _explain_unigram(counts, trainer, steps)
+    elif isinstance(trainer, pw.SentencePieceTrainer):
+        entries = _explain_sentencepiece(counts, trainer, steps)
     else:
         entries = list(trainer.learn(counts).vocab)
     click.echo(f"vocabulary ({len(entries):,})")
@@ -44,17 +46,25 @@ def explain_training(counts: pw.Counts, trainer: pw.train.Trainer, steps: int) -
 def _explain_unigram(counts: pw.Counts, trainer: pw.UnigramTrainer, steps: int) -> list[str]:
     """Print the estimates and the best pieces; return all entries."""
     learned = trainer.learn_pieces(counts)
-    estimates = [
-        f"{step.pieces:,} pieces  log-likelihood {step.log_likelihood:.6g}"
-        for step in learned.steps
-    ]
-    _say("estimates", estimates, steps)
+    _say("estimates", _estimate_lines(learned.steps), steps)
     reserved = {*trainer.special_tokens, *trainer.user_defined_symbols}
     scored = [
         f"{piece}  {_score(score)}" for piece, score in learned.pieces if piece not in reserved
     ]
     _say("scores", scored, steps)
     return [piece for piece, _ in learned.pieces]
+
+
+def _explain_sentencepiece(
+    counts: pw.Counts, trainer: pw.SentencePieceTrainer, steps: int
+) -> list[str]:
+    """Print the estimates of Unigram and the best pieces; return all pieces in the order of ids."""
+    learned = trainer.learn_pieces(counts)
+    if learned.steps:
+        _say("estimates", _estimate_lines(learned.steps), steps)
+    scored = [f"{piece}  {_score(score)}" for piece, score in learned.pieces]
+    _say("scores", scored, steps)
+    return [piece.text for piece in trainer.learn(counts).pieces]
 
 
 def _explain_start(
@@ -89,6 +99,13 @@ def _explain_bpe_start(words: list[tuple[str, int]], trainer: pw.BPETrainer, ste
     _say("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
     pairs = bpe.count_pairs(splits, settings).most_common()
     _say("pair counts", [f"{left} {right}  {count}" for (left, right), count in pairs], steps)
+
+
+def _estimate_lines(learning_steps: Iterable[pw.train.LearningStep]) -> list[str]:
+    return [
+        f"{step.pieces:,} pieces  log-likelihood {step.log_likelihood:.6g}"
+        for step in learning_steps
+    ]
 
 
 def _merge_lines(joins: Iterable[pw.train.Join]) -> list[str]:

@@ -8,7 +8,22 @@ import click
 
 import piecework as pw
 from piecework.cli.options import counts_by, reading_options
+from piecework.cli.parameters import (
+    InputFile,
+    TokenizerOutput,
+    command,
+    is_quiet,
+    option,
+    output_option,
+    quiet_option,
+)
 from piecework.cli.resizing import check_outputs, map_option, save_resized
+from piecework.cli.tokenizer_options import (
+    Hints,
+    load_tokenizer,
+    tokenizer_argument,
+    tokenizer_options,
+)
 
 _EXAMPLE = """\b
 Example:
@@ -16,26 +31,39 @@ Example:
 """
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("tokenizer")
-@click.argument("corpus", nargs=-1, required=True)
-@click.option("-n", "n", type=click.IntRange(min=0), required=True, help="Entries to add.")
-@click.option(
+@command(epilog=_EXAMPLE)
+@tokenizer_argument()
+@click.argument("corpus", nargs=-1, required=True, type=InputFile())
+@option(
+    "-n",
+    "n",
+    section="Vocabulary",
+    type=click.IntRange(min=0),
+    required=True,
+    help="Entries to add.",
+)
+@option(
     "--score",
+    section="Vocabulary",
     type=click.Choice(["likelihood", "frequency", "pmi"]),
     help="How WordPiece chooses pairs.  [default: likelihood; BPE: frequency]",
 )
-@click.option(
+@option(
     "--min-frequency",
+    section="Vocabulary",
     type=click.IntRange(min=0),
     default=2,
     show_default=True,
     help="Leave out rarer pairs.",
 )
-@click.option("--max-token-length", type=click.IntRange(min=1), help="In characters.")
+@option(
+    "--max-token-length", section="Vocabulary", type=click.IntRange(min=1), help="In characters."
+)
 @reading_options
+@tokenizer_options
 @map_option
-@click.option("-o", "--output", "path", required=True, help="tokenizer.json, *.txt or -.")
+@output_option("tokenizer.json, *.txt or -.", type=TokenizerOutput(), required=True)
+@quiet_option
 def extend(
     tokenizer: str,
     corpus: tuple[str, ...],
@@ -46,6 +74,7 @@ def extend(
     field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
+    hints: Hints,
     map_path: str | None,
     path: str,
 ) -> None:
@@ -53,7 +82,7 @@ def extend(
 
     CORPUS: what `piecework train` takes; counts must have been made with the tokenizer's pipeline.
     """
-    loaded = pw.Tokenizer.load(tokenizer)
+    loaded = load_tokenizer(tokenizer, hints)
     check_outputs(path, map_path)
     pipeline = pw.train.pipeline_of(loaded.spec)
     counts = counts_by(corpus, pipeline, field, errors, workers)
@@ -63,6 +92,6 @@ def extend(
         score=score,
         min_frequency=min_frequency,
         max_token_length=max_token_length,
-        show_progress=True,
+        show_progress=not is_quiet(),
     )
     save_resized(larger, id_map, path, map_path)

@@ -8,6 +8,13 @@ from collections.abc import Sequence
 import click
 
 import piecework as pw
+from piecework.cli.parameters import command, option
+from piecework.cli.tokenizer_options import (
+    Hints,
+    load_tokenizer,
+    tokenizer_argument,
+    tokenizer_options,
+)
 from piecework.cli.visible import visible
 
 _EXAMPLE = """\b
@@ -27,17 +34,18 @@ _STAGES = (
 )
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("tokenizer")
-@click.option("--show", default=10, show_default=True, help="Examples of each kind of token.")
-@click.option("--json", "as_json", is_flag=True, help="Print the kinds of tokens, whole, as JSON.")
-def inspect(tokenizer: str, show: int, as_json: bool) -> None:
+@command(epilog=_EXAMPLE)
+@tokenizer_argument()
+@tokenizer_options
+@option("--show", default=10, show_default=True, help="Examples of each kind of token.")
+@option("--json", "as_json", is_flag=True, help="Print the kinds of tokens, whole, as JSON.")
+def inspect(tokenizer: str, show: int, as_json: bool, hints: Hints) -> None:
     """Print the pipeline of TOKENIZER, its sizes, and its tokens by kind.
 
     Byte tokens stand for one byte each. Invalid UTF-8: no text alone. Numeric: nothing but decimal
     digits. Unreachable: no text was found that gives the token. Duplicates stand for the same text.
     """
-    loaded = pw.Tokenizer.load(tokenizer)
+    loaded = load_tokenizer(tokenizer, hints)
     found = pw.analysis.inspect(loaded)
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))

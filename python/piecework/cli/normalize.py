@@ -8,6 +8,7 @@ import click
 
 import piecework as pw
 from piecework.cli.options import errors_option
+from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.streams import line_batches, text_of
 from piecework.files import whole_stream
 
@@ -19,20 +20,24 @@ Example:
 """
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("files", nargs=-1, metavar="[FILE|-]...")
-@click.option(
+@command(epilog=_EXAMPLE)
+@click.argument("files", nargs=-1, metavar="[FILE|-]...", type=InputFile())
+@option(
     "--rules",
     required=True,
     metavar="NAME|TSV",
     help=f"{', '.join(pw.NormalizationRules.NAMES)}; or a file of rules, on each line source, tab, "
     "replacement, in hexadecimal code points.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write text and offsets as JSON lines.")
+@option("--json", "as_json", is_flag=True, help="Write text and offsets as JSON lines.")
 @errors_option
-@click.option("-o", "--output", "path", default="-", help="Output file  [default: stdout]")
+@output_option("Output file  [default: stdout]", default="-")
+@quiet_option
 def normalize(files: tuple[str, ...], rules: str, as_json: bool, errors: str, path: str) -> None:
-    """Normalize each line of the FILEs (stdin without any, or for -) by rules as SentencePiece has them."""
+    """Normalize each line of the FILEs by rules as SentencePiece has them.
+
+    Without FILEs, and for -, stdin is read.
+    """
     loaded = _rules_of(rules)
     write = _json_of if as_json else pw.NormalizationRules.normalize
     with whole_stream(path) as stream:

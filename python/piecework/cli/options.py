@@ -2,149 +2,176 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import click
+from click.core import ParameterSource
 
 import piecework as pw
-from piecework.bars import progress_bar
+from piecework.cli.notes import progress
+from piecework.cli.parameters import Name, apply, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 COUNTS_SUFFIXES = (".parquet", ".tsv")
+PRESET = Name(tuple(dict.fromkeys((*pw.train.PRESETS, *pw.train.SENTENCEPIECE_PRESETS))), "preset")
 
 
 def corpus_options(command: Command) -> Command:
     """Add the pipeline that makes words of a corpus, and how to read it."""
-    names = dict.fromkeys((*pw.train.PRESETS, *pw.train.SENTENCEPIECE_PRESETS))
-    preset = click.option("--preset", help=f"Pipeline: {', '.join(names)}.")
+    preset = option(
+        "--preset",
+        section="Corpus",
+        type=PRESET,
+        help=f"Pipeline: {', '.join(PRESET.names)}.",
+    )
     return preset(reading_options(command))
 
 
 def reading_options(command: Command) -> Command:
     """Add how to read a corpus."""
-    field = click.option(
+    field = option(
         "--field",
-        help='Text field of JSON lines; with it, stdin is read as JSON lines.  [default: "text"]',
+        section="Corpus",
+        metavar="NAME",
+        help="Text field of JSON lines; with it, stdin is read as JSON lines.  [default: text]",
     )
-    return _with((field, errors_option, workers_option), command)
+    return apply((field, errors_option, workers_option), command)
 
 
 def errors_option(command: Command) -> Command:
     """Add what to do about invalid UTF-8."""
-    option = click.option(
+    decorate = option(
         "--errors",
+        section="Corpus",
         type=click.Choice(["replace", "strict"]),
         default="replace",
         show_default=True,
         help="What to do about invalid UTF-8.",
     )
-    return option(command)
+    return decorate(command)
 
 
 def workers_option(command: Command) -> Command:
     """Add the number of threads."""
-    option = click.option(
-        "--workers", type=click.IntRange(min=1), help="Threads  [default: all cores]"
+    decorate = option(
+        "--workers",
+        section="Corpus",
+        type=click.IntRange(min=1),
+        help="Threads  [default: all cores]",
     )
-    return option(command)
+    return decorate(command)
 
 
 def training_options(command: Command) -> Command:
     """Add the settings of the trainers; the defaults named are WordPiece's."""
-    options = (
-        click.option(
+    return apply(
+        (*_vocabulary_options(), *_wordpiece_options(), *_bpe_options(), *_unigram_options()),
+        command,
+    )
+
+
+def _vocabulary_options() -> tuple[Callable[[Command], Command], ...]:
+    add = partial(option, section="Vocabulary")
+    return (
+        add(
             "--model",
             type=click.Choice(["wordpiece", "bpe", "byte-bpe", "unigram", "word", "char"]),
             default="wordpiece",
             show_default=True,
             help="Kind of model.",
         ),
-        click.option(
+        add("--vocab-size", type=int, help="Entries in all.  [default: 30000; unigram: 8000]"),
+        add("--min-frequency", type=int, help="Leave out rarer pairs.  [default: 2]"),
+        add("--limit-alphabet", type=int, help="Keep this many characters."),
+        add(
+            "--initial-alphabet",
+            metavar="CHARS",
+            help="Characters to have in any case, as one string.",
+        ),
+        add(
+            "--special-token",
+            "special_tokens",
+            multiple=True,
+            metavar="TOKEN",
+            help="Repeatable, in id order.  [default: [PAD] [UNK] [CLS] [SEP] [MASK]]",
+        ),
+        add(
+            "--user-defined-symbol",
+            "user_defined_symbols",
+            multiple=True,
+            metavar="TOKEN",
+            help="Repeatable; always a token of its own (unigram, SentencePiece).",
+        ),
+    )
+
+
+def _wordpiece_options() -> tuple[Callable[[Command], Command], ...]:
+    add = partial(option, section="WordPiece")
+    return (
+        add(
             "--score",
             type=click.Choice(pw.train.SCORES),
             help="How WordPiece chooses pairs. pmi is the textbook formula and makes poor "
             "vocabularies of real text unless --min-frequency is high.  [default: likelihood]",
         ),
-        click.option(
-            "--vocab-size", type=int, help="Entries in all.  [default: 30000; unigram: 8000]"
-        ),
-        click.option("--min-frequency", type=int, help="Leave out rarer pairs.  [default: 2]"),
-        click.option("--limit-alphabet", type=int, help="Keep this many characters."),
-        click.option("--initial-alphabet", help="Characters to have in any case, as one string."),
-        click.option(
-            "--special-token",
-            "special_tokens",
-            multiple=True,
-            help="Repeatable, in id order.  [default: [PAD] [UNK] [CLS] [SEP] [MASK]]",
-        ),
-        click.option("--max-token-length", type=int, help="In characters, without ##."),
-        *unigram_options(),
-        click.option("--end-of-word-suffix", help="What ends a word's last piece (bpe only)."),
-        click.option(
+    )
+
+
+def _bpe_options() -> tuple[Callable[[Command], Command], ...]:
+    both = partial(option, section="WordPiece and BPE")
+    add = partial(option, section="BPE")
+    return (
+        both("--max-token-length", type=int, help="In characters, without ##."),
+        both(
             "--ties",
             type=click.Choice(list(dict.fromkeys((*pw.train.WORDPIECE_TIES, *pw.train.TIES)))),
-            help="Which of equally scored pairs is joined; first-seen needs first positions.  "
+            help="Which of equally scored pairs is merged; first-seen needs first positions.  "
             "[default: smallest-strings; frequency, bpe: lowest-ids; pmi: first-seen]",
         ),
+        add("--end-of-word-suffix", metavar="SUFFIX", help="What ends a word's last token."),
     )
-    return _with(options, command)
 
 
-def unigram_options() -> tuple[Callable[[Command], Command], ...]:
-    """Return the settings that only Unigram has."""
+def _unigram_options() -> tuple[Callable[[Command], Command], ...]:
+    both = partial(option, section="Unigram and SentencePiece")
+    add = partial(option, section="Unigram")
     return (
-        click.option(
-            "--user-defined-symbol",
-            "user_defined_symbols",
-            multiple=True,
-            help="Repeatable; always a token of its own (unigram).",
-        ),
-        click.option(
+        both(
             "--byte-fallback",
             is_flag=True,
             default=None,
-            help="Spell the unknown in bytes (unigram).",
+            help="Encode unknown characters as bytes.",
         ),
-        click.option(
+        both(
             "--character-coverage",
             type=float,
-            help="Share of the text that the alphabet makes up (unigram).  [default: 0.9995]",
+            help="Share of the text that the alphabet covers.  [default: 0.9995]",
         ),
-        click.option(
-            "--seed-size", type=int, help="Pieces to begin with (unigram).  [default: 1000000]"
+        both(
+            "--shrinking-factor",
+            type=float,
+            help="Share of the pieces that each pruning round keeps.  [default: 0.75]",
         ),
-        click.option(
-            "--max-piece-length", type=int, help="In characters (unigram).  [default: 16]"
-        ),
-        click.option(
-            "--shrinking-factor", type=float, help="What a round keeps (unigram).  [default: 0.75]"
-        ),
+        add("--seed-size", type=int, help="Pieces to begin with.  [default: 1000000]"),
+        add("--max-piece-length", type=int, help="In characters.  [default: 16]"),
     )
 
 
-def trainer_of(model: str, options: dict[str, Any], preset: pw.train.Preset) -> pw.train.Trainer:
-    """Make the trainer from the training options that were given, and what is usual with the preset."""
-    return pw.train.trainer_for(model, given_options(options), preset)
+def kind_of_model(model: str, given: Mapping[str, Any]) -> str | None:
+    """Return the kind of model that was asked for, None where the preset decides it."""
+    if "model_type" in given:
+        return "sentencepiece"
+    source = click.get_current_context().get_parameter_source("model")
+    return None if source is ParameterSource.DEFAULT else model
 
 
 def given_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None and value != ()}
-
-
-def counts_of(
-    corpus: Sequence[str],
-    preset: pw.train.Preset,
-    field: str | None,
-    errors: Literal["replace", "strict"],
-    workers: int | None,
-) -> pw.Counts:
-    """Count the words of a corpus as a preset makes them, or load and merge counts files."""
-    return counts_by(corpus, preset.pipeline, field, errors, workers)
 
 
 def counts_by(
@@ -164,23 +191,17 @@ def counts_by(
         return reduce(pw.Counts.merge, map(pw.Counts.load, corpus))
     if any(are_counts):
         raise pw.errors.ArgumentError("CORPUS", "text and counts files", "one kind of them")
-    with progress_bar("counting") as progress:
+    with progress("counting") as update:
         counts = pw.count_files(
             corpus,
             pipeline=pipeline,
             field=field,
             errors=errors,
             workers=workers,
-            progress=progress,
+            progress=update,
             sentences=sentences,
             first_source=first_source,
         )
     if not len(counts):
         raise pw.errors.CorpusError(", ".join(corpus), "no words", "text")
     return counts
-
-
-def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
-    for option in reversed(options):
-        command = option(command)
-    return command

@@ -7,10 +7,24 @@ from typing import Literal
 import click
 
 import piecework as pw
-from piecework.bars import progress_bar
+from piecework.cli.notes import progress
 from piecework.cli.options import reading_options
+from piecework.cli.parameters import (
+    InputFile,
+    TokenizerOutput,
+    command,
+    option,
+    output_option,
+    quiet_option,
+)
 from piecework.cli.resizing import check_outputs, map_option, save_resized
 from piecework.cli.streams import line_batches, text_of
+from piecework.cli.tokenizer_options import (
+    Hints,
+    load_tokenizer,
+    tokenizer_argument,
+    tokenizer_options,
+)
 
 _EXAMPLE = """\b
 Example:
@@ -19,21 +33,39 @@ Example:
 """
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("tokenizer")
-@click.option("--keep", "keep_path", metavar="FILE", help="Tokens to keep, one a line.")
-@click.option(
+@command(epilog=_EXAMPLE)
+@tokenizer_argument()
+@option(
+    "--keep",
+    "keep_path",
+    section="Vocabulary",
+    type=InputFile(),
+    help="Tokens to keep, one a line.",
+)
+@option(
     "--min-count",
+    section="Vocabulary",
     type=click.IntRange(min=1),
     help="Keep the tokens that occur so often in the corpus.",
 )
-@click.option(
-    "--corpus", multiple=True, metavar="FILE", help="Text or JSON lines, - for stdin; repeatable."
+@option(
+    "--drop-alphabet",
+    section="Vocabulary",
+    is_flag=True,
+    help="Let single characters and bytes go too.",
 )
-@click.option("--drop-alphabet", is_flag=True, help="Let single characters and bytes go too.")
+@option(
+    "--corpus",
+    section="Corpus",
+    multiple=True,
+    type=InputFile(),
+    help="Text or JSON lines, - for stdin; repeatable.",
+)
 @reading_options
+@tokenizer_options
 @map_option
-@click.option("-o", "--output", "path", required=True, help="tokenizer.json, *.txt or -.")
+@output_option("tokenizer.json, *.txt or -.", type=TokenizerOutput(), required=True)
+@quiet_option
 def prune(
     tokenizer: str,
     keep_path: str | None,
@@ -43,27 +75,29 @@ def prune(
     field: str | None,
     errors: Literal["replace", "strict"],
     workers: int | None,
+    hints: Hints,
     map_path: str | None,
     path: str,
 ) -> None:
-    """Keep only some tokens of TOKENIZER: those of a file, those that a corpus uses, or both.
+    """Keep only some tokens of TOKENIZER.
 
-    Special tokens, and what the tokens kept are made of, stay as well.
+    The tokens of a file are kept, those that a corpus uses, or both. Special tokens, and what the tokens
+    kept are made of, stay as well.
     """
     if keep_path is None and min_count is None:
         raise click.UsageError("give --keep or --min-count, or both")
     if (min_count is None) != (not corpus):
         raise click.UsageError("--min-count and --corpus go together")
-    loaded = pw.Tokenizer.load(tokenizer)
+    loaded = load_tokenizer(tokenizer, hints)
     check_outputs(path, map_path)
     keep: list[str | int] = []
     if keep_path is not None:
         lines = (line for batch in line_batches([keep_path]) for line in batch)
         keep += filter(None, (text_of(line, "strict") for line in lines))
     if min_count is not None:
-        with progress_bar("counting") as progress:
+        with progress("counting") as update:
             counts = pw.analysis.token_counts(
-                loaded, corpus, field=field, errors=errors, workers=workers, progress=progress
+                loaded, corpus, field=field, errors=errors, workers=workers, progress=update
             )
         keep += (counts >= min_count).nonzero()[0].tolist()
     smaller, id_map = loaded.prune(keep, keep_alphabet=not drop_alphabet)

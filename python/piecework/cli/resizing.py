@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import click
 import numpy as np
 
 import piecework as pw
+from piecework.cli.notes import note
+from piecework.cli.parameters import OutputFile, option
 from piecework.cli.streams import check_output, save_tokenizer
 from piecework.files import whole_file
 
@@ -21,9 +22,11 @@ MAP_SUFFIXES = (".npy", ".json")
 
 def map_option(command: Command) -> Command:
     """Add the option that names the file for the map of ids."""
-    return click.option(
+    return option(
         "--map",
         "map_path",
+        section="Output",
+        type=OutputFile(),
         metavar="*.npy|*.json",
         help="Also write the new id of each old one, -1 for none.",
     )(command)
@@ -47,7 +50,7 @@ def save_resized(
         _save_map(id_map, map_path)
     kept = int((id_map.new_ids >= 0).sum())
     sizes = f"{kept:,} tokens kept, {len(id_map.added):,} added"
-    click.echo(sizes + ("" if path == "-" else f", saved as {path}"), err=True)
+    note(sizes + ("" if path == "-" else f", saved as {path}"))
 
 
 def _save_map(id_map: pw.IdMap, path: str) -> None:

@@ -9,8 +9,11 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
+from piecework.cli.parameters import apply, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+_SECTION = "SentencePiece"
 
 # Those of other trainers are options already.
 _ELSEWHERE = {
@@ -49,15 +52,14 @@ _HELP = {
 
 def sentencepiece_options(command: Command) -> Command:
     """Add `--type`, and what SentencePiece's trainer can be told beside the options of the others."""
-    for option in reversed([_type_option(), *_setting_options()]):
-        command = option(command)
-    return command
+    return apply([_type_option(), *_setting_options()], command)
 
 
 def _type_option() -> Callable[[Command], Command]:
-    return click.option(
+    return option(
         "--type",
         "model_type",
+        section=_SECTION,
         type=click.Choice(pw.train.SENTENCEPIECE_TYPES),
         help="Train a SentencePiece model of this type, for a .model; in place of --model and --preset, "
         "with the options below.",
@@ -77,9 +79,19 @@ def _option(field: Field[Any]) -> Callable[[Command], Command]:
         default = flag if field.default else f"no{flag[1:]}"
         about = f"{about}  [default: {default.lstrip('-')}]".strip()
         both = f"{flag}/--no{flag[1:]}"
-        return click.option(both, field.name, default=None, help=about)
+        return option(both, field.name, section=_SECTION, default=None, help=about)
     if isinstance(field.default, tuple):
-        return click.option(flag.removesuffix("s"), field.name, multiple=True, help=about)
-    shown = f"{about}  [default: {field.default!r}]" if field.default not in (None, "") else about
+        return option(
+            flag.removesuffix("s"), field.name, section=_SECTION, multiple=True, help=about
+        )
+    shown = (
+        f"{about}  [default: {_shown(field.default)}]" if field.default not in (None, "") else about
+    )
     kind = type(field.default) if field.default is not None else str
-    return click.option(flag, field.name, type=kind, help=shown.strip() or None)
+    return option(flag, field.name, section=_SECTION, type=kind, help=shown.strip() or None)
+
+
+def _shown(default: object) -> str:
+    """Return a default as it is typed, in quotes where it has spaces."""
+    text = str(default)
+    return repr(text) if text != text.strip() else text

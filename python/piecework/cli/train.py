@@ -5,11 +5,24 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import click
-from click.core import ParameterSource
 
 import piecework as pw
-from piecework.bars import progress_bar
-from piecework.cli.options import corpus_options, counts_by, given_options, training_options
+from piecework.cli.notes import note, progress
+from piecework.cli.options import (
+    corpus_options,
+    counts_by,
+    given_options,
+    kind_of_model,
+    training_options,
+)
+from piecework.cli.parameters import (
+    InputFile,
+    TokenizerOutput,
+    command,
+    is_quiet,
+    output_option,
+    quiet_option,
+)
 from piecework.cli.sentencepiece_options import sentencepiece_options
 from piecework.cli.streams import check_output, save_tokenizer
 
@@ -23,12 +36,17 @@ Example:
 """
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("corpus", nargs=-1, required=True)
-@training_options
+@command(epilog=_EXAMPLE)
+@click.argument("corpus", nargs=-1, required=True, type=InputFile())
 @corpus_options
-@click.option("-o", "--output", "path", required=True, help="tokenizer.json, *.model, *.txt or -.")
+@training_options
 @sentencepiece_options
+@output_option(
+    "tokenizer.json, *.model, *.txt or another format by suffix, or - for stdout.",
+    type=TokenizerOutput(),
+    required=True,
+)
+@quiet_option
 def train(
     corpus: tuple[str, ...],
     model: str,
@@ -45,19 +63,19 @@ def train(
     counts that `piecework count` made (.parquet, .tsv).
     """
     given = given_options(settings)
-    plan = pw.train.Plan.of(None, _kind(model, given), preset, given)
+    plan = pw.train.Plan.of(None, kind_of_model(model, given), preset, given)
     check_output(path)
     _check_portable(plan, path)
     if plan.tests:
         # Sentences are kept in the model, which counts no longer have.
         learned = pw.Tokenizer.train(
             corpus,
-            model=_kind(model, given),
+            model=kind_of_model(model, given),
             preset=preset,
             field=field,
             errors=errors,
             workers=workers,
-            show_progress=True,
+            show_progress=not is_quiet(),
             **given,
         )
         source = "sentences"
@@ -67,7 +85,7 @@ def train(
         source = f"{len(counts):,} distinct words"
     save_tokenizer(learned, path)
     entries = f"{learned.get_vocab_size():,} entries from {source}"
-    click.echo(f"learned {entries}" + ("" if path == "-" else f", saved as {path}"), err=True)
+    note(f"learned {entries}" + ("" if path == "-" else f", saved as {path}"))
 
 
 def _check_portable(plan: pw.train.Plan, path: str) -> None:
@@ -86,16 +104,8 @@ def _check_portable(plan: pw.train.Plan, path: str) -> None:
 
 
 def _learned(counts: pw.Counts, plan: pw.train.Plan, workers: int | None) -> pw.Tokenizer:
-    with progress_bar("learning") as progress:
+    with progress("learning") as update:
         spec = pw.train.learn_spec(
-            counts, plan.trainer, plan.preset, progress=progress, workers=workers
+            counts, plan.trainer, plan.preset, progress=update, workers=workers
         )
     return pw.Tokenizer.from_spec(spec)
-
-
-def _kind(model: str, given: dict[str, Any]) -> str | None:
-    """Return the kind of model that was asked for; without a word on it the preset says."""
-    if "model_type" in given:
-        return "sentencepiece"
-    source = click.get_current_context().get_parameter_source("model")
-    return None if source is ParameterSource.DEFAULT else model

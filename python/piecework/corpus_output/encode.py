@@ -90,13 +90,13 @@ def encode_files(
     from a pipe are encoded as they arrive.
 
     `format`: `tokens`, `ids` and `jsonl` write a line each. `jsonl` keeps empty lines, and its objects
-    begin with the `file` (where one output has several), the `line` from 1, and the `id` of an input object
-    that has one. `npy` writes flat ids, uint16 where the vocabulary fits and uint32 otherwise, and int64 row offsets beside them (`a.npy`,
-    `a.row_offsets.npy`). `arrow` (an IPC file) and `parquet` write a column `ids` of lists of uint32.
-    `megatron` writes `a.bin` and `a.idx`. `append_eod` ends each row with that token (not for `jsonl`);
-    where the post-processor ends rows with it already, also pass `add_special_tokens=False`. Padding to
-    the longest of a batch is left out, as a file has no batches; truncation and padding to a fixed length
-    are those of the tokenizer.
+    begin with the `file` (where one output has several), the `line` from 1, and the `id` of an input
+    object that has one. `npy` writes flat ids, uint16 where the vocabulary fits and uint32 otherwise,
+    and int64 row offsets beside them (`a.npy`, `a.row_offsets.npy`). `arrow` (an IPC file) and `parquet`
+    write a column `ids` of lists of uint32. `megatron` writes `a.bin` and `a.idx`. `append_eod` ends
+    each row with that token (not for `jsonl`); where the post-processor ends rows with it already, also
+    pass `add_special_tokens=False`. Padding to the longest of a batch is left out, as a file has no
+    batches; truncation and padding to a fixed length are those of the tokenizer.
 
     Memory is constant: a few batches of about 2 MB of text, and the longest line. `workers` threads
     encode (None: one a processor) while other lines are read and written. `progress` is called with

@@ -8,7 +8,7 @@ from typing import Any
 
 from piecework.errors import ArgumentError
 from piecework.train.pipeline import Pipeline
-from piecework.train.presets import Preset, preset_for
+from piecework.train.presets import PRESETS, Preset, preset_for
 from piecework.train.sentencepiece_presets import (
     SENTENCEPIECE_PRESETS,
     SentencePiecePreset,
@@ -53,6 +53,9 @@ class Plan:
 
         Beside a preset of SentencePiece the kind is one of its types; "sentencepiece" is that of the preset.
         """
+        if isinstance(preset, str) and preset not in PRESETS.keys() | SENTENCEPIECE_PRESETS.keys():
+            names = ", ".join(dict.fromkeys((*PRESETS, *SENTENCEPIECE_PRESETS)))
+            raise ArgumentError("preset", repr(preset), f"one of {names}")
         if trainer is not None and (model is not None or settings):
             found = "model" if model is not None else next(iter(settings))
             raise ArgumentError(found, "a setting beside a trainer", "the trainer alone")
@@ -61,8 +64,12 @@ class Plan:
         kind = _kind(model, preset) if trainer is None else kind_of(trainer)
         if kind == "sentencepiece":
             return cls._of_sentencepiece(trainer, preset, settings)
-        if isinstance(preset, SentencePiecePreset):
-            raise ArgumentError("preset", preset.name, f"one of a pipeline for {kind!r}")
+        if _is_of_sentencepiece(preset):
+            name = preset.name if isinstance(preset, SentencePiecePreset) else preset
+            types = ", ".join(SENTENCEPIECE_TYPES)
+            expected = f"no model or one of {types}, or a preset of pipelines: {', '.join(PRESETS)}"
+            raise ArgumentError("preset", f"{name!r} beside the model {kind!r}", expected)
+        assert not isinstance(preset, SentencePiecePreset)
         chosen = preset_for(kind, preset)
         made = trainer_for(kind, settings, chosen) if trainer is None else trainer
         return cls(made, chosen, chosen.pipeline, Sentences())

@@ -1,0 +1,32 @@
+"""`piecework completion`: the script by which a shell completes commands, options and files."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class, shell_complete
+
+from piecework.cli.app import COMPLETE
+from piecework.cli.parameters import command
+
+_EXAMPLE = """\b
+Example:
+  piecework completion bash > ~/.local/share/bash-completion/completions/piecework
+  piecework completion zsh > "${fpath[1]}/_piecework"
+  piecework completion fish > ~/.config/fish/completions/piecework.fish
+"""
+
+
+@command(epilog=_EXAMPLE)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the completion script of SHELL: bash (4.4 or later), zsh or fish."""
+    kind = get_completion_class(shell)
+    assert kind is not None  # click has these three
+    script = kind(ctx.find_root().command, {}, "piecework", COMPLETE).source()
+    click.echo(script)
+
+
+def complete(commands: click.Command, instruction: str) -> int:
+    """Answer a shell that completes; return the exit code."""
+    return shell_complete(commands, {}, "piecework", COMPLETE, instruction)

@@ -1,0 +1,78 @@
+"""Messages of the library in the words of the command line: arguments by their flags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import click
+
+import piecework as pw
+
+
+def with_flags(error: pw.PieceworkError, parameters: Iterable[click.Parameter]) -> str:
+    """Return the message of an error with the flags of a command for the arguments of the library.
+
+    >>> option = click.Option(["--vocab-size"])
+    >>> with_flags(pw.errors.TrainingError("vocab_size", "6", "at least 15"), [option])
+    '--vocab-size: found 6, expected at least 15'
+
+    The place is replaced where it is an argument. In the rest `name=` and `name="value"` are, and names
+    of several words.
+    """
+    flags = flags_of(parameters)
+    place = error.place
+    if isinstance(error, (pw.errors.ArgumentError, pw.errors.TrainingError)):
+        place = _place(place, flags)
+    found = in_flags(error.found, flags)
+    expected = in_flags(error.expected, flags)
+    return str(pw.PieceworkError(in_flags(place, flags), found, expected))
+
+
+def flags_of(parameters: Iterable[click.Parameter]) -> dict[str, str]:
+    """Return what the user types for each name that the library may use."""
+    flags = {}
+    for parameter in parameters:
+        if isinstance(parameter, click.Option):
+            flag = max(parameter.opts, key=len)
+            for name in (parameter.name, flag.lstrip("-").replace("-", "_")):
+                flags[str(name)] = flag
+        else:
+            usage = re.search(r"[A-Z]+", parameter.human_readable_name)
+            flags[str(parameter.name)] = usage.group() if usage else str(parameter.name).upper()
+    return flags
+
+
+def in_flags(text: str, flags: Mapping[str, str]) -> str:
+    """Return a message with flags for the names of arguments in it.
+
+    >>> in_flags('expected encoding="cl100k_base", or merges=', {"encoding": "--encoding"})
+    'expected --encoding cl100k_base, or merges='
+    """
+
+    def keyword(match: re.Match[str]) -> str:
+        flag = flags.get(match["name"])
+        if flag is None:
+            return match[0]
+        return f"{flag} {match['value']}" if match["value"] else flag
+
+    def switch(match: re.Match[str]) -> str:
+        flag = flags.get(match["name"])
+        if flag is None or not flag.startswith("--"):
+            return match[0]
+        return flag if match["value"] == "True" else f"--no-{flag[2:]}"
+
+    def word(match: re.Match[str]) -> str:
+        return flags.get(match[0], match[0])
+
+    text = re.sub(r"\b(?P<name>[a-z_]+)=(?P<value>True|False)\b", switch, text)
+    text = re.sub(r'\b(?P<name>[a-z_]+)=(?:"(?P<value>[^"]*)"|(?![\w\'"<]))', keyword, text)
+    text = re.sub(r"(?<![\w'\"/.\[<-])[a-z]+(?:_[a-z]+)+(?![\w'\"/.\]>=-])", word, text)
+    return re.sub(r"(?<![\w'\"])None(?= for |: )", "nothing", text)
+
+
+def _place(place: str, flags: Mapping[str, str]) -> str:
+    match = re.match(r"[A-Za-z_]+(?=\W|$)", place)
+    if match is None or match[0] not in flags:
+        return place
+    return flags[match[0]] + place[match.end() :]

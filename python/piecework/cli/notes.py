@@ -1,0 +1,22 @@
+"""What a command says on stderr beside its result: progress, and a line in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import click
+
+from piecework.bars import progress_bar
+from piecework.cli.parameters import is_quiet
+
+
+def note(message: str) -> None:
+    """Print a line on stderr, unless `--quiet` was given."""
+    if not is_quiet():
+        click.echo(message, err=True)
+
+
+def progress(title: str) -> AbstractContextManager[Callable[[int, int], None]]:
+    """Return a context that gives `progress(done, total)`, which shows nothing after `--quiet`."""
+    return progress_bar(title, shown=not is_quiet())

@@ -1,0 +1,561 @@
+"""The first minute with the command line: help, completion, options that mean the same everywhere."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+
+import piecework as pw
+from piecework import bars
+from piecework.cli.app import VERBS, commands, run
+from piecework.cli.messages import in_flags, with_flags
+from piecework.cli.parameters import Context
+from piecework.train.trainers import BYTE_ALPHABET
+
+Run = Callable[..., tuple[int, str, str]]
+
+READS_A_TOKENIZER = "encode decode inspect explain compare bench extend prune convert".split()
+LONG = "train count encode decode compare bench extend prune convert normalize".split()
+TEXT = "hug pug hugs\npun bun\n"
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> str:
+    path = tmp_path / "corpus.txt"
+    path.write_text(TEXT * 20)
+    return str(path)
+
+
+@pytest.fixture
+def ranks(tmp_path: Path) -> str:
+    """Return ranks: every byte, and two merges."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b"hu", b"hug"]
+    path = tmp_path / "ranks.tiktoken"
+    lines = [f"{base64.b64encode(token).decode()} {rank}\n" for rank, token in enumerate(tokens)]
+    path.write_text("".join(lines))
+    return str(path)
+
+
+def command_named(verb: str) -> click.Command:
+    found = commands.get_command(Context(commands), verb)
+    assert found is not None
+    return found
+
+
+# ---- help
+
+
+def test_version_is_printed(cli: Run) -> None:
+    assert cli("--version") == (0, f"piecework {pw.__version__}\n", "")
+
+
+def test_without_a_command_the_help_is_shown_as_an_error(cli: Run) -> None:
+    code, out, err = cli()
+    assert (code, out) == (2, "")
+    assert err == cli("--help")[1]
+    assert "Commands:\n  train " in err
+
+
+IMPORTED = """
+import sys
+from piecework.cli.app import run
+code = run(sys.argv[1:])
+print(*sys.modules, file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], []])
+def test_help_imports_no_command(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED, *arguments], capture_output=True, text=True, check=False
+    )
+    modules = set(done.stderr.splitlines()[-1].split())
+    heavy = {"numpy", "rich", "json", "dataclasses", "hashlib", "pyarrow"}
+    parts = {"spec", "train", "vocabulary", "analysis", "corpus_output", "reference"}
+    assert not modules & heavy
+    assert not modules & {f"piecework.{part}" for part in parts}
+    assert not modules & {f"piecework.cli.{verb}" for verb in VERBS}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_list_of_commands_says_what_their_help_says(verb: str) -> None:
+    about = (command_named(verb).help or "").split("\n\n")[0].replace("\n", " ")
+    assert about.startswith(VERBS[verb].removesuffix("."))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("columns", ["20", "80", "200"])
+def test_help_fits_its_terminal(
+    cli: Run, monkeypatch: pytest.MonkeyPatch, verb: str, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    _, out, _ = cli(verb, "--help")
+    described = out.split("\n  Example:")[0]
+    width = min(max(int(columns), 50), 100)
+    lines = [line for line in described.splitlines() if "--no-" not in line and "[" not in line]
+    assert max(map(len, lines)) <= width
+
+
+def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
+    _, out, _ = cli("train", "--help")
+    sections = {}
+    title = ""
+    for line in out.splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            title = line[:-1]
+        elif line.startswith("  -"):
+            sections.setdefault(title, []).append(line.split()[0])
+    assert list(sections) == [
+        "Corpus",
+        "Vocabulary",
+        "WordPiece",
+        "WordPiece and BPE",
+        "BPE",
+        "Unigram and SentencePiece",
+        "Unigram",
+        "SentencePiece",
+        "Output",
+        "Other",
+    ]
+    assert "--preset" in sections["Corpus"]
+    assert "--vocab-size" in sections["Vocabulary"]
+    assert "--score" in sections["WordPiece"]
+    assert "--end-of-word-suffix" in sections["BPE"]
+    assert "--bos-id" in sections["SentencePiece"]
+    assert sections["Other"] == ["-q,", "-h,"]
+
+
+def test_headings_are_bold_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def help_of(color: bool | None) -> str:
+        monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_, **__: False)
+        with Context(commands, info_name="piecework") as context:
+            assert context.color is color
+            return context.get_help()
+
+    assert "\x1b[1mCommands:" in help_of(None)
+    monkeypatch.setenv("NO_COLOR", "1")
+    help_of(False)
+
+
+# ---- completion
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_script_of_each_shell_is_printed(cli: Run, shell: str) -> None:
+    code, out, _ = cli("completion", shell)
+    assert code == 0
+    assert f"_PIECEWORK_COMPLETE={shell}_complete" in out
+    assert "piecework" in out
+
+
+def completed(*words: str) -> set[str]:
+    """Return what bash would be offered for the last word."""
+    environment = {
+        **os.environ,
+        "_PIECEWORK_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(["piecework", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "piecework"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["co"], {"plain,count", "plain,compare", "plain,convert", "plain,completion"}),
+        (["train", "--preset", "bert"], {"plain,bert-uncased", "plain,bert-cased"}),
+        (["train", "--vocab-s"], {"plain,--vocab-size"}),
+        (["encode", "tok"], {"file,tok"}),
+        (["encode", "--encoding", "cl"], {"plain,cl100k_base"}),
+    ],
+)
+def test_a_shell_completes_commands_options_names_and_files(
+    words: list[str], offered: set[str]
+) -> None:
+    assert completed(*words) == offered
+
+
+# ---- options that are given twice, and outputs that say nothing
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_option_with_one_value_is_refused_when_repeated(cli: Run, verb: str) -> None:
+    options = [
+        option
+        for option in command_named(verb).params
+        if isinstance(option, click.Option) and not option.multiple
+    ]
+    for option in options:
+        flag = max(option.opts, key=len)
+        if option.is_flag and not option.secondary_opts:
+            continue
+        twice = [flag, flag] if option.is_flag else [flag, "1", flag, "2"]
+        code, out, err = cli(verb, *twice)
+        assert (code, out) == (2, ""), flag
+        assert f"Option '{flag}' was given twice" in err
+
+
+def test_opposite_switches_are_refused_together(cli: Run) -> None:
+    code, _, err = cli("train", "x", "--split-digits", "--no-split-digits", "-o", "t.json")
+    assert code == 2
+    assert "'--split-digits' was given twice" in err
+
+
+@pytest.mark.parametrize("name", ["t.yaml", "t.gguf", "t.json.gz", "t.1"])
+def test_a_suffix_without_a_format_is_refused_before_the_work(
+    cli: Run, corpus: str, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    code, _, err = cli("train", corpus, "-o", str(path))
+    assert code == 2
+    for suffix in (".json", ".txt", ".model", ".vocab", ".tiktoken", ".pwc"):
+        assert suffix in err
+    assert "'-o' / '--output'" in err
+    tokenizer = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0}))
+    with pytest.raises(pw.errors.ArgumentError, match="path: found .*ends in one of .json, .txt"):
+        tokenizer.save(path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("verb", ["train", "count", "encode", "decode", "normalize", "extend"])
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_directory_as_output_is_refused(
+    cli: Run, tmp_path: Path, verb: str, exists: bool
+) -> None:
+    folder = tmp_path / "folder"
+    if exists:
+        folder.mkdir()
+    code, _, err = cli(verb, "x", "-o", f"{folder}/")
+    assert code == 2
+    assert f"'{folder}/' is a directory; give the name of a file, such as" in err
+    assert folder.exists() == exists
+
+
+def test_a_directory_that_does_not_exist_is_no_target_of_save(tmp_path: Path) -> None:
+    tokenizer = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0}))
+    with pytest.raises(pw.errors.ArgumentError, match="a directory that exists"):
+        tokenizer.save(f"{tmp_path}/folder/")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "format"),
+    [
+        ("t.json", "tokenizer.json"),
+        ("t.tiktoken", "tiktoken ranks"),
+        ("t.pwc", "compiled cache"),
+        ("pair/", "vocab.json with merges.txt"),
+    ],
+)
+def test_convert_says_what_it_wrote(
+    cli: Run, ranks: str, tmp_path: Path, target: str, format: str
+) -> None:
+    path = f"{tmp_path}/{target}"
+    code, out, err = cli("convert", ranks, path, "--pattern", "gpt2")
+    assert (code, out) == (0, "")
+    assert err == f"converted tiktoken ranks to {format}, 258 entries, saved as {path}\n"
+    hints = ["--pattern", "gpt2"] if target.endswith(".tiktoken") else []
+    assert cli("convert", path, f"{tmp_path}/again.json", *hints)[2].startswith(
+        f"converted {format} to tokenizer.json, 258 entries"
+    )
+
+
+def test_convert_names_the_format_of_what_it_read(cli: Run, tmp_path: Path) -> None:
+    words, pieces = tmp_path / "vocab.txt", tmp_path / "t.model"
+    pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).save(words)
+    trainer = pw.SentencePieceTrainer(model_type="bpe", vocab_size=10)
+    pw.Tokenizer.train_from_iterator(["hug pug hug"], trainer=trainer).save(pieces)
+    for path, format in ((words, "vocab.txt"), (pieces, "SentencePiece .model")):
+        code, _, err = cli("convert", str(path), str(tmp_path / "t.json"))
+        assert (code, err.split(" to ")[0]) == (0, f"converted {format}")
+
+
+def test_convert_writes_a_tokenizer_json_to_a_pipe(cli: Run, ranks: str) -> None:
+    code, out, err = cli("convert", ranks, "-", "--pattern", "gpt2")
+    assert (code, err) == (0, "converted tiktoken ranks to tokenizer.json, 258 entries\n")
+    assert json.loads(out)["model"]["type"] == "BPE"
+
+
+def test_convert_refuses_a_suffix_without_a_format(cli: Run, ranks: str, tmp_path: Path) -> None:
+    code, _, err = cli("convert", ranks, str(tmp_path / "t.gguf"), "--pattern", "gpt2")
+    assert code == 2
+    assert "'DST': 't.gguf' says no format; give a name that ends in one of .json" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["ranks.tiktoken"]
+
+
+# ---- messages
+
+
+OPTION = click.Option(["--vocab-size"])
+SPECIAL = click.Option(["--special-token", "special_tokens"], multiple=True)
+FILES = click.Argument(["inputs"], metavar="[FILE|-]...", nargs=-1)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (pw.errors.TrainingError("vocab_size", "6", "at least 15"), "--vocab-size: found 6, exp"),
+        (pw.errors.ArgumentError("special_tokens[2]", "3", "str"), "--special-token[2]: found 3"),
+        (pw.errors.ArgumentError("inputs", "'-' twice", "stdin once"), "FILE: found '-' twice"),
+        (pw.errors.ArgumentError("x", "1", 'vocab_size="9" or special_tokens='),
+         "x: found 1, expected --vocab-size 9 or --special-token"),
+        (pw.errors.TrainingError("x", "1", "a higher vocab_size"), "x: found 1, expected a higher --vo"),
+        (pw.errors.FileError("inputs", "no such file", "a file"), "inputs: found no such file"),
+        (pw.errors.FileError("vocab_size.txt", "a vocab_size"), "vocab_size.txt: found a --vocab-size"),
+        (pw.errors.ArgumentError("x", "'vocab_size'", "b"), "x: found 'vocab_size', expected b"),
+        (pw.errors.ArgumentError("x", "y", "None for a vocab.txt"), "expected nothing for a voc"),
+    ],
+)  # fmt: skip
+def test_messages_name_the_flag_as_it_is_typed(error: pw.PieceworkError, message: str) -> None:
+    assert message in with_flags(error, [OPTION, SPECIAL, FILES])
+
+
+def test_words_of_other_names_are_left_alone() -> None:
+    text = "a tokenizer_config.json, [unused_1], spec.pre_tokenizer and max_length="
+    assert in_flags(text, {"max": "--max", "pre_tokenizer": "--pre", "unused": "--no"}) == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flag"),
+    [
+        ("train CORPUS --vocab-size 0 -o -", "--vocab-size: "),
+        ("train CORPUS --min-frequency -1 -o -", "--min-frequency: "),
+        ("train CORPUS --type unigram --num-sub-iterations 0 -o -", "--num-sub-iterations: "),
+        ("train CORPUS --type bpe --max-sentence-length 0 -o -", "--max-sentence-length: "),
+        ("train CORPUS --model unigram --shrinking-factor 2 -o -", "--shrinking-factor: "),
+        ("train CORPUS --model word --end-of-word-suffix x -o -", "--end-of-word-suffix: "),
+        ("encode RANKS CORPUS", "--encoding: "),
+        ("encode RANKS --pattern gpt2 --special-token <x> CORPUS", "--special-token: "),
+        ("encode RANKS --encoding cl100k_base --pattern gpt2 CORPUS", "--pattern: "),
+        ("encode RANKS --pattern gpt2 CORPUS --append-eod <x>", "--append-eod: "),
+        ("encode CORPUS --merges missing CORPUS", "missing: "),
+    ],
+)
+def test_errors_of_the_library_name_the_flag(
+    cli: Run, corpus: str, ranks: str, arguments: str, flag: str
+) -> None:
+    words = [{"CORPUS": corpus, "RANKS": ranks}.get(word, word) for word in arguments.split()]
+    code, out, err = cli(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"piecework: {flag}"), err
+    assert err.count("\n") == 1
+
+
+# ---- the tokenizer that a command reads
+
+
+@pytest.mark.parametrize("verb", READS_A_TOKENIZER)
+def test_every_command_that_reads_a_tokenizer_takes_the_same_options(verb: str) -> None:
+    flags = {flag for option in command_named(verb).params for flag in option.opts}
+    assert {"--encoding", "--pattern", "--special-token", "--merges", "--lowercase"} <= flags
+
+
+@pytest.mark.parametrize("verb", READS_A_TOKENIZER)
+def test_every_command_reads_ranks(
+    cli: Run, corpus: str, ranks: str, tmp_path: Path, verb: str
+) -> None:
+    ids = tmp_path / "ids.txt"
+    ids.write_text("257 32 258\n")
+    out = str(tmp_path / "out.json")
+    rest = {
+        "encode": [corpus],
+        "decode": [str(ids)],
+        "inspect": [],
+        "explain": ["hug <end>"],
+        "compare": ["--corpus", corpus, "--json"],
+        "bench": [*[corpus] * 4, "--repetitions", "1", "--json"],
+        "extend": [corpus, "-n", "1", "-o", out],
+        "prune": ["--min-count", "1", "--corpus", corpus, "-o", out],
+        "convert": [out],
+    }
+    hints = ["--pattern", "gpt2", "--special-token", "<end>=258"]
+    code, stdout, err = cli(verb, ranks, *rest[verb], *hints)
+    assert code == 0, err
+    if verb == "decode":
+        assert stdout == "hug \n"
+    if verb == "encode":
+        assert stdout.startswith("257 32 112")
+    if verb == "convert":
+        assert pw.Tokenizer.load(out).encode("hug<end>").ids == [257, 258]
+
+
+def test_vocabulary_files_take_merges_and_lowercase(cli: Run, tmp_path: Path) -> None:
+    vocab = {entry: id for id, entry in enumerate([*BYTE_ALPHABET, "hu", "<s>"])}
+    (tmp_path / "vocab.json").write_text(json.dumps(vocab))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\nh u\n")
+    (tmp_path / "in.txt").write_text("hu<s>\n")
+    pair = [str(tmp_path / "vocab.json"), "--merges", str(tmp_path / "merges.txt")]
+    source = str(tmp_path / "in.txt")
+    tokens = ["--format", "tokens"]
+    assert cli("encode", *pair, source, *tokens) == (0, "hu <s>\n", "")
+    named = [*pair, "--pattern", "gpt2", "--special-token", "hu"]
+    assert cli("encode", *named, source, *tokens) == (0, "hu < s >\n", "")
+    (tmp_path / "vocab.txt").write_text("[UNK]\nhug\nHug\n")
+    (tmp_path / "text").write_text("Hug\n")
+    words = ["encode", str(tmp_path / "vocab.txt"), str(tmp_path / "text"), *tokens]
+    assert cli(*words, "--lowercase")[1] == "hug\n"
+    assert cli(*words, "--no-lowercase")[1] == "Hug\n"
+
+
+def test_compare_gives_the_options_to_the_files_that_need_them(
+    cli: Run, corpus: str, ranks: str, tmp_path: Path
+) -> None:
+    other = tmp_path / "t.json"
+    pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(other)
+    hints = ["--pattern", "gpt2"]
+    code, out, err = cli("compare", ranks, str(other), "--corpus", corpus, "--json", *hints)
+    assert code == 0, err
+    assert "ranks.tiktoken" in out
+    assert "t.json" in out
+    code, _, err = cli("compare", str(other), "--corpus", corpus, *hints)
+    assert code == 2
+    assert "TOKENIZER: found --pattern for files that need no such option" in err
+
+
+def test_a_wrong_encoding_is_answered_with_all(cli: Run, ranks: str) -> None:
+    code, _, err = cli("inspect", ranks, "--encoding", "gpt9")
+    assert code == 2
+    assert all(name in err for name in pw.spec.ENCODINGS)
+
+
+# ---- presets
+
+
+ALL_PRESETS = [*dict.fromkeys((*pw.train.PRESETS, *pw.train.SENTENCEPIECE_PRESETS))]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "c", "-o", "t.json", "--preset"],
+        ["count", "c", "-o", "c.tsv", "--preset"],
+        ["explain", "--training", "c", "--preset"],
+        ["compare", "t", "--corpus", "c", "--words"],
+    ],
+)
+def test_a_wrong_preset_is_answered_with_all(cli: Run, words: list[str]) -> None:
+    code, _, err = cli(*words, "gpt9")
+    assert code == 2
+    assert all(name in err for name in ALL_PRESETS)
+
+
+@pytest.mark.parametrize("model", [None, "wordpiece", "sentencepiece"])
+def test_the_library_lists_all_presets_too(model: str | None) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match="preset: found 'gpt9', expected one of") as e:
+        pw.Tokenizer.train_from_iterator(["hug"], model=model, preset="gpt9")
+    assert all(name in str(e.value) for name in ALL_PRESETS)
+
+
+@pytest.mark.parametrize("preset", ALL_PRESETS)
+def test_every_preset_works_in_every_command_that_takes_one(
+    cli: Run, corpus: str, tmp_path: Path, preset: str
+) -> None:
+    counts, out = str(tmp_path / "c.tsv"), str(tmp_path / "t.json")
+    settings = ["--preset", preset]
+    if preset in pw.train.SENTENCEPIECE_PRESETS:
+        settings += ["--no-hard-vocab-limit"]
+    assert cli("count", corpus, "--preset", preset, "-o", counts)[0] == 0
+    code, _, err = cli("train", counts, *settings, "--vocab-size", "400", "-o", out)
+    assert code == 0, err
+    code, text, err = cli("explain", "--training", corpus, *settings, "--vocab-size", "400")
+    assert (code, err) == (0, "")
+    assert "vocabulary (" in text
+    code, text, _ = cli("compare", out, "--corpus", corpus, "--words", preset, "--json")
+    assert code == 0
+    assert json.loads(text)
+
+
+# ---- progress and notes
+
+
+@pytest.mark.parametrize("verb", LONG)
+def test_every_long_command_takes_quiet(verb: str) -> None:
+    flags = {flag for option in command_named(verb).params for flag in option.opts}
+    assert {"-q", "--quiet"} <= flags
+
+
+def test_quiet_leaves_out_the_notes_and_the_progress(
+    cli: Run, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[bool] = []
+    original = bars.progress_bar
+
+    def noted(title: str, *, shown_: list[bool] = shown, shown: bool = True) -> object:
+        shown_.append(shown)
+        return original(title, shown=shown)
+
+    monkeypatch.setattr("piecework.cli.notes.progress_bar", noted)
+    path, ids = str(tmp_path / "t.json"), str(tmp_path / "ids")
+    small, counts = str(tmp_path / "s.json"), str(tmp_path / "c.tsv")
+    settings = ["--vocab-size", "15", "--model", "bpe"]
+    for arguments in (
+        ["train", corpus, *settings, "-o", path],
+        ["count", corpus, "-o", counts],
+        ["encode", path, corpus, "-o", ids],
+        ["extend", path, corpus, "-n", "0", "-o", small],
+        ["prune", path, "--min-count", "1", "--corpus", corpus, "-o", small],
+        ["convert", path, str(tmp_path / "other.json")],
+    ):
+        code, out, err = cli(*arguments, "--quiet")
+        assert (code, out, err) == (0, "", ""), arguments
+        assert cli(*arguments)[2] != ""
+    assert shown
+    assert shown.count(False) == shown.count(True)
+
+
+def test_without_a_terminal_progress_is_a_line_every_thirty_seconds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    now = 0.0
+    with bars.progress_bar("counting", clock=lambda: now) as progress:
+        for second in range(0, 121, 5):
+            now = float(second)
+            progress(second * 10, 2000)
+        now += 3600
+        progress(1234567, 0)
+    assert capsys.readouterr().err.splitlines() == [
+        "counting: 15% after 0:30",
+        "counting: 30% after 1:00",
+        "counting: 45% after 1:30",
+        "counting: 60% after 2:00",
+        "counting: 1,234,567 after 62:00",
+    ]
+
+
+def test_progress_is_silent_when_it_is_not_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    with bars.progress_bar("counting", shown=False, clock=lambda: now) as progress:
+        now = 3600.0
+        progress(1, 2)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_closed_stderr_is_no_trouble(corpus: str, tmp_path: Path) -> None:
+    out = tmp_path / "c.tsv"
+    shell = f"exec {sys.executable} -m piecework count {corpus} -o {out} 2>&-"
+    assert subprocess.run(["sh", "-c", shell], check=False, timeout=60).returncode == 0
+    assert out.exists()
+    shell = f"exec {sys.executable} -m piecework count missing -o {out} 2>&-"
+    done = subprocess.run(["sh", "-c", shell], check=False, timeout=60, capture_output=True)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_run_takes_the_arguments_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["piecework", "--version"])
+    assert run() == 0
