@@ -64,6 +64,7 @@ ANALYSIS_NAMES = {
     "compare",
     "compare_files",
     "explain",
+    "file_format",
     "frequency_at_95",
     "headline",
     "html_report",

@@ -43,17 +43,6 @@ _HEAD_BYTES = 8
 # Frames from the caller of `Tokenizer.load` to a function for one format.
 _LOADER = 5
 
-_WRITTEN_FORMATS = {
-    ".json": "tokenizer.json",
-    ".txt": "vocab.txt",
-    ".model": "SentencePiece .model",
-    ".vocab": "SentencePiece .vocab",
-    ".tiktoken": "tiktoken ranks",
-    ".pwc": "compiled cache",
-    OWN_SUFFIX: OWN_SUFFIX,
-}
-WRITTEN_SUFFIXES = tuple(_WRITTEN_FORMATS)
-
 _RANK_LINE = rb"\s*[A-Za-z0-9+/]+={0,2} \d+\s*(\n|$)"
 _FLAT_OBJECT = rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\d'
 
@@ -86,24 +75,18 @@ class Hints:
                 raise ArgumentError(name, _shown(value), f"None for {what}")
 
 
-def check_target(path: str) -> None:
-    """Raise `ArgumentError` unless the name of a tokenizer file to write says a format."""
-    if os.path.isdir(path):
-        return
-    if path.endswith(tuple(filter(None, (os.sep, os.altsep)))):
-        expected = f"a directory that exists, or a file such as {path}tokenizer.json"
-        raise ArgumentError("path", f"{path!r}, which does not exist", expected)
-    name = os.path.basename(path)
-    suffix = os.path.splitext(name)[1]
-    if suffix and suffix not in WRITTEN_SUFFIXES:
-        expected = f"a name that ends in one of {', '.join(WRITTEN_SUFFIXES)}"
-        raise ArgumentError("path", repr(name), expected)
+def file_format(
+    path: PathLike, *, merges: PathLike | None = None, encoding: str | None = None
+) -> str:
+    """Return the name of the format in which `Tokenizer.load` reads a file, such as "vocab.txt".
 
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "words"
+    >>> _ = path.write_text("[UNK]\\nhug\\n")
+    >>> file_format(path)
+    'vocab.txt'
 
-def name_of_format(path: PathLike, merges: bool = False, encoding: str | None = None) -> str:
-    """Return what users call the format of a tokenizer file to read, as `read_tokenizer` tells it.
-
-    `merges` says that the file comes with merges, `encoding` names that of ranks.
+    `merges` and `encoding` are those given to `load`. Raises `FileError` for a file that cannot be read.
     """
     source = path_text(path)
     hints = Hints()
@@ -114,8 +97,8 @@ def name_of_format(path: PathLike, merges: bool = False, encoding: str | None = 
         return "compiled cache"
     data = _unpacked(packed, source)
     if data.startswith(_OWN_HEAD):
-        return OWN_SUFFIX
-    if merges or hints.merges is not None:
+        return "piecework file"
+    if merges is not None or hints.merges is not None:
         return "vocab.json with merges.txt"
     if encoding is not None or _begins_ranks(data):
         return f"tiktoken ranks ({encoding})" if encoding else "tiktoken ranks"
@@ -126,13 +109,6 @@ def name_of_format(path: PathLike, merges: bool = False, encoding: str | None = 
         return "tekken.json" if is_tekken else "tokenizer.json"
     first = data[: data.find(b"\n") + 1]
     return "CLIP merges" if b"bpe_simple_vocab_16e6" in first else "vocab.txt"
-
-
-def name_of_written_format(path: str) -> str:
-    """Return what users call the format that `Tokenizer.save` writes under a name."""
-    if os.path.isdir(path):
-        return "vocab.json with merges.txt"
-    return _WRITTEN_FORMATS.get(os.path.splitext(path)[1], "tokenizer.json")
 
 
 def read_tokenizer(path: PathLike, hints: Hints, compiled_cache: bool | PathLike = False) -> Loaded:

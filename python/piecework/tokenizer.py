@@ -22,7 +22,7 @@ from piecework.batch import Batch, Filling
 from piecework.columns import text_rows
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
-from piecework.formats import OWN_SUFFIX, Hints, check_target, own_text, read_tokenizer, warned
+from piecework.formats import OWN_SUFFIX, Hints, own_text, read_tokenizer, warned
 from piecework.lazy import hints, np, npt, pw, typing
 from piecework.properties import cached_property
 from piecework.resizable import Resizable
@@ -419,11 +419,11 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         `VocabularyError` when the format cannot hold the vocabulary, `PortabilityError` when other
         libraries would give other ids, and `StageError` for custom stages, which no file holds.
         """
-        from piecework.files import whole_file
+        from piecework.files import check_tokenizer_path, whole_file
 
         target = path_text(path)
         if merges is None:
-            check_target(target)
+            check_tokenizer_path(target)
         if merges is None and os.path.isdir(target):
             target, merges = os.path.join(target, "vocab.json"), os.path.join(target, "merges.txt")
         if merges is not None:

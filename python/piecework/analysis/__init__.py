@@ -21,6 +21,7 @@ from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed, speed_table
 from piecework.analysis.tables import Table, headline, tables
 from piecework.analysis.usage import token_counts
 from piecework.analysis.vocabulary import Inspection, inspect
+from piecework.formats import file_format
 
 __all__ = [
     "Benchmark",
@@ -45,6 +46,7 @@ __all__ = [
     "compare",
     "compare_files",
     "explain",
+    "file_format",
     "frequency_at_95",
     "headline",
     "html_report",

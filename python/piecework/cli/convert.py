@@ -14,7 +14,7 @@ from piecework.cli.notes import note
 from piecework.cli.parameters import InputFile, TokenizerOutput, command, option, quiet_option
 from piecework.cli.streams import line_batches, save_tokenizer
 from piecework.cli.tokenizer_options import Hints, load_tokenizer, tokenizer_options
-from piecework.formats import name_of_format, name_of_written_format
+from piecework.files import tokenizer_format_of
 
 _EXAMPLE = """\b
 Example:
@@ -65,8 +65,8 @@ def convert(
     if target.endswith("/"):
         Path(target).mkdir(parents=True, exist_ok=True)
     save_tokenizer(loaded, target)
-    before = name_of_format(source, bool(hints["merges"]), hints["encoding"])
-    after = name_of_written_format(target)
+    before = pw.analysis.file_format(source, merges=hints["merges"], encoding=hints["encoding"])
+    after = tokenizer_format_of(target)
     entries = f"converted {before} to {after}, {loaded.get_vocab_size():,} entries"
     note(entries + ("" if target == "-" else f", saved as {target}"))
 

@@ -212,13 +212,13 @@ class TokenizerOutput(OutputFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name."""
-        from piecework.formats import check_target
+        from piecework.files import check_tokenizer_path
 
         if self._directories and str(value).endswith(_separators()):
             return str(value)
         path = str(value) if self._directories else super().convert(value, param, ctx)
         try:
-            check_target(path)
+            check_tokenizer_path(path)
         except pw.PieceworkError as error:
             self.fail(f"{error.found} says no format; give {error.expected}.", param, ctx)
         return path

@@ -1,11 +1,12 @@
-"""Whole corpora encoded into files: lines of text in, files of tokens or ids out, in constant memory.
+"""Whole corpora encoded into files: lines of text in, files of tokens or ids out, and back to rows of ids.
 
 In the order of the data: `lines` reads, `overlap` keeps a few batches on their way through the
-tokenizer, `formats` names what can be written, `text`, `arrays` and `tables` write it. `encode` tells
-the story.
+tokenizer, `formats` names what can be written, `text`, `arrays` and `tables` write it, `encode` runs these
+steps. `ids_input` reads ids from any of the formats. Memory is constant.
 """
 
 from piecework.corpus_output.encode import EncodedFiles, encode_files
 from piecework.corpus_output.formats import FORMATS
+from piecework.corpus_output.ids_input import read_ids
 
-__all__ = ["FORMATS", "EncodedFiles", "encode_files"]
+__all__ = ["FORMATS", "EncodedFiles", "encode_files", "read_ids"]

@@ -18,9 +18,10 @@ from piecework.corpus_output.text import EncodedLines, Write
 from piecework.files import whole_file, whole_stream
 from piecework.tokenizer import Tokenizer
 
-_MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
-_MEGATRON_HEADER = struct.Struct("<9sQBQQ")  # magic, version, dtype code, sequences, documents
-_MEGATRON_CODES = {"<u2": 8, "<i4": 4}
+MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
+MEGATRON_HEADER = struct.Struct("<9sQBQQ")  # magic, version, dtype code, sequences, documents
+MEGATRON_DTYPES = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}  # of integers, by code
+_MEGATRON_CODES = {dtype: code for code, dtype in MEGATRON_DTYPES.items()}
 _MEGATRON_UINT16_ENTRIES = 65_500  # as Megatron-LM itself decides
 _ROWS_A_READ = 1 << 16
 
@@ -111,7 +112,7 @@ def write_megatron(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
         index.open("wb") as index_stream,
         whole_stream(data_path) as data,
     ):
-        index_stream.write(bytes(_MEGATRON_HEADER.size))
+        index_stream.write(bytes(MEGATRON_HEADER.size))
 
         def write(lines: EncodedLines) -> None:
             data.write(lines.batch.ids.astype(ids_type).data)
@@ -124,7 +125,7 @@ def write_megatron(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
 
 def _finish_index(index: Path, stream: BinaryIO, ids_type: str) -> None:
     """Follow the lengths by what derives from them, and fill in the header."""
-    rows = (stream.tell() - _MEGATRON_HEADER.size) // 4
+    rows = (stream.tell() - MEGATRON_HEADER.size) // 4
     pointer = 0
     for lengths in _stored_lengths(index, rows):
         sizes = lengths.astype(np.int64) * np.dtype(ids_type).itemsize
@@ -134,12 +135,12 @@ def _finish_index(index: Path, stream: BinaryIO, ids_type: str) -> None:
         stream.write(np.arange(start, min(start + _ROWS_A_READ, rows + 1), dtype="<i8").data)
     stream.seek(0)
     code = _MEGATRON_CODES[ids_type]
-    stream.write(_MEGATRON_HEADER.pack(_MEGATRON_MAGIC, 1, code, rows, rows + 1))
+    stream.write(MEGATRON_HEADER.pack(MEGATRON_MAGIC, 1, code, rows, rows + 1))
 
 
 def _stored_lengths(index: Path, rows: int) -> Iterator[np.ndarray[Any, Any]]:
     with index.open("rb") as stream:
-        stream.seek(_MEGATRON_HEADER.size)
+        stream.seek(MEGATRON_HEADER.size)
         for start in range(0, rows, _ROWS_A_READ):
             count = min(_ROWS_A_READ, rows - start)
             yield np.frombuffer(stream.read(4 * count), "<i4")

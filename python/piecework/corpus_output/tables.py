@@ -19,7 +19,7 @@ _IDS_A_ROW_GROUP = 4 << 20
 @contextmanager
 def write_arrow(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
     """Write an Arrow IPC file, which can be memory-mapped, or a stream to stdout."""
-    pyarrow = _pyarrow("pyarrow")
+    pyarrow = import_pyarrow("pyarrow")
     schema = _schema(pyarrow)
     new_writer = pyarrow.ipc.new_stream if path == "-" else pyarrow.ipc.new_file
     with whole_stream(path) as stream, new_writer(stream, schema) as writer:
@@ -29,7 +29,7 @@ def write_arrow(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
 @contextmanager
 def write_parquet(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
     """Write Parquet in row groups of about four million ids."""
-    pyarrow, parquet = _pyarrow("pyarrow"), _pyarrow("pyarrow.parquet")
+    pyarrow, parquet = import_pyarrow("pyarrow"), import_pyarrow("pyarrow.parquet")
     schema = _schema(pyarrow)
     held: list[Any] = []
 
@@ -62,7 +62,8 @@ def _record_batch(pyarrow: Any, schema: Any, batch: Batch) -> Any:
     return pyarrow.record_batch([rows], schema=schema)
 
 
-def _pyarrow(module: str) -> Any:
+def import_pyarrow(module: str) -> Any:
+    """Import a module of pyarrow; raises `MissingExtraError` without it."""
     try:
         return import_module(module)
     except ImportError as error:

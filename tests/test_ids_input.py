@@ -1,0 +1,209 @@
+"""Ids come back from every format that they are written in."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import piecework as pw
+from piecework.corpus_output import ids_input, read_ids
+
+Run = Callable[..., tuple[int, str, str]]
+
+FORMATS = ["ids", "jsonl", "npy", "arrow", "parquet", "megatron"]
+LINES = ["hug pug", "", "hugs", " ", "pun"] * 7
+
+
+@pytest.fixture(scope="module")
+def tok() -> pw.Tokenizer:
+    words = "[UNK] [CLS] [SEP] hug pug ##s pun".split()
+    return pw.Tokenizer(
+        pw.spec.WordPiece({token: id for id, token in enumerate(words)}),
+        pre_tokenizer=pw.spec.BertPreTokenizer(),
+        post_processor=pw.spec.Template.bert(cls_id=1, sep_id=2),
+        decoder=pw.spec.WordPieceDecoder(),
+        added_tokens=[pw.spec.AddedToken(token, id) for id, token in enumerate(words[:3])],
+    )
+
+
+def written(tok: pw.Tokenizer, folder: Path, form: str, lines: list[str]) -> Path:
+    if form in ("arrow", "parquet"):
+        pytest.importorskip("pyarrow")
+    (folder / "in.txt").write_text("".join(f"{line}\n" for line in lines))
+    suffix = {"megatron": "", "npy": ".npy"}.get(form, f".{form}")
+    path = folder / f"out{suffix}"
+    pw.encode_files(
+        tok, folder / "in.txt", path, format=form, keep_empty=True, add_special_tokens=False
+    )
+    return path
+
+
+def rows_of(path: Path, **settings: int) -> list[list[int]]:
+    return [row for rows in read_ids(path, **settings) for row in rows]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("lines", [LINES, [""], [], ["", "hug", ""]])
+def test_what_is_written_is_read_again(
+    tok: pw.Tokenizer, tmp_path: Path, form: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ids_input, "_ROWS_AT_ONCE", 4)
+    monkeypatch.setattr(ids_input, "_TEXT_BYTES_AT_ONCE", 7)
+    path = written(tok, tmp_path, form, lines)
+    assert rows_of(path) == [tok.encode(line, add_special_tokens=False).ids for line in lines]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_decode_undoes_encode_in_every_format(
+    cli: Run, tok: pw.Tokenizer, tmp_path: Path, form: str
+) -> None:
+    path = written(tok, tmp_path, form, LINES)
+    tok.save(tmp_path / "t.json")
+    text = "".join(f"{line.strip()}\n" for line in LINES)
+    names = [path]
+    if form == "megatron":
+        names = [path, Path(f"{path}.bin"), Path(f"{path}.idx")]
+    for name in names:
+        assert cli("decode", str(tmp_path / "t.json"), str(name)) == (0, text, "")
+    both = cli("decode", str(tmp_path / "t.json"), str(path), str(path))
+    assert both == (0, text * 2, "")
+
+
+@pytest.mark.parametrize("form", ["ids", "jsonl", "arrow", "parquet"])
+def test_decode_reads_from_a_pipe_what_encode_writes_to_it(
+    tok: pw.Tokenizer, tmp_path: Path, form: str
+) -> None:
+    if form in ("arrow", "parquet"):
+        pytest.importorskip("pyarrow")
+    tok.save(tmp_path / "t.json")
+    command = f"{sys.executable} -m piecework"
+    pipe = f"{command} encode t.json --keep-empty --format {form} | {command} decode t.json"
+    done = subprocess.run(
+        ["sh", "-c", pipe],
+        cwd=tmp_path,
+        input="".join(f"{line}\n" for line in LINES).encode(),
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stderr == b""
+    assert done.stdout.decode() == "".join(f"{line.strip()}\n" for line in LINES)
+
+
+def test_compressed_lines_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "ids.gz"
+    path.write_bytes(gzip.compress(b'5 6\n{"ids": [7]}\n\n8'))
+    assert rows_of(path) == [[5, 6], [7], [], [8]]
+
+
+@pytest.mark.parametrize("code", [1, 2, 3, 4, 5, 8])
+def test_megatron_indexes_of_other_writers_are_read(tmp_path: Path, code: int) -> None:
+    """Rows may lie in any order, and have any type of integers."""
+    dtype = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}[code]
+    data = np.array([9, 7, 8], dtype)
+    data.tofile(tmp_path / "a.bin")
+    header = b"MMIDIDX\0\0" + np.array([1], "<i8").tobytes() + bytes([code])
+    counts = np.array([2, 2], "<i8").tobytes()
+    lengths = np.array([2, 1], "<i4").tobytes()
+    pointers = np.array([data.itemsize, 0], "<i8").tobytes()
+    (tmp_path / "a.idx").write_bytes(header + counts + lengths + pointers)
+    assert rows_of(tmp_path / "a.idx") == [[7, 8], [9]]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_id_outside_the_vocabulary_is_named_with_its_row(
+    tok: pw.Tokenizer, tmp_path: Path, form: str
+) -> None:
+    path = written(tok, tmp_path, form, ["hug", "", "pun"])
+    with pytest.raises(pw.errors.IdRangeError, match=r"(line|row) 3.*found '?6'?, expected .*to 5"):
+        rows_of(path, id_limit=6)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("5 x", r"line 2: found 'x', expected ids from 0 to"),
+        ("-1", r"line 2: found '-1'"),
+        ("{", r"line 2: found broken JSON \(.*column 2"),
+        ('{"id": [1]}', r"line 2: found no field 'ids'"),
+        ('{"ids": 3}', r"line 2 field 'ids': found int"),
+        ('{"ids": [true]}', r"line 2 field 'ids': found True"),
+        ('{"ids": [1.5]}', r"line 2 field 'ids': found 1.5"),
+        ('{"ids": [-1]}', r"line 2 field 'ids': found -1"),
+    ],
+)
+def test_lines_that_are_no_ids_are_named(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "ids.txt"
+    path.write_text(f"1 2\n{line}\n")
+    with pytest.raises(pw.PieceworkError, match=message):
+        rows_of(path)
+
+
+@pytest.mark.parametrize("form", ["npy", "arrow", "parquet", "megatron"])
+def test_a_damaged_file_is_a_typed_error(tok: pw.Tokenizer, tmp_path: Path, form: str) -> None:
+    path = written(tok, tmp_path, form, LINES)
+    files = [file for file in tmp_path.iterdir() if file.name.startswith("out")]
+    for file in files:
+        data = file.read_bytes()
+        for cut in (9, len(data) // 3):
+            file.write_bytes(data[:cut])
+            with pytest.raises(pw.errors.PieceworkError, match=file.stem.split(".")[0]):
+                rows_of(path)
+        file.write_bytes(data)
+    assert len(rows_of(path)) == len(LINES)
+
+
+def test_a_file_without_its_second_file_says_which(tok: pw.Tokenizer, tmp_path: Path) -> None:
+    path = written(tok, tmp_path, "npy", LINES)
+    offsets = tmp_path / "out.row_offsets.npy"
+    with pytest.raises(pw.errors.CorpusError, match="found row offsets, expected the file of ids"):
+        rows_of(offsets)
+    offsets.unlink()
+    with pytest.raises(pw.errors.FileError, match=r"out.row_offsets.npy: found no such file"):
+        rows_of(path)
+    prefix = written(tok, tmp_path, "megatron", LINES)
+    Path(f"{prefix}.bin").unlink()
+    with pytest.raises(pw.errors.FileError, match=r"out.bin: found no such file"):
+        rows_of(Path(f"{prefix}.idx"))
+
+
+def test_a_table_without_ids_says_what_it_has(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for columns, message in (
+        ({"text": ["a"], "n": [1]}, "found columns text, n, expected a column `ids`"),
+        ({"ids": ["a"]}, "column 'ids': found string"),
+        ({"ids": [[1.5]]}, "column 'ids': found list<.*double"),
+        ({"ids": [[1], None]}, "column 'ids': found nulls"),
+        ({"ids": [[1, None]]}, "column 'ids': found nulls"),
+        ({"ids": [[1], [-1]]}, "row 2: found -1"),
+    ):
+        parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")
+        with pytest.raises(pw.PieceworkError, match=message):
+            rows_of(tmp_path / "t.parquet")
+
+
+def test_a_file_of_two_is_not_read_from_a_pipe(tok: pw.Tokenizer, tmp_path: Path) -> None:
+    path = written(tok, tmp_path, "npy", LINES)
+    tok.save(tmp_path / "t.json")
+    command = [sys.executable, "-m", "piecework", "decode", str(tmp_path / "t.json")]
+    done = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"<stdin>: found one of the two files of npy or Megatron" in done.stderr
+
+
+def test_json_lines_with_labels_decode(cli: Run, tok: pw.Tokenizer, tmp_path: Path) -> None:
+    tok.save(tmp_path / "t.json")
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps({"id": 7, "text": "hugs"}) + "\n\n")
+    out = tmp_path / "out.jsonl"
+    encode = ["encode", str(tmp_path / "t.json"), str(source), "--format", "jsonl", "-o", str(out)]
+    assert cli(*encode)[0] == 0
+    assert cli("decode", str(tmp_path / "t.json"), str(out)) == (0, "hugs\n\n", "")
