@@ -556,6 +556,45 @@ def test_a_closed_stderr_is_no_trouble(corpus: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, b"")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize(
+    "verb", ["encode {} {}", "decode {} {}", "train - -o -", "normalize --rules nfkc"]
+)
+def test_a_closed_stdout_is_told(corpus: str, tmp_path: Path, verb: str) -> None:
+    path = tmp_path / "t.json"
+    pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
+    shell = f"exec {sys.executable} -m piecework {verb.format(path, corpus)} >&-"
+    done = subprocess.run(
+        ["sh", "-c", shell], input=b"hug " * 99, check=False, timeout=60, capture_output=True
+    )
+    assert done.returncode == 2
+    assert b"piecework: <stdout>: found a closed stream" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+def test_tables_go_nowhere_where_stdout_is_closed(corpus: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
+    for verb in (f"compare {path} --corpus {corpus}", f"explain {path} hug", f"inspect {path}"):
+        shell = f"exec {sys.executable} -m piecework {verb} >&-"
+        done = subprocess.run(["sh", "-c", shell], check=False, timeout=60, capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("verb", ["inspect {}", "encode {} {} --no-special-tokens"])
+def test_a_full_stdout_is_one_line(corpus: str, tmp_path: Path, verb: str) -> None:
+    path = tmp_path / "t.json"
+    pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
+    command = [sys.executable, "-m", "piecework", *verb.format(path, corpus).split()]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"piecework: <stdout>: found no space left on device")
+    assert done.stderr.count(b"\n") == 1
+
+
 def test_run_takes_the_arguments_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["piecework", "--version"])
     assert run() == 0

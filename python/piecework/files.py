@@ -81,6 +81,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def _stdout() -> Iterator[BinaryIO]:
+    if sys.stdout is None:  # started with a closed stdout
+        raise FileError("<stdout>", "a closed stream", "one that can be written")
     stream = sys.stdout.buffer
     if isinstance(stream, io.RawIOBase):
         # Under `python -u` this is no buffer, and may write less than it is given.

@@ -133,8 +133,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _BROKEN_PIPE
     except click.ClickException as error:
         return _fail(_usage_message(error))
-    except (pw.PieceworkError, OSError) as error:
+    except pw.PieceworkError as error:
         return _fail(str(error))
+    except OSError as error:
+        # Files are named by the library; what is left is the output that is printed.
+        name = error.filename or "<stdout>"
+        return _fail(f"{name}: found {(error.strerror or str(error)).lower()}")
     return 0
 
 

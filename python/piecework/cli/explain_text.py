@@ -80,7 +80,7 @@ def _pieces(found: pw.analysis.Explanation) -> Iterator[str]:
 
 def _paint(tokens: Sequence[str]) -> None:
     """Print tokens on alternating backgrounds, with bars between where there are no colours."""
-    if sys.stdout.isatty():
+    if sys.stdout is not None and sys.stdout.isatty():
         from rich.console import Console
         from rich.text import Text
 

@@ -12,7 +12,7 @@ from piecework.cli.visible import visible
 
 def show_table(table: pw.analysis.Table) -> None:
     """Print a table as the output can take it."""
-    if sys.stdout.isatty():
+    if sys.stdout is not None and sys.stdout.isatty():
         _draw(table)
     else:
         _print(table)

@@ -223,4 +223,5 @@ def _system_errors_told(targets: Sequence[str]) -> Iterator[None]:
     except (FileError, BrokenPipeError):
         raise
     except OSError as error:
-        raise FileError(", ".join(targets), reason(error), "files that can be written") from error
+        names = ", ".join("<stdout>" if path == "-" else path for path in targets)
+        raise FileError(names, reason(error), "files that can be written") from error
