@@ -134,7 +134,7 @@ def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
     assert sections["Other"] == ["-q,", "-h,"]
 
 
-def test_headings_are_bold_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headings_are_bold_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     def help_of(color: bool | None) -> str:
         monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_, **__: False)
         with Context(commands, info_name="piecework") as context:
@@ -326,7 +326,7 @@ def test_messages_name_the_flag_as_it_is_typed(error: pw.PieceworkError, message
     assert message in with_flags(error, [OPTION, SPECIAL, FILES])
 
 
-def test_words_of_other_names_are_left_alone() -> None:
+def test_words_that_name_no_argument_do_not_change() -> None:
     text = "a tokenizer_config.json, [unused_1], spec.pre_tokenizer and max_length="
     assert in_flags(text, {"max": "--max", "pre_tokenizer": "--pre", "unused": "--no"}) == text
 

@@ -241,7 +241,14 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         sampling: pw.Sampling | None = None,
         workers: int | None = None,
     ) -> npt.NDArray[np.int64]:
-        """Count the tokens of every text, int64 of shape (texts,), without keeping any id."""
+        """Count the tokens of every text, int64 of shape (texts,), without keeping any id.
+
+        >>> import json
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+        >>> json.dumps(tok.count_batch(["ab", "a"]).tolist())
+        '[2, 1]'
+        """
         rows = text_rows(texts)
         return self._core.count_batch(
             rows,

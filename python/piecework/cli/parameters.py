@@ -86,7 +86,7 @@ class Command(click.Command):
         last = sections.pop(_LAST_SECTION, [])
         sections[_LAST_SECTION if sections else "Options"] = last
         names = [name for records in sections.values() for name, _ in records]
-        width = max(len(name) for name in names if len(name) <= _NAMES_WIDTH)
+        width = min(max(map(len, names)), _NAMES_WIDTH)
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), about) for name, about in records])
