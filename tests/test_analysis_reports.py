@@ -212,7 +212,10 @@ def test_compare_draws_on_a_terminal(
         (["{pieces}", "{pieces}", "--corpus", "{corpus}"], "twice, expected each tokenizer once"),
         (["{pieces}", "--corpus", "{corpus}x"], "corpus.txtx"),
         (["{pieces}", "--corpus", "{corpus}", "--gold", "{corpus}"], "corpus.txt line 1"),
-        (["{pieces}", "--corpus", "{corpus}", "--words", "x"], "preset: found 'x'"),
+        (
+            ["{pieces}", "--corpus", "{corpus}", "--words", "x"],
+            "'--words': no preset is called 'x'",
+        ),
         (["{pieces}", "--corpus", "{corpus}", "--json", "--html", "-"], "html: found -"),
         (["{corpus}", "--corpus", "{corpus}"], "corpus.txt"),
     ],
