@@ -645,5 +645,7 @@ def _restored(
     return cls._of(core, special_in_text)
 
 
-def _restored_from_spec(cls: type[Tokenizer], spec: pw.TokenizerSpec, cache_budget: int) -> Tokenizer:
+def _restored_from_spec(
+    cls: type[Tokenizer], spec: pw.TokenizerSpec, cache_budget: int
+) -> Tokenizer:
     return cls.from_spec(spec).with_cache_budget(cache_budget)
