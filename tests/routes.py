@@ -26,7 +26,7 @@ def rows_by_every_route(tok: pw.Tokenizer, texts: Sequence[str], **settings: Any
     rows = tok.encode_batch(texts, workers=1, **settings).to_lists()
     threaded = tok.encode_batch(texts, workers=3, **settings).to_lists()
     assert_rows(threaded, rows, texts, "three threads")
-    assert tok.count_batch(texts, **settings).tolist() == [len(row) for row in rows]
+    assert tok.count_batch(texts, **settings) == [len(row) for row in rows]
     assert_rows(rows_of_column(tok, texts, settings), rows, texts, "a column")
     step = 1 if FULL else 10
     some, expected = texts[::step], rows[::step]

@@ -627,3 +627,47 @@ def test_a_broken_pipe_ends_quietly(tokenizer: str, tmp_path: Path) -> None:
     process.stdout.close()
     assert process.stderr.read() == b""
     assert process.wait(timeout=60) == 141
+
+
+@NEEDS_SIGNALS
+@pytest.mark.parametrize(
+    ("verb", "line", "answer"),
+    [
+        (["normalize", "--rules", "nfkc"], "ｈｕｇ\n", "hug\n"),
+        (["decode", "TOKENIZER", "--keep-special-tokens"], "0 1\n", "[PAD] [UNK]\n"),
+    ],
+)
+def test_a_line_from_a_pipe_is_answered_at_once(
+    tokenizer: str, verb: list[str], line: str, answer: str
+) -> None:
+    process = start(*[tokenizer if word == "TOKENIZER" else word for word in verb])
+    assert process.stdin is not None
+    assert process.stdout is not None
+    watchdog = threading.Timer(60, process.kill)
+    watchdog.start()
+    for _ in range(2):
+        process.stdin.write(line.encode())
+        process.stdin.flush()
+        assert process.stdout.readline().decode() == answer
+    process.stdin.close()
+    assert process.wait(timeout=60) == 0
+    watchdog.cancel()
+
+
+def test_binary_input_is_refused_by_every_command_that_reads_lines(
+    cli: Run, tokenizer: str, tmp_path: Path
+) -> None:
+    archive = str(tmp_path / "a.txt")
+    Path(archive).write_bytes(b"PK\x03\x04" + bytes(100))
+    for arguments in (
+        ["normalize", "--rules", "nfkc", archive],
+        ["encode", tokenizer, archive],
+        ["count", archive, "-o", str(tmp_path / "c.tsv")],
+        ["train", archive, "-o", str(tmp_path / "t.json")],
+        ["compare", tokenizer, "--corpus", archive],
+        ["prune", tokenizer, "--keep", archive, "-o", str(tmp_path / "t.json")],
+        ["convert", tokenizer, str(tmp_path / "c.json"), "--verify", archive],
+        ["decode", tokenizer, archive],
+    ):
+        code, _, err = cli(*arguments)
+        assert (code, "found a zip archive" in err) == (2, True), (arguments, err)

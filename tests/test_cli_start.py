@@ -279,7 +279,9 @@ def test_convert_says_what_it_wrote(
 def test_convert_names_the_format_of_what_it_read(cli: Run, tmp_path: Path) -> None:
     words, pieces = tmp_path / "vocab.txt", tmp_path / "t.model"
     pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).save(words)
-    trainer = pw.SentencePieceTrainer(model_type="bpe", vocab_size=10)
+    trainer = pw.SentencePieceTrainer(
+        model_type="bpe", vocab_size=10, normalization_rule_name="identity"
+    )
     pw.Tokenizer.train_from_iterator(["hug pug hug"], trainer=trainer).save(pieces)
     for path, format in ((words, "vocab.txt"), (pieces, "SentencePiece .model")):
         code, _, err = cli("convert", str(path), str(tmp_path / "t.json"))
@@ -469,6 +471,7 @@ def test_every_preset_works_in_every_command_that_takes_one(
     counts, out = str(tmp_path / "c.tsv"), str(tmp_path / "t.json")
     settings = ["--preset", preset]
     if preset in pw.train.SENTENCEPIECE_PRESETS:
+        out = str(tmp_path / "t.model")
         settings += ["--no-hard-vocab-limit"]
     assert cli("count", corpus, "--preset", preset, "-o", counts)[0] == 0
     code, _, err = cli("train", counts, *settings, "--vocab-size", "400", "-o", out)

@@ -62,7 +62,8 @@ import piecework as pw
 tok = pw.Tokenizer.load(sys.argv[1])
 batch = tok.encode_batch(["hug", "hug hug"])
 assert batch.to_lists() == [[1], [0]], batch
-for ask in (lambda: batch.ids, lambda: batch.row_offsets, lambda: tok.count_batch(["hug"])):
+assert tok.count_batch(["hug", "hug hug"]) == [1, 1]
+for ask in (lambda: batch.ids, lambda: batch.row_offsets):
     try:
         ask()
     except ImportError as error:
@@ -76,7 +77,7 @@ def test_an_array_without_numpy_is_an_import_that_fails(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_NUMPY, str(path)], capture_output=True, text=True, check=True
     )
-    assert done.stdout.split() == ["numpy"] * 3
+    assert done.stdout.split() == ["numpy"] * 2
 
 
 def test_every_public_name_is_there_when_asked_for() -> None:

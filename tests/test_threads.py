@@ -111,7 +111,7 @@ JOBS: list[Callable[[pw.Tokenizer], object]] = [
     lambda tok: tok.encode_batch(TEXTS, workers=1).to_lists(),
     lambda tok: tok.encode_batch(TEXTS * 40, workers=3).ids.tolist(),
     lambda tok: tok.encode_batch(TEXTS, spans=True, workers=2).offsets.tolist(),
-    lambda tok: tok.count_batch(TEXTS, workers=2).tolist(),
+    lambda tok: tok.count_batch(TEXTS, workers=2),
     lambda tok: tok.decode_batch([tok.encode(text).ids for text in TEXTS]),
     lambda tok: [tok.decode(tok.encode(text).ids) for text in TEXTS],
     lambda tok: (tok.to_json(), tok.get_vocab(), hash(tok), tok == fresh(tok)),

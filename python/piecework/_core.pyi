@@ -85,7 +85,7 @@ class Core:
         parse_special: Sequence[int] | None,
         sampling: tuple[float, int | None, int, int] | None,
         workers: int | None,
-    ) -> npt.NDArray[np.int64]:
+    ) -> list[int]:
         """Count the tokens of each text without keeping their ids."""
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool, clean_up: bool | None) -> str:

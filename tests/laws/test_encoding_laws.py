@@ -121,7 +121,7 @@ def test_a_batch_is_its_rows_for_any_number_of_workers(
     tokenizer = CORE.tokenizer(spec)
     rows = [REFERENCE.encode(spec, text).ids for text in texts]
     assert tokenizer.encode_batch(texts, workers=workers).to_lists() == rows
-    assert tokenizer.count_batch(texts, workers=workers).tolist() == [len(row) for row in rows]
+    assert tokenizer.count_batch(texts, workers=workers) == [len(row) for row in rows]
 
 
 # ---- offsets

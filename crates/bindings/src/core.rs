@@ -224,23 +224,22 @@ impl Core {
     }
 
     #[pyo3(signature = (texts, *, add_special_tokens, parse_special, sampling, workers))]
-    fn count_batch<'py>(
+    fn count_batch(
         &self,
-        py: Python<'py>,
-        texts: &Bound<'py, PyAny>,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
         add_special_tokens: bool,
         parse_special: Option<Vec<u32>>,
         sampling: Drawn,
         workers: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    ) -> PyResult<Vec<i64>> {
         let workers = worker_count(workers)?;
         let held = HeldRows::take(texts, false, "texts")?;
         let texts = held.borrow("texts")?;
         let inputs: Vec<Input<'_>> = texts.iter().map(Borrowed::input).collect();
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
-        let counts = py.detach(|| self.encoder.count(&inputs, options, workers));
-        array(py, counts.map_err(raise)?)
+        py.detach(|| self.encoder.count(&inputs, options, workers)).map_err(raise)
     }
 
     fn decode(

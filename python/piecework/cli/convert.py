@@ -12,7 +12,7 @@ import click
 import piecework as pw
 from piecework.cli.notes import note
 from piecework.cli.parameters import InputFile, TokenizerOutput, command, option, quiet_option
-from piecework.cli.streams import line_batches, save_tokenizer
+from piecework.cli.streams import save_tokenizer
 from piecework.cli.tokenizer_options import Hints, load_tokenizer, tokenizer_options
 from piecework.files import tokenizer_format_of
 
@@ -174,15 +174,15 @@ def _settings(model: pw.spec.Model) -> pw.spec.Model:
 def _verify(before: pw.Tokenizer, after: pw.Tokenizer, corpus: str) -> None:
     """Encode every line with both; leave with exit code 1 at the first that differs."""
     lines = tokens = 0
-    for batch in line_batches([corpus]):
-        texts = [line.data.decode("utf-8", "replace") for line in batch]
+    for texts in pw.corpus_output.read_lines(corpus):
         old = before.encode_batch(texts, parse_special=True).to_lists()
         new = after.encode_batch(texts, parse_special=True).to_lists()
-        for line, mine, other in zip(batch, old, new, strict=True):
+        for number, (mine, other) in enumerate(zip(old, new, strict=True), start=lines + 1):
             if mine != other:
-                _show_difference(line.place, (before, mine), (after, other))
+                place = f"{corpus} line {number}"
+                _show_difference(place, (before, mine), (after, other))
                 raise click.exceptions.Exit(_DIFFERS)
-        lines, tokens = lines + len(batch), tokens + sum(map(len, old))
+        lines, tokens = lines + len(texts), tokens + sum(map(len, old))
     note(f"piecework: {lines} lines, {tokens} tokens, all equal")
 
 

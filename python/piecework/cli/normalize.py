@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Literal
 
 import click
 
 import piecework as pw
 from piecework.cli.options import errors_option
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
-from piecework.cli.streams import line_batches, text_of
 from piecework.files import whole_stream
 
 _EXAMPLE = """\b
@@ -33,7 +33,13 @@ Example:
 @errors_option
 @output_option("Output file  [default: stdout]", default="-")
 @quiet_option
-def normalize(files: tuple[str, ...], rules: str, as_json: bool, errors: str, path: str) -> None:
+def normalize(
+    files: tuple[str, ...],
+    rules: str,
+    as_json: bool,
+    errors: Literal["replace", "strict"],
+    path: str,
+) -> None:
     """Normalize each line of the FILEs by rules as SentencePiece has them.
 
     Without FILEs, and for -, stdin is read.
@@ -41,9 +47,10 @@ def normalize(files: tuple[str, ...], rules: str, as_json: bool, errors: str, pa
     loaded = _rules_of(rules)
     write = _json_of if as_json else pw.NormalizationRules.normalize
     with whole_stream(path) as stream:
-        for lines in line_batches(files or ("-",)):
-            texts = (write(loaded, text_of(line, errors)) for line in lines)
-            stream.writelines(f"{text}\n".encode() for text in texts)
+        for name in files or ("-",):
+            for lines in pw.corpus_output.read_lines(name, errors=errors):
+                stream.writelines(f"{write(loaded, line)}\n".encode() for line in lines)
+                stream.flush()
 
 
 def _rules_of(name: str) -> pw.NormalizationRules:

@@ -18,7 +18,6 @@ from piecework.cli.parameters import (
     quiet_option,
 )
 from piecework.cli.resizing import check_outputs, map_option, save_resized
-from piecework.cli.streams import line_batches, text_of
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
@@ -92,8 +91,8 @@ def prune(
     check_outputs(path, map_path)
     keep: list[str | int] = []
     if keep_path is not None:
-        lines = (line for batch in line_batches([keep_path]) for line in batch)
-        keep += filter(None, (text_of(line, "strict") for line in lines))
+        for lines in pw.corpus_output.read_lines(keep_path, errors="strict"):
+            keep += filter(None, lines)
     if min_count is not None:
         with progress("counting") as update:
             counts = pw.analysis.token_counts(

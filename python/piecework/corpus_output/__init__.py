@@ -8,5 +8,6 @@ steps. `ids_input` reads ids from any of the formats. Memory is constant.
 from piecework.corpus_output.encode import EncodedFiles, encode_files
 from piecework.corpus_output.formats import FORMATS
 from piecework.corpus_output.ids_input import read_ids
+from piecework.corpus_output.lines import read_lines
 
-__all__ = ["FORMATS", "EncodedFiles", "encode_files", "read_ids"]
+__all__ = ["FORMATS", "EncodedFiles", "encode_files", "read_ids", "read_lines"]

@@ -12,8 +12,15 @@ from contextlib import ExitStack
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from piecework.arguments import path_text
 from piecework.errors import CorpusError, InvalidUtf8Error
-from piecework.train.corpus import BYTE_ORDER_MARK, TEXT_FIELD, is_json_lines
+from piecework.train.corpus import (
+    BYTE_ORDER_MARK,
+    TEXT_FIELD,
+    PathLike,
+    Utf8Errors,
+    is_json_lines,
+)
 from piecework.train.json_lines import (
     MAX_LINE_BYTES,
     json_line_record,
@@ -138,6 +145,24 @@ class LineSource:
         if "id" in record:
             label["id"] = record["id"]
         return LabelledText.of(text, label)
+
+
+def read_lines(
+    path: PathLike, *, field: str | None = None, errors: Utf8Errors = "replace"
+) -> Iterator[list[str]]:
+    """Give the lines of a file as `encode_files` reads them, in lists of bounded size.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> _ = path.write_text("hug\\n\\npug\\n")
+    >>> list(read_lines(path))
+    [['hug', '', 'pug']]
+
+    Plain text or JSON lines (the text under `field`), also with gzip or Zstandard; `-` is stdin, whose
+    lines are given as they arrive. Raises `FileError`, `CorpusError` for binary data, and
+    `InvalidUtf8Error` under `errors="strict"`.
+    """
+    yield from LineSource([path_text(path)], field, errors).blocks()
 
 
 def parallel_lines(sources: Sequence[LineSource]) -> Iterator[list[list[str]]]:
