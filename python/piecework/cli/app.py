@@ -34,17 +34,17 @@ Example:
 # Each command with the first sentence of its help. Its module is imported when it is run.
 VERBS = {
     "train": "Train a tokenizer on CORPUS.",
-    "count": "Count the words of CORPUS, to train from once or often.",
+    "count": "Count the words of CORPUS, to train from the counts later.",
     "encode": "Encode each line of the FILEs with TOKENIZER.",
     "decode": "Decode the ids in the FILEs to text, a line for each row.",
     "inspect": "Print the pipeline of TOKENIZER, its sizes, and its tokens by kind.",
     "explain": "Print each stage of encoding TEXT, or of learning from CORPUS.",
     "compare": "Measure each TOKENIZER on a corpus and print the measures side by side.",
     "bench": "Measure how fast TOKENIZER encodes and decodes a corpus.",
-    "extend": "Learn further entries for TOKENIZER from CORPUS; the ids that there are stay.",
+    "extend": "Add entries learned from CORPUS to TOKENIZER; existing ids stay the same.",
     "prune": "Keep only some tokens of TOKENIZER.",
-    "convert": "Convert the tokenizer SRC to the format that the name of DST says.",
-    "normalize": "Normalize each line of the FILEs by rules as SentencePiece has them.",
+    "convert": "Convert the tokenizer SRC to the format that the suffix of DST names.",
+    "normalize": "Normalize each line of the FILEs with SentencePiece's normalization rules.",
     "completion": "Print the completion script of SHELL.",
 }
 

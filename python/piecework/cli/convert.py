@@ -21,7 +21,7 @@ Example:
   piecework convert cl100k_base.tiktoken tokenizer.json --encoding cl100k_base --verify corpus.txt
   piecework convert tokenizer.json ranks.tiktoken
   piecework convert vocab.json tokenizer.json --merges merges.txt
-  piecework convert spiece.model tokenizer.json --verify corpus.txt
+  piecework convert llama.model tokenizer.json --verify corpus.txt
 """
 
 _DIFFERS = 1
@@ -41,11 +41,11 @@ def convert(
     corpus: str | None,
     force: bool,
 ) -> None:
-    """Convert the tokenizer SRC to the format that the name of DST says.
+    """Convert the tokenizer SRC to the format that the suffix of DST names.
 
     .txt is a vocab.txt, .tiktoken ranks, .model SentencePiece's, a directory (or a name that ends in /)
-    vocab.json with merges.txt, .json or - (stdout) a tokenizer.json. What DST would lose is refused.
-    Exit code 1: --verify found a difference.
+    vocab.json with merges.txt, .json or - (stdout) a tokenizer.json, .piecework a file that keeps everything,
+    for this library alone. What DST would lose is refused. Exit code 1: --verify found a difference.
     """
     original = load_tokenizer(source, hints)
     name = "tokenizer.json" if target == "-" else target

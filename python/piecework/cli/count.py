@@ -44,7 +44,7 @@ def count(
     first_source: int,
     path: str,
 ) -> None:
-    """Count the words of CORPUS, to train from once or often.
+    """Count the words of CORPUS, to train from the counts later.
 
     CORPUS: text or .jsonl files, both also as .gz or .zst, directories of them, - for stdin. Counts
     files (.parquet, .tsv) are merged into one.

@@ -78,7 +78,7 @@ def extend(
     map_path: str | None,
     path: str,
 ) -> None:
-    """Learn further entries for TOKENIZER from CORPUS; the ids that there are stay.
+    """Add entries learned from CORPUS to TOKENIZER; existing ids stay the same.
 
     CORPUS: what `piecework train` takes; counts must have been made with the tokenizer's pipeline.
     """

@@ -40,7 +40,7 @@ def normalize(
     errors: Literal["replace", "strict"],
     path: str,
 ) -> None:
-    """Normalize each line of the FILEs by rules as SentencePiece has them.
+    """Normalize each line of the FILEs with SentencePiece's normalization rules.
 
     Without FILEs, and for -, stdin is read.
     """
