@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
 use piecework_core::batch::{Encoder, Keep};
 use piecework_core::error::Error;
@@ -14,7 +14,6 @@ use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList};
 
-use crate::arrays::array;
 use crate::batch::{rows, RawBatch};
 use crate::custom::functions as custom_functions;
 use crate::encoding::RawEncoding;
