@@ -5,6 +5,8 @@ use piecework_core::model::Sampling;
 use piecework_core::pipeline::{Choice, Input, Options, Pipeline, Scratch};
 use piecework_core::special::Selector;
 
+use crate::Calls;
+
 const TEXTS: [&str; 8] = [
     "",
     "Hello, world! Don't stop.",
@@ -17,31 +19,37 @@ const TEXTS: [&str; 8] = [
 ];
 
 /// Encode every text alone and in pairs, and decode what comes out.
-pub(crate) fn encode_and_decode(pipeline: &Pipeline) {
+pub(crate) fn encode_and_decode(pipeline: &Pipeline, calls: &mut Calls) {
     let mut scratch = pipeline.scratch();
     let options = Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
     for text in TEXTS {
+        if calls.are_slow() {
+            return;
+        }
+        let chars = text.chars().count() as u32;
         for pair in [None, Some("a pair")] {
-            if let Ok(encoding) =
-                pipeline.encode(Input::Text(text), pair.map(Input::Text), options, &mut scratch)
-            {
-                check(pipeline, &encoding, text.chars().count() as u32);
+            let (text, pair) = (Input::Text(text), pair.map(Input::Text));
+            if let Ok(encoding) = calls.time(|| pipeline.encode(text, pair, options, &mut scratch)) {
+                check(pipeline, &encoding, chars, calls);
             }
         }
     }
-    list_and_draw(pipeline, options, &mut scratch);
+    list_and_draw(pipeline, options, &mut scratch, calls);
 }
 
 /// List and draw segmentations, where the model has several.
-fn list_and_draw(pipeline: &Pipeline, options: Options<'_>, scratch: &mut Scratch) {
+fn list_and_draw(pipeline: &Pipeline, options: Options<'_>, scratch: &mut Scratch, calls: &mut Calls) {
     let sampling = Sampling { alpha: 0.3, nbest: None, seed: 1, row: 0 };
     for text in TEXTS.map(Input::Text) {
+        if calls.are_slow() {
+            return;
+        }
         let drawn = Options { sampling: Some(sampling), ..options };
-        let _ = pipeline.encode(text, None, drawn, scratch);
+        let _ = calls.time(|| pipeline.encode(text, None, drawn, scratch));
         for choice in
             [Choice::Best, Choice::Drawn(sampling), Choice::Apart { sampling, include_best: true }]
         {
-            if let Ok(found) = pipeline.segmentations(text, 5, choice, options, scratch) {
+            if let Ok(found) = calls.time(|| pipeline.segmentations(text, 5, choice, options, scratch)) {
                 assert!(found.len() <= 5, "more than were asked for");
             }
         }
@@ -49,12 +57,12 @@ fn list_and_draw(pipeline: &Pipeline, options: Options<'_>, scratch: &mut Scratc
 }
 
 /// Offsets lie within the text, ids decode.
-fn check(pipeline: &Pipeline, encoding: &Encoding, chars: u32) {
+fn check(pipeline: &Pipeline, encoding: &Encoding, chars: u32, calls: &mut Calls) {
     let of_text = encoding.tokens.iter().filter(|token| token.sequence == 0);
     assert!(
         of_text.clone().all(|token| token.start <= token.end && token.end <= chars),
         "offsets beyond the text"
     );
     let ids: Vec<u32> = encoding.tokens.iter().map(|token| token.id).collect();
-    let _ = pipeline.decode(&ids, false, None);
+    let _ = calls.time(|| pipeline.decode(&ids, false, None));
 }
