@@ -57,7 +57,6 @@ FILES: dict[str, dict[str, str]] = {
     },
     "maxtext": {
         f"{MAXTEXT}/tokenizer.default": "vocab/maxtext-default/tokenizer.model",
-        f"{MAXTEXT}/tokenizer.llama2": "vocab/llama2/tokenizer.model",
     },
     "mistral_common": {
         f"mistral_common/data/{name}": f"vocab/mistral/{name}"
@@ -66,9 +65,6 @@ FILES: dict[str, dict[str, str]] = {
     | {"mistral_common/data/tekken_240911.json": "vocab/mistral/tekken_240911.json.gz"},
     "open_clip_torch": {
         "open_clip/bpe_simple_vocab_16e6.txt.gz": "vocab/clip/bpe_simple_vocab_16e6.txt.gz"
-    },
-    "seqio": {
-        "seqio/test_data/sentencepiece/sentencepiece.model": "vocab/seqio/sentencepiece.model"
     },
     "llama_cpp_python": {
         f"{LLAMA_CPP}/ggml-vocab-{name}.gguf.{kind}": f"golden/llama.cpp/ggml-vocab-{name}.gguf.{kind}"
