@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-# What these name is already open: a regular file behind them cannot be replaced by another.
+# These paths name streams that are already open, so they are written in place and never replaced.
 _STREAM_NAMES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 
-
+# The suffixes of tokenizer files, and what help texts and messages call each format.
 TOKENIZER_FORMATS = {
     ".json": "tokenizer.json",
     ".txt": "vocab.txt",
