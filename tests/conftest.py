@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import subprocess
@@ -18,6 +19,7 @@ from piecework.cli.app import run
 from tests import data
 
 ROOT = Path(__file__).parent.parent
+C_LIBRARY = ctypes.CDLL(None)
 Run = Callable[..., tuple[int, str, str]]
 
 # A law is no stopwatch: on a busy machine any single example may be slow. What decides whether a change
@@ -82,6 +84,8 @@ def bounded_caches() -> Iterator[None]:
                 if hasattr(cached, "cache_clear") and cached.__module__.startswith("tests."):
                     cached.cache_clear()
     gc.collect()
+    if hasattr(C_LIBRARY, "malloc_trim"):  # glibc keeps what was freed
+        C_LIBRARY.malloc_trim(0)
 
 
 @pytest.fixture(scope="session")

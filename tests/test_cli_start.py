@@ -464,6 +464,7 @@ def test_the_library_lists_all_presets_too(model: str | None) -> None:
     assert all(name in str(e.value) for name in ALL_PRESETS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ALL_PRESETS)
 def test_every_preset_works_in_every_command_that_takes_one(
     cli: Run, corpus: str, tmp_path: Path, preset: str

@@ -126,6 +126,7 @@ READERS = {
 # ---- what is written
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("form", READERS)
 @pytest.mark.parametrize("workers", [1, 2])

@@ -421,6 +421,7 @@ def test_a_very_long_token_is_refused(model: components.Json, place: str) -> Non
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json", "spiece.model"])
 def test_a_line_of_fifty_megabytes_is_refused_within_little_memory(
     name: str, tmp_path: pathlib.Path

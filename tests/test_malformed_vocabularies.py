@@ -230,6 +230,7 @@ def test_merges_of_clip_that_make_an_entry_twice_are_named(tmp_path: Path) -> No
 # ---- what is published
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(data.data_dir() is None, reason="published vocabularies are not here")
 def test_published_files_are_read_without_a_warning() -> None:
     shared = data.data_dir()

@@ -286,6 +286,7 @@ def test_added_tokens_of_bpe_keep_ids_that_others_would_renumber() -> None:
     assert ids_elsewhere(tok.to_json(), rows) == tok.encode_batch(rows).to_lists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(data_dir() is None, reason="needs the rank files of the data folder")
 @pytest.mark.parametrize("name", ["cl100k_base", "p50k_base", "r50k_base", "o200k_base"])
 def test_special_tokens_of_ranks_keep_their_ids_elsewhere(name: str) -> None:

@@ -126,6 +126,7 @@ def published() -> list[Path]:
     return sorted(folder.glob("vocab/*/tokenizer.json*")) if folder else []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not published(), reason="needs published tokenizer.json files of the data folder"
 )

@@ -32,7 +32,7 @@ def read_ranks(path: Path) -> dict[bytes, int]:
     return {base64.b64decode(token): int(rank) for token, rank in pairs}
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def theirs(name: str) -> tiktoken.Encoding:
     """Build their encoding from our file, with the settings that they publish."""
     ranks = read_ranks(rank_file(pw.spec.ENCODINGS[name].rank_file))
@@ -45,7 +45,7 @@ def theirs(name: str) -> tiktoken.Encoding:
     return tiktoken.Encoding(**facts)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def ours(name: str) -> Encoding:
     return get_encoding(name, ranks=rank_file(pw.spec.ENCODINGS[name].rank_file))
 

@@ -61,6 +61,7 @@ def test_vocabulary_with_merges_is_the_tokenizer_json(name: str, vocab: str, mer
     assert ids(ours, parse_special=True) == [encoding.ids for encoding in expected]
 
 
+@pytest.mark.slow
 def test_gpt_is_what_its_converter_makes() -> None:
     folder = vocab_dir("openai-gpt")
     vocab, merges = models.BPE.read_file(str(folder / "vocab.json"), str(folder / "merges.txt"))
@@ -86,6 +87,7 @@ def test_clip_list_makes_the_published_vocabulary() -> None:
     assert rows_by_every_route(ours, sample) == expected
 
 
+@pytest.mark.slow
 def test_tekken_is_what_mistral_makes_of_it() -> None:
     path = vocab_dir("mistral") / "tekken_240911.json.gz"
     document = json.loads(gzip.decompress(path.read_bytes()))
@@ -103,6 +105,7 @@ def test_tekken_is_what_mistral_makes_of_it() -> None:
     assert ours.encode("<s>[INST]", parse_special=True).ids == [1, 3]
 
 
+@pytest.mark.slow
 def test_ranks_of_whisper_are_its_tokenizer_json() -> None:
     path = vocab_dir("whisper") / "multilingual.tiktoken"
     theirs = tokenizer_json("whisper-tiny")

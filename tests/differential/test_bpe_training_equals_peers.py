@@ -64,6 +64,7 @@ def test_byte_level_vocabularies_and_merges_are_equal(path: Path) -> None:
     assert {entry: at for at, entry in enumerate(learned.entries)} == theirs["vocab"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_file_gives_the_vocabulary_that_tokenizers_learns_from_it(
     end: str, english_corpus: Path, tmp_path: Path

@@ -102,6 +102,7 @@ def test_code_points_give_the_same_ids(path: Path) -> None:
         peer.assert_same_ids(ours, theirs, texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_decoding_gives_the_same_text(path: Path) -> None:
     ours, theirs = both(path)
@@ -114,6 +115,7 @@ def test_decoding_gives_the_same_text(path: Path) -> None:
         assert ours.decode_batch(rows, skip_special_tokens=skip) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_what_is_written_is_what_they_write(path: Path) -> None:
     ours, theirs = both(path)

@@ -39,6 +39,7 @@ def tokenizer(name: str) -> pw.Tokenizer:
     return loaded.with_padding(None).with_truncation(None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(LLAMA_CPP))
 def test_cases_of_llama_cpp(case: str) -> None:
     folder = golden("llama.cpp")
@@ -182,6 +183,7 @@ def rows(record: dict[str, Any]) -> Iterator[tuple[str, list[int], list[int]]]:
         yield text, kept[0], kept[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(TRANSFORMERS))
 def test_integration_encodings_of_transformers(name: str) -> None:
     record, ours = records()[name], TRANSFORMERS[name]()

@@ -17,12 +17,14 @@ RUNS += ["_a", "(é", "\0", "か・", "゛"]
 LONG = [run * 3000 for run in RUNS] + [f"{'x' * 61}{run * 70} y" for run in RUNS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES, scope="module")
 def test_encodings_give_what_tiktoken_gives(name: str, level: str) -> None:
     texts = [*peer.sample_documents(320), *code()[::8], *LONG]
     assert ranks.assert_same(ranks.ours(name), ranks.theirs(name), texts) > 50_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_files_give_what_tokenizers_gives(path: Path, level: str) -> None:
     ours, theirs = both(path)

@@ -65,6 +65,7 @@ def texts_of(rules: Mapping[str, str], seed: int) -> Iterator[str]:
         yield "".join(chance.choice(parts)() for _ in range(chance.randrange(1, 30)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_named_rules_are_theirs(name: str) -> None:
     theirs = dict(peer_of(rule_name=name).Decompile())

@@ -108,6 +108,7 @@ def test_nbest_lists_and_scores(name: str, load: Any) -> None:
             assert tok.score(row) == pytest.approx(score, rel=1e-6, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(("alpha", "nbest_size"), [(0.1, -1), (0.5, -1), (0.3, 6)])
 def test_segmentations_are_drawn_as_often(name: str, alpha: float, nbest_size: int) -> None:

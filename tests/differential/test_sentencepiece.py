@@ -114,6 +114,7 @@ def assert_same(ours: pw.Tokenizer, theirs: Any, texts: list[str], seed: int) ->
 @pytest.mark.skipif(not MODELS, reason="no published models here: see tests/data.py")
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: f"{path.parent.name}-{path.name}")
 class TestPublishedModels:
+    @pytest.mark.slow
     def test_gives_the_same_ids_pieces_spans_and_text(self, path: Path) -> None:
         texts = [*peer.sample_documents(60), *HARD_TEXTS, *code_point_texts(), *tie_texts(1000)]
         assert_same(*both(path), texts, seed=1)
@@ -125,6 +126,7 @@ class TestPublishedModels:
         if path.parent.name not in STATES_DEFAULTS:
             assert (tmp_path / "x.model").read_bytes() == path.read_bytes()
 
+    @pytest.mark.slow
     def test_is_the_same_tokenizer_from_its_own_file_and_specification(
         self, path: Path, tmp_path: Path
     ) -> None:

@@ -111,6 +111,7 @@ def test_protos_have_the_same_fields(pair: tuple[SentencePieceProcessor, Any]) -
         )
 
 
+@pytest.mark.slow
 def test_protos_of_all_kinds_agree(pair: tuple[SentencePieceProcessor, Any]) -> None:
     """Spans of the immutable proto count characters, the others bytes."""
     ours = pair[0]
@@ -183,6 +184,7 @@ def test_every_public_name_of_theirs_is_here() -> None:
 # ---- decoding
 
 
+@pytest.mark.slow
 def test_decodes_ids_and_pieces_to_every_type(pair: tuple[SentencePieceProcessor, Any]) -> None:
     theirs = pair[1]
     rng = random.Random(3)

@@ -71,6 +71,7 @@ def mixed(size: int, seed: int) -> str:
     return " ".join(words)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not MODELS, reason="no published models here: see tests/data.py")
 @pytest.mark.parametrize("path", TAKEN, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_scores_that_grow_among_unknown_characters(path: Path) -> None:

@@ -225,6 +225,7 @@ def test_entropy_is_that_of_all_that_they_list() -> None:
             assert ours.entropy(text, alpha) == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "nbest_size"), [(1.0, None), (0.3, 6), (0.7, 40)])
 @pytest.mark.parametrize("name", ["t5", "albert-v2"])
 def test_tokenizers_draws_as_often(name: str, alpha: float, nbest_size: int | None) -> None:

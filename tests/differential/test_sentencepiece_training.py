@@ -160,6 +160,7 @@ def lines_of(corpus: Path) -> list[str]:
     return text[: None if FULL else 300_000].splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corpus", corpora())
 @pytest.mark.parametrize("flags", range(len(FLAGS)))
 def test_joins_of_a_book_are_the_same(corpus: Path, flags: int, tmp_path: Path) -> None:
@@ -170,6 +171,7 @@ def test_joins_of_a_book_are_the_same(corpus: Path, flags: int, tmp_path: Path) 
     assert ours == pieces_of(sentencepiece.SentencePieceProcessor(model_proto=expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corpus", corpora())
 @pytest.mark.parametrize("flags", range(len(FLAGS)) if FULL else (0, 4, 9, 11))
 def test_unigram_pieces_make_new_text_likelier(corpus: Path, flags: int, tmp_path: Path) -> None:

@@ -165,6 +165,7 @@ def assert_as_tokenizers(document: dict[str, Any], seed: int) -> None:
     assert_pairs_and_lists(ours, theirs, texts[: COUNT // 20])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PUBLISHED, reason="no published vocabularies here: see tests/data.py")
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_vocabularies_break_ties_as_tokenizers_does(name: str) -> None:
@@ -172,6 +173,7 @@ def test_published_vocabularies_break_ties_as_tokenizers_does(name: str) -> None
     assert_as_tokenizers(document, seed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PRE_TOKENIZERS)
 def test_a_vocabulary_trained_there_breaks_ties_as_tokenizers_does(
     kind: str, trained_there: dict[str, Any]
@@ -179,6 +181,7 @@ def test_a_vocabulary_trained_there_breaks_ties_as_tokenizers_does(
     assert_as_tokenizers({**trained_there, "pre_tokenizer": PRE_TOKENIZERS[kind]}, seed=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PRE_TOKENIZERS)
 def test_a_vocabulary_trained_here_breaks_ties_as_tokenizers_does(
     kind: str, trained_here: dict[str, Any]
@@ -229,6 +232,7 @@ def assert_as_sentencepiece(path: Path, seed: int) -> None:
     assert_rows(ours.encode_batch(joined).to_lists(), theirs.encode(joined), joined, "long texts")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not MODELS, reason="no published models here: see tests/data.py")
 def test_published_models_break_ties_as_sentencepiece_does() -> None:
     assert unigram_models()

@@ -33,6 +33,7 @@ def corpora() -> list[Any]:
     return [pytest.param(path, id=path.name) for path in files]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corpus", corpora())
 def test_new_text_is_likelier_and_takes_about_as_many_tokens(corpus: Path, tmp_path: Path) -> None:
     with corpus.open(encoding="utf-8", errors="replace") as stream:

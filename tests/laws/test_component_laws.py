@@ -142,6 +142,7 @@ def beyond(words: list[str]) -> dict[str, int]:
 # ---- every old character
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["normalizers", "pre_tokenizers"])
 def test_every_old_character_comes_out_as_in_the_reference(name: str) -> None:
     stage = STAGES[name]

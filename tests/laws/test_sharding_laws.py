@@ -129,6 +129,7 @@ def test_merged_shards_of_texts_learn_what_the_whole_learns(
         assert learned(trainer, together) == learned(trainer, whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAINERS)
 @given(lines=LINES, end=LINE_ENDS, shards=st.integers(1, 4), seed=st.integers(0, 2**32))
 @patiently

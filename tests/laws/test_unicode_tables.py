@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+import pytest
+
 from tests.laws.characters import agreed, disagreeing
 
 # Category changes of old characters: U+166D stopped being punctuation in Unicode 12, U+1734 being
@@ -11,6 +13,7 @@ from tests.laws.characters import agreed, disagreeing
 RECLASSIFIED = {"\u166d", "\u1734", "\u1885", "\u1886"}
 
 
+@pytest.mark.slow
 def test_differing_characters_are_newer_than_unicode_3_2_or_were_reclassified() -> None:
     old = {c for c in disagreeing() if unicodedata.ucd_3_2_0.category(c) != "Cn"}
     assert old <= RECLASSIFIED

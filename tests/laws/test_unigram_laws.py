@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def expected_tokens(word: str, scores: dict[str, float]) -> list[str]:
     return tokens
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(models(), st.sampled_from(PRE_TOKENIZERS), st.lists(tie_texts(), min_size=8, max_size=20))
 def test_words_with_ties_are_segmented_alike_by_every_call(
