@@ -15,7 +15,7 @@ from piecework.reference.decoders import decode
 from piecework.reference.normalizers import normalize
 from piecework.reference.pre_tokenizers import pre_tokenize
 from piecework.reference.tokenizer import ReferenceTokenizer
-from piecework.spec import Char, Decoder, Normalizer, PreTokenizer, TokenizerSpec, Word
+from piecework.spec import Char, Decoder, Normalizer, PreTokenizer, TokenizerSpec, WordLevel
 
 Offsets = list[tuple[int, int]]
 # Token, type id, start, end.
@@ -57,7 +57,7 @@ class Core:
         return normalized, encoding.offsets
 
     def pieces(self, pre_tokenizer: PreTokenizer, text: str) -> list[tuple[str, tuple[int, int]]]:
-        spec = TokenizerSpec(Word(numbered([])), None, pre_tokenizer)
+        spec = TokenizerSpec(WordLevel(numbered([])), None, pre_tokenizer)
         return pw.Tokenizer.from_spec(spec).pre_tokenize(text)
 
     def framed(self, spec: TokenizerSpec, text: str, pair: str | None, special: bool) -> list[Row]:
@@ -65,7 +65,7 @@ class Core:
 
     def decoded(self, decoder: Decoder | None, tokens: Sequence[str]) -> str:
         vocab = numbered(tokens)
-        tokenizer = pw.Tokenizer.from_spec(TokenizerSpec(Word(vocab), decoder=decoder))
+        tokenizer = pw.Tokenizer.from_spec(TokenizerSpec(WordLevel(vocab), decoder=decoder))
         return tokenizer.decode([vocab[token] for token in tokens], skip_special_tokens=False)
 
 
@@ -79,7 +79,7 @@ class Published:
         return tokenizer.normalizer.normalize_str(text), tokenizer.encode(text).offsets
 
     def pieces(self, pre_tokenizer: PreTokenizer, text: str) -> list[tuple[str, tuple[int, int]]]:
-        tokenizer = published(TokenizerSpec(Word(numbered([])), None, pre_tokenizer))
+        tokenizer = published(TokenizerSpec(WordLevel(numbered([])), None, pre_tokenizer))
         pieces: list[tuple[str, tuple[int, int]]] = tokenizer.pre_tokenizer.pre_tokenize_str(text)
         return pieces
 
@@ -88,7 +88,7 @@ class Published:
 
     def decoded(self, decoder: Decoder | None, tokens: Sequence[str]) -> str:
         vocab = numbered(tokens)
-        tokenizer = published(TokenizerSpec(Word(vocab), decoder=decoder))
+        tokenizer = published(TokenizerSpec(WordLevel(vocab), decoder=decoder))
         text: str = tokenizer.decode([vocab[token] for token in tokens], skip_special_tokens=False)
         return text
 

@@ -25,7 +25,7 @@ from piecework.spec import (
     PreTokenizer,
     TokenizerSpec,
     WhitespaceSplit,
-    Word,
+    WordLevel,
 )
 from piecework.train import WordPieceTrainer
 
@@ -91,7 +91,7 @@ class ReferenceEngine:
 
     def count_words(self, texts: Sequence[str], preset: str) -> list[tuple[str, int]]:
         normalizer, pre_tokenizer = PIPELINES[preset]
-        spec = TokenizerSpec(Word({}), normalizer, pre_tokenizer)
+        spec = TokenizerSpec(WordLevel({}), normalizer, pre_tokenizer)
         counts = Counter(word for text in texts for word, _, _ in self.words(spec, text))
         return list(counts.items())  # a Counter keeps the order of first occurrence
 
@@ -148,14 +148,14 @@ class CoreEngine:
         return list(pw.count_texts(texts, pipeline=preset))
 
     def learn(
-        self, words: WordCounts, settings: Mapping[str, Any], workers: int | None = None
+        self, words: WordCounts, settings: Mapping[str, Any], num_threads: int | None = None
     ) -> Outcome:
         counts = pw.Counts(
             [word for word, _ in words],
             [count for _, count in words],
             first=list(range(len(words))),
         )
-        learned = WordPieceTrainer(**settings).learn_vocabulary(counts, workers=workers)
+        learned = WordPieceTrainer(**settings).learn_vocabulary(counts, num_threads=num_threads)
         joins = [astuple(join) for join in learned.joins]
         return Outcome(list(learned.entries), joins, learned.stopped_early is not None)
 

@@ -23,8 +23,8 @@ def rows_by_every_route(tok: pw.Tokenizer, texts: Sequence[str], **settings: Any
     Others are three threads, a column and counts, and, for every tenth text (for each when everything is
     asked for), a file and one text at a time. For tokenizers that pad nothing and draw nothing.
     """
-    rows = tok.encode_batch(texts, workers=1, **settings).to_lists()
-    threaded = tok.encode_batch(texts, workers=3, **settings).to_lists()
+    rows = tok.encode_batch(texts, num_threads=1, **settings).to_lists()
+    threaded = tok.encode_batch(texts, num_threads=3, **settings).to_lists()
     assert_rows(threaded, rows, texts, "three threads")
     assert tok.count_batch(texts, **settings) == [len(row) for row in rows]
     assert_rows(rows_of_column(tok, texts, settings), rows, texts, "a column")
@@ -46,7 +46,7 @@ def rows_of_file(tok: pw.Tokenizer, texts: Sequence[str], settings: dict[str, An
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "texts.jsonl"), Path(folder, "ids.txt")
         source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-        pw.encode_files(tok, source, target, keep_empty=True, workers=2, **settings)
+        pw.encode_files(tok, source, target, keep_empty=True, num_threads=2, **settings)
         lines = target.read_text().split("\n")[:-1]
     return [[int(id) for id in line.split()] for line in lines]
 

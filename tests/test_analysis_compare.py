@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import Comparison, Measures, compare, compare_files
-from piecework.train import texts as texts_module
+from piecework.corpus import batches as texts_module
 
 HUGS = pw.Tokenizer(
     pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2, "pug": 3, "12": 4}),
@@ -175,10 +175,10 @@ def test_batches_are_of_no_account(texts: list[str]) -> None:
         assert compare(ALL, iter(texts)) == whole
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_threads_are_of_no_account(workers: int, english_corpus: Path) -> None:
+@pytest.mark.parametrize("num_threads", [1, 3])
+def test_threads_are_of_no_account(num_threads: int, english_corpus: Path) -> None:
     tokenizers = {"pieces": pw.Tokenizer.train(english_corpus, vocab_size=500)}
-    assert compare_files(tokenizers, english_corpus, workers=workers) == compare_files(
+    assert compare_files(tokenizers, english_corpus, num_threads=num_threads) == compare_files(
         tokenizers, english_corpus
     )
 

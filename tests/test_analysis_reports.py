@@ -198,7 +198,9 @@ def test_files_of_one_name_are_told_apart_by_their_paths(
 def test_compare_draws_on_a_terminal(
     cli: Run, paths: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("piecework.cli.tables.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(
+        "piecework.cli.terminal_tables.sys.stdout.isatty", lambda: True, raising=False
+    )
     monkeypatch.setitem(os.environ, "COLUMNS", "120")
     code, out, _ = cli("compare", paths["pieces"], "--corpus", paths["corpus"])
     assert code == 0

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import inspect
-from piecework.analysis.entries import vocabulary_entries
-from piecework.analysis.readable import bytes_of
-from piecework.analysis.vocabulary import is_numeric
+from piecework.analysis.entry_bytes import vocabulary_entries
+from piecework.analysis.readable_tokens import bytes_of
+from piecework.analysis.vocabulary_report import is_numeric
 from piecework.reference.printable import PRINTABLE
 from tests.data import need
 
@@ -126,7 +126,7 @@ def test_byte_level_tokens_may_have_suffixes() -> None:
 
 @pytest.mark.parametrize(
     ("model", "name"),
-    [(pw.spec.Word({"[UNK]": 0, "a": 1}), "word"), (pw.spec.Char({"[UNK]": 0}), "character")],
+    [(pw.spec.WordLevel({"[UNK]": 0, "a": 1}), "word"), (pw.spec.Char({"[UNK]": 0}), "character")],
 )
 def test_simple_families_have_names(model: pw.spec.Model, name: str) -> None:
     assert inspect(pw.Tokenizer(model)).family == name

@@ -36,18 +36,18 @@ def test_windows_are_those_of_encode(kind: str, direction: Any) -> None:
     first, second = texts(11), texts(12)
     for settings in ({}, {"add_special_tokens": False}, {"parse_special": False}):
         check(
-            tok.encode_batch(first, spans=True, overflow=True, **settings),
+            tok.encode_batch(first, offsets=True, overflow=True, **settings),
             [tok.encode(text, **settings) for text in first],
         )
     words = [text.split() for text in first]
     check(
-        tok.encode_batch(words, is_pretokenized=True, spans=True, overflow=True),
+        tok.encode_batch(words, is_pretokenized=True, offsets=True, overflow=True),
         [tok.encode(row, is_pretokenized=True) for row in words],
     )
     # The windows of a pair are all combinations of those of its texts.
     first, second = ([text[:20] for text in several] for several in (first, second))
     pairs = [tok.encode(*pair) for pair in zip(first, second, strict=True)]
-    check(tok.encode_batch(first, second, spans=True, overflow=True), pairs)
+    check(tok.encode_batch(first, second, offsets=True, overflow=True), pairs)
     without_spans = tok.encode_batch(first, second, overflow=True)
     rows, samples = windows(pairs)
     assert without_spans.to_lists() == [row.ids for row in rows]
@@ -65,7 +65,7 @@ def test_each_strategy_cuts_pairs_as_encode_does(strategy: Any) -> None:
     short = ["hug pug"] * len(first)
     pairs = (first, short) if strategy == "only_first" else (short, first)
     encodings = [tok.encode(*pair) for pair in zip(*pairs, strict=True)]
-    check(tok.encode_batch(*pairs, spans=True, overflow=True), encodings)
+    check(tok.encode_batch(*pairs, offsets=True, overflow=True), encodings)
 
 
 def test_windows_are_padded_as_those_of_encode() -> None:
@@ -73,14 +73,14 @@ def test_windows_are_padded_as_those_of_encode() -> None:
         tok = KINDS["bert"]().with_truncation(9, stride=1).with_padding(length)  # type: ignore[arg-type]
         many = [text for text in texts(14) if len(tok.encode(text).ids) >= 9]
         check(
-            tok.encode_batch(many, spans=True, overflow=True), [tok.encode(text) for text in many]
+            tok.encode_batch(many, offsets=True, overflow=True), [tok.encode(text) for text in many]
         )
 
 
-@pytest.mark.parametrize("workers", [1, 2, 5])
-def test_any_number_of_workers_gives_the_same_windows(workers: int) -> None:
+@pytest.mark.parametrize("num_threads", [1, 2, 5])
+def test_any_number_of_threads_gives_the_same_windows(num_threads: int) -> None:
     tok, many = KINDS["gpt2"]().with_truncation(16, stride=4), texts(15, 3000)
-    batch = tok.encode_batch(many, overflow=True, workers=workers)
+    batch = tok.encode_batch(many, overflow=True, num_threads=num_threads)
     rows, samples = windows([tok.encode(text) for text in many])
     assert batch.to_lists() == [row.ids for row in rows]
     assert batch.overflow_to_sample_mapping.tolist() == samples
@@ -126,7 +126,7 @@ def test_windows_are_those_of_tokenizers(direction: Any, padding: Any) -> None:
     for pairs in ([(text,) for text in texts(17)], list(zip(first, second, strict=True))):
         encoded = theirs.encode_batch([pair if len(pair) == 2 else pair[0] for pair in pairs])
         rows = [[encoding, *encoding.overflowing] for encoding in encoded]
-        batch = tok.encode_batch(*map(list, zip(*pairs, strict=True)), spans=True, overflow=True)
+        batch = tok.encode_batch(*map(list, zip(*pairs, strict=True)), offsets=True, overflow=True)
         flat = list(chain(*rows))
         assert batch.to_lists() == [row.ids for row in flat]
         assert batch.offsets.tolist() == [list(span) for row in flat for span in row.offsets]

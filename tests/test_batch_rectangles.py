@@ -54,7 +54,7 @@ def test_a_given_id_goes_before_all_others() -> None:
 
 def test_the_padding_setting_decides_the_id_the_type_and_the_side() -> None:
     tok = with_special("[PAD]").with_padding(3, pad_token="[CLS]", direction="left", pad_type_id=1)
-    batch = tok.encode_batch(["a", "abab"], spans=True)
+    batch = tok.encode_batch(["a", "abab"], offsets=True)
     assert batch.to_numpy().tolist() == [[5, 5, 5, 1], [1, 2, 1, 2]]
     assert batch.to_numpy(column="type_ids").tolist() == [[1, 1, 1, 0], [0, 0, 0, 0]]
     assert batch.to_numpy(column="attention_mask").tolist() == [[0, 0, 0, 1], [1, 1, 1, 1]]
@@ -82,9 +82,9 @@ def test_a_sentencepiece_model_declares_its_padding_piece() -> None:
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_every_column_has_the_shape_of_the_ids(side: Any) -> None:
     tok = with_special("[PAD]", "[CLS]")
-    template = pw.spec.Template(("[CLS]:0", "$A:0"), ("$A:0", "$B:1"), {"[CLS]": (5,)})
+    template = pw.spec.TemplateProcessing(("[CLS]:0", "$A:0"), ("$A:0", "$B:1"), {"[CLS]": (5,)})
     tok = tok._replaced(post_processor=template)
-    batch = tok.encode_batch(TEXTS, TEXTS[::-1], spans=True)
+    batch = tok.encode_batch(TEXTS, TEXTS[::-1], offsets=True)
     ids = batch.to_numpy(padding_side=side)
     filled = {
         column: batch.to_numpy(column=column, padding_side=side)
@@ -110,8 +110,8 @@ def test_every_column_has_the_shape_of_the_ids(side: Any) -> None:
 def test_filling_equals_padding_to_the_longest() -> None:
     for side in ("right", "left"):
         padded = with_special("[PAD]").with_padding(direction=side)  # type: ignore[arg-type]
-        theirs = padded.encode_batch(TEXTS, spans=True)
-        ours = with_special("[PAD]").encode_batch(TEXTS, spans=True)
+        theirs = padded.encode_batch(TEXTS, offsets=True)
+        ours = with_special("[PAD]").encode_batch(TEXTS, offsets=True)
         for column in ("ids", "attention_mask", "type_ids", "special_tokens_mask", "word_ids"):
             filled = ours.to_numpy(column=column, padding_side=side)  # type: ignore[arg-type]
             assert filled.reshape(-1).tolist() == getattr(theirs, column).tolist(), column
@@ -127,8 +127,8 @@ def test_filling_equals_padding_to_the_longest() -> None:
         ({"pad": 0, "column": "attention_mask"}, ArgumentError, "pad"),
         ({"column": "token"}, ArgumentError, "column"),
         ({"padding_side": "both"}, ArgumentError, "padding_side"),
-        ({"column": "offsets"}, ArgumentError, "spans"),
-        ({"column": "special_tokens_mask"}, ArgumentError, "spans"),
+        ({"column": "offsets"}, ArgumentError, "offsets"),
+        ({"column": "special_tokens_mask"}, ArgumentError, "offsets"),
     ],
 )
 def test_unusable_arguments_are_named(settings: Any, error: type, place: str) -> None:

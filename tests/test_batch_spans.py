@@ -20,7 +20,7 @@ from piecework.spec import (
     ByteLevel,
     ByteLevelProcessing,
     RobertaProcessing,
-    Template,
+    TemplateProcessing,
 )
 
 PARTS = (
@@ -84,7 +84,7 @@ def without_bytes() -> pw.Tokenizer:
 
 def pair_template(tok: pw.Tokenizer) -> pw.Tokenizer:
     tok = tok.with_added_tokens(["[SEP]"], special=True)
-    template = Template(
+    template = TemplateProcessing(
         single=("$A:0", "[SEP]:0"),
         pair=("[SEP]:2", "$B:1", "[SEP]:1", "$A:0"),
         special_tokens={"[SEP]": (tok.token_to_id("[SEP]"),)},
@@ -147,15 +147,15 @@ def test_rows_are_those_of_encode(kind: str) -> None:
     tok, first, second = KINDS[kind](), texts(1), texts(2)
     for settings in ({}, {"add_special_tokens": False}, {"parse_special": False}):
         same(
-            tok.encode_batch(first, spans=True, **settings),
+            tok.encode_batch(first, offsets=True, **settings),
             [tok.encode(t, **settings) for t in first],
         )
     pairs = zip(first, second, strict=True)
-    same(tok.encode_batch(first, second, spans=True), [tok.encode(*pair) for pair in pairs])
+    same(tok.encode_batch(first, second, offsets=True), [tok.encode(*pair) for pair in pairs])
     words = [text.split() for text in first]
     rows = [tok.encode(row, is_pretokenized=True) for row in words]
-    same(tok.encode_batch(words, is_pretokenized=True, spans=True), rows)
-    assert tok.encode_batch(first, spans=True).to_lists() == tok.encode_batch(first).to_lists()
+    same(tok.encode_batch(words, is_pretokenized=True, offsets=True), rows)
+    assert tok.encode_batch(first, offsets=True).to_lists() == tok.encode_batch(first).to_lists()
 
 
 @pytest.mark.parametrize("kind", ["bert", "gpt2", "trimmed", "t5"])
@@ -166,9 +166,9 @@ def test_rows_are_cut_and_filled_as_those_of_encode(kind: str, direction: Any) -
     pad = cut.get_vocab()
     filled = cut.with_padding(9, direction=direction, pad_token=next(iter(pad)), pad_type_id=1)
     for tok in (cut, filled):
-        same(tok.encode_batch(first, spans=True), [tok.encode(text) for text in first])
+        same(tok.encode_batch(first, offsets=True), [tok.encode(text) for text in first])
         pairs = list(zip(first, second, strict=True))
-        same(tok.encode_batch(first, second, spans=True), [tok.encode(*pair) for pair in pairs])
+        same(tok.encode_batch(first, second, offsets=True), [tok.encode(*pair) for pair in pairs])
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "cl100k", "trimmed", "few bytes", "template"])
@@ -182,21 +182,21 @@ def test_ids_laid_along_a_text_are_the_pieces_of_its_model(kind: str) -> None:
 
 def test_rows_that_are_drawn_are_drawn_alike() -> None:
     tok, sampling = trained(model="unigram", vocab_size=60), pw.Sampling(0.3, seed=5)
-    batch = tok.encode_batch(texts(6), spans=True, sampling=sampling)
+    batch = tok.encode_batch(texts(6), offsets=True, sampling=sampling)
     same(batch, list(batch))
     assert batch.to_lists() == tok.encode_batch(texts(6), sampling=sampling).to_lists()
 
 
-@pytest.mark.parametrize("workers", [2, 3, 16])
-def test_any_number_of_workers_gives_the_same_spans(workers: int) -> None:
+@pytest.mark.parametrize("num_threads", [2, 3, 16])
+def test_any_number_of_threads_gives_the_same_spans(num_threads: int) -> None:
     tok, many = trained(preset="bert-uncased", vocab_size=80), texts(7, 20_000)
-    one, other = (tok.encode_batch(many, spans=True, workers=n) for n in (1, workers))
+    one, other = (tok.encode_batch(many, offsets=True, num_threads=n) for n in (1, num_threads))
     for column in ("ids", "row_offsets", "offsets", "word_ids", "sequence_ids", "type_ids"):
         assert (getattr(one, column) == getattr(other, column)).all(), column
 
 
 def test_an_empty_batch_has_empty_spans() -> None:
-    batch = trained(preset="bert-uncased", vocab_size=80).encode_batch([], spans=True)
+    batch = trained(preset="bert-uncased", vocab_size=80).encode_batch([], offsets=True)
     assert (batch.offsets.shape, batch.word_ids.shape, batch.sequence_ids.shape) == (
         (0, 2),
         (0,),
@@ -207,5 +207,5 @@ def test_an_empty_batch_has_empty_spans() -> None:
 def test_spans_that_were_not_asked_for_are_refused() -> None:
     batch = trained(preset="bert-uncased", vocab_size=80).encode_batch(["hug"])
     for column in ("offsets", "word_ids", "sequence_ids"):
-        with pytest.raises(ArgumentError, match="spans"):
+        with pytest.raises(ArgumentError, match="offsets"):
             getattr(batch, column)

@@ -61,7 +61,7 @@ def model_file(folder: Path) -> str:
 
 
 def test_each_part_of_the_texts_is_measured_once(tokenizer: pw.Tokenizer) -> None:
-    found = bench(tokenizer, TEXTS, repetitions=2, workers=3)
+    found = bench(tokenizer, TEXTS, repetitions=2, num_threads=3)
     assert (found.texts, found.repetitions) == (40, 2)
     parts = {"cold": TEXTS[:10], "steady": TEXTS[10:30], "offsets": TEXTS[30:]}
     parts["decode"] = parts["steady"]
@@ -82,19 +82,19 @@ def test_each_part_of_the_texts_is_measured_once(tokenizer: pw.Tokenizer) -> Non
 
 
 def test_on_one_thread_there_is_no_pass_on_several(tokenizer: pw.Tokenizer) -> None:
-    found = bench(tokenizer, TEXTS, repetitions=1, workers=1)
+    found = bench(tokenizer, TEXTS, repetitions=1, num_threads=1)
     assert {one.threads for one in found.speeds} == {1}
 
 
 def test_truncation_and_padding_are_left_out(tokenizer: pw.Tokenizer) -> None:
     cut = tokenizer.with_truncation(3).with_padding(50)
-    whole, measured = (bench(one, TEXTS, repetitions=1, workers=1) for one in (tokenizer, cut))
+    whole, measured = (bench(one, TEXTS, repetitions=1, num_threads=1) for one in (tokenizer, cut))
     assert [one.tokens for one in measured.speeds] == [one.tokens for one in whole.speeds]
 
 
 def test_dropout_is_left_out() -> None:
     model = pw.spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),), dropout=1.0)
-    found = bench(pw.Tokenizer(model), ["ab"] * 8, repetitions=1, workers=1)
+    found = bench(pw.Tokenizer(model), ["ab"] * 8, repetitions=1, num_threads=1)
     assert found.speeds[0].tokens == 2
 
 
@@ -102,13 +102,13 @@ def test_special_tokens_in_text_are_text_to_ranks(tmp_path: Path) -> None:
     tokenizer = pw.Tokenizer.load(
         ranks_file(tmp_path), pattern="gpt2", special_tokens={"<|end|>": 258}
     )
-    found = bench(tokenizer, ["<|end|>"] * 4, repetitions=1, workers=1)
+    found = bench(tokenizer, ["<|end|>"] * 4, repetitions=1, num_threads=1)
     assert found.speeds[0].tokens == len("<|end|>")
 
 
 def test_progress_is_told_repetitions(tokenizer: pw.Tokenizer) -> None:
     told: list[tuple[int, int]] = []
-    bench(tokenizer, TEXTS, repetitions=2, workers=1, progress=lambda *step: told.append(step))
+    bench(tokenizer, TEXTS, repetitions=2, num_threads=1, progress=lambda *step: told.append(step))
     assert told == [(0, 2), (1, 2)]
 
 
@@ -117,7 +117,7 @@ def test_progress_is_told_repetitions(tokenizer: pw.Tokenizer) -> None:
     [
         ({"repetitions": 0}, pw.errors.ArgumentError, "repetitions: found 0"),
         ({"repetitions": "2"}, pw.errors.InputTypeError, "repetitions: found str"),
-        ({"workers": -1}, pw.errors.ArgumentError, "workers: found -1"),
+        ({"num_threads": -1}, pw.errors.ArgumentError, "num_threads: found -1"),
         ({"texts": ["a", "b", "c"]}, pw.errors.CorpusError, "found 3, expected at least 4"),
         ({"texts": "a text"}, pw.errors.InputTypeError, "texts: found str"),
         ({"texts": ["a", "b", "c", 4]}, pw.errors.InputTypeError, r"texts\[3\]: found int"),
@@ -137,9 +137,9 @@ def test_what_cannot_be_measured_is_a_typed_error(
 
 
 def test_lines_are_gathered_and_cut_to_the_size_asked_for(files: tuple[str, str]) -> None:
-    whole = bench_files(*files, repetitions=1, workers=1)
+    whole = bench_files(*files, repetitions=1, num_threads=1)
     assert whole.text_bytes == len("\n".join(TEXTS * 10)) + 1
-    part = bench_files(*files, megabytes=0.01, repetitions=1, workers=1)
+    part = bench_files(*files, megabytes=0.01, repetitions=1, num_threads=1)
     assert 8_000 < part.text_bytes <= 10_000
     assert part.texts == 4
 
@@ -147,7 +147,7 @@ def test_lines_are_gathered_and_cut_to_the_size_asked_for(files: tuple[str, str]
 def test_json_lines_are_texts_as_they_are(files: tuple[str, str], tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text("".join(json.dumps({"body": text}) + "\n" for text in TEXTS))
-    found = bench_files(files[0], corpus, field="body", repetitions=1, workers=1)
+    found = bench_files(files[0], corpus, field="body", repetitions=1, num_threads=1)
     assert found.texts == len(TEXTS)
 
 
@@ -160,7 +160,7 @@ def test_megabytes_must_be_more_than_none(files: tuple[str, str]) -> None:
 
 
 def test_tokenizers_reads_the_same_file_to_the_same_ids(files: tuple[str, str]) -> None:
-    [peer] = bench_files(*files, against=["tokenizers"], repetitions=1, workers=1).peers
+    [peer] = bench_files(*files, against=["tokenizers"], repetitions=1, num_threads=1).peers
     assert (peer.name, peer.version) == (
         "tokenizers",
         importlib.import_module("tokenizers").__version__,
@@ -174,7 +174,7 @@ def test_tiktoken_reads_ranks_to_the_same_ids(files: tuple[str, str], tmp_path: 
     ranks = ranks_file(tmp_path)
     loaded = pw.Tokenizer.load(ranks, pattern="cl100k", special_tokens={})
     found = bench_files(
-        ranks, files[1], tokenizer=loaded, against=["tiktoken"], repetitions=1, workers=1
+        ranks, files[1], tokenizer=loaded, against=["tiktoken"], repetitions=1, num_threads=1
     )
     assert found.peers[0].texts_different == 0
     assert found.peers[0].speeds[0].tokens == found.speeds[0].tokens
@@ -182,7 +182,7 @@ def test_tiktoken_reads_ranks_to_the_same_ids(files: tuple[str, str], tmp_path: 
 
 def test_sentencepiece_reads_models_to_the_same_ids(files: tuple[str, str], tmp_path: Path) -> None:
     found = bench_files(
-        model_file(tmp_path), files[1], against=["sentencepiece"], repetitions=1, workers=1
+        model_file(tmp_path), files[1], against=["sentencepiece"], repetitions=1, num_threads=1
     )
     assert found.peers[0].texts_different == 0
     assert found.peers[0].speeds[0].tokens == found.speeds[0].tokens
@@ -197,10 +197,10 @@ def test_other_ids_are_counted_and_the_first_is_named(tokenizer: pw.Tokenizer) -
         ]
 
     peer = pw.analysis.Peer("wrong", "1.0", lambda: tokenizer, encode, lambda rows: rows)
-    [found] = bench(tokenizer, TEXTS, peers=[peer], repetitions=1, workers=1).peers
+    [found] = bench(tokenizer, TEXTS, peers=[peer], repetitions=1, num_threads=1).peers
     # The texts from the 10th to the 29th are compared.
     assert (found.texts_compared, found.texts_different, found.first_different) == (20, 2, 12)
-    rows = speed_table(bench(tokenizer, TEXTS, peers=[peer], repetitions=1, workers=1)).rows
+    rows = speed_table(bench(tokenizer, TEXTS, peers=[peer], repetitions=1, num_threads=1)).rows
     assert [row[-1] for row in rows[-2:]] == ["2 of 20 texts differ"] * 2
 
 
@@ -242,7 +242,7 @@ def test_bench_prints_a_table(cli: Run, files: tuple[str, str]) -> None:
 
 
 def test_bench_prints_json(cli: Run, files: tuple[str, str]) -> None:
-    code, out, _ = cli("bench", *files, "--repetitions", "1", "--workers", "1", "--json")
+    code, out, _ = cli("bench", *files, "--repetitions", "1", "--num-threads", "1", "--json")
     found = json.loads(out)
     assert code == 0
     assert [one["what"] for one in found["speeds"]] == ["cold", "steady", "offsets", "decode"]

@@ -45,13 +45,15 @@ def test_without_a_seed_every_call_draws_anew(tok: pw.Tokenizer) -> None:
     assert len(drawn) == 5
 
 
-@pytest.mark.parametrize("workers", [2, 3, 7])
-def test_what_is_drawn_does_not_depend_on_the_number_of_workers(
-    tok: pw.Tokenizer, workers: int
+@pytest.mark.parametrize("num_threads", [2, 3, 7])
+def test_what_is_drawn_does_not_depend_on_the_number_of_threads(
+    tok: pw.Tokenizer, num_threads: int
 ) -> None:
     texts, sampling = TEXTS * 100, pw.Sampling(0.2, 9)
-    one = tok.encode_batch(texts, sampling=sampling, workers=1)
-    assert np.array_equal(one.ids, tok.encode_batch(texts, sampling=sampling, workers=workers).ids)
+    one = tok.encode_batch(texts, sampling=sampling, num_threads=1)
+    assert np.array_equal(
+        one.ids, tok.encode_batch(texts, sampling=sampling, num_threads=num_threads).ids
+    )
 
 
 def test_rows_of_a_batch_are_drawn_apart_and_looked_at_again_as_they_were(

@@ -128,17 +128,17 @@ def test_an_unknown_pattern_lists_those_there_are() -> None:
 
 
 @pytest.mark.parametrize("preset", ["gpt2", "cl100k", "o200k"])
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("num_threads", [1, 3])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_file_is_counted_by_lines_with_their_ends(
-    preset: str, workers: int, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    preset: str, num_threads: int, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("piecework.train.corpus._BLOCK_BYTES", 64)
+    monkeypatch.setattr("piecework.corpus.files._BLOCK_BYTES", 64)
     text = "One.\n\nTwo lines\n  indented;\n/path\n\nÜber\nZ\n\n\n" * 7
     text = text.replace("\n", end)
     path = tmp_path / "corpus.txt"
     path.write_bytes(text.encode())
-    from_file = pw.count_files(path, pipeline=preset, workers=workers)
+    from_file = pw.count_files(path, pipeline=preset, num_threads=num_threads)
     assert from_file == pw.count_texts(text.splitlines(keepends=True), pipeline=preset)
     assert any("Ċ" in word for word in from_file.words)
 

@@ -136,7 +136,9 @@ def test_every_training_option_reaches_the_learner(cli: Run, corpus: str, tmp_pa
     path = tmp_path / "t.json"
     options = "--model wordpiece --preset bert-uncased --score frequency --vocab-size 40".split()
     options += "--min-frequency 1 --limit-alphabet 12 --initial-alphabet qe".split()
-    options += "--special-token [UNK] --special-token <s> --max-token-length 2 --workers 2".split()
+    options += (
+        "--special-token [UNK] --special-token <s> --max-token-length 2 --num-threads 2".split()
+    )
     assert cli("train", corpus, *options, "-o", str(path))[0] == 0
     vocab = pw.Tokenizer.load(path).get_vocab()
     assert (vocab.pop("[UNK]"), vocab.pop("<s>")) == (0, 1)
@@ -275,7 +277,7 @@ def test_encode_answers_each_line_typed_on_a_terminal(tokenizer: str) -> None:
 def test_encode_writes_megatron_files(cli: Run, tokenizer: str, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"body": "is"}\n')
     options = ["--field", "body", "--format", "megatron", "--append-eod", "[SEP]"]
-    options += ["--no-special-tokens", "--workers", "1", "-o", str(tmp_path / "out")]
+    options += ["--no-special-tokens", "--num-threads", "1", "-o", str(tmp_path / "out")]
     assert cli("encode", tokenizer, str(tmp_path / "a.jsonl"), *options)[0] == 0
     vocab = pw.Tokenizer.load(tokenizer).get_vocab()
     expected = b"".join(vocab[token].to_bytes(2, "little") for token in ("is", "[SEP]"))

@@ -14,7 +14,7 @@ import click
 import pytest
 
 import piecework as pw
-from piecework import bars
+from piecework._internal import progress as bars
 from piecework.cli.app import VERBS, commands, run
 from piecework.cli.messages import in_flags, with_flags
 from piecework.cli.parameters import Context
@@ -80,7 +80,7 @@ def test_help_imports_no_command(arguments: list[str]) -> None:
     )
     modules = set(done.stderr.splitlines()[-1].split())
     heavy = {"numpy", "rich", "json", "dataclasses", "hashlib", "pyarrow"}
-    parts = {"spec", "train", "vocabulary", "analysis", "corpus_output", "reference"}
+    parts = {"spec", "train", "vocabulary", "analysis", "export", "reference"}
     assert not modules & heavy
     assert not modules & {f"piecework.{part}" for part in parts}
     assert not modules & {f"piecework.cli.{verb}" for verb in VERBS}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from piecework.spec import TokenizerSpec, Word
+from piecework.spec import TokenizerSpec, WordLevel
 from piecework.spec.pre_tokenizers import pre_tokenizer_from_json
 from tests.case_files import CONFORMANCE
 from tests.component_cases import STAGES, Example, examples, path_of
@@ -56,7 +56,7 @@ def test_post_processors_frame_these_tokens(engine: Engine, example: Example) ->
     expected = expected_of(engine, example)
     pre_tokenizer = expected.get("pre_tokenizer", {"type": "WhitespaceSplit"})
     spec = TokenizerSpec(
-        Word(numbered(expected["vocab"])),
+        WordLevel(numbered(expected["vocab"])),
         pre_tokenizer=pre_tokenizer_from_json(pre_tokenizer),
         post_processor=example.component,
     )

@@ -18,10 +18,10 @@ from piecework.spec import (
     BertPreTokenizer,
     Char,
     Punctuation,
-    Template,
+    TemplateProcessing,
     TokenizerSpec,
     WhitespaceSplit,
-    Word,
+    WordLevel,
     WordPiece,
     WordPieceDecoder,
 )
@@ -60,9 +60,9 @@ def reference_cases(file: str, key: str) -> pytest.MarkDecorator:
 # ---- the simple tokenizers
 
 KINDS = {
-    "whitespace": TokenizerSpec(Word({"[UNK]": 0}), None, WhitespaceSplit()),
-    "punctuation": TokenizerSpec(Word({"[UNK]": 0}), None, Punctuation()),
-    "words and punctuation": TokenizerSpec(Word({"[UNK]": 0}), None, BertPreTokenizer()),
+    "whitespace": TokenizerSpec(WordLevel({"[UNK]": 0}), None, WhitespaceSplit()),
+    "punctuation": TokenizerSpec(WordLevel({"[UNK]": 0}), None, Punctuation()),
+    "words and punctuation": TokenizerSpec(WordLevel({"[UNK]": 0}), None, BertPreTokenizer()),
 }
 
 
@@ -88,7 +88,7 @@ def test_word_and_character_vocabularies(engine: Engine, case: dict[str, Any]) -
     vocab = engine.learn_units(model, preset, case["texts"], case["vocab_size"])
     assert vocab == case["vocab"]
     ids = {token: number for number, token in enumerate(vocab)}
-    kind = Char(ids) if model == "char" else Word(ids)
+    kind = Char(ids) if model == "char" else WordLevel(ids)
     assert engine.encode(TokenizerSpec(kind, *PIPELINES[preset]), case["text"]).ids == case["ids"]
 
 
@@ -98,7 +98,7 @@ def test_word_and_character_vocabularies(engine: Engine, case: dict[str, Any]) -
 @cases("bert_words.toml")
 def test_bert_words_and_their_places(engine: Engine, case: dict[str, Any]) -> None:
     normalizer = BertNormalizer(**case.get("normalizer", {}))
-    spec = TokenizerSpec(Word({"[UNK]": 0}), normalizer, BertPreTokenizer())
+    spec = TokenizerSpec(WordLevel({"[UNK]": 0}), normalizer, BertPreTokenizer())
     assert engine.words(spec, case["text"]) == [tuple(word) for word in case["words"]]
 
 
@@ -194,7 +194,7 @@ def spec_of(case: dict[str, Any]) -> TokenizerSpec:
     return TokenizerSpec(
         model,
         *PIPELINES[case.get("preset", "whitespace")],
-        post_processor=Template.bert(vocab["[CLS]"], vocab["[SEP]"]) if framed else None,
+        post_processor=TemplateProcessing.bert(vocab["[CLS]"], vocab["[SEP]"]) if framed else None,
         decoder=WordPieceDecoder(),
     )
 

@@ -19,9 +19,10 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.train import corpus as corpus_module
-from piecework.train import json_lines, read_corpus
-from piecework.train.corpus import TextBlock, TextList
+from piecework.corpus import files as corpus_module
+from piecework.corpus import json_lines
+from piecework.corpus.files import TextBlock, TextList
+from piecework.train import read_corpus
 
 TEXT = "hug pug\nhugs\n"
 

@@ -81,7 +81,7 @@ def test_sharded_counts_merge_to_the_whole(tmp_path: Path) -> None:
 def test_workers_do_not_change_the_counts(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("".join(f"word{n * n % 1009}\n" for n in range(20_000)))
-    assert count_files(path, workers=1) == count_files(path, workers=3)
+    assert count_files(path, num_threads=1) == count_files(path, num_threads=3)
 
 
 def test_progress_is_told_bytes_and_texts(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_invalid_utf8_is_refused_with_its_byte_when_strict(tmp_path: Path) -> No
 def test_the_byte_of_invalid_utf8_counts_from_the_start_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("piecework.train.corpus._BLOCK_BYTES", 16)
+    monkeypatch.setattr("piecework.corpus.files._BLOCK_BYTES", 16)
     path = tmp_path / "a.txt"
     path.write_bytes(b"hug pug\n" * 100 + b"\xff\n")
     with pytest.raises(pw.errors.InvalidUtf8Error, match=r" byte 800\b"):

@@ -103,7 +103,9 @@ def assert_same(ours: pw.Tokenizer, theirs: pw.Tokenizer, text: str, pair: str) 
         assert one.word_ids == two.word_ids
         assert one.sequence_ids == two.sequence_ids
         assert [window.ids for window in one.overflowing] == [w.ids for w in two.overflowing]
-    windows = [tok.encode_batch([pair, text], spans=True, overflow=True) for tok in (ours, theirs)]
+    windows = [
+        tok.encode_batch([pair, text], offsets=True, overflow=True) for tok in (ours, theirs)
+    ]
     assert windows[0] == windows[1]
     batch = ours.encode_batch([text, pair], [pair, text])
     assert batch.to_lists() == theirs.encode_batch([text, pair], [pair, text]).to_lists()
@@ -300,19 +302,19 @@ def test_the_exception_is_the_cause_and_the_text_is_named() -> None:
         tok.encode_batch(["a", "a", "b", "b"])
     assert isinstance(caught.value.__cause__, ValueError)
     with pytest.raises(StageError, match=r"^texts\[70\]: "):
-        tok.encode_batch([*["a" * 5000] * 70, "b"], workers=4)
+        tok.encode_batch([*["a" * 5000] * 70, "b"], num_threads=4)
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
-@pytest.mark.parametrize("workers", [1, 3])
-def test_what_is_no_error_goes_on_as_it_is(stop: type[BaseException], workers: int) -> None:
+@pytest.mark.parametrize("num_threads", [1, 3])
+def test_what_is_no_error_goes_on_as_it_is(stop: type[BaseException], num_threads: int) -> None:
     def stops(text: str) -> str:
         raise stop("now")
 
     tok = tokenizer()
     with pytest.raises(stop, match="now"):
         tok.with_normalizer(CustomNormalizer(stops)).encode_batch(
-            ["a" * 70_000] * 4, workers=workers
+            ["a" * 70_000] * 4, num_threads=num_threads
         )
     with pytest.raises(stop, match="now"):
         pw.count_texts(["a"], pipeline=Pipeline(CustomNormalizer(stops)))
@@ -333,7 +335,7 @@ def test_control_c_ends_a_batch_of_several_workers() -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            tok.encode_batch(["a" * 1000] * 5000, workers=4)
+            tok.encode_batch(["a" * 1000] * 5000, num_threads=4)
     finally:
         signal.signal(signal.SIGINT, before)
     assert next(calls) < 20_000
@@ -356,11 +358,11 @@ def test_many_threads_may_use_one_tokenizer() -> None:
         normalizer=CustomNormalizer(str.lower), pre_tokenizer=CustomPreTokenizer(str.split)
     )
     batch = ["AB ba! " * 3000] * 12
-    expected = tok.encode_batch(batch, workers=1).ids.tolist()
+    expected = tok.encode_batch(batch, num_threads=1).ids.tolist()
     results: list[list[int]] = []
     threads = [
         threading.Thread(
-            target=lambda: results.append(tok.encode_batch(batch, workers=3).ids.tolist())
+            target=lambda: results.append(tok.encode_batch(batch, num_threads=3).ids.tolist())
         )
         for _ in range(4)
     ]
@@ -375,12 +377,12 @@ def test_many_threads_may_use_one_tokenizer() -> None:
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_it_works_after_fork() -> None:
     tok = tokenizer(normalizer=CustomNormalizer(str.lower))
-    expected = tok.encode_batch(["AB" * 50_000] * 4, workers=3).ids.tolist()
+    expected = tok.encode_batch(["AB" * 50_000] * 4, num_threads=3).ids.tolist()
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
 
     def child() -> None:
-        sender.send(tok.encode_batch(["AB" * 50_000] * 4, workers=3).ids.tolist())
+        sender.send(tok.encode_batch(["AB" * 50_000] * 4, num_threads=3).ids.tolist())
 
     process = context.Process(target=child)
     process.start()
@@ -660,7 +662,7 @@ def test_any_segmenter_will_do() -> None:
 def test_a_missing_library_is_said_with_its_extra(
     library: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from piecework.integrations.extras import imported
+    from piecework._internal.extras import imported
 
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtraError, match=rf"piecework\[{extra}\]"):

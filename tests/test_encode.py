@@ -151,11 +151,11 @@ def test_no_texts_give_an_empty_batch(tok: pw.Tokenizer) -> None:
     assert batch.to_numpy().shape == (0, 0)
 
 
-def test_any_number_of_workers_gives_the_same_batch(tok: pw.Tokenizer) -> None:
+def test_any_number_of_threads_gives_the_same_batch(tok: pw.Tokenizer) -> None:
     texts = [f"hugs pug {'unbelievable ' * (i % 50)}" for i in range(3000)]
-    expected = tok.encode_batch(texts, workers=1)
-    for workers in (2, 3, 16):
-        batch = tok.encode_batch(texts, workers=workers)
+    expected = tok.encode_batch(texts, num_threads=1)
+    for num_threads in (2, 3, 16):
+        batch = tok.encode_batch(texts, num_threads=num_threads)
         assert np.array_equal(batch.ids, expected.ids)
         assert np.array_equal(batch.row_offsets, expected.row_offsets)
 
@@ -307,10 +307,10 @@ def test_threads_share_one_tokenizer(tok: pw.Tokenizer) -> None:
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_a_forked_child_encodes(tok: pw.Tokenizer) -> None:
     texts = ["unbelievable hugs"] * 20_000
-    expected = tok.encode_batch(texts, workers=4).ids.tolist()
+    expected = tok.encode_batch(texts, num_threads=4).ids.tolist()
     child = os.fork()
     if child == 0:
-        same = tok.encode_batch(texts, workers=4).ids.tolist() == expected
+        same = tok.encode_batch(texts, num_threads=4).ids.tolist() == expected
         os._exit(0 if same else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
@@ -321,7 +321,7 @@ def test_the_gil_is_released_while_encoding(tok: pw.Tokenizer) -> None:
 
     def encode_until_others_run() -> None:
         while not others and len(calls) < 1000:
-            tok.encode_batch(texts, workers=1)
+            tok.encode_batch(texts, num_threads=1)
             calls.append("one more")
 
     # Nobody is made to give the GIL up before the end: others run only if it is released.
@@ -370,8 +370,8 @@ def test_ids_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
 
 
 def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(ArgumentError, match="workers: found 0"):
-        tok.encode_batch(["a"], workers=0)
+    with pytest.raises(ArgumentError, match="num_threads: found 0"):
+        tok.encode_batch(["a"], num_threads=0)
     with pytest.raises(
         ArgumentError, match=r"truncation\.max_length: found 1, expected at least 2"
     ):

@@ -24,11 +24,11 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.corpus_output import encode as encode_module
-from piecework.corpus_output import lines as lines_module
-from piecework.corpus_output import tables
-from piecework.corpus_output.overlap import overlapped
-from piecework.train import json_lines
+from piecework.corpus import json_lines
+from piecework.export import arrow_tables as tables
+from piecework.export import encoded_files as encode_module
+from piecework.export import parallel_lines as lines_module
+from piecework.export.prefetch import overlapped
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files and signals")
 ARRAY_FORMATS = ["npy", "arrow", "parquet", "megatron"]
@@ -42,7 +42,7 @@ def tok() -> pw.Tokenizer:
         pw.spec.WordPiece({token: id for id, token in enumerate(vocab)}),
         normalizer=pw.spec.BertNormalizer(),
         pre_tokenizer=pw.spec.BertPreTokenizer(),
-        post_processor=pw.spec.Template.bert(cls_id=2, sep_id=3),
+        post_processor=pw.spec.TemplateProcessing.bert(cls_id=2, sep_id=3),
         added_tokens=[pw.spec.AddedToken(token, id) for id, token in enumerate(vocab[:5])],
     )
 
@@ -129,14 +129,14 @@ READERS = {
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("form", READERS)
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("num_threads", [1, 2])
 def test_every_format_holds_what_each_line_encodes_to(
-    trained: pw.Tokenizer, english_corpus: Path, tmp_path: Path, form: str, workers: int
+    trained: pw.Tokenizer, english_corpus: Path, tmp_path: Path, form: str, num_threads: int
 ) -> None:
     lines = english_corpus.read_text().split("\n")[:600]
     source = write(tmp_path / "in.txt", "\n".join(lines) + "\n")
     out = tmp_path / "out"
-    done = pw.encode_files(trained, source, out, format=form, workers=workers)
+    done = pw.encode_files(trained, source, out, format=form, num_threads=num_threads)
     expected = [trained.encode(line).ids for line in lines if line.strip()]
     assert READERS[form](out) == expected
     assert done.lines_read == len(lines)
@@ -147,15 +147,15 @@ def test_every_format_holds_what_each_line_encodes_to(
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("form", [*LINE_FORMATS, *ARRAY_FORMATS])
-def test_the_number_of_workers_changes_no_byte(
+def test_the_number_of_threads_changes_no_byte(
     trained: pw.Tokenizer, english_corpus: Path, tmp_path: Path, form: str
 ) -> None:
     source = write(tmp_path / "in.txt", english_corpus.read_bytes()[:40_000])
     written = []
-    for workers in (1, 2):
-        folder = tmp_path / str(workers)
+    for num_threads in (1, 2):
+        folder = tmp_path / str(num_threads)
         folder.mkdir()
-        pw.encode_files(trained, source, folder / "out", format=form, workers=workers)
+        pw.encode_files(trained, source, folder / "out", format=form, num_threads=num_threads)
         written.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert written[0] == written[1]
     assert all(written[0].values())
@@ -250,7 +250,7 @@ def test_json_rows_drop_no_empty_line_and_name_the_file_of_several(
 def test_ids_take_two_bytes_where_the_vocabulary_fits(
     tmp_path: Path, entries: int, npy: type, megatron: int
 ) -> None:
-    big = pw.Tokenizer(pw.spec.Word({"[UNK]": 0, "a": entries - 1}))
+    big = pw.Tokenizer(pw.spec.WordLevel({"[UNK]": 0, "a": entries - 1}))
     source = write(tmp_path / "in", "a\n")
     pw.encode_files(big, source, tmp_path / "out.npy", format="npy")
     pw.encode_files(big, source, tmp_path / "out", format="megatron")
@@ -283,7 +283,7 @@ def test_megatron_files_byte_by_byte(tok: pw.Tokenizer, tmp_path: Path) -> None:
 def test_a_megatron_index_longer_than_one_read_of_it(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from piecework.corpus_output import arrays
+    from piecework.export import id_arrays as arrays
 
     monkeypatch.setattr(arrays, "_ROWS_A_READ", 7)
     rng = random.Random(1)

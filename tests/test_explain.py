@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import explain, is_byte_level, text_of_bytes
-from piecework.analysis.merges import MAX_SYMBOLS, MergeTable
+from piecework.analysis.merge_steps import MAX_SYMBOLS, MergeTable
 from tests.data import need
 
 HUG = pw.spec.BPE(

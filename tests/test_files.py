@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from piecework.errors import FileError
-from piecework.files import check_writable, whole_file
+from piecework.io.atomic_files import check_writable, whole_file
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_stdout_gets_all_of_a_long_write_or_fails(option: str) -> None:
     """An unbuffered stdout writes a part and says how much; here that would be lost bytes."""
     code = (
-        "from piecework.files import whole_stream\n"
+        "from piecework.io.atomic_files import whole_stream\n"
         "with whole_stream('-') as stream: stream.write(b'x' * 1_000_000)\n"
     )
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}

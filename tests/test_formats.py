@@ -318,7 +318,7 @@ def test_version_2_is_read_and_written_as_version_1() -> None:
     spec = pw.Tokenizer.from_json(json.dumps(value)).spec
     assert spec.normalizer is None
     assert spec.pre_tokenizer == pw.spec.Metaspace()
-    assert isinstance(spec.post_processor, pw.spec.Template)
+    assert isinstance(spec.post_processor, pw.spec.TemplateProcessing)
     assert spec.post_processor.single == ("[CLS]:0", "$A:0")
     assert spec.post_processor.special_tokens == {"[CLS]": (6,), "[SEP]": (7,)}
 

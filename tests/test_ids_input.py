@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.corpus_output import ids_input, read_ids
+from piecework.export import ids_reader as ids_input
+from piecework.export import read_ids
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -27,7 +28,7 @@ def tok() -> pw.Tokenizer:
     return pw.Tokenizer(
         pw.spec.WordPiece({token: id for id, token in enumerate(words)}),
         pre_tokenizer=pw.spec.BertPreTokenizer(),
-        post_processor=pw.spec.Template.bert(cls_id=1, sep_id=2),
+        post_processor=pw.spec.TemplateProcessing.bert(cls_id=1, sep_id=2),
         decoder=pw.spec.WordPieceDecoder(),
         added_tokens=[pw.spec.AddedToken(token, id) for id, token in enumerate(words[:3])],
     )

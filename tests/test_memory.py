@@ -20,14 +20,14 @@ def test_any_budget_is_kept_and_changes_no_id(kind: str) -> None:
     tok = pw.Tokenizer.train_from_iterator(TRAIN, model=kind, vocab_size=size)
     expected = tok.encode_batch(TEXTS).to_lists()
     for budget in (4096, 5000, 1 << 20, 1 << 40):
-        bounded = tok.with_cache_budget(budget)
+        bounded = tok.with_word_cache_budget(budget)
         assert bounded.encode_batch(TEXTS).to_lists() == expected
         assert bounded.memory().caches <= budget == bounded.memory().budget
         assert bounded == tok
 
 
 def test_it_stays_when_something_else_changes() -> None:
-    tok = pw.Tokenizer.train_from_iterator(TRAIN, vocab_size=20).with_cache_budget(8192)
+    tok = pw.Tokenizer.train_from_iterator(TRAIN, vocab_size=20).with_word_cache_budget(8192)
     assert tok.with_padding(length=5).memory().budget == 8192
     assert tok.with_special_in_text("text").memory().budget == 8192
 
@@ -58,7 +58,7 @@ def test_tokenizers_made_from_another_keep_its_budget_and_special_treatment(
     change: Callable[[pw.Tokenizer], pw.Tokenizer],
 ) -> None:
     tok = pw.Tokenizer.train_from_iterator(TRAIN, vocab_size=20)
-    tok = tok.with_special_in_text("text").with_cache_budget(8192)
+    tok = tok.with_special_in_text("text").with_word_cache_budget(8192)
     derived = change(tok)
     assert derived.memory().budget == 8192
     assert derived.spec.special_in_text == "text"
@@ -67,7 +67,7 @@ def test_tokenizers_made_from_another_keep_its_budget_and_special_treatment(
 def test_sentencepiece_variants_keep_the_budget() -> None:
     tok = pw.Tokenizer.train_from_iterator(
         TRAIN, model="sentencepiece", vocab_size=20, hard_vocab_limit=False
-    ).with_cache_budget(8192)
+    ).with_word_cache_budget(8192)
     assert tok.with_vocabulary([]).memory().budget == 8192
     assert tok.with_extras(eos=True).memory().budget == 8192
     assert pickle.loads(pickle.dumps(tok)).memory().budget == 8192
@@ -84,6 +84,6 @@ def test_the_default_is_64_mib() -> None:
 def test_budgets_that_are_none_are_refused(wrong: int) -> None:
     tok = pw.Tokenizer.train_from_iterator(TRAIN, vocab_size=20)
     with pytest.raises(pw.errors.ArgumentError, match="bytes_per_thread"):
-        tok.with_cache_budget(wrong)
+        tok.with_word_cache_budget(wrong)
     with pytest.raises(pw.errors.InputTypeError, match="bytes_per_thread"):
-        tok.with_cache_budget(1.5)  # type: ignore[arg-type]
+        tok.with_word_cache_budget(1.5)  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ def panicking(text: str) -> str:
 
 @pytest.fixture
 def tok() -> pw.Tokenizer:
-    words = pw.spec.Word({"[UNK]": 0, "word": 1, "boom": 2})
+    words = pw.spec.WordLevel({"[UNK]": 0, "word": 1, "boom": 2})
     return pw.Tokenizer(
         words,
         normalizer=pw.spec.CustomNormalizer(panicking),
@@ -45,11 +45,13 @@ CALLS: dict[str, Callable[[pw.Tokenizer], object]] = {
     "encode": lambda tok: tok.encode("a boom"),
     "encode of a long text": lambda tok: tok.encode(LONG + "boom"),
     "encode with a pair": lambda tok: tok.encode("word", "boom"),
-    "encode_batch": lambda tok: tok.encode_batch(["word", "boom"], workers=1),
-    "encode_batch in threads": lambda tok: tok.encode_batch([LONG] * 7 + ["boom"], workers=4),
-    "encode_batch in every thread": lambda tok: tok.encode_batch(["boom", LONG] * 9, workers=4),
-    "encode_batch with spans": lambda tok: tok.encode_batch([LONG, "boom"], spans=True, workers=2),
-    "count_batch": lambda tok: tok.count_batch([LONG] * 7 + ["boom"], workers=4),
+    "encode_batch": lambda tok: tok.encode_batch(["word", "boom"], num_threads=1),
+    "encode_batch in threads": lambda tok: tok.encode_batch([LONG] * 7 + ["boom"], num_threads=4),
+    "encode_batch in every thread": lambda tok: tok.encode_batch(["boom", LONG] * 9, num_threads=4),
+    "encode_batch with spans": lambda tok: tok.encode_batch(
+        [LONG, "boom"], offsets=True, num_threads=2
+    ),
+    "count_batch": lambda tok: tok.count_batch([LONG] * 7 + ["boom"], num_threads=4),
     "normalize": lambda tok: tok.normalize("boom"),
     "pre_tokenize": lambda tok: tok.pre_tokenize("boom"),
 }
@@ -64,7 +66,7 @@ def test_a_panic_is_an_internal_error_and_the_tokenizer_stays_usable(
         with pytest.raises(InternalError, match=REPORT):
             CALLS[call](tok)
         assert tok.encode("word boo").ids == expected == [1, 0]
-        assert tok.encode_batch([LONG] * 8, workers=4).to_lists() == [[1] * 30_000] * 8
+        assert tok.encode_batch([LONG] * 8, num_threads=4).to_lists() == [[1] * 30_000] * 8
         assert tok.decode([1, 0]) == "word [UNK]"
 
 
@@ -81,9 +83,9 @@ def test_threads_that_panic_at_once_leave_the_tokenizer_usable(tok: pw.Tokenizer
 
 def test_a_panic_in_counting_raises_and_so_does_what_it_interrupted() -> None:
     stages = Pipeline(pw.spec.CustomNormalizer(panicking), pw.spec.Whitespace())
-    for workers in (1, 4):
+    for num_threads in (1, 4):
         with pytest.raises(InternalError, match=REPORT):
-            count_texts([LONG] * 7 + ["boom"], pipeline=stages, workers=workers)
+            count_texts([LONG] * 7 + ["boom"], pipeline=stages, num_threads=num_threads)
     assert count_texts(["word word"], pipeline=stages).most_common() == [("word", 2)]
     text, functions = stages.to_core()
     counter = _core.WordCounter(text, 2, functions, keep_line_ends=False)

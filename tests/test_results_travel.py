@@ -50,11 +50,11 @@ RESULTS: dict[str, Callable[[], object]] = {
     "encoding of a pair": lambda: bert().encode("hug hugs", "pug"),
     "encoding of words": lambda: bert().encode(["hug", "hugs"], is_pretokenized=True),
     "row": lambda: bert().encode_batch(["hug hugs"])[0],
-    "row with spans": lambda: bert().encode_batch(["hug hugs"], ["pug"], spans=True)[0],
+    "row with spans": lambda: bert().encode_batch(["hug hugs"], ["pug"], offsets=True)[0],
     "batch": lambda: KINDS["gpt2"]().encode_batch(texts(21)),
-    "batch of pairs": lambda: bert().encode_batch(["hug"] * 3, ["pug hugs", "", "a"], spans=True),
-    "batch with overflow": lambda: bert().encode_batch(texts(22), overflow=True, spans=True),
-    "slice of a batch": lambda: bert().encode_batch(texts(22), overflow=True, spans=True)[5:20:3],
+    "batch of pairs": lambda: bert().encode_batch(["hug"] * 3, ["pug hugs", "", "a"], offsets=True),
+    "batch with overflow": lambda: bert().encode_batch(texts(22), overflow=True, offsets=True),
+    "slice of a batch": lambda: bert().encode_batch(texts(22), overflow=True, offsets=True)[5:20:3],
     "empty batch": lambda: bert().encode_batch([]),
     "segmentation": lambda: unigram().encode_nbest("hugs", 2)[1],
     "sampling": lambda: pw.Sampling(alpha=0.2, seed=3),
@@ -121,10 +121,10 @@ def test_different_results_are_unequal() -> None:
     assert tok.encode("hug  hug") != tok.encode("hug hug")  # the same ids at other places
     one = tok.encode_batch(["hug pug", "hug"])
     assert one != tok.encode_batch(["hug", "pug hug"])
-    assert one != tok.encode_batch(["hug pug", "hug"], spans=True)
+    assert one != tok.encode_batch(["hug pug", "hug"], offsets=True)
     assert one != tok.encode_batch(["hug pug", "hug"]).to_lists()
-    assert tok.encode_batch(["hug pug", "hug"], spans=True) != tok.encode_batch(
-        ["hug  pug", "hug"], spans=True
+    assert tok.encode_batch(["hug pug", "hug"], offsets=True) != tok.encode_batch(
+        ["hug  pug", "hug"], offsets=True
     )
 
 
@@ -164,11 +164,11 @@ def test_rows_with_spans_equal_what_encode_gives(kind: str) -> None:
     tok = KINDS[kind]()
     first, second = texts(23), texts(24)
     for batch in (
-        tok.encode_batch(first, spans=True),
-        pickle.loads(pickle.dumps(tok.encode_batch(first, spans=True))),
+        tok.encode_batch(first, offsets=True),
+        pickle.loads(pickle.dumps(tok.encode_batch(first, offsets=True))),
     ):
         assert list(batch) == [tok.encode(text) for text in first]
-    pairs = tok.encode_batch(first, second, spans=True)
+    pairs = tok.encode_batch(first, second, offsets=True)
     assert list(pairs) == [tok.encode(*pair) for pair in zip(first, second, strict=True)]
 
 
@@ -184,31 +184,31 @@ def test_rows_say_what_to_ask_for() -> None:
         row = batch[0]
         assert (len(row), len(row.tokens), len(row.type_ids)) == (8, 8, 8)
         for column in ("offsets", "word_ids", "sequence_ids", "special_tokens_mask"):
-            with pytest.raises(ArgumentError, match=f"spans=True.*{column}"):
+            with pytest.raises(ArgumentError, match=f"offsets=True.*{column}"):
                 getattr(row, column)
-            with pytest.raises(ArgumentError, match=f"spans=True.*{column}"):
+            with pytest.raises(ArgumentError, match=f"offsets=True.*{column}"):
                 getattr(pickle.loads(pickle.dumps(row)), column)
-    row = bert().encode_batch(["hug hugs"], spans=True)[0]
+    row = bert().encode_batch(["hug hugs"], offsets=True)[0]
     for column in ("byte_offsets", "utf16_offsets"):
         with pytest.raises(ArgumentError, match=rf"encode\(text\).{column}"):
             getattr(row, column)
     assert (row.texts, row.n_sequences) == ((), 1)
-    assert bert().encode_batch(["hug"], ["pug"], spans=True)[0].n_sequences == 2
+    assert bert().encode_batch(["hug"], ["pug"], offsets=True)[0].n_sequences == 2
 
 
 # ---- rows and slices of a batch
 
 
-@pytest.mark.parametrize("spans", [False, True])
+@pytest.mark.parametrize("offsets", [False, True])
 @pytest.mark.parametrize("is_pair", [False, True])
-def test_slices_are_batches_of_the_rows(spans: bool, is_pair: bool) -> None:
+def test_slices_are_batches_of_the_rows(offsets: bool, is_pair: bool) -> None:
     tok, first, second = KINDS["bert"](), texts(25, 20), texts(26, 20)
-    batch = tok.encode_batch(first, second if is_pair else None, spans=spans)
+    batch = tok.encode_batch(first, second if is_pair else None, offsets=offsets)
     for rows in (
         *(slice(2, 5), slice(None), slice(-3, None), slice(None, None, 2), slice(None, None, -1)),
         *(slice(15, 3, -4), slice(5, 5), slice(7, 2), slice(30, 40), slice(0, 1)),
     ):
-        expected = tok.encode_batch(first[rows], second[rows] if is_pair else None, spans=spans)
+        expected = tok.encode_batch(first[rows], second[rows] if is_pair else None, offsets=offsets)
         sliced = batch[rows]
         assert isinstance(sliced, pw.Batch)
         assert sliced == expected, rows

@@ -19,7 +19,7 @@ from piecework.spec import (
     PostProcessor,
     RobertaProcessing,
     SequenceProcessing,
-    Template,
+    TemplateProcessing,
     TokenizerSpec,
     Truncation,
 )
@@ -28,7 +28,7 @@ from tests.data import data_dir
 TEXTS = ["hug hugs pug pun bun, the huge hug"] * 20
 LETTERS = {letter: id for id, letter in enumerate("Ġabdeghlnpstu,")}
 CLS, SEP, PAD = ("<s>", 40), ("</s>", 41), ("<pad>", 42)
-TEMPLATE = Template(
+TEMPLATE = TemplateProcessing(
     ("<both>:0", "$A:0", "</s>:1"),
     ("<both>:0", "$A:0", "</s>:1", "$B:1", "<s>:2"),
     {"<both>": (40, 41), "</s>": (41,), "<s>": (40,)},
@@ -81,7 +81,7 @@ def by_name(tokenizer: pw.Tokenizer) -> dict[str, object]:
             for token, id in (processor.sep, processor.cls):
                 assert name(id) == token
             return replace(processor, sep=(processor.sep[0], 0), cls=(processor.cls[0], 0))
-        if isinstance(processor, Template):
+        if isinstance(processor, TemplateProcessing):
             ids = {key: tuple(map(name, ids)) for key, ids in processor.special_tokens.items()}
             return replace(processor, special_tokens={}), ids
         if isinstance(processor, SequenceProcessing):

@@ -155,12 +155,12 @@ def test_segmentations_are_drawn_as_often_as_their_probabilities_say(
 
 
 @pytest.mark.parametrize("nbest_size", [None, -1, 5])
-@pytest.mark.parametrize("workers", [1, 2, 7])
+@pytest.mark.parametrize("num_threads", [1, 2, 7])
 def test_what_is_drawn_is_fixed_by_the_seed_alone(
-    tok: pw.Tokenizer, nbest_size: int | None, workers: int
+    tok: pw.Tokenizer, nbest_size: int | None, num_threads: int
 ) -> None:
     texts, sampling = TEXTS * 30, pw.Sampling(0.2, 9, nbest_size)
-    batch = tok.encode_batch(texts, sampling=sampling, workers=workers)
+    batch = tok.encode_batch(texts, sampling=sampling, num_threads=num_threads)
     assert np.array_equal(batch.ids, tok.encode_batch(texts, sampling=sampling).ids)
     other = replace(sampling, seed=10)
     assert not np.array_equal(batch.ids, tok.encode_batch(texts, sampling=other).ids)
@@ -265,7 +265,7 @@ def test_a_model_without_an_unknown_entry_says_so() -> None:
 
 def test_other_models_have_no_scores() -> None:
     vocab = {"[UNK]": 0, "to": 1, "be": 2}
-    for model in (pw.spec.Word(vocab), pw.spec.WordPiece(vocab)):
+    for model in (pw.spec.WordLevel(vocab), pw.spec.WordPiece(vocab)):
         tok = pw.Tokenizer(model)
         calls: list[Any] = [
             lambda tok=tok: tok.encode_nbest("to be", 2),

@@ -34,7 +34,7 @@ HEAVY = {
     "piecework.train",
     "piecework.vocabulary",
     "piecework.analysis",
-    "piecework.corpus_output",
+    "piecework.export",
     "piecework.cli",
 }
 # A millisecond or two together: a batch may wait for them, a text need not.

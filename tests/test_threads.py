@@ -63,7 +63,7 @@ def together(work: Callable[[int], Result]) -> list[Result]:
 
 
 def trained(name: str) -> pw.Tokenizer:
-    return pw.Tokenizer.train_from_iterator(TEXTS, workers=1, **MODELS[name])
+    return pw.Tokenizer.train_from_iterator(TEXTS, num_threads=1, **MODELS[name])
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -94,7 +94,9 @@ def streamed(tok: pw.Tokenizer) -> list[str]:
 def sampled(tok: pw.Tokenizer) -> list[list[int]]:
     if isinstance(tok.spec.model, pw.spec.WordPiece):
         return []
-    return tok.encode_batch(TEXTS, sampling=pw.Sampling(alpha=0.3, seed=5), workers=2).to_lists()
+    return tok.encode_batch(
+        TEXTS, sampling=pw.Sampling(alpha=0.3, seed=5), num_threads=2
+    ).to_lists()
 
 
 def operated_on(tok: pw.Tokenizer) -> object:
@@ -108,14 +110,14 @@ def operated_on(tok: pw.Tokenizer) -> object:
 JOBS: list[Callable[[pw.Tokenizer], object]] = [
     lambda tok: [fields(tok.encode(text)) for text in TEXTS],
     lambda tok: [fields(tok.encode(text, "a pair")) for text in TEXTS[:6]],
-    lambda tok: tok.encode_batch(TEXTS, workers=1).to_lists(),
-    lambda tok: tok.encode_batch(TEXTS * 40, workers=3).ids.tolist(),
-    lambda tok: tok.encode_batch(TEXTS, spans=True, workers=2).offsets.tolist(),
-    lambda tok: tok.count_batch(TEXTS, workers=2),
+    lambda tok: tok.encode_batch(TEXTS, num_threads=1).to_lists(),
+    lambda tok: tok.encode_batch(TEXTS * 40, num_threads=3).ids.tolist(),
+    lambda tok: tok.encode_batch(TEXTS, offsets=True, num_threads=2).offsets.tolist(),
+    lambda tok: tok.count_batch(TEXTS, num_threads=2),
     lambda tok: tok.decode_batch([tok.encode(text).ids for text in TEXTS]),
     lambda tok: [tok.decode(tok.encode(text).ids) for text in TEXTS],
     lambda tok: (tok.to_json(), tok.get_vocab(), hash(tok), tok == fresh(tok)),
-    lambda tok: tok.with_cache_budget(4096).encode_batch(TEXTS).to_lists(),
+    lambda tok: tok.with_word_cache_budget(4096).encode_batch(TEXTS).to_lists(),
     streamed,
     sampled,
     operated_on,
@@ -170,7 +172,7 @@ def test_a_shared_encoding_and_a_shared_batch_have_one_answer(tok: pw.Tokenizer)
 
     for _ in range(10):
         expected, shared = (
-            (tok.encode(TEXTS[-1]), tok.encode_batch(TEXTS, spans=True)) for _ in range(2)
+            (tok.encode(TEXTS[-1]), tok.encode_batch(TEXTS, offsets=True)) for _ in range(2)
         )
         alike = together(partial(lambda pair, number: read(number, *pair), shared))
         assert alike == [read(0, *expected)] * THREADS
@@ -201,7 +203,7 @@ def test_a_list_that_grows_and_shrinks_meanwhile_is_read_without_harm(tok: pw.To
             elif number == 1:
                 del texts[10:]
             else:
-                assert all(ids == row for ids in tok.encode_batch(texts, workers=2).to_lists())
+                assert all(ids == row for ids in tok.encode_batch(texts, num_threads=2).to_lists())
 
     together(work)
 
@@ -210,13 +212,14 @@ def test_functions_of_custom_stages_may_use_the_tokenizer_they_are_part_of() -> 
     plain = trained("wordpiece")
 
     def lowered(text: str) -> str:
-        plain.encode_batch([text] * 3, workers=2)
+        plain.encode_batch([text] * 3, num_threads=2)
         return text.lower()
 
     custom = plain.with_normalizer(pw.spec.CustomNormalizer(lowered))
-    expected = custom.encode_batch(TEXTS, workers=1).to_lists()
+    expected = custom.encode_batch(TEXTS, num_threads=1).to_lists()
     assert (
-        together(lambda _: custom.encode_batch(TEXTS, workers=3).to_lists()) == [expected] * THREADS
+        together(lambda _: custom.encode_batch(TEXTS, num_threads=3).to_lists())
+        == [expected] * THREADS
     )
 
 
@@ -228,7 +231,7 @@ def test_the_level_of_the_kernels_may_change_meanwhile(
     def work(number: int) -> None:
         for round in range(20):
             _core.use_kernel_level(levels[(number + round) % len(levels)])
-            assert tok.encode_batch(TEXTS, workers=1).to_lists() == expected
+            assert tok.encode_batch(TEXTS, num_threads=1).to_lists() == expected
 
     try:
         together(work)

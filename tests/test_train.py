@@ -18,11 +18,11 @@ from piecework.spec import (
     Char,
     CharDecoder,
     Padding,
-    Template,
+    TemplateProcessing,
     TokenizerSpec,
     Truncation,
     WhitespaceSplit,
-    Word,
+    WordLevel,
     WordPiece,
     WordPieceDecoder,
 )
@@ -144,7 +144,7 @@ def test_an_interrupt_in_progress_stops_learning() -> None:
 def test_workers_do_not_change_what_is_learned() -> None:
     trainer = wordpiece(70, score="frequency")
     counts = bert_counts()
-    assert trainer.learn(counts, workers=1) == trainer.learn(counts, workers=3)
+    assert trainer.learn(counts, num_threads=1) == trainer.learn(counts, num_threads=3)
 
 
 # ---- words and characters
@@ -280,7 +280,7 @@ def test_a_bert_preset_gives_the_whole_bert_pipeline() -> None:
     spec = learn_spec(bert_counts(), wordpiece(score="frequency"), "bert-cased")
     assert spec.normalizer == BertNormalizer(lowercase=False)
     assert spec.pre_tokenizer == BertPreTokenizer()
-    assert spec.post_processor == Template.bert(cls_id=2, sep_id=3)
+    assert spec.post_processor == TemplateProcessing.bert(cls_id=2, sep_id=3)
     assert spec.decoder == WordPieceDecoder()
     assert [(token.content, token.id, token.special) for token in spec.added_tokens] == [
         ("[PAD]", 0, True),
@@ -305,7 +305,7 @@ def test_teaching_pipelines_have_no_template() -> None:
 
 def test_words_and_characters_get_their_models_and_decoders() -> None:
     words = learn_spec(count_texts(["Hi!"], pipeline="punctuation"), WordTrainer(), "punctuation")
-    assert (words.model, words.decoder) == (Word({"[UNK]": 0, "!": 1, "Hi": 2}), None)
+    assert (words.model, words.decoder) == (WordLevel({"[UNK]": 0, "!": 1, "Hi": 2}), None)
     chars = learn_spec(count_texts(["a b"], pipeline="characters"), CharTrainer(), "characters")
     assert chars.model == Char({"[UNK]": 0, " ": 1, "a": 2, "b": 3})
     assert (chars.decoder, chars.pre_tokenizer) == (CharDecoder(), None)
@@ -331,7 +331,7 @@ OLD = TokenizerSpec(
     model=WordPiece({"[UNK]": 0, "x": 1, "[CLS]": 7, "[SEP]": 8, "[PAD]": 9}, unk="char"),
     normalizer=BertNormalizer(lowercase=False),
     pre_tokenizer=BertPreTokenizer(),
-    post_processor=Template.bert(cls_id=7, sep_id=8),
+    post_processor=TemplateProcessing.bert(cls_id=7, sep_id=8),
     decoder=WordPieceDecoder(cleanup=False),
     added_tokens=(
         AddedToken("<x>", 12, lstrip=True, special=False),
@@ -350,7 +350,7 @@ def test_relearning_keeps_the_pipeline_and_moves_the_ids() -> None:
     assert len(new.model.vocab) == 60
     assert list(new.model.vocab)[:5] == ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "<x>"]
     assert new.model.unk == "char"
-    assert new.post_processor == Template.bert(cls_id=1, sep_id=2)
+    assert new.post_processor == TemplateProcessing.bert(cls_id=1, sep_id=2)
     assert new.padding == Padding(pad_id=3)
     assert AddedToken("<x>", 4, lstrip=True, special=False) in new.added_tokens
     unchanged = ("normalizer", "pre_tokenizer", "decoder", "truncation")
@@ -368,11 +368,13 @@ def test_relearning_reserves_tokens_that_only_post_processor_and_padding_insert(
     new = relearn_spec(old, bert_counts(), 60, {"score": "frequency"})
     vocab = new.model.vocab
     assert [token.content for token in new.added_tokens] == ["[UNK]", "<x>"]
-    assert new.post_processor == Template.bert(cls_id=vocab["[CLS]"], sep_id=vocab["[SEP]"])
+    assert new.post_processor == TemplateProcessing.bert(
+        cls_id=vocab["[CLS]"], sep_id=vocab["[SEP]"]
+    )
     assert new.padding == Padding(pad_id=vocab["[PAD]"])
 
 
-@pytest.mark.parametrize(("trainer", "kind"), [(WordTrainer(), Word), (CharTrainer(), Char)])
+@pytest.mark.parametrize(("trainer", "kind"), [(WordTrainer(), WordLevel), (CharTrainer(), Char)])
 def test_relearning_keeps_the_kind_of_model(trainer: pw.train.Trainer, kind: type) -> None:
     old = learn_spec(bert_counts(), trainer, "bert-cased")
     new = relearn_spec(old, bert_counts(), 10)

@@ -299,7 +299,7 @@ def test_template_padding_and_added_tokens_follow_their_ids() -> None:
     last = {token: (number + 5) % 50 for token, number in vocab.items()}  # special tokens not first
     spec = tok.spec
     model = replace(spec.model, vocab=last)
-    frame = pw.spec.Template.bert(cls_id=last["[CLS]"], sep_id=last["[SEP]"])
+    frame = pw.spec.TemplateProcessing.bert(cls_id=last["[CLS]"], sep_id=last["[SEP]"])
     moved = [replace(token, id=last[token.content]) for token in spec.added_tokens]
     spec = replace(spec, model=model, post_processor=frame, added_tokens=tuple(moved))
     shuffled = pw.Tokenizer.from_spec(spec).with_padding(12)

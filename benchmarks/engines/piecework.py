@@ -52,7 +52,7 @@ def _source(path: Path) -> Path:
 
 def encode(tokenizer: Any, texts: list[str], threads: int) -> Any:
     """Encode without special tokens, into flat arrays."""
-    return tokenizer.encode_batch(texts, add_special_tokens=False, workers=threads)
+    return tokenizer.encode_batch(texts, add_special_tokens=False, num_threads=threads)
 
 
 def flat_ids(result: Any) -> Any:
@@ -72,7 +72,7 @@ def encode_one(tokenizer: Any, text: str) -> Any:
 
 def spans(tokenizer: Any, texts: list[str]) -> tuple[Any, ...]:
     """Return where rows start, the offsets in characters and the word ids of every token, as arrays."""
-    batch = tokenizer.encode_batch(texts, add_special_tokens=False, spans=True, workers=1)
+    batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True, num_threads=1)
     return batch.row_offsets, batch.offsets, batch.word_ids
 
 

@@ -25,11 +25,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from piecework import analysis, corpus_output, errors, spec, train, vocabulary
-    from piecework.corpus_output import EncodedFiles, encode_files
-    from piecework.normalization import NormalizationRules
-    from piecework.sampling import Sampling
-    from piecework.segmentation import Segmentation
+    from piecework import analysis, errors, export, spec, train, vocabulary
+    from piecework.export import EncodedFiles, encode_files
+    from piecework.normalization_rules import NormalizationRules
+    from piecework.sampling import Sampling, Segmentation
     from piecework.spec import TokenizerSpec
     from piecework.train import (
         BPETrainer,
@@ -47,12 +46,11 @@ if TYPE_CHECKING:
 
 # Where the other names live. They are imported when first asked for, so that a program that loads a
 # tokenizer and encodes does not wait for what learns, compares and draws.
-_MODULES = ("analysis", "corpus_output", "spec", "train", "vocabulary")
+_MODULES = ("analysis", "export", "spec", "train", "vocabulary")
 _HOMES = {
-    "corpus_output": ("EncodedFiles", "encode_files"),
-    "normalization": ("NormalizationRules",),
-    "sampling": ("Sampling",),
-    "segmentation": ("Segmentation",),
+    "export": ("EncodedFiles", "encode_files"),
+    "normalization_rules": ("NormalizationRules",),
+    "sampling": ("Sampling", "Segmentation"),
     "spec": ("TokenizerSpec",),
     "train": (
         "BPETrainer",
@@ -109,11 +107,11 @@ __all__ = [
     "WordTrainer",
     "__version__",
     "analysis",
-    "corpus_output",
     "count_files",
     "count_texts",
     "encode_files",
     "errors",
+    "export",
     "spec",
     "train",
     "vocabulary",

@@ -12,8 +12,8 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from piecework._internal.types import EncodingFields
 from piecework.encoding import Encoding
-from piecework.hints import EncodingFields
 from piecework.sampling import Sampling
 from piecework.spec import SpecialInText
 
@@ -68,11 +68,11 @@ class Core:
         is_pretokenized: bool,
         parse_special: Sequence[int] | None,
         sampling: tuple[float, int | None, int, int] | None,
-        spans: bool,
+        offsets: bool,
         overflow: bool,
-        workers: int | None,
+        num_threads: int,
     ) -> RawBatch:
-        """Encode many texts; `spans` keeps offsets, word ids and sequence ids too.
+        """Encode many texts; `offsets` keeps offsets, word ids and sequence ids too.
 
         `overflow` makes a row of each window that truncation cuts off, after the first window of its text.
         """
@@ -84,7 +84,7 @@ class Core:
         add_special_tokens: bool,
         parse_special: Sequence[int] | None,
         sampling: tuple[float, int | None, int, int] | None,
-        workers: int | None,
+        num_threads: int,
     ) -> list[int]:
         """Count the tokens of each text without keeping their ids."""
 
@@ -127,7 +127,7 @@ class Core:
     def scores_segmentations(self) -> bool:
         """Whether segmentations have scores, by which they are drawn (Unigram)."""
 
-    def with_cache_budget(self, bytes: int) -> Core:
+    def with_word_cache_budget(self, bytes: int) -> Core:
         """Return the same with caches of at most so many bytes in each thread."""
 
     cache_budget: int
@@ -491,7 +491,7 @@ class WordCounter:
     def __init__(
         self,
         pipeline_json: str,
-        workers: int | None,
+        num_threads: int,
         functions: Sequence[Callable[[str], Any]] = (),
         *,
         keep_line_ends: bool,
@@ -618,7 +618,7 @@ def learn_unigram(
     max_piece_length: int,
     shrinking_factor: float,
     num_sub_iterations: int,
-    workers: int | None,
+    num_threads: int,
     progress: Callable[[int, int], None] | None,
 ) -> LearnedPieces:
     """Learn a Unigram vocabulary of exactly `vocab_size` entries; progress as in the other learners."""
@@ -629,7 +629,7 @@ def learn_sentencepiece(
     *,
     symbols: Sequence[str],
     seeds: Sequence[tuple[str, int]] | None,
-    workers: int | None,
+    num_threads: int,
     progress: Callable[[int, int], None] | None,
 ) -> LearnedPieces:
     """Learn the pieces of a model of SentencePiece.

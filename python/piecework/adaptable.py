@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from piecework._core import Core
-from piecework.arguments import check_bytes, check_choice, check_size, check_stage
+from piecework._internal.lazy import hints, pw, typing
+from piecework._internal.validation import check_bytes, check_choice, check_size, check_stage
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.lazy import hints, pw, typing
 
 TYPE_CHECKING = False
 
@@ -197,11 +197,11 @@ class Adaptable:
         """
         return self._of(self._core, checked_special_in_text(treatment), self._functions)
 
-    def with_cache_budget(self, bytes_per_thread: int) -> hints.Self:
+    def with_word_cache_budget(self, bytes_per_thread: int) -> hints.Self:
         """Return a tokenizer whose caches take at most so many bytes in each thread that encodes.
 
         >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_cache_budget(1 << 20)
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_word_cache_budget(1 << 20)
         >>> tok.memory().caches <= 1 << 20
         True
 
@@ -210,7 +210,7 @@ class Adaptable:
         it. Raises `ArgumentError` for less than 4096.
         """
         check_bytes("bytes_per_thread", bytes_per_thread, 4096)
-        core = self._core.with_cache_budget(bytes_per_thread)
+        core = self._core.with_word_cache_budget(bytes_per_thread)
         return self._of(core, self._special_in_text, self._functions)
 
     def _replaced(self, **stages: typing.Any) -> hints.Self:

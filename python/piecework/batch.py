@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from piecework._core import RawBatch
-from piecework.arguments import check_choice
+from piecework._internal.lazy import np, npt, typing
+from piecework._internal.validation import check_choice
 from piecework.encoding import Encoding, missing_column
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.lazy import np, npt, typing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Batch:
 
     `batch[i]` is an `Encoding` and `batch[2:5]` a `Batch`. A row has the columns that its batch has:
     always `ids`, `tokens`, `type_ids` and `attention_mask`; `offsets`, `word_ids`, `sequence_ids` and
-    `special_tokens_mask` with `encode_batch(..., spans=True)`; never the text itself.
+    `special_tokens_mask` with `encode_batch(..., offsets=True)`; never the text itself.
 
     >>> b[0].tokens, b[1:].to_lists()
     (['hug', '##s'], [[1]])
@@ -100,7 +100,7 @@ class Batch:
         samples = self._raw.samples
         return np.arange(len(self), dtype=np.int64) if samples is None else samples
 
-    # ---- where tokens come from, for `encode_batch(..., spans=True)`
+    # ---- where tokens come from, for `encode_batch(..., offsets=True)`
 
     @property
     def offsets(self) -> npt.NDArray[np.uint32]:
@@ -108,7 +108,7 @@ class Batch:
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
-        >>> tok.encode_batch(["hugs", "hug"], spans=True).offsets.tolist()
+        >>> tok.encode_batch(["hugs", "hug"], offsets=True).offsets.tolist()
         [[0, 3], [3, 4], [0, 3]]
         """
         if self._raw.offsets is None:
@@ -180,7 +180,7 @@ class Batch:
         property and says of the filling what it says of padding. `pad` is for ids alone.
 
         Raises `ArgumentError` when a row has to be filled and there is no padding id, and for
-        columns that need `encode_batch(..., spans=True)`.
+        columns that need `encode_batch(..., offsets=True)`.
         """
         check_choice("column", column, _COLUMNS)
         _, _, pad_type_id, side = self._filling

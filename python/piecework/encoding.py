@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
 from piecework._core import EncodedText
+from piecework._internal.cached_property import cached_property
+from piecework._internal.halves import python_half
+from piecework._internal.lazy import hints, typing
 from piecework.errors import ArgumentError
-from piecework.halves import python_half
-from piecework.lazy import hints, typing
-from piecework.properties import cached_property
 
 _COLUMNS = (
     "ids",
@@ -280,7 +280,7 @@ def missing_column(name: str) -> ArgumentError:
     if name in _TEXT_COLUMNS:
         found = "a row of a batch, which keeps no text"
         return ArgumentError("texts", found, f"encode(text).{name}")
-    return ArgumentError("spans", "False", f"encode_batch(..., spans=True), which keeps {name}")
+    return ArgumentError("offsets", "False", f"encode_batch(..., offsets=True), which keeps {name}")
 
 
 def _value(encoding: Encoding, name: str) -> typing.Any:

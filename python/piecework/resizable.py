@@ -6,11 +6,11 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 
 from piecework._core import Core, read_sentencepiece_vocab
-from piecework.arguments import PathLike, check_size, listed, path_text
-from piecework.bars import progress_bar
+from piecework._internal.lazy import hints, pw, typing
+from piecework._internal.progress import progress_bar
+from piecework._internal.validation import PathLike, check_size, listed, path_text
 from piecework.errors import InputTypeError
-from piecework.lazy import hints, pw, typing
-from piecework.reading import file_bytes
+from piecework.io.read_file import file_bytes
 
 TYPE_CHECKING = False
 
@@ -35,7 +35,7 @@ class Resizable:
         score: typing.Literal["likelihood", "frequency", "pmi"] | None = None,
         min_frequency: int = 2,
         max_token_length: int | None = None,
-        workers: int | None = None,
+        num_threads: int | None = None,
         show_progress: bool = False,
     ) -> tuple[hints.Self, pw.IdMap]:
         """Learn `n` further entries from new text; returns the tokenizer and the map of ids.
@@ -55,13 +55,13 @@ class Resizable:
         still.
 
         Warns with `TrainingWarning` when the corpus has not enough for `n`. Raises `ArgumentError` for
-        Word and Unigram models, and `CorpusError` without any word.
+        WordLevel and Unigram models, and `CorpusError` without any word.
         """
         from piecework.vocabulary import extended
 
         check_size("n", n)
         check_size("min_frequency", min_frequency)
-        counts = self._counted(corpus, workers, show_progress)
+        counts = self._counted(corpus, num_threads, show_progress)
         with progress_bar("learning", shown=show_progress) as progress:
             spec, id_map = extended(
                 self._core,
@@ -163,7 +163,7 @@ class Resizable:
         return self._derived(restricted(self.spec, kept))
 
     def _counted(
-        self, corpus: Iterable[str] | pw.Counts, workers: int | None, show_progress: bool
+        self, corpus: Iterable[str] | pw.Counts, num_threads: int | None, show_progress: bool
     ) -> pw.Counts:
         from piecework.train import Counts, count_texts, pipeline_of
 
@@ -173,7 +173,7 @@ class Resizable:
             raise InputTypeError("corpus", type(corpus).__name__, "texts or Counts")
         with progress_bar("counting", shown=show_progress) as progress:
             return count_texts(
-                corpus, pipeline=pipeline_of(self.spec), workers=workers, progress=progress
+                corpus, pipeline=pipeline_of(self.spec), num_threads=num_threads, progress=progress
             )
 
 

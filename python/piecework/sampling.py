@@ -6,10 +6,9 @@ import math
 import secrets
 from dataclasses import dataclass
 
+from piecework._internal.lazy import hints
+from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
-
-Drawn = tuple[float, int | None, int, int]
-"""What the core takes: alpha, how many best to choose from, seed, and the number of the text in its batch."""
 
 _DEFAULT_ALPHA = 0.1
 _SEEDS = 2**64
@@ -46,7 +45,7 @@ class Sampling:
     how to evaluate a model that draws by itself.
 
     The same `seed`, a whole number from 0 to 2**64 - 1, gives the same segmentation of the same text at
-    the same place of a batch, whatever the number of workers; None takes fresh randomness. Every text of
+    the same place of a batch, whatever the number of threads; None takes fresh randomness. Every text of
     a batch is drawn by itself, so n samples of a text are `encode_batch([text] * n, sampling=...)`.
 
     Sources: Provilkov et al. 2020, "BPE-Dropout", algorithm 1; Kudo 2018, "Subword Regularization",
@@ -71,7 +70,30 @@ class Sampling:
                 raise ArgumentError("nbest_size", str(self.nbest_size), expected)
 
 
-def resolved(sampling: Sampling | None, dropout: float | None, by_score: bool) -> Drawn | None:
+@dataclass(frozen=True)
+class Segmentation:
+    """One segmentation of a text, with what the model thinks of it.
+
+    `score` is the sum of the scores, which are log-probabilities, of its pieces; a character that is not
+    in the vocabulary has the lowest score there is less 10. `log_probability` is the natural logarithm
+    of its share of all segmentations of the text, at the alpha it was drawn with, else at 1: at 1,
+    `score - log_probability` is the log-probability of the text itself. `log_inclusion`, when it was
+    drawn without replacement, is that of the probability to be drawn, given the noise that decided on
+    the others (`encode_samples`); else None.
+    """
+
+    encoding: Encoding
+    score: float
+    log_probability: float
+    log_inclusion: float | None = None
+
+    def __repr__(self) -> str:
+        return f"Segmentation({' '.join(self.encoding.tokens)}, score={self.score:.6g})"
+
+
+def resolved(
+    sampling: Sampling | None, dropout: float | None, by_score: bool
+) -> hints.Drawn | None:
     """Say what to draw with, None for the one segmentation.
 
     A model with `dropout` draws by itself; one that draws `by_score` does so only when told.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from piecework._core import Core, entropy, scores, segmentations
-from piecework.arguments import id_list
+from piecework._internal.lazy import hints, pw, typing
+from piecework._internal.validation import id_list
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.lazy import hints, pw, typing
 
 TYPE_CHECKING = False
 
@@ -168,7 +168,7 @@ class Segmentable:
         replacement: bool = True,
         include_best: bool = False,
     ) -> list[pw.Segmentation]:
-        from piecework.segmentation import Segmentation
+        from piecework.sampling import Segmentation
 
         found = segmentations(
             self._core,

@@ -16,18 +16,19 @@ from piecework._core import (
     write_tiktoken,
     write_vocab_merges,
 )
+from piecework._internal.cached_property import cached_property
+from piecework._internal.lazy import hints, np, pw, typing
+from piecework._internal.text_columns import text_rows
+from piecework._internal.threads import thread_count
+from piecework._internal.validation import PathLike, id_list, listed, path_text
 from piecework.adaptable import Adaptable, checked_special_in_text
-from piecework.arguments import PathLike, id_list, listed, path_text
 from piecework.batch import Batch, Filling
-from piecework.columns import text_rows
+from piecework.decode_stream import DecodeStream, DecodeStreams
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
-from piecework.formats import OWN_SUFFIX, Hints, own_text, read_tokenizer, warned
-from piecework.lazy import hints, np, pw, typing
-from piecework.properties import cached_property
+from piecework.io.loading import OWN_SUFFIX, Hints, own_text, read_tokenizer, warned
 from piecework.resizable import Resizable
 from piecework.segmentable import Segmentable
-from piecework.streams import DecodeStream, DecodeStreams
 from piecework.trainable import Trainable
 
 _ROLES = {
@@ -133,7 +134,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         >>> pw.Tokenizer.from_spec(spec).encode("ab").ids
         [1, 0]
         """
-        from piecework.spec.tokenizer import checked_spec
+        from piecework.spec.tokenizer_spec import checked_spec
 
         text, functions = checked_spec(spec).to_core()
         special_in_text = checked_special_in_text(spec.special_in_text)
@@ -163,11 +164,11 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         is_pretokenized: bool = False,
         parse_special: bool | Collection[str] | None = None,
         sampling: pw.Sampling | None = None,
-        spans: bool = False,
+        offsets: bool = False,
         overflow: bool = False,
-        workers: int | None = None,
+        num_threads: int | None = None,
     ) -> Batch:
-        """Encode many texts into flat columns, on `workers` threads (None: one a processor).
+        """Encode many texts into flat columns, on `num_threads` threads (None: one a processor).
 
         The other settings are those of `encode`. `texts` are a sequence of strings, or a column that is
         read where it lies: Arrow strings, `large` ones and views as pyarrow, polars and others lend them
@@ -178,10 +179,10 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         >>> tok.encode_batch(["ab", "b"]).to_lists()
         [[1, 2], [2]]
 
-        `spans` keeps `offsets`, `word_ids`, `sequence_ids` and `special_tokens_mask` too, as `encode`
-        counts them.
+        `offsets=True` also keeps the columns `offsets`, `word_ids`, `sequence_ids` and
+        `special_tokens_mask`, in the units of `encode`.
 
-        >>> batch = tok.encode_batch(["ab", "b"], spans=True)
+        >>> batch = tok.encode_batch(["ab", "b"], offsets=True)
         >>> batch.offsets.tolist(), batch.word_ids.tolist()
         ([[0, 1], [1, 2], [0, 1]], [0, 0, 0])
 
@@ -207,9 +208,9 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
             is_pretokenized=is_pretokenized,
             parse_special=self._selected(parse_special, first, second or ()),
             sampling=self._drawn(sampling),
-            spans=spans,
+            offsets=offsets,
             overflow=overflow,
-            workers=workers,
+            num_threads=thread_count(num_threads),
         )
         return Batch(raw, self._core.id_to_token, self._filling)
 
@@ -227,7 +228,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
             add_special_tokens=add_special_tokens,
             parse_special=parse_special,
             sampling=sampling,
-            workers=1,
+            num_threads=1,
         )[0]
 
     def count_batch(
@@ -237,7 +238,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
         sampling: pw.Sampling | None = None,
-        workers: int | None = None,
+        num_threads: int | None = None,
     ) -> list[int]:
         """Count the tokens of each text, without keeping any id.
 
@@ -255,7 +256,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
             add_special_tokens=add_special_tokens,
             parse_special=self._selected(parse_special, rows),
             sampling=self._drawn(sampling),
-            workers=workers,
+            num_threads=thread_count(num_threads),
         )
 
     def normalize(self, text: str) -> str:
@@ -366,7 +367,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
 
         What a text takes while it is encoded comes on top.
         """
-        from piecework.memory import Memory
+        from piecework._internal.memory import Memory
 
         return Memory(*self._core.memory())
 
@@ -426,7 +427,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         `VocabularyError` when the format cannot hold the vocabulary, `PortabilityError` when other
         libraries would give other ids, and `StageError` for custom stages, which no file holds.
         """
-        from piecework.files import check_tokenizer_path, whole_file
+        from piecework.io.atomic_files import check_tokenizer_path, whole_file
 
         target = path_text(path)
         if merges is None:
@@ -641,11 +642,11 @@ def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Co
 def _restored(
     cls: type[Tokenizer], text: str, special_in_text: pw.spec.SpecialInText, cache_budget: int
 ) -> Tokenizer:
-    core = _compiled(text, ()).with_cache_budget(cache_budget)
+    core = _compiled(text, ()).with_word_cache_budget(cache_budget)
     return cls._of(core, special_in_text)
 
 
 def _restored_from_spec(
     cls: type[Tokenizer], spec: pw.TokenizerSpec, cache_budget: int
 ) -> Tokenizer:
-    return cls.from_spec(spec).with_cache_budget(cache_budget)
+    return cls.from_spec(spec).with_word_cache_budget(cache_budget)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from piecework.arguments import PathLike
-from piecework.bars import progress_bar
+from piecework._internal.lazy import hints, pw, typing
+from piecework._internal.progress import progress_bar
+from piecework._internal.validation import PathLike
 from piecework.encoding import Encoding
-from piecework.lazy import hints, pw, typing
 
 TYPE_CHECKING = False
 
@@ -40,7 +40,7 @@ class Trainable:
         preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         field: str | None = None,
         errors: typing.Literal["replace", "strict"] = "replace",
-        workers: int | None = None,
+        num_threads: int | None = None,
         show_progress: bool = False,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
@@ -52,7 +52,7 @@ class Trainable:
         "bert-uncased", "gpt2", ...) or is a `Preset` of your own; of SentencePiece's ("t5", "llama",
         "albert", "xlnet" of `SENTENCEPIECE_PRESETS`) it names the settings of `SentencePieceTrainer`, of
         which `model` can then be another type. `field` is the text field of JSON lines (None: "text");
-        stdin is read as JSON lines if it is given. The result does not depend on `workers`.
+        stdin is read as JSON lines if it is given. The result does not depend on `num_threads`.
         `show_progress` draws bars on a terminal, and prints a line every 30 seconds elsewhere.
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
@@ -62,18 +62,18 @@ class Trainable:
         plan = Plan.of(trainer, model, preset, settings)
         if plan.tests:
             texts = sentences_of(read_corpus(files, field=field, errors=errors), errors)
-            return cls._trained(texts, plan, workers, show_progress)
+            return cls._trained(texts, plan, num_threads, show_progress)
         with progress_bar("counting", shown=show_progress) as progress:
             counts = count_files(
                 files,
                 pipeline=plan.pipeline,
                 field=field,
                 errors=errors,
-                workers=workers,
+                num_threads=num_threads,
                 progress=progress,
                 sentences=plan.sentences,
             )
-        return cls._learned(counts, plan, workers, show_progress)
+        return cls._learned(counts, plan, num_threads, show_progress)
 
     @classmethod
     def train_from_iterator(
@@ -83,7 +83,7 @@ class Trainable:
         *,
         model: str | None = None,
         preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
-        workers: int | None = None,
+        num_threads: int | None = None,
         show_progress: bool = False,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
@@ -97,7 +97,7 @@ class Trainable:
         from piecework.train import Plan
 
         plan = Plan.of(trainer, model, preset, settings)
-        return cls._trained(texts, plan, workers, show_progress)
+        return cls._trained(texts, plan, num_threads, show_progress)
 
     @classmethod
     def train_from_counts(
@@ -107,7 +107,7 @@ class Trainable:
         *,
         model: str | None = None,
         preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
-        workers: int | None = None,
+        num_threads: int | None = None,
         show_progress: bool = False,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
@@ -115,7 +115,7 @@ class Trainable:
         from piecework.train import Plan
 
         return cls._learned(
-            counts, Plan.of(trainer, model, preset, settings), workers, show_progress
+            counts, Plan.of(trainer, model, preset, settings), num_threads, show_progress
         )
 
     def train_new_from_iterator(
@@ -123,7 +123,7 @@ class Trainable:
         texts: Iterable[str],
         vocab_size: int,
         *,
-        workers: int | None = None,
+        num_threads: int | None = None,
         show_progress: bool = False,
         **settings: hints.Unpack[pw.train.RetrainSettings],
     ) -> hints.Self:
@@ -132,16 +132,18 @@ class Trainable:
 
         pipeline = pipeline_of(self.spec)
         with progress_bar("counting", shown=show_progress) as progress:
-            counts = count_texts(texts, pipeline=pipeline, workers=workers, progress=progress)
+            counts = count_texts(
+                texts, pipeline=pipeline, num_threads=num_threads, progress=progress
+            )
         with progress_bar("learning", shown=show_progress) as progress:
             spec = relearn_spec(
-                self.spec, counts, vocab_size, settings, progress=progress, workers=workers
+                self.spec, counts, vocab_size, settings, progress=progress, num_threads=num_threads
             )
         return self._derived(spec)
 
     @classmethod
     def _trained(
-        cls, texts: Iterable[str], plan: pw.train.Plan, workers: int | None, show_progress: bool
+        cls, texts: Iterable[str], plan: pw.train.Plan, num_threads: int | None, show_progress: bool
     ) -> hints.Self:
         from piecework.train import Reservoir, count_texts
 
@@ -152,23 +154,25 @@ class Trainable:
             counts = count_texts(
                 texts,
                 pipeline=plan.pipeline,
-                workers=workers,
+                num_threads=num_threads,
                 progress=progress,
                 sentences=plan.sentences,
             )
-        learned = cls._learned(counts, plan, workers, show_progress)
+        learned = cls._learned(counts, plan, num_threads, show_progress)
         if not plan.tests:
             return learned
         return learned._with_self_test([plan.sentences.text_of(line) for line in samples.drawn])
 
     @classmethod
     def _learned(
-        cls, counts: pw.Counts, plan: pw.train.Plan, workers: int | None, show_progress: bool
+        cls, counts: pw.Counts, plan: pw.train.Plan, num_threads: int | None, show_progress: bool
     ) -> hints.Self:
         from piecework.train import learn_spec
 
         with progress_bar("learning", shown=show_progress) as progress:
-            spec = learn_spec(counts, plan.trainer, plan.preset, progress=progress, workers=workers)
+            spec = learn_spec(
+                counts, plan.trainer, plan.preset, progress=progress, num_threads=num_threads
+            )
         return cls.from_spec(spec)
 
     def _with_self_test(self, samples: Sequence[str]) -> hints.Self:

@@ -13,7 +13,7 @@ import tiktoken
 import tiktoken_ext.openai_public as published
 
 import piecework as pw
-from piecework.integrations.tiktoken import Encoding, get_encoding
+from piecework.compat.tiktoken import Encoding, get_encoding
 from tests import data
 from tests.routes import assert_rows, rows_by_every_route
 

@@ -156,7 +156,9 @@ def test_models_made_up_at_random_segment_as_in_tokenizers(
         text = json.dumps(document)
         ours, theirs = pw.Tokenizer.from_json(text), tokenizers.Tokenizer.from_str(text)
         texts = [random_text(rng) for _ in range(TEXTS)]
-        for given, ids in zip(texts, ours.encode_batch(texts, workers=1).to_lists(), strict=True):
+        for given, ids in zip(
+            texts, ours.encode_batch(texts, num_threads=1).to_lists(), strict=True
+        ):
             expected = theirs.encode(given)
             assert ids == expected.ids, f"seed {seed}: {given!r}"
             encoding = ours.encode(given)

@@ -64,7 +64,7 @@ def framed(ours: pw.Tokenizer, before: dict[str, int], after: dict[str, int]) ->
     """Put special tokens, given with their ids, before and after a text."""
     single = (*(f"{name}:0" for name in before), "$A:0", *(f"{name}:0" for name in after))
     ids = {name: (id,) for name, id in (before | after).items()}
-    template = pw.spec.Template(single, ("$A:0", "$B:0"), ids)
+    template = pw.spec.TemplateProcessing(single, ("$A:0", "$B:0"), ids)
     return pw.Tokenizer.from_spec(dataclasses.replace(ours.spec, post_processor=template))
 
 
@@ -106,7 +106,7 @@ def xlnet() -> pw.Tokenizer:
     """Frame as XLNet does: special tokens behind the text, the last of a type of its own."""
     ours = pw.Tokenizer.load(data.need("vocab/xlnet/spiece.model"))
     single = ("$A:0", "<sep>:0", "<cls>:2")
-    template = pw.spec.Template(single, ("$A:0", "$B:0"), {"<sep>": (4,), "<cls>": (3,)})
+    template = pw.spec.TemplateProcessing(single, ("$A:0", "$B:0"), {"<sep>": (4,), "<cls>": (3,)})
     return pw.Tokenizer.from_spec(dataclasses.replace(ours.spec, post_processor=template))
 
 

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piecework import PieceworkError
-from piecework.integrations.sentencepiece import (
+from piecework.compat.sentencepiece import (
     SentencePieceProcessor,
     set_random_generator_seed,
 )

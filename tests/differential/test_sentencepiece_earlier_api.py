@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from piecework import PieceworkError
-from piecework.integrations.sentencepiece import SentencePieceProcessor
+from piecework.compat.sentencepiece import SentencePieceProcessor
 from tests import data
 
 TEXT = "This is a test 🤗."

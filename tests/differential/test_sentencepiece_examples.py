@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.integrations.sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from piecework.compat.sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from piecework.vocabulary import add_pieces, remove_pieces, set_scores, set_types
 from tests import data
 

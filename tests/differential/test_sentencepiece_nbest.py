@@ -198,8 +198,8 @@ def test_what_is_drawn_is_fixed_by_the_seed(tmp_path: Path) -> None:
         ours, _ = combination(kind, "nmt_nfkc", 1, tmp_path)
         texts = [*CORPUS[:6], *MADE_TEXTS]
         sampling = pw.Sampling(0.2, 7)
-        batch = ours.encode_batch(texts, sampling=sampling, workers=1).to_lists()
-        assert batch == ours.encode_batch(texts, sampling=sampling, workers=3).to_lists()
+        batch = ours.encode_batch(texts, sampling=sampling, num_threads=1).to_lists()
+        assert batch == ours.encode_batch(texts, sampling=sampling, num_threads=3).to_lists()
         assert batch[0] == ours.encode(texts[0], sampling=sampling).ids
         assert batch != ours.encode_batch(texts).to_lists()
         again = ours.encode_batch(texts).to_lists()

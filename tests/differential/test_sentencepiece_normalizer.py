@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piecework import NormalizationRules, PieceworkError
-from piecework.integrations.sentencepiece import (
+from piecework.compat.sentencepiece import (
     SentencePieceNormalizer,
     SentencePieceProcessor,
     SentencePieceTrainer,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.integrations.sentencepiece import SentencePieceProcessor
+from piecework.compat.sentencepiece import SentencePieceProcessor
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, prepared_rules
 from tests import data
 from tests.differential.wire import fields

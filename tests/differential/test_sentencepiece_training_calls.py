@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from piecework import PieceworkError
-from piecework.integrations.sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from piecework.compat.sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from tests.differential.test_sentencepiece_training import fields_of
 
 sentencepiece = pytest.importorskip("sentencepiece")

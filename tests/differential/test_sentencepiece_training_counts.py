@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.integrations.sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from piecework.compat.sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from piecework.reference import unigram_training as reference
 from piecework.train import SentencePieceTrainer as Learner
 from tests.differential.test_sentencepiece_training import CORPUS, FLAGS, options

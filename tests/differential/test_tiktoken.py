@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.integrations import tiktoken as shaped
+from piecework.compat import tiktoken as shaped
 from tests.differential import peer
 from tests.differential.ranks import NAMES, assert_same, ours, rank_file, theirs, tiny
 

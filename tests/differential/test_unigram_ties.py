@@ -131,8 +131,8 @@ def assert_one_answer(tok: pw.Tokenizer, texts: Sequence[str]) -> Rows:
     batched = uncached(tok)
     assert_rows(rows_by_every_route(batched, texts), rows, texts, "`encode_batch` first")
     assert_rows((batched.encode(text).ids for text in texts), rows, texts, "`encode` after a batch")
-    small = tok.with_cache_budget(1 << 16)
-    backwards = small.encode_batch(texts[::-1], workers=1).to_lists()[::-1]
+    small = tok.with_word_cache_budget(1 << 16)
+    backwards = small.encode_batch(texts[::-1], num_threads=1).to_lists()[::-1]
     assert_rows(backwards, rows, texts, "a small cache, in the reverse order")
     for text, row in zip(texts, rows, strict=True):
         assert tok.count(text) == len(row), text

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from piecework.spec import BertNormalizer, BertPreTokenizer, TokenizerSpec, Word
+from piecework.spec import BertNormalizer, BertPreTokenizer, TokenizerSpec, WordLevel
 from tests.engines import CORE, REFERENCE
 
 SPECS = [
-    TokenizerSpec(Word({"[UNK]": 0}), BertNormalizer(clean_text=clean, lowercase=lower), pre)
+    TokenizerSpec(WordLevel({"[UNK]": 0}), BertNormalizer(clean_text=clean, lowercase=lower), pre)
     for clean, lower, pre in [
         (True, True, BertPreTokenizer()),
         (True, False, BertPreTokenizer()),

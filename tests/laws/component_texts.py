@@ -12,7 +12,7 @@ from functools import cache
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.spec import UnicodeScripts, Word
+from piecework.spec import UnicodeScripts, WordLevel
 from tests.component_engines import REFERENCE
 from tests.laws.test_unicode_tables import RECLASSIFIED
 
@@ -39,7 +39,7 @@ def old_characters() -> str:
 @cache
 def misnamed() -> frozenset[str]:
     """Return the characters whose script their name does not tell, so that the reference is wrong."""
-    tokenizer = pw.Tokenizer(Word({"[UNK]": 0}), pre_tokenizer=UnicodeScripts())
+    tokenizer = pw.Tokenizer(WordLevel({"[UNK]": 0}), pre_tokenizer=UnicodeScripts())
     old = old_characters()
     chunks = (old[at : at + CHUNK] for at in range(0, len(old), CHUNK))
     suspects = (c for chunk in chunks if _differ_in_script(tokenizer, chunk) for c in chunk)

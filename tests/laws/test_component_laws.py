@@ -13,7 +13,7 @@ import piecework as pw
 from piecework.errors import FormatError
 from piecework.reference.aligned import align, as_text
 from piecework.reference.normalizers import normalize
-from piecework.spec import Precompiled, TokenizerSpec, Word
+from piecework.spec import Precompiled, TokenizerSpec, WordLevel
 from tests import components, engines
 from tests.charsmaps import charsmap
 from tests.component_cases import STAGES, Stage
@@ -122,10 +122,10 @@ def pipeline(data: st.DataObject, text: str, **stages: Any) -> TokenizerSpec:
     """Draw a pre-tokenizer, and a vocabulary that knows some of the words that it makes."""
     stages["pre_tokenizer"] = data.draw(any_of("pre_tokenizers"))
     words = [
-        word for word, _, _ in engines.REFERENCE.words(TokenizerSpec(Word({}), **stages), text)
+        word for word, _, _ in engines.REFERENCE.words(TokenizerSpec(WordLevel({}), **stages), text)
     ]
     known = data.draw(st.lists(st.sampled_from(words), max_size=6)) if words else []
-    spec = TokenizerSpec(Word({**components.VOCAB, **beyond(known)}), **stages)
+    spec = TokenizerSpec(WordLevel({**components.VOCAB, **beyond(known)}), **stages)
     try:
         pw.Tokenizer.from_spec(spec)
     except FormatError:

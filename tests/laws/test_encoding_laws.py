@@ -14,10 +14,10 @@ from piecework.spec import (
     BertNormalizer,
     BertPreTokenizer,
     Char,
-    Template,
+    TemplateProcessing,
     TokenizerSpec,
     WhitespaceSplit,
-    Word,
+    WordLevel,
     WordPiece,
     WordPieceDecoder,
 )
@@ -37,7 +37,7 @@ FRAME = {"[CLS]": 0, "[SEP]": 1}
 
 
 def words_in(text: str, normalizer: BertNormalizer | None, pre_tokenizer: Any) -> list[str]:
-    spec = TokenizerSpec(Word({"[UNK]": 0}), normalizer, pre_tokenizer)
+    spec = TokenizerSpec(WordLevel({"[UNK]": 0}), normalizer, pre_tokenizer)
     return [word for word, _, _ in REFERENCE.words(spec, text)]
 
 
@@ -74,7 +74,7 @@ def test_runs_of_one_letter_take_the_longest_match(
 def test_words_and_their_places_are_those_of_the_reference(
     text: str, normalizer: BertNormalizer | None, pre_tokenizer: Any
 ) -> None:
-    spec = TokenizerSpec(Word({"[UNK]": 0}), normalizer, pre_tokenizer)
+    spec = TokenizerSpec(WordLevel({"[UNK]": 0}), normalizer, pre_tokenizer)
     assert CORE.words(spec, text) == REFERENCE.words(spec, text)
 
 
@@ -94,15 +94,15 @@ def test_pairs_and_templates_are_those_of_the_reference(
     text: str, pair: str | None, add_special_tokens: bool
 ) -> None:
     model = WordPiece({**FRAME, "[UNK]": 2, "a": 3, "##b": 4, "b": 5, "c": 6, ".": 7})
-    spec = TokenizerSpec(model, BertNormalizer(), BertPreTokenizer(), Template.bert(0, 1))
+    spec = TokenizerSpec(model, BertNormalizer(), BertPreTokenizer(), TemplateProcessing.bert(0, 1))
     expected = REFERENCE.encode(spec, text, pair, add_special_tokens=add_special_tokens)
     assert CORE.encode(spec, text, pair, add_special_tokens=add_special_tokens) == expected
 
 
-@given(mixed_text(), pre_tokenizers(), st.sampled_from([Word, Char]))
+@given(mixed_text(), pre_tokenizers(), st.sampled_from([WordLevel, Char]))
 @patiently
 def test_word_and_character_models_are_those_of_the_reference(
-    text: str, pre_tokenizer: Any, kind: type[Word] | type[Char]
+    text: str, pre_tokenizer: Any, kind: type[WordLevel] | type[Char]
 ) -> None:
     units = ["[UNK]", *text[:5], *text.split()[:2]]
     model = kind({token: number for number, token in enumerate(dict.fromkeys(units))})
@@ -112,16 +112,16 @@ def test_word_and_character_models_are_those_of_the_reference(
 
 @given(st.data(), st.lists(mixed_text(), max_size=5), st.integers(1, 4))
 @settings(deadline=None, max_examples=50)
-def test_a_batch_is_its_rows_for_any_number_of_workers(
-    data: st.DataObject, texts: list[str], workers: int
+def test_a_batch_is_its_rows_for_any_number_of_threads(
+    data: st.DataObject, texts: list[str], num_threads: int
 ) -> None:
     normalizer, pre_tokenizer = BertNormalizer(), BertPreTokenizer()
     model = data.draw(wordpieces_for(words_in(" ".join(texts), normalizer, pre_tokenizer)))
     spec = TokenizerSpec(model, normalizer, pre_tokenizer)
     tokenizer = CORE.tokenizer(spec)
     rows = [REFERENCE.encode(spec, text).ids for text in texts]
-    assert tokenizer.encode_batch(texts, workers=workers).to_lists() == rows
-    assert tokenizer.count_batch(texts, workers=workers) == [len(row) for row in rows]
+    assert tokenizer.encode_batch(texts, num_threads=num_threads).to_lists() == rows
+    assert tokenizer.count_batch(texts, num_threads=num_threads) == [len(row) for row in rows]
 
 
 # ---- offsets

@@ -69,7 +69,7 @@ def test_texts_are_segmented_alike(texts: list[str], model: pw.spec.SentencePiec
     tok = pw.Tokenizer(
         model, normalizer=pw.spec.SentencePieceNormalizer(user_defined_symbols=("<x>",))
     )
-    batch = tok.encode_batch([*texts, "".join(texts)], workers=1).to_lists()
+    batch = tok.encode_batch([*texts, "".join(texts)], num_threads=1).to_lists()
     for text, ids in zip([*texts, "".join(texts)], batch, strict=True):
         assert ids == reference.unigram(tok.normalize(text), model)
         assert ids == tok.encode(text).ids

@@ -100,9 +100,9 @@ def test_no_learned_piece_breaks_the_rules(
 @given(TEXTS)
 def test_threads_change_nothing(kind: str, texts: list[str]) -> None:
     trainer = SentencePieceTrainer(model_type=kind, vocab_size=60, hard_vocab_limit=False)  # type: ignore[arg-type]
-    counts = [pw.count_texts(texts, pipeline=trainer.pipeline, workers=n) for n in (1, 3)]
+    counts = [pw.count_texts(texts, pipeline=trainer.pipeline, num_threads=n) for n in (1, 3)]
     assume(len(counts[0]))
-    one, three = (trainer.learn(of, workers=n) for of, n in zip(counts, (1, 3), strict=True))
+    one, three = (trainer.learn(of, num_threads=n) for of, n in zip(counts, (1, 3), strict=True))
     assert one == three
 
 

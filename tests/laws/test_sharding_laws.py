@@ -143,7 +143,7 @@ def test_merged_shards_of_files_learn_what_the_whole_learns(
     for number, part in enumerate(sharded(lines, shards, rng)):
         path = tmp_path / f"{number}.txt"
         path.write_bytes("".join(part).encode())
-        parts.append(count_files(path, pipeline=pipeline, workers=rng.randint(1, 3)))
+        parts.append(count_files(path, pipeline=pipeline, num_threads=rng.randint(1, 3)))
     path = tmp_path / "whole.txt"
     path.write_bytes("".join(lines).encode())
     whole = count_files(path, pipeline=pipeline)

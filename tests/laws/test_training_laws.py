@@ -1,4 +1,4 @@
-"""The core learns what the reference learns: every score, all settings, any number of workers."""
+"""The core learns what the reference learns: every score, all settings, any number of threads."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def test_the_core_learns_what_the_reference_learns(
 
 
 @pytest.mark.parametrize("score", SCORES)
-@given(data=st.data(), words=word_counts(), workers=st.integers(2, 9))
+@given(data=st.data(), words=word_counts(), num_threads=st.integers(2, 9))
 @settings(deadline=None, max_examples=50)
-def test_the_number_of_workers_changes_nothing(
-    score: str, data: st.DataObject, words: Words, workers: int
+def test_the_number_of_threads_changes_nothing(
+    score: str, data: st.DataObject, words: Words, num_threads: int
 ) -> None:
     how = data.draw(train_settings(score))
-    one = outcome_or_error(CORE.learn, words, how, workers=1)
-    assert outcome_or_error(CORE.learn, words, how, workers=workers) == one
+    one = outcome_or_error(CORE.learn, words, how, num_threads=1)
+    assert outcome_or_error(CORE.learn, words, how, num_threads=num_threads) == one
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -122,8 +122,8 @@ def test_merging_adds_counts_and_keeps_comparable_positions(a: pw.Counts, b: pw.
 
 @given(st.lists(st.text("ab .", max_size=12), max_size=6), st.integers(1, 5))
 @settings(deadline=None)
-def test_counting_words_is_the_same_for_any_number_of_workers(
-    texts: list[str], workers: int
+def test_counting_words_is_the_same_for_any_number_of_threads(
+    texts: list[str], num_threads: int
 ) -> None:
-    found = pw.count_texts(texts, pipeline="bert-cased", workers=workers)
+    found = pw.count_texts(texts, pipeline="bert-cased", num_threads=num_threads)
     assert list(found) == REFERENCE.count_words(texts, "bert-cased")

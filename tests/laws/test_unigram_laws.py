@@ -58,5 +58,5 @@ def test_words_with_ties_are_segmented_alike_by_every_call(
         for text in texts
     ]
     assert [tok.encode(text).ids for text in texts] == expected
-    assert tok.encode_batch(texts, workers=1).to_lists() == expected
+    assert tok.encode_batch(texts, num_threads=1).to_lists() == expected
     assert [tok.encode(text).ids for text in texts] == expected

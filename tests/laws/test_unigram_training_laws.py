@@ -40,9 +40,9 @@ def counts_of(words: Words) -> pw.Counts:
     return pw.Counts([word for word, _ in words], [count for _, count in words])
 
 
-def learned_by_core(words: Words, how: dict[str, Any], workers: int = 1) -> Any:
+def learned_by_core(words: Words, how: dict[str, Any], num_threads: int = 1) -> Any:
     try:
-        learned = UnigramTrainer(**how).learn_pieces(counts_of(words), workers=workers)
+        learned = UnigramTrainer(**how).learn_pieces(counts_of(words), num_threads=num_threads)
     except TrainingError as error:
         return str(error)
     return list(learned.pieces)
@@ -76,12 +76,12 @@ def test_the_core_learns_what_the_reference_learns(words: Words, how: dict[str, 
     assert learned_by_core(words, how) == expected
 
 
-@given(words=word_counts(), how=train_settings, workers=st.integers(2, 5))
+@given(words=word_counts(), how=train_settings, num_threads=st.integers(2, 5))
 @settings(deadline=None, max_examples=100)
-def test_the_number_of_workers_changes_nothing(
-    words: Words, how: dict[str, Any], workers: int
+def test_the_number_of_threads_changes_nothing(
+    words: Words, how: dict[str, Any], num_threads: int
 ) -> None:
-    assert learned_by_core(words, how, workers) == learned_by_core(words, how)
+    assert learned_by_core(words, how, num_threads) == learned_by_core(words, how)
 
 
 @given(words=word_counts(), how=train_settings, cut=st.integers(0, 15))

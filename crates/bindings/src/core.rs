@@ -97,15 +97,12 @@ pub(crate) fn compile(
     Ok(Core::of(pipeline))
 }
 
-/// Threads to use: what was asked for, or what Python takes for granted.
-pub(crate) fn worker_count(workers: Option<i64>) -> PyResult<usize> {
-    match workers {
-        None => {
-            Python::attach(|py| py.import("piecework.workers")?.call_method0("default_workers")?.extract())
-        }
-        Some(workers) if (1..=4096).contains(&workers) => Ok(workers as usize),
-        Some(workers) => Err(bad_argument("workers", workers.to_string(), "1 to 4096, or None")),
+/// Check a number of threads, which Python has resolved from `num_threads` and the environment.
+pub(crate) fn thread_count(num_threads: i64) -> PyResult<usize> {
+    if (1..=4096).contains(&num_threads) {
+        return Ok(num_threads as usize);
     }
+    Err(bad_argument("num_threads", num_threads.to_string(), "1 to 4096, or None"))
 }
 
 /// Processors that this process may use, by its affinity and its quota.
@@ -183,7 +180,7 @@ impl Core {
         Ok(RawEncoding::new(encoding, self))
     }
 
-    #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, spans, overflow, workers))]
+    #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, offsets, overflow, num_threads))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
     fn encode_batch(
         &self,
@@ -194,11 +191,11 @@ impl Core {
         is_pretokenized: bool,
         parse_special: Option<Vec<u32>>,
         sampling: Drawn,
-        spans: bool,
+        offsets: bool,
         overflow: bool,
-        workers: Option<i64>,
+        num_threads: i64,
     ) -> PyResult<RawBatch> {
-        let workers = worker_count(workers)?;
+        let num_threads = thread_count(num_threads)?;
         let held = HeldRows::take(texts, is_pretokenized, "texts")?;
         let held_pairs = pairs.map(|pairs| HeldRows::take(pairs, is_pretokenized, "pairs")).transpose()?;
         let texts = held.borrow("texts")?;
@@ -212,9 +209,9 @@ impl Core {
             pairs.as_ref().map(|pairs| pairs.iter().map(Borrowed::input).collect());
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
-        let keep = Keep { spans, overflow };
+        let keep = Keep { spans: offsets, overflow };
         let mut batch = py
-            .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, keep, workers))
+            .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, keep, num_threads))
             .map_err(raise)?;
         if overflow && batch.samples.is_none() {
             batch.samples = Some((0..inputs.len() as i64).collect());
@@ -222,7 +219,7 @@ impl Core {
         Ok(RawBatch::new(batch, Arc::clone(&self.numbers)))
     }
 
-    #[pyo3(signature = (texts, *, add_special_tokens, parse_special, sampling, workers))]
+    #[pyo3(signature = (texts, *, add_special_tokens, parse_special, sampling, num_threads))]
     fn count_batch(
         &self,
         py: Python<'_>,
@@ -230,15 +227,15 @@ impl Core {
         add_special_tokens: bool,
         parse_special: Option<Vec<u32>>,
         sampling: Drawn,
-        workers: Option<i64>,
+        num_threads: i64,
     ) -> PyResult<Vec<i64>> {
-        let workers = worker_count(workers)?;
+        let num_threads = thread_count(num_threads)?;
         let held = HeldRows::take(texts, false, "texts")?;
         let texts = held.borrow("texts")?;
         let inputs: Vec<Input<'_>> = texts.iter().map(Borrowed::input).collect();
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
-        py.detach(|| self.encoder.count(&inputs, options, workers)).map_err(raise)
+        py.detach(|| self.encoder.count(&inputs, options, num_threads)).map_err(raise)
     }
 
     fn decode(
@@ -305,7 +302,7 @@ impl Core {
         self.encoder.pipeline().model().scores_segmentations()
     }
 
-    fn with_cache_budget(&self, bytes: usize) -> Self {
+    fn with_word_cache_budget(&self, bytes: usize) -> Self {
         if bytes == self.encoder.pipeline().cache_bytes() {
             return Self { encoder: Arc::clone(&self.encoder), numbers: Arc::clone(&self.numbers) };
         }

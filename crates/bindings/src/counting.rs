@@ -13,7 +13,7 @@ use piecework_formats::tokenizer_json;
 use pyo3::prelude::*;
 
 use crate::arrays::array;
-use crate::core::worker_count;
+use crate::core::thread_count;
 use crate::custom::functions as custom_functions;
 use crate::errors::raise;
 use crate::panics::lock;
@@ -26,7 +26,7 @@ pub struct WordCounter {
     splitter: Splitter,
     lines: batch::Lines,
     sentences: batch::Sentences,
-    workers: usize,
+    num_threads: usize,
 }
 
 impl WordCounter {
@@ -40,19 +40,19 @@ impl WordCounter {
 impl WordCounter {
     #[new]
     #[pyo3(signature = (
-        pipeline_json, workers, functions=Vec::new(), *, keep_line_ends, max_bytes=None, reserved=String::new(),
+        pipeline_json, num_threads, functions=Vec::new(), *, keep_line_ends, max_bytes=None, reserved=String::new(),
         with_counts=false
     ))]
     fn new(
         pipeline_json: &str,
-        workers: Option<i64>,
+        num_threads: i64,
         functions: Vec<Py<PyAny>>,
         keep_line_ends: bool,
         max_bytes: Option<usize>,
         reserved: String,
         with_counts: bool,
     ) -> PyResult<Self> {
-        let workers = worker_count(workers)?;
+        let num_threads = thread_count(num_threads)?;
         let (normalizer, pre_tokenizer) =
             tokenizer_json::read_pipeline(pipeline_json.as_bytes(), &custom_functions(functions))
                 .map_err(raise)?;
@@ -62,9 +62,9 @@ impl WordCounter {
         );
         let lines = if keep_line_ends { batch::Lines::WithEnds } else { batch::Lines::WithoutEnds };
         let sentences = batch::Sentences { max_bytes, reserved, with_counts };
-        let counter = batch::WordCounter::new(splitter.clone(), lines, workers);
+        let counter = batch::WordCounter::new(splitter.clone(), lines, num_threads);
         let counter = Mutex::new(counter.taking(sentences.clone()));
-        Ok(Self { counter, splitter, lines, sentences, workers })
+        Ok(Self { counter, splitter, lines, sentences, num_threads })
     }
 
     fn add_texts(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, source: u32) -> PyResult<()> {
@@ -93,7 +93,7 @@ impl WordCounter {
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<RawCounts> {
-        let fresh = batch::WordCounter::new(self.splitter.clone(), self.lines, self.workers);
+        let fresh = batch::WordCounter::new(self.splitter.clone(), self.lines, self.num_threads);
         let fresh = fresh.taking(self.sentences.clone());
         let counts = py.detach(|| std::mem::replace(&mut *self.counter()?, fresh).finish().map_err(raise));
         Ok(RawCounts { counts: counts? })

@@ -6,7 +6,7 @@ use piecework_core::train::sentencepiece::{learn, TrainSpec};
 use piecework_core::train::Shape;
 use pyo3::prelude::*;
 
-use crate::core::worker_count;
+use crate::core::thread_count;
 use crate::counting::RawCounts;
 use crate::errors::bad_argument;
 use crate::learning::watched;
@@ -37,14 +37,14 @@ pub(crate) struct Trainer {
 /// Learn the pieces of a model of SentencePiece.
 #[catch_panics]
 #[pyfunction]
-#[pyo3(signature = (counts, trainer, *, symbols, seeds, workers, progress))]
+#[pyo3(signature = (counts, trainer, *, symbols, seeds, num_threads, progress))]
 pub(crate) fn learn_sentencepiece(
     py: Python<'_>,
     counts: &RawCounts,
     trainer: Trainer,
     symbols: Vec<String>,
     seeds: Option<Vec<(String, u64)>>,
-    workers: Option<i64>,
+    num_threads: i64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedPieces> {
     let spec = TrainSpec {
@@ -69,8 +69,8 @@ pub(crate) fn learn_sentencepiece(
         shrinking_factor: trainer.shrinking_factor,
         num_sub_iterations: trainer.num_sub_iterations,
     };
-    let workers = worker_count(workers)?;
-    let learned = watched(py, progress, |pulse| learn(&counts.counts, &spec, workers, pulse))?;
+    let num_threads = thread_count(num_threads)?;
+    let learned = watched(py, progress, |pulse| learn(&counts.counts, &spec, num_threads, pulse))?;
     let pieces = learned.pieces.into_iter().map(|(piece, score)| (piece, f64::from(score))).collect();
     Ok(LearnedPieces { pieces, steps: learned.steps })
 }

@@ -4,7 +4,7 @@ use piecework_catch_panics::catch_panics;
 use piecework_core::train::unigram::{learn, Step, TrainSpec};
 use pyo3::prelude::*;
 
-use crate::core::worker_count;
+use crate::core::thread_count;
 use crate::counting::RawCounts;
 use crate::learning::watched;
 
@@ -34,7 +34,7 @@ impl LearnedPieces {
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, special_tokens, user_defined_symbols, byte_fallback, character_coverage,
-    initial_alphabet, seed_size, max_piece_length, shrinking_factor, num_sub_iterations, workers, progress
+    initial_alphabet, seed_size, max_piece_length, shrinking_factor, num_sub_iterations, num_threads, progress
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_unigram(
@@ -50,7 +50,7 @@ pub(crate) fn learn_unigram(
     max_piece_length: usize,
     shrinking_factor: f64,
     num_sub_iterations: usize,
-    workers: Option<i64>,
+    num_threads: i64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedPieces> {
     let spec = TrainSpec {
@@ -66,7 +66,7 @@ pub(crate) fn learn_unigram(
         num_sub_iterations,
         ..TrainSpec::default()
     };
-    let workers = worker_count(workers)?;
-    let learned = watched(py, progress, |pulse| learn(&counts.counts, &spec, workers, pulse))?;
+    let num_threads = thread_count(num_threads)?;
+    let learned = watched(py, progress, |pulse| learn(&counts.counts, &spec, num_threads, pulse))?;
     Ok(LearnedPieces { pieces: learned.pieces, steps: learned.steps })
 }

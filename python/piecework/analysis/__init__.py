@@ -4,7 +4,7 @@ from piecework.analysis.bench import bench, bench_files
 from piecework.analysis.compare import Comparison, Measures, compare, compare_files
 from piecework.analysis.explain import ExplainedToken, ExplainedWord, Explanation, explain
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_gold
-from piecework.analysis.merges import MergeStep
+from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.metrics import (
     SequenceLengths,
     frequency_at_95,
@@ -15,13 +15,13 @@ from piecework.analysis.metrics import (
 )
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.plots import check_plots, save_plots
-from piecework.analysis.readable import is_byte_level, text_of_bytes
+from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
 from piecework.analysis.report import html_report
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed, speed_table
-from piecework.analysis.tables import Table, headline, tables
+from piecework.analysis.text_tables import Table, headline, tables
 from piecework.analysis.usage import token_counts
-from piecework.analysis.vocabulary import Inspection, inspect
-from piecework.formats import file_format
+from piecework.analysis.vocabulary_report import Inspection, inspect
+from piecework.io.loading import file_format
 
 __all__ = [
     "Benchmark",

@@ -16,16 +16,16 @@ from statistics import median
 from time import perf_counter
 from typing import TypeAlias, TypeVar
 
+from piecework._internal.validation import PathLike, listed
+from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
-from piecework.analysis.texts import batch_of_piece
-from piecework.arguments import PathLike, listed
 from piecework.batch import Batch
+from piecework.corpus.files import TextBlock, Utf8Errors, read_corpus
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
 from piecework.tokenizer import Tokenizer
 from piecework.train import Progress
-from piecework.train.corpus import TextBlock, Utf8Errors, read_corpus
 
 _DOCUMENT_CHARS = 2_000
 _LEAST_TEXTS = 4
@@ -40,18 +40,18 @@ def bench(
     *,
     peers: Iterable[Peer] = (),
     repetitions: int = 3,
-    workers: int | None = None,
+    num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Benchmark:
     """Measure encoding, decoding and offsets on texts, the more of them the better.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-    >>> found = bench(tok, ["abba", "ab", "b", "aa"] * 10, workers=2)
+    >>> found = bench(tok, ["abba", "ab", "b", "aa"] * 10, num_threads=2)
     >>> [(speed.what, speed.threads, speed.tokens) for speed in found.speeds]
     [('cold', 1, 24), ('steady', 1, 45), ('steady', 2, 45), ('offsets', 1, 21), ('decode', 1, 45)]
 
-    Texts are encoded without special tokens; truncation, padding and dropout are left out. `workers` is
+    Texts are encoded without special tokens; truncation, padding and dropout are left out. `num_threads` is
     the number of threads of the pass on several (None: one a processor; 1: no such pass). `peers` come from
     `read_peer`. `progress(done, total)` is told repetitions.
 
@@ -64,7 +64,7 @@ def bench(
     for index, text in enumerate(rows):
         if not isinstance(text, str):
             raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
-    run = _Run(tokenizer, rows, list(peers), workers)
+    run = _Run(tokenizer, rows, list(peers), num_threads)
     for done in range(repetitions):
         if progress is not None:
             progress(done, repetitions)
@@ -81,7 +81,7 @@ def bench_files(
     field: str | None = None,
     errors: Utf8Errors = "replace",
     repetitions: int = 3,
-    workers: int | None = None,
+    num_threads: int | None = None,
     progress: Progress | None = None,
     tokenizer: Tokenizer | None = None,
 ) -> Benchmark:
@@ -110,7 +110,12 @@ def bench_files(
     peers = [read_peer(name, path, loaded) for name in against]
     texts = list(_up_to(megabytes * 1e6, _documents(corpus, field, errors)))
     return bench(
-        loaded, texts, peers=peers, repetitions=repetitions, workers=workers, progress=progress
+        loaded,
+        texts,
+        peers=peers,
+        repetitions=repetitions,
+        num_threads=num_threads,
+        progress=progress,
     )
 
 
@@ -128,7 +133,7 @@ class _Run:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, texts: list[str], peers: list[Peer], workers: int | None
+        self, tokenizer: Tokenizer, texts: list[str], peers: list[Peer], num_threads: int | None
     ) -> None:
         bare = tokenizer.with_truncation(None).with_padding(None)
         self._spec = _without_dropout(bare.spec)
@@ -138,7 +143,7 @@ class _Run:
         self._cold, self._steady = texts[:quarter], texts[quarter : 3 * quarter]
         self._last = texts[3 * quarter :]
         self._peers = peers
-        self._workers = _processors() if workers is None else workers
+        self._num_threads = _processors() if num_threads is None else num_threads
         self._seconds: dict[_Key, list[float]] = {}
         self._tokens: dict[_Key, int] = {}
         self._ids: dict[str, list[list[int]]] = {}
@@ -146,7 +151,7 @@ class _Run:
     def repeat(self) -> None:
         """Measure everything once more, with tokenizers that have seen nothing."""
         self._one_thread()
-        if self._workers != 1:
+        if self._num_threads != 1:
             self._several_threads()
         for peer in self._peers:
             self._peer(peer)
@@ -164,7 +169,7 @@ class _Run:
 
     def _one_thread(self) -> None:
         fresh = Tokenizer.from_spec(self._spec)
-        cold, batch = self._passes("", partial(self._encode, fresh, workers=1))
+        cold, batch = self._passes("", partial(self._encode, fresh, num_threads=1))
         ids = self._timed(("", "offsets", 1), lambda: self._ask_for_offsets(fresh))
         self._timed(("", "decode", 1), lambda: fresh.decode_batch(batch))
         self._ids[""] = batch.to_lists()
@@ -177,9 +182,9 @@ class _Run:
 
     def _several_threads(self) -> None:
         fresh = Tokenizer.from_spec(self._spec)
-        encode = partial(self._encode, fresh, workers=self._workers)
+        encode = partial(self._encode, fresh, num_threads=self._num_threads)
         encode(self._cold)
-        key = ("", "steady", self._workers)
+        key = ("", "steady", self._num_threads)
         self._tokens[key] = len(self._timed(key, lambda: encode(self._steady)).ids)
 
     def _peer(self, peer: Peer) -> None:
@@ -192,10 +197,10 @@ class _Run:
         cold = self._timed((engine, "cold", 1), lambda: encode(self._cold))
         return cold, self._timed((engine, "steady", 1), lambda: encode(self._steady))
 
-    def _encode(self, tokenizer: Tokenizer, texts: list[str], *, workers: int) -> Batch:
+    def _encode(self, tokenizer: Tokenizer, texts: list[str], *, num_threads: int) -> Batch:
         special = self._parse_special
         return tokenizer.encode_batch(
-            texts, add_special_tokens=False, parse_special=special, workers=workers
+            texts, add_special_tokens=False, parse_special=special, num_threads=num_threads
         )
 
     def _ask_for_offsets(self, tokenizer: Tokenizer) -> list[list[int | None]]:
@@ -218,7 +223,7 @@ class _Run:
         order = (
             ("cold", 1),
             ("steady", 1),
-            ("steady", self._workers),
+            ("steady", self._num_threads),
             ("offsets", 1),
             ("decode", 1),
         )

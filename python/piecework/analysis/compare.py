@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from piecework.analysis.entries import family
+from piecework.analysis.corpus_batches import batch_of_piece
+from piecework.analysis.entry_bytes import family
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores
 from piecework.analysis.metrics import (
     SequenceLengths,
@@ -25,19 +26,18 @@ from piecework.analysis.metrics import (
     used_share,
 )
 from piecework.analysis.tally import Tally
-from piecework.analysis.texts import batch_of_piece
-from piecework.analysis.vocabulary import entry_lengths, is_numeric
-from piecework.errors import ArgumentError, CorpusError, InputTypeError
-from piecework.tokenizer import Tokenizer
-from piecework.train import Pipeline, Progress, count_texts
-from piecework.train.corpus import (
+from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
+from piecework.corpus.batches import TextBatch, batches_of_texts
+from piecework.corpus.files import (
     PathLike,
     Utf8Errors,
     corpus_bytes,
     corpus_files,
     read_corpus,
 )
-from piecework.train.texts import TextBatch, batches_of_texts
+from piecework.errors import ArgumentError, CorpusError, InputTypeError
+from piecework.tokenizer import Tokenizer
+from piecework.train import Pipeline, Progress, count_texts
 
 Lengths: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -109,7 +109,7 @@ def compare(
     *,
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
-    workers: int | None = None,
+    num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Measure tokenizers, given by name, on texts that an iterator gives.
@@ -130,7 +130,7 @@ def compare(
 
     Raises `ArgumentError`, `CorpusError` when there is no text, and `InputTypeError`.
     """
-    corpus = _Corpus(tokenizers, words, workers)
+    corpus = _Corpus(tokenizers, words, num_threads)
     total = len(texts) if isinstance(texts, Sequence) else 0
     done = 0
     for batch in batches_of_texts(texts):
@@ -149,7 +149,7 @@ def compare_files(
     words: Pipeline | str = "whitespace",
     field: str | None = None,
     errors: Utf8Errors = "replace",
-    workers: int | None = None,
+    num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Measure tokenizers on files: plain text, where a line is a text, or JSON lines.
@@ -169,7 +169,7 @@ def compare_files(
 
     Raises `FileError` and `InvalidUtf8Error` besides.
     """
-    corpus = _Corpus(tokenizers, words, workers)
+    corpus = _Corpus(tokenizers, words, num_threads)
     files = corpus_files(paths)
     total_bytes = corpus_bytes(files)
     for piece in read_corpus(files, field=field, errors=errors):
@@ -183,11 +183,11 @@ class _Corpus:
     """What all tokenizers are measured by, growing batch by batch."""
 
     def __init__(
-        self, tokenizers: Mapping[str, Tokenizer], words: Pipeline | str, workers: int | None
+        self, tokenizers: Mapping[str, Tokenizer], words: Pipeline | str, num_threads: int | None
     ) -> None:
         self._tallies = {name: Tally(one) for name, one in _checked(tokenizers).items()}
-        self._count_words = partial(count_texts, pipeline=words, workers=workers)
-        self._workers = workers
+        self._count_words = partial(count_texts, pipeline=words, num_threads=num_threads)
+        self._num_threads = num_threads
         self._texts = self._words = self._chars = self._bytes = self._replacements = 0
 
     def add(self, batch: TextBatch) -> None:
@@ -199,7 +199,7 @@ class _Corpus:
         self._bytes += sum(len(text.encode()) for text in texts)
         self._replacements += batch.replacements
         for tally in self._tallies.values():
-            tally.add(texts, self._workers)
+            tally.add(texts, self._num_threads)
 
     def comparison(self, gold: Gold | None) -> Comparison:
         """Return the measures of all that was added."""

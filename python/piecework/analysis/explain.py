@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from piecework.analysis.merges import MergeStep, MergeTable
-from piecework.analysis.readable import is_byte_level, text_of_bytes
+from piecework.analysis.merge_steps import MergeStep, MergeTable
+from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
 from piecework.encoding import Encoding
 from piecework.spec import BPE, Unigram
 from piecework.tokenizer import Tokenizer

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from piecework.analysis.entries import PLAINLY
+from piecework.analysis.entry_bytes import PLAINLY
 from piecework.analysis.metrics import ratio
+from piecework.corpus.files import PathLike, TextBlock, read_corpus
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError
 from piecework.tokenizer import Tokenizer
-from piecework.train.corpus import PathLike, TextBlock, read_corpus
 
 _MORPHEME_MARK = " @@"
 

@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from piecework.arguments import PathLike, check_choice, path_text
+from piecework._internal.validation import PathLike, check_choice, path_text
 from piecework.errors import FormatError, MissingExtraError
 from piecework.spec import NAMED_PATTERNS, ByteLevel, Regex, Split
 from piecework.tokenizer import Tokenizer

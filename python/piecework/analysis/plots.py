@@ -7,11 +7,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from piecework._internal.validation import PathLike, path_text
 from piecework.analysis.compare import Comparison, Measures
-from piecework.arguments import PathLike, path_text
 from piecework.errors import FileError, MissingExtraError
-from piecework.files import whole_file
-from piecework.reading import reason
+from piecework.io.atomic_files import whole_file
+from piecework.io.read_file import reason
 
 
 def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from piecework.analysis.entries import PLAINLY, Entry
+from piecework.analysis.entry_bytes import PLAINLY, Entry
 from piecework.spec import BPE
 from piecework.tokenizer import Tokenizer
 

@@ -6,7 +6,7 @@ from html import escape
 
 from piecework.analysis.charts import bars, log_lines
 from piecework.analysis.compare import Comparison
-from piecework.analysis.tables import LONGEST, Table, headline, tables, within
+from piecework.analysis.text_tables import LONGEST, Table, headline, tables, within
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from piecework.analysis.tables import Table
+from piecework.analysis.text_tables import Table
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def speed_table(found: Benchmark) -> Table:
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-    >>> table = speed_table(pw.analysis.bench(tok, ["abba", "ab", "b", "aa"], workers=1))
+    >>> table = speed_table(pw.analysis.bench(tok, ["abba", "ab", "b", "aa"], num_threads=1))
     >>> [row[0] for row in table.rows]
     ['encode, cold', 'encode, steady', 'offsets and word ids', 'decode']
     """

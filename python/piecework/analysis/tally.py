@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from piecework.analysis.entries import PLAINLY, vocabulary_entries
+from piecework.analysis.entry_bytes import PLAINLY, vocabulary_entries
 from piecework.tokenizer import Tokenizer
 
 
@@ -25,9 +25,9 @@ class Tally:
         unknown = getattr(self.tokenizer.spec.model, "unk_token", None)
         self._unknown_id = None if unknown is None else self.tokenizer.token_to_id(unknown)
 
-    def add(self, texts: Sequence[str], workers: int | None) -> None:
+    def add(self, texts: Sequence[str], num_threads: int | None) -> None:
         """Encode some more texts."""
-        batch = self.tokenizer.encode_batch(texts, workers=workers, **PLAINLY)
+        batch = self.tokenizer.encode_batch(texts, num_threads=num_threads, **PLAINLY)
         self.counts += np.bincount(batch.ids, minlength=len(self.counts))
         lengths, many = np.unique(batch.lengths, return_counts=True)
         self.texts_by_length.update(dict(zip(lengths.tolist(), many.tolist(), strict=True)))

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from piecework._internal.validation import PathLike
+from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.tally import Tally
-from piecework.analysis.texts import batch_of_piece
-from piecework.arguments import PathLike
+from piecework.corpus.files import Utf8Errors, corpus_bytes, corpus_files, read_corpus
 from piecework.tokenizer import Tokenizer
 from piecework.train import Progress
-from piecework.train.corpus import Utf8Errors, corpus_bytes, corpus_files, read_corpus
 
 
 def token_counts(
@@ -21,7 +21,7 @@ def token_counts(
     *,
     field: str | None = None,
     errors: Utf8Errors = "replace",
-    workers: int | None = None,
+    num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> npt.NDArray[np.int64]:
     """Count how often each id comes out of files, int64 of shape (highest id + 1,).
@@ -43,7 +43,7 @@ def token_counts(
     files = corpus_files(paths)
     total_bytes = corpus_bytes(files)
     for piece in read_corpus(files, field=field, errors=errors):
-        tally.add(batch_of_piece(piece, errors).texts, workers)
+        tally.add(batch_of_piece(piece, errors).texts, num_threads)
         if progress is not None:
             progress(piece.file_bytes_read, total_bytes)
     return tally.counts

@@ -11,7 +11,7 @@ import piecework as pw
 from piecework.cli.notes import progress
 from piecework.cli.options import reading_options
 from piecework.cli.parameters import InputFile, command, option, quiet_option
-from piecework.cli.tables import show_table
+from piecework.cli.terminal_tables import show_table
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
@@ -60,7 +60,7 @@ def bench(
     as_json: bool,
     field: str | None,
     errors: Literal["replace", "strict"],
-    workers: int | None,
+    num_threads: int | None,
 ) -> None:
     """Measure how fast TOKENIZER encodes and decodes a corpus.
 
@@ -78,7 +78,7 @@ def bench(
             field=field,
             errors=errors,
             repetitions=repetitions,
-            workers=workers,
+            num_threads=num_threads,
             progress=update,
         )
     if as_json:

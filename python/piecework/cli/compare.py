@@ -12,16 +12,16 @@ import click
 import piecework as pw
 from piecework.cli.notes import progress
 from piecework.cli.options import PRESET, reading_options
+from piecework.cli.outputs import check_output
 from piecework.cli.parameters import InputFile, OutputFile, command, option, quiet_option
-from piecework.cli.streams import check_output
-from piecework.cli.tables import show_table
+from piecework.cli.terminal_tables import show_table
 from piecework.cli.tokenizer_options import (
     Hints,
     load_each,
     tokenizer_argument,
     tokenizer_options,
 )
-from piecework.files import whole_stream
+from piecework.io.atomic_files import whole_stream
 
 _EXAMPLE = """\b
 Example:
@@ -82,7 +82,7 @@ def compare(
     plot_directory: str | None,
     field: str | None,
     errors: Literal["replace", "strict"],
-    workers: int | None,
+    num_threads: int | None,
     hints: Hints,
 ) -> None:
     """Measure each TOKENIZER on a corpus and print the measures side by side.
@@ -106,7 +106,7 @@ def compare(
             words=words,
             field=field,
             errors=errors,
-            workers=workers,
+            num_threads=num_threads,
             progress=update,
         )
     if html_path:

@@ -11,10 +11,10 @@ import click
 
 import piecework as pw
 from piecework.cli.notes import note
+from piecework.cli.outputs import save_tokenizer
 from piecework.cli.parameters import InputFile, TokenizerOutput, command, option, quiet_option
-from piecework.cli.streams import save_tokenizer
 from piecework.cli.tokenizer_options import Hints, load_tokenizer, tokenizer_options
-from piecework.files import tokenizer_format_of
+from piecework.io.atomic_files import tokenizer_format_of
 
 _EXAMPLE = """\b
 Example:
@@ -174,7 +174,7 @@ def _settings(model: pw.spec.Model) -> pw.spec.Model:
 def _verify(before: pw.Tokenizer, after: pw.Tokenizer, corpus: str) -> None:
     """Encode every line with both; leave with exit code 1 at the first that differs."""
     lines = tokens = 0
-    for texts in pw.corpus_output.read_lines(corpus):
+    for texts in pw.export.read_lines(corpus):
         old = before.encode_batch(texts, parse_special=True).to_lists()
         new = after.encode_batch(texts, parse_special=True).to_lists()
         for number, (mine, other) in enumerate(zip(old, new, strict=True), start=lines + 1):

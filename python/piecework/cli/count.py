@@ -10,9 +10,9 @@ import click
 import piecework as pw
 from piecework.cli.notes import note
 from piecework.cli.options import COUNTS_SUFFIXES, corpus_options, counts_by
+from piecework.cli.outputs import check_output
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
-from piecework.cli.streams import check_output
-from piecework.files import whole_stream
+from piecework.io.atomic_files import whole_stream
 
 _EXAMPLE = """\b
 Example:
@@ -40,7 +40,7 @@ def count(
     preset: str | None,
     field: str | None,
     errors: Literal["replace", "strict"],
-    workers: int | None,
+    num_threads: int | None,
     first_source: int,
     path: str,
 ) -> None:
@@ -55,7 +55,9 @@ def count(
             "output", repr(path), "a name ending in .parquet or .tsv, or -"
         )
     check_output(path)
-    counts = counts_by(corpus, plan.pipeline, field, errors, workers, plan.sentences, first_source)
+    counts = counts_by(
+        corpus, plan.pipeline, field, errors, num_threads, plan.sentences, first_source
+    )
     if path == "-":
         with whole_stream(path) as stream:
             counts.write_tsv(stream)

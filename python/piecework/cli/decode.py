@@ -12,7 +12,7 @@ from piecework.cli.tokenizer_options import (
     tokenizer_argument,
     tokenizer_options,
 )
-from piecework.files import whole_stream
+from piecework.io.atomic_files import whole_stream
 
 _EXAMPLE = """\b
 Example:
@@ -54,7 +54,7 @@ def decode(
     size = 1 + max(loaded.get_vocab().values(), default=-1)
     with whole_stream(path) as stream:
         for name in files or ("-",):
-            for rows in pw.corpus_output.read_ids(name, id_limit=size):
+            for rows in pw.export.read_ids(name, id_limit=size):
                 texts = loaded.decode_batch(
                     rows,
                     skip_special_tokens=not keep_special_tokens,

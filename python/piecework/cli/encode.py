@@ -35,7 +35,7 @@ Example:
 @option(
     "--format",
     section="Output",
-    type=click.Choice(list(pw.corpus_output.FORMATS)),
+    type=click.Choice(list(pw.export.FORMATS)),
     default="ids",
     show_default=True,
     help="jsonl gives ids, tokens and character offsets; npy and megatron make two files.",

@@ -51,7 +51,7 @@ def explain(
     preset: str | None,
     field: str | None,
     errors: Literal["replace", "strict"],
-    workers: int | None,
+    num_threads: int | None,
     hints: Hints,
     **settings: Any,
 ) -> None:
@@ -63,7 +63,7 @@ def explain(
     if training:
         given = given_options(settings)
         plan = pw.train.Plan.of(None, kind_of_model(model, given), preset, given)
-        counts = counts_by(arguments, plan.pipeline, field, errors, workers, plan.sentences)
+        counts = counts_by(arguments, plan.pipeline, field, errors, num_threads, plan.sentences)
         explain_training(counts, plan.trainer, steps)
         return
     if len(arguments) != 2:

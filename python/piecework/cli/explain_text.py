@@ -9,7 +9,7 @@ from itertools import cycle
 import click
 
 import piecework as pw
-from piecework.cli.visible import visible
+from piecework.cli.terminal_text import visible
 
 _SIGNS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 _STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")

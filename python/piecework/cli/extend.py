@@ -73,7 +73,7 @@ def extend(
     max_token_length: int | None,
     field: str | None,
     errors: Literal["replace", "strict"],
-    workers: int | None,
+    num_threads: int | None,
     hints: Hints,
     map_path: str | None,
     path: str,
@@ -85,7 +85,7 @@ def extend(
     loaded = load_tokenizer(tokenizer, hints)
     check_outputs(path, map_path)
     pipeline = pw.train.pipeline_of(loaded.spec)
-    counts = counts_by(corpus, pipeline, field, errors, workers)
+    counts = counts_by(corpus, pipeline, field, errors, num_threads)
     larger, id_map = loaded.extend(
         counts,
         n,

@@ -9,13 +9,13 @@ import click
 
 import piecework as pw
 from piecework.cli.parameters import command, option
+from piecework.cli.terminal_text import visible
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
     tokenizer_argument,
     tokenizer_options,
 )
-from piecework.cli.visible import visible
 
 _EXAMPLE = """\b
 Example:

@@ -10,7 +10,7 @@ import click
 import piecework as pw
 from piecework.cli.options import errors_option
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
-from piecework.files import whole_stream
+from piecework.io.atomic_files import whole_stream
 
 _EXAMPLE = """\b
 Example:
@@ -48,7 +48,7 @@ def normalize(
     write = _json_of if as_json else pw.NormalizationRules.normalize
     with whole_stream(path) as stream:
         for name in files or ("-",):
-            for lines in pw.corpus_output.read_lines(name, errors=errors):
+            for lines in pw.export.read_lines(name, errors=errors):
                 stream.writelines(f"{write(loaded, line)}\n".encode() for line in lines)
                 stream.flush()
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 
 import click
 
-from piecework.bars import progress_bar
+from piecework._internal.progress import progress_bar
 from piecework.cli.parameters import is_quiet
 
 

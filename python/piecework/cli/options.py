@@ -39,7 +39,7 @@ def reading_options(command: Command) -> Command:
         metavar="NAME",
         help="Text field of JSON lines; with it, stdin is read as JSON lines.  [default: text]",
     )
-    return apply((field, errors_option, workers_option), command)
+    return apply((field, errors_option, num_threads_option), command)
 
 
 def errors_option(command: Command) -> Command:
@@ -55,10 +55,10 @@ def errors_option(command: Command) -> Command:
     return decorate(command)
 
 
-def workers_option(command: Command) -> Command:
+def num_threads_option(command: Command) -> Command:
     """Add the number of threads."""
     decorate = option(
-        "--workers",
+        "--num-threads",
         section="Corpus",
         type=click.IntRange(min=1),
         help="Threads  [default: all cores]",
@@ -179,7 +179,7 @@ def counts_by(
     pipeline: pw.train.Pipeline,
     field: str | None,
     errors: Literal["replace", "strict"],
-    workers: int | None,
+    num_threads: int | None,
     sentences: pw.train.Sentences | None = None,
     first_source: int = 0,
 ) -> pw.Counts:
@@ -197,7 +197,7 @@ def counts_by(
             pipeline=pipeline,
             field=field,
             errors=errors,
-            workers=workers,
+            num_threads=num_threads,
             progress=update,
             sentences=sentences,
             first_source=first_source,

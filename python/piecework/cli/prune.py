@@ -73,7 +73,7 @@ def prune(
     drop_alphabet: bool,
     field: str | None,
     errors: Literal["replace", "strict"],
-    workers: int | None,
+    num_threads: int | None,
     hints: Hints,
     map_path: str | None,
     path: str,
@@ -91,12 +91,12 @@ def prune(
     check_outputs(path, map_path)
     keep: list[str | int] = []
     if keep_path is not None:
-        for lines in pw.corpus_output.read_lines(keep_path, errors="strict"):
+        for lines in pw.export.read_lines(keep_path, errors="strict"):
             keep += filter(None, lines)
     if min_count is not None:
         with progress("counting") as update:
             counts = pw.analysis.token_counts(
-                loaded, corpus, field=field, errors=errors, workers=workers, progress=update
+                loaded, corpus, field=field, errors=errors, num_threads=num_threads, progress=update
             )
         keep += (counts >= min_count).nonzero()[0].tolist()
     smaller, id_map = loaded.prune(keep, keep_alphabet=not drop_alphabet)

@@ -11,9 +11,9 @@ import numpy as np
 
 import piecework as pw
 from piecework.cli.notes import note
+from piecework.cli.outputs import check_output, save_tokenizer
 from piecework.cli.parameters import OutputFile, option
-from piecework.cli.streams import check_output, save_tokenizer
-from piecework.files import whole_file
+from piecework.io.atomic_files import whole_file
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -15,6 +15,7 @@ from piecework.cli.options import (
     kind_of_model,
     training_options,
 )
+from piecework.cli.outputs import check_output, save_tokenizer
 from piecework.cli.parameters import (
     InputFile,
     TokenizerOutput,
@@ -24,7 +25,6 @@ from piecework.cli.parameters import (
     quiet_option,
 )
 from piecework.cli.sentencepiece_options import sentencepiece_options
-from piecework.cli.streams import check_output, save_tokenizer
 
 _EXAMPLE = """\b
 Example:
@@ -53,7 +53,7 @@ def train(
     preset: str | None,
     field: str | None,
     errors: Literal["replace", "strict"],
-    workers: int | None,
+    num_threads: int | None,
     path: str,
     **settings: Any,
 ) -> None:
@@ -74,14 +74,14 @@ def train(
             preset=preset,
             field=field,
             errors=errors,
-            workers=workers,
+            num_threads=num_threads,
             show_progress=not is_quiet(),
             **given,
         )
         source = "sentences"
     else:
-        counts = counts_by(corpus, plan.pipeline, field, errors, workers, plan.sentences)
-        learned = _learned(counts, plan, workers)
+        counts = counts_by(corpus, plan.pipeline, field, errors, num_threads, plan.sentences)
+        learned = _learned(counts, plan, num_threads)
         source = f"{len(counts):,} distinct words"
     save_tokenizer(learned, path)
     entries = f"{learned.get_vocab_size():,} entries from {source}"
@@ -103,9 +103,9 @@ def _check_portable(plan: pw.train.Plan, path: str) -> None:
     pw.TokenizerSpec(model, plan.pipeline.normalizer).to_json()
 
 
-def _learned(counts: pw.Counts, plan: pw.train.Plan, workers: int | None) -> pw.Tokenizer:
+def _learned(counts: pw.Counts, plan: pw.train.Plan, num_threads: int | None) -> pw.Tokenizer:
     with progress("learning") as update:
         spec = pw.train.learn_spec(
-            counts, plan.trainer, plan.preset, progress=update, workers=workers
+            counts, plan.trainer, plan.preset, progress=update, num_threads=num_threads
         )
     return pw.Tokenizer.from_spec(spec)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from piecework.integrations.extras import imported
+from piecework._internal.extras import imported
 from piecework.spec import CustomNormalizer
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from piecework.integrations.extras import imported
+from piecework._internal.extras import imported
 from piecework.spec import CustomPreTokenizer
 from piecework.spec.custom import name_of
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from piecework._internal.extras import imported
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.integrations.extras import imported
 from piecework.spec import CustomPreTokenizer
 
 

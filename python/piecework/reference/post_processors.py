@@ -16,7 +16,7 @@ from piecework.spec import (
     PostProcessor,
     RobertaProcessing,
     SequenceProcessing,
-    Template,
+    TemplateProcessing,
 )
 
 
@@ -61,7 +61,7 @@ def process(parts: list[Part], spec: PostProcessor | None, add_special_tokens: b
         parts = [trimmed(part, spec.add_prefix_space) for part in parts]
     if isinstance(spec, RobertaProcessing):
         parts = [typed(part, 0) for part in parts]
-    if isinstance(spec, Template):
+    if isinstance(spec, TemplateProcessing):
         return list(arranged(parts, spec, add_special_tokens))
     if isinstance(spec, BertProcessing | RobertaProcessing) and add_special_tokens:
         return [framed(part, at, spec) for at, part in enumerate(parts)]
@@ -85,7 +85,9 @@ def framed(part: Part, at: int, spec: BertProcessing | RobertaProcessing) -> Par
     return [*part, sep] if is_bert else [sep, *part, sep]
 
 
-def arranged(parts: list[Part], template: Template, add_special_tokens: bool) -> Iterator[Part]:
+def arranged(
+    parts: list[Part], template: TemplateProcessing, add_special_tokens: bool
+) -> Iterator[Part]:
     """Make each item of the template for so many parts a part of its own."""
     for item in template.single if len(parts) == 1 else template.pair:
         name, _, type_id = item.rpartition(":")
@@ -102,7 +104,7 @@ def special_ids(spec: PostProcessor | None) -> dict[str, int]:
         return {token: id for one in spec.processors for token, id in special_ids(one).items()}
     if isinstance(spec, BertProcessing | RobertaProcessing):
         return dict([spec.sep, spec.cls])
-    if not isinstance(spec, Template):
+    if not isinstance(spec, TemplateProcessing):
         return {}
     return {
         token: id

@@ -16,7 +16,7 @@ from piecework.reference.normalizers import normalize
 from piecework.reference.post_processors import Token, post_process, special_ids
 from piecework.reference.pre_tokenizers import pre_tokenize
 from piecework.reference.wordpiece import Piece, encode_word
-from piecework.spec import Char, Model, TokenizerSpec, Word, WordPiece
+from piecework.spec import Char, Model, TokenizerSpec, WordLevel, WordPiece
 
 
 class ReferenceTokenizer:
@@ -114,8 +114,8 @@ def model_pieces(word: str, model: Model) -> list[Piece]:
     """
     if isinstance(model, WordPiece):
         return encode_word(word, model)
-    if not isinstance(model, (Word, Char)):
-        raise FormatError("model", type(model).__name__, "WordPiece, Word or Char")
+    if not isinstance(model, (WordLevel, Char)):
+        raise FormatError("model", type(model).__name__, "WordPiece, WordLevel or Char")
     size = 1 if isinstance(model, Char) else len(word)
     units = ((word[start : start + size], start) for start in range(0, len(word), size))
     return [

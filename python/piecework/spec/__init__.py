@@ -6,8 +6,8 @@ that `tokenizer.json` uses. They do nothing until a `Tokenizer` compiles them.
 A component has the name that it has in `tokenizer.json`. Where stages share a name, the stage is part
 of it (`Normalizer`, `PreTokenizer`, `Processing`, `Decoder`: `SequenceNormalizer`,
 `ByteLevelProcessing`), except where it is best known: `Replace` and `Strip` are normalizers,
-`ByteLevel` and `Metaspace` pre-tokenizers, `WordPiece` is a model. `Word`, `Template` and `Char` stand
-for WordLevel, TemplateProcessing and a BPE model without merges.
+`ByteLevel` and `Metaspace` pre-tokenizers, `WordPiece` is a model. `Char` is written as a BPE model
+without merges.
 """
 
 from piecework.spec.added_tokens import AddedToken
@@ -27,8 +27,7 @@ from piecework.spec.decoders import (
     WordPieceDecoder,
 )
 from piecework.spec.encodings import ENCODINGS, NamedEncoding, named_encoding
-from piecework.spec.lengths import Padding, Truncation
-from piecework.spec.models import BPE, Char, Model, Unigram, Word, WordPiece
+from piecework.spec.models import BPE, Char, Model, Unigram, WordLevel, WordPiece
 from piecework.spec.named_patterns import NAMED_PATTERNS, named_pre_tokenizer, split_bytes
 from piecework.spec.normalizers import (
     NFC,
@@ -54,7 +53,7 @@ from piecework.spec.post_processors import (
     PostProcessor,
     RobertaProcessing,
     SequenceProcessing,
-    Template,
+    TemplateProcessing,
 )
 from piecework.spec.pre_tokenizers import (
     BertPreTokenizer,
@@ -79,7 +78,8 @@ from piecework.spec.sentencepiece import (
     SentencePieceKind,
     SentencePieceNormalizer,
 )
-from piecework.spec.tokenizer import SpecialInText, TokenizerSpec
+from piecework.spec.tokenizer_spec import SpecialInText, TokenizerSpec
+from piecework.spec.truncation_padding import Padding, Truncation
 
 __all__ = [
     "BPE",
@@ -142,14 +142,14 @@ __all__ = [
     "Strip",
     "StripAccents",
     "StripDecoder",
-    "Template",
+    "TemplateProcessing",
     "TokenizerSpec",
     "Truncation",
     "UnicodeScripts",
     "Unigram",
     "Whitespace",
     "WhitespaceSplit",
-    "Word",
+    "WordLevel",
     "WordPiece",
     "WordPieceDecoder",
     "named_encoding",

@@ -60,7 +60,7 @@ class WordPiece(Component):
 
 
 @dataclass(frozen=True)
-class Word(Component):
+class WordLevel(Component):
     """Look each word up whole: one id a word, the unknown token for the rest.
 
     Its name in `tokenizer.json` is WordLevel.
@@ -179,10 +179,10 @@ class Unigram(Component):
         return cls(pieces, value["unk_id"], value["byte_fallback"])
 
 
-Model: TypeAlias = WordPiece | Word | Char | BPE | Unigram | SentencePiece
+Model: TypeAlias = WordPiece | WordLevel | Char | BPE | Unigram | SentencePiece
 
-_KINDS: dict[str, type[WordPiece | Word | BPE | Unigram | SentencePiece]] = {
-    kind.KIND: kind for kind in (WordPiece, Word, BPE, Unigram, SentencePiece)
+_KINDS: dict[str, type[WordPiece | WordLevel | BPE | Unigram | SentencePiece]] = {
+    kind.KIND: kind for kind in (WordPiece, WordLevel, BPE, Unigram, SentencePiece)
 }
 
 

@@ -34,7 +34,7 @@ from piecework.spec.sentencepiece import (
     SentencePieceDecoder,
     SentencePieceNormalizer,
 )
-from piecework.spec.tokenizer import TokenizerSpec
+from piecework.spec.tokenizer_spec import TokenizerSpec
 
 _METASPACE = "▁"
 _KEPT_BY_MODEL = (

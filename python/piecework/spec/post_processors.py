@@ -70,14 +70,14 @@ class ByteLevelProcessing(Component):
 
 
 @dataclass(frozen=True)
-class Template(Component):
+class TemplateProcessing(Component):
     """Frame sequences by a template such as `("[CLS]:0", "$A:0", "[SEP]:0")`.
 
     Each item is `$A`, `$B` or a special token, with `:` and its type id. `special_tokens` maps every
     special token used to the ids that stand for it; `tokens` names the tokens of these ids where
     they are not the special token itself.
 
-    >>> Template.bert(cls_id=101, sep_id=102).single
+    >>> TemplateProcessing.bert(cls_id=101, sep_id=102).single
     ('[CLS]:0', '$A:0', '[SEP]:0')
     """
 
@@ -89,7 +89,7 @@ class Template(Component):
     tokens: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
-    def bert(cls, cls_id: int, sep_id: int) -> Template:
+    def bert(cls, cls_id: int, sep_id: int) -> TemplateProcessing:
         """Return BERT's template for the given ids of `[CLS]` and `[SEP]`."""
         return cls(
             single=("[CLS]:0", "$A:0", "[SEP]:0"),
@@ -114,7 +114,7 @@ class Template(Component):
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Template:
+    def from_json(cls, value: Mapping[str, Any]) -> TemplateProcessing:
         """Read the `tokenizer.json` object."""
         entries = value["special_tokens"].items()
         return cls(
@@ -148,7 +148,11 @@ class SequenceProcessing(Component):
 
 
 PostProcessor: TypeAlias = (
-    BertProcessing | RobertaProcessing | ByteLevelProcessing | Template | SequenceProcessing
+    BertProcessing
+    | RobertaProcessing
+    | ByteLevelProcessing
+    | TemplateProcessing
+    | SequenceProcessing
 )
 
 _KINDS: dict[str, type[PostProcessor]] = {
@@ -157,7 +161,7 @@ _KINDS: dict[str, type[PostProcessor]] = {
         BertProcessing,
         RobertaProcessing,
         ByteLevelProcessing,
-        Template,
+        TemplateProcessing,
         SequenceProcessing,
     )
 }

@@ -11,9 +11,9 @@ from piecework.spec.post_processors import (
     PostProcessor,
     RobertaProcessing,
     SequenceProcessing,
-    Template,
+    TemplateProcessing,
 )
-from piecework.spec.tokenizer import TokenizerSpec
+from piecework.spec.tokenizer_spec import TokenizerSpec
 
 Move = Callable[[int], int]
 
@@ -45,7 +45,7 @@ def _moved(frame: PostProcessor, move: Move) -> PostProcessor:
     if isinstance(frame, BertProcessing | RobertaProcessing):
         (sep, sep_id), (cls, cls_id) = frame.sep, frame.cls
         return replace(frame, sep=(sep, move(sep_id)), cls=(cls, move(cls_id)))
-    if isinstance(frame, Template):
+    if isinstance(frame, TemplateProcessing):
         moved = {token: tuple(map(move, ids)) for token, ids in frame.special_tokens.items()}
         return replace(frame, special_tokens=moved)
     if isinstance(frame, SequenceProcessing):
@@ -56,7 +56,7 @@ def _moved(frame: PostProcessor, move: Move) -> PostProcessor:
 def _framing(frame: PostProcessor | None) -> Iterator[int]:
     if isinstance(frame, BertProcessing | RobertaProcessing):
         yield from (frame.sep[1], frame.cls[1])
-    elif isinstance(frame, Template):
+    elif isinstance(frame, TemplateProcessing):
         for ids in frame.special_tokens.values():
             yield from ids
     elif isinstance(frame, SequenceProcessing):

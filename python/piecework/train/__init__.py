@@ -4,7 +4,7 @@ Counting (`count_files`, `count_texts`) is apart from learning, so counts can be
 machines, merged, saved, and learned from again with other settings.
 """
 
-from piecework.train.corpus import read_corpus
+from piecework.corpus.files import read_corpus
 from piecework.train.counting import Progress, count_files, count_texts
 from piecework.train.counts import Counts
 from piecework.train.learn import learn_spec, pipeline_of, relearn_spec

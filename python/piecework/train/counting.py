@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from piecework._core import WordCounter
-from piecework.errors import ArgumentError, TrainingWarning
-from piecework.train import checks
-from piecework.train.corpus import (
+from piecework._internal.threads import thread_count
+from piecework.corpus.batches import batches_of_texts
+from piecework.corpus.files import (
     PathLike,
     TextBlock,
     Utf8Errors,
@@ -17,11 +17,12 @@ from piecework.train.corpus import (
     corpus_files,
     read_corpus,
 )
+from piecework.errors import ArgumentError, TrainingWarning
+from piecework.train import validation as checks
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import preset_for
 from piecework.train.sentences import Sentences, sentences_of
-from piecework.train.texts import batches_of_texts
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -35,7 +36,7 @@ def count_files(
     pipeline: Pipeline | str = "bert-uncased",
     field: str | None = None,
     errors: Utf8Errors = "replace",
-    workers: int | None = None,
+    num_threads: int | None = None,
     progress: Progress | None = None,
     first_source: int = 0,
     sentences: Sentences | None = None,
@@ -57,8 +58,8 @@ def count_files(
     if sentences is not None and sentences.size:
         corpus = read_corpus(files, field=field, errors=errors, first_source=first_source)
         texts = sentences_of(corpus, errors)
-        return count_texts(texts, pipeline=resolved, workers=workers, sentences=sentences)
-    counter = _counter(resolved, workers, sentences, keep_line_ends=resolved.is_byte_level)
+        return count_texts(texts, pipeline=resolved, num_threads=num_threads, sentences=sentences)
+    counter = _counter(resolved, num_threads, sentences, keep_line_ends=resolved.is_byte_level)
     total_bytes = corpus_bytes(files)
     replacements = 0
     for piece in read_corpus(files, field=field, errors=errors, first_source=first_source):
@@ -80,7 +81,7 @@ def count_texts(
     texts: Iterable[str],
     *,
     pipeline: Pipeline | str = "bert-uncased",
-    workers: int | None = None,
+    num_threads: int | None = None,
     progress: Progress | None = None,
     source: int = 0,
     sentences: Sentences | None = None,
@@ -96,7 +97,7 @@ def count_texts(
     """
     resolved = _resolve(pipeline)
     _check_sources("source", source, 1)
-    counter = _counter(resolved, workers, sentences, keep_line_ends=False)
+    counter = _counter(resolved, num_threads, sentences, keep_line_ends=False)
     if sentences is not None and sentences.size:
         texts = sentences.drawn(text for batch in batches_of_texts(texts) for text in batch.texts)
     total = len(texts) if isinstance(texts, Sequence) else 0
@@ -113,13 +114,17 @@ def count_texts(
 
 
 def _counter(
-    pipeline: Pipeline, workers: int | None, sentences: Sentences | None, *, keep_line_ends: bool
+    pipeline: Pipeline,
+    num_threads: int | None,
+    sentences: Sentences | None,
+    *,
+    keep_line_ends: bool,
 ) -> WordCounter:
     text, functions = pipeline.to_core()
     kept = sentences or Sentences()
     return WordCounter(
         text,
-        workers,
+        thread_count(num_threads),
         functions,
         keep_line_ends=keep_line_ends,
         max_bytes=kept.max_bytes,

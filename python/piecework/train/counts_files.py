@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework.errors import ArgumentError, FileError, FormatError, MissingExtraError
-from piecework.files import whole_file
-from piecework.reading import reason
+from piecework.io.atomic_files import whole_file
+from piecework.io.read_file import reason
 from piecework.train.pipeline import Pipeline
 
 _PARQUET_MAGIC = b"PAR1"

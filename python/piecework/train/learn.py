@@ -22,10 +22,10 @@ from piecework.spec import (
     Model,
     PostProcessor,
     SequenceDecoder,
-    Template,
+    TemplateProcessing,
     TokenizerSpec,
     Unigram,
-    Word,
+    WordLevel,
     WordPiece,
     WordPieceDecoder,
 )
@@ -50,7 +50,7 @@ _KINDS: dict[type[Model], str] = {
     WordPiece: "wordpiece",
     BPE: "bpe",
     Unigram: "unigram",
-    Word: "word",
+    WordLevel: "word",
     Char: "char",
 }
 
@@ -61,7 +61,7 @@ def learn_spec(
     preset: Preset | SentencePiecePreset | str | None = None,
     *,
     progress: Progress | None = None,
-    workers: int | None = None,
+    num_threads: int | None = None,
 ) -> TokenizerSpec:
     """Learn a model from counts and put the preset's pipeline around it.
 
@@ -76,12 +76,12 @@ def learn_spec(
     Raises `ArgumentError` when another pipeline made the counts.
     """
     if isinstance(trainer, SentencePieceTrainer):
-        return _learn_sentencepiece(counts, trainer, preset, progress, workers)
+        return _learn_sentencepiece(counts, trainer, preset, progress, num_threads)
     assert not isinstance(preset, SentencePiecePreset)
     chosen = preset_for(kind_of(trainer), preset)
     _refuse_other_pipeline(counts, chosen.pipeline, f"preset {chosen.name!r}")
     _refuse_characters(trainer, chosen.pipeline)
-    model = trainer.learn(counts, progress, workers)
+    model = trainer.learn(counts, progress, num_threads)
     return TokenizerSpec(
         model=model,
         normalizer=chosen.pipeline.normalizer,
@@ -97,13 +97,13 @@ def _learn_sentencepiece(
     trainer: SentencePieceTrainer,
     preset: Preset | SentencePiecePreset | str | None,
     progress: Progress | None,
-    workers: int | None,
+    num_threads: int | None,
 ) -> TokenizerSpec:
     if preset is not None and not isinstance(preset, SentencePiecePreset):
         expected = "None: SentencePieceTrainer has settings for all of the pipeline"
         raise ArgumentError("preset", repr(preset), expected)
     _refuse_other_pipeline(counts, trainer.pipeline, "the trainer")
-    spec = trainer.specification(trainer.learn(counts, progress, workers))
+    spec = trainer.specification(trainer.learn(counts, progress, num_threads))
     frame = None if preset is None else preset.frame(spec.model.vocab)
     return replace(spec, post_processor=frame)
 
@@ -115,7 +115,7 @@ def relearn_spec(
     settings: Mapping[str, Any] | None = None,
     *,
     progress: Progress | None = None,
-    workers: int | None = None,
+    num_threads: int | None = None,
 ) -> TokenizerSpec:
     """Learn a new vocabulary for the pipeline, model kind, options and added tokens of `spec`.
 
@@ -124,10 +124,10 @@ def relearn_spec(
     """
     _refuse_other_pipeline(counts, pipeline_of(spec), "the tokenizer")
     if type(spec.model) not in _KINDS:
-        expected = "WordPiece, BPE, Unigram, Word or Char, which can be trained"
+        expected = "WordPiece, BPE, Unigram, WordLevel or Char, which can be trained"
         raise ArgumentError("model", type(spec.model).__name__, expected)
     trainer = _trainer_after(spec, vocab_size, settings or {})
-    learned = trainer.learn(counts, progress, workers)
+    learned = trainer.learn(counts, progress, num_threads)
     model = _relearned(spec.model, learned)
     moved = {old_id: _new_id(spec, old_id, model.vocab) for old_id in inserted_ids(spec)}
     added = _added_after(spec, trainer, settings or {})
@@ -171,11 +171,11 @@ def _post_processor(model: Model, preset: Preset) -> PostProcessor | None:
     return ByteLevelProcessing(trim_offsets=False) if preset.pipeline.is_byte_level else None
 
 
-def _frame(model: Model, preset: Preset) -> Template | None:
+def _frame(model: Model, preset: Preset) -> TemplateProcessing | None:
     tokens = {item.rpartition(":")[0] for item in preset.pair} - {"$A", "$B"}
     if not tokens <= model.vocab.keys():
         return None
-    return Template(
+    return TemplateProcessing(
         preset.single, preset.pair, {token: (model.vocab[token],) for token in sorted(tokens)}
     )
 

@@ -28,7 +28,7 @@ from piecework.train.pipeline import Pipeline
 class Preset:
     """A pipeline, the special tokens that are usual with it, and how they frame sequences.
 
-    `single` and `pair` are items as those of `Template`; where one is no special token of the
+    `single` and `pair` are items as those of `TemplateProcessing`; where one is no special token of the
     vocabulary, there is no frame. Without `special_tokens`, those of the trainer are usual.
     """
 

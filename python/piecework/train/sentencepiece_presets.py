@@ -13,7 +13,7 @@ from typing import Any
 
 from piecework._core import Core
 from piecework.errors import ArgumentError
-from piecework.normalization import NormalizationRules
+from piecework.normalization_rules import NormalizationRules
 from piecework.spec import (
     NFKD,
     Char,
@@ -21,7 +21,7 @@ from piecework.spec import (
     Normalizer,
     SequenceNormalizer,
     StripAccents,
-    Template,
+    TemplateProcessing,
     TokenizerSpec,
 )
 from piecework.train.trainers import SentencePieceTrainer
@@ -36,7 +36,7 @@ class SentencePiecePreset:
     """Settings of a trainer, how texts are prepared, and how sequences are framed.
 
     `prepared` is done to texts before the rules that `settings` name. `single` and `pair` are items as
-    those of `Template`.
+    those of `TemplateProcessing`.
     """
 
     name: str
@@ -63,12 +63,12 @@ class SentencePiecePreset:
             own["normalization_rule_tsv"] = prepared_rules(self.prepared)
         return own | dict(given)
 
-    def frame(self, vocab: Mapping[str, int]) -> Template | None:
+    def frame(self, vocab: Mapping[str, int]) -> TemplateProcessing | None:
         """Return what puts the special tokens around texts, None where the vocabulary lacks one."""
         tokens = {item.rpartition(":")[0] for item in self.pair} - {"$A", "$B"}
         if not tokens <= vocab.keys():
             return None
-        return Template(
+        return TemplateProcessing(
             self.single, self.pair, {token: (vocab[token],) for token in sorted(tokens)}
         )
 

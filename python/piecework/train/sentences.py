@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from piecework.corpus.files import TextBlock, TextList, Utf8Errors
 from piecework.errors import InvalidUtf8Error
-from piecework.train.corpus import TextBlock, TextList, Utf8Errors
 
 Item = TypeVar("Item")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypedDict
 
-from piecework.arguments import PathLike
-from piecework.normalization import NormalizationRules
+from piecework._internal.validation import PathLike
+from piecework.normalization_rules import NormalizationRules
 from piecework.spec import SentencePieceKind
 
 

@@ -33,7 +33,7 @@ from piecework.spec import (
     Unigram,
 )
 from piecework.spec.patterns import PrependScheme
-from piecework.spec.tokenizer import checked_spec
+from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.pieces import pieces_of
 
 _MARK = "▁"

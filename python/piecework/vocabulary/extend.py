@@ -10,7 +10,7 @@ from piecework._core import Core, LearnedEntries, learn_further_entries
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, TokenizerSpec, WordPiece
 from piecework.train import Counts, pipeline_of
-from piecework.vocabulary.entries import BYTES, all_ids, anchored
+from piecework.vocabulary.alphabet import BYTES, all_ids, anchored
 from piecework.vocabulary.id_map import IdMap, Moves
 
 _TIES = {"likelihood": "smallest-strings", "pmi": "smallest-strings", "frequency": "lowest-ids"}

@@ -17,10 +17,10 @@ from piecework.spec import (
     SentencePiece,
     SentencePieceDecoder,
     SentencePieceNormalizer,
-    Template,
+    TemplateProcessing,
     TokenizerSpec,
 )
-from piecework.spec.tokenizer import checked_spec
+from piecework.spec.tokenizer_spec import checked_spec
 
 _FIXED = ("control", "unknown", "user_defined", "byte")
 
@@ -86,7 +86,7 @@ def restricted(spec: TokenizerSpec, texts: Collection[str] | None) -> TokenizerS
     return replace(changed, model=replace(pieces_of(changed), lowest_score=lowest))
 
 
-def extras(model: Model, *, bos: bool, eos: bool) -> Template | None:
+def extras(model: Model, *, bos: bool, eos: bool) -> TemplateProcessing | None:
     """Return what puts the pieces that begin and end a text around it; None for neither."""
     if not isinstance(model, SentencePiece):
         raise ArgumentError("model", type(model).__name__, "a SentencePiece model")
@@ -101,7 +101,7 @@ def extras(model: Model, *, bos: bool, eos: bool) -> Template | None:
         return (*before, f"{sequence}:0", *after)
 
     ids = {piece: (model.vocab[piece],) for piece in wanted.values()}
-    return Template(around("$A"), (*around("$A"), *around("$B")), ids) if wanted else None
+    return TemplateProcessing(around("$A"), (*around("$A"), *around("$B")), ids) if wanted else None
 
 
 def pieces_of(spec: TokenizerSpec) -> SentencePiece:

@@ -10,10 +10,10 @@ import numpy as np
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
 from piecework.spec.renumbering import renumbered
-from piecework.spec.tokenizer import checked_spec
-from piecework.vocabulary.entries import all_ids, alphabet, anchored, changeable
+from piecework.spec.tokenizer_spec import checked_spec
+from piecework.vocabulary.alphabet import all_ids, alphabet, anchored, changeable
+from piecework.vocabulary.derivations import Derivations
 from piecework.vocabulary.id_map import IdMap, Moves
-from piecework.vocabulary.merges import Derivations
 
 
 def pruned(

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, TokenizerSpec
-from piecework.spec.tokenizer import checked_spec
-from piecework.vocabulary.entries import all_ids, alphabet, anchored, changeable
+from piecework.spec.tokenizer_spec import checked_spec
+from piecework.vocabulary.alphabet import all_ids, alphabet, anchored, changeable
 from piecework.vocabulary.id_map import IdMap
 from piecework.vocabulary.prune import without
 

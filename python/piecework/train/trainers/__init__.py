@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any, TypeAlias
 
 from piecework.errors import ArgumentError
-from piecework.train import checks
+from piecework.train import validation as checks
 from piecework.train.presets import Preset
 from piecework.train.trainers.bpe import BYTE_ALPHABET, TIES, BPETrainer, ByteBPETrainer
 from piecework.train.trainers.char import CharTrainer

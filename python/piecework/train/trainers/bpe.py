@@ -9,7 +9,7 @@ from typing import Final
 from piecework._core import learn_bpe
 from piecework.errors import TrainingWarning
 from piecework.spec import BPE
-from piecework.train import checks
+from piecework.train import validation as checks
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import (
@@ -76,7 +76,7 @@ class BPETrainer:
         checks.text("end_of_word_suffix", self.end_of_word_suffix)
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> BPE:
         """Return the model with vocabulary and merges; warns when there are fewer than asked for.
 
@@ -84,18 +84,18 @@ class BPETrainer:
         `CorpusError` when there are no words.
         """
         return _model(
-            self.learn_vocabulary(counts, progress, workers),
+            self.learn_vocabulary(counts, progress, num_threads),
             unk_token=self.unk_token,
             prefix=self.continuing_subword_prefix,
             suffix=self.end_of_word_suffix,
         )
 
     def learn_vocabulary(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> LearnedVocabulary:
         """Return the vocabulary together with every join; the joins are the merges.
 
-        The learner works on one thread whatever `workers` says.
+        The learner works on one thread whatever `num_threads` says.
         """
         refuse_empty(counts)
         learned = learn_bpe(
@@ -143,16 +143,16 @@ class ByteBPETrainer:
         return None
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> BPE:
         """Return the model with vocabulary and merges, as `BPETrainer.learn` does."""
-        return _model(self.learn_vocabulary(counts, progress, workers))
+        return _model(self.learn_vocabulary(counts, progress, num_threads))
 
     def learn_vocabulary(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> LearnedVocabulary:
         """Return the vocabulary together with every join, as `BPETrainer.learn_vocabulary` does."""
-        return self.by_characters().learn_vocabulary(counts, progress, workers)
+        return self.by_characters().learn_vocabulary(counts, progress, num_threads)
 
     def by_characters(self) -> BPETrainer:
         """Return the same trainer in terms of the characters that stand for bytes."""

@@ -31,7 +31,7 @@ class CharTrainer:
         check_simple(self)
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> Char:
         """Return the model; the lower code point wins among equals."""
         refuse_empty(counts)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework.errors import ArgumentError, CorpusError, TrainingError
-from piecework.train import checks
+from piecework.train import validation as checks
 from piecework.train.counts import Counts
 
 

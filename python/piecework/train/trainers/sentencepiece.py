@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Literal
 
 from piecework._core import learn_sentencepiece
-from piecework.arguments import PathLike
-from piecework.normalization import NormalizationRules
+from piecework._internal.threads import thread_count
+from piecework._internal.validation import PathLike
+from piecework.normalization_rules import NormalizationRules
 from piecework.spec import (
     PreTokenizer,
     Regex,
@@ -212,7 +213,7 @@ class SentencePieceTrainer:
     # ---- learning
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> SentencePiece:
         """Return the model of counts that `pipeline` made, with how it was trained.
 
@@ -220,7 +221,7 @@ class SentencePieceTrainer:
         corpus has pieces for (it names the largest possible), and `CorpusError` when there are no
         words.
         """
-        pieces = merged(self.meta_pieces, self.learn_pieces(counts, progress, workers).pieces)
+        pieces = merged(self.meta_pieces, self.learn_pieces(counts, progress, num_threads).pieces)
         return SentencePiece(
             pieces,
             kind=self.model_type,
@@ -232,9 +233,9 @@ class SentencePieceTrainer:
         )
 
     def learn_pieces(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> LearnedPieces:
-        """Return the learned pieces alone, with the steps of Unigram; `workers` change nothing."""
+        """Return the learned pieces alone, with the steps of Unigram; `num_threads` change nothing."""
         refuse_empty(counts)
         symbols = [piece.text for piece in self.meta_pieces.values()]
         learned = learn_sentencepiece(
@@ -242,7 +243,7 @@ class SentencePieceTrainer:
             self,
             symbols=symbols,
             seeds=self._seeds,
-            workers=workers,
+            num_threads=thread_count(num_threads),
             progress=progress,
         )
         steps = tuple(LearningStep(*step) for step in learned.steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from piecework.normalization import NormalizationRules
+from piecework.normalization_rules import NormalizationRules
 from piecework.spec import (
     Normalizer,
     Regex,

@@ -7,12 +7,12 @@ from dataclasses import fields
 from typing import Any, TypeAlias
 
 from piecework._core import sentencepiece_settings
-from piecework.arguments import PathLike
+from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FormatError
-from piecework.normalization import NormalizationRules
-from piecework.reading import text_lines
+from piecework.io.read_file import text_lines
+from piecework.normalization_rules import NormalizationRules
 from piecework.spec import SentencePieceNormalizer
-from piecework.train import checks
+from piecework.train import validation as checks
 from piecework.train.trainers.common import set_field
 
 Rules: TypeAlias = PathLike | NormalizationRules

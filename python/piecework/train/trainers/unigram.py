@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piecework._core import learn_unigram
+from piecework._internal.threads import thread_count
 from piecework.spec import Unigram
-from piecework.train import checks
+from piecework.train import validation as checks
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import check_special_tokens, refuse_empty, set_field
@@ -73,7 +74,7 @@ class UnigramTrainer:
         checks.share("shrinking_factor", self.shrinking_factor, may_be_all=False)
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> Unigram:
         """Return the model with pieces and scores.
 
@@ -81,15 +82,15 @@ class UnigramTrainer:
         corpus has substrings for (it names the largest possible), and `CorpusError` when there are
         no words.
         """
-        pieces = self.learn_pieces(counts, progress, workers).pieces
+        pieces = self.learn_pieces(counts, progress, num_threads).pieces
         names = [piece for piece, _ in pieces]
         unk_id = None if self.unk_token is None else names.index(self.unk_token)
         return Unigram(pieces, unk_id=unk_id, byte_fallback=self.byte_fallback)
 
     def learn_pieces(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> LearnedPieces:
-        """Return the pieces together with every step; the outcome does not depend on `workers`."""
+        """Return the pieces together with every step; the outcome does not depend on `num_threads`."""
         refuse_empty(counts)
         learned = learn_unigram(
             counts._raw,
@@ -103,7 +104,7 @@ class UnigramTrainer:
             max_piece_length=self.max_piece_length,
             shrinking_factor=self.shrinking_factor,
             num_sub_iterations=self.num_sub_iterations,
-            workers=workers,
+            num_threads=thread_count(num_threads),
             progress=progress,
         )
         steps = tuple(LearningStep(*step) for step in learned.steps)

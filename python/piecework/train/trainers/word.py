@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from piecework.spec import Word
+from piecework.spec import WordLevel
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import check_simple, filled, refuse_empty
@@ -30,10 +30,10 @@ class WordTrainer:
         check_simple(self)
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
-    ) -> Word:
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+    ) -> WordLevel:
         """Return the model; the word with the lower code points wins among equals."""
         refuse_empty(counts)
         kept = (item for item in counts if item[1] >= self.min_frequency)
         ranked = (word for word, _ in sorted(kept, key=lambda item: (-item[1], item[0])))
-        return Word(vocab=filled(self, ranked), unk_token=self.unk_token)
+        return WordLevel(vocab=filled(self, ranked), unk_token=self.unk_token)

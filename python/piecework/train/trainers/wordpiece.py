@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from piecework._core import LearnedEntries, learn_wordpiece
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import WordPiece
-from piecework.train import checks
+from piecework.train import validation as checks
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import (
@@ -86,7 +86,7 @@ class WordPieceTrainer:
         set_field(self, "max_token_length", longest)
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> WordPiece:
         """Return the model with the learned vocabulary; warns when that is poor or too small.
 
@@ -94,7 +94,7 @@ class WordPieceTrainer:
         `CorpusError` when there are no words, and `ArgumentError` when "first-seen" ties meet counts
         without first positions.
         """
-        learned = self.learn_vocabulary(counts, progress, workers)
+        learned = self.learn_vocabulary(counts, progress, num_threads)
         for message in _doubts(self, learned):
             warnings.warn(message, TrainingWarning, stacklevel=2)
         return WordPiece(
@@ -104,7 +104,7 @@ class WordPieceTrainer:
         )
 
     def learn_vocabulary(
-        self, counts: Counts, progress: Progress | None = None, workers: int | None = None
+        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> LearnedVocabulary:
         """Return the vocabulary together with every join; "top-down" has none."""
         refuse_empty(counts)

@@ -1,0 +1,1 @@
+"""The APIs of other tokenizer libraries over this package: `tiktoken` and `sentencepiece`."""

@@ -1,0 +1,1 @@
+"""Corpus readers: files, pipes and iterators in, blocks of text out."""

@@ -1,0 +1,43 @@
+"""Texts that an iterator gives, in batches of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from piecework._internal.surrogates import mend
+from piecework.errors import InputTypeError
+
+_BATCH_CHARS = 2 << 20
+_BATCH_TEXTS = 50_000
+
+
+@dataclass(frozen=True)
+class TextBatch:
+    """Some texts, and how many invalid sequences in them became U+FFFD."""
+
+    texts: list[str]
+    replacements: int = 0
+
+
+def batches_of_texts(texts: Iterable[str]) -> Iterator[TextBatch]:
+    """Gather texts; lone surrogates become U+FFFD.
+
+    Raises `InputTypeError` naming the index of what is no string.
+    """
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise InputTypeError("texts", type(texts).__name__, "an iterable of str, such as a list")
+    batch: list[str] = []
+    chars = replacements = 0
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
+        mended, bad_chars = mend(text, f"texts[{index}]")
+        batch.append(mended)
+        chars += len(mended)
+        replacements += bad_chars
+        if chars >= _BATCH_CHARS or len(batch) >= _BATCH_TEXTS:
+            yield TextBatch(batch, replacements)
+            batch, chars, replacements = [], 0, 0
+    if batch:
+        yield TextBatch(batch, replacements)

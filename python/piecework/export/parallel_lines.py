@@ -1,0 +1,233 @@
+"""Paths in, blocks of whole lines out: the same lines of several inputs side by side.
+
+A line ends at LF or CRLF. Unlike the blocks that training counts, no line is ever cut, and an empty
+line is a line, so that parallel texts stay parallel. Memory is bounded by the block and the longest
+line, of which more than 256 MB are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from piecework._internal.validation import path_text
+from piecework.corpus.files import (
+    BYTE_ORDER_MARK,
+    TEXT_FIELD,
+    PathLike,
+    Utf8Errors,
+    is_json_lines,
+)
+from piecework.corpus.json_lines import (
+    MAX_LINE_BYTES,
+    json_line_record,
+    line_lists,
+    warn_of_json_lines,
+)
+from piecework.corpus.text_stream import TextStream
+from piecework.errors import CorpusError, InvalidUtf8Error
+
+BLOCK_BYTES = 2 << 20
+
+Block: TypeAlias = tuple[list[str], int]  # texts, and the bytes they were
+
+
+class LabelledText(str):
+    """A text with a label: where it was read, and the `id` of its JSON object if it has one."""
+
+    label: dict[str, Any]
+
+    @classmethod
+    def of(cls, text: str, label: dict[str, Any]) -> LabelledText:
+        """Return the text with a label."""
+        labelled = cls(text)
+        labelled.label = label
+        return labelled
+
+
+class LineSource:
+    """The lines of files read one after the other; `bytes_read` and `replacements` grow on the way.
+
+    With `labels` every line is a `LabelledText`: `file` where several are read, `line` from 1, and `id`.
+    """
+
+    def __init__(
+        self, paths: Sequence[str], field: str | None, errors: str, *, labels: bool = False
+    ) -> None:
+        self.paths = paths
+        self.name = ", ".join("<stdin>" if path == "-" else path for path in paths)
+        self.bytes_read = 0
+        self.replacements = 0
+        self._labels = labels
+        self._field = field
+        self._errors = errors
+        self._open: TextStream | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the next lines would have to be waited for: nothing has been written to the pipe."""
+        return self._open is not None and self._open.is_idle
+
+    def blocks(self) -> Iterator[list[str]]:
+        """Give the lines in lists of about 2 MB, never empty; shorter ones when no more have arrived."""
+        texts: list[str] = []
+        size = 0
+        for path in self.paths:
+            for more, more_bytes in self._file_blocks(path):
+                texts += more
+                size += more_bytes
+                if texts and (size >= BLOCK_BYTES // 2 or self.is_idle):
+                    yield texts
+                    texts, size = [], 0
+        if texts:
+            yield texts
+
+    def _file_blocks(self, path: str) -> Iterator[Block]:
+        bytes_before = self.bytes_read
+        with ExitStack() as stack:
+            stream = self._open = TextStream(path, stack, at_once=True)
+            kind = self._json if is_json_lines(path, self._field) else self._plain
+            for block in kind(stream):
+                self.bytes_read = bytes_before + stream.bytes_read
+                yield block
+        self._open = None
+
+    def _plain(self, stream: TextStream) -> Iterator[Block]:
+        first_line = 1
+        for block in _line_aligned(stream):
+            data = block
+            if first_line == 1:
+                data = block.removeprefix(BYTE_ORDER_MARK)
+                warn_of_json_lines(data, stream.name)
+            texts = _lines_of(self._decoded(data, stream.name, first_line))
+            if self._labels:
+                numbered = enumerate(texts, start=first_line)
+                texts = [self._labelled(text, stream.name, number) for number, text in numbered]
+            yield texts, len(block)
+            first_line += len(texts)
+
+    def _decoded(self, block: bytes, name: str, first_line: int) -> str:
+        try:
+            return block.decode()
+        except UnicodeDecodeError as error:
+            if self._errors == "strict":
+                raise _invalid_utf8(block, error, name, first_line) from error
+        text = block.decode(errors="replace")
+        self.replacements += text.count("\ufffd") - block.count("\ufffd".encode())
+        return text
+
+    def _json(self, stream: TextStream) -> Iterator[Block]:
+        first_line = 1
+        for lines in line_lists(stream, BLOCK_BYTES):
+            texts = [
+                self._json_text(line, stream.name, number)
+                for number, line in enumerate(lines, start=first_line)
+            ]
+            yield texts, sum(map(len, lines)) + len(lines)
+            first_line += len(lines)
+
+    def _json_text(self, line: bytes, name: str, number: int) -> str:
+        text = ""
+        record: dict[str, Any] = {}
+        if line.strip():
+            field, place = self._field or TEXT_FIELD, f"{name} line {number}"
+            text, mended, record = json_line_record(line, place, field, self._errors)
+            self.replacements += mended
+        return self._labelled(text, name, number, record) if self._labels else text
+
+    def _labelled(
+        self, text: str, name: str, number: int, record: Mapping[str, Any] = MappingProxyType({})
+    ) -> LabelledText:
+        label: dict[str, Any] = {"file": name} if len(self.paths) > 1 else {}
+        label["line"] = number
+        if "id" in record:
+            label["id"] = record["id"]
+        return LabelledText.of(text, label)
+
+
+def read_lines(
+    path: PathLike, *, field: str | None = None, errors: Utf8Errors = "replace"
+) -> Iterator[list[str]]:
+    """Give the lines of a file as `encode_files` reads them, in lists of bounded size.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> _ = path.write_text("hug\\n\\npug\\n")
+    >>> list(read_lines(path))
+    [['hug', '', 'pug']]
+
+    Plain text or JSON lines (the text under `field`), also with gzip or Zstandard; `-` is stdin, whose
+    lines are given as they arrive. Raises `FileError`, `CorpusError` for binary data, and
+    `InvalidUtf8Error` under `errors="strict"`.
+    """
+    yield from LineSource([path_text(path)], field, errors).blocks()
+
+
+def parallel_lines(sources: Sequence[LineSource]) -> Iterator[list[list[str]]]:
+    """Give the lines of all sources in step: one list a source, all of the same length.
+
+    Raises `CorpusError` that names the sources and the line when one ends before another.
+    """
+    blocks = [source.blocks() for source in sources]
+    waiting: list[list[str]] = [[] for _ in sources]
+    lines = 0
+    while True:
+        waiting = [held or next(more, []) for held, more in zip(waiting, blocks, strict=True)]
+        count = min(map(len, waiting))
+        if not count:
+            break
+        yield [held[:count] for held in waiting]
+        waiting = [held[count:] for held in waiting]
+        lines += count
+    _refuse_unequal(sources, waiting, lines)
+
+
+def _refuse_unequal(
+    sources: Sequence[LineSource], waiting: Sequence[list[str]], lines: int
+) -> None:
+    if not any(waiting):
+        return
+    ended = ", ".join(s.name for s, held in zip(sources, waiting, strict=True) if not held)
+    longer = ", ".join(s.name for s, held in zip(sources, waiting, strict=True) if held)
+    expected = f"a line {lines + 1} as in {longer}"
+    raise CorpusError(ended, f"an end after line {lines}", expected)
+
+
+def _line_aligned(stream: TextStream) -> Iterator[bytes]:
+    """Cut a stream after line ends, about every 2 MB, or where no more has arrived."""
+    pending = bytearray()
+    lines = 0
+    while chunk := stream.read(BLOCK_BYTES):
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            block = bytes(pending) + chunk[:end]
+            lines += block.count(b"\n")
+            yield block
+            pending = bytearray(chunk[end:])
+        else:
+            pending += chunk
+        if len(pending) > MAX_LINE_BYTES:
+            limit = f"at most {MAX_LINE_BYTES} bytes"
+            raise CorpusError(f"{stream.name} line {lines + 1}", "a longer line", limit)
+    if pending:
+        yield bytes(pending)
+
+
+def _lines_of(text: str) -> list[str]:
+    texts = text.split("\n")
+    if not texts[-1]:
+        texts.pop()
+    if "\r" in text:
+        return [line.removesuffix("\r") for line in texts]
+    return texts
+
+
+def _invalid_utf8(
+    block: bytes, error: UnicodeDecodeError, name: str, first_line: int
+) -> InvalidUtf8Error:
+    line = first_line + block.count(b"\n", 0, error.start)
+    byte = error.start - (block.rfind(b"\n", 0, error.start) + 1)
+    found = f"invalid UTF-8 at byte {byte} of the line"
+    return InvalidUtf8Error(f"{name} line {line}", found, "UTF-8 text")

@@ -1,0 +1,153 @@
+"""Files written whole or not at all: a temporary name in the same directory, then a rename."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from piecework.errors import ArgumentError, FileError
+from piecework.io.read_file import reason
+
+# Paths are taken apart where a file is written: to load a tokenizer needs none.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import BinaryIO
+
+# These paths name streams that are already open, so they are written in place and never replaced.
+_STREAM_NAMES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
+
+# The suffixes of tokenizer files, and what help texts and messages call each format.
+TOKENIZER_FORMATS = {
+    ".json": "tokenizer.json",
+    ".txt": "vocab.txt",
+    ".model": "SentencePiece .model",
+    ".vocab": "SentencePiece .vocab",
+    ".tiktoken": "tiktoken ranks",
+    ".pwc": "compiled cache",
+    ".piecework": "piecework file",
+}
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path beside `path`; rename it on success, remove it on any failure.
+
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with whole_file(target) as temporary:
+    ...     _ = temporary.write_text("whole")
+    >>> target.read_text()
+    'whole'
+
+    An interrupt counts as a failure. A link is followed. A path that is not a regular file, such as
+    `/dev/null`, `/dev/stdout` or a pipe, is given as it is. Raises `FileError` when the path cannot be
+    written.
+    """
+    if _is_device(path):
+        yield _path(path)
+        return
+    target = _resolved(path)
+    temporary = _temporary_beside(target, path)
+    try:
+        yield temporary
+        _rename(temporary, target, path)
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that appears whole or not at all, or stdout for `-`."""
+    if os.fspath(path) == "-":
+        with _stdout() as stream:
+            yield stream
+        return
+    with whole_file(path) as temporary, temporary.open("wb") as stream:
+        yield stream
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise `FileError` now if `path` could not be written later, before long work begins."""
+    if os.path.isdir(path):
+        raise FileError(os.fspath(path), "a directory", "the name of a file to write")
+    if not _is_device(path):
+        _temporary_beside(_resolved(path), path).unlink()
+
+
+@contextmanager
+def _stdout() -> Iterator[BinaryIO]:
+    if sys.stdout is None:  # started with a closed stdout
+        raise FileError("<stdout>", "a closed stream", "one that can be written")
+    stream = sys.stdout.buffer
+    if isinstance(stream, io.RawIOBase):
+        # Under `python -u` this is no buffer, and may write less than it is given.
+        with open(sys.stdout.fileno(), "wb", closefd=False) as buffered:
+            yield buffered
+        return
+    yield stream
+    stream.flush()
+
+
+def _resolved(path: str | os.PathLike[str]) -> Path:
+    return _path(os.path.realpath(path))
+
+
+def _path(path: str | os.PathLike[str]) -> Path:
+    from pathlib import Path
+
+    return Path(path)
+
+
+def _is_device(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is written in place: a device, a pipe, or a name of an open stream."""
+    if os.path.abspath(path).startswith(_STREAM_NAMES):
+        return True
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _temporary_beside(target: Path, path: str | os.PathLike[str]) -> Path:
+    temporary = target.with_name(f".{os.urandom(8).hex()}.tmp")
+    try:
+        # Unlike the tempfile module's, these permissions follow the user's umask.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError as error:
+        raise FileError(os.fspath(path), reason(error), "a path in a writable directory") from error
+    return temporary
+
+
+def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None:
+    try:
+        if target.exists():
+            temporary.chmod(target.stat().st_mode & 0o777)
+        temporary.replace(target)
+    except OSError as error:
+        raise FileError(os.fspath(path), reason(error), "a path that can be written") from error
+
+
+# ---- tokenizer files
+
+
+def check_tokenizer_path(path: str) -> None:
+    """Raise `ArgumentError` unless the name of a tokenizer file to write says a format."""
+    if os.path.isdir(path):
+        return
+    if path.endswith(tuple(filter(None, (os.sep, os.altsep)))):
+        expected = f"a directory that exists, or a file such as {path}tokenizer.json"
+        raise ArgumentError("path", f"{path!r}, which does not exist", expected)
+    name = os.path.basename(path)
+    suffix = os.path.splitext(name)[1]
+    if suffix and suffix not in TOKENIZER_FORMATS:
+        expected = f"a name that ends in one of {', '.join(TOKENIZER_FORMATS)}"
+        raise ArgumentError("path", repr(name), expected)
+
+
+def tokenizer_format_of(path: str) -> str:
+    """Return the name of the format that a tokenizer is written in under a path."""
+    if os.path.isdir(path):
+        return "vocab.json with merges.txt"
+    return TOKENIZER_FORMATS.get(os.path.splitext(path)[1], "tokenizer.json")
