@@ -83,6 +83,8 @@ def bounded_caches() -> Iterator[None]:
             for cached in vars(module).values():
                 if hasattr(cached, "cache_clear") and cached.__module__.startswith("tests."):
                     cached.cache_clear()
+        if name.startswith("piecework.compat.tiktoken"):
+            vars(module).get("_LOADED", {}).clear()
     gc.collect()
     if hasattr(C_LIBRARY, "malloc_trim"):  # glibc keeps what was freed
         C_LIBRARY.malloc_trim(0)
