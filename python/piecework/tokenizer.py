@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from piecework._core import (
@@ -10,23 +9,20 @@ from piecework._core import (
     TextColumn,
     TextEncoder,
     find_special,
-    write_cache,
-    write_sentencepiece,
-    write_sentencepiece_vocab,
-    write_tiktoken,
-    write_vocab_merges,
 )
 from piecework._internal.cached_property import cached_property
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.text_columns import text_rows
 from piecework._internal.threads import thread_count
-from piecework._internal.validation import PathLike, id_list, listed, path_text
+from piecework._internal.validation import PathLike, id_list, listed
 from piecework.adaptable import Adaptable, checked_special_in_text
 from piecework.batch import Batch, Filling
 from piecework.decode_stream import DecodeStream, DecodeStreams
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
-from piecework.io.loading import OWN_SUFFIX, Hints, own_text, read_tokenizer, warned
+from piecework.io.format_readers import warned
+from piecework.io.load_options import LoadOptions
+from piecework.io.loading import read_tokenizer
 from piecework.resizable import Resizable
 from piecework.segmentable import Segmentable
 from piecework.trainable import Trainable
@@ -122,8 +118,8 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         the field or line, `VocabularyError`, and `ArgumentError` for what the format lacks or does not take.
         Warns with `FormatWarning` of what works and is probably a mistake.
         """
-        hints = Hints(lowercase, merges, encoding, pattern, special_tokens)
-        return cls._of(*read_tokenizer(path, hints, compiled_cache))
+        options = LoadOptions(lowercase, merges, encoding, pattern, special_tokens)
+        return cls._of(*read_tokenizer(path, options, compiled_cache))
 
     @classmethod
     def from_spec(cls, spec: pw.TokenizerSpec) -> Tokenizer:
@@ -427,39 +423,9 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         `VocabularyError` when the format cannot hold the vocabulary, `PortabilityError` when other
         libraries would give other ids, and `StageError` for custom stages, which no file holds.
         """
-        from piecework.io.atomic_files import check_tokenizer_path, whole_file
+        from piecework.io.saving import save_tokenizer
 
-        target = path_text(path)
-        if merges is None:
-            check_tokenizer_path(target)
-        if merges is None and os.path.isdir(target):
-            target, merges = os.path.join(target, "vocab.json"), os.path.join(target, "merges.txt")
-        if merges is not None:
-            vocab, data = write_vocab_merges(self._core)
-            with whole_file(target) as first, whole_file(merges) as second:
-                first.write_bytes(vocab)
-                second.write_bytes(data)
-            return
-        with whole_file(target) as temporary:
-            temporary.write_bytes(self._data_for(target))
-
-    def _data_for(self, target: str) -> bytes:
-        if target.endswith(".txt"):
-            return self._core.to_vocab_txt()
-        if target.endswith(".pwc"):
-            return write_cache(self._core, self._special_in_text, b"")
-        if target.endswith(OWN_SUFFIX):
-            from piecework.spec.custom import refuse_custom_stages
-
-            refuse_custom_stages(self.spec.normalizer, self.spec.pre_tokenizer)
-            return own_text(self._core, self._special_in_text)
-        if target.endswith(".tiktoken"):
-            return write_tiktoken(self._core)
-        if target.endswith(".model"):
-            return write_sentencepiece(self._core)
-        if target.endswith(".vocab"):
-            return write_sentencepiece_vocab(self._core)
-        return self.to_json().encode()
+        save_tokenizer(self, path, merges)
 
     # ---- being a value
 

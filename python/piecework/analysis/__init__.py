@@ -21,7 +21,7 @@ from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed, speed_table
 from piecework.analysis.text_tables import Table, headline, tables
 from piecework.analysis.usage import token_counts
 from piecework.analysis.vocabulary_report import Inspection, inspect
-from piecework.io.loading import file_format
+from piecework.io.format_detection import file_format
 
 __all__ = [
     "Benchmark",

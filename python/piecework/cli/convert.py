@@ -14,7 +14,7 @@ from piecework.cli.notes import note
 from piecework.cli.outputs import save_tokenizer
 from piecework.cli.parameters import InputFile, TokenizerOutput, command, option, quiet_option
 from piecework.cli.tokenizer_options import Hints, load_tokenizer, tokenizer_options
-from piecework.io.atomic_files import tokenizer_format_of
+from piecework.io.saving import tokenizer_format_of
 
 _EXAMPLE = """\b
 Example:

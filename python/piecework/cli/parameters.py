@@ -212,7 +212,7 @@ class TokenizerOutput(OutputFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name."""
-        from piecework.io.atomic_files import check_tokenizer_path
+        from piecework.io.saving import check_tokenizer_path
 
         if self._directories and str(value).endswith(_separators()):
             return str(value)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from piecework.errors import ArgumentError, FileError
+from piecework.errors import FileError
 from piecework.io.read_file import reason
 
 # Paths are taken apart where a file is written: to load a tokenizer needs none.
@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
 # These paths name streams that are already open, so they are written in place and never replaced.
 _STREAM_NAMES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
-
-# The suffixes of tokenizer files, and what help texts and messages call each format.
-TOKENIZER_FORMATS = {
-    ".json": "tokenizer.json",
-    ".txt": "vocab.txt",
-    ".model": "SentencePiece .model",
-    ".vocab": "SentencePiece .vocab",
-    ".tiktoken": "tiktoken ranks",
-    ".pwc": "compiled cache",
-    ".piecework": "piecework file",
-}
 
 
 @contextmanager
@@ -127,27 +116,3 @@ def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None
         temporary.replace(target)
     except OSError as error:
         raise FileError(os.fspath(path), reason(error), "a path that can be written") from error
-
-
-# ---- tokenizer files
-
-
-def check_tokenizer_path(path: str) -> None:
-    """Raise `ArgumentError` unless the name of a tokenizer file to write says a format."""
-    if os.path.isdir(path):
-        return
-    if path.endswith(tuple(filter(None, (os.sep, os.altsep)))):
-        expected = f"a directory that exists, or a file such as {path}tokenizer.json"
-        raise ArgumentError("path", f"{path!r}, which does not exist", expected)
-    name = os.path.basename(path)
-    suffix = os.path.splitext(name)[1]
-    if suffix and suffix not in TOKENIZER_FORMATS:
-        expected = f"a name that ends in one of {', '.join(TOKENIZER_FORMATS)}"
-        raise ArgumentError("path", repr(name), expected)
-
-
-def tokenizer_format_of(path: str) -> str:
-    """Return the name of the format that a tokenizer is written in under a path."""
-    if os.path.isdir(path):
-        return "vocab.json with merges.txt"
-    return TOKENIZER_FORMATS.get(os.path.splitext(path)[1], "tokenizer.json")

@@ -1,7 +1,7 @@
-"""Compiled caches: tokenizers with the tables that take long to build.
+"""Read and write compiled caches (`.pwc`): tokenizers with their built tables.
 
-A cache is refused, with an error that says why, when it is damaged or when another version of this library
-wrote it; one that is kept beside a source is made anew then, and when the source has changed.
+The core rejects a cache that is damaged or that another version of this library wrote. A cache that is
+kept beside a source is written again in these cases, and when the source has changed.
 """
 
 from __future__ import annotations
@@ -22,29 +22,28 @@ Loaded: TypeAlias = "tuple[Core, SpecialInText]"
 SUFFIX = ".pwc"
 
 
-def cached(path: str) -> Loaded:
-    """Load a cache, whatever it was made of."""
+def read_compiled(path: str) -> Loaded:
+    """Read a compiled cache; raises `FileError`, and `FormatError` for one that is not valid."""
     try:
         return read_cache(path, path, None)
     except OSError as error:
         raise FileError(path, reason(error), "a compiled cache") from error
 
 
-def through_cache(path: str, key: bytes, read: Callable[[], Loaded]) -> Loaded:
-    """Load a cache that was made with this key; without one, read the source and write it if it can be."""
+def read_through_cache(path: str, key: bytes, read_source: Callable[[], Loaded]) -> Loaded:
+    """Read the cache that was written with this key; otherwise read the source and write the cache."""
     try:
-        found = read_cache(path, path, key)
+        cached = read_cache(path, path, key)
     except (PieceworkError, OSError):
-        found = None
-    if found is not None:
-        return found
-    loaded = read()
-    _write(path, write_cache(*loaded, key))
+        cached = None
+    if cached is not None:
+        return cached
+    loaded = read_source()
+    _write_if_possible(path, write_cache(*loaded, key))
     return loaded
 
 
-def _write(path: str, data: bytes) -> None:
-    """Write a cache where that is possible."""
+def _write_if_possible(path: str, data: bytes) -> None:
     from contextlib import suppress
 
     from piecework.io.atomic_files import whole_file

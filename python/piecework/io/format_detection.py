@@ -1,0 +1,111 @@
+"""Detect the format of a tokenizer file from its content.
+
+The name of the file decides nothing, except that a path in `.pwc` is a compiled cache.
+"""
+
+from __future__ import annotations
+
+from piecework._core import is_cache, is_sentencepiece
+from piecework._internal.validation import PathLike, path_text
+from piecework.io.load_options import LoadOptions
+from piecework.io.source_bytes import files_of_directory, gunzipped, source_bytes
+
+COMPILED_CACHE = "compiled cache"
+PIECEWORK_FILE = "piecework file"
+VOCAB_MERGES = "vocab.json with merges.txt"
+VOCAB_JSON = "vocab.json"
+TIKTOKEN_RANKS = "tiktoken ranks"
+SENTENCEPIECE_MODEL = "SentencePiece .model"
+TOKENIZER_JSON = "tokenizer.json"
+TEKKEN_JSON = "tekken.json"
+CLIP_MERGES = "CLIP merges"
+MERGES_TXT = "merges.txt"
+VOCAB_TXT = "vocab.txt"
+
+# The first bytes of a `.piecework` file, which no reader of a tokenizer.json accepts.
+PIECEWORK_FILE_HEAD = b'{"piecework":1,"special_in_text":"'
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_RANK_LINE = rb"\s*[A-Za-z0-9+/]+={0,2} \d+\s*(\n|$)"
+_FLAT_OBJECT = rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\d'
+
+
+def file_format(
+    path: PathLike, *, merges: PathLike | None = None, encoding: str | None = None
+) -> str:
+    """Return the name of the format in which `Tokenizer.load` reads a file, such as "vocab.txt".
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "words"
+    >>> _ = path.write_text("[UNK]\\nhug\\n")
+    >>> file_format(path)
+    'vocab.txt'
+
+    `merges` and `encoding` are those passed to `load`. Raises `FileError` if the file cannot be read.
+    """
+    source, options = files_of_directory(
+        path_text(path), LoadOptions(merges=merges, encoding=encoding)
+    )
+    stored = source_bytes(source)
+    if is_cache(stored):
+        return COMPILED_CACHE
+    found = detect_format(gunzipped(stored, source), options)
+    return f"{found} ({encoding})" if encoding and found == TIKTOKEN_RANKS else found
+
+
+def detect_format(data: bytes, options: LoadOptions) -> str:
+    """Return the format of uncompressed data, one of the names above.
+
+    `options.merges` and `options.encoding` decide before the content does.
+    """
+    if options.merges is not None:
+        return VOCAB_MERGES
+    if options.encoding is not None or _is_ranks(data):
+        return TIKTOKEN_RANKS
+    if is_sentencepiece(data):
+        return SENTENCEPIECE_MODEL
+    head = data.lstrip(BYTE_ORDER_MARK + b" \t\r\n")
+    return _json_format(data, head) if head.startswith(b"{") else _line_format(data)
+
+
+def _json_format(data: bytes, head: bytes) -> str:
+    if head.startswith(PIECEWORK_FILE_HEAD):
+        return PIECEWORK_FILE
+    # Nearly every tokenizer.json begins with its version: no regular expression, no scan of the file.
+    if _begins_with_version(head):
+        return TOKENIZER_JSON
+    if _is_flat_object(head):
+        return VOCAB_JSON
+    is_tekken = b'"token_bytes"' in data and b'"default_vocab_size"' in data
+    return TEKKEN_JSON if is_tekken else TOKENIZER_JSON
+
+
+def _line_format(data: bytes) -> str:
+    first_line = data[: data.find(b"\n") + 1]
+    if b"bpe_simple_vocab_16e6" in first_line:
+        return CLIP_MERGES
+    return MERGES_TXT if first_line.startswith(b"#version") else VOCAB_TXT
+
+
+def _is_ranks(data: bytes) -> bool:
+    """Return whether the first line is a base64 token, a space and a rank."""
+    # Importing `re` takes as long as loading a small file; this check decides for most files.
+    line, line_end, _ = data[:1024].lstrip().partition(b"\n")
+    if line.startswith(b"{") or (line_end and b" " not in line):
+        return False
+    import re
+
+    return re.match(_RANK_LINE, data) is not None
+
+
+def _is_flat_object(head: bytes) -> bool:
+    """Return whether the first value of a JSON object is a number, as in a vocab.json."""
+    import re
+
+    return re.match(_FLAT_OBJECT, head) is not None
+
+
+def _begins_with_version(head: bytes) -> bool:
+    """Return whether the first member of a JSON object is a string named `version`."""
+    key, _, value = head[1:64].partition(b":")
+    return key.strip() == b'"version"' and value.lstrip().startswith(b'"')

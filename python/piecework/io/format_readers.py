@@ -1,0 +1,223 @@
+"""One reader for each tokenizer format: uncompressed bytes and load options in, a compiled core out.
+
+Each reader also returns how the library that owns the format treats special tokens in text. To add a
+format, name it in `format_detection` and add a reader to `READERS`.
+"""
+
+from __future__ import annotations
+
+from piecework._core import (
+    Core,
+    read_clip,
+    read_sentencepiece,
+    read_tekken,
+    read_tiktoken,
+    read_vocab_merges,
+)
+from piecework._internal.validation import path_text
+from piecework.errors import ArgumentError, FormatError
+from piecework.io.compiled_cache import Loaded
+from piecework.io.format_detection import (
+    BYTE_ORDER_MARK,
+    CLIP_MERGES,
+    MERGES_TXT,
+    PIECEWORK_FILE,
+    PIECEWORK_FILE_HEAD,
+    SENTENCEPIECE_MODEL,
+    TEKKEN_JSON,
+    TIKTOKEN_RANKS,
+    TOKENIZER_JSON,
+    VOCAB_JSON,
+    VOCAB_MERGES,
+    VOCAB_TXT,
+)
+from piecework.io.load_options import LoadOptions, shortened
+from piecework.io.source_bytes import gunzipped, source_bytes
+
+# Formats that contain their pipeline are read without importing `piecework.spec`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from piecework.spec import PreTokenizer, SpecialInText
+
+_PIECEWORK_FILE_MIDDLE = b'","tokenizer":'
+# Frames from the caller of `Tokenizer.load` to a reader: load, read_tokenizer, _read, reader.
+_FRAMES_TO_CALLER = 5
+
+
+# ---- JSON documents
+
+
+def read_tokenizer_json(data: bytes, source: str, options: LoadOptions) -> Loaded:
+    """Read a tokenizer.json."""
+    options.reject_unused((), "a tokenizer.json, which contains this setting")
+    data = data.removeprefix(BYTE_ORDER_MARK)
+    core = Core.from_json(data, source)
+    return warned(core, data, source, "document", _FRAMES_TO_CALLER), "parse"
+
+
+def read_tekken_json(data: bytes, source: str, options: LoadOptions) -> Loaded:
+    """Read Mistral's tekken.json, whose library treats special tokens in text as text."""
+    options.reject_unused((), "a tekken.json, which contains this setting")
+    return read_tekken(data.removeprefix(BYTE_ORDER_MARK), source), "text"
+
+
+def read_piecework_file(data: bytes, source: str, options: LoadOptions) -> Loaded:
+    """Read a `.piecework` file, which `Tokenizer.save` wrote."""
+    options.reject_unused((), "a .piecework file, which contains this setting")
+    data = data.lstrip(BYTE_ORDER_MARK + b" \t\r\n")
+    treatment, middle, text = data.removeprefix(PIECEWORK_FILE_HEAD).partition(
+        _PIECEWORK_FILE_MIDDLE
+    )
+    treatments: tuple[SpecialInText, ...] = ("parse", "text", "refuse")
+    for known in treatments:
+        if treatment == known.encode() and middle and text.rstrip().endswith(b"}"):
+            return Core.from_json(text.rstrip()[:-1], source), known
+    raise FormatError(source, "a damaged head", "a file that `save` wrote as .piecework")
+
+
+def piecework_file(core: Core, special_in_text: SpecialInText) -> bytes:
+    """Return the content of a `.piecework` file: settings that a tokenizer.json lacks, and the rest."""
+    text = core.to_json(False).encode()
+    head = PIECEWORK_FILE_HEAD + special_in_text.encode()
+    return b"".join((head, _PIECEWORK_FILE_MIDDLE, text, b"}\n"))
+
+
+def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> Loaded:
+    """Raise `ArgumentError` for a vocab.json without its merges."""
+    raise ArgumentError(
+        "merges", f"None for the vocabulary {source}", "the path of its merges file"
+    )
+
+
+# ---- lines of text
+
+
+def read_vocab_txt(data: bytes, source: str, options: LoadOptions) -> Loaded:
+    """Read BERT's vocab.txt."""
+    options.reject_unused(("lowercase",), "a vocab.txt")
+    core = Core.from_vocab_txt(data, source, options.lowercase)
+    return warned(core, data, source, "lines", _FRAMES_TO_CALLER), "parse"
+
+
+def read_clip_merges(data: bytes, source: str, options: LoadOptions) -> Loaded:
+    """Read CLIP's `bpe_simple_vocab_16e6.txt`."""
+    options.reject_unused((), "CLIP's list of merges")
+    return read_clip(data, source), "parse"
+
+
+def reject_merges_txt(data: bytes, source: str, options: LoadOptions) -> Loaded:
+    """Raise `FormatError` for a merges.txt without its vocabulary."""
+    raise FormatError(source, "a merges file", "its vocabulary, and this file as merges=")
+
+
+# ---- vocabulary with merges
+
+
+def read_vocabulary_and_merges(vocab: bytes, source: str, options: LoadOptions) -> Loaded:
+    """Read vocab.json with merges.txt."""
+    options.reject_unused(("merges", "pattern", "special_tokens"), "a vocabulary with merges")
+    merges = path_text(options.merges) if options.merges is not None else ""
+    pipeline = None
+    if options.pattern is not None:
+        pipeline = _pipeline_json(pre_tokenizer_for(options.pattern))
+    special = None if options.special_tokens is None else list(options.special_tokens)
+    merges_data = gunzipped(source_bytes(merges), merges)
+    core = read_vocab_merges(vocab, merges_data, (source, merges), pipeline, special)
+    return core, "parse"
+
+
+# ---- SentencePiece
+
+
+def read_sentencepiece_model(data: bytes, source: str, options: LoadOptions) -> Loaded:
+    """Read a SentencePiece `.model` of any of the four types."""
+    options.reject_unused((), "a SentencePiece model, which contains this setting")
+    return read_sentencepiece(data, source), "parse"
+
+
+# ---- tiktoken
+
+
+def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> Loaded:
+    """Read tiktoken ranks with the pattern and special tokens of a named encoding or of the caller."""
+    if options.encoding is not None:
+        return _read_named_ranks(data, source, options)
+    options.reject_unused(("pattern", "special_tokens"), "tiktoken ranks")
+    if options.pattern is None:
+        expected = 'encoding="cl100k_base" or another name, or pattern= and special_tokens='
+        raise ArgumentError("encoding", f"None for the tiktoken ranks {source}", expected)
+    special = options.special_tokens or {}
+    from collections.abc import Mapping
+
+    if not isinstance(special, Mapping):
+        raise ArgumentError("special_tokens", shortened(special), "a mapping from tokens to ids")
+    pipeline = _pipeline_json(pre_tokenizer_for(options.pattern))
+    core = read_tiktoken(data, source, pipeline, list(special.items()))
+    return warned(core, data, source, "ranks", _FRAMES_TO_CALLER), "refuse"
+
+
+def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> Loaded:
+    import hashlib
+
+    from piecework.spec import named_encoding, named_pre_tokenizer
+
+    options.reject_unused(("encoding",), "a named encoding, which contains this setting")
+    encoding = named_encoding(str(options.encoding))
+    found = hashlib.sha256(data).hexdigest()
+    if found != encoding.sha256:
+        expected = f"{encoding.sha256}, the digest of the published {encoding.rank_file}"
+        raise FormatError(f"{source}: sha256", found, expected)
+    pipeline = _pipeline_json(named_pre_tokenizer(encoding.pattern))
+    special = list(encoding.special_tokens.items())
+    return read_tiktoken(data, source, pipeline, special), "refuse"
+
+
+# ---- helpers
+
+
+def pre_tokenizer_for(pattern: str | tuple[str, ...]) -> PreTokenizer:
+    r"""Return the byte-level pre-tokenizer of a named pattern, or of regular expressions.
+
+    >>> from piecework.spec import NAMED_PATTERNS
+    >>> pre_tokenizer_for("qwen3") == pre_tokenizer_for(NAMED_PATTERNS["qwen3"])
+    True
+    """
+    from piecework.spec import NAMED_PATTERNS, named_pre_tokenizer, split_bytes
+
+    if isinstance(pattern, str):
+        known = pattern in NAMED_PATTERNS
+        return named_pre_tokenizer(pattern) if known else split_bytes((pattern,))
+    return split_bytes(tuple(pattern))
+
+
+def warned(core: Core, data: bytes, source: str, origin: str, stacklevel: int) -> Core:
+    """Return the core, after a `FormatWarning` for each probable mistake in its file."""
+    for message in core.warnings(origin, data):
+        import warnings
+
+        from piecework.errors import FormatWarning
+
+        warnings.warn(f"{source}: {message}", FormatWarning, stacklevel=stacklevel + 1)
+    return core
+
+
+def _pipeline_json(pre_tokenizer: PreTokenizer) -> bytes:
+    import json
+
+    return json.dumps({"pre_tokenizer": pre_tokenizer.to_json()}).encode()
+
+
+READERS: dict[str, Callable[[bytes, str, LoadOptions], Loaded]] = {
+    TOKENIZER_JSON: read_tokenizer_json,
+    TEKKEN_JSON: read_tekken_json,
+    PIECEWORK_FILE: read_piecework_file,
+    VOCAB_JSON: reject_vocab_json,
+    VOCAB_TXT: read_vocab_txt,
+    CLIP_MERGES: read_clip_merges,
+    MERGES_TXT: reject_merges_txt,
+    VOCAB_MERGES: read_vocabulary_and_merges,
+    SENTENCEPIECE_MODEL: read_sentencepiece_model,
+    TIKTOKEN_RANKS: read_tiktoken_ranks,
+}

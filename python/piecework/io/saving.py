@@ -1,0 +1,126 @@
+"""Save a tokenizer: choose the format by the name of the file, and write it atomically.
+
+To add a format, add its suffix to `TOKENIZER_FORMATS` and its function to `_WRITERS`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from piecework._core import (
+    write_cache,
+    write_sentencepiece,
+    write_sentencepiece_vocab,
+    write_tiktoken,
+    write_vocab_merges,
+)
+from piecework._internal.validation import PathLike, path_text
+from piecework.errors import ArgumentError
+from piecework.io.atomic_files import whole_file
+from piecework.io.format_readers import piecework_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from piecework.tokenizer import Tokenizer
+
+# Suffix of a tokenizer file -> the name of its format in help texts and messages.
+TOKENIZER_FORMATS = {
+    ".json": "tokenizer.json",
+    ".txt": "vocab.txt",
+    ".model": "SentencePiece .model",
+    ".vocab": "SentencePiece .vocab",
+    ".tiktoken": "tiktoken ranks",
+    ".pwc": "compiled cache",
+    ".piecework": "piecework file",
+}
+
+
+def save_tokenizer(tokenizer: Tokenizer, path: PathLike, merges: PathLike | None = None) -> None:
+    """Write a tokenizer file; the suffix of `path` selects the format.
+
+    >>> import pathlib, tempfile
+    >>> import piecework as pw
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vocab.txt"
+    >>> save_tokenizer(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})), path)
+    >>> path.read_text()
+    '[UNK]\\nhug\\n'
+
+    With `merges`, or if `path` is a directory, writes `vocab.json` and `merges.txt`. A failure leaves the
+    old file unchanged. Raises what `Tokenizer.save` documents.
+    """
+    target = path_text(path)
+    if merges is None:
+        check_tokenizer_path(target)
+        if os.path.isdir(target):
+            target, merges = os.path.join(target, "vocab.json"), os.path.join(target, "merges.txt")
+    if merges is not None:
+        _save_vocab_and_merges(tokenizer, target, merges)
+        return
+    with whole_file(target) as temporary:
+        temporary.write_bytes(tokenizer_bytes(tokenizer, _suffix_of(target)))
+
+
+def tokenizer_bytes(tokenizer: Tokenizer, suffix: str) -> bytes:
+    """Return the content of the file that `save_tokenizer` writes under a suffix, such as ".model".
+
+    >>> import piecework as pw
+    >>> tokenizer_bytes(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})), ".txt")
+    b'[UNK]\\nhug\\n'
+    """
+    return _WRITERS[suffix](tokenizer)
+
+
+def check_tokenizer_path(path: str) -> None:
+    """Raise `ArgumentError` unless `path` is a directory or a file name that selects a format."""
+    if os.path.isdir(path):
+        return
+    if path.endswith(tuple(filter(None, (os.sep, os.altsep)))):
+        expected = f"a directory that exists, or a file such as {path}tokenizer.json"
+        raise ArgumentError("path", f"{path!r}, which does not exist", expected)
+    name = os.path.basename(path)
+    suffix = os.path.splitext(name)[1]
+    if suffix and suffix not in TOKENIZER_FORMATS:
+        expected = f"a name that ends in one of {', '.join(TOKENIZER_FORMATS)}"
+        raise ArgumentError("path", repr(name), expected)
+
+
+def tokenizer_format_of(path: str) -> str:
+    """Return the name of the format in which a tokenizer is written under `path`.
+
+    >>> tokenizer_format_of("model.tiktoken")
+    'tiktoken ranks'
+    """
+    return (
+        "vocab.json with merges.txt" if os.path.isdir(path) else TOKENIZER_FORMATS[_suffix_of(path)]
+    )
+
+
+def _suffix_of(path: str) -> str:
+    return next((suffix for suffix in TOKENIZER_FORMATS if path.endswith(suffix)), ".json")
+
+
+def _save_vocab_and_merges(tokenizer: Tokenizer, vocab_path: str, merges_path: PathLike) -> None:
+    vocab, merges = write_vocab_merges(tokenizer._core)
+    with whole_file(vocab_path) as vocab_file, whole_file(merges_path) as merges_file:
+        vocab_file.write_bytes(vocab)
+        merges_file.write_bytes(merges)
+
+
+def _piecework_file(tokenizer: Tokenizer) -> bytes:
+    from piecework.spec.custom import refuse_custom_stages
+
+    refuse_custom_stages(tokenizer.spec.normalizer, tokenizer.spec.pre_tokenizer)
+    return piecework_file(tokenizer._core, tokenizer._special_in_text)
+
+
+_WRITERS: dict[str, Callable[[Tokenizer], bytes]] = {
+    ".json": lambda tokenizer: tokenizer.to_json().encode(),
+    ".txt": lambda tokenizer: tokenizer._core.to_vocab_txt(),
+    ".model": lambda tokenizer: write_sentencepiece(tokenizer._core),
+    ".vocab": lambda tokenizer: write_sentencepiece_vocab(tokenizer._core),
+    ".tiktoken": lambda tokenizer: write_tiktoken(tokenizer._core),
+    ".pwc": lambda tokenizer: write_cache(tokenizer._core, tokenizer._special_in_text, b""),
+    ".piecework": _piecework_file,
+}

@@ -1,0 +1,82 @@
+"""The bytes of a tokenizer file: find it in a directory, read it, decompress gzip."""
+
+from __future__ import annotations
+
+import os
+
+from piecework._core import is_cache
+from piecework.errors import ArgumentError, FileError, FormatError
+from piecework.io.load_options import LoadOptions, shortened
+from piecework.io.read_file import reason
+
+_VOCAB_AND_MERGES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+_GZIP_MAGIC = b"\x1f\x8b"
+_MAX_DECOMPRESSED_BYTES = 1 << 29
+_HEAD_BYTES = 8
+
+
+def files_of_directory(source: str, options: LoadOptions) -> tuple[str, LoadOptions]:
+    """Return the tokenizer file in a directory, and the options with its merges file.
+
+    A path that is not a directory is returned unchanged. Raises `FileError` for a directory without
+    a tokenizer.
+    """
+    if not os.path.isdir(source):
+        return source, options
+    whole = _file_in(source, "tokenizer.json")
+    if whole is not None:
+        return whole, options
+    for names in _VOCAB_AND_MERGES:
+        vocab, merges = (_file_in(source, name) for name in names)
+        if vocab is not None and merges is not None:
+            return vocab, _with_merges(options, merges)
+    expected = "tokenizer.json, vocab.json with merges.txt, or encoder.json with vocab.bpe in it"
+    raise FileError(source, "a directory", expected)
+
+
+def source_bytes(source: str) -> bytes:
+    """Return the bytes of a file as stored; of a compiled cache, which the core maps, the first 8."""
+    try:
+        with open(source, "rb", buffering=0) as file:
+            head = file.read(_HEAD_BYTES) or b""
+            if is_cache(head):
+                return head
+            if file.seekable():
+                # One read of the whole file needs no copy to join it with the head.
+                file.seek(0)
+                head = b""
+            return head + file.read()
+    except OSError as error:
+        raise FileError(source, reason(error), "a tokenizer file") from error
+
+
+def gunzipped(data: bytes, source: str) -> bytes:
+    """Return the decompressed bytes of a gzip file, and other data unchanged.
+
+    Raises `FormatError` for damaged data and for more than 512 MiB.
+    """
+    if not data.startswith(_GZIP_MAGIC):
+        return data
+    import gzip
+    import zlib
+
+    try:
+        with gzip.open(source) as stream:
+            decompressed = stream.read(_MAX_DECOMPRESSED_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(source, f"damaged gzip data: {error}", "a complete file") from error
+    if len(decompressed) > _MAX_DECOMPRESSED_BYTES:
+        raise FormatError(source, "over 512 MiB when decompressed", "a tokenizer file")
+    return decompressed
+
+
+def _file_in(folder: str, name: str) -> str | None:
+    path = os.path.join(folder, name)
+    return path if os.path.isfile(path) else None
+
+
+def _with_merges(options: LoadOptions, merges: str) -> LoadOptions:
+    if options.merges is not None:
+        expected = "None for a directory that holds both files"
+        raise ArgumentError("merges", shortened(options.merges), expected)
+    return options.with_merges(merges)

@@ -1,0 +1,88 @@
+"""Saving picks the format by the name of the file, and a failure leaves the old file unchanged."""
+
+from __future__ import annotations
+
+import typing
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import piecework as pw
+from piecework.io.saving import (
+    TOKENIZER_FORMATS,
+    save_tokenizer,
+    tokenizer_bytes,
+    tokenizer_format_of,
+)
+
+SUFFIXES = {
+    ".json": "tokenizer.json",
+    ".txt": "vocab.txt",
+    ".pwc": "compiled cache",
+    ".piecework": "piecework file",
+    "": "tokenizer.json",
+}
+
+
+@pytest.fixture
+def wordpiece() -> pw.Tokenizer:
+    return pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
+
+
+@pytest.fixture
+def bpe() -> pw.Tokenizer:
+    return pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "hu": 2}, (("h", "u"),)))
+
+
+@pytest.mark.parametrize(("suffix", "format"), SUFFIXES.items())
+def test_suffix_selects_the_format(
+    tmp_path: Path, wordpiece: pw.Tokenizer, suffix: str, format: str
+) -> None:
+    path = tmp_path / f"saved{suffix}"
+    save_tokenizer(wordpiece, path)
+    assert tokenizer_format_of(str(path)) == format
+    assert pw.analysis.file_format(path) == format
+    assert pw.Tokenizer.load(path, compiled_cache=True).encode("hugs").ids == [1, 2]
+
+
+def test_every_suffix_has_a_writer(wordpiece: pw.Tokenizer) -> None:
+    for suffix in TOKENIZER_FORMATS:
+        with suppress(pw.errors.PieceworkError):  # WordPiece has no ranks and no pieces
+            assert tokenizer_bytes(wordpiece, suffix)
+
+
+def test_directory_gets_vocab_json_and_merges_txt(tmp_path: Path, bpe: pw.Tokenizer) -> None:
+    save_tokenizer(bpe, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["merges.txt", "vocab.json"]
+    assert tokenizer_format_of(str(tmp_path)) == pw.analysis.file_format(tmp_path)
+
+
+def test_merges_names_the_second_file(tmp_path: Path, bpe: pw.Tokenizer) -> None:
+    save_tokenizer(bpe, tmp_path / "a", merges=tmp_path / "b")
+    assert (tmp_path / "b").read_text().endswith("h u\n")
+
+
+@pytest.mark.parametrize("name", ["a.jsonn", "missing/"])
+def test_unusable_name_is_an_error_before_anything_is_written(
+    tmp_path: Path, wordpiece: pw.Tokenizer, name: str
+) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match=r"^path: found "):
+        save_tokenizer(wordpiece, f"{tmp_path}/{name}")
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_format_that_cannot_contain_the_tokenizer_leaves_the_old_file(
+    tmp_path: Path, wordpiece: pw.Tokenizer
+) -> None:
+    path = tmp_path / "old.tiktoken"
+    path.write_text("old")
+    with pytest.raises(pw.errors.PieceworkError):
+        save_tokenizer(wordpiece, path)
+    assert path.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_path_that_is_no_path_is_a_typed_error(wordpiece: pw.Tokenizer) -> None:
+    with pytest.raises(pw.errors.InputTypeError, match="path: found int"):
+        save_tokenizer(wordpiece, typing.cast("typing.Any", 3))
