@@ -11,25 +11,21 @@ text is encoded into `Encoding` and `Batch`, and decoded again.
 
 from __future__ import annotations
 
-try:
-    from piecework._core import UNICODE_VERSION, __version__
-except ModuleNotFoundError as error:  # pragma: no cover - only in a broken checkout
-    raise ImportError("piecework's extension module is missing: run `make build`") from error
-
-from piecework.batch import Batch
-from piecework.encoding import Encoding
 from piecework.errors import PieceworkError
-from piecework.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from piecework import analysis, errors, export, spec, train, vocabulary
+    from piecework._core import UNICODE_VERSION, __version__
+    from piecework.batch import Batch
+    from piecework.encoding import Encoding
     from piecework.export import EncodedFiles, encode_files
     from piecework.normalization_rules import NormalizationRules
     from piecework.sampling import Sampling, Segmentation
     from piecework.spec import TokenizerSpec
+    from piecework.tokenizer import Tokenizer
     from piecework.train import (
         BPETrainer,
         ByteBPETrainer,
@@ -67,9 +63,15 @@ _HOMES = {
     "vocabulary": ("IdMap",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+# These names need the extension module. The first use of one imports them all, so that
+# `piecework.reference` also runs without the extension module.
+_CORE_NAMES = ("UNICODE_VERSION", "Batch", "Encoding", "Tokenizer", "__version__")
 
 
 def __getattr__(name: str) -> Any:
+    if name in _CORE_NAMES:
+        _import_core_names()
+        return globals()[name]
     from importlib import import_module
 
     if name in _MODULES:
@@ -79,6 +81,21 @@ def __getattr__(name: str) -> Any:
         globals()[name] = value
         return value
     raise AttributeError(f"module 'piecework' has no attribute {name!r}")
+
+
+def _import_core_names() -> None:
+    """Import the names of `_CORE_NAMES` into this module."""
+    try:
+        from piecework._core import UNICODE_VERSION, __version__
+    except ModuleNotFoundError as error:
+        raise ImportError("piecework's extension module is missing: run `make build`") from error
+    from piecework.batch import Batch
+    from piecework.encoding import Encoding
+    from piecework.tokenizer import Tokenizer
+
+    for value in (Batch, Encoding, Tokenizer):
+        globals()[value.__name__] = value
+    globals().update(UNICODE_VERSION=UNICODE_VERSION, __version__=__version__)
 
 
 def __dir__() -> list[str]:
