@@ -470,7 +470,7 @@ CHARS = pw.spec.Char({"[UNK]": 0})
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: pw.Tokenizer("model"), 'model: found "model"'),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer("model"), "model: found str"),  # type: ignore[arg-type]
         (lambda: pw.Tokenizer(pw.spec.Char(None)), "vocab: found NoneType"),  # type: ignore[arg-type]
         (lambda: pw.Tokenizer(pw.spec.Char({"\ud800": 0})), "lone surrogate"),
         (lambda: pw.Tokenizer(CHARS, normalizer="nfc"), 'normalizer: found "nfc"'),  # type: ignore[arg-type]

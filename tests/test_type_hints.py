@@ -96,9 +96,9 @@ def test_signatures_evaluate_as_libraries_evaluate_them() -> None:
 def test_resolving_needs_nothing_imported_before() -> None:
     code = """
 import piecework as pw, typing
-print(typing.get_type_hints(pw.Tokenizer.load)["return"].__name__)
+print(typing.get_type_hints(pw.Tokenizer.encode)["return"].__name__)
 print(typing.get_type_hints(pw.Tokenizer.extend)["corpus"])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split()[0] == "Tokenizer"
+    assert done.stdout.split()[0] == "Encoding"
     assert "Counts" in done.stdout

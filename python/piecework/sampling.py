@@ -6,6 +6,7 @@ import math
 import secrets
 from dataclasses import dataclass
 
+from piecework._core import Core, entropy, scores, segmentations
 from piecework._internal.lazy import hints
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
@@ -137,3 +138,88 @@ def check_segmentations(name: str, value: object) -> None:
 def _check_number(name: str, value: object, kinds: tuple[type, ...], expected: str) -> None:
     if isinstance(value, bool) or not isinstance(value, kinds):
         raise InputTypeError(name, type(value).__name__, expected)
+
+
+def list_segmentations(
+    core: Core, text: str, n: int, *, add_special_tokens: bool, parse_special: list[int] | None
+) -> list[Segmentation]:
+    """Return the `n` best segmentations of a text, the best first."""
+    check_segmentations("n", n)
+    return _segmentations(core, text, n, None, add_special_tokens, parse_special)
+
+
+def draw_segmentations(
+    core: Core,
+    text: str,
+    n: int,
+    sampling: Sampling | None,
+    *,
+    replacement: bool,
+    include_best: bool,
+    add_special_tokens: bool,
+    parse_special: list[int] | None,
+) -> list[Segmentation]:
+    """Draw `n` segmentations of a text, with or without replacement."""
+    check_segmentations("n", n)
+    if include_best and replacement:
+        raise ArgumentError("include_best", "True, with replacement", "replacement=False")
+    if not isinstance(sampling, Sampling | None):
+        raise InputTypeError("sampling", type(sampling).__name__, "Sampling or None")
+    sampling = sampling or Sampling()
+    if sampling.nbest_size is not None and sampling.nbest_size >= 0:
+        expected = "None: samples are drawn from all segmentations"
+        raise ArgumentError("sampling.nbest_size", str(sampling.nbest_size), expected)
+    drawn = resolved(sampling, core.dropout, core.scores_segmentations)
+    return _segmentations(
+        core, text, n, drawn, add_special_tokens, parse_special, replacement, include_best
+    )
+
+
+def segmentation_entropy(
+    core: Core, text: str, alpha: float, *, parse_special: list[int] | None
+) -> float:
+    """Return the entropy of the segmentations of a text, in nats."""
+    check_alpha(alpha)
+    return entropy(core, text, alpha=float(alpha), parse_special=parse_special)
+
+
+def score_of_text(core: Core, text: str, parse_special: list[int] | None) -> float:
+    """Return the score of the best segmentation of a text."""
+    return _segmentations(core, text, 1, None, False, parse_special)[0].score
+
+
+def score_of_ids(core: Core, ids: list[int]) -> float:
+    """Return the sum of the scores of ids."""
+    if not core.scores_segmentations:
+        raise ArgumentError("model", "a model that does not score segmentations", "a Unigram model")
+    found = scores(core, ids)
+    for index, (id, score) in enumerate(zip(ids, found, strict=True)):
+        if score is None and core.id_to_token(id) is None:
+            raise ArgumentError(f"text[{index}]", str(id), "an id of the vocabulary")
+    return math.fsum(score or 0.0 for score in found)
+
+
+def _segmentations(
+    core: Core,
+    text: str,
+    n: int,
+    drawn: hints.Drawn | None,
+    add_special_tokens: bool,
+    parse_special: list[int] | None,
+    replacement: bool = True,
+    include_best: bool = False,
+) -> list[Segmentation]:
+    found = segmentations(
+        core,
+        text,
+        n,
+        sampling=drawn,
+        replacement=replacement,
+        include_best=include_best,
+        add_special_tokens=add_special_tokens,
+        parse_special=parse_special,
+    )
+    return [
+        Segmentation(Encoding.of(raw, text), score, log_probability, log_inclusion)
+        for raw, score, log_probability, log_inclusion in found
+    ]

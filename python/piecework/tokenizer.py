@@ -1,43 +1,75 @@
-"""The tokenizer: make one, turn text into ids and back, look at its vocabulary, save it."""
+"""The tokenizer: load or train one, encode text into ids, decode ids, inspect its vocabulary, save it.
+
+`Tokenizer` is a frame around a compiled core: each method checks its arguments and calls a function of the
+folder that does the work (`io`, `train`, `vocabulary`, `sampling`) or a method of the core.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from piecework._core import (
-    Core,
-    TextColumn,
-    TextEncoder,
-    find_special,
-)
-from piecework._internal.cached_property import cached_property
+from piecework._core import Core, TextColumn, TextEncoder
+from piecework._internal.foreign_names import NamedElsewhere, unknown_name
 from piecework._internal.lazy import hints, np, pw, typing
+from piecework._internal.special_tokens import (
+    checked_special_in_text,
+    recognized_ids,
+    refuse_special,
+)
 from piecework._internal.text_columns import text_rows
 from piecework._internal.threads import thread_count
-from piecework._internal.validation import PathLike, id_list, listed
-from piecework.adaptable import Adaptable, checked_special_in_text
+from piecework._internal.validation import (
+    PathLike,
+    check_bytes,
+    check_choice,
+    check_size,
+    check_stage,
+    id_list,
+    listed,
+)
 from piecework.batch import Batch, Filling
 from piecework.decode_stream import DecodeStream, DecodeStreams
 from piecework.encoding import Encoding
-from piecework.errors import ArgumentError, FormatError, InputTypeError, SpecialTokenError
+from piecework.errors import ArgumentError, FormatError, InputTypeError
 from piecework.io.format_readers import warned
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer
-from piecework.resizable import Resizable
-from piecework.segmentable import Segmentable
-from piecework.trainable import Trainable
 
-_ROLES = {
-    "bos_token": ("<s>", "<|begin_of_text|>", "<bos>"),
-    "eos_token": ("</s>", "<|end_of_text|>", "<|endoftext|>", "<eos>"),
-    "sep_token": ("[SEP]", "<sep>"),
-    "pad_token": ("[PAD]", "<pad>"),
-    "cls_token": ("[CLS]", "<cls>"),
-    "mask_token": ("[MASK]", "<mask>"),
-}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    AnyTokenizer = typing.TypeVar("AnyTokenizer", bound="Tokenizer")
+
+_PAD_TOKENS = ("[PAD]", "<pad>")
 
 
-class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
+class RoleToken:
+    """An attribute of `Tokenizer`: the special token of a role, or None where none is declared."""
+
+    def __init__(self, role: str) -> None:
+        self._role = role
+        self.__doc__ = (
+            f"The `{role}`, None if the tokenizer declares none; see `special_tokens_map`."
+        )
+
+    def __get__(self, tokenizer: Tokenizer | None, owner: type | None = None) -> str | None:
+        return None if tokenizer is None else tokenizer.special_tokens_map.get(self._role)
+
+
+class RoleId:
+    """An attribute of `Tokenizer`: the id of the special token of a role, or None."""
+
+    def __init__(self, role: str) -> None:
+        self._role = role
+        self.__doc__ = f"The id of the `{role}`, None if the tokenizer declares none."
+
+    def __get__(self, tokenizer: Tokenizer | None, owner: type | None = None) -> int | None:
+        if tokenizer is None:
+            return None
+        token = tokenizer.special_tokens_map.get(self._role)
+        return None if token is None else tokenizer.token_to_id(token)
+
+
+class Tokenizer(metaclass=NamedElsewhere):
     """Turn text into subword ids and back.
 
     >>> import piecework as pw
@@ -45,11 +77,19 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
     >>> tok.encode("Hugs!").tokens
     ['[CLS]', 'hugs', '[UNK]', '[SEP]']
 
-    Immutable: `with_...` methods return a new tokenizer. One tokenizer serves any number of threads,
+    A tokenizer is immutable: `with_...` methods return a new one. Any number of threads can share it. It
     survives fork, pickles, and compares and hashes by content.
     """
 
-    # ---- making one
+    _core: Core
+    _functions: tuple[Callable[[str], typing.Any], ...]
+    _special_in_text: pw.spec.SpecialInText
+    _roles: dict[str, str | None]
+    _all_roles: dict[str, str] | None
+    _spec: pw.TokenizerSpec | None
+    _is_plain: bool
+
+    # ---- make one
 
     def __init__(
         self,
@@ -66,6 +106,10 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
     ) -> None:
         from piecework.spec import TokenizerSpec
 
+        if isinstance(model, str | bytes):
+            raise InputTypeError(
+                "model", type(model).__name__, "a spec.Model; for a file Tokenizer.load"
+            )
         spec = TokenizerSpec(
             model=model,
             normalizer=normalizer,
@@ -77,7 +121,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
             padding=padding,
         )
         text, functions = spec.to_core()
-        self._hold(_compiled(text, functions), checked_special_in_text(special_in_text), functions)
+        self._set(_compiled(text, functions), checked_special_in_text(special_in_text), functions)
 
     @classmethod
     def load(
@@ -90,7 +134,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         pattern: str | tuple[str, ...] | None = None,
         special_tokens: Mapping[str, int] | Collection[str] | None = None,
         compiled_cache: bool | PathLike = False,
-    ) -> Tokenizer:
+    ) -> hints.Self:
         """Read a tokenizer file of any format, told by its content, gzip or not.
 
         - `tokenizer.json`, `tekken.json`, CLIP's `bpe_simple_vocab_16e6.txt`: say everything themselves.
@@ -118,11 +162,15 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         the field or line, `VocabularyError`, and `ArgumentError` for what the format lacks or does not take.
         Warns with `FormatWarning` of what works and is probably a mistake.
         """
+        from piecework.io.roles_file import configured_roles
+
         options = LoadOptions(lowercase, merges, encoding, pattern, special_tokens)
-        return cls._of(*read_tokenizer(path, options, compiled_cache))
+        tokenizer = cls._of(*read_tokenizer(path, options, compiled_cache))
+        tokenizer._roles = configured_roles(path, tokenizer.token_to_id)
+        return tokenizer
 
     @classmethod
-    def from_spec(cls, spec: pw.TokenizerSpec) -> Tokenizer:
+    def from_spec(cls, spec: pw.TokenizerSpec) -> hints.Self:
         """Compile a specification.
 
         >>> import piecework as pw
@@ -137,7 +185,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         return cls._of(_compiled(text, functions), special_in_text, functions)
 
     @classmethod
-    def from_json(cls, text: str) -> Tokenizer:
+    def from_json(cls, text: str) -> hints.Self:
         """Compile the text of a `tokenizer.json`.
 
         Raises `FormatError` with the field and `VocabularyError`; warns with `FormatWarning` of what works
@@ -147,13 +195,182 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
             raise InputTypeError("text", type(text).__name__, "str")
         return cls._of(warned(_compiled(text, ()), b"", "text", "document", 2))
 
+    # ---- train
+
+    @classmethod
+    def train(
+        cls,
+        files: PathLike | Sequence[PathLike],
+        trainer: pw.train.Trainer | None = None,
+        *,
+        model: str | None = None,
+        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
+        field: str | None = None,
+        errors: typing.Literal["replace", "strict"] = "replace",
+        num_threads: int | None = None,
+        show_progress: bool = False,
+        **settings: hints.Unpack[pw.train.TrainSettings],
+    ) -> hints.Self:
+        """Learn a tokenizer from files: plain text or JSONL, plain, gzip or zstd; directories; `-`.
+
+        `model` is "wordpiece" (if nothing is said), "bpe", "byte-bpe", "unigram", "sentencepiece", "word"
+        or "char", the settings are those of its trainer: `vocab_size`, `min_frequency`, ...; or give the
+        trainer itself. `preset` names the pipeline around the model (`piecework.train.PRESETS`:
+        "bert-uncased", "gpt2", ...) or is a `Preset` of your own; of SentencePiece's ("t5", "llama",
+        "albert", "xlnet" of `SENTENCEPIECE_PRESETS`) it names the settings of `SentencePieceTrainer`, of
+        which `model` can then be another type. `field` is the text field of JSON lines (None: "text");
+        stdin is read as JSON lines if it is given. The result does not depend on `num_threads`.
+        `show_progress` draws bars on a terminal, and prints a line every 30 seconds elsewhere.
+
+        Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
+        """
+        from piecework.train.plan import Plan
+        from piecework.train.runs import spec_from_files
+
+        plan = Plan.of(trainer, model, preset, settings)
+        spec = spec_from_files(
+            files,
+            plan,
+            cls._tokens_of,
+            field=field,
+            errors=errors,
+            num_threads=num_threads,
+            show_progress=show_progress,
+        )
+        return cls.from_spec(spec)
+
+    @classmethod
+    def train_from_iterator(
+        cls,
+        texts: Iterable[str],
+        trainer: pw.train.Trainer | None = None,
+        *,
+        model: str | None = None,
+        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
+        num_threads: int | None = None,
+        show_progress: bool = False,
+        **settings: hints.Unpack[pw.train.TrainSettings],
+    ) -> hints.Self:
+        """Learn a tokenizer from texts, each a string.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
+        >>> tok.get_vocab_size()
+        5
+        """
+        from piecework.train.plan import Plan
+        from piecework.train.runs import spec_from_texts
+
+        plan = Plan.of(trainer, model, preset, settings)
+        spec = spec_from_texts(
+            texts, plan, cls._tokens_of, num_threads=num_threads, show_progress=show_progress
+        )
+        return cls.from_spec(spec)
+
+    @classmethod
+    def train_from_counts(
+        cls,
+        counts: pw.Counts,
+        trainer: pw.train.Trainer | None = None,
+        *,
+        model: str | None = None,
+        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
+        num_threads: int | None = None,
+        show_progress: bool = False,
+        **settings: hints.Unpack[pw.train.TrainSettings],
+    ) -> hints.Self:
+        """Learn a tokenizer from word counts, wherever they were made."""
+        from piecework.train.plan import Plan
+        from piecework.train.runs import spec_from_counts
+
+        plan = Plan.of(trainer, model, preset, settings)
+        spec = spec_from_counts(counts, plan, num_threads=num_threads, show_progress=show_progress)
+        return cls.from_spec(spec)
+
+    def train_new_from_iterator(
+        self,
+        texts: Iterable[str],
+        vocab_size: int,
+        *,
+        num_threads: int | None = None,
+        show_progress: bool = False,
+        **settings: hints.Unpack[pw.train.RetrainSettings],
+    ) -> hints.Self:
+        """Learn a new vocabulary for the same pipeline, model kind and special tokens."""
+        from piecework.train.runs import retrained_spec
+
+        spec = retrained_spec(
+            self.spec,
+            texts,
+            vocab_size,
+            num_threads=num_threads,
+            show_progress=show_progress,
+            **settings,
+        )
+        return self._derived(spec)
+
+    @classmethod
+    def _tokens_of(cls, spec: pw.TokenizerSpec, texts: Sequence[str]) -> list[list[str]]:
+        tokenizer = cls.from_spec(spec)
+        return [tokenizer.encode(text).tokens for text in texts]
+
     # ---- text to ids
 
-    # `encode` is that of `TextEncoder`, which leaves to `_encode_otherwise` what is not one plain text.
+    def encode(
+        self,
+        text: str | Sequence[str],
+        pair: str | Sequence[str] | None = None,
+        *,
+        add_special_tokens: bool = True,
+        is_pretokenized: bool = False,
+        parse_special: bool | Collection[str] | None = None,
+        sampling: pw.Sampling | None = None,
+    ) -> Encoding:
+        """Encode one text, or a text and its pair.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
+        >>> encoding = tok.encode("hugs")
+        >>> encoding.ids, encoding.tokens, encoding.offsets
+        ([1, 2], ['hug', '##s'], [(0, 3), (3, 4)])
+
+        `add_special_tokens` applies the post-processor, for instance `[CLS]` and `[SEP]`.
+
+        With `is_pretokenized`, text and pair are sequences of words. Each word is normalized and split
+        further; `word_ids` count the words given, and offsets start at 0 in each word.
+
+        `parse_special` says which special tokens are recognized where they are written in the text: all
+        (True, as in `tokenizers`), none (False, the safe choice for untrusted text), or those of a
+        collection. None follows the tokenizer: most recognize all; those loaded from `.tiktoken` ranks
+        raise `SpecialTokenError` (see `spec.TokenizerSpec.special_in_text`).
+
+        `sampling` draws the segmentation of a BPE or Unigram model at random. A BPE model with `dropout`
+        draws by itself, from fresh randomness, unless `Sampling(alpha=0)` is given.
+
+        Offsets count characters of the original text. Raises `InputTypeError` unless the text is a string
+        (or, with `is_pretokenized`, a sequence of strings).
+        """
+        if (
+            self._is_plain
+            and pair is None
+            and parse_special is None
+            and sampling is None
+            and not is_pretokenized
+        ):
+            return self._encode_text(text, add_special_tokens=add_special_tokens)
+        raw = self._core.encode(
+            text,
+            pair,
+            add_special_tokens=add_special_tokens,
+            is_pretokenized=is_pretokenized,
+            parse_special=self._recognized(parse_special, [text] if pair is None else [text, pair]),
+            sampling=self._drawn(sampling),
+        )
+        return Encoding.of(raw, text, pair)
 
     def encode_batch(
         self,
-        texts: hints.Texts | Sequence[Sequence[str]],
+        texts: hints.Texts | Sequence[Sequence[str]] | Sequence[tuple[str, str]],
         pairs: hints.Texts | Sequence[Sequence[str]] | None = None,
         *,
         add_special_tokens: bool = True,
@@ -164,16 +381,21 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         overflow: bool = False,
         num_threads: int | None = None,
     ) -> Batch:
-        """Encode many texts into flat columns, on `num_threads` threads (None: one a processor).
+        """Encode many texts into flat columns, on `num_threads` threads (None: one for each CPU).
 
-        The other settings are those of `encode`. `texts` are a sequence of strings, or a column that is
-        read where it lies: Arrow strings, `large` ones and views as pyarrow, polars and others lend them
-        (the Arrow PyCapsule interface), or a numpy array of bytes, which hold UTF-8.
+        The other settings are those of `encode`. `texts` is a sequence of strings, or a column that is
+        read without a copy: Arrow strings (also `large` strings and string views) of pyarrow, polars and
+        other libraries with the Arrow PyCapsule interface, or a numpy array of UTF-8 bytes.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
         >>> tok.encode_batch(["ab", "b"]).to_lists()
         [[1, 2], [2]]
+
+        Pairs are tuples, or a second sequence `pairs`.
+
+        >>> tok.encode_batch([("ab", "b"), ("a", "a")]).to_lists()
+        [[1, 2, 2], [1, 1]]
 
         `offsets=True` also keeps the columns `offsets`, `word_ids`, `sequence_ids` and
         `special_tokens_mask`, in the units of `encode`.
@@ -194,6 +416,8 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         An item that is not a string, or a null, raises `InputTypeError` naming its index, bytes that are
         not UTF-8 `InvalidUtf8Error`.
         """
+        if pairs is None and not is_pretokenized:
+            texts, pairs = _split_pairs(texts)
         rows_of: Callable[[typing.Any, str], typing.Any] = listed if is_pretokenized else text_rows
         first = rows_of(texts, "texts")
         second = None if pairs is None else rows_of(pairs, "pairs")
@@ -202,7 +426,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
             second,
             add_special_tokens=add_special_tokens,
             is_pretokenized=is_pretokenized,
-            parse_special=self._selected(parse_special, first, second or ()),
+            parse_special=self._recognized(parse_special, first, second or ()),
             sampling=self._drawn(sampling),
             offsets=offsets,
             overflow=overflow,
@@ -250,7 +474,7 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         return self._core.count_batch(
             rows,
             add_special_tokens=add_special_tokens,
-            parse_special=self._selected(parse_special, rows),
+            parse_special=self._recognized(parse_special, rows),
             sampling=self._drawn(sampling),
             num_threads=thread_count(num_threads),
         )
@@ -262,6 +486,134 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
     def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
         """Normalize and split a text: words with their character spans in the text as given."""
         return self._core.pre_tokenize(text)
+
+    # ---- segmentations of a Unigram model
+
+    def encode_nbest(
+        self,
+        text: str,
+        n: int,
+        *,
+        add_special_tokens: bool = True,
+        parse_special: bool | Collection[str] | None = None,
+    ) -> list[pw.Segmentation]:
+        """List the `n` best segmentations of a text by a Unigram model, the best first.
+
+        >>> import math
+        >>> import piecework as pw
+        >>> counts = {"h": 15, "u": 36, "g": 20, "s": 5, "ug": 20, "hug": 15}
+        >>> pieces = tuple((piece, math.log(count / 111)) for piece, count in counts.items())
+        >>> tok = pw.Tokenizer(pw.spec.Unigram(pieces))
+        >>> for segmentation in tok.encode_nbest("hugs", 3):
+        ...     print(segmentation)
+        Segmentation(hug s, score=-5.10157)
+        Segmentation(h ug s, score=-6.81537)
+        Segmentation(h u g s, score=-7.94138)
+
+        Fewer where there are no more. `n` is at most 1,024, and less for texts above 8 KiB: all listed
+        together cover at most 8 MiB. The first is the one of `encode`; others with the same score come
+        in an order that is not promised. A native `.model` lists what `sentencepiece` lists, in its
+        order, by 32-bit sums, which may put an equal before the one of `encode`. Segmentations are of
+        the whole text: where a pre-tokenizer makes several words, those of the words are combined. A
+        run of unknown characters is one token and counts by characters.
+
+        Raises `ArgumentError` for other models and for an `n` that is too large.
+        """
+        from piecework.sampling import list_segmentations
+
+        return list_segmentations(
+            self._core,
+            text,
+            n,
+            add_special_tokens=add_special_tokens,
+            parse_special=self._recognized(parse_special, [text]),
+        )
+
+    def encode_samples(
+        self,
+        text: str,
+        n: int,
+        sampling: pw.Sampling | None = None,
+        *,
+        replacement: bool = True,
+        include_best: bool = False,
+        add_special_tokens: bool = True,
+        parse_special: bool | Collection[str] | None = None,
+    ) -> list[pw.Segmentation]:
+        """Draw `n` segmentations of a text by a Unigram model, and say how likely each was.
+
+        >>> import piecework as pw
+        >>> scored = (("a", -1.0), ("b", -1.0), ("ab", -1.5))
+        >>> tok = pw.Tokenizer(pw.spec.Unigram(scored))
+        >>> samples = tok.encode_samples("ab", 2, pw.Sampling(alpha=1, seed=4), replacement=False)
+        >>> sorted((s.encoding.tokens, round(s.log_probability, 3)) for s in samples)
+        [(['a', 'b'], -0.974), (['ab'], -0.474)]
+
+        With `replacement` they are the rows of `encode_batch([text] * n, sampling=...)`. Without, all
+        are different, each drawn from those left over, and there are fewer where the text has no more.
+        `log_inclusion` then says how likely a segmentation was to be among the drawn: ln(1 -
+        exp(-exp(log_probability - k))), k the noisy log-probability of the best that was left out, which
+        makes sums weighted by exp(log_probability - log_inclusion) unbiased. With `include_best` the
+        best is always the first, and n - 1 others are drawn. `n` is limited as for `encode_nbest`.
+
+        Sources: Kudo 2018, "Subword Regularization"; without replacement Kool et al. 2019, "Stochastic
+        Beams and Where to Find Them". Raises `ArgumentError` for other models, for `nbest_size` (which
+        `encode_batch` takes), and for `include_best` with replacement.
+        """
+        from piecework.sampling import draw_segmentations
+
+        return draw_segmentations(
+            self._core,
+            text,
+            n,
+            sampling,
+            replacement=replacement,
+            include_best=include_best,
+            add_special_tokens=add_special_tokens,
+            parse_special=self._recognized(parse_special, [text]),
+        )
+
+    def entropy(
+        self, text: str, alpha: float = 1.0, *, parse_special: bool | Collection[str] | None = None
+    ) -> float:
+        """Return the entropy of a Unigram model's segmentations of a text, in nats.
+
+        >>> import math
+        >>> import piecework as pw
+        >>> scored = (("a", -1.0), ("b", -1.0), ("ab", -2.0))
+        >>> tok = pw.Tokenizer(pw.spec.Unigram(scored))
+        >>> round(tok.entropy("ab"), 6) == round(math.log(2), 6)
+        True
+
+        0 when there is but one; with probabilities proportional to exp(alpha * score), as `Sampling`
+        draws. All segmentations count, in time linear in the text. Raises `ArgumentError` for other
+        models.
+        """
+        from piecework.sampling import segmentation_entropy
+
+        return segmentation_entropy(
+            self._core, text, alpha, parse_special=self._recognized(parse_special, [text])
+        )
+
+    def score(
+        self, text: str | hints.Ids, *, parse_special: bool | Collection[str] | None = None
+    ) -> float:
+        """Return the score of a text's best segmentation, or of the ids of any segmentation.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Unigram((("a", -1.0), ("b", -1.5), ("ab", -2.0))))
+        >>> tok.score("ab"), tok.score([0, 1])
+        (-2.0, -2.5)
+
+        A sum of log-probabilities: see `Segmentation`. Among ids the unknown one counts as one unknown
+        character, however many it stands for, and added tokens that the model does not have count
+        nothing. Raises `ArgumentError` for other models and for ids of nothing.
+        """
+        from piecework.sampling import score_of_ids, score_of_text
+
+        if not isinstance(text, str):
+            return score_of_ids(self._core, id_list(text, "text"))
+        return score_of_text(self._core, text, self._recognized(parse_special, [text]))
 
     # ---- ids to text
 
@@ -324,60 +676,435 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
     # ---- vocabulary
 
     def token_to_id(self, token: str) -> int | None:
-        """Return the id of a token, None for what is not in the vocabulary."""
+        """Return the id of a token, None for a token that is not in the vocabulary.
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).token_to_id("a")
+        1
+        """
+        if not isinstance(token, str):
+            raise InputTypeError("token", type(token).__name__, "str; for an id call id_to_token")
         return self._core.token_to_id(token)
 
     def id_to_token(self, id: int) -> str | None:
-        """Return the token of an id, None for an id that stands for nothing."""
+        """Return the token of an id, None for an id that is not in the vocabulary.
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).id_to_token(1)
+        'a'
+        """
+        if not hasattr(id, "__index__"):
+            raise InputTypeError("id", type(id).__name__, "int; for a token call token_to_id")
         return self._core.id_to_token(id) if 0 <= id < 2**32 else None
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
-        """Return the vocabulary as token -> id."""
+        """Return the vocabulary as a dict from token to id.
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).get_vocab()
+        {'[UNK]': 0, 'a': 1}
+        """
         return self._core.vocab(with_added_tokens)
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """Return the number of tokens in the vocabulary."""
+        """Return the number of tokens in the vocabulary.
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).get_vocab_size()
+        2
+        """
         return self._core.vocab_size(with_added_tokens)
 
     @property
+    def vocab_size(self) -> int:
+        """The number of entries of the model, without added tokens; `len(tokenizer)` counts both.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_added_tokens(["<x>"])
+        >>> tok.vocab_size, len(tok)
+        (2, 3)
+        """
+        return self._core.vocab_size(False)
+
+    def __len__(self) -> int:
+        return self._core.vocab_size(True)
+
+    @property
     def added_tokens(self) -> tuple[pw.spec.AddedToken, ...]:
-        """The tokens that are found whole in the text, special or not."""
+        """The tokens that are matched whole in the text, special or not."""
         return self.spec.added_tokens
 
     @property
     def special_tokens_map(self) -> dict[str, str]:
-        """The special tokens by their customary roles: `unk_token`, `cls_token`, `mask_token`, ...
+        """The special token of each role that transformers names: `unk_token`, `pad_token`, ...
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
         >>> tok.special_tokens_map
         {'unk_token': '[UNK]'}
+
+        Roles come from `with_roles` or the `tokenizer_config.json` beside the file that was loaded, then
+        from the tokenizer itself: the unknown token of the model, the padding settings, a BERT or RoBERTa
+        post-processor, and special tokens whose name states the role, such as `[MASK]`. Other roles are
+        absent. Each role is also an attribute: `tok.unk_token`, `tok.unk_token_id`.
         """
-        special = [token.content for token in self.added_tokens if token.special]
-        roles = {role: name for role, names in _ROLES.items() for name in names if name in special}
-        unk_token = getattr(self.spec.model, "unk_token", None)
-        return {**({"unk_token": unk_token} if unk_token else {}), **roles}
+        from piecework.spec.roles import declared_roles
+
+        if self._all_roles is None:
+            roles = {**declared_roles(self.spec), **self._roles}
+            self._all_roles = {role: token for role, token in roles.items() if token is not None}
+        return dict(self._all_roles)
+
+    unk_token, unk_token_id = RoleToken("unk_token"), RoleId("unk_token")
+    bos_token, bos_token_id = RoleToken("bos_token"), RoleId("bos_token")
+    eos_token, eos_token_id = RoleToken("eos_token"), RoleId("eos_token")
+    sep_token, sep_token_id = RoleToken("sep_token"), RoleId("sep_token")
+    pad_token, pad_token_id = RoleToken("pad_token"), RoleId("pad_token")
+    cls_token, cls_token_id = RoleToken("cls_token"), RoleId("cls_token")
+    mask_token, mask_token_id = RoleToken("mask_token"), RoleId("mask_token")
 
     def memory(self) -> hints.Memory:
-        """Return what the tokenizer takes in memory: `tables`, `caches` of a thread, and their `budget`.
+        """Return the memory in bytes: shared `tables`, `caches` of one thread, and the `budget` of these.
 
-        What a text takes while it is encoded comes on top.
+        Buffers for the text being encoded are not included.
         """
         from piecework._internal.memory import Memory
 
         return Memory(*self._core.memory())
 
+    # ---- variants
+
+    def with_added_tokens(
+        self, tokens: Sequence[str | pw.spec.AddedToken], *, special: bool = False
+    ) -> hints.Self:
+        """Return a tokenizer that also finds these tokens whole in the text.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
+        >>> tok.with_added_tokens(["<name>"], special=True).encode("to<name>").ids == [
+        ...     tok.token_to_id("to"), tok.get_vocab_size()
+        ... ]
+        True
+
+        A token that is in the vocabulary keeps its id; a new one gets the next id. A string becomes
+        a special token, or an ordinary one that is sought in normalized text. An `AddedToken` gives
+        every detail but the id.
+        """
+        from piecework.vocabulary.additions import with_added
+
+        added = with_added(self.added_tokens, self.get_vocab(), tokens, special)
+        return self._replaced(added_tokens=added)
+
+    def without_added_tokens(self, contents: Collection[str]) -> hints.Self:
+        """Return a tokenizer that no longer finds these tokens whole in the text.
+
+        Entries of the vocabulary stay there. Raises `ArgumentError` for what was not added.
+        """
+        from piecework.vocabulary.additions import without_added
+
+        return self._replaced(added_tokens=without_added(self.added_tokens, contents))
+
+    def with_roles(self, **roles: str | None) -> hints.Self:
+        """Return a tokenizer with other special tokens in some roles; None takes a role away.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"<unk>": 0, "<|end|>": 1, "a": 2}, unk_token="<unk>"))
+        >>> tok.with_roles(eos_token="<|end|>").eos_token_id
+        1
+
+        Roles are `unk_token`, `bos_token`, `eos_token`, `sep_token`, `pad_token`, `cls_token` and
+        `mask_token`. They are names only: no id and no encoding changes. Raises `ArgumentError` for
+        another role and for a token that is not in the vocabulary.
+        """
+        from piecework.spec.roles import ROLES
+
+        for role, token in roles.items():
+            check_choice("role", role, ROLES)
+            if token is not None and self.token_to_id(token) is None:
+                raise ArgumentError(role, repr(token), "a token of the vocabulary")
+        variant = self._variant(self._core, self._special_in_text)
+        variant._roles = {**self._roles, **roles}
+        return variant
+
+    def with_normalizer(self, normalizer: pw.spec.Normalizer | None) -> hints.Self:
+        """Return a tokenizer with another normalizer; None leaves text as it is.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> tok.with_normalizer(pw.spec.CustomNormalizer(str.lower)).encode("A").ids
+        [1]
+        """
+        from piecework.spec import Normalizer
+
+        check_stage("normalizer", normalizer, Normalizer)
+        return self._replaced(normalizer=normalizer)
+
+    def with_pre_tokenizer(self, pre_tokenizer: pw.spec.PreTokenizer | None) -> hints.Self:
+        """Return a tokenizer with another pre-tokenizer; None leaves text whole."""
+        from piecework.spec import PreTokenizer
+
+        check_stage("pre_tokenizer", pre_tokenizer, PreTokenizer)
+        return self._replaced(pre_tokenizer=pre_tokenizer)
+
+    def with_post_processor(self, post_processor: pw.spec.PostProcessor | None) -> hints.Self:
+        """Return a tokenizer with another post-processor; None adds no special tokens.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "[CLS]": 2, "[SEP]": 3}))
+        >>> framed = tok.with_post_processor(pw.spec.TemplateProcessing.bert(cls_id=2, sep_id=3))
+        >>> framed.encode("a").ids
+        [2, 1, 3]
+        """
+        from piecework.spec import PostProcessor
+
+        check_stage("post_processor", post_processor, PostProcessor)
+        return self._replaced(post_processor=post_processor)
+
+    def with_extras(self, *, bos: bool = False, eos: bool = False) -> hints.Self:
+        """Return a SentencePiece tokenizer that puts its pieces of these roles around every text.
+
+        >>> import piecework as pw
+        >>> pieces = (("<unk>", 0.0, "unknown"), ("</s>", 0.0, "control"), ("▁", -1.0, "normal"))
+        >>> model = pw.spec.SentencePiece(tuple(pw.spec.ScoredPiece(*piece) for piece in pieces))
+        >>> tok = pw.Tokenizer(model, normalizer=pw.spec.SentencePieceNormalizer())
+        >>> tok.with_extras(eos=True).encode("x").ids
+        [2, 0, 1]
+
+        `add_special_tokens=False` leaves them out. A pair is two texts with theirs. Raises
+        `ArgumentError` for a piece that the model does not have, and for other models.
+        """
+        from piecework.vocabulary import extras
+
+        return self._replaced(post_processor=extras(self.spec.model, bos=bos, eos=eos))
+
+    def with_truncation(
+        self,
+        max_length: int | None,
+        *,
+        stride: int = 0,
+        strategy: typing.Literal["longest_first", "only_first", "only_second"] = "longest_first",
+        direction: typing.Literal["right", "left"] = "right",
+    ) -> hints.Self:
+        """Return a tokenizer that cuts encodings to `max_length` tokens; None cuts nothing.
+
+        `encode` gives the further windows as `overflowing`, each with `stride` tokens of the window
+        before it. `encode_batch` drops them, unless `overflow=True` makes rows of them.
+        """
+        from piecework.spec import Truncation
+
+        if max_length is None:
+            return self._replaced(truncation=None)
+        check_size("max_length", max_length)
+        check_size("stride", stride)
+        check_choice("strategy", strategy, ("longest_first", "only_first", "only_second"))
+        check_choice("direction", direction, ("right", "left"))
+        return self._replaced(truncation=Truncation(max_length, stride, strategy, direction))
+
+    def with_padding(
+        self,
+        length: int | typing.Literal["longest"] | None = "longest",
+        *,
+        direction: typing.Literal["right", "left"] = "right",
+        pad_to_multiple_of: int | None = None,
+        pad_token: str = "[PAD]",
+        pad_type_id: int = 0,
+    ) -> hints.Self:
+        """Return a tokenizer that fills encodings with `pad_token`; None fills nothing.
+
+        `length` is a number of tokens, or "longest" for the longest of each batch.
+        """
+        from piecework.spec import Padding
+
+        if length is None:
+            return self._replaced(padding=None)
+        if length != "longest":
+            check_size("length", length)
+        if pad_to_multiple_of is not None:
+            check_size("pad_to_multiple_of", pad_to_multiple_of)
+        check_choice("direction", direction, ("right", "left"))
+        pad_id = self.token_to_id(pad_token)
+        if pad_id is None:
+            raise ArgumentError("pad_token", repr(pad_token), "a token of the vocabulary")
+        padding = Padding(
+            length=None if length == "longest" else length,
+            direction=direction,
+            pad_id=pad_id,
+            pad_type_id=pad_type_id,
+            pad_token=pad_token,
+            pad_to_multiple_of=pad_to_multiple_of,
+        )
+        return self._replaced(padding=padding)
+
+    def with_special_in_text(self, treatment: pw.spec.SpecialInText) -> hints.Self:
+        """Return a tokenizer that by default parses, takes as text or refuses special tokens in text.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
+        >>> tok.with_special_in_text("text").count("[SEP]", add_special_tokens=False)
+        3
+        """
+        return self._variant(self._core, checked_special_in_text(treatment))
+
+    def with_word_cache_budget(self, bytes_per_thread: int) -> hints.Self:
+        """Return a tokenizer whose caches take at most so many bytes in each thread that encodes.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_word_cache_budget(1 << 20)
+        >>> tok.memory().caches <= 1 << 20
+        True
+
+        The ids are the same, whatever the budget; a small one makes encoding slower. The default is 64 MiB.
+        Tokenizers made from this one and pickles keep the budget. Specifications and files do not hold
+        it. Raises `ArgumentError` for less than 4096.
+        """
+        check_bytes("bytes_per_thread", bytes_per_thread, 4096)
+        core = self._core.with_word_cache_budget(bytes_per_thread)
+        return self._variant(core, self._special_in_text)
+
+    # ---- change the vocabulary
+
+    def extend(
+        self,
+        corpus: Iterable[str] | pw.Counts,
+        n: int,
+        *,
+        score: typing.Literal["likelihood", "frequency", "pmi"] | None = None,
+        min_frequency: int = 2,
+        max_token_length: int | None = None,
+        num_threads: int | None = None,
+        show_progress: bool = False,
+    ) -> tuple[hints.Self, pw.IdMap]:
+        """Learn `n` further entries from new text; returns the tokenizer and the map of ids.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
+        >>> larger, id_map = tok.extend(["hug hugs bugs"] * 9, 1)
+        >>> larger.get_vocab_size(), id_map.added
+        (15, array([14]))
+
+        `corpus` gives texts, or counts that were made with the tokenizer's pipeline
+        (`train.pipeline_of(tok.spec)`). Words are segmented by the present vocabulary, and joining goes
+        on from there: for BPE merges of the most frequent pair, after the present ones, as if training
+        had gone on (a `Char` model becomes BPE); for WordPiece by `score`, "likelihood" when None. No
+        id changes; new entries come after the highest. Characters that the vocabulary lacks stay
+        unknown. Where further merges made no entry that was new, a vocabulary shrunk back has them
+        still.
+
+        Warns with `TrainingWarning` when the corpus has not enough for `n`. Raises `ArgumentError` for
+        WordLevel and Unigram models, and `CorpusError` without any word.
+        """
+        from piecework._internal.progress import progress_bar
+        from piecework.train.runs import counts_for
+        from piecework.vocabulary import extended
+
+        check_size("n", n)
+        check_size("min_frequency", min_frequency)
+        counts = counts_for(self.spec, corpus, num_threads=num_threads, show_progress=show_progress)
+        with progress_bar("learning", shown=show_progress) as progress:
+            spec, id_map = extended(
+                self._core,
+                self.spec,
+                counts,
+                n,
+                score=score,
+                min_frequency=min_frequency,
+                max_token_length=max_token_length,
+                progress=progress,
+            )
+        return self._derived(spec), id_map
+
+    def prune(
+        self, keep: Iterable[str | int], *, keep_alphabet: bool = True
+    ) -> tuple[hints.Self, pw.IdMap]:
+        """Keep only some tokens, given by name or id; returns the tokenizer and the map of ids.
+
+        >>> import piecework as pw
+        >>> merges = (("h", "u"), ("hu", "g"), ("b", "u"))
+        >>> vocab = {token: id for id, token in enumerate("b g h u hu hug bu".split())}
+        >>> tok, id_map = pw.Tokenizer(pw.spec.BPE(vocab, merges)).prune(keep=["hug"])
+        >>> tok.get_vocab()
+        {'b': 0, 'g': 1, 'h': 2, 'u': 3, 'hu': 4, 'hug': 5}
+        >>> id_map.new_ids
+        array([ 0,  1,  2,  3,  4,  5, -1])
+
+        Kept as well: added tokens, the unknown token, what template and padding use, and for BPE the
+        entries that the merges of a kept one go through, so that what could come out of a text still
+        can. A merge goes when one of its three entries does. `keep_alphabet=False` lets single
+        characters and bytes go too, unless something kept is made of them: what is not covered then
+        becomes unknown, or is dropped where there is no unknown token. Ids above a removed one move
+        down.
+
+        Text whose tokens all stay is encoded as before. Raises `ArgumentError` for tokens that are not
+        there, and for Unigram models.
+        """
+        from piecework.vocabulary import pruned
+
+        spec, id_map = pruned(self.spec, keep, keep_alphabet)
+        return self._derived(spec), id_map
+
+    def shrink(self, size: int) -> tuple[hints.Self, pw.IdMap]:
+        """Drop the last learned entries until `size` tokens are left; gives tokenizer and map of ids.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
+        >>> smaller, id_map = tok.shrink(12)
+        >>> smaller.get_vocab_size(), id_map.new_ids.tolist().count(-1)
+        (12, 2)
+
+        `size` counts added tokens. BPE loses merges from the tail with what only they made (and
+        earlier merges of that, where the list is not in the order of making); other models lose the
+        entries with the highest ids. Alphabet, special tokens, and what template and padding use
+        stay: `ArgumentError` when that is more than `size`.
+        """
+        from piecework.vocabulary import shrunk
+
+        check_size("size", size)
+        spec, id_map = shrunk(self.spec, size)
+        return self._derived(spec), id_map
+
+    def with_vocabulary(
+        self,
+        vocabulary: PathLike | Collection[str] | Mapping[str, float] | None,
+        *,
+        threshold: float = 1,
+    ) -> hints.Self:
+        """Return a SentencePiece tokenizer that gives out only these pieces, and single characters.
+
+        >>> import piecework as pw
+        >>> scored = {"<unk>": 0.0, "▁": -4.0, "h": -4.0, "i": -4.0, "▁hi": -2.0}
+        >>> types = {"<unk>": "unknown"}
+        >>> model = pw.spec.SentencePiece(
+        ...     tuple(
+        ...         pw.spec.ScoredPiece(text, score, types.get(text, "normal"))
+        ...         for text, score in scored.items()
+        ...     )
+        ... )
+        >>> tok = pw.Tokenizer(model, normalizer=pw.spec.SentencePieceNormalizer())
+        >>> tok.encode("hi").tokens, tok.with_vocabulary([]).encode("hi").tokens
+        (['▁hi'], ['▁', 'h', 'i'])
+
+        `vocabulary` is a collection of pieces; or pieces with counts, or a file of these (a piece, a tab and
+        its count a line), of which those count that have at least `threshold`. None: all pieces again.
+        No id changes. Raises `ArgumentError` for other models than SentencePiece's Unigram and BPE.
+        """
+        from piecework.vocabulary import restricted
+        from piecework.vocabulary.kept_pieces import kept_pieces
+
+        return self._derived(restricted(self.spec, kept_pieces(vocabulary, threshold)))
+
     # ---- specification and files
 
-    @cached_property
+    @property
     def spec(self) -> pw.TokenizerSpec:
         """The whole tokenizer as data."""
-        from dataclasses import replace
+        if self._spec is None:
+            from dataclasses import replace
 
-        from piecework.spec import TokenizerSpec
+            from piecework.spec import TokenizerSpec
 
-        spec = TokenizerSpec.from_json(self._core.to_json(False), self._functions)
-        return replace(spec, special_in_text=self._special_in_text)
+            spec = TokenizerSpec.from_json(self._core.to_json(False), self._functions)
+            self._spec = replace(spec, special_in_text=self._special_in_text)
+        return self._spec
 
     def to_json(self, *, pretty: bool = True) -> str:
         """Return the text of a portable `tokenizer.json`: other libraries read it and give the same ids.
@@ -448,9 +1175,9 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         budget = self._core.cache_budget
         if not self._functions:
             text = self._core.to_json(False)
-            return _restored, (type(self), text, self._special_in_text, budget)
-        # The stages pickle their functions, and say so where one cannot be.
-        return _restored_from_spec, (type(self), self.spec, budget)
+            return _restored, (type(self), text, self._special_in_text, budget, self._roles)
+        # The stages pickle their functions and raise for one that cannot be pickled.
+        return _restored_from_spec, (type(self), self.spec, budget, self._roles)
 
     def __repr__(self) -> str:
         from piecework.spec.custom import CustomStage
@@ -470,20 +1197,42 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         )
         return f"Tokenizer({names}, {self.get_vocab_size()} tokens)"
 
-    @cached_property
+    def __call__(self, *args: object, **kwargs: object) -> typing.NoReturn:
+        """Raise: a tokenizer is not called."""
+        raise InputTypeError(
+            "Tokenizer()", "a call of a tokenizer", "encode(text) or encode_batch(texts)"
+        )
+
+    def __getattr__(self, name: str) -> typing.NoReturn:
+        raise unknown_name(name)
+
+    # ---- inside
+
+    @property
     def _filling(self) -> Filling:
-        return self._core.filling(_ROLES["pad_token"])
+        return self._core.filling(_PAD_TOKENS)
 
     @property
     def _content(self) -> tuple[typing.Any, ...]:
         return self._core.to_json(False), self._functions, self._special_in_text
 
-    def _derived(self, spec: pw.TokenizerSpec) -> Tokenizer:
+    def _derived(self, spec: pw.TokenizerSpec) -> hints.Self:
         """Compile a specification that was made from this tokenizer's, with the same settings.
 
-        Settings that no specification holds, such as the cache budget, are carried over here alone.
+        Settings that no specification contains (cache budget, roles) are carried over here only.
         """
-        return _restored_from_spec(type(self), spec, self._core.cache_budget)
+        return _restored_from_spec(type(self), spec, self._core.cache_budget, self._roles)
+
+    def _variant(self, core: Core, special_in_text: pw.spec.SpecialInText) -> hints.Self:
+        """Return a tokenizer around another core of the same specification."""
+        variant = self._of(core, special_in_text, self._functions)
+        variant._roles = self._roles
+        return variant
+
+    def _replaced(self, **stages: typing.Any) -> hints.Self:
+        from dataclasses import replace
+
+        return self._derived(replace(self.spec, **stages))
 
     @classmethod
     def _of(
@@ -491,109 +1240,54 @@ class Tokenizer(TextEncoder, Trainable, Resizable, Segmentable, Adaptable):
         core: Core,
         special_in_text: pw.spec.SpecialInText = "parse",
         functions: Sequence[Callable[[str], typing.Any]] = (),
-    ) -> Tokenizer:
+    ) -> hints.Self:
         tokenizer = cls.__new__(cls)
-        tokenizer._hold(core, special_in_text, functions)
+        tokenizer._set(core, special_in_text, functions)
         return tokenizer
 
-    def _hold(
+    def _set(
         self,
         core: Core,
         special_in_text: pw.spec.SpecialInText,
         functions: Sequence[Callable[[str], typing.Any]],
     ) -> None:
+        if "_core" in vars(self):
+            raise TypeError("a Tokenizer is immutable: construct another one")
         self._core, self._functions = core, tuple(functions)
-        self._special_in_text: pw.spec.SpecialInText = special_in_text
-        is_plain = core.is_plain and not functions and special_in_text != "refuse"
-        self._encode_by(core if is_plain else None, special_in_text == "parse")
-
-    def _encode_otherwise(
-        self,
-        text: str | Sequence[str],
-        pair: str | Sequence[str] | None,
-        *,
-        add_special_tokens: bool,
-        is_pretokenized: bool,
-        parse_special: bool | Collection[str] | None,
-        sampling: pw.Sampling | None,
-    ) -> Encoding:
-        return self._encoded(
-            text,
-            pair,
-            add_special_tokens=add_special_tokens,
-            is_pretokenized=is_pretokenized,
-            parse_special=self._selected(parse_special, [text] if pair is None else [text, pair]),
-            sampling=self._drawn(sampling),
-        )
-
-    def _encoded(
-        self,
-        text: str | Sequence[str],
-        pair: str | Sequence[str] | None,
-        *,
-        add_special_tokens: bool,
-        is_pretokenized: bool,
-        parse_special: Sequence[int] | None,
-        sampling: hints.Drawn | None,
-    ) -> Encoding:
-        raw = self._core.encode(
-            text,
-            pair,
-            add_special_tokens=add_special_tokens,
-            is_pretokenized=is_pretokenized,
-            parse_special=parse_special,
-            sampling=sampling,
-        )
-        return Encoding.of(raw, text, pair)
+        self._special_in_text = special_in_text
+        self._roles, self._all_roles, self._spec = {}, None, None
+        # One plain text goes straight to the core; see docs/decisions/0012.
+        self._is_plain = core.is_plain and not functions and special_in_text != "refuse"
+        encoder = TextEncoder()
+        encoder._encode_by(core if self._is_plain else None, special_in_text == "parse")
+        self._encode_text = encoder.encode
 
     def _drawn(self, sampling: pw.Sampling | None) -> hints.Drawn | None:
-        """Say what to draw segmentations with, None for the one segmentation."""
+        """Return the sampling settings for the core, None for the one best segmentation."""
         if sampling is None and not self._core.dropout:
             return None
         from piecework.sampling import resolved
 
         return resolved(sampling, self._core.dropout, self._core.scores_segmentations)
 
-    def _selected(
+    def _recognized(
         self,
         parse_special: bool | Collection[str] | None,
         *texts: Iterable[typing.Any] | TextColumn,
     ) -> list[int] | None:
-        """Return the ids of the special tokens to recognise; None stands for all.
+        """Return the ids of the special tokens to recognize; None stands for all.
 
-        Where the tokenizer refuses them, they are sought in the texts.
+        A tokenizer that refuses special tokens searches the texts for them.
         """
         if parse_special is None:
             if self._special_in_text == "refuse":
                 for rows in texts:
-                    self._refuse_special(rows)
+                    refuse_special(self._core, rows)
             parse_special = self._special_in_text == "parse"
-        if parse_special is True:
-            return None
-        if parse_special is False:
-            return []
-        if isinstance(parse_special, str) or not isinstance(parse_special, Collection):
-            expected = "True, False or a collection of special tokens"
-            raise InputTypeError("parse_special", type(parse_special).__name__, expected)
+        if isinstance(parse_special, bool):
+            return None if parse_special else []
         special = {token.content: token.id for token in self.added_tokens if token.special}
-        for token in parse_special:
-            if token not in special:
-                raise ArgumentError("parse_special", repr(token), "special tokens of the tokenizer")
-        return [special[token] for token in parse_special]
-
-    def _refuse_special(self, rows: Iterable[typing.Any] | TextColumn) -> None:
-        """Raise `SpecialTokenError` for a special token in a text, or in a word of a list of words."""
-        if not isinstance(rows, TextColumn):
-            rows = [
-                word for row in rows for word in (row if isinstance(row, (list, tuple)) else (row,))
-            ]
-        found = find_special(self._core, rows, None)
-        if found is not None:
-            token = self.id_to_token(found[1])
-            expected = "parse_special=True, parse_special=False or a set of tokens"
-            raise SpecialTokenError(
-                "parse_special", f"the special token {token!r} in text", expected
-            )
+        return recognized_ids(parse_special, special)
 
 
 def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Core:
@@ -605,14 +1299,38 @@ def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Co
     return Core.from_json(data, "", functions)
 
 
+def _split_pairs(texts: typing.Any) -> tuple[typing.Any, list[str] | None]:
+    """Return the texts and the pairs of a list of tuples; other texts unchanged, without pairs."""
+    if not isinstance(texts, list | tuple) or not any(isinstance(text, tuple) for text in texts):
+        return texts, None
+    for index, item in enumerate(texts):
+        if not isinstance(item, tuple) or len(item) != 2:
+            found = f"a tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
+            raise InputTypeError(
+                f"texts[{index}]", found, "a (text, pair) tuple, as other items are"
+            )
+    return [text for text, _ in texts], [pair for _, pair in texts]
+
+
 def _restored(
-    cls: type[Tokenizer], text: str, special_in_text: pw.spec.SpecialInText, cache_budget: int
-) -> Tokenizer:
+    cls: type[AnyTokenizer],
+    text: str,
+    special_in_text: pw.spec.SpecialInText,
+    cache_budget: int,
+    roles: dict[str, str | None],
+) -> AnyTokenizer:
     core = _compiled(text, ()).with_word_cache_budget(cache_budget)
-    return cls._of(core, special_in_text)
+    tokenizer = cls._of(core, special_in_text)
+    tokenizer._roles = roles
+    return tokenizer
 
 
 def _restored_from_spec(
-    cls: type[Tokenizer], spec: pw.TokenizerSpec, cache_budget: int
-) -> Tokenizer:
-    return cls.from_spec(spec).with_word_cache_budget(cache_budget)
+    cls: type[AnyTokenizer],
+    spec: pw.TokenizerSpec,
+    cache_budget: int,
+    roles: dict[str, str | None],
+) -> AnyTokenizer:
+    tokenizer = cls.from_spec(spec).with_word_cache_budget(cache_budget)
+    tokenizer._roles = roles
+    return tokenizer

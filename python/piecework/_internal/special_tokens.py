@@ -1,0 +1,52 @@
+"""Which special tokens are recognized in a text, and the refusal of texts that contain one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from piecework._core import Core, TextColumn, find_special
+from piecework._internal.lazy import pw, typing
+from piecework._internal.validation import check_choice
+from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
+
+Rows = Iterable["typing.Any"] | TextColumn
+"""Texts, or texts as lists of words."""
+
+
+def checked_special_in_text(treatment: pw.spec.SpecialInText) -> pw.spec.SpecialInText:
+    """Raise unless `treatment` is "parse", "text" or "refuse"."""
+    check_choice("special_in_text", treatment, ("parse", "text", "refuse"))
+    return treatment
+
+
+def recognized_ids(
+    parse_special: bool | Collection[str], special: dict[str, int]
+) -> list[int] | None:
+    """Return the ids of the special tokens to recognize; None stands for all.
+
+    `special` maps every special token of the tokenizer to its id.
+    """
+    if parse_special is True:
+        return None
+    if parse_special is False:
+        return []
+    if isinstance(parse_special, str) or not isinstance(parse_special, Collection):
+        expected = "True, False or a collection of special tokens"
+        raise InputTypeError("parse_special", type(parse_special).__name__, expected)
+    for token in parse_special:
+        if token not in special:
+            raise ArgumentError("parse_special", repr(token), "special tokens of the tokenizer")
+    return [special[token] for token in parse_special]
+
+
+def refuse_special(core: Core, rows: Rows) -> None:
+    """Raise `SpecialTokenError` if a text, or a word of a text, contains a special token."""
+    if not isinstance(rows, TextColumn):
+        rows = [
+            word for row in rows for word in (row if isinstance(row, (list, tuple)) else (row,))
+        ]
+    found = find_special(core, rows, None)
+    if found is not None:
+        token = core.id_to_token(found[1])
+        expected = "parse_special=True, parse_special=False or a set of tokens"
+        raise SpecialTokenError("parse_special", f"the special token {token!r} in text", expected)

@@ -1,0 +1,148 @@
+"""Training runs: files, texts or counts and a plan in, a tokenizer specification out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from piecework._internal.progress import progress_bar
+from piecework._internal.validation import PathLike
+from piecework.corpus.files import read_corpus
+from piecework.errors import InputTypeError
+from piecework.spec import SentencePiece, TokenizerSpec
+from piecework.train.counting import count_files, count_texts
+from piecework.train.counts import Counts
+from piecework.train.learn import learn_spec, pipeline_of, relearn_spec
+from piecework.train.plan import Plan
+from piecework.train.sentences import Reservoir, sentences_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from piecework.train.settings import RetrainSettings
+
+TokensOf = Callable[[TokenizerSpec, Sequence[str]], list[list[str]]]
+"""Encodes texts with a specification; returns the tokens of each."""
+
+
+def spec_from_files(
+    files: PathLike | Sequence[PathLike],
+    plan: Plan,
+    tokens_of: TokensOf,
+    *,
+    field: str | None,
+    errors: Literal["replace", "strict"],
+    num_threads: int | None,
+    show_progress: bool,
+) -> TokenizerSpec:
+    """Count the words of files and learn from them."""
+    if plan.tests:
+        texts = sentences_of(read_corpus(files, field=field, errors=errors), errors)
+        return spec_from_texts(
+            texts, plan, tokens_of, num_threads=num_threads, show_progress=show_progress
+        )
+    with progress_bar("counting", shown=show_progress) as progress:
+        counts = count_files(
+            files,
+            pipeline=plan.pipeline,
+            field=field,
+            errors=errors,
+            num_threads=num_threads,
+            progress=progress,
+            sentences=plan.sentences,
+        )
+    return spec_from_counts(counts, plan, num_threads=num_threads, show_progress=show_progress)
+
+
+def spec_from_texts(
+    texts: Iterable[str],
+    plan: Plan,
+    tokens_of: TokensOf,
+    *,
+    num_threads: int | None,
+    show_progress: bool,
+) -> TokenizerSpec:
+    """Count the words of texts and learn from them."""
+    samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
+    if plan.tests:
+        texts = samples.watching(texts, plan.sentences.keep)
+    with progress_bar("counting", shown=show_progress) as progress:
+        counts = count_texts(
+            texts,
+            pipeline=plan.pipeline,
+            num_threads=num_threads,
+            progress=progress,
+            sentences=plan.sentences,
+        )
+    spec = spec_from_counts(counts, plan, num_threads=num_threads, show_progress=show_progress)
+    if not plan.tests:
+        return spec
+    return _with_self_test(
+        spec, [plan.sentences.text_of(line) for line in samples.drawn], tokens_of
+    )
+
+
+def spec_from_counts(
+    counts: Counts, plan: Plan, *, num_threads: int | None, show_progress: bool
+) -> TokenizerSpec:
+    """Learn from word counts."""
+    with progress_bar("learning", shown=show_progress) as progress:
+        return learn_spec(
+            counts, plan.trainer, plan.preset, progress=progress, num_threads=num_threads
+        )
+
+
+def retrained_spec(
+    spec: TokenizerSpec,
+    texts: Iterable[str],
+    vocab_size: int,
+    *,
+    num_threads: int | None,
+    show_progress: bool,
+    **settings: Unpack[RetrainSettings],
+) -> TokenizerSpec:
+    """Learn a new vocabulary for the pipeline and model type of a specification."""
+    counts = _counted(spec, texts, num_threads, show_progress)
+    with progress_bar("learning", shown=show_progress) as progress:
+        return relearn_spec(
+            spec, counts, vocab_size, settings, progress=progress, num_threads=num_threads
+        )
+
+
+def counts_for(
+    spec: TokenizerSpec,
+    corpus: Iterable[str] | Counts,
+    *,
+    num_threads: int | None,
+    show_progress: bool,
+) -> Counts:
+    """Return word counts as they are; count texts with the pipeline of a specification."""
+    if isinstance(corpus, Counts):
+        return corpus
+    if isinstance(corpus, str | bytes) or not isinstance(corpus, Iterable):
+        raise InputTypeError("corpus", type(corpus).__name__, "texts or Counts")
+    return _counted(spec, corpus, num_threads, show_progress)
+
+
+def _counted(
+    spec: TokenizerSpec, texts: Iterable[str], num_threads: int | None, show_progress: bool
+) -> Counts:
+    with progress_bar("counting", shown=show_progress) as progress:
+        return count_texts(
+            texts, pipeline=pipeline_of(spec), num_threads=num_threads, progress=progress
+        )
+
+
+def _with_self_test(
+    spec: TokenizerSpec, samples: Sequence[str], tokens_of: TokensOf
+) -> TokenizerSpec:
+    """Store samples and their pieces in a SentencePiece model; skip samples with unknown pieces."""
+    model = spec.model
+    assert isinstance(model, SentencePiece)
+    known = tuple(
+        (sample, " ".join(pieces))
+        for sample, pieces in zip(samples, tokens_of(spec, samples), strict=True)
+        if model.unk_token not in pieces
+    )
+    return replace(spec, model=replace(model, self_test=known))

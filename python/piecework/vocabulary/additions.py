@@ -1,0 +1,46 @@
+"""Add tokens to a vocabulary and remove added tokens: specification in, added tokens out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from piecework.errors import ArgumentError, InputTypeError
+from piecework.spec import AddedToken
+
+
+def with_added(
+    present: Sequence[AddedToken],
+    vocab: Mapping[str, int],
+    tokens: Sequence[str | AddedToken],
+    special: bool,
+) -> tuple[AddedToken, ...]:
+    """Return the added tokens, old and new; a token of the vocabulary keeps its id, others get the next.
+
+    `vocab` is the whole vocabulary, with added tokens.
+    """
+    added = {token.content: token for token in present}
+    next_id = max([*vocab.values(), -1]) + 1
+    for token in tokens:
+        if isinstance(token, str):
+            token = AddedToken(token, special=special, normalized=not special)
+        if not isinstance(token, AddedToken):
+            raise InputTypeError("tokens", type(token).__name__, "str or AddedToken")
+        id = added[token.content].id if token.content in added else None
+        if id is None:
+            id = vocab.get(token.content)
+        if id is None:
+            id, next_id = next_id, next_id + 1
+        added[token.content] = replace(token, id=id)
+    return tuple(added.values())
+
+
+def without_added(
+    present: Sequence[AddedToken], contents: Collection[str]
+) -> tuple[AddedToken, ...]:
+    """Return the added tokens that are left; raise `ArgumentError` for one that was not added."""
+    names = [token.content for token in present]
+    for content in contents:
+        if content not in names:
+            raise ArgumentError("contents", repr(content), "added tokens")
+    return tuple(token for token in present if token.content not in contents)

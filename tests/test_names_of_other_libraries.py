@@ -1,0 +1,94 @@
+"""Names of other tokenizer libraries: those with a counterpart here raise and say which one."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import typing
+
+import pytest
+
+import piecework as pw
+from piecework._internal.foreign_names import _HERE
+from piecework.errors import InputTypeError
+
+TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("enable_padding", "with_padding"),
+        ("enable_truncation", "with_truncation"),
+        ("add_tokens", "with_added_tokens"),
+        ("save_pretrained", r"save\(path\)"),
+        ("batch_decode", "decode_batch"),
+        ("tokenize", r"encode\(text\)\.tokens"),
+        ("EncodeAsIds", r"encode\(text\)\.ids"),
+        ("n_vocab", r"len\(tokenizer\)"),
+    ],
+)
+def test_a_method_of_another_library_names_the_one_here(name: str, message: str) -> None:
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': use .*{message}"):
+        getattr(TOK, name)
+
+
+@pytest.mark.parametrize("name", ["from_file", "from_pretrained", "from_str", "from_buffer"])
+def test_a_constructor_of_another_library_names_the_one_here(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': use Tokenizer"):
+        getattr(pw.Tokenizer, name)
+
+
+def test_no_listed_name_exists_here() -> None:
+    assert [name for name in _HERE if name in vars(pw.Tokenizer)] == []
+
+
+def test_an_unknown_name_is_an_ordinary_attribute_error() -> None:
+    assert not hasattr(TOK, "no_such_name")
+    with pytest.raises(AttributeError, match="'Tokenizer' has no attribute 'no_such_name'$"):
+        TOK.no_such_name  # noqa: B018
+
+
+def test_calling_a_tokenizer_names_encode() -> None:
+    with pytest.raises(InputTypeError, match="encode_batch"):
+        TOK(["a"], padding=True)
+
+
+def test_ids_and_tokens_that_are_exchanged_name_the_other_method() -> None:
+    with pytest.raises(InputTypeError, match="id: found str, expected int; .*token_to_id"):
+        TOK.id_to_token("a")  # type: ignore[arg-type]
+    with pytest.raises(InputTypeError, match="token: found int, expected str; .*id_to_token"):
+        TOK.token_to_id(1)  # type: ignore[arg-type]
+
+
+def test_encode_has_a_signature_and_annotations() -> None:
+    assert pw.Tokenizer.encode.__qualname__ == "Tokenizer.encode"
+    assert list(inspect.signature(pw.Tokenizer.encode).parameters)[:3] == ["self", "text", "pair"]
+    assert typing.get_type_hints(pw.Tokenizer.encode)["return"] is pw.Encoding
+
+
+def test_pickling_and_copying_do_not_meet_the_missing_names() -> None:
+    assert pickle.loads(pickle.dumps(TOK)) == TOK
+
+
+# ---- pairs as tuples
+
+
+def test_tuples_are_pairs() -> None:
+    framed = TOK.with_added_tokens(["[SEP]"], special=True)
+    batch = framed.encode_batch([("ab", "b"), ("a", "")])
+    assert batch.to_lists() == framed.encode_batch(["ab", "a"], ["b", ""]).to_lists()
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ([("a", "b"), "a"], r"texts\[1\]: found str, expected a \(text, pair\) tuple"),
+        (["a", ("a", "b")], r"texts\[0\]: found str"),
+        ([("a", "b", "a")], r"texts\[0\]: found a tuple of 3"),
+        ([("a", 1)], r"pairs\[0\]: found int"),
+    ],
+)
+def test_what_is_not_a_pair_is_named(texts: list[object], message: str) -> None:
+    with pytest.raises(InputTypeError, match=message):
+        TOK.encode_batch(texts)  # type: ignore[arg-type]
