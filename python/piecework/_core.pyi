@@ -130,6 +130,39 @@ class Core:
     def with_word_cache_budget(self, bytes: int) -> Core:
         """Return the same with caches of at most so many bytes in each thread."""
 
+    def with_truncation(
+        self,
+        max_length: int | None,
+        *,
+        stride: int = 0,
+        strategy: str = "longest_first",
+        direction: str = "right",
+    ) -> Core:
+        """Return a core that cuts encodings to `max_length` tokens; None cuts nothing.
+
+        It shares the compiled tables with this one. Raises `ArgumentError` when the length leaves no room
+        for the special tokens or for the stride.
+        """
+
+    def with_padding(
+        self,
+        pad_id: int | None,
+        *,
+        pad_token: str = "",
+        pad_type_id: int = 0,
+        length: int | None = None,
+        direction: str = "right",
+        pad_to_multiple_of: int | None = None,
+    ) -> Core:
+        """Return a core that pads encodings with `pad_id`; None pads nothing.
+
+        It shares the compiled tables with this one. `length=None` pads to the longest row of a batch. Raises
+        `ArgumentError` for a length of 0 or of more than 1048576 tokens.
+        """
+
+    def shares_tables_with(self, other: Core) -> bool:
+        """Tell whether both cores use the same compiled tables in memory."""
+
     cache_budget: int
     def memory(self) -> tuple[int, int, int]:
         """Return the bytes of the tables, of the caches of each thread, and what these may take."""

@@ -24,6 +24,7 @@ from piecework._internal.validation import (
     check_choice,
     check_size,
     check_stage,
+    check_type_id,
     id_list,
     listed,
 )
@@ -890,15 +891,16 @@ class Tokenizer(metaclass=NamedElsewhere):
         `encode` gives the further windows as `overflowing`, each with `stride` tokens of the window
         before it. `encode_batch` drops them, unless `overflow=True` makes rows of them.
         """
-        from piecework.spec import Truncation
-
         if max_length is None:
-            return self._replaced(truncation=None)
+            return self._variant(self._core.with_truncation(None), self._special_in_text)
         check_size("max_length", max_length)
         check_size("stride", stride)
         check_choice("strategy", strategy, ("longest_first", "only_first", "only_second"))
         check_choice("direction", direction, ("right", "left"))
-        return self._replaced(truncation=Truncation(max_length, stride, strategy, direction))
+        core = self._core.with_truncation(
+            max_length, stride=stride, strategy=strategy, direction=direction
+        )
+        return self._variant(core, self._special_in_text)
 
     def with_padding(
         self,
@@ -913,27 +915,26 @@ class Tokenizer(metaclass=NamedElsewhere):
 
         `length` is a number of tokens, or "longest" for the longest of each batch.
         """
-        from piecework.spec import Padding
-
         if length is None:
-            return self._replaced(padding=None)
+            return self._variant(self._core.with_padding(None), self._special_in_text)
         if length != "longest":
             check_size("length", length)
         if pad_to_multiple_of is not None:
             check_size("pad_to_multiple_of", pad_to_multiple_of)
         check_choice("direction", direction, ("right", "left"))
+        check_type_id("pad_type_id", pad_type_id)
         pad_id = self.token_to_id(pad_token)
         if pad_id is None:
             raise ArgumentError("pad_token", repr(pad_token), "a token of the vocabulary")
-        padding = Padding(
+        core = self._core.with_padding(
+            pad_id,
+            pad_token=pad_token,
+            pad_type_id=pad_type_id,
             length=None if length == "longest" else length,
             direction=direction,
-            pad_id=pad_id,
-            pad_type_id=pad_type_id,
-            pad_token=pad_token,
             pad_to_multiple_of=pad_to_multiple_of,
         )
-        return self._replaced(padding=padding)
+        return self._variant(core, self._special_in_text)
 
     def with_special_in_text(self, treatment: pw.spec.SpecialInText) -> hints.Self:
         """Return a tokenizer that by default parses, takes as text or refuses special tokens in text.

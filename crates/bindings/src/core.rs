@@ -8,7 +8,7 @@ use piecework_core::batch::{Encoder, Keep};
 use piecework_core::error::Error;
 use piecework_core::model::Sampling;
 use piecework_core::pipeline::{Input, Options, Origin, Pipeline, Scratch};
-use piecework_core::spec::{Direction, TokenizerSpec};
+use piecework_core::spec::{Direction, Padding, TokenizerSpec, Truncation, TruncationStrategy};
 use piecework_core::text::{CharIndex, Pieces};
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
@@ -39,6 +39,11 @@ impl Core {
     pub(crate) fn of(pipeline: Pipeline) -> Self {
         let numbers = Numbers::below(pipeline.vocab().len() + pipeline.added_tokens().len());
         Self { encoder: Arc::new(Encoder::new(pipeline)), numbers: Arc::new(numbers) }
+    }
+
+    /// Wrap a pipeline with the vocabulary of this one.
+    fn sharing(&self, pipeline: Pipeline) -> Self {
+        Self { encoder: Arc::new(Encoder::new(pipeline)), numbers: Arc::clone(&self.numbers) }
     }
 
     /// Borrow a text and work on it without the GIL.
@@ -80,6 +85,23 @@ fn side(direction: Direction) -> &'static str {
     match direction {
         Direction::Left => "left",
         Direction::Right => "right",
+    }
+}
+
+fn parse_direction(name: &str) -> PyResult<Direction> {
+    match name {
+        "left" => Ok(Direction::Left),
+        "right" => Ok(Direction::Right),
+        other => Err(bad_argument("direction", other, "left or right")),
+    }
+}
+
+fn truncation_strategy(name: &str) -> PyResult<TruncationStrategy> {
+    match name {
+        "longest_first" => Ok(TruncationStrategy::LongestFirst),
+        "only_first" => Ok(TruncationStrategy::OnlyFirst),
+        "only_second" => Ok(TruncationStrategy::OnlySecond),
+        other => Err(bad_argument("strategy", other, "longest_first, only_first or only_second")),
     }
 }
 
@@ -306,7 +328,57 @@ impl Core {
         if bytes == self.encoder.pipeline().cache_bytes() {
             return Self { encoder: Arc::clone(&self.encoder), numbers: Arc::clone(&self.numbers) };
         }
-        Self::of(self.encoder.pipeline().clone().with_cache_bytes(bytes))
+        self.sharing(self.encoder.pipeline().clone().with_cache_bytes(bytes))
+    }
+
+    /// Return a core that cuts encodings to `max_length` tokens and shares the tables; None cuts nothing.
+    #[pyo3(signature = (max_length, *, stride=0, strategy="longest_first", direction="right"))]
+    fn with_truncation(
+        &self,
+        max_length: Option<usize>,
+        stride: usize,
+        strategy: &str,
+        direction: &str,
+    ) -> PyResult<Self> {
+        let strategy = truncation_strategy(strategy)?;
+        let direction = parse_direction(direction)?;
+        let truncation =
+            max_length.map(|max_length| Truncation { direction, max_length, strategy, stride });
+        let pipeline = self.encoder.pipeline();
+        let padding = pipeline.padding().cloned();
+        Ok(self.sharing(pipeline.with_lengths(truncation, padding).map_err(raise)?))
+    }
+
+    /// Return a core that pads encodings with `pad_id` and shares the tables; None pads nothing.
+    #[pyo3(signature = (
+        pad_id, *, pad_token="", pad_type_id=0, length=None, direction="right", pad_to_multiple_of=None
+    ))]
+    fn with_padding(
+        &self,
+        pad_id: Option<u32>,
+        pad_token: &str,
+        pad_type_id: u8,
+        length: Option<usize>,
+        direction: &str,
+        pad_to_multiple_of: Option<usize>,
+    ) -> PyResult<Self> {
+        let direction = parse_direction(direction)?;
+        let padding = pad_id.map(|pad_id| Padding {
+            length,
+            direction,
+            pad_to_multiple_of,
+            pad_id,
+            pad_type_id: pad_type_id.into(),
+            pad_token: pad_token.to_owned(),
+        });
+        let pipeline = self.encoder.pipeline();
+        let truncation = pipeline.truncation().cloned();
+        Ok(self.sharing(pipeline.with_lengths(truncation, padding).map_err(raise)?))
+    }
+
+    /// Whether both cores use the same compiled tables in memory.
+    fn shares_tables_with(&self, other: &Self) -> bool {
+        self.encoder.pipeline().shares_tables_with(other.encoder.pipeline())
     }
 
     #[getter]

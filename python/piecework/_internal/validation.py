@@ -48,6 +48,14 @@ def check_size(name: str, value: object) -> None:
         raise ArgumentError(name, str(value), "a number of tokens from 0 to 4294967295")
 
 
+def check_type_id(name: str, value: object) -> None:
+    """Raise unless `value` is a type id from 0 to 255."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InputTypeError(name, type(value).__name__, "int")
+    if not 0 <= value < 256:
+        raise ArgumentError(name, str(value), "a type id from 0 to 255")
+
+
 def check_bytes(name: str, value: object, least: int) -> None:
     """Refuse what is no amount of memory."""
     if not isinstance(value, int) or isinstance(value, bool):

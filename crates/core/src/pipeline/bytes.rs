@@ -24,7 +24,7 @@ impl Pipeline {
     ) -> Result<(), Error> {
         let mut result = Ok(());
         for text in input.texts() {
-            self.special.split_raw(text, options.parse_special, |segment| match segment {
+            self.tables.special.split_raw(text, options.parse_special, |segment| match segment {
                 _ if result.is_err() => {}
                 Segment::Token(id, ..) => out.push(id),
                 Segment::Text(start, end) => {
@@ -38,7 +38,7 @@ impl Pipeline {
     /// Put in the ids of all words that wait.
     pub(super) fn settle_spelled(&self, scratch: &mut Scratch, out: &mut Vec<u32>) {
         let Scratch { memo, texts, model: scratch_of_model, batch, held, .. } = scratch;
-        let (model, vocab) = (&self.model, &self.vocab);
+        let (model, vocab) = (&self.tables.model, &self.tables.vocab);
         ByteWords { model, vocab, memo, texts, scratch: scratch_of_model, batch, held }.settle(out);
     }
 
@@ -52,7 +52,7 @@ impl Pipeline {
     ) -> Result<(), Error> {
         let Scratch { memo, texts, model, split, batch, held, .. } = scratch;
         let normalized = &mut split.normalized;
-        let text = match self.splitter.normalizer() {
+        let text = match self.tables.splitter.normalizer() {
             Normalizer::Identity => stretch,
             normalizer => {
                 normalized.clear();
@@ -60,14 +60,21 @@ impl Pipeline {
                 normalized.as_str()
             }
         };
-        let mut words =
-            ByteWords { model: &self.model, vocab: &self.vocab, memo, texts, scratch: model, batch, held };
+        let mut words = ByteWords {
+            model: &self.tables.model,
+            vocab: &self.tables.vocab,
+            memo,
+            texts,
+            scratch: model,
+            batch,
+            held,
+        };
         let mut result = Ok(());
-        self.special.split_normalized(text, options.parse_special, |segment| match segment {
+        self.tables.special.split_normalized(text, options.parse_special, |segment| match segment {
             _ if result.is_err() => {}
             Segment::Token(id, ..) => out.push(id),
             Segment::Text(start, end) => {
-                let cut = self.splitter.pre_tokenizer();
+                let cut = self.tables.splitter.pre_tokenizer();
                 result = cut.cut_raw(&text[start..end], &mut split.scan, |stretch, _, found| {
                     words.write(stretch, found, out);
                 });
@@ -80,12 +87,12 @@ impl Pipeline {
     ///
     /// Entries of a byte-level vocabulary are read as bytes, everything else stands for its UTF-8.
     pub fn token_bytes_into(&self, id: u32, out: &mut Vec<u8>) -> bool {
-        if let Some(content) = self.added.get(&id) {
+        if let Some(content) = self.tables.added.get(&id) {
             out.extend_from_slice(content.as_bytes());
             return true;
         }
-        let Some(token) = self.vocab.token_of(id) else { return false };
-        if self.decoder.is_byte_level() {
+        let Some(token) = self.tables.vocab.token_of(id) else { return false };
+        if self.tables.decoder.is_byte_level() {
             push_bytes_of_printable(token, out);
         } else {
             out.extend_from_slice(token.as_bytes());
@@ -111,7 +118,7 @@ impl Pipeline {
         let mut ids = Vec::new();
         let word: String = bytes.iter().map(|&byte| printable_of(byte)).collect();
         if !word.is_empty() {
-            self.model.run(&word, &self.vocab, &mut ModelScratch::default(), &mut ids);
+            self.tables.model.run(&word, &self.tables.vocab, &mut ModelScratch::default(), &mut ids);
         }
         ids
     }
@@ -120,8 +127,8 @@ impl Pipeline {
     #[must_use]
     pub fn find_special(&self, text: &str, selector: &Selector) -> Option<(u32, usize)> {
         let mut first = None;
-        self.special.split_raw(text, selector, |segment| match segment {
-            Segment::Token(id, start, _) if first.is_none() && self.special.is_special(id) => {
+        self.tables.special.split_raw(text, selector, |segment| match segment {
+            Segment::Token(id, start, _) if first.is_none() && self.tables.special.is_special(id) => {
                 first = Some((id, start));
             }
             _ => {}

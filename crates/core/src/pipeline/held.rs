@@ -11,10 +11,11 @@ impl Pipeline {
     /// every word has ids, and none are drawn.
     #[must_use]
     pub fn frame_of_held(&self, options: Options<'_>) -> Option<Frame> {
-        let is_fixed = options.sampling.is_none() && self.truncation.is_none() && self.model.never_fails();
-        let is_fast = self.splitter.spells_bytes() || self.stretches(options).is_some();
+        let is_fixed =
+            options.sampling.is_none() && self.truncation.is_none() && self.tables.model.never_fails();
+        let is_fast = self.tables.splitter.spells_bytes() || self.stretches(options).is_some();
         (is_fixed && is_fast)
-            .then(|| self.post_processor.frame_of_one(options.add_special_tokens))
+            .then(|| self.tables.post_processor.frame_of_one(options.add_special_tokens))
             .flatten()
     }
 
@@ -34,7 +35,7 @@ impl Pipeline {
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
         out.extend_from_slice(&frame.before);
-        self.model.begin(None, 0, &mut scratch.model)?;
+        self.tables.model.begin(None, 0, &mut scratch.model)?;
         let result = self.hold_into(input, options, scratch, out).unwrap_or(Ok(()));
         out.extend_from_slice(&frame.after);
         scratch.held.end_row();
@@ -59,7 +60,7 @@ impl Pipeline {
         scratch: &mut Scratch,
         out: &mut Vec<u32>,
     ) -> Option<Result<(), Error>> {
-        if self.splitter.spells_bytes() {
+        if self.tables.splitter.spells_bytes() {
             return Some(self.hold_spelled_into(input, options, scratch, out));
         }
         let stretches = self.stretches(options)?;
@@ -71,7 +72,7 @@ impl Pipeline {
         if scratch.held.is_empty() {
             return;
         }
-        if self.splitter.spells_bytes() {
+        if self.tables.splitter.spells_bytes() {
             self.settle_spelled(scratch, out);
         } else {
             self.settle_stretches(scratch, out);

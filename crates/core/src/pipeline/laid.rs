@@ -78,7 +78,7 @@ impl Pipeline {
         let mut result = Ok(true);
         for (number, text) in input.texts().enumerate() {
             line.begin_text(WordNumber::of(input, number));
-            self.special.split_raw(text, options.parse_special, |segment| match segment {
+            self.tables.special.split_raw(text, options.parse_special, |segment| match segment {
                 _ if !matches!(result, Ok(true)) => {}
                 Segment::Token(id, start, end) => {
                     let found = (&text[start..end], start);
@@ -112,12 +112,16 @@ impl Pipeline {
     }
 
     fn lengths(&self) -> &[u16] {
-        let count = || match &self.model_spec {
-            ModelSpec::Bpe(spec) if self.splitter.cuts_raw() => spelled_lengths(spec, &self.vocab),
-            ModelSpec::WordPiece(spec) if spec.unk == UnknownUnit::Word => piece_lengths(spec, &self.vocab),
+        let count = || match &self.tables.model_spec {
+            ModelSpec::Bpe(spec) if self.tables.splitter.cuts_raw() => {
+                spelled_lengths(spec, &self.tables.vocab)
+            }
+            ModelSpec::WordPiece(spec) if spec.unk == UnknownUnit::Word => {
+                piece_lengths(spec, &self.tables.vocab)
+            }
             _ => Vec::new(),
         };
-        self.lengths.0.get_or_init(count)
+        self.tables.lengths.0.get_or_init(count)
     }
 }
 

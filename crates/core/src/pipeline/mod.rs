@@ -20,6 +20,8 @@ mod tokens;
 mod warnings;
 mod words;
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::decode::Decoder;
@@ -58,9 +60,19 @@ pub use warnings::Origin;
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
 
-/// A compiled tokenizer: immutable, shared by all threads.
+/// A compiled tokenizer: immutable, shared by all threads. A clone shares its tables.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
+    tables: Arc<Tables>,
+    truncation: Option<Truncation>,
+    padding: Option<Padding>,
+    /// The memory limit of the caches of one thread, in bytes.
+    cache_bytes: usize,
+}
+
+/// The compiled stages, which do not depend on truncation, padding and cache sizes.
+#[derive(Debug)]
+struct Tables {
     special: SpecialTokens,
     splitter: Splitter,
     /// How words are told in raw text, where they begin with marks.
@@ -70,15 +82,11 @@ pub struct Pipeline {
     vocab: Vocab,
     post_processor: PostProcessor,
     decoder: Decoder,
-    /// What the decoder says is done to its text.
+    /// The normalizer that a SentencePiece decoder applies to the decoded text.
     denormalizer: Normalizer,
     gathers: Gathers,
     added: FxHashMap<u32, String>,
     added_ids: FxHashMap<String, u32>,
-    truncation: Option<Truncation>,
-    padding: Option<Padding>,
-    /// What the caches of one thread may take.
-    cache_bytes: usize,
     lengths: Lengths,
 }
 
@@ -150,27 +158,22 @@ impl Pipeline {
     #[must_use]
     pub fn store(&self) -> Parts {
         let mut parts = Parts::default();
-        self.vocab.store(&mut parts);
-        self.model.store(&mut parts);
+        self.tables.vocab.store(&mut parts);
+        self.tables.model.store(&mut parts);
         parts
     }
 
     fn over(vocab: Vocab, spec: TokenizerSpec, parts: &Parts) -> Result<Self, Error> {
         check_added_tokens(&spec.added_tokens, &vocab)?;
         let post_processor = PostProcessor::compile(spec.post_processor.as_ref())?;
-        if let Some(truncation) = &spec.truncation {
-            check_truncation(truncation, &post_processor)?;
-        }
-        if let Some(padding) = &spec.padding {
-            check_padding(padding)?;
-        }
+        check_lengths(spec.truncation.as_ref(), spec.padding.as_ref(), &post_processor)?;
         let added = spec.added_tokens.iter().map(|token| (token.id, token.content.clone()));
         let normalizer = Normalizer::compile(spec.normalizer.as_ref())?;
         let normalized = |text: &str| {
             let mut out = String::new();
             normalizer.run(text, 0, &mut out).map(|()| out)
         };
-        let mut pipeline = Self {
+        let mut tables = Tables {
             special: SpecialTokens::compile(&spec.added_tokens, normalized)?,
             splitter: Splitter::new(normalizer, PreTokenizer::compile(spec.pre_tokenizer.as_ref())?),
             marked: None,
@@ -182,15 +185,36 @@ impl Pipeline {
             decoder: Decoder::compile(spec.decoder.as_ref())?,
             denormalizer: denormalizer(spec.decoder.as_ref())?,
             gathers: Gathers::default(),
-            truncation: spec.truncation,
-            padding: spec.padding,
             model_spec: spec.model,
-            cache_bytes: DEFAULT_CACHE_BYTES,
             lengths: Lengths::default(),
         };
+        tables.marked = tables.marked_words();
+        let pipeline = Self {
+            tables: Arc::new(tables),
+            truncation: spec.truncation,
+            padding: spec.padding,
+            cache_bytes: DEFAULT_CACHE_BYTES,
+        };
         pipeline.check_ids(spec.post_processor.as_ref())?;
-        pipeline.marked = pipeline.marked_words();
         Ok(pipeline)
+    }
+
+    /// Return a pipeline that shares the compiled tables and truncates and pads by other settings.
+    pub fn with_lengths(
+        &self,
+        truncation: Option<Truncation>,
+        padding: Option<Padding>,
+    ) -> Result<Self, Error> {
+        check_lengths(truncation.as_ref(), padding.as_ref(), &self.tables.post_processor)?;
+        let pipeline = Self { truncation, padding, ..self.clone() };
+        pipeline.check_ids(None)?;
+        Ok(pipeline)
+    }
+
+    /// Whether both pipelines use the same compiled tables in memory.
+    #[must_use]
+    pub fn shares_tables_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.tables, &other.tables)
     }
 
     /// Refuse ids of other stages that stand for nothing here.
@@ -207,12 +231,12 @@ impl Pipeline {
         TokenizerSpec {
             truncation: self.truncation.clone(),
             padding: self.padding.clone(),
-            added_tokens: self.special.tokens().to_vec(),
-            normalizer: self.splitter.normalizer().spec(),
-            pre_tokenizer: self.splitter.pre_tokenizer().spec(),
-            post_processor: self.post_processor.spec(),
-            decoder: self.decoder.spec(),
-            model: self.model_spec.clone(),
+            added_tokens: self.tables.special.tokens().to_vec(),
+            normalizer: self.tables.splitter.normalizer().spec(),
+            pre_tokenizer: self.tables.splitter.pre_tokenizer().spec(),
+            post_processor: self.tables.post_processor.spec(),
+            decoder: self.tables.decoder.spec(),
+            model: self.tables.model_spec.clone(),
         }
     }
 
@@ -233,7 +257,7 @@ impl Pipeline {
     pub fn memory(&self) -> Memory {
         Memory {
             tables: self.store().iter().map(|(_, values)| values.len()).sum::<usize>()
-                + self.model.derived_bytes(),
+                + self.tables.model.derived_bytes(),
             caches: self.scratch().cache_bytes(),
             budget: self.cache_bytes,
         }
@@ -244,7 +268,7 @@ impl Pipeline {
     /// Half of what caches may take goes to the memo and three eighths to the one beside it.
     #[must_use]
     pub fn scratch(&self) -> Scratch {
-        let spells_bytes = self.splitter.spells_bytes();
+        let spells_bytes = self.tables.splitter.spells_bytes();
         Scratch {
             memo: Memo::within(
                 self.cache_bytes / 2,
@@ -269,25 +293,25 @@ impl Pipeline {
     /// The words that normalization and pre-tokenization make.
     #[must_use]
     pub fn splitter(&self) -> &Splitter {
-        &self.splitter
+        &self.tables.splitter
     }
 
     /// What segments words.
     #[must_use]
     pub fn model(&self) -> &Model {
-        &self.model
+        &self.tables.model
     }
 
     /// The vocabulary of the model.
     #[must_use]
     pub fn vocab(&self) -> &Vocab {
-        &self.vocab
+        &self.tables.vocab
     }
 
     /// Added tokens in their order.
     #[must_use]
     pub fn added_tokens(&self) -> &[AddedToken] {
-        self.special.tokens()
+        self.tables.special.tokens()
     }
 
     /// Whether long encodings are cut.
@@ -296,7 +320,13 @@ impl Pipeline {
         self.truncation.is_some()
     }
 
-    /// How encodings are filled.
+    /// The truncation settings.
+    #[must_use]
+    pub fn truncation(&self) -> Option<&Truncation> {
+        self.truncation.as_ref()
+    }
+
+    /// The padding settings.
     #[must_use]
     pub fn padding(&self) -> Option<&Padding> {
         self.padding.as_ref()
@@ -309,7 +339,7 @@ impl Pipeline {
         if let Some(padding) = &self.padding {
             return Some(padding.pad_id);
         }
-        if let ModelSpec::SentencePiece(spec) = &self.model_spec {
+        if let ModelSpec::SentencePiece(spec) = &self.tables.model_spec {
             let is_pad =
                 |piece: &ScoredPiece| piece.kind == PieceType::Control && piece.text == spec.pad_piece;
             if let Some(id) = spec.pieces.iter().position(is_pad) {
@@ -324,13 +354,13 @@ impl Pipeline {
     /// Whether rows can hold type ids other than 0.
     #[must_use]
     pub fn has_type_ids(&self, is_pair: bool) -> bool {
-        self.post_processor.has_type_ids(is_pair)
+        self.tables.post_processor.has_type_ids(is_pair)
     }
 
     /// The share of merges that the model says to leave out, if it does.
     #[must_use]
     pub fn dropout(&self) -> Option<f64> {
-        match &self.model_spec {
+        match &self.tables.model_spec {
             ModelSpec::Bpe(spec) => spec.dropout,
             _ => None,
         }
@@ -347,13 +377,13 @@ impl Pipeline {
     /// The id of a token, added tokens first.
     #[must_use]
     pub fn id_of(&self, token: &str) -> Option<u32> {
-        self.added_ids.get(token).copied().or_else(|| self.vocab.id_of(token))
+        self.tables.added_ids.get(token).copied().or_else(|| self.tables.vocab.id_of(token))
     }
 
     /// The token of an id, added tokens first.
     #[must_use]
     pub fn token_of(&self, id: u32) -> Option<&str> {
-        self.added.get(&id).map(String::as_str).or_else(|| self.vocab.token_of(id))
+        self.tables.added.get(&id).map(String::as_str).or_else(|| self.tables.vocab.token_of(id))
     }
 
     /// Append the ids of one input, the first (0) or second (1) of its row, without template and
@@ -371,7 +401,7 @@ impl Pipeline {
             out.extend(tokens.iter().map(|token| token.id));
             return Ok(());
         }
-        self.model.begin(options.sampling, index.into(), &mut scratch.model)?;
+        self.tables.model.begin(options.sampling, index.into(), &mut scratch.model)?;
         if options.sampling.is_none() && self.has_sentences() {
             for text in input.texts() {
                 self.sentence_ids(text, options, scratch, out)?;
@@ -383,7 +413,7 @@ impl Pipeline {
             return result.and_then(|()| scratch.model.check());
         }
         let Scratch { memo, model, split, .. } = scratch;
-        let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out);
+        let mut words = WordIds::new(&self.tables.model, &self.tables.vocab, memo, model, out);
         for text in input.texts() {
             self.text_ids(text, options, split, &mut words)?;
         }
@@ -426,7 +456,7 @@ impl Pipeline {
         let add_special_tokens = options.add_special_tokens;
         self.truncate(&mut first, pair.is_some().then_some(&mut second), add_special_tokens)?;
         let second_ids = pair.is_some().then_some(second.as_slice());
-        self.post_processor.frame_ids(&first, second_ids, add_special_tokens, |run, type_id| {
+        self.tables.post_processor.frame_ids(&first, second_ids, add_special_tokens, |run, type_id| {
             ids.extend_from_slice(run);
             if let Some(type_ids) = &mut type_ids {
                 type_ids.extend(std::iter::repeat_n(type_id as u8, run.len()));
@@ -500,10 +530,10 @@ impl Pipeline {
         words: &mut WordIds<'_>,
     ) -> Result<(), Error> {
         let mut result = Ok(());
-        self.special.split_raw(text, options.parse_special, |segment| match segment {
+        self.tables.special.split_raw(text, options.parse_special, |segment| match segment {
             _ if result.is_err() => {}
             Segment::Token(id, ..) => words.push(id),
-            Segment::Text(start, end) if self.special.has_normalized() => {
+            Segment::Text(start, end) if self.tables.special.has_normalized() => {
                 result =
                     self.visit_pieces(&text[start..end], start as u32, options, split, |part| match part {
                         Part::Token(id, _) => words.push(id),
@@ -513,7 +543,7 @@ impl Pipeline {
                     });
             }
             Segment::Text(start, end) => {
-                result = self.splitter.run(&text[start..end], start as u32, split, words);
+                result = self.tables.splitter.run(&text[start..end], start as u32, split, words);
             }
         });
         result
@@ -540,11 +570,21 @@ impl Pipeline {
 
     fn reserved(&self, is_pair: bool, add_special_tokens: bool) -> usize {
         if add_special_tokens {
-            self.post_processor.inserted(is_pair)
+            self.tables.post_processor.inserted(is_pair)
         } else {
             0
         }
     }
+}
+
+/// Reject settings that leave no room for the special tokens, and those that need too much memory.
+fn check_lengths(
+    truncation: Option<&Truncation>,
+    padding: Option<&Padding>,
+    post_processor: &PostProcessor,
+) -> Result<(), Error> {
+    truncation.map_or(Ok(()), |truncation| check_truncation(truncation, post_processor))?;
+    padding.map_or(Ok(()), check_padding)
 }
 
 /// The length that `padding` asks for; windows that would then take too much memory are an error.

@@ -36,12 +36,12 @@ impl Pipeline {
             return self.pieces_of_best(text, n, sampling, scratch);
         }
         let Scratch { model, split, pieces, .. } = scratch;
-        self.splitter.pieces_into(text, 0, &mut split.pieces)?;
-        self.model.begin(sampling, 0, model)?;
+        self.tables.splitter.pieces_into(text, 0, &mut split.pieces)?;
+        self.tables.model.begin(sampling, 0, model)?;
         let mut found = Vec::new();
         for &(from, to) in &split.pieces.spans {
             pieces.clear();
-            self.model.run(&split.pieces.text.text()[from..to], &self.vocab, model, pieces);
+            self.tables.model.run(&split.pieces.text.text()[from..to], &self.tables.vocab, model, pieces);
             add_spanned(&split.pieces, from, pieces, &mut found);
         }
         model.check()?;
@@ -57,8 +57,8 @@ impl Pipeline {
         scratch: &mut Scratch,
     ) -> Result<Vec<PieceSegmentation>, Error> {
         let cut = &mut scratch.split.pieces;
-        self.splitter.pieces_into(text, 0, cut)?;
-        let all = self.model.segmentations(&words(cut))?;
+        self.tables.splitter.pieces_into(text, 0, cut)?;
+        let all = self.tables.model.segmentations(&words(cut))?;
         let (alpha, log_sum) = (choice.alpha(), all.log_sum(choice.alpha()));
         let whole = |(path, log_inclusion): (Path, Option<f64>)| PieceSegmentation {
             pieces: self.path_pieces(cut, &path),
@@ -78,12 +78,12 @@ impl Pipeline {
     ) -> Result<(String, Vec<u32>), Error> {
         let normalized = &mut scratch.split.pieces.text;
         normalized.clear();
-        self.splitter.normalizer().run(text, 0, normalized)?;
+        self.tables.splitter.normalizer().run(text, 0, normalized)?;
         let chars = normalized.text().char_indices();
         let mut offsets: Vec<u32> =
             chars.map(|(at, c)| normalized.source_of(at, at + c.len_utf8()).0).collect();
         offsets.extend(match normalized.text().len() {
-            0 => self.splitter.normalizer().end_of_nothing(text).map(|at| at as u32),
+            0 => self.tables.splitter.normalizer().end_of_nothing(text).map(|at| at as u32),
             end => Some(normalized.source_of(end - 1, end).1),
         });
         Ok((normalized.text().to_owned(), offsets))
@@ -98,9 +98,9 @@ impl Pipeline {
         scratch: &mut Scratch,
     ) -> Result<Vec<SpannedPiece>, Error> {
         let cut = &mut scratch.split.pieces;
-        self.splitter.pieces_into(text, 0, cut)?;
+        self.tables.splitter.pieces_into(text, 0, cut)?;
         let named = |error: Error| Error { place: "sampling.nbest_size".into(), ..error };
-        let best = self.model.segmentations(&words(cut))?.best(n).map_err(named)?;
+        let best = self.tables.model.segmentations(&words(cut))?.best(n).map_err(named)?;
         let chosen = sampling.choose(0, best.iter().map(|path| path.score));
         Ok(self.path_pieces(cut, &best[chosen]))
     }
@@ -111,7 +111,12 @@ impl Pipeline {
         for &(from, to) in &cut.spans {
             let word = &cut.text.text()[from..to];
             written.clear();
-            self.model.write(word, take_word(&mut rest, word.len()), &self.vocab, &mut written);
+            self.tables.model.write(
+                word,
+                take_word(&mut rest, word.len()),
+                &self.tables.vocab,
+                &mut written,
+            );
             add_spanned(cut, from, &written, &mut found);
         }
         found

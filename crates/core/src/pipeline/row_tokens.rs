@@ -38,7 +38,7 @@ impl Pipeline {
             self.truncate(first, rest.first_mut(), options.add_special_tokens)?;
         }
         let text_of = |token: &Token| self.text_of(token, scratch);
-        self.post_processor.frame_tokens(&mut sequences, options.add_special_tokens, text_of, emit);
+        self.tables.post_processor.frame_tokens(&mut sequences, options.add_special_tokens, text_of, emit);
         Ok(())
     }
 
@@ -86,7 +86,7 @@ impl Pipeline {
         scratch: &Scratch,
     ) -> Result<Encoding, Error> {
         let text_of = |token: &Token| self.text_of(token, scratch);
-        self.post_processor.frame(sequences, options.add_special_tokens, text_of)
+        self.tables.post_processor.frame(sequences, options.add_special_tokens, text_of)
     }
 
     /// The text of a token of the input.

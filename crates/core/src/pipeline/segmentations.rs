@@ -102,7 +102,7 @@ impl Pipeline {
         scratch: &mut Scratch,
     ) -> Result<Vec<Segmentation>, Error> {
         let prepared = self.prepared(input, options, &mut scratch.split)?;
-        let all = self.model.segmentations(&prepared.words())?;
+        let all = self.tables.model.segmentations(&prepared.words())?;
         let alpha = choice.alpha();
         let log_sum = all.log_sum(alpha);
         let whole = |(path, log_inclusion): (Path, _)| {
@@ -124,7 +124,7 @@ impl Pipeline {
         scratch: &mut Scratch,
     ) -> Result<f64, Error> {
         let prepared = self.prepared(input, options, &mut scratch.split)?;
-        let segmentations = self.model.segmentations(&prepared.words())?;
+        let segmentations = self.tables.model.segmentations(&prepared.words())?;
         Ok(segmentations.entropy(alpha))
     }
 
@@ -139,7 +139,7 @@ impl Pipeline {
     ) -> Result<Encoding, Error> {
         let prepared = self.prepared(input, options, &mut scratch.split)?;
         let named = |error: Error| Error { place: "sampling.nbest_size".into(), ..error };
-        let best = self.model.segmentations(&prepared.words())?.best(n).map_err(named)?;
+        let best = self.tables.model.segmentations(&prepared.words())?.best(n).map_err(named)?;
         let scores = best.iter().map(|path| path.score);
         let chosen = sampling.choose(index.into(), scores);
         Ok(self.rendered(&prepared, &best[chosen], index, &mut scratch.swallowed))
@@ -186,7 +186,7 @@ impl Pipeline {
                             let word = &text.text()[from..to];
                             let pieces = take_word(&mut rest, word.len());
                             written.clear();
-                            self.model.write(word, pieces, &self.vocab, &mut written);
+                            self.tables.model.write(word, pieces, &self.tables.vocab, &mut written);
                             writer.word(text, from, &written);
                         }
                     }

@@ -3,15 +3,15 @@
 
 use super::marked::{append_marked, Marked, MarkedScratch, Stages, Tools};
 use super::words::WordIds;
-use super::{Options, Pipeline, Scratch};
+use super::{Options, Pipeline, Scratch, Tables};
 use crate::error::Error;
 use crate::memo::{Memo, Texts};
 use crate::model::{Model, ModelScratch};
 use crate::pretokenize::PreTokenizer;
 use crate::special::Segment;
 
-impl Pipeline {
-    /// How words are told in raw text, where they begin with marks.
+impl Tables {
+    /// Compile the scanner of words in raw text, for models whose words begin with a space marker.
     pub(super) fn marked_words(&self) -> Option<Marked> {
         if self.special.has_normalized() {
             return None;
@@ -23,16 +23,20 @@ impl Pipeline {
             model_spec: &self.model_spec,
         })
     }
+}
 
+impl Pipeline {
     /// Whether `sentence_ids` gives the ids of texts.
     pub(super) fn has_sentences(&self) -> bool {
-        self.marked.is_some() || self.is_sentencepiece()
+        self.tables.marked.is_some() || self.is_sentencepiece()
     }
 
     /// Whether the stages are SentencePiece's: a model that gets every text whole.
     pub(super) fn is_sentencepiece(&self) -> bool {
-        let is_whole = matches!(self.splitter.pre_tokenizer(), PreTokenizer::Whole);
-        matches!(self.model, Model::SentencePiece(_)) && is_whole && !self.special.has_normalized()
+        let is_whole = matches!(self.tables.splitter.pre_tokenizer(), PreTokenizer::Whole);
+        matches!(self.tables.model, Model::SentencePiece(_))
+            && is_whole
+            && !self.tables.special.has_normalized()
     }
 
     /// Append the ids of a text.
@@ -44,7 +48,7 @@ impl Pipeline {
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
         let mut result = Ok(());
-        self.special.split_raw(text, options.parse_special, |segment| match segment {
+        self.tables.special.split_raw(text, options.parse_special, |segment| match segment {
             _ if result.is_err() => {}
             Segment::Token(id, ..) => out.push(id),
             Segment::Text(start, end) => {
@@ -62,18 +66,18 @@ impl Pipeline {
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
         let Scratch { memo, texts: long_memo, model, split, marked: memory, .. } = scratch;
-        if let Some(marked) = &self.marked {
+        if let Some(marked) = &self.tables.marked {
             if marked.append(text, start, self.tools((memo, long_memo), model, memory), out)? {
                 return Ok(());
             }
         }
         if self.is_sentencepiece() {
             split.normalized.clear();
-            self.splitter.normalizer().run(text, 0, &mut split.normalized)?;
+            self.tables.splitter.normalizer().run(text, 0, &mut split.normalized)?;
             return append_marked(&split.normalized, self.tools((memo, long_memo), model, memory), out);
         }
-        let mut words = WordIds::new(&self.model, &self.vocab, memo, model, out);
-        self.splitter.run(text, start as u32, split, &mut words)?;
+        let mut words = WordIds::new(&self.tables.model, &self.tables.vocab, memo, model, out);
+        self.tables.splitter.run(text, start as u32, split, &mut words)?;
         words.finish();
         Ok(())
     }
@@ -85,7 +89,15 @@ impl Pipeline {
         scratch: &'t mut ModelScratch,
         memory: &'t mut MarkedScratch,
     ) -> Tools<'t> {
-        let normalizer = self.splitter.normalizer();
-        Tools { normalizer, model: &self.model, vocab: &self.vocab, memo, long_memo, scratch, memory }
+        let normalizer = self.tables.splitter.normalizer();
+        Tools {
+            normalizer,
+            model: &self.tables.model,
+            vocab: &self.tables.vocab,
+            memo,
+            long_memo,
+            scratch,
+            memory,
+        }
     }
 }

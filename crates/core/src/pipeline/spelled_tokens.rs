@@ -14,8 +14,8 @@ const BLOCK: usize = 32;
 impl Pipeline {
     /// Whether tokens are the bytes of the text in their order and nothing is drawn.
     pub(super) fn spells_text(&self, options: Options<'_>) -> bool {
-        let ModelSpec::Bpe(spec) = &self.model_spec else { return false };
-        let is_spelled = self.splitter.cuts_raw() && !spec.has_affixes();
+        let ModelSpec::Bpe(spec) = &self.tables.model_spec else { return false };
+        let is_spelled = self.tables.splitter.cuts_raw() && !spec.has_affixes();
         is_spelled && options.sampling.is_none() && !spec.byte_fallback
     }
 
@@ -31,14 +31,14 @@ impl Pipeline {
         let Scratch { split, swallowed, .. } = scratch;
         let mut result = Ok(true);
         // There is no normalizer: what is sought in normalized text stands in the segment.
-        self.special.split_normalized(segment, options.parse_special, |found| match found {
+        self.tables.special.split_normalized(segment, options.parse_special, |found| match found {
             _ if !matches!(result, Ok(true)) => {}
             Segment::Token(id, from, to) => {
                 let found = (&segment[from..to], start + from);
                 result = Ok(self.lay_token(id, found, index, swallowed, line));
             }
             Segment::Text(from, to) => {
-                let (cut, mut fits) = (self.splitter.pre_tokenizer(), true);
+                let (cut, mut fits) = (self.tables.splitter.pre_tokenizer(), true);
                 let cut = cut.cut_raw(&segment[from..to], &mut split.scan, |stretch, at, words| {
                     fits = fits && lay_words(stretch, start + from + at, words, line);
                 });

@@ -106,7 +106,7 @@ impl Pipeline {
         options: Options<'_>,
         scratch: &mut Scratch,
     ) -> Result<Encoding, Error> {
-        self.model.begin(options.sampling, index.into(), &mut scratch.model)?;
+        self.tables.model.begin(options.sampling, index.into(), &mut scratch.model)?;
         if let Some((sampling, n)) = options.sampling.and_then(|sampling| Some((sampling, sampling.nbest?)))
         {
             return self.drawn_from_best(input, index, options, (sampling, n), scratch);
@@ -152,7 +152,7 @@ impl Pipeline {
 
     /// Keep the text of a token that was found whole, if it has swallowed whitespace.
     pub(super) fn note_swallowed(&self, id: u32, text: &str, place: (u32, u32), swallowed: &mut Swallowed) {
-        if self.added.get(&id).is_some_and(|content| content.len() != text.len()) {
+        if self.tables.added.get(&id).is_some_and(|content| content.len() != text.len()) {
             swallowed.insert(place, text.to_owned());
         }
     }
@@ -170,7 +170,7 @@ impl Pipeline {
             Part::Pieces(Pieces { text, spans }) => {
                 for &(from, to) in spans {
                     pieces.clear();
-                    self.model.run(&text.text()[from..to], &self.vocab, model, pieces);
+                    self.tables.model.run(&text.text()[from..to], &self.tables.vocab, model, pieces);
                     writer.word(text, from, pieces);
                 }
             }
@@ -186,7 +186,7 @@ impl Pipeline {
         mut visit: impl FnMut(Part<'_>),
     ) -> Result<(), Error> {
         let mut result = Ok(());
-        self.special.split_raw(text, options.parse_special, |segment| match segment {
+        self.tables.special.split_raw(text, options.parse_special, |segment| match segment {
             _ if result.is_err() => {}
             Segment::Token(id, start, end) => visit(Part::Token(id, (start as u32, end as u32))),
             Segment::Text(start, end) => {
@@ -206,15 +206,16 @@ impl Pipeline {
         split: &mut SplitScratch,
         mut visit: impl FnMut(Part<'_>),
     ) -> Result<(), Error> {
-        if !self.special.has_normalized() {
-            self.splitter.pieces_into(stretch, start, &mut split.pieces)?;
+        if !self.tables.special.has_normalized() {
+            self.tables.splitter.pieces_into(stretch, start, &mut split.pieces)?;
             visit(Part::Pieces(&split.pieces));
             return Ok(());
         }
         let mut normalized = Aligned::default();
-        self.splitter.normalizer().run(stretch, start, &mut normalized)?;
+        self.tables.splitter.normalizer().run(stretch, start, &mut normalized)?;
         let mut segments = Vec::new();
-        self.special
+        self.tables
+            .special
             .split_normalized(normalized.text(), options.parse_special, |segment| segments.push(segment));
         for segment in segments {
             match segment {
@@ -223,7 +224,7 @@ impl Pipeline {
                     split.pieces.clear();
                     split.pieces.text.push_part(&normalized, from, to);
                     split.pieces.set_whole();
-                    self.splitter.pre_tokenizer().run_pieces(&mut split.pieces)?;
+                    self.tables.splitter.pre_tokenizer().run_pieces(&mut split.pieces)?;
                     visit(Part::Pieces(&split.pieces));
                 }
             }

@@ -30,8 +30,8 @@ const RAW: u32 = 1;
 impl Pipeline {
     /// The fast path of words by classes of characters, where words always have the same ids.
     pub(in crate::pipeline) fn stretches(&self, options: Options<'_>) -> Option<&Stretches> {
-        let is_fixed = options.sampling.is_none() && !self.special.has_normalized();
-        self.splitter.stretches().filter(|_| is_fixed)
+        let is_fixed = options.sampling.is_none() && !self.tables.special.has_normalized();
+        self.tables.splitter.stretches().filter(|_| is_fixed)
     }
 
     /// Append the ids of an input by that path, but for those of new stretches, which may be left out until
@@ -45,12 +45,12 @@ impl Pipeline {
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
         let Scratch { memo, texts, model: scratch_of_model, split, held, .. } = scratch;
-        let (model, vocab) = (&self.model, &self.vocab);
+        let (model, vocab) = (&self.tables.model, &self.tables.vocab);
         let words = WordIds { model, vocab, memo, texts, scratch: scratch_of_model, out };
-        let mut ids = StretchIds { splitter: &self.splitter, stretches, words };
+        let mut ids = StretchIds { splitter: &self.tables.splitter, stretches, words };
         let mut result = Ok(());
         for text in input.texts() {
-            self.special.split_raw(text, options.parse_special, |segment| match segment {
+            self.tables.special.split_raw(text, options.parse_special, |segment| match segment {
                 _ if result.is_err() => {}
                 Segment::Token(id, ..) => ids.words.out.push(id),
                 Segment::Text(start, end) => {
@@ -65,7 +65,7 @@ impl Pipeline {
     /// Put in the ids of all stretches that wait.
     pub(in crate::pipeline) fn settle_stretches(&self, scratch: &mut Scratch, out: &mut Vec<u32>) {
         let Scratch { memo, texts, model: scratch_of_model, split, held, .. } = scratch;
-        let (model, vocab) = (&self.model, &self.vocab);
+        let (model, vocab) = (&self.tables.model, &self.tables.vocab);
         let mut words = WordIds { model, vocab, memo, texts, scratch: scratch_of_model, out };
         split.stretches.fresh.settle(held, &mut words);
     }

@@ -85,7 +85,7 @@ impl LaidWords<'_, '_> {
         written: &mut Written,
     ) -> Result<bool, Error> {
         let before = self.line.char_at(at);
-        let tables = (&stretches.fates, self.pipeline.splitter.normalizer());
+        let tables = (&stretches.fates, self.pipeline.splitter().normalizer());
         let mut fits = true;
         let emit = |word: Word<'_>| {
             let sources = word.sources;
@@ -104,7 +104,8 @@ impl LaidWords<'_, '_> {
     fn by_model(&mut self, word: &[u8], chars_of: impl Fn(usize, usize) -> [u32; 2]) -> bool {
         let Ok(word) = std::str::from_utf8(word) else { return false };
         self.pieces.clear();
-        self.pipeline.model.run(word, &self.pipeline.vocab, self.model, self.pieces);
+        let tables = &self.pipeline.tables;
+        tables.model.run(word, &tables.vocab, self.model, self.pieces);
         self.line.pieces(self.pieces, chars_of)
     }
 }
