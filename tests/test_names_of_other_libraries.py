@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import pickle
 import typing
+from pathlib import Path
 
 import pytest
 
 import piecework as pw
 from piecework._internal.foreign_names import _HERE
-from piecework.errors import InputTypeError
+from piecework.errors import FileError, InputTypeError
 
 TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
 
@@ -92,3 +93,37 @@ def test_tuples_are_pairs() -> None:
 def test_what_is_not_a_pair_is_named(texts: list[object], message: str) -> None:
     with pytest.raises(InputTypeError, match=message):
         TOK.encode_batch(texts)  # type: ignore[arg-type]
+
+
+# ---- what newcomers pass
+
+
+def test_the_name_of_a_model_is_not_a_path() -> None:
+    with pytest.raises(FileError, match="bert-base-uncased: .*names of models are not looked up"):
+        pw.Tokenizer.load("bert-base-uncased")
+
+
+def test_the_name_of_an_encoding_says_how_its_ranks_are_loaded() -> None:
+    call = r"load\('cl100k_base.tiktoken', encoding='cl100k_base'\)"
+    with pytest.raises(FileError, match=f"cl100k_base: .*{call}"):
+        pw.Tokenizer.load("cl100k_base")
+
+
+@pytest.mark.parametrize("files", [["some text to learn from"], "some text to learn from" * 9])
+def test_texts_in_place_of_files_name_train_from_iterator(files: str | list[str]) -> None:
+    with pytest.raises(FileError, match="files: .*train_from_iterator"):
+        pw.Tokenizer.train(files)
+
+
+def test_a_file_name_may_have_spaces(tmp_path: Path) -> None:
+    path = tmp_path / "my own corpus.txt"
+    path.write_text("hug hugs\n" * 9)
+    assert pw.Tokenizer.train(str(path), model="word").token_to_id("hugs")
+
+
+@pytest.mark.parametrize("model", ["BPE", "Word", "wordpiece", "Byte-BPE"])
+def test_models_are_named_in_any_case(model: str) -> None:
+    named = pw.Tokenizer.train_from_iterator(["hug hugs"] * 9, model=model, vocab_size=270)
+    assert named == pw.Tokenizer.train_from_iterator(
+        ["hug hugs"] * 9, model=model.lower(), vocab_size=270
+    )

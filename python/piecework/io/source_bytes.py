@@ -47,7 +47,20 @@ def source_bytes(source: str) -> bytes:
                 head = b""
             return head + file.read()
     except OSError as error:
-        raise FileError(source, reason(error), "a tokenizer file") from error
+        raise FileError(source, reason(error), _expected(source)) from error
+
+
+def _expected(source: str) -> str:
+    """Return what to pass to `load`; a name without directory and suffix is probably not a path."""
+    if os.path.dirname(source) or os.path.splitext(source)[1]:
+        return "a tokenizer file"
+    from piecework.spec import ENCODINGS
+
+    if source in ENCODINGS:
+        ranks = ENCODINGS[source].rank_file
+        call = f"Tokenizer.load({ranks!r}, encoding={source!r})"
+        return f"the path of a tokenizer file, or of the ranks of this encoding: {call}"
+    return "the path of a tokenizer file or its folder; names of models are not looked up"
 
 
 def gunzipped(data: bytes, source: str) -> bytes:

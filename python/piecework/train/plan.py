@@ -53,6 +53,7 @@ class Plan:
 
         Beside a preset of SentencePiece the kind is one of its types; "sentencepiece" is that of the preset.
         """
+        model = model.lower() if isinstance(model, str) else model
         if isinstance(preset, str) and preset not in PRESETS.keys() | SENTENCEPIECE_PRESETS.keys():
             names = ", ".join(dict.fromkeys((*PRESETS, *SENTENCEPIECE_PRESETS)))
             raise ArgumentError("preset", repr(preset), f"one of {names}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from piecework._internal.progress import progress_bar
 from piecework._internal.validation import PathLike
 from piecework.corpus.files import read_corpus
-from piecework.errors import InputTypeError
+from piecework.errors import FileError, InputTypeError
 from piecework.spec import SentencePiece, TokenizerSpec
 from piecework.train.counting import count_files, count_texts
 from piecework.train.counts import Counts
@@ -37,6 +38,7 @@ def spec_from_files(
     show_progress: bool,
 ) -> TokenizerSpec:
     """Count the words of files and learn from them."""
+    _check_paths(files)
     if plan.tests:
         texts = sentences_of(read_corpus(files, field=field, errors=errors), errors)
         return spec_from_texts(
@@ -132,6 +134,14 @@ def _counted(
         return count_texts(
             texts, pipeline=pipeline_of(spec), num_threads=num_threads, progress=progress
         )
+
+
+def _check_paths(files: PathLike | Sequence[PathLike]) -> None:
+    """Raise `FileError` for a text where a path belongs: it has spaces and is not the path of a file."""
+    for path in [files] if isinstance(files, str | os.PathLike) else files:
+        if isinstance(path, str) and len(path.split()) > 1 and not os.path.exists(path):
+            found = f"{path[:40]!r}{' ...' if len(path) > 40 else ''}, which is not a file"
+            raise FileError("files", found, "paths; for texts call train_from_iterator")
 
 
 def _with_self_test(
