@@ -662,8 +662,8 @@ def test_any_segmenter_will_do() -> None:
 def test_a_missing_library_is_said_with_its_extra(
     library: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from piecework._internal.extras import imported
+    from piecework._internal.extras import import_extra
 
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtraError, match=rf"piecework\[{extra}\]"):
-        imported(library, extra)
+        import_extra(library, extra)

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 from piecework._core import RawRules
+from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import PathLike, path_text
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.atomic_files import whole_file
@@ -149,5 +150,5 @@ def _named(name: str) -> NormalizationRules:
 def _check_text(place: str, value: object) -> None:
     if not isinstance(value, str):
         raise InputTypeError(place, type(value).__name__, "str")
-    if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+    if first_surrogate(value) is not None:
         raise ArgumentError(place, "a lone surrogate", "text that can be written as UTF-8")

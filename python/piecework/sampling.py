@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from piecework._core import Core, entropy, scores, segmentations
 from piecework._internal.lazy import hints
+from piecework._internal.validation import check_number
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
 
@@ -61,11 +62,11 @@ class Sampling:
         if self.alpha is not None:
             check_alpha(self.alpha)
         if self.seed is not None:
-            _check_number("seed", self.seed, (int,), "int or None")
+            check_number("seed", self.seed, (int,), "int or None")
             if not 0 <= self.seed < _SEEDS:
                 raise ArgumentError("seed", str(self.seed), "a number from 0 to 2**64 - 1")
         if self.nbest_size is not None:
-            _check_number("nbest_size", self.nbest_size, (int,), "int or None")
+            check_number("nbest_size", self.nbest_size, (int,), "int or None")
             if self.nbest_size > _MAX_SEGMENTATIONS:
                 expected = f"at most {_MAX_SEGMENTATIONS}, or None for all"
                 raise ArgumentError("nbest_size", str(self.nbest_size), expected)
@@ -117,7 +118,7 @@ def resolved(
 
 def check_alpha(alpha: object) -> None:
     """Refuse what is no alpha of any model; BPE has a narrower range."""
-    _check_number("alpha", alpha, (int, float), "a number")
+    check_number("alpha", alpha, (int, float), "a number")
     try:
         is_finite = math.isfinite(float(alpha))  # type: ignore[arg-type]
     except OverflowError:
@@ -129,15 +130,10 @@ def check_alpha(alpha: object) -> None:
 
 def check_segmentations(name: str, value: object) -> None:
     """Refuse what is no number of segmentations to list."""
-    _check_number(name, value, (int,), "int")
+    check_number(name, value, (int,), "int")
     if not 1 <= value <= _MAX_SEGMENTATIONS:  # type: ignore[operator]
         expected = f"a number of segmentations from 1 to {_MAX_SEGMENTATIONS}"
         raise ArgumentError(name, str(value), expected)
-
-
-def _check_number(name: str, value: object, kinds: tuple[type, ...], expected: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, kinds):
-        raise InputTypeError(name, type(value).__name__, expected)
 
 
 def list_segmentations(

@@ -16,6 +16,7 @@ from piecework._internal.special_tokens import (
     recognized_ids,
     refuse_special,
 )
+from piecework._internal.surrogates import first_surrogate
 from piecework._internal.text_columns import text_rows
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import (
@@ -1292,12 +1293,11 @@ class Tokenizer(metaclass=NamedElsewhere):
 
 
 def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Core:
-    try:
-        data = text.encode()
-    except UnicodeEncodeError as error:
-        found = f"a lone surrogate at character {error.start}"
-        raise FormatError("text", found, "text that UTF-8 can hold") from None
-    return Core.from_json(data, "", functions)
+    surrogate = first_surrogate(text)
+    if surrogate is not None:
+        found = f"a lone surrogate at character {surrogate}"
+        raise FormatError("text", found, "text that UTF-8 can encode")
+    return Core.from_json(text.encode(), "", functions)
 
 
 def _split_pairs(texts: typing.Any) -> tuple[typing.Any, list[str] | None]:

@@ -1,1 +1,1 @@
-"""Helpers that every folder uses: validation, threads, progress, lazy imports. No public names."""
+"""Helpers for all folders: validation, threads, progress, lazy imports. Nothing here is public."""

@@ -1,4 +1,4 @@
-"""What a tokenizer takes in memory."""
+"""The result of `Tokenizer.memory`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 
 class Memory(NamedTuple):
-    """Bytes: `tables` once, `caches` for each thread that encodes, which are never more than `budget`."""
+    """Memory use of a tokenizer in bytes.
+
+    `tables` exist once. `caches` is the size of the word caches now, for each thread that encodes; it
+    never exceeds `budget`.
+    """
 
     tables: int
     caches: int

@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar on a terminal, elsewhere a line every 30 seconds."""
+"""Show progress on stderr: a bar on a terminal, otherwise a line every 30 seconds."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ SECONDS_BETWEEN_LINES = 30
 def progress_bar(
     title: str, *, shown: bool = True, clock: Callable[[], float] | None = None
 ) -> AbstractContextManager[Update]:
-    """Return a context that gives `progress(done, total)`; total 0 means unknown.
+    """Return a context manager that yields a function `update(done, total)`; total 0 means unknown.
 
-    `clock` returns seconds, by default those of `time.monotonic`.
+    `shown=False` yields a function that does nothing. `clock` returns seconds (None: `time.monotonic`).
     """
     from contextlib import contextmanager, nullcontext
 
     if not shown or sys.stderr is None:
-        return nullcontext(_stay_silent)
+        return nullcontext(_ignore)
     if sys.stderr.isatty():
-        return contextmanager(_drawn)(title)
+        return contextmanager(_terminal_bar)(title)
     from time import monotonic
 
-    return nullcontext(_lines(title, clock or monotonic))
+    return nullcontext(_line_printer(title, clock or monotonic))
 
 
-def _drawn(title: str) -> Iterator[Update]:
+def _terminal_bar(title: str) -> Iterator[Update]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
@@ -43,8 +43,8 @@ def _drawn(title: str) -> Iterator[Update]:
         yield lambda done, total: bar.update(task, completed=done, total=total or None)
 
 
-def _lines(title: str, clock: Callable[[], float]) -> Update:
-    """Return a function that prints a line when 30 seconds have passed since the last one."""
+def _line_printer(title: str, clock: Callable[[], float]) -> Update:
+    """Return an update function that prints a line at most every 30 seconds."""
     begun = clock()
     printed = begun
 
@@ -55,12 +55,12 @@ def _lines(title: str, clock: Callable[[], float]) -> Update:
             return
         printed = now
         minutes, seconds = divmod(int(now - begun), 60)
-        share = f"{100 * done // total}%" if total else f"{done:,}"
-        print(f"{title}: {share} after {minutes}:{seconds:02}", file=sys.stderr, flush=True)
+        amount = f"{100 * done // total}%" if total else f"{done:,}"
+        print(f"{title}: {amount} after {minutes}:{seconds:02}", file=sys.stderr, flush=True)
 
     return update
 
 
-def _stay_silent(done: int, total: int) -> None:
-    # Even a call that does nothing gives Python the chance to notice Ctrl-C.
+def _ignore(done: int, total: int) -> None:
+    # Python handles Ctrl-C between bytecodes, so the core calls this function even when nothing is shown.
     pass

@@ -1,7 +1,7 @@
-"""Texts as they are given: a sequence of strings, or a column that another library holds.
+"""Accept texts as a sequence of strings, an Arrow column or a numpy array of bytes.
 
-A column is read where it lies: Arrow strings of any library that lends them by the Arrow PyCapsule
-interface (pyarrow, polars, DuckDB, ...), and numpy arrays of bytes.
+Arrow columns are read without a copy through the Arrow PyCapsule interface, from pyarrow, polars, DuckDB
+and other libraries that implement it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from piecework.errors import ArgumentError
 
 
 def text_rows(texts: typing.Any, name: str = "texts") -> list[typing.Any] | TextColumn:
-    """Return what was given as rows: a list of its own, or a column, which is not copied.
+    """Return a list of the texts, or a column of UTF-8 that shares the memory of the argument.
 
-    A column holds UTF-8; numpy drops zeros at the end of its values, and so does this. Raises
-    `ArgumentError` for a column of anything else, `InputTypeError` for what has no rows.
+    numpy drops trailing zero bytes of its values, and so does the column. Raises `ArgumentError` for a
+    column of another type, `InputTypeError` for an argument without rows.
     """
     if isinstance(texts, (list, tuple)):
         return list(texts)
@@ -25,13 +25,13 @@ def text_rows(texts: typing.Any, name: str = "texts") -> list[typing.Any] | Text
     if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
         return TextColumn.of_arrow(texts, name)
     if getattr(getattr(texts, "dtype", None), "kind", None) == "S":
-        return _byte_rows(texts, name)
+        return _byte_column(texts, name)
     return listed(texts, name)
 
 
-def _byte_rows(values: npt.NDArray[np.bytes_], name: str) -> TextColumn:
+def _byte_column(values: npt.NDArray[np.bytes_], name: str) -> TextColumn:
     if values.ndim != 1:
         raise ArgumentError(name, f"an array of {values.ndim} dimensions", "one dimension")
-    # Nothing is copied unless the values lie apart.
+    # Copies only if the values are not contiguous.
     flat = np.ascontiguousarray(values).view(np.uint8)
     return TextColumn.of_bytes(flat, values.dtype.itemsize, len(values))

@@ -1,4 +1,4 @@
-"""The number of threads of a call: as given, from the environment, or one for each CPU."""
+"""The number of threads of a call: the argument, the environment variable, or the number of CPUs."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ _CPUS: dict[int | None, int] = {}
 
 
 def thread_count(num_threads: int | None) -> int:
-    """Return the number of threads to use; None stands for `default_num_threads()`."""
+    """Return the number of threads to use; None means `default_num_threads()`."""
     return default_num_threads() if num_threads is None else num_threads
 
 
 def default_num_threads() -> int:
-    """Return the number of threads that `num_threads=None` stands for.
+    """Return the number of threads for `num_threads=None`.
 
-    The environment variable `PIECEWORK_NUM_THREADS`, if it is set. Otherwise 1 in a process that
-    `multiprocessing` started (also for `concurrent.futures` and data loaders), because its parent already
-    divided the machine. Otherwise one for each CPU available to the process, by its affinity and the
-    quota of its control group.
+    1. The environment variable `PIECEWORK_NUM_THREADS`, if it is set.
+    2. One in a process that `multiprocessing` started (also `concurrent.futures` and data loaders),
+       because the parent process has already divided the CPUs.
+    3. The CPUs available to the process, by its affinity and the quota of its control group.
     """
-    asked = os.environ.get(_VARIABLE)
-    if asked:
-        return _checked(asked)
-    return 1 if _is_worker_process() else _available(_affinity())
+    value = os.environ.get(_VARIABLE)
+    if value:
+        return _parsed(value)
+    return 1 if _is_worker_process() else _available_cpus(_affinity())
 
 
-def _checked(asked: str) -> int:
-    num_threads = int(asked) if asked.isascii() and asked.isdigit() else 0
+def _parsed(value: str) -> int:
+    num_threads = int(value) if value.isascii() and value.isdigit() else 0
     if not 1 <= num_threads <= _MAX_THREADS:
         raise ArgumentError(
-            f"environment variable {_VARIABLE}", repr(asked), f"1 to {_MAX_THREADS}"
+            f"environment variable {_VARIABLE}", repr(value), f"1 to {_MAX_THREADS}"
         )
     return num_threads
 
 
 def _is_worker_process() -> bool:
-    # A process that multiprocessing has started has imported this module.
+    # multiprocessing imports this module in every process that it starts.
     process = sys.modules.get("multiprocessing.process")
     return process is not None and process.parent_process() is not None
 
@@ -51,8 +51,8 @@ def _affinity() -> int | None:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
-def _available(affinity: int | None) -> int:
-    """Return the number of CPUs; the quota is in files, which are read once for each affinity."""
+def _available_cpus(affinity: int | None) -> int:
+    """Return the number of CPUs; the quota is read from its files once for each affinity."""
     if affinity not in _CPUS:
         _CPUS[affinity] = available_processors()
     return _CPUS[affinity]

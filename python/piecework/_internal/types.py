@@ -1,4 +1,4 @@
-"""Types that only annotations name; imported when somebody resolves an annotation."""
+"""Types for annotations only; imported when `typing.get_type_hints` resolves an annotation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ else:
 T = TypeVar("T")
 
 Drawn: TypeAlias = tuple[float, int | None, int, int]
-"""Sampling for the core: alpha, n-best size or None, seed, index of the text in its batch."""
+"""Sampling settings for the core: alpha, n-best size or None, seed, index of the text in its batch."""
 
 Ids: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
 
@@ -45,7 +45,7 @@ Texts: TypeAlias = (
 
 
 class EncodingFields(Protocol):
-    """The fields of one encoding, from the core or from the columns of a batch."""
+    """Fields of one encoding, from the core or from the columns of a batch."""
 
     @property
     def ids(self) -> list[int]:
@@ -64,32 +64,32 @@ class EncodingFields(Protocol):
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """Spans in characters of the text."""
+        """Start and end of each token, in characters of the original text."""
         ...
 
     @property
     def word_ids(self) -> list[int | None]:
-        """Index of the word of each token."""
+        """Index of the word of each token, None for special tokens."""
         ...
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """0 for the text, 1 for its pair."""
+        """0 for tokens of the text, 1 for tokens of its pair, None for special tokens."""
         ...
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """1 for tokens of the template or the padding."""
+        """1 for tokens that the post-processor or padding inserts, otherwise 0."""
         ...
 
     @property
     def attention_mask(self) -> list[int]:
-        """0 for padding."""
+        """0 for padding tokens, otherwise 1."""
         ...
 
     @property
     def overflowing(self) -> Sequence[EncodingFields]:
-        """The further windows."""
+        """Encodings of the further windows of a truncated text."""
         ...
 
 

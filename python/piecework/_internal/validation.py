@@ -1,51 +1,78 @@
-"""Checks of what callers give: each refuses with a typed error that names the argument."""
+"""Check arguments: each function raises a typed error that names the argument.
+
+`check_...` functions return None; the others return the argument in a canonical form.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from piecework._internal.lazy import hints, np, typing
+from piecework._internal.surrogates import first_surrogate
 from piecework.errors import ArgumentError, InputTypeError
 
 PathLike = str | os.PathLike[str]
 
+_MAX_U32 = 2**32 - 1
+
+
+# ---- paths and sequences
+
 
 def path_text(path: PathLike, name: str = "path") -> str:
-    """Return a path as text."""
+    """Return a path as a string."""
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(name, type(path).__name__, "str or a path")
     return os.fspath(path)
 
 
+def file_path(path: object, name: str, error: type[ArgumentError] = InputTypeError) -> str:
+    """Return the path of one of several files as a string; raises `error` for another type."""
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise error(name, type(path).__name__, "paths as str or os.PathLike")
+    if "\0" in text:
+        raise ArgumentError(name, repr(text), "a path without null characters")
+    return text
+
+
 def listed(items: Sequence[hints.T], name: str = "texts", of: str = "str") -> list[hints.T]:
-    """Return what a sequence holds now, so that texts, say, can be encoded again later."""
+    """Return the items as a new list, which later changes of the argument do not affect."""
     if not _is_iterable(items):
         raise InputTypeError(name, type(items).__name__, f"a sequence of {of}, such as a list")
     return list(items)
 
 
 def id_list(ids: typing.Any, place: str) -> list[int]:
-    """Return ids as a list of int, each checked to fit 32 bits."""
+    """Return ids as a list; raises unless each is an integer of 32 bits without sign."""
     if not _is_iterable(ids):
         raise InputTypeError(place, type(ids).__name__, "a sequence of ids")
-    # Lists of int are told without numpy, which may never be needed.
+    # A list must not import numpy.
     is_array = not isinstance(ids, (list, tuple)) and isinstance(ids, np.ndarray)
     listed = ids.tolist() if is_array else list(ids)
-    for at, id in enumerate(listed):
+    for index, id in enumerate(listed):
         if not isinstance(id, int) and not isinstance(id, np.integer):
-            raise InputTypeError(f"{place}[{at}]", type(id).__name__, "an id")
-        if not 0 <= id < 2**32:
-            raise ArgumentError(f"{place}[{at}]", str(id), "an id from 0 to 4294967295")
+            raise InputTypeError(f"{place}[{index}]", type(id).__name__, "an id")
+        if not 0 <= id <= _MAX_U32:
+            raise ArgumentError(f"{place}[{index}]", str(id), f"an id from 0 to {_MAX_U32}")
     return listed
 
 
+# ---- numbers
+
+
+def check_number(name: str, value: object, kinds: tuple[type, ...], expected: str) -> None:
+    """Raise `InputTypeError` unless `value` has one of the types; bool is not a number."""
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        raise InputTypeError(name, type(value).__name__, expected)
+
+
 def check_size(name: str, value: object) -> None:
-    """Refuse what is no number of tokens."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InputTypeError(name, type(value).__name__, "int")
-    if not 0 <= value < 2**32:
-        raise ArgumentError(name, str(value), "a number of tokens from 0 to 4294967295")
+    """Raise unless `value` is a number of tokens, from 0 to 2**32 - 1."""
+    check_number(name, value, (int,), "int")
+    if not 0 <= value <= _MAX_U32:  # type: ignore[operator]
+        raise ArgumentError(name, str(value), f"a number of tokens from 0 to {_MAX_U32}")
 
 
 def check_type_id(name: str, value: object) -> None:
@@ -57,24 +84,100 @@ def check_type_id(name: str, value: object) -> None:
 
 
 def check_bytes(name: str, value: object, least: int) -> None:
-    """Refuse what is no amount of memory."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InputTypeError(name, type(value).__name__, "int")
-    if not least <= value < 2**48:
+    """Raise unless `value` is a number of bytes, from `least` to 2**48 - 1."""
+    check_number(name, value, (int,), "int")
+    if not least <= value < 2**48:  # type: ignore[operator]
         raise ArgumentError(name, str(value), f"a number of bytes from {least} to {2**48 - 1}")
 
 
-def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse what is none of the choices."""
+def whole_number(name: str, value: object, least: int) -> int:
+    """Return a setting as an int from `least` to 2**32 - 1; numpy integers are accepted."""
+    from operator import index
+
+    expected = f"an integer of at least {least}"
+    if isinstance(value, bool):
+        raise ArgumentError(name, repr(value), expected)
+    try:
+        number = index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentError(name, repr(value), expected) from None
+    if not least <= number <= _MAX_U32:
+        raise ArgumentError(name, str(number), f"{expected} and at most {_MAX_U32}")
+    return number
+
+
+def optional_number(name: str, value: object, least: int) -> int | None:
+    """Return None unchanged, and any other value as `whole_number` does."""
+    return None if value is None else whole_number(name, value, least)
+
+
+def check_fraction(name: str, value: object, *, allow_one: bool) -> None:
+    """Raise unless `value` is above 0 and below 1, or 1 itself if `allow_one`."""
+    expected = "a number above 0 and " + ("at most 1" if allow_one else "below 1")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ArgumentError(name, repr(value), expected)
+    if not (0 < value < 1 or (allow_one and value == 1)):
+        raise ArgumentError(name, repr(value), expected)
+
+
+# ---- choices and components
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise unless `value` is one of the choices."""
     if value not in choices:
         raise ArgumentError(name, repr(value), f"one of {', '.join(choices)}")
 
 
 def check_stage(name: str, stage: object, kinds: typing.Any) -> None:
-    """Refuse what is no component of a stage; `kinds` is the union of those that are."""
+    """Raise unless `stage` is None or an instance of `kinds`, the union of its components."""
     if stage is not None and not isinstance(stage, kinds):
         expected = f"None or a {name.replace('_', '-')} of piecework.spec"
         raise InputTypeError(name, type(stage).__name__, expected)
+
+
+# ---- strings
+
+
+def check_text(name: str, value: object) -> None:
+    """Raise unless `value` is a string that UTF-8 can encode."""
+    if not isinstance(value, str):
+        raise ArgumentError(name, repr(value), "a string")
+    if first_surrogate(value) is not None:
+        raise ArgumentError(name, repr(value), "a string without lone surrogates")
+
+
+def distinct_tokens(name: str, values: object, required: str | None) -> tuple[str, ...]:
+    """Return distinct, non-empty strings; raises if `required` is set and missing."""
+    tokens = _strings(name, values)
+    for token in tokens:
+        if not token:
+            raise ArgumentError(name, "an empty string", "tokens of at least one character")
+    if len(set(tokens)) != len(tokens):
+        duplicate = next(token for token in tokens if tokens.count(token) > 1)
+        raise ArgumentError(name, f"{duplicate!r} twice", "distinct tokens")
+    if required is not None and required not in tokens:
+        raise ArgumentError(name, repr(list(tokens)), f"the unknown token {required!r} among them")
+    return tokens
+
+
+def distinct_characters(name: str, values: object) -> tuple[str, ...]:
+    """Return distinct characters from a string or a list of single characters."""
+    characters = tuple(values) if isinstance(values, str) else _strings(name, values)
+    for character in characters:
+        check_text(name, character)
+        if len(character) != 1:
+            raise ArgumentError(name, repr(character), "single characters")
+    return tuple(dict.fromkeys(characters))
+
+
+def _strings(name: str, values: object) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ArgumentError(name, repr(values), "a list of strings")
+    strings = tuple(values)
+    for string in strings:
+        check_text(name, string)
+    return strings
 
 
 def _is_iterable(items: object) -> bool:

@@ -14,12 +14,12 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from piecework._internal.extras import import_extra
 from piecework._internal.validation import PathLike, check_choice, path_text
-from piecework.errors import FormatError, MissingExtraError
+from piecework.errors import FormatError
 from piecework.spec import NAMED_PATTERNS, ByteLevel, Regex, Split
 from piecework.tokenizer import Tokenizer
 
@@ -47,7 +47,7 @@ def read_peer(name: str, path: PathLike, tokenizer: Tokenizer) -> Peer:
     installed, and `FormatError` when it does not read the file.
     """
     check_choice("against", name, tuple(PEERS))
-    module = _imported(name)
+    module = import_extra(name, "bench")
     source = path_text(path)
     try:
         peer = PEERS[name](module, source, tokenizer)
@@ -107,14 +107,6 @@ PEERS: dict[str, Callable[[Any, str, Tokenizer], Peer]] = {
     "tiktoken": _tiktoken,
 }
 """The libraries that can be measured beside ours, by name."""
-
-
-def _imported(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        expected = "the extra that brings it: pip install 'piecework[bench]'"
-        raise MissingExtraError("against", f"no {name}", expected) from error
 
 
 def _ranks(source: str) -> dict[bytes, int]:

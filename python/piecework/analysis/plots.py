@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from piecework._internal.extras import import_extra
 from piecework._internal.validation import PathLike, path_text
 from piecework.analysis.compare import Comparison, Measures
-from piecework.errors import FileError, MissingExtraError
+from piecework.errors import FileError
 from piecework.io.atomic_files import whole_file
 from piecework.io.read_file import reason
 
@@ -116,8 +116,4 @@ def _plain(name: str) -> str:
 
 def _figure_class() -> Any:
     """Return matplotlib's figure, which needs no window and changes no global state."""
-    try:
-        return import_module("matplotlib.figure").Figure
-    except ImportError as error:
-        expected = "the extra that brings it: pip install 'piecework[plot]'"
-        raise MissingExtraError("plots", "no matplotlib", expected) from error
+    return import_extra("matplotlib.figure", "plot").Figure

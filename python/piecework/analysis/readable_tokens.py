@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from piecework.spec import ByteLevelDecoder, SequenceDecoder, TokenizerSpec
-
-_SHOWN_AS_THEMSELVES = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-_OTHERS = [byte for byte in range(256) if byte not in _SHOWN_AS_THEMSELVES]
-_BYTE_OF = {chr(byte): byte for byte in _SHOWN_AS_THEMSELVES} | {
-    chr(256 + place): byte for place, byte in enumerate(_OTHERS)
-}
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 
 
 def is_byte_level(spec: TokenizerSpec) -> bool:
@@ -40,6 +35,6 @@ def bytes_of(token: str) -> bytes | None:
     >>> bytes_of("Ġcaf")
     b' caf'
     """
-    if not all(character in _BYTE_OF for character in token):
+    if not all(character in BYTE_OF_CHARACTER for character in token):
         return None
-    return bytes(_BYTE_OF[character] for character in token)
+    return bytes(BYTE_OF_CHARACTER[character] for character in token)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from piecework._internal.surrogates import mend
+from piecework._internal.surrogates import replace_surrogates
 from piecework.errors import InputTypeError
 
 _BATCH_CHARS = 2 << 20
@@ -32,7 +32,7 @@ def batches_of_texts(texts: Iterable[str]) -> Iterator[TextBatch]:
     for index, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
-        mended, bad_chars = mend(text, f"texts[{index}]")
+        mended, bad_chars = replace_surrogates(text, f"texts[{index}]")
         batch.append(mended)
         chars += len(mended)
         replacements += bad_chars

@@ -9,10 +9,10 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any, BinaryIO, Protocol, cast
 
-from piecework.errors import CorpusError, MissingExtraError
+from piecework._internal.extras import import_extra
+from piecework.errors import CorpusError
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -39,7 +39,7 @@ def decompressed(stream: Stored, name: str) -> BinaryIO:
     if stream.head.startswith(_GZIP_MAGIC):
         return _buffered(_gzip_chunks(stream, name))
     if stream.head.startswith(_ZSTD_MAGIC):
-        return _buffered(_zstd_chunks(stream, name, _zstandard(name)))
+        return _buffered(_zstd_chunks(stream, name, import_extra("zstandard", "zstd", name)))
     return cast(BinaryIO, stream)
 
 
@@ -69,15 +69,6 @@ def _zstd_chunks(stream: Stored, name: str, zstandard: Any) -> Iterator[bytes]:
             frame = None
     if frame is not None:
         raise _cut_short(name, "Zstandard")
-
-
-def _zstandard(name: str) -> Any:
-    try:
-        return import_module("zstandard")
-    except ImportError as error:
-        raise MissingExtraError(
-            name, "Zstandard data", "the extra that reads it: pip install 'piecework[zstd]'"
-        ) from error
 
 
 def _cut_short(name: str, kind: str) -> CorpusError:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from piecework._internal.surrogates import mend
+from piecework._internal.surrogates import replace_surrogates
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import CorpusError, CorpusWarning, InvalidUtf8Error
 
@@ -49,7 +49,8 @@ def json_line_record(
     """Return the text of one line, how much of it was mended, and the whole object."""
     decoded, bad_bytes = _decode(line, place, errors)
     record = _record_of(decoded, place, field)
-    text, bad_chars = mend(record[field], f"{place} field {field!r}", errors)
+    place = f"{place} field {field!r}"
+    text, bad_chars = replace_surrogates(record[field], place, errors)
     return text, bad_bytes + bad_chars, record
 
 

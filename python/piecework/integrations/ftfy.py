@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from piecework._internal.extras import imported
+from piecework._internal.extras import import_extra
 from piecework.spec import CustomNormalizer
 
 
@@ -16,7 +16,7 @@ def normalizer() -> CustomNormalizer:
 
     Raises `MissingExtraError`.
     """
-    imported("ftfy", "ftfy")
+    import_extra("ftfy", "ftfy")
     return CustomNormalizer(FixedText(), "ftfy:fix_text")
 
 
@@ -26,5 +26,5 @@ class FixedText:
 
     def __call__(self, text: str) -> str:
         """Return the text mended."""
-        fixed: str = imported("ftfy", "ftfy").fix_text(text)
+        fixed: str = import_extra("ftfy", "ftfy").fix_text(text)
         return fixed

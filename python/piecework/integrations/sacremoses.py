@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from piecework._internal.extras import imported
+from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError
 from piecework.spec import CustomNormalizer, CustomPreTokenizer
 
@@ -104,7 +104,7 @@ def _skip_to(char: str, text: str, at: int, word: str) -> int:
 
 @cache
 def _tokenizer_of(lang: str) -> Any:
-    sacremoses = imported("sacremoses", "moses")
+    sacremoses = import_extra("sacremoses", "moses")
     try:
         return sacremoses.MosesTokenizer(lang=lang)
     except (KeyError, ValueError, OSError, AttributeError, TypeError) as error:
@@ -114,7 +114,7 @@ def _tokenizer_of(lang: str) -> Any:
 
 @cache
 def _punctuation_rules_of(rules: MosesPunctuation) -> Any:
-    return imported("sacremoses", "moses").MosesPunctNormalizer(
+    return import_extra("sacremoses", "moses").MosesPunctNormalizer(
         lang=rules.lang,
         pre_replace_unicode_punct=rules.replace_unicode_punct,
         post_remove_control_chars=rules.remove_control_chars,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from piecework._internal.extras import imported
+from piecework._internal.extras import import_extra
 from piecework.spec import CustomPreTokenizer
 from piecework.spec.custom import name_of
 
@@ -19,7 +19,7 @@ def jieba(*, hmm: bool = True) -> CustomPreTokenizer:
 
     `hmm` also finds words that its dictionary lacks. Raises `MissingExtraError`.
     """
-    imported("jieba", "jieba")
+    import_extra("jieba", "jieba")
     return CustomPreTokenizer(JiebaWords(hmm), "jieba:cut")
 
 
@@ -45,7 +45,7 @@ class JiebaWords:
 
     def __call__(self, text: str) -> list[str]:
         """Return the words of a text, in order."""
-        return _without_space(imported("jieba", "jieba").cut(text, HMM=self.hmm))
+        return _without_space(import_extra("jieba", "jieba").cut(text, HMM=self.hmm))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from piecework._internal.extras import imported
+from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import CustomPreTokenizer
 
@@ -67,7 +67,7 @@ def _spans(document: Any) -> list[tuple[int, int]]:
 
 @cache
 def _tokenizer_of(language: str) -> Any:
-    spacy = imported("spacy", "spacy")
+    spacy = import_extra("spacy", "spacy")
     try:
         return spacy.blank(language).tokenizer
     except ImportError as error:

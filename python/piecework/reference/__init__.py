@@ -9,7 +9,6 @@ short enough to read in one sitting; together, in the order of the data:
     normalizers          text -> normalized text: every kind, with
         unicode_forms        NFC, NFD, NFKC, NFKD
         charsmap, graphemes  the compiled rules of SentencePiece models
-        printable            bytes as characters
     pre_tokenizers       normalized text -> words: every kind, with
         scripts              where the script changes
     words                the tokenizers every course begins with: spaces, punctuation, characters

@@ -11,7 +11,6 @@ from itertools import groupby
 
 from piecework.reference import sentencepiece
 from piecework.reference.patterns import matches
-from piecework.reference.printable import BYTES
 from piecework.spec import (
     CTC,
     BPEDecoder,
@@ -27,6 +26,7 @@ from piecework.spec import (
     StripDecoder,
     WordPieceDecoder,
 )
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 
 CLEAN_UP = (
     (" .", "."),
@@ -141,8 +141,8 @@ def bytes_of(token: str) -> bytes:
     >>> bytes_of("Ã©").decode(), bytes_of("Ã©☃").decode()
     ('é', 'Ã©☃')
     """
-    if all(character in BYTES for character in token):
-        return bytes(BYTES[character] for character in token)
+    if all(character in BYTE_OF_CHARACTER for character in token):
+        return bytes(BYTE_OF_CHARACTER[character] for character in token)
     return token.encode()
 
 

@@ -13,7 +13,6 @@ from piecework.reference import bert, sentencepiece
 from piecework.reference.aligned import Aligned, Span, as_text, map_characters
 from piecework.reference.charsmap import apply_charsmap
 from piecework.reference.patterns import is_whitespace, matches
-from piecework.reference.printable import PRINTABLE
 from piecework.reference.unicode_forms import Form, normal_form
 from piecework.spec import (
     NFC,
@@ -35,6 +34,7 @@ from piecework.spec import (
     Strip,
     StripAccents,
 )
+from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 
 FORMS: dict[type[Normalizer], Form] = {NFC: "NFC", NFD: "NFD", NFKC: "NFKC", NFKD: "NFKD"}
 NMT_DROPPED = frozenset([*range(0x01, 0x09), 0x0B, *range(0x0E, 0x20), 0x7F, 0x8F, 0x9F])
@@ -96,7 +96,7 @@ def map_character(c: str, spec: Lowercase | StripAccents | Nmt | ByteLevelNormal
         return "" if unicodedata.category(c).startswith("M") else c
     if isinstance(spec, Nmt):
         return nmt(c)
-    return "".join(PRINTABLE[byte] for byte in c.encode())
+    return "".join(CHARACTER_OF_BYTE[byte] for byte in c.encode())
 
 
 def nmt(c: str) -> str:

@@ -13,7 +13,6 @@ from piecework.errors import StageError
 from piecework.reference import bert
 from piecework.reference.aligned import Aligned, as_text, map_characters, span, split_by
 from piecework.reference.patterns import is_number, is_whitespace, matches
-from piecework.reference.printable import PRINTABLE
 from piecework.reference.scripts import cut_scripts
 from piecework.spec import (
     BertPreTokenizer,
@@ -33,6 +32,7 @@ from piecework.spec import (
     Whitespace,
     WhitespaceSplit,
 )
+from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 
 GPT2_PATTERN = Regex(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 WORDS = Regex(r"\w+|[^\w\s]+")
@@ -184,7 +184,7 @@ def printable(c: str) -> str:
     >>> printable("é")
     'Ã©'
     """
-    return "".join(PRINTABLE[byte] for byte in c.encode())
+    return "".join(CHARACTER_OF_BYTE[byte] for byte in c.encode())
 
 
 def cut_metaspace(piece: Aligned, spec: Metaspace) -> list[Aligned]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from piecework._core import WordCounter
+from piecework._internal import validation as checks
 from piecework._internal.threads import thread_count
 from piecework.corpus.batches import batches_of_texts
 from piecework.corpus.files import (
@@ -18,7 +19,6 @@ from piecework.corpus.files import (
     read_corpus,
 )
 from piecework.errors import ArgumentError, TrainingWarning
-from piecework.train import validation as checks
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import preset_for

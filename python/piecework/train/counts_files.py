@@ -8,14 +8,14 @@ TSV begins with.
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from piecework.errors import ArgumentError, FileError, FormatError, MissingExtraError
+from piecework._internal.extras import import_extra
+from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.atomic_files import whole_file
 from piecework.io.read_file import reason
 from piecework.train.pipeline import Pipeline
@@ -186,9 +186,4 @@ def _parquet_column(arrow: Any, name: str, kind: Any, path: str | os.PathLike[st
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    try:
-        return import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise MissingExtraError(
-            "Parquet", "no pyarrow", "the extra that brings it: pip install 'piecework[parquet]'"
-        ) from error
+    return import_extra("pyarrow", "parquet"), import_extra("pyarrow.parquet", "parquet")

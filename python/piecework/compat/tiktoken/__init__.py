@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework._core import RawBatch, find_special
+from piecework._internal.surrogates import join_surrogates
 from piecework._internal.validation import PathLike
 from piecework.compat.tiktoken.decoding import Decoding
 from piecework.compat.tiktoken.models import encoding_name_for_model
@@ -164,7 +165,7 @@ class Encoding(Decoding):
         the ways has no meaning.
         """
         special = self._checked([text], allowed_special, disallowed_special)
-        return with_unstable(self, _repaired(text), special)
+        return with_unstable(self, join_surrogates(text), special)
 
     def _checked(self, texts: Sequence[str], allowed: Allowed, disallowed: Disallowed) -> list[int]:
         """Return the ids of the special tokens to recognise, having sought the disallowed ones."""
@@ -178,7 +179,7 @@ class Encoding(Decoding):
     def _refuse(self, texts: Sequence[str], refused: set[str]) -> None:
         """Raise if a text holds one of these; they need not be special tokens of this encoding."""
         ids = [self._special_tokens[token] for token in refused & self.special_tokens_set]
-        found = ids and find_special(self._tokenizer._core, list(map(_repaired, texts)), ids)
+        found = ids and find_special(self._tokenizer._core, list(map(join_surrogates, texts)), ids)
         token = self._tokenizer.id_to_token(found[1]) if found else None
         others = refused - self.special_tokens_set
         token = token or next((t for t in others if any(t in text for text in texts)), None)
@@ -193,7 +194,7 @@ class Encoding(Decoding):
 
     def _encoded(self, texts: Sequence[str], special: list[int], num_threads: int) -> RawBatch:
         return self._tokenizer._core.encode_batch(
-            list(map(_repaired, texts)),
+            list(map(join_surrogates, texts)),
             None,
             add_special_tokens=False,
             is_pretokenized=False,
@@ -203,17 +204,6 @@ class Encoding(Decoding):
             overflow=False,
             num_threads=num_threads,
         )
-
-
-def _repaired(text: str) -> str:
-    """Join surrogate pairs and replace surrogates that stand alone, which are no text."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def _restored(name: str, tokenizer: Tokenizer, special_tokens: dict[str, int]) -> Encoding:

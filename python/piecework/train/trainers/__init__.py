@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
 
+from piecework._internal import validation as checks
 from piecework.errors import ArgumentError
-from piecework.train import validation as checks
 from piecework.train.presets import Preset
 from piecework.train.trainers.bpe import BYTE_ALPHABET, TIES, BPETrainer, ByteBPETrainer
 from piecework.train.trainers.char import CharTrainer
@@ -66,7 +66,7 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
     Raises `ArgumentError` for an unknown model, an unknown setting (listing those that there are) or
     an unusable value.
     """
-    checks.one_of("model", model, TRAINERS)
+    checks.check_choice("model", model, TRAINERS)
     known = [field.name for field in fields(TRAINERS[model])]
     for name in settings:
         if name not in known:

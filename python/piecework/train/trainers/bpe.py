@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from piecework._core import learn_bpe
+from piecework._internal import validation as checks
 from piecework.errors import TrainingWarning
 from piecework.spec import BPE
-from piecework.train import validation as checks
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import (
@@ -23,12 +24,8 @@ from piecework.train.trainers.common import (
 
 TIES = ("lowest-ids", "greatest-strings")
 
-_PRINTABLE_BYTES = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
-
-BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(
-    sorted(map(chr, (*_PRINTABLE_BYTES, *range(0x100, 0x100 + 256 - len(_PRINTABLE_BYTES)))))
-)
-"""The 256 printable characters that stand for bytes, in code point order (GPT-2, Radford et al. 2019)."""
+BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
+"""The 256 characters of the byte-level alphabet in code point order (GPT-2, Radford et al. 2019)."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +65,12 @@ class BPETrainer:
 
     def __post_init__(self) -> None:
         _check(self)
-        alphabet = checks.characters("initial_alphabet", self.initial_alphabet)
+        alphabet = checks.distinct_characters("initial_alphabet", self.initial_alphabet)
         set_field(self, "initial_alphabet", alphabet)
         limit = checks.optional_number("limit_alphabet", self.limit_alphabet, 1)
         set_field(self, "limit_alphabet", limit)
-        checks.text("continuing_subword_prefix", self.continuing_subword_prefix)
-        checks.text("end_of_word_suffix", self.end_of_word_suffix)
+        checks.check_text("continuing_subword_prefix", self.continuing_subword_prefix)
+        checks.check_text("end_of_word_suffix", self.end_of_word_suffix)
 
     def learn(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
@@ -174,7 +171,7 @@ def _check(trainer: BPETrainer | ByteBPETrainer) -> None:
     check_special_tokens(trainer, needs_unknown=False)
     longest = checks.optional_number("max_token_length", trainer.max_token_length, 1)
     set_field(trainer, "max_token_length", longest)
-    checks.one_of("ties", trainer.ties, TIES)
+    checks.check_choice("ties", trainer.ties, TIES)
 
 
 def _model(

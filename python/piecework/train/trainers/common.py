@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from piecework._internal import validation as checks
 from piecework.errors import ArgumentError, CorpusError, TrainingError
-from piecework.train import validation as checks
 from piecework.train.counts import Counts
 
 
@@ -41,7 +41,7 @@ def set_field(trainer: Any, name: str, value: object) -> None:
 def check_special_tokens(trainer: Any, *, needs_unknown: bool = True) -> None:
     """Check and store `unk_token`, which may be None for a model that needs none, and `special_tokens`."""
     if needs_unknown or trainer.unk_token is not None:
-        checks.text("unk_token", trainer.unk_token)
+        checks.check_text("unk_token", trainer.unk_token)
     tokens = checks.distinct_tokens("special_tokens", trainer.special_tokens, trainer.unk_token)
     set_field(trainer, "special_tokens", tokens)
 

@@ -7,12 +7,12 @@ from dataclasses import fields
 from typing import Any, TypeAlias
 
 from piecework._core import sentencepiece_settings
+from piecework._internal import validation as checks
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FormatError
 from piecework.io.read_file import text_lines
 from piecework.normalization_rules import NormalizationRules
 from piecework.spec import SentencePieceNormalizer
-from piecework.train import validation as checks
 from piecework.train.trainers.common import set_field
 
 Rules: TypeAlias = PathLike | NormalizationRules
@@ -54,8 +54,8 @@ _NOT_WRITTEN = {
 
 def check_settings(trainer: Any) -> None:
     """Refuse settings out of range, of the wrong kind, or against each other; store their checked forms."""
-    checks.one_of("model_type", trainer.model_type, SENTENCEPIECE_TYPES)
-    checks.one_of("input_format", trainer.input_format, _INPUT_FORMATS)
+    checks.check_choice("model_type", trainer.model_type, SENTENCEPIECE_TYPES)
+    checks.check_choice("input_format", trainer.input_format, _INPUT_FORMATS)
     _add_listed(trainer)
     _check_kinds(trainer)
     _check_numbers(trainer)
@@ -111,7 +111,7 @@ def _check_kinds(trainer: Any) -> None:
             if not isinstance(value, bool):
                 raise ArgumentError(field.name, repr(value), "True or False")
         elif isinstance(field.default, str):
-            checks.text(field.name, value)
+            checks.check_text(field.name, value)
         elif isinstance(field.default, tuple):
             set_field(trainer, field.name, checks.distinct_tokens(field.name, value, None))
     for role in ROLES:
@@ -129,12 +129,12 @@ def _check_numbers(trainer: Any) -> None:
         id = getattr(trainer, f"{role}_id")
         if isinstance(id, bool) or not isinstance(id, int) or not -1 <= id < 2**31:
             raise ArgumentError(f"{role}_id", repr(id), "an id, or -1 for none")
-    checks.share("character_coverage", trainer.character_coverage, may_be_all=True)
-    checks.share("shrinking_factor", trainer.shrinking_factor, may_be_all=False)
+    checks.check_fraction("character_coverage", trainer.character_coverage, allow_one=True)
+    checks.check_fraction("shrinking_factor", trainer.shrinking_factor, allow_one=False)
 
 
 def _check_contradictions(trainer: Any) -> None:
-    checks.one_of(
+    checks.check_choice(
         "normalization_rule_name", trainer.normalization_rule_name, NormalizationRules.NAMES
     )
     if not trainer.escape_whitespaces:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piecework._core import learn_unigram
+from piecework._internal import validation as checks
 from piecework._internal.threads import thread_count
 from piecework.spec import Unigram
-from piecework.train import validation as checks
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import check_special_tokens, refuse_empty, set_field
@@ -66,12 +66,12 @@ class UnigramTrainer:
         check_special_tokens(self, needs_unknown=False)
         for name in ("vocab_size", "seed_size", "max_piece_length", "num_sub_iterations"):
             set_field(self, name, checks.whole_number(name, getattr(self, name), 1))
-        alphabet = checks.characters("initial_alphabet", self.initial_alphabet)
+        alphabet = checks.distinct_characters("initial_alphabet", self.initial_alphabet)
         set_field(self, "initial_alphabet", alphabet)
         symbols = checks.distinct_tokens("user_defined_symbols", self.user_defined_symbols, None)
         set_field(self, "user_defined_symbols", symbols)
-        checks.share("character_coverage", self.character_coverage, may_be_all=True)
-        checks.share("shrinking_factor", self.shrinking_factor, may_be_all=False)
+        checks.check_fraction("character_coverage", self.character_coverage, allow_one=True)
+        checks.check_fraction("shrinking_factor", self.shrinking_factor, allow_one=False)
 
     def learn(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None

@@ -6,9 +6,9 @@ import warnings
 from dataclasses import dataclass
 
 from piecework._core import LearnedEntries, learn_wordpiece
+from piecework._internal import validation as checks
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import WordPiece
-from piecework.train import validation as checks
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import (
@@ -69,7 +69,7 @@ class WordPieceTrainer:
 
     def __post_init__(self) -> None:
         set_field(self, "vocab_size", checks.whole_number("vocab_size", self.vocab_size, 1))
-        checks.one_of("score", self.score, SCORES)
+        checks.check_choice("score", self.score, SCORES)
         _check_ties(self)
         set_field(
             self, "min_frequency", checks.whole_number("min_frequency", self.min_frequency, 0)
@@ -78,10 +78,12 @@ class WordPieceTrainer:
             self, "limit_alphabet", checks.optional_number("limit_alphabet", self.limit_alphabet, 1)
         )
         set_field(
-            self, "initial_alphabet", checks.characters("initial_alphabet", self.initial_alphabet)
+            self,
+            "initial_alphabet",
+            checks.distinct_characters("initial_alphabet", self.initial_alphabet),
         )
         check_special_tokens(self)
-        checks.text("continuing_subword_prefix", self.continuing_subword_prefix)
+        checks.check_text("continuing_subword_prefix", self.continuing_subword_prefix)
         longest = checks.optional_number("max_token_length", self.max_token_length, 1)
         set_field(self, "max_token_length", longest)
 
@@ -131,7 +133,7 @@ def _check_ties(trainer: WordPieceTrainer) -> None:
     if trainer.score == "top-down":
         expected = 'None: score="top-down" ranks substrings by count, then by code points'
         raise ArgumentError("ties", repr(trainer.ties), expected)
-    checks.one_of("ties", trainer.ties, WORDPIECE_TIES)
+    checks.check_choice("ties", trainer.ties, WORDPIECE_TIES)
 
 
 def _doubts(trainer: WordPieceTrainer, learned: LearnedVocabulary) -> list[str]:
