@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from piecework._core import Core, TextColumn, TextEncoder
 from piecework._internal.foreign_names import NamedElsewhere, unknown_name
 from piecework._internal.lazy import hints, np, pw, typing
+from piecework._internal.role_attributes import RoleId, RoleToken
 from piecework._internal.special_tokens import (
     checked_special_in_text,
     recognized_ids,
@@ -42,33 +43,6 @@ if TYPE_CHECKING:
     AnyTokenizer = typing.TypeVar("AnyTokenizer", bound="Tokenizer")
 
 _PAD_TOKENS = ("[PAD]", "<pad>")
-
-
-class RoleToken:
-    """An attribute of `Tokenizer`: the special token of a role, or None where none is declared."""
-
-    def __init__(self, role: str) -> None:
-        self._role = role
-        self.__doc__ = (
-            f"The `{role}`, None if the tokenizer declares none; see `special_tokens_map`."
-        )
-
-    def __get__(self, tokenizer: Tokenizer | None, owner: type | None = None) -> str | None:
-        return None if tokenizer is None else tokenizer.special_tokens_map.get(self._role)
-
-
-class RoleId:
-    """An attribute of `Tokenizer`: the id of the special token of a role, or None."""
-
-    def __init__(self, role: str) -> None:
-        self._role = role
-        self.__doc__ = f"The id of the `{role}`, None if the tokenizer declares none."
-
-    def __get__(self, tokenizer: Tokenizer | None, owner: type | None = None) -> int | None:
-        if tokenizer is None:
-            return None
-        token = tokenizer.special_tokens_map.get(self._role)
-        return None if token is None else tokenizer.token_to_id(token)
 
 
 class Tokenizer(metaclass=NamedElsewhere):
@@ -137,32 +111,35 @@ class Tokenizer(metaclass=NamedElsewhere):
         special_tokens: Mapping[str, int] | Collection[str] | None = None,
         compiled_cache: bool | PathLike = False,
     ) -> hints.Self:
-        """Read a tokenizer file of any format, told by its content, gzip or not.
+        """Load a tokenizer file of any format; the content, gzipped or not, decides which one.
 
-        - `tokenizer.json`, `tekken.json`, CLIP's `bpe_simple_vocab_16e6.txt`: say everything themselves.
-        - SentencePiece's `.model`, of all four kinds: likewise.
-        - BERT's `vocab.txt`: `lowercase=None` takes its text to have been lowercased when no entry outside
-          brackets has a capital ASCII letter.
-        - `vocab.json` with `merges.txt` (or `encoder.json` with `vocab.bpe`): give the first and
-          `merges=`, or the directory that holds both. The entries tell the pipelines of GPT-2, GPT and CLIP
-          apart; another `pattern` (a name of `spec.NAMED_PATTERNS` or regular expressions) can be given, and
-          which entries are `special_tokens` if those in `<...>` that no merge makes are not the ones.
-        - `.tiktoken` ranks have neither pattern nor special tokens: name the `encoding`, a name of
-          `spec.ENCODINGS`, whose published SHA-256 the file must have; or give `pattern` and
-          `special_tokens` with their ids. They are never guessed.
-        - `.piecework`, which `save` wrote: says everything itself.
-        - `.pwc`, a compiled cache that `save` wrote: says everything itself. Under another name it is
-          read with `compiled_cache=True` only.
+        - `tokenizer.json`, `tekken.json`, SentencePiece `.model` and CLIP's `bpe_simple_vocab_16e6.txt` are
+          complete.
+        - BERT's `vocab.txt` lacks the letter case: `lowercase=None` lowercases text if no entry outside
+          brackets has an ASCII capital.
+        - `vocab.json` needs its `merges.txt` (`encoder.json` its `vocab.bpe`): pass `merges=`, or the
+          folder of both. The entries identify the pipelines of GPT-2, GPT and CLIP. `pattern` (a name of
+          `spec.NAMED_PATTERNS` or regular expressions) selects another one. `special_tokens` names the
+          special entries; by default those in `<...>` that no merge produces.
+        - `.tiktoken` ranks have neither pattern nor special tokens. Pass `encoding`, a name of
+          `spec.ENCODINGS`, and the file must have its published SHA-256; or pass `pattern` and
+          `special_tokens` with ids.
+        - `.piecework` files and `.pwc` compiled caches, which `save` writes, are complete. A compiled cache
+          under another suffix needs `compiled_cache=True`.
 
-        `compiled_cache=True` keeps the built tables in a file beside the source, with the suffix `.pwc`, or
-        in the file named, and reads them from there as long as the source, the settings and the version of
-        this library are the same. Where that file cannot be written, the source is read each time. Trust
-        such a file as you trust a tokenizer file: it decides which ids come out.
+        `compiled_cache=True` keeps the compiled tables in a file beside the source with the suffix `.pwc`;
+        a path keeps them there. Later calls read that file while source, settings and library version are
+        the same. If it cannot be written, the source is read each time. Trust a compiled cache as much as a
+        tokenizer file: it decides the ids.
 
-        Ranks make a tokenizer that refuses special tokens in text, as tiktoken does, and a tekken.json one
-        that takes them for text; see `parse_special` of `encode`. Raises `FileError`, `FormatError` with
-        the field or line, `VocabularyError`, and `ArgumentError` for what the format lacks or does not take.
-        Warns with `FormatWarning` of what works and is probably a mistake.
+        Roles of special tokens are read from a `tokenizer_config.json` in the same folder.
+
+        Ranks give a tokenizer that refuses special tokens in text, as tiktoken does. `tekken.json` gives
+        one that treats them as text. See `parse_special` of `encode`.
+
+        Raises `FileError`, `FormatError` with field or line, `VocabularyError`, and `ArgumentError` for an
+        option that the format needs or does not take. Warns with `FormatWarning` about probable mistakes in
+        the file.
         """
         from piecework.io.roles_file import configured_roles
 
@@ -190,8 +167,13 @@ class Tokenizer(metaclass=NamedElsewhere):
     def from_json(cls, text: str) -> hints.Self:
         """Compile the text of a `tokenizer.json`.
 
-        Raises `FormatError` with the field and `VocabularyError`; warns with `FormatWarning` of what works
-        and is probably a mistake.
+        >>> import piecework as pw
+        >>> text = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).to_json()
+        >>> pw.Tokenizer.from_json(text).encode("hug").ids
+        [1]
+
+        Raises `FormatError` with the field, and `VocabularyError`. Warns with `FormatWarning` about probable
+        mistakes in the text.
         """
         if not isinstance(text, str):
             raise InputTypeError("text", type(text).__name__, "str")
@@ -213,18 +195,31 @@ class Tokenizer(metaclass=NamedElsewhere):
         show_progress: bool = False,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
-        """Learn a tokenizer from files: plain text or JSONL, plain, gzip or zstd; directories; `-`.
+        """Train a tokenizer on files.
 
-        `model` is "wordpiece" (if nothing is said), "bpe", "byte-bpe", "unigram", "sentencepiece", "word"
-        or "char", the settings are those of its trainer: `vocab_size`, `min_frequency`, ...; or give the
-        trainer itself. `preset` names the pipeline around the model (`piecework.train.PRESETS`:
-        "bert-uncased", "gpt2", ...) or is a `Preset` of your own; of SentencePiece's ("t5", "llama",
-        "albert", "xlnet" of `SENTENCEPIECE_PRESETS`) it names the settings of `SentencePieceTrainer`, of
-        which `model` can then be another type. `field` is the text field of JSON lines (None: "text");
-        stdin is read as JSON lines if it is given. The result does not depend on `num_threads`.
-        `show_progress` draws bars on a terminal, and prints a line every 30 seconds elsewhere.
+        >>> import pathlib, tempfile
+        >>> import piecework as pw
+        >>> corpus = pathlib.Path(tempfile.mkdtemp()) / "corpus.txt"
+        >>> _ = corpus.write_text("hug hugs pug pun bun\\n" * 5)
+        >>> tok = pw.Tokenizer.train(corpus, model="bpe", vocab_size=12)
+        >>> tok.encode("hugs").tokens
+        ['hug', 's']
 
-        Raises `FileError`, `CorpusError`, `TrainingError`, `ArgumentError`.
+        `files` are paths of plain text or JSON lines, plain or compressed with gzip or Zstandard; a folder
+        stands for its files, `-` for stdin. `field` is the text field of JSON lines ("text" by default);
+        with it, stdin is read as JSON lines. `errors="strict"` raises for invalid UTF-8 instead of
+        replacing it.
+
+        `model` is "wordpiece" (default), "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char".
+        `settings` are those of its trainer, such as `vocab_size` and `min_frequency`. Pass either `trainer`
+        or settings, not both. `preset` names the pipeline around the model, such as "bert-uncased" (see
+        `train.PRESETS`), or is a `train.Preset`. The SentencePiece presets "t5", "llama", "albert" and
+        "xlnet" name settings of `SentencePieceTrainer`; `model` can select another of its types.
+
+        The result does not depend on `num_threads` (None: one for each CPU). `show_progress` draws a bar on
+        a terminal and prints a line every 30 seconds elsewhere.
+
+        Raises `FileError`, `CorpusError`, `TrainingError` and `ArgumentError`.
         """
         from piecework.train.plan import Plan
         from piecework.train.runs import spec_from_files
@@ -253,7 +248,7 @@ class Tokenizer(metaclass=NamedElsewhere):
         show_progress: bool = False,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
-        """Learn a tokenizer from texts, each a string.
+        """Train a tokenizer on texts, each a string; settings are those of `train`.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
@@ -281,7 +276,16 @@ class Tokenizer(metaclass=NamedElsewhere):
         show_progress: bool = False,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
-        """Learn a tokenizer from word counts, wherever they were made."""
+        """Train a tokenizer on word counts; settings are those of `train`.
+
+        >>> import piecework as pw
+        >>> counts = pw.count_texts(["to be or", "not to be"], pipeline="punctuation")
+        >>> tok = pw.Tokenizer.train_from_counts(counts, model="word")
+        >>> sorted(tok.get_vocab())
+        ['[UNK]', 'be', 'not', 'or', 'to']
+
+        Counts of shards add up with `+`, so a corpus can be counted on many machines.
+        """
         from piecework.train.plan import Plan
         from piecework.train.runs import spec_from_counts
 
@@ -298,7 +302,15 @@ class Tokenizer(metaclass=NamedElsewhere):
         show_progress: bool = False,
         **settings: hints.Unpack[pw.train.RetrainSettings],
     ) -> hints.Self:
-        """Learn a new vocabulary for the same pipeline, model kind and special tokens."""
+        """Train a new vocabulary with the pipeline, the model type and the special tokens of this tokenizer.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
+        >>> tok.train_new_from_iterator(["pun puns bun"] * 9, vocab_size=14).encode("puns").tokens
+        ['[CLS]', 'puns', '[SEP]']
+
+        `settings` are those of the trainer of the model type, except the ones that the tokenizer determines.
+        """
         from piecework.train.runs import retrained_spec
 
         spec = retrained_spec(
@@ -444,7 +456,12 @@ class Tokenizer(metaclass=NamedElsewhere):
         parse_special: bool | Collection[str] | None = None,
         sampling: pw.Sampling | None = None,
     ) -> int:
-        """Count the tokens of a text: the length of its encoding, before any padding."""
+        """Count the tokens of a text: the length of its encoding before padding.
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})).count("abba")
+        4
+        """
         return self.count_batch(
             [text],
             add_special_tokens=add_special_tokens,
@@ -462,15 +479,14 @@ class Tokenizer(metaclass=NamedElsewhere):
         sampling: pw.Sampling | None = None,
         num_threads: int | None = None,
     ) -> list[int]:
-        """Count the tokens of each text, without keeping any id.
+        """Count the tokens of each text without storing ids.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
         >>> tok.count_batch(["ab", "a"])
         [2, 1]
 
-        Returns one number for each text, the length of its encoding before any padding. Settings and
-        errors are those of `encode_batch`.
+        Returns the length of each encoding before padding. Settings and errors are those of `encode_batch`.
         """
         rows = text_rows(texts)
         return self._core.count_batch(
@@ -482,11 +498,23 @@ class Tokenizer(metaclass=NamedElsewhere):
         )
 
     def normalize(self, text: str) -> str:
-        """Apply the normalizer alone."""
+        """Apply the normalizer alone.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.Lowercase())
+        >>> tok.normalize("Hug")
+        'hug'
+        """
         return self._core.normalize(text)
 
     def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
-        """Normalize and split a text: words with their character spans in the text as given."""
+        """Normalize and split a text; return each word with its character span in the original text.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.pre_tokenize("hug  hugs")
+        [('hug', (0, 3)), ('hugs', (5, 9))]
+        """
         return self._core.pre_tokenize(text)
 
     # ---- segmentations of a Unigram model
@@ -499,7 +527,7 @@ class Tokenizer(metaclass=NamedElsewhere):
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
     ) -> list[pw.Segmentation]:
-        """List the `n` best segmentations of a text by a Unigram model, the best first.
+        """Return the `n` best segmentations of a text by a Unigram model, the best first.
 
         >>> import math
         >>> import piecework as pw
@@ -512,12 +540,14 @@ class Tokenizer(metaclass=NamedElsewhere):
         Segmentation(h ug s, score=-6.81537)
         Segmentation(h u g s, score=-7.94138)
 
-        Fewer where there are no more. `n` is at most 1,024, and less for texts above 8 KiB: all listed
-        together cover at most 8 MiB. The first is the one of `encode`; others with the same score come
-        in an order that is not promised. A native `.model` lists what `sentencepiece` lists, in its
-        order, by 32-bit sums, which may put an equal before the one of `encode`. Segmentations are of
-        the whole text: where a pre-tokenizer makes several words, those of the words are combined. A
-        run of unknown characters is one token and counts by characters.
+        Returns fewer if the text has fewer. `n` is at most 1,024, and less for texts above 8 KiB: all
+        segmentations together cover at most 8 MiB. The first is that of `encode`. The order of equal scores
+        is unspecified. A SentencePiece `.model` returns what `sentencepiece` returns, in its order; its
+        32-bit sums may put another segmentation of equal score before that of `encode`.
+
+        A segmentation covers the whole text: if a pre-tokenizer produces several words, their segmentations
+        are combined. A run of unknown characters is one token; each of its characters contributes to the
+        score.
 
         Raises `ArgumentError` for other models and for an `n` that is too large.
         """
@@ -542,7 +572,7 @@ class Tokenizer(metaclass=NamedElsewhere):
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
     ) -> list[pw.Segmentation]:
-        """Draw `n` segmentations of a text by a Unigram model, and say how likely each was.
+        """Draw `n` segmentations of a text by a Unigram model, each with its log-probability.
 
         >>> import piecework as pw
         >>> scored = (("a", -1.0), ("b", -1.0), ("ab", -1.5))
@@ -551,16 +581,18 @@ class Tokenizer(metaclass=NamedElsewhere):
         >>> sorted((s.encoding.tokens, round(s.log_probability, 3)) for s in samples)
         [(['a', 'b'], -0.974), (['ab'], -0.474)]
 
-        With `replacement` they are the rows of `encode_batch([text] * n, sampling=...)`. Without, all
-        are different, each drawn from those left over, and there are fewer where the text has no more.
-        `log_inclusion` then says how likely a segmentation was to be among the drawn: ln(1 -
-        exp(-exp(log_probability - k))), k the noisy log-probability of the best that was left out, which
-        makes sums weighted by exp(log_probability - log_inclusion) unbiased. With `include_best` the
-        best is always the first, and n - 1 others are drawn. `n` is limited as for `encode_nbest`.
+        With `replacement`, samples are independent, the rows of `encode_batch([text] * n, sampling=...)`.
+        Without, they all differ, and there are fewer if the text has fewer segmentations. Each then has a
+        `log_inclusion`, ln(1 - exp(-exp(log_probability - k))), where k is the perturbed log-probability of
+        the best segmentation that was not drawn: sums weighted by exp(log_probability - log_inclusion) are
+        unbiased. `include_best` puts the best segmentation first and draws n - 1 others. `n` is limited as
+        in `encode_nbest`.
+
+        Raises `ArgumentError` for other models, for `Sampling(nbest_size=...)`, and for `include_best` with
+        replacement.
 
         Sources: Kudo 2018, "Subword Regularization"; without replacement Kool et al. 2019, "Stochastic
-        Beams and Where to Find Them". Raises `ArgumentError` for other models, for `nbest_size` (which
-        `encode_batch` takes), and for `include_best` with replacement.
+        Beams and Where to Find Them".
         """
         from piecework.sampling import draw_segmentations
 
@@ -578,7 +610,7 @@ class Tokenizer(metaclass=NamedElsewhere):
     def entropy(
         self, text: str, alpha: float = 1.0, *, parse_special: bool | Collection[str] | None = None
     ) -> float:
-        """Return the entropy of a Unigram model's segmentations of a text, in nats.
+        """Return the entropy of the segmentations of a text by a Unigram model, in nats.
 
         >>> import math
         >>> import piecework as pw
@@ -587,9 +619,9 @@ class Tokenizer(metaclass=NamedElsewhere):
         >>> round(tok.entropy("ab"), 6) == round(math.log(2), 6)
         True
 
-        0 when there is but one; with probabilities proportional to exp(alpha * score), as `Sampling`
-        draws. All segmentations count, in time linear in the text. Raises `ArgumentError` for other
-        models.
+        Probabilities are proportional to exp(alpha * score), as in `Sampling`. A text with one segmentation
+        has entropy 0. All segmentations are summed, in time linear in the text. Raises `ArgumentError` for
+        other models.
         """
         from piecework.sampling import segmentation_entropy
 
@@ -600,16 +632,16 @@ class Tokenizer(metaclass=NamedElsewhere):
     def score(
         self, text: str | hints.Ids, *, parse_special: bool | Collection[str] | None = None
     ) -> float:
-        """Return the score of a text's best segmentation, or of the ids of any segmentation.
+        """Return the score of the best segmentation of a text, or of a segmentation given as ids.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Unigram((("a", -1.0), ("b", -1.5), ("ab", -2.0))))
         >>> tok.score("ab"), tok.score([0, 1])
         (-2.0, -2.5)
 
-        A sum of log-probabilities: see `Segmentation`. Among ids the unknown one counts as one unknown
-        character, however many it stands for, and added tokens that the model does not have count
-        nothing. Raises `ArgumentError` for other models and for ids of nothing.
+        The score is a sum of log-probabilities (see `Segmentation`). Among ids, an unknown id counts as one
+        unknown character, and added tokens outside the model count 0. Raises `ArgumentError` for other models
+        and for ids that are not in the vocabulary.
         """
         from piecework.sampling import score_of_ids, score_of_text
 
@@ -622,10 +654,15 @@ class Tokenizer(metaclass=NamedElsewhere):
     def decode(
         self, ids: hints.Ids, *, skip_special_tokens: bool = True, clean_up: bool | None = None
     ) -> str:
-        """Turn ids into text.
+        """Return the text of ids.
 
-        `clean_up` removes the spaces before punctuation and in contractions; None follows the
-        decoder's own setting. Ids of no token are skipped.
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> pw.Tokenizer(model, decoder=pw.spec.WordPieceDecoder()).decode([1, 2, 1])
+        'hugs hug'
+
+        `clean_up` removes spaces before punctuation and in contractions; None follows the decoder. Ids that
+        are not in the vocabulary are skipped.
         """
         return self._core.decode(id_list(ids, "ids"), skip_special_tokens, clean_up)
 
@@ -636,7 +673,14 @@ class Tokenizer(metaclass=NamedElsewhere):
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
     ) -> list[str]:
-        """Turn every row of a `Batch`, or every list of ids, into text."""
+        """Return the text of each row of a `Batch`, or of each list of ids.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, decoder=pw.spec.WordPieceDecoder())
+        >>> tok.decode_batch([[1, 2], [1]])
+        ['hugs', 'hug']
+        """
         if isinstance(batch, Batch):
             ids, row_offsets = batch.ids, batch.row_offsets
         else:
@@ -652,13 +696,16 @@ class Tokenizer(metaclass=NamedElsewhere):
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
     ) -> DecodeStream:
-        """Return a stream that decodes id by id, after the ids of `prefill`, which it does not give.
+        """Return a stream that decodes one id at a time.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
         >>> stream = tok.decode_stream(prefill=[1])
         >>> stream.step(2)
         ' b'
+
+        `prefill` holds the ids before the stream, such as a prompt. They are context; the stream does not
+        return their text.
         """
         ids = id_list(prefill, "prefill")
         return DecodeStream(self._core.decode_stream([ids], skip_special_tokens, clean_up))
@@ -670,7 +717,13 @@ class Tokenizer(metaclass=NamedElsewhere):
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
     ) -> DecodeStreams:
-        """Return streams for several sequences, one after each of `prefills` (which may be empty)."""
+        """Return a stream that decodes several sequences side by side, one for each list of `prefills`.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+        >>> tok.decode_streams([[1], []]).step([2, 1])
+        [' b', 'a']
+        """
         given = listed(prefills, "prefills", "ids")
         rows = [id_list(row, f"prefills[{i}]") for i, row in enumerate(given)]
         return DecodeStreams(self._core.decode_stream(rows, skip_special_tokens, clean_up))
@@ -733,7 +786,7 @@ class Tokenizer(metaclass=NamedElsewhere):
 
     @property
     def added_tokens(self) -> tuple[pw.spec.AddedToken, ...]:
-        """The tokens that are matched whole in the text, special or not."""
+        """The tokens that are matched whole in the text before the normalizer or the pre-tokenizer, by id."""
         return self.spec.added_tokens
 
     @property
@@ -754,7 +807,11 @@ class Tokenizer(metaclass=NamedElsewhere):
 
         if self._all_roles is None:
             roles = {**declared_roles(self.spec), **self._roles}
-            self._all_roles = {role: token for role, token in roles.items() if token is not None}
+            self._all_roles = {
+                role: token
+                for role, token in roles.items()
+                if token is not None and self.token_to_id(token) is not None
+            }
         return dict(self._all_roles)
 
     unk_token, unk_token_id = RoleToken("unk_token"), RoleId("unk_token")
@@ -779,18 +836,18 @@ class Tokenizer(metaclass=NamedElsewhere):
     def with_added_tokens(
         self, tokens: Sequence[str | pw.spec.AddedToken], *, special: bool = False
     ) -> hints.Self:
-        """Return a tokenizer that also finds these tokens whole in the text.
+        """Return a tokenizer that also matches these tokens whole in the text.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
         >>> tok.with_added_tokens(["<name>"], special=True).encode("to<name>").ids == [
-        ...     tok.token_to_id("to"), tok.get_vocab_size()
+        ...     tok.token_to_id("to"), len(tok)
         ... ]
         True
 
-        A token that is in the vocabulary keeps its id; a new one gets the next id. A string becomes
-        a special token, or an ordinary one that is sought in normalized text. An `AddedToken` gives
-        every detail but the id.
+        A token of the vocabulary keeps its id; a new one gets the next id. A string becomes a special
+        token, or with `special=False` one that is matched in normalized text. An `AddedToken` sets every
+        detail except the id.
         """
         from piecework.vocabulary.additions import with_added
 
@@ -798,9 +855,14 @@ class Tokenizer(metaclass=NamedElsewhere):
         return self._replaced(added_tokens=added)
 
     def without_added_tokens(self, contents: Collection[str]) -> hints.Self:
-        """Return a tokenizer that no longer finds these tokens whole in the text.
+        """Return a tokenizer that no longer matches these tokens whole in the text.
 
-        Entries of the vocabulary stay there. Raises `ArgumentError` for what was not added.
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_added_tokens(["aa"])
+        >>> tok.encode("aa").ids, tok.without_added_tokens(["aa"]).encode("aa").ids
+        ([2], [1, 1])
+
+        Entries of the model stay in the vocabulary. Raises `ArgumentError` for a token that was not added.
         """
         from piecework.vocabulary.additions import without_added
 
@@ -829,7 +891,7 @@ class Tokenizer(metaclass=NamedElsewhere):
         return variant
 
     def with_normalizer(self, normalizer: pw.spec.Normalizer | None) -> hints.Self:
-        """Return a tokenizer with another normalizer; None leaves text as it is.
+        """Return a tokenizer with another normalizer; None does not change text.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
@@ -842,7 +904,13 @@ class Tokenizer(metaclass=NamedElsewhere):
         return self._replaced(normalizer=normalizer)
 
     def with_pre_tokenizer(self, pre_tokenizer: pw.spec.PreTokenizer | None) -> hints.Self:
-        """Return a tokenizer with another pre-tokenizer; None leaves text whole."""
+        """Return a tokenizer with another pre-tokenizer; None does not split text.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1}))
+        >>> tok.with_pre_tokenizer(pw.spec.WhitespaceSplit()).encode("hug hug").ids
+        [1, 1]
+        """
         from piecework.spec import PreTokenizer
 
         check_stage("pre_tokenizer", pre_tokenizer, PreTokenizer)
@@ -863,7 +931,7 @@ class Tokenizer(metaclass=NamedElsewhere):
         return self._replaced(post_processor=post_processor)
 
     def with_extras(self, *, bos: bool = False, eos: bool = False) -> hints.Self:
-        """Return a SentencePiece tokenizer that puts its pieces of these roles around every text.
+        """Return a SentencePiece tokenizer that adds its bos or eos piece to every text.
 
         >>> import piecework as pw
         >>> pieces = (("<unk>", 0.0, "unknown"), ("</s>", 0.0, "control"), ("▁", -1.0, "normal"))
@@ -872,8 +940,8 @@ class Tokenizer(metaclass=NamedElsewhere):
         >>> tok.with_extras(eos=True).encode("x").ids
         [2, 0, 1]
 
-        `add_special_tokens=False` leaves them out. A pair is two texts with theirs. Raises
-        `ArgumentError` for a piece that the model does not have, and for other models.
+        `add_special_tokens=False` omits them. In a pair, each text gets its own. Raises `ArgumentError` for a
+        piece that the model lacks, and for other models.
         """
         from piecework.vocabulary import extras
 
@@ -887,10 +955,19 @@ class Tokenizer(metaclass=NamedElsewhere):
         strategy: typing.Literal["longest_first", "only_first", "only_second"] = "longest_first",
         direction: typing.Literal["right", "left"] = "right",
     ) -> hints.Self:
-        """Return a tokenizer that cuts encodings to `max_length` tokens; None cuts nothing.
+        """Return a tokenizer that truncates encodings to `max_length` tokens; None turns truncation off.
 
-        `encode` gives the further windows as `overflowing`, each with `stride` tokens of the window
-        before it. `encode_batch` drops them, unless `overflow=True` makes rows of them.
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})).with_truncation(2, stride=1)
+        >>> encoding = tok.encode("abb")
+        >>> encoding.ids, [window.ids for window in encoding.overflowing]
+        ([1, 2], [[2, 2]])
+
+        `max_length` includes special tokens. The other windows of a text are `overflowing` of its encoding;
+        each repeats `stride` tokens of the window before it. `encode_batch` drops them unless
+        `overflow=True`. `strategy` selects the text of a pair to truncate, `direction` the side. The
+        compiled tables are shared. Raises `ArgumentError` if `max_length` leaves no room for special tokens
+        and stride.
         """
         if max_length is None:
             return self._variant(self._core.with_truncation(None), self._special_in_text)
@@ -912,9 +989,16 @@ class Tokenizer(metaclass=NamedElsewhere):
         pad_token: str = "[PAD]",
         pad_type_id: int = 0,
     ) -> hints.Self:
-        """Return a tokenizer that fills encodings with `pad_token`; None fills nothing.
+        """Return a tokenizer that pads encodings with `pad_token`; `length=None` turns padding off.
 
-        `length` is a number of tokens, or "longest" for the longest of each batch.
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[PAD]": 0, "[UNK]": 1, "a": 2})).with_padding()
+        >>> tok.encode_batch(["aaa", "a"]).to_lists()
+        [[2, 2, 2], [2, 0, 0]]
+
+        `length` is a number of tokens, or "longest" for the longest row of each batch. `pad_to_multiple_of`
+        rounds the length up. `pad_type_id` is the type id of padding. The compiled tables are shared. Raises
+        `ArgumentError` if `pad_token` is not in the vocabulary.
         """
         if length is None:
             return self._variant(self._core.with_padding(None), self._special_in_text)
@@ -938,26 +1022,28 @@ class Tokenizer(metaclass=NamedElsewhere):
         return self._variant(core, self._special_in_text)
 
     def with_special_in_text(self, treatment: pw.spec.SpecialInText) -> hints.Self:
-        """Return a tokenizer that by default parses, takes as text or refuses special tokens in text.
+        """Return a tokenizer that parses, keeps as text or refuses special tokens in text by default.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
         >>> tok.with_special_in_text("text").count("[SEP]", add_special_tokens=False)
         3
+
+        `treatment` is "parse", "text" or "refuse". `parse_special` of each call overrides it.
         """
         return self._variant(self._core, checked_special_in_text(treatment))
 
     def with_word_cache_budget(self, bytes_per_thread: int) -> hints.Self:
-        """Return a tokenizer whose caches take at most so many bytes in each thread that encodes.
+        """Return a tokenizer whose word cache takes at most `bytes_per_thread` bytes in each thread.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_word_cache_budget(1 << 20)
         >>> tok.memory().caches <= 1 << 20
         True
 
-        The ids are the same, whatever the budget; a small one makes encoding slower. The default is 64 MiB.
-        Tokenizers made from this one and pickles keep the budget. Specifications and files do not hold
-        it. Raises `ArgumentError` for less than 4096.
+        The default is 64 MiB. Ids do not depend on it; a small budget makes encoding slower. Tokenizers
+        derived from this one and pickles keep the budget; specifications and files do not contain it.
+        Raises `ArgumentError` for less than 4096.
         """
         check_bytes("bytes_per_thread", bytes_per_thread, 4096)
         core = self._core.with_word_cache_budget(bytes_per_thread)
@@ -976,24 +1062,22 @@ class Tokenizer(metaclass=NamedElsewhere):
         num_threads: int | None = None,
         show_progress: bool = False,
     ) -> tuple[hints.Self, pw.IdMap]:
-        """Learn `n` further entries from new text; returns the tokenizer and the map of ids.
+        """Learn `n` more vocabulary entries from new text; return the tokenizer and the map of ids.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
         >>> larger, id_map = tok.extend(["hug hugs bugs"] * 9, 1)
-        >>> larger.get_vocab_size(), id_map.added
+        >>> len(larger), id_map.added
         (15, array([14]))
 
-        `corpus` gives texts, or counts that were made with the tokenizer's pipeline
-        (`train.pipeline_of(tok.spec)`). Words are segmented by the present vocabulary, and joining goes
-        on from there: for BPE merges of the most frequent pair, after the present ones, as if training
-        had gone on (a `Char` model becomes BPE); for WordPiece by `score`, "likelihood" when None. No
-        id changes; new entries come after the highest. Characters that the vocabulary lacks stay
-        unknown. Where further merges made no entry that was new, a vocabulary shrunk back has them
-        still.
+        `corpus` is texts, or counts with the pipeline of this tokenizer (`train.pipeline_of(tok.spec)`).
+        Words are segmented with the present vocabulary, and training continues from there: BPE appends
+        merges of the most frequent pair (a `Char` model becomes BPE); WordPiece merges by `score`,
+        "likelihood" by default. Ids do not change; new entries get the ids after the highest. Characters
+        outside the vocabulary stay unknown.
 
-        Warns with `TrainingWarning` when the corpus has not enough for `n`. Raises `ArgumentError` for
-        WordLevel and Unigram models, and `CorpusError` without any word.
+        Warns with `TrainingWarning` if the corpus does not yield `n` entries. Raises `ArgumentError` for
+        WordLevel and Unigram models, and `CorpusError` for a corpus without words.
         """
         from piecework._internal.progress import progress_bar
         from piecework.train.runs import counts_for
@@ -1018,7 +1102,7 @@ class Tokenizer(metaclass=NamedElsewhere):
     def prune(
         self, keep: Iterable[str | int], *, keep_alphabet: bool = True
     ) -> tuple[hints.Self, pw.IdMap]:
-        """Keep only some tokens, given by name or id; returns the tokenizer and the map of ids.
+        """Keep only some tokens, given by name or id; return the tokenizer and the map of ids.
 
         >>> import piecework as pw
         >>> merges = (("h", "u"), ("hu", "g"), ("b", "u"))
@@ -1029,15 +1113,14 @@ class Tokenizer(metaclass=NamedElsewhere):
         >>> id_map.new_ids
         array([ 0,  1,  2,  3,  4,  5, -1])
 
-        Kept as well: added tokens, the unknown token, what template and padding use, and for BPE the
-        entries that the merges of a kept one go through, so that what could come out of a text still
-        can. A merge goes when one of its three entries does. `keep_alphabet=False` lets single
-        characters and bytes go too, unless something kept is made of them: what is not covered then
-        becomes unknown, or is dropped where there is no unknown token. Ids above a removed one move
-        down.
+        Also kept are added tokens, the unknown token, tokens of post-processor and padding, and for BPE the
+        intermediate entries of the merges of a kept token. A merge is removed with any of its three
+        entries. `keep_alphabet=False` also removes single characters and bytes that no kept token needs;
+        characters without an entry become unknown, or are dropped if there is no unknown token. Ids above a
+        removed one move down.
 
-        Text whose tokens all stay is encoded as before. Raises `ArgumentError` for tokens that are not
-        there, and for Unigram models.
+        A text whose tokens are all kept is encoded as before. Raises `ArgumentError` for unknown tokens and
+        for Unigram models.
         """
         from piecework.vocabulary import pruned
 
@@ -1045,18 +1128,18 @@ class Tokenizer(metaclass=NamedElsewhere):
         return self._derived(spec), id_map
 
     def shrink(self, size: int) -> tuple[hints.Self, pw.IdMap]:
-        """Drop the last learned entries until `size` tokens are left; gives tokenizer and map of ids.
+        """Remove the last learned entries until `size` tokens are left; return tokenizer and map of ids.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
         >>> smaller, id_map = tok.shrink(12)
-        >>> smaller.get_vocab_size(), id_map.new_ids.tolist().count(-1)
+        >>> len(smaller), id_map.new_ids.tolist().count(-1)
         (12, 2)
 
-        `size` counts added tokens. BPE loses merges from the tail with what only they made (and
-        earlier merges of that, where the list is not in the order of making); other models lose the
-        entries with the highest ids. Alphabet, special tokens, and what template and padding use
-        stay: `ArgumentError` when that is more than `size`.
+        `size` includes added tokens. BPE removes merges from the end of the list, with the entries that
+        only they produce. Other models remove the entries with the highest ids. The alphabet, special
+        tokens, and tokens of post-processor and padding are kept; `ArgumentError` if they are more than
+        `size`.
         """
         from piecework.vocabulary import shrunk
 
@@ -1070,7 +1153,7 @@ class Tokenizer(metaclass=NamedElsewhere):
         *,
         threshold: float = 1,
     ) -> hints.Self:
-        """Return a SentencePiece tokenizer that gives out only these pieces, and single characters.
+        """Return a SentencePiece tokenizer that produces only these pieces and single characters.
 
         >>> import piecework as pw
         >>> scored = {"<unk>": 0.0, "▁": -4.0, "h": -4.0, "i": -4.0, "▁hi": -2.0}
@@ -1085,9 +1168,10 @@ class Tokenizer(metaclass=NamedElsewhere):
         >>> tok.encode("hi").tokens, tok.with_vocabulary([]).encode("hi").tokens
         (['▁hi'], ['▁', 'h', 'i'])
 
-        `vocabulary` is a collection of pieces; or pieces with counts, or a file of these (a piece, a tab and
-        its count a line), of which those count that have at least `threshold`. None: all pieces again.
-        No id changes. Raises `ArgumentError` for other models than SentencePiece's Unigram and BPE.
+        `vocabulary` is a collection of pieces, a mapping from piece to count, or a file with a piece, a tab
+        and its count in each line. Pieces with a count of at least `threshold` are kept. None restores all
+        pieces. Ids do not change. Raises `ArgumentError` for models other than SentencePiece Unigram and
+        BPE.
         """
         from piecework.vocabulary import restricted
         from piecework.vocabulary.kept_pieces import kept_pieces
@@ -1098,7 +1182,12 @@ class Tokenizer(metaclass=NamedElsewhere):
 
     @property
     def spec(self) -> pw.TokenizerSpec:
-        """The whole tokenizer as data."""
+        """The whole tokenizer as data, a `TokenizerSpec`.
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0})).spec.model
+        Char(unk_token='[UNK]')
+        """
         if self._spec is None:
             from dataclasses import replace
 
@@ -1109,12 +1198,18 @@ class Tokenizer(metaclass=NamedElsewhere):
         return self._spec
 
     def to_json(self, *, pretty: bool = True) -> str:
-        """Return the text of a portable `tokenizer.json`: other libraries read it and give the same ids.
+        """Return the text of a `tokenizer.json` that other libraries read with the same ids.
 
-        Stages of SentencePiece become components that `tokenizers` has. Raises `PortabilityError` where
-        none gives the same ids, with the field and a format that keeps it, and `StageError` for custom
-        stages. Warns with `PortabilityWarning` for a SentencePiece Unigram model: its sums are of 32 bits,
-        those of a `tokenizer.json` of 64, so another of several segmentations that tie may be chosen.
+        >>> import json
+        >>> import piecework as pw
+        >>> text = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).to_json()
+        >>> json.loads(text)["model"]["type"]
+        'WordPiece'
+
+        SentencePiece stages are written as components of `tokenizers`. Raises `PortabilityError` if none
+        gives the same ids, with the field and a format that keeps it, and `StageError` for custom stages.
+        Warns with `PortabilityWarning` for a SentencePiece Unigram model: SentencePiece adds scores in 32
+        bits, readers of `tokenizer.json` in 64, so ids can differ where segmentations tie.
         """
         from piecework.spec import SentencePiece
         from piecework.spec.portable import portable_spec
@@ -1136,21 +1231,29 @@ class Tokenizer(metaclass=NamedElsewhere):
         return _compiled(portable.to_core()[0], ()).to_json(pretty)
 
     def save(self, path: PathLike, *, merges: PathLike | None = None) -> None:
-        """Write a tokenizer file, whole or not at all; the name decides the format.
+        """Write a tokenizer file atomically; the suffix of the path selects the format.
 
-        - `.txt`: a `vocab.txt`; the vocabulary only.
-        - `.tiktoken`: ranks, for byte-level BPE whose merges are those that the ids as ranks stand for;
-          pattern and special tokens are not in the file.
-        - `.model`: SentencePiece's, for a tokenizer made of its stages alone; `.vocab`: its pieces with
-          their scores.
-        - any name with `merges`, or an existing directory: `vocab.json` and `merges.txt`, the model only.
+        >>> import pathlib, tempfile
+        >>> import piecework as pw
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "tokenizer.json"
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1}))
+        >>> tok.save(path)
+        >>> pw.Tokenizer.load(path) == tok
+        True
+
+        - `.json`, or no suffix: a portable `tokenizer.json` (see `to_json`).
+        - `.txt`: `vocab.txt`, the vocabulary only.
+        - `.model`: a SentencePiece model, for a tokenizer that has SentencePiece stages only; `.vocab`: its
+          pieces with their scores.
+        - `.tiktoken`: ranks, for byte-level BPE whose merges follow from the ids; pattern and special
+          tokens are not in the file.
+        - any name with `merges`, or an existing folder: `vocab.json` and `merges.txt`, the model only.
+        - `.piecework`: everything except custom stages, for this library only.
         - `.pwc`: a compiled cache.
-        - `.piecework`: everything but custom stages, for this library alone.
-        - `.json`, or a name without suffix: a `tokenizer.json`, which is portable: see `to_json`.
 
-        Raises `ArgumentError` for any other suffix and for a directory that does not exist, `FileError`,
-        `VocabularyError` when the format cannot hold the vocabulary, `PortabilityError` when other
-        libraries would give other ids, and `StageError` for custom stages, which no file holds.
+        Raises `ArgumentError` for another suffix or a folder that does not exist, `FileError`,
+        `VocabularyError` if the format cannot store the vocabulary, `PortabilityError` if other libraries
+        would give other ids, and `StageError` for custom stages.
         """
         from piecework.io.saving import save_tokenizer
 
@@ -1200,7 +1303,7 @@ class Tokenizer(metaclass=NamedElsewhere):
         return f"Tokenizer({names}, {self.get_vocab_size()} tokens)"
 
     def __call__(self, *args: object, **kwargs: object) -> typing.NoReturn:
-        """Raise: a tokenizer is not called."""
+        """Raise `InputTypeError`; use `encode` or `encode_batch`."""
         raise InputTypeError(
             "Tokenizer()", "a call of a tokenizer", "encode(text) or encode_batch(texts)"
         )
