@@ -25,9 +25,9 @@ import pytest
 
 import piecework as pw
 from piecework.corpus import json_lines
-from piecework.export import arrow_tables as tables
+from piecework.export import arrow_files
 from piecework.export import encoded_files as encode_module
-from piecework.export import parallel_lines as lines_module
+from piecework.export import input_lines as lines_module
 from piecework.export.prefetch import overlapped
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files and signals")
@@ -283,9 +283,9 @@ def test_megatron_files_byte_by_byte(tok: pw.Tokenizer, tmp_path: Path) -> None:
 def test_a_megatron_index_longer_than_one_read_of_it(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from piecework.export import id_arrays as arrays
+    from piecework.export import megatron_files
 
-    monkeypatch.setattr(arrays, "_ROWS_A_READ", 7)
+    monkeypatch.setattr(megatron_files, "_ROWS_PER_READ", 7)
     rng = random.Random(1)
     lines = [" ".join(rng.choices(["a", "hugs", "b"], k=rng.randint(1, 9))) for _ in range(100)]
     source = write(tmp_path / "in", "\n".join(lines))
@@ -347,7 +347,7 @@ def test_parquet_does_not_hold_back_what_it_has(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(tables, "_IDS_A_ROW_GROUP", 1000)
+    monkeypatch.setattr(arrow_files, "_IDS_PER_ROW_GROUP", 1000)
     source = write(tmp_path / "in", "a hugs cafe\n" * 2000)
     pw.encode_files(tok, source, tmp_path / "out", format="parquet")
     written = parquet.read_metadata(tmp_path / "out")

@@ -1,13 +1,14 @@
-"""Whole corpora encoded into files: lines of text in, files of tokens or ids out, and back to rows of ids.
+"""Encode text files into files of ids or tokens, and read ids back.
 
-In the order of the data: `lines` reads, `overlap` keeps a few batches on their way through the
-tokenizer, `formats` names what can be written, `text`, `arrays` and `tables` write it, `encode` runs these
-steps. `ids_input` reads ids from any of the formats. Memory is constant.
+`encode_files` runs the steps in the order of the data: `input_lines` reads, `prefetch` encodes on a
+background thread, and one module for each format writes (`text_files`, `npy_files`, `arrow_files`,
+`megatron_files`). `read_ids` reads all these formats. Memory is constant. To add a format, write its
+module and add it to `output_formats` and `ids_reader`.
 """
 
 from piecework.export.encoded_files import EncodedFiles, encode_files
 from piecework.export.ids_reader import read_ids
+from piecework.export.input_lines import read_lines
 from piecework.export.output_formats import FORMATS
-from piecework.export.parallel_lines import read_lines
 
 __all__ = ["FORMATS", "EncodedFiles", "encode_files", "read_ids", "read_lines"]

@@ -1,4 +1,4 @@
-"""`encode_files`: read lines, drop empty ones, encode, write; each step holds a few batches at most."""
+"""Encode files: read lines, drop empty ones, encode, write, with a few batches in memory."""
 
 from __future__ import annotations
 
@@ -15,35 +15,39 @@ from piecework._internal.validation import check_choice
 from piecework.batch import Batch
 from piecework.corpus.files import PathLike, Utf8Errors, corpus_bytes
 from piecework.errors import CorpusError, FileError
-from piecework.export.options import (
+from piecework.export.encoded_lines import EncodedLines
+from piecework.export.file_arguments import (
     checked_format,
     checked_inputs,
     checked_outputs,
     eod_id,
 )
-from piecework.export.parallel_lines import LabelledText, LineSource, parallel_lines
+from piecework.export.input_lines import LabelledText, LineSource, parallel_lines
 from piecework.export.prefetch import overlapped
-from piecework.export.text_lines import EncodedLines
 from piecework.io.read_file import reason
 from piecework.tokenizer import Tokenizer
 
 FormatName: TypeAlias = Literal["tokens", "ids", "jsonl", "npy", "arrow", "parquet", "megatron"]
 Progress: TypeAlias = Callable[[int, int], None]
-Columns: TypeAlias = list[list[str]]  # as many lines of each source
-Step: TypeAlias = tuple[
-    int, Columns
-]  # the output of the first column, and a column for each output from there on
+Columns: TypeAlias = list[list[str]]
+"""The same number of lines from each source."""
+Step: TypeAlias = tuple[int, Columns]
+"""Index of the output of the first column, and the columns for this and the following outputs."""
 
 BATCHES_IN_FLIGHT = 2
-_MAX_BATCH_TOKENS = 2**31 - 1  # what the offsets of Arrow lists and Megatron's lengths can count
+_MAX_BATCH_TOKENS = 2**31 - 1  # the limit of Arrow list offsets and Megatron lengths
 
 
 @dataclass(frozen=True)
 class EncodedFiles:
-    """Statistics of one `encode_files` call; line n of parallel inputs counts once.
+    """Statistics of one `encode_files` call.
 
-    `empty_lines_dropped` counts empty and blank lines (of parallel inputs, lines that are empty in at
-    least one), `replacements` the invalid UTF-8 sequences, and `tokens` the tokens of each output.
+    >>> EncodedFiles(3, 2, 1, 0, (7,)).empty_lines_dropped
+    1
+
+    Line n of all parallel inputs counts as one line. `empty_lines_dropped` counts empty and blank lines;
+    of parallel inputs, lines that are empty in at least one input. `replacements` counts invalid UTF-8
+    sequences, and `tokens` has the number of tokens of each output.
     """
 
     lines_read: int
@@ -69,7 +73,7 @@ def encode_files(
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> EncodedFiles:
-    """Encode each line of `inputs`, as a document of its own, into files of tokens or ids.
+    """Encode each line of `inputs` as one document and write files of tokens or ids.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -81,29 +85,36 @@ def encode_files(
     >>> (folder / "out.txt").read_text(), done.empty_lines_dropped
     ('1 2\\n2 1\\n', 1)
 
-    One output takes all inputs, one after the other; as many outputs as inputs take one input each. Empty
-    and blank lines are dropped unless `keep_empty`. `parallel` is for translations: all inputs have as
-    many lines, and a line that is empty in one of them is dropped from every output, so that line n of
-    each output still corresponds to line n of the others. Inputs are plain text or JSON lines (`.jsonl`,
-    `.ndjson`; the text under `field`, None for "text"), also with gzip or Zstandard, and directories
-    where there is one output; `-` is stdin or stdout. Stdin holds JSON lines if `field` is given. Lines
-    from a pipe are encoded as they arrive.
+    Pass one output for all inputs, or one output for each input.
 
-    `format`: `tokens`, `ids` and `jsonl` write a line each. `jsonl` keeps empty lines, and its objects
-    begin with the `file` (where one output has several), the `line` from 1, and the `id` of an input
-    object that has one. `npy` writes flat ids, uint16 where the vocabulary fits and uint32 otherwise,
-    and int64 row offsets beside them (`a.npy`, `a.row_offsets.npy`). `arrow` (an IPC file) and `parquet`
-    write a column `ids` of lists of uint32. `megatron` writes `a.bin` and `a.idx`. `append_eod` ends
-    each row with that token (not for `jsonl`); where the post-processor ends rows with it already, also
-    pass `add_special_tokens=False`. Padding to the longest of a batch is left out, as a file has no
-    batches; truncation and padding to a fixed length are those of the tokenizer.
+    *Inputs* are plain text or JSON lines (`.jsonl`, `.ndjson`), also compressed with gzip or Zstandard.
+    `field` names the text of a JSON object (None: "text"). With one output, an input can be a directory.
+    `-` is stdin or stdout; stdin contains JSON lines if `field` is set, and its lines are encoded as they
+    arrive. Empty and blank lines are dropped unless `keep_empty`.
+
+    `parallel` is for translations: all inputs have the same number of lines, and a line that is empty in
+    one input is dropped from every output. Line n of one output then corresponds to line n of the others.
+
+    *Formats*:
+
+    - `tokens`, `ids`: one line of text for each row.
+    - `jsonl`: one object for each line, also for empty ones: `file` (if several inputs have one output),
+      `line` (from 1), `id` (if the input object has one), ids, tokens and offsets.
+    - `npy`: flat ids in `a.npy`, uint16 if the vocabulary fits and uint32 otherwise, and int64 row
+      offsets in `a.row_offsets.npy`.
+    - `arrow` (an IPC file), `parquet`: a column `ids` of lists of uint32.
+    - `megatron`: `a.bin` and `a.idx`.
+
+    `append_eod` appends this token to each row (not for `jsonl`). If the post-processor appends it
+    already, pass `add_special_tokens=False` too. Truncation and padding to a fixed length are those of the
+    tokenizer; padding to the longest row of a batch is not applied.
 
     Memory is constant: a few batches of about 2 MB of text, and the longest line. `num_threads` threads
-    encode (None: one a processor) while other lines are read and written. `progress` is called with
-    the bytes read and their total, 0 where that is unknown. Files appear whole or not at all.
+    encode (None: one for each CPU) while other lines are read and written. `progress` is called with the
+    bytes read and their total, 0 if that is unknown. Output files are written atomically.
 
-    Raises `CorpusError` for binary input and where parallel inputs differ in length, `InvalidUtf8Error`
-    under `errors="strict"`, `FileError`, `ArgumentError` and `MissingExtraError`.
+    Raises `CorpusError` for binary input and for parallel inputs of different lengths, `InvalidUtf8Error`
+    with `errors="strict"`, `FileError`, `ArgumentError` and `MissingExtraError`.
     """
     form = checked_format(format, append_eod)
     check_choice("errors", errors, ("replace", "strict"))
@@ -113,10 +124,10 @@ def encode_files(
         LineSource(paths, field, errors, labels=form.has_offsets) for paths in paths_of_outputs
     ]
     eod = None if append_eod is None else eod_id(tokenizer, append_eod, add_special_tokens)
-    bare = _without_batch_padding(tokenizer)
+    unpadded = _without_batch_padding(tokenizer)
 
     def encode(texts: list[str]) -> EncodedLines:
-        batch = bare.encode_batch(
+        batch = unpadded.encode_batch(
             texts,
             add_special_tokens=add_special_tokens,
             parse_special=parse_special,
@@ -124,7 +135,7 @@ def encode_files(
             num_threads=num_threads,
         )
         labelled = cast("list[LabelledText]", texts) if form.has_offsets else []
-        return EncodedLines(_ended(batch, eod), [text.label for text in labelled])
+        return EncodedLines(_with_eod(batch, eod), [text.label for text in labelled])
 
     def encode_step(step: Step) -> tuple[int, list[EncodedLines]]:
         first_output, columns = step
@@ -134,7 +145,7 @@ def encode_files(
         return any(source.is_idle for source in sources)
 
     tally = _Tally(sources, parallel, keep_empty or form.has_offsets, progress)
-    with _system_errors_told(targets), ExitStack() as stack:
+    with _system_errors_as_file_errors(targets), ExitStack() as stack:
         writers = [stack.enter_context(form.open(path, tokenizer)) for path in targets]
         encoded = overlapped(encode_step, tally.steps(), BATCHES_IN_FLIGHT, is_idle)
         for first_output, columns in stack.enter_context(closing(encoded)):
@@ -145,7 +156,7 @@ def encode_files(
 
 
 class _Tally:
-    """Reads lines, drops the empty ones, and counts."""
+    """Read lines, drop the empty ones and count."""
 
     def __init__(
         self,
@@ -158,8 +169,8 @@ class _Tally:
         self._groups = [sources] if parallel else [[source] for source in sources]
         self._keep_empty = keep_empty
         self._progress = progress
-        self._bytes_in_all = corpus_bytes([path for source in sources for path in source.paths])
-        self._read = self._kept = 0
+        self._total_bytes = corpus_bytes([path for source in sources for path in source.paths])
+        self._lines_read = self._lines_kept = 0
         self._tokens = [0] * len(sources)
 
     def steps(self) -> Iterator[Step]:
@@ -167,12 +178,12 @@ class _Tally:
         for group in self._groups:
             for columns in parallel_lines(group):
                 kept = columns if self._keep_empty else _without_empty(columns)
-                self._read += len(columns[0])
-                self._kept += len(kept[0])
+                self._lines_read += len(columns[0])
+                self._lines_kept += len(kept[0])
                 if kept[0]:
                     yield first_output, kept
                 if self._progress:
-                    self._progress(sum(s.bytes_read for s in self._sources), self._bytes_in_all)
+                    self._progress(sum(s.bytes_read for s in self._sources), self._total_bytes)
             first_output += len(group)
 
     def add_tokens(self, output: int, batch: Batch) -> None:
@@ -180,9 +191,9 @@ class _Tally:
 
     def result(self) -> EncodedFiles:
         return EncodedFiles(
-            lines_read=self._read,
-            lines_written=self._kept,
-            empty_lines_dropped=self._read - self._kept,
+            lines_read=self._lines_read,
+            lines_written=self._lines_kept,
+            empty_lines_dropped=self._lines_read - self._lines_kept,
             replacements=sum(source.replacements for source in self._sources),
             tokens=tuple(self._tokens),
         )
@@ -203,25 +214,25 @@ def _without_batch_padding(tokenizer: Tokenizer) -> Tokenizer:
     return tokenizer.with_padding(None) if depends_on_batch else tokenizer
 
 
-def _ended(batch: Batch, eod: int | None) -> Batch:
-    """Return the batch with `eod` behind each row, and of a size that every format can count."""
+def _with_eod(batch: Batch, eod: int | None) -> Batch:
+    """Return the batch with `eod` appended to each row; raises if a format cannot count its tokens."""
     if eod is not None:
         ids = np.insert(batch.ids, batch.row_offsets[1:], np.uint32(eod))
         row_offsets = batch.row_offsets + np.arange(len(batch.row_offsets))
         batch = Batch(RawBatch.of_arrays(ids, row_offsets), batch._token_of, batch._filling)
     if len(batch.ids) > _MAX_BATCH_TOKENS:
-        found = f"lines that give {len(batch.ids)} tokens at once"
+        found = f"a batch of {len(batch.ids)} tokens"
         raise CorpusError("inputs", found, f"at most {_MAX_BATCH_TOKENS}")
     return batch
 
 
 @contextmanager
-def _system_errors_told(targets: Sequence[str]) -> Iterator[None]:
-    """Tell what the system says about writing in our own terms; reading has done so by itself."""
+def _system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
+    """Convert system errors about writing to `FileError`; readers convert their own."""
     try:
         yield
     except (FileError, BrokenPipeError):
         raise
     except OSError as error:
         names = ", ".join("<stdout>" if path == "-" else path for path in targets)
-        raise FileError(names, reason(error), "files that can be written") from error
+        raise FileError(names, reason(error), "writable files") from error

@@ -1,4 +1,4 @@
-"""What a corpus can be written as: for each format its files, and how to open them for writing."""
+"""The output formats of `encode_files`: for each its writer and the files that it creates."""
 
 from __future__ import annotations
 
@@ -7,55 +7,53 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from piecework.export.arrow_tables import write_arrow, write_parquet
-from piecework.export.id_arrays import megatron_files, npy_files, write_megatron, write_npy
-from piecework.export.text_lines import (
-    Rows,
-    Write,
-    id_rows,
-    json_rows,
-    token_rows,
-    write_lines,
-)
+from piecework.export.arrow_files import write_arrow, write_parquet
+from piecework.export.encoded_lines import Write
+from piecework.export.megatron_files import megatron_paths, write_megatron
+from piecework.export.npy_files import npy_paths, write_npy
+from piecework.export.text_files import RowTexts, id_texts, json_texts, token_texts, write_text
 from piecework.tokenizer import Tokenizer
 
 
-def _path_alone(path: str) -> tuple[str, ...]:
+def _one_path(path: str) -> tuple[str, ...]:
     return (path,)
 
 
 @dataclass(frozen=True)
-class Format:
-    """One way to write encoded lines.
+class OutputFormat:
+    """One output format.
 
-    `open` gives a function that takes batches; the files appear, whole, when its context is left.
-    `has_offsets` says that rows tell where each token stands in the text.
+    `open` returns a context manager that yields a function for batches; the files appear, complete, when
+    the context closes. `files` returns the paths that an output path stands for. `has_offsets` says that
+    rows contain the offsets and label of their line.
     """
 
     open: Callable[[str, Tokenizer], AbstractContextManager[Write]]
-    files: Callable[[str], tuple[str, ...]] = _path_alone
+    files: Callable[[str], tuple[str, ...]] = _one_path
     has_offsets: bool = False
 
     @property
     def is_stream(self) -> bool:
-        """Whether stdout can take it."""
-        return self.files is _path_alone
+        """Whether the output can be stdout."""
+        return self.files is _one_path
 
 
-def _text(rows: Callable[[Tokenizer], Rows], *, has_offsets: bool = False) -> Format:
-    return Format(
-        lambda path, tokenizer: write_lines(path, rows(tokenizer)), has_offsets=has_offsets
+def _text_format(
+    texts: Callable[[Tokenizer], RowTexts], *, has_offsets: bool = False
+) -> OutputFormat:
+    return OutputFormat(
+        lambda path, tokenizer: write_text(path, texts(tokenizer)), has_offsets=has_offsets
     )
 
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
+FORMATS: Mapping[str, OutputFormat] = MappingProxyType(
     {
-        "tokens": _text(token_rows),
-        "ids": _text(id_rows),
-        "jsonl": _text(json_rows, has_offsets=True),
-        "npy": Format(write_npy, npy_files),
-        "arrow": Format(write_arrow),
-        "parquet": Format(write_parquet),
-        "megatron": Format(write_megatron, megatron_files),
+        "tokens": _text_format(token_texts),
+        "ids": _text_format(id_texts),
+        "jsonl": _text_format(json_texts, has_offsets=True),
+        "npy": OutputFormat(write_npy, npy_paths),
+        "arrow": OutputFormat(write_arrow),
+        "parquet": OutputFormat(write_parquet),
+        "megatron": OutputFormat(write_megatron, megatron_paths),
     }
 )

@@ -1,4 +1,4 @@
-"""Work that overlaps with what comes before and after it: a few items on their way, in order."""
+"""Run work on a background thread while the caller reads and writes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def overlapped(
     in_flight: int,
     is_idle: Callable[[], bool] = lambda: False,
 ) -> Generator[Result, None, None]:
-    """Give `work(item)` for each item, in order, done by one other thread.
+    """Yield `work(item)` for each item, in order, computed by one background thread.
 
     >>> list(overlapped(str.upper, ["a", "b", "c"], in_flight=2))
     ['A', 'B', 'C']
 
-    At most `in_flight` items wait or are worked on while the caller deals with a result, and one
-    more is drawn while it waits. While `is_idle` says that the next item is not there yet, results are given
-    without waiting for it. Whoever stops early must close the generator.
+    At most `in_flight` items are queued or in work while the caller processes a result, and one more is
+    read while it waits. While `is_idle()` returns True, because the next item has not arrived, results
+    are yielded without waiting for it. A caller that stops early must close the generator.
     """
     executor = ThreadPoolExecutor(1)
     running: deque[Future[Result]] = deque()

@@ -1,8 +1,8 @@
-"""Paths in, blocks of whole lines out: the same lines of several inputs side by side.
+"""Read the lines of one or several files, in blocks of whole lines.
 
-A line ends at LF or CRLF. Unlike the blocks that training counts, no line is ever cut, and an empty
-line is a line, so that parallel texts stay parallel. Memory is bounded by the block and the longest
-line, of which more than 256 MB are refused.
+A line ends at LF or CRLF. Unlike the blocks of `corpus.files`, a line is never split and an empty line
+counts, which keeps parallel texts aligned. Memory is bounded by the block and the longest line; a line
+over 256 MB is an error.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from piecework.errors import CorpusError, InvalidUtf8Error
 
 BLOCK_BYTES = 2 << 20
 
-Block: TypeAlias = tuple[list[str], int]  # texts, and the bytes they were
+Block: TypeAlias = tuple[list[str], int]
+"""Lines, and their size in bytes."""
 
 
 class LabelledText(str):
-    """A text with a label: where it was read, and the `id` of its JSON object if it has one."""
+    """A text with a label: its file and line, and the `id` of its JSON object if there is one."""
 
     label: dict[str, Any]
 
@@ -48,9 +49,9 @@ class LabelledText(str):
 
 
 class LineSource:
-    """The lines of files read one after the other; `bytes_read` and `replacements` grow on the way.
+    """Read the lines of files in sequence; count `bytes_read` and `replacements`.
 
-    With `labels` every line is a `LabelledText`: `file` where several are read, `line` from 1, and `id`.
+    With `labels` every line is a `LabelledText` with `file` (if there are several), `line` from 1 and `id`.
     """
 
     def __init__(
@@ -67,11 +68,11 @@ class LineSource:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the next lines would have to be waited for: nothing has been written to the pipe."""
+        """Whether reading would block, because the pipe is empty."""
         return self._open is not None and self._open.is_idle
 
     def blocks(self) -> Iterator[list[str]]:
-        """Give the lines in lists of about 2 MB, never empty; shorter ones when no more have arrived."""
+        """Yield non-empty lists of about 2 MB of lines, or fewer if a pipe has no more now."""
         texts: list[str] = []
         size = 0
         for path in self.paths:
@@ -150,7 +151,7 @@ class LineSource:
 def read_lines(
     path: PathLike, *, field: str | None = None, errors: Utf8Errors = "replace"
 ) -> Iterator[list[str]]:
-    """Give the lines of a file as `encode_files` reads them, in lists of bounded size.
+    """Yield the lines of a file as `encode_files` reads them, in lists of bounded size.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
@@ -158,45 +159,45 @@ def read_lines(
     >>> list(read_lines(path))
     [['hug', '', 'pug']]
 
-    Plain text or JSON lines (the text under `field`), also with gzip or Zstandard; `-` is stdin, whose
-    lines are given as they arrive. Raises `FileError`, `CorpusError` for binary data, and
-    `InvalidUtf8Error` under `errors="strict"`.
+    Reads plain text or JSON lines (the text under `field`), also compressed with gzip or Zstandard. `-` is
+    stdin, whose lines are yielded as they arrive. Raises `FileError`, `CorpusError` for binary data, and
+    `InvalidUtf8Error` with `errors="strict"`.
     """
     yield from LineSource([path_text(path)], field, errors).blocks()
 
 
 def parallel_lines(sources: Sequence[LineSource]) -> Iterator[list[list[str]]]:
-    """Give the lines of all sources in step: one list a source, all of the same length.
+    """Yield the same number of lines from each source, one list for each.
 
-    Raises `CorpusError` that names the sources and the line when one ends before another.
+    Raises `CorpusError` with the sources and the line if one source has fewer lines.
     """
     blocks = [source.blocks() for source in sources]
     waiting: list[list[str]] = [[] for _ in sources]
-    lines = 0
+    line_count = 0
     while True:
-        waiting = [held or next(more, []) for held, more in zip(waiting, blocks, strict=True)]
+        waiting = [lines or next(more, []) for lines, more in zip(waiting, blocks, strict=True)]
         count = min(map(len, waiting))
         if not count:
             break
-        yield [held[:count] for held in waiting]
-        waiting = [held[count:] for held in waiting]
-        lines += count
-    _refuse_unequal(sources, waiting, lines)
+        yield [lines[:count] for lines in waiting]
+        waiting = [lines[count:] for lines in waiting]
+        line_count += count
+    _check_all_ended(sources, waiting, line_count)
 
 
-def _refuse_unequal(
-    sources: Sequence[LineSource], waiting: Sequence[list[str]], lines: int
+def _check_all_ended(
+    sources: Sequence[LineSource], waiting: Sequence[list[str]], line_count: int
 ) -> None:
     if not any(waiting):
         return
-    ended = ", ".join(s.name for s, held in zip(sources, waiting, strict=True) if not held)
-    longer = ", ".join(s.name for s, held in zip(sources, waiting, strict=True) if held)
-    expected = f"a line {lines + 1} as in {longer}"
-    raise CorpusError(ended, f"an end after line {lines}", expected)
+    ended = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if not lines)
+    longer = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if lines)
+    expected = f"a line {line_count + 1} as in {longer}"
+    raise CorpusError(ended, f"an end after line {line_count}", expected)
 
 
 def _line_aligned(stream: TextStream) -> Iterator[bytes]:
-    """Cut a stream after line ends, about every 2 MB, or where no more has arrived."""
+    """Yield blocks of whole lines of about 2 MB, or fewer if a pipe has no more now."""
     pending = bytearray()
     lines = 0
     while chunk := stream.read(BLOCK_BYTES):

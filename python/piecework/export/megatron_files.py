@@ -1,0 +1,132 @@
+"""Write and read Megatron-LM's indexed datasets: ids in `a.bin`, an index of the rows in `a.idx`.
+
+The index has a header, then for each sequence its length (int32) and byte pointer (int64), then for each
+document its first sequence (int64) and at last the number of sequences, all little-endian. Memory is
+constant: lengths go to disk batch by batch, and the columns that follow are computed from them at the end.
+
+Source: Megatron-LM, `megatron/core/datasets/indexed_dataset.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from piecework.errors import CorpusError, FileError
+from piecework.export.damaged_files import damage_as_corpus_error
+from piecework.export.encoded_lines import EncodedLines, Write, id_limit_of
+from piecework.io.atomic_files import whole_file, whole_stream
+from piecework.tokenizer import Tokenizer
+
+MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
+
+_HEADER = struct.Struct("<9sQBQQ")  # magic, version, type code, sequences, documents + 1
+_TYPE_OF_CODE = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
+_CODE_OF_TYPE = {type_name: code for code, type_name in _TYPE_OF_CODE.items()}
+_UINT16_LIMIT = 65_500  # Megatron-LM writes uint16 for vocabularies below this size
+_ROWS_PER_READ = 1 << 16
+
+
+def megatron_paths(path: str) -> tuple[str, str]:
+    """Return the paths of data and index; `a`, `a.bin` and `a.idx` mean the same pair."""
+    prefix = path.removesuffix(".bin").removesuffix(".idx")
+    return f"{prefix}.bin", f"{prefix}.idx"
+
+
+def is_megatron_data(path: str) -> bool:
+    """Return whether `path` is the `.bin` file or the common prefix of a pair of files."""
+    data, index = megatron_paths(path)
+    is_pair = os.path.isfile(data) and os.path.isfile(index)
+    return is_pair and (path == data or not os.path.exists(path))
+
+
+@contextmanager
+def write_megatron(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
+    """Write each row as a document of one sequence."""
+    data_path, index_path = megatron_paths(path)
+    ids_type = "<u2" if id_limit_of(tokenizer) < _UINT16_LIMIT else "<i4"
+    # Contexts close in reverse order: the index appears after the data.
+    with (
+        whole_file(index_path) as index,
+        index.open("wb") as index_stream,
+        whole_stream(data_path) as data,
+    ):
+        index_stream.write(bytes(_HEADER.size))
+
+        def write(lines: EncodedLines) -> None:
+            data.write(lines.batch.ids.astype(ids_type).data)
+            index_stream.write(lines.batch.lengths.astype("<i4").data)
+
+        yield write
+        index_stream.flush()
+        _finish_index(index, index_stream, ids_type)
+
+
+def read_megatron(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
+    """Yield the sequences of a pair of files in lists of at most `rows_at_once`."""
+    data_path, index_path = megatron_paths(path)
+    if not os.path.isfile(data_path):
+        raise FileError(data_path, "no such file", f"the data of {index_path}")
+    with damage_as_corpus_error(index_path, "a complete index of Megatron-LM"):
+        data: Any = _memory_mapped(data_path)
+        dtype, lengths, pointers = _columns(index_path)
+    for first in range(0, len(lengths), rows_at_once):
+        spans = zip(
+            lengths[first : first + rows_at_once].tolist(),
+            pointers[first : first + rows_at_once].tolist(),
+            strict=True,
+        )
+        rows = []
+        for number, (length, start) in enumerate(spans, start=first + 1):
+            end = start + length * dtype.itemsize
+            if length < 0 or start < 0 or end > len(data):
+                found = f"bytes {start} to {end}"
+                raise CorpusError(f"{index_path} row {number}", found, f"{len(data)} bytes of data")
+            rows.append(np.frombuffer(data[start:end], dtype).tolist())
+        yield rows
+
+
+def _finish_index(index: Path, stream: BinaryIO, ids_type: str) -> None:
+    """Append byte pointers and documents to the lengths, and write the header."""
+    rows = (stream.tell() - _HEADER.size) // 4
+    pointer = 0
+    for lengths in _stored_lengths(index, rows):
+        sizes = lengths.astype(np.int64) * np.dtype(ids_type).itemsize
+        stream.write((pointer + np.cumsum(sizes) - sizes).astype("<i8").data)
+        pointer += int(sizes.sum())
+    for start in range(0, rows + 1, _ROWS_PER_READ):
+        stream.write(np.arange(start, min(start + _ROWS_PER_READ, rows + 1), dtype="<i8").data)
+    stream.seek(0)
+    stream.write(_HEADER.pack(MEGATRON_MAGIC, 1, _CODE_OF_TYPE[ids_type], rows, rows + 1))
+
+
+def _stored_lengths(index: Path, rows: int) -> Iterator[np.ndarray[Any, Any]]:
+    with index.open("rb") as stream:
+        stream.seek(_HEADER.size)
+        for start in range(0, rows, _ROWS_PER_READ):
+            count = min(_ROWS_PER_READ, rows - start)
+            yield np.frombuffer(stream.read(4 * count), "<i4")
+
+
+def _columns(index_path: str) -> tuple[np.dtype[Any], Any, Any]:
+    """Return the type of the ids, the lengths and the byte pointers; raises ValueError for damage."""
+    index: Any = _memory_mapped(index_path)
+    if len(index) < _HEADER.size:
+        raise ValueError(f"{len(index)} bytes")
+    _, _, code, rows, _ = _HEADER.unpack(bytes(index[: _HEADER.size]))
+    if code not in _TYPE_OF_CODE:
+        raise ValueError(f"type code {code}")
+    lengths = np.frombuffer(index, "<i4", rows, _HEADER.size)
+    pointers = np.frombuffer(index, "<i8", rows, _HEADER.size + 4 * rows)
+    return np.dtype(_TYPE_OF_CODE[code]), lengths, pointers
+
+
+def _memory_mapped(path: str) -> Any:
+    is_empty = os.path.getsize(path) == 0
+    return np.empty(0, np.uint8) if is_empty else np.memmap(path, np.uint8, mode="r")

@@ -1,0 +1,125 @@
+"""Write and read ids as numpy arrays: flat ids in `a.npy`, row offsets in `a.row_offsets.npy`.
+
+Both files can be memory-mapped. Row i is `ids[offsets[i]:offsets[i + 1]]`. Memory is constant: the arrays
+go to disk batch by batch, and their headers, which contain the length, are written again at the end.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from piecework.errors import CorpusError, FileError
+from piecework.export.damaged_files import damage_as_corpus_error
+from piecework.export.encoded_lines import EncodedLines, Write, id_limit_of
+from piecework.io.atomic_files import whole_stream
+from piecework.tokenizer import Tokenizer
+
+NPY_MAGIC = b"\x93NUMPY"
+
+_OFFSETS_SUFFIX = ".row_offsets.npy"
+
+
+def npy_paths(path: str) -> tuple[str, str]:
+    """Return the paths of the ids and of the row offsets: `a.npy` and `a.row_offsets.npy`."""
+    return path, path.removesuffix(".npy") + _OFFSETS_SUFFIX
+
+
+@contextmanager
+def write_npy(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
+    """Write ids as uint16 if the whole vocabulary fits, otherwise as uint32; row offsets as int64."""
+    ids_path, offsets_path = npy_paths(path)
+    ids_type = "<u2" if id_limit_of(tokenizer) <= 1 << 16 else "<u4"
+    # Contexts close in reverse order: the offsets appear after the ids.
+    with (
+        whole_stream(offsets_path) as offsets_stream,
+        whole_stream(ids_path) as ids_stream,
+        _growing_array(offsets_stream, "<i8") as offsets,
+        _growing_array(ids_stream, ids_type) as ids,
+    ):
+        offsets.append(np.zeros(1, np.int64))
+
+        def write(lines: EncodedLines) -> None:
+            offsets.append(lines.batch.row_offsets[1:] + ids.length)
+            ids.append(lines.batch.ids)
+
+        yield write
+
+
+def read_npy(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
+    """Yield the rows of a pair of files in lists of at most `rows_at_once`."""
+    if path.endswith(_OFFSETS_SUFFIX):
+        expected = "the file of ids, without `.row_offsets` in its name"
+        raise CorpusError(path, "row offsets", expected)
+    ids = _memory_mapped(path)
+    offsets_path = npy_paths(path)[1]
+    if not os.path.isfile(offsets_path):
+        raise FileError(offsets_path, "no such file", f"the row offsets of {path}")
+    offsets = _memory_mapped(offsets_path)
+    previous_end = 0
+    for start in range(0, max(len(offsets) - 1, 0), rows_at_once):
+        bounds = np.asarray(offsets[start : start + rows_at_once + 1], np.int64)
+        if bounds[0] != previous_end or (np.diff(bounds) < 0).any() or bounds[-1] > len(ids):
+            raise CorpusError(offsets_path, "offsets that do not match", f"row offsets of {path}")
+        previous_end = int(bounds[-1])
+        flat = np.asarray(ids[bounds[0] : bounds[-1]]).tolist()
+        yield [flat[a:b] for a, b in pairwise((bounds - bounds[0]).tolist())]
+    if previous_end != len(ids):
+        found = f"a last offset of {previous_end}"
+        raise CorpusError(offsets_path, found, f"{len(ids)}, the length of {path}")
+
+
+class _GrowingArray:
+    """A one-dimensional `.npy` file to append to."""
+
+    def __init__(self, stream: BinaryIO, type_name: str) -> None:
+        self.length = 0
+        self._stream = stream
+        self._type = np.dtype(type_name)
+        self._write_header()
+        self._data_start = stream.tell()
+
+    def append(self, values: np.ndarray[Any, Any]) -> None:
+        self._stream.write(values.astype(self._type).data)
+        self.length += len(values)
+
+    def finish(self) -> None:
+        """Write the header again, now with the length; numpy pads it, so its size does not change."""
+        self._stream.seek(0)
+        self._write_header()
+        assert self._stream.tell() == self._data_start
+
+    def _write_header(self) -> None:
+        header = {"descr": self._type.str, "fortran_order": False, "shape": (self.length,)}
+        np.lib.format.write_array_header_1_0(self._stream, header)
+
+
+@contextmanager
+def _growing_array(stream: BinaryIO, type_name: str) -> Iterator[_GrowingArray]:
+    array = _GrowingArray(stream, type_name)
+    yield array
+    array.finish()
+
+
+def _memory_mapped(path: str) -> Any:
+    """Map a one-dimensional `.npy` file of integers; mmap rejects empty arrays, which are read."""
+    expected = "an array of integers of one dimension"
+    with damage_as_corpus_error(path, expected):
+        mode = None if _is_empty(path) else "r"
+        array = np.load(path, mmap_mode=mode, allow_pickle=False)  # type: ignore[arg-type]
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise CorpusError(path, f"{array.dtype} of shape {array.shape}", expected)
+    return array
+
+
+def _is_empty(path: str) -> bool:
+    with open(path, "rb") as stream:
+        if np.lib.format.read_magic(stream) != (1, 0):
+            return False
+        shape, _, _ = np.lib.format.read_array_header_1_0(stream)
+        return 0 in shape
