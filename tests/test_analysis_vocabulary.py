@@ -17,7 +17,7 @@ from piecework.analysis import inspect
 from piecework.analysis.entry_bytes import vocabulary_entries
 from piecework.analysis.readable_tokens import bytes_of
 from piecework.analysis.vocabulary_report import is_numeric
-from piecework.reference.printable import PRINTABLE
+from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE as PRINTABLE
 from tests.data import need
 
 

@@ -232,8 +232,10 @@ def test_reference_never_imports_the_compiled_core() -> None:
 
 def test_command_line_uses_public_names_only() -> None:
     allowed = (
+        "piecework.analysis",
         "piecework.cli",
         "piecework.io.atomic_files",
+        "piecework.io.loading",
         "piecework.io.read_file",
         "piecework.io.saving",
         "piecework._internal.progress",
@@ -247,3 +249,13 @@ def test_command_line_uses_public_names_only() -> None:
         and not name.startswith((*allowed, teaching.get(path.name, "piecework.cli")))
     ]
     assert found == []
+
+
+def test_one_module_of_compat_and_integrations_uses_the_compiled_core() -> None:
+    found = {
+        str(path.relative_to(PACKAGE))
+        for folder in ("compat", "integrations")
+        for path in (PACKAGE / folder).rglob("*.py")
+        if re.search(r"\b_core\b", path.read_text(encoding="utf-8"))
+    }
+    assert found == {"compat/_core_access.py"}

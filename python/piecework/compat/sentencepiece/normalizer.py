@@ -1,4 +1,4 @@
-"""Normalization as callers of sentencepiece ask for it: rules with the handling of spaces, and offsets."""
+"""`SentencePieceNormalizer`: normalization rules with whitespace handling, and offsets."""
 
 from __future__ import annotations
 
@@ -6,34 +6,36 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from piecework._core import Core, normalize_with_offsets, read_sentencepiece_normalizer
+from piecework import NormalizationRules, Tokenizer
 from piecework._internal.validation import PathLike, path_text
-from piecework.compat.sentencepiece.inputs import Source
-from piecework.compat.sentencepiece.protos import bytes_before, message, to_bytes
+from piecework.compat._core_access import (
+    normalize_with_offsets,
+    sentencepiece_normalizer_fields,
+)
+from piecework.compat.sentencepiece.input_text import InputText
+from piecework.compat.sentencepiece.proto_messages import byte_offsets, message, to_bytes
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.read_file import file_bytes
-from piecework.normalization_rules import NormalizationRules
 from piecework.spec import Char, TokenizerSpec
-from piecework.spec import SentencePieceNormalizer as Specification
-from piecework.tokenizer import Tokenizer
+from piecework.spec import SentencePieceNormalizer as NormalizerSpec
 
-_NORMALIZER_SPEC = 3
-SPACE_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+_NORMALIZER_SPEC_FIELD = 3
+WHITESPACE_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
 
 
 class SentencePieceNormalizer:
-    """Normalize as `sentencepiece.SentencePieceNormalizer` does.
+    """Normalize like `sentencepiece.SentencePieceNormalizer`.
 
     >>> normalizer = SentencePieceNormalizer(rule_name="nmt_nfkc_cf", escape_whitespaces=False)
     >>> normalizer.normalize("ＫＡＤＯＫＡＷＡ  ABC", with_offsets=True)
     (' kadokawa abc', [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13])
 
-    The first of the sources that is given counts: a `.model` (its path or its bytes), the message of a
-    normalizer's settings, a rule file, the name of rules, or rules as pairs. A flag that is not given is
-    that of the model or the message, or else set. Of a model only rules and flags are taken: spaces come
-    first, and its user-defined symbols are text.
+    The rules come from the first argument that is given: a `.model` (path or bytes), a serialized
+    normalizer specification, a rule file, the name of a rule set, or pairs. A flag that is not given comes
+    from the model or specification, and is True without one. Only rules and flags of a model are used:
+    its user-defined symbols are plain text, and `treat_whitespace_as_suffix` does not apply.
 
-    Raises `ArgumentError` for no source or an unknown name, `FileError`, `FormatError`.
+    Raises `ArgumentError` for missing rules or an unknown name, `FileError`, and `FormatError`.
     """
 
     def __init__(
@@ -50,86 +52,87 @@ class SentencePieceNormalizer:
     ) -> None:
         if model_file:
             path = path_text(model_file)
-            given = _read(file_bytes(path, "a .model of SentencePiece"), path)
+            spec = _read_spec(file_bytes(path, "a .model of SentencePiece"), path)
         elif model_proto:
-            given = _read(_bytes("model_proto", model_proto), "model_proto")
+            spec = _read_spec(_proto_bytes("model_proto", model_proto), "model_proto")
         elif normalizer_spec:
-            data = message((_NORMALIZER_SPEC, _bytes("normalizer_spec", normalizer_spec)))
-            given = _read(data, "normalizer_spec")
+            field = _proto_bytes("normalizer_spec", normalizer_spec)
+            spec = _read_spec(message((_NORMALIZER_SPEC_FIELD, field)), "normalizer_spec")
         else:
-            given = Specification(_rules(rule_tsv, rule_name, norm_map).charsmap)
+            spec = NormalizerSpec(_read_rules(rule_tsv, rule_name, norm_map).charsmap)
         flags = (add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces)
-        self._core = _compiled(_with_flags(given, dict(zip(SPACE_FLAGS, flags, strict=True))))
+        spec = _with_flags(spec, dict(zip(WHITESPACE_FLAGS, flags, strict=True)))
+        self._tokenizer = _tokenizer_with(spec)
 
     @property
-    def specification(self) -> Specification:
-        """Rules and flags, as a normalizer of this package."""
-        normalizer = Tokenizer._of(self._core).spec.normalizer
-        assert isinstance(normalizer, Specification)
+    def specification(self) -> NormalizerSpec:
+        """Rules and flags, as a `piecework.spec.SentencePieceNormalizer`."""
+        normalizer = self._tokenizer.spec.normalizer
+        assert isinstance(normalizer, NormalizerSpec)
         return normalizer
 
     def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
-        """Normalize a text, or each of a list.
+        """Normalize a text, or each text of a list.
 
-        With `with_offsets` each comes with the characters of the text that those of the normalized text
-        begin at, and where the last ends; for bytes they are bytes.
+        With `with_offsets`, return each text with a list: where each normalized character starts in the
+        input, and where the last one ends. For bytes, offsets count bytes.
         """
-        return normalized(self._core, input, with_offsets)
+        return normalize_input(self._tokenizer, input, with_offsets)
 
     def decompile(self) -> list[tuple[str, str]]:
-        """Return the rules, ordered by what they replace."""
+        """Return the rules as (source, replacement), sorted by source."""
         return list(NormalizationRules(self.specification.charsmap).to_mapping().items())
 
     def serialized_normalizer_spec(self) -> bytes:
-        """Write rules and flags as the message of a normalizer's settings."""
-        written = self.specification
-        flags = (int(getattr(written, name)) for name in SPACE_FLAGS)
-        return message((2, written.charsmap), *zip((3, 4, 5), flags, strict=True))
+        """Return rules and flags as a serialized `NormalizerSpec` message."""
+        spec = self.specification
+        flags = (int(getattr(spec, name)) for name in WHITESPACE_FLAGS)
+        return message((2, spec.charsmap), *zip((3, 4, 5), flags, strict=True))
 
     def serialized_model_proto(self) -> bytes:
-        """Write the message of a model that has only a normalizer."""
-        return message((_NORMALIZER_SPEC, self.serialized_normalizer_spec()))
+        """Return a serialized `ModelProto` message that has only a normalizer."""
+        return message((_NORMALIZER_SPEC_FIELD, self.serialized_normalizer_spec()))
 
     def __getstate__(self) -> bytes:
         return self.serialized_model_proto()
 
     def __setstate__(self, state: bytes) -> None:
-        self._core = _compiled(_read(state, "state"))
+        self._tokenizer = _tokenizer_with(_read_spec(state, "state"))
 
     Normalize = normalize
     Decompile = decompile
 
 
-def normalized(core: Core, input: Any, with_offsets: bool | None) -> Any:
-    """Normalize a text, or each of a list, as `SentencePieceNormalizer.normalize`."""
+def normalize_input(tokenizer: Tokenizer, input: Any, with_offsets: bool | None) -> Any:
+    """Normalize a text, or each text of a list; see `SentencePieceNormalizer.normalize`."""
     if isinstance(input, list):
-        sources = (Source(one, f"input[{at}]") for at, one in enumerate(input))
-        return [_normalized(core, source, with_offsets) for source in sources]
-    return _normalized(core, Source(input, "input"), with_offsets)
+        sources = (InputText(one, f"input[{at}]") for at, one in enumerate(input))
+        return [_normalize(tokenizer, source, with_offsets) for source in sources]
+    return _normalize(tokenizer, InputText(input, "input"), with_offsets)
 
 
-def _normalized(core: Core, source: Source, with_offsets: bool | None) -> Any:
+def _normalize(tokenizer: Tokenizer, source: InputText, with_offsets: bool | None) -> Any:
     if not with_offsets:
-        text = core.normalize(source.text)
+        text = tokenizer.normalize(source.text)
         return to_bytes(text) if source.is_bytes else text
-    text, offsets = normalize_with_offsets(core, source.text)
+    text, offsets = normalize_with_offsets(tokenizer, source.text)
     if not source.is_bytes:
         return text, offsets or [0]
-    before = bytes_before(source.escaped)
-    data = to_bytes(text)
+    in_bytes = byte_offsets(source.escaped)
     by_byte = [
-        before[at] for c, at in zip(text, offsets, strict=False) for _ in range(len(to_bytes(c)))
+        in_bytes[at] for c, at in zip(text, offsets, strict=False) for _ in range(len(to_bytes(c)))
     ]
-    return data, [*by_byte, before[offsets[-1]]] if offsets else []
+    return to_bytes(text), [*by_byte, in_bytes[offsets[-1]]] if offsets else []
 
 
-def _compiled(normalizer: Specification) -> Core:
-    return Tokenizer.from_spec(TokenizerSpec(Char({"[UNK]": 0}), normalizer=normalizer))._core
+def _tokenizer_with(normalizer: NormalizerSpec) -> Tokenizer:
+    """Compile a tokenizer that is used for its normalizer only."""
+    return Tokenizer.from_spec(TokenizerSpec(Char({"[UNK]": 0}), normalizer=normalizer))
 
 
-def _read(data: bytes, source: str) -> Specification:
-    charsmap, prefix, remove, escape = read_sentencepiece_normalizer(data, source)
-    return Specification(
+def _read_spec(data: bytes, source: str) -> NormalizerSpec:
+    charsmap, prefix, remove, escape = sentencepiece_normalizer_fields(data, source)
+    return NormalizerSpec(
         charsmap,
         add_dummy_prefix=prefix,
         remove_extra_whitespaces=remove,
@@ -137,14 +140,16 @@ def _read(data: bytes, source: str) -> Specification:
     )
 
 
-def _rules(rule_tsv: PathLike | None, rule_name: str | None, norm_map: Any) -> NormalizationRules:
+def _read_rules(
+    rule_tsv: PathLike | None, rule_name: str | None, norm_map: Any
+) -> NormalizationRules:
     if rule_tsv:
         return NormalizationRules.from_tsv(rule_tsv)
     if rule_name:
         return NormalizationRules.named(rule_name)
     if not norm_map:
         expected = "model_file, model_proto, normalizer_spec, rule_tsv, rule_name or norm_map"
-        raise ArgumentError("model_file", "no rules at all", expected)
+        raise ArgumentError("model_file", "no normalization rules", expected)
     try:
         pairs = norm_map if isinstance(norm_map, Mapping) else dict(norm_map)
     except (TypeError, ValueError):
@@ -152,15 +157,15 @@ def _rules(rule_tsv: PathLike | None, rule_name: str | None, norm_map: Any) -> N
     return NormalizationRules.from_mapping(pairs)
 
 
-def _with_flags(given: Specification, flags: Mapping[str, bool | None]) -> Specification:
+def _with_flags(spec: NormalizerSpec, flags: Mapping[str, bool | None]) -> NormalizerSpec:
     for name, flag in flags.items():
         if flag is not None and not isinstance(flag, bool):
             raise InputTypeError(name, type(flag).__name__, "bool")
     changes: dict[str, Any] = {name: flag for name, flag in flags.items() if flag is not None}
-    return replace(given, **changes)
+    return replace(spec, **changes)
 
 
-def _bytes(name: str, given: Any) -> bytes:
+def _proto_bytes(name: str, given: Any) -> bytes:
     data = given.SerializeToString() if hasattr(given, "SerializeToString") else given
     if not isinstance(data, bytes):
         raise InputTypeError(name, type(data).__name__, "bytes")

@@ -1,4 +1,4 @@
-"""A `.model` as the SentencePiece-shaped classes hold it: what is asked of it again and again, found once."""
+"""A loaded `.model`: its tokenizer, its pieces by id, and the ids with a role, each computed once."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from piecework._core import read_sentencepiece, write_sentencepiece
+import numpy as np
+
+from piecework import Tokenizer
 from piecework._internal.validation import PathLike, path_text
-from piecework.errors import ArgumentError, InputTypeError
+from piecework.compat._core_access import (
+    sentencepiece_model_bytes,
+    tokenizer_from_sentencepiece,
+)
+from piecework.errors import ArgumentError, IdRangeError, InputTypeError
 from piecework.io.read_file import file_bytes
 from piecework.spec import (
     PieceType,
@@ -19,18 +25,17 @@ from piecework.spec import (
     SentencePieceNormalizer,
     TokenizerSpec,
 )
-from piecework.tokenizer import Tokenizer
 
-_ALSO_DECODED = ("add_dummy_prefix", "remove_extra_whitespaces")
-_NORMALIZER_FIELDS = (*_ALSO_DECODED, "escape_whitespaces", "precompiled_charsmap")
-_TRUTHS = {
+_DECODER_FIELDS = ("add_dummy_prefix", "remove_extra_whitespaces")
+_NORMALIZER_FIELDS = (*_DECODER_FIELDS, "escape_whitespaces", "precompiled_charsmap")
+_BOOLEANS = {
     **dict.fromkeys(("1", "t", "true", "y", "yes"), True),
     **dict.fromkeys(("0", "f", "false", "n", "no"), False),
 }
 
 
 class LoadedModel:
-    """A compiled model with its pieces and the ids that have a role."""
+    """A compiled model, its pieces, and the ids with a role."""
 
     def __init__(self, tokenizer: Tokenizer, data: bytes | None = None) -> None:
         self.tokenizer = tokenizer
@@ -38,93 +43,106 @@ class LoadedModel:
 
     @classmethod
     def from_file(cls, path: PathLike) -> LoadedModel:
-        """Read a `.model`."""
+        """Read a `.model` file."""
         source = path_text(path)
         data = file_bytes(source, "a .model of SentencePiece")
-        return cls(Tokenizer._of(read_sentencepiece(data, source)), data)
+        return cls(tokenizer_from_sentencepiece(data, source), data)
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer) -> LoadedModel:
-        """Take of a tokenizer what a `.model` can hold: no template, truncation or padding."""
+    def from_tokenizer(cls, tokenizer: Tokenizer) -> LoadedModel:
+        """Convert a tokenizer; the post-processor, truncation and padding are dropped."""
         if not isinstance(tokenizer, Tokenizer):
             raise InputTypeError("tokenizer", type(tokenizer).__name__, "Tokenizer")
-        return cls.from_bytes(write_sentencepiece(tokenizer._core))
+        return cls.from_bytes(sentencepiece_model_bytes(tokenizer))
 
     @classmethod
     def from_bytes(cls, data: Any) -> LoadedModel:
-        """Read what `serialized_model_proto` gives, or the message itself."""
+        """Read the bytes of a `.model`, or a protobuf message with `SerializeToString`."""
         if hasattr(data, "SerializeToString"):
             data = data.SerializeToString()
         if not isinstance(data, bytes):
             raise InputTypeError("model_proto", type(data).__name__, "bytes")
-        return cls(Tokenizer._of(read_sentencepiece(data, "model_proto")), data)
+        return cls(tokenizer_from_sentencepiece(data, "model_proto"), data)
 
     @property
     def data(self) -> bytes:
-        """The file."""
+        """The bytes of the `.model`."""
         if self._data is None:
-            self._data = write_sentencepiece(self.tokenizer._core)
+            self._data = sentencepiece_model_bytes(self.tokenizer)
         return self._data
 
     @cached_property
     def spec(self) -> TokenizerSpec:
-        """The specification."""
+        """The specification of the tokenizer."""
         return self.tokenizer.spec
 
     @cached_property
     def model(self) -> SentencePiece:
-        """The model's part of it."""
+        """The specification of the model."""
         assert isinstance(self.spec.model, SentencePiece)
         return self.spec.model
 
     @cached_property
     def decoder(self) -> SentencePieceDecoder:
-        """The decoder's part of it."""
+        """The specification of the decoder."""
         assert isinstance(self.spec.decoder, SentencePieceDecoder)
         return self.spec.decoder
 
     @cached_property
     def pieces(self) -> tuple[ScoredPiece, ...]:
-        """All pieces by id."""
+        """The pieces by id."""
         return self.model.pieces
 
     @cached_property
     def texts(self) -> list[str]:
-        """Their texts by id."""
+        """The texts of the pieces by id."""
         return [piece.text for piece in self.pieces]
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """Text -> id."""
+        """Text of a piece -> id."""
         return self.model.vocab
 
     @cached_property
     def unk_id(self) -> int:
-        """The id of what cannot be segmented."""
+        """The id of the unknown piece."""
         return next(id for id, piece in enumerate(self.pieces) if piece.type == "unknown")
 
     def id_of(self, text: str) -> int:
-        """Return the id of a piece; that of the unknown one for all others."""
+        """Return the id of a piece; the id of the unknown piece if it is not in the vocabulary."""
         return self.ids.get(text, self.unk_id)
 
     def control_id(self, text: str) -> int:
-        """Return the id of a control piece, -1 if there is none of this name."""
+        """Return the id of a control piece, -1 if the model has no control piece of this name."""
         id = self.id_of(text)
         return id if self.pieces[id].type == "control" else -1
 
     def is_type(self, id: int, kind: PieceType) -> bool:
-        """Say whether a piece is of a kind."""
+        """Return whether a piece has the type `kind`."""
         return self.pieces[id].type == kind
 
+    def checked_ids(self, ids: Any) -> list[int]:
+        """Return ids as a list; raises `InputTypeError` or `IdRangeError` for an invalid one."""
+        listed = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        size = len(self.pieces)
+        for id in listed:
+            if not isinstance(id, (int, np.integer)):
+                raise InputTypeError("id", type(id).__name__, "int")
+            if not 0 <= id < size:
+                raise IdRangeError("id", str(id), f"an id from 0 to {size - 1}")
+        return listed
+
     def with_normalizer_fields(self, fields: Mapping[str, Any]) -> LoadedModel:
-        """Return the model with other settings of its normalizer, and what of them decoding heeds."""
+        """Return the model with other normalizer settings; the decoder changes with them."""
         changes = {name: _normalizer_value(name, value) for name, value in fields.items()}
-        decoded: dict[str, Any] = {name: changes[name] for name in _ALSO_DECODED if name in changes}
+        decoder: dict[str, Any] = {
+            name: changes[name] for name in _DECODER_FIELDS if name in changes
+        }
         if "precompiled_charsmap" in changes:
             changes["charsmap"] = changes.pop("precompiled_charsmap")
         assert isinstance(self.spec.normalizer, SentencePieceNormalizer)
         normalizer = replace(self.spec.normalizer, **changes)
-        spec = replace(self.spec, normalizer=normalizer, decoder=replace(self.decoder, **decoded))
+        spec = replace(self.spec, normalizer=normalizer, decoder=replace(self.decoder, **decoder))
         return LoadedModel(Tokenizer.from_spec(spec))
 
 
@@ -137,7 +155,7 @@ def _normalizer_value(name: str, value: Any) -> Any:
         if not isinstance(value, bytes):
             raise InputTypeError(name, type(value).__name__, "bytes")
         return value
-    truth = _TRUTHS.get(str(value).lower())
-    if truth is None:
+    flag = _BOOLEANS.get(str(value).lower())
+    if flag is None:
         raise ArgumentError(name, repr(value), "True or False")
-    return truth
+    return flag

@@ -1,4 +1,4 @@
-"""Which encoding each of OpenAI's models uses, as tiktoken 0.14 lists them."""
+"""OpenAI model name -> encoding name, as in tiktoken 0.14."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from piecework.errors import UnknownNameError
 
-_MODELS: Final[Mapping[str, str]] = MappingProxyType(
+_ENCODING_OF_MODEL: Final[Mapping[str, str]] = MappingProxyType(
     {
         model: encoding
         for encoding, models in {
@@ -29,8 +29,8 @@ _MODELS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-# The first that fits counts.
-_PREFIXES: Final = (
+# The first prefix that matches decides.
+_ENCODING_OF_PREFIX: Final = (
     ("o1-", "o200k_base"),
     ("o3-", "o200k_base"),
     ("o4-mini-", "o200k_base"),
@@ -52,18 +52,20 @@ _PREFIXES: Final = (
 
 
 def encoding_name_for_model(model_name: str) -> str:
-    """Return the name of the encoding that a model uses.
+    """Return the name of the encoding of an OpenAI model.
 
     >>> encoding_name_for_model("gpt-4-0314")
     'cl100k_base'
 
-    Raises `UnknownNameError`, a `KeyError`, for a model that is not listed and begins like none.
+    Raises `UnknownNameError`, a `KeyError`, for a name that is not listed and has no listed prefix.
     """
-    if model_name in _MODELS:
-        return _MODELS[model_name]
-    for prefix, encoding in _PREFIXES:
+    if model_name in _ENCODING_OF_MODEL:
+        return _ENCODING_OF_MODEL[model_name]
+    for prefix, encoding in _ENCODING_OF_PREFIX:
         if model_name.startswith(prefix):
             return encoding
     raise UnknownNameError(
-        "model_name", repr(model_name), "a model of OpenAI, or get_encoding(name)"
+        "model_name",
+        repr(model_name),
+        "an OpenAI model; for the name of an encoding, use get_encoding(name)",
     )

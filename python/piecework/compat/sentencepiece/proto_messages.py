@@ -1,8 +1,8 @@
-"""What SentencePiece says of a segmented text: its pieces with their surfaces and spans, as values.
+"""A segmented text as SentencePiece reports it: pieces with their surfaces and spans.
 
-Spans count bytes of UTF-8 in `SentencePieceText`, which is the message of sentencepiece.proto and can be
-written as one, and characters in `ImmutableSentencePieceText`. Bytes that are no UTF-8 stand in the
-strings as `errors="surrogateescape"` of `bytes.decode` leaves them.
+`SentencePieceText` has spans in bytes of UTF-8 and serializes to the message of sentencepiece.proto.
+`ImmutableSentencePieceText` has spans in characters. Invalid UTF-8 is kept in the strings as
+surrogates, as `bytes.decode(errors="surrogateescape")` returns them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ _VARINT, _BYTES, _FLOAT = 0, 2, 5
 
 
 class SurfacePiece(NamedTuple):
-    """A piece, its id, and the stretch of text that it stands for."""
+    """A piece, its id, the text it covers (`surface`) and its span.
+
+    >>> SurfacePiece("▁hug", 7, " hug", 3, 7).surface
+    ' hug'
+    """
 
     piece: str
     id: int
@@ -27,12 +31,12 @@ class SurfacePiece(NamedTuple):
 
     @property
     def piece_as_bytes(self) -> bytes:
-        """The piece in UTF-8."""
+        """The piece as UTF-8."""
         return to_bytes(self.piece)
 
     @property
     def surface_as_bytes(self) -> bytes:
-        """The stretch of text in UTF-8."""
+        """The surface as UTF-8."""
         return to_bytes(self.surface)
 
     def __str__(self) -> str:
@@ -43,8 +47,8 @@ class SurfacePiece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Segmented:
-    """A text in pieces; `log_score` is None where there is no score, which `score` gives as 0."""
+class _SegmentedText:
+    """A text and its pieces; `log_score` is None for a segmentation without a score."""
 
     text: str
     pieces: tuple[SurfacePiece, ...]
@@ -52,7 +56,7 @@ class _Segmented:
 
     @property
     def score(self) -> float:
-        """What the model thinks of this segmentation, for those of several."""
+        """The score of one of several segmentations; 0.0 without a score."""
         return self.log_score or 0.0
 
     def __str__(self) -> str:
@@ -61,8 +65,8 @@ class _Segmented:
 
 
 @dataclass(frozen=True)
-class SentencePieceText(_Segmented):
-    """A text in pieces; spans count bytes.
+class SentencePieceText(_SegmentedText):
+    """A text and its pieces; spans count bytes.
 
     >>> pieces = (SurfacePiece("▁é", 5, "é", 0, 2),)
     >>> SentencePieceText("é", pieces).SerializeToString().hex(" ")
@@ -70,63 +74,73 @@ class SentencePieceText(_Segmented):
     """
 
     def SerializeToString(self) -> bytes:  # noqa: N802
-        """Write the message of sentencepiece.proto."""
+        """Serialize to the message `SentencePieceText` of sentencepiece.proto."""
         pieces = b"".join(_field(2, _BYTES, _piece_message(piece)) for piece in self.pieces)
         score = b"" if self.log_score is None else _field(3, _FLOAT, self.log_score)
         return _field(1, _BYTES, to_bytes(self.text)) + pieces + score
 
 
 @dataclass(frozen=True)
-class ImmutableSentencePieceText(_Segmented):
-    """A text in pieces; spans count characters."""
+class ImmutableSentencePieceText(_SegmentedText):
+    """A text and its pieces; spans count characters.
+
+    >>> piece = SurfacePiece("▁é", 5, "é", 0, 1)
+    >>> text = ImmutableSentencePieceText("é", (piece,))
+    >>> text.pieces[0].end, text.in_bytes().pieces[0].end
+    (1, 2)
+    """
 
     def in_bytes(self) -> SentencePieceText:
-        """Return the same with spans that count bytes.
-
-        >>> piece = SurfacePiece("▁é", 5, "é", 0, 1)
-        >>> ImmutableSentencePieceText("é", (piece,)).in_bytes().pieces[0].end
-        2
-        """
-        before = bytes_before(self.text)
+        """Return the same text with spans in bytes."""
+        offsets = byte_offsets(self.text)
         pieces = (
-            piece._replace(begin=before[piece.begin], end=before[piece.end])
+            piece._replace(begin=offsets[piece.begin], end=offsets[piece.end])
             for piece in self.pieces
         )
         return SentencePieceText(self.text, tuple(pieces), self.log_score)
 
     def SerializeAsString(self) -> bytes:  # noqa: N802
-        """Write the message of sentencepiece.proto, in which spans count bytes."""
+        """Serialize to the message `SentencePieceText`, with spans in bytes."""
         return self.in_bytes().SerializeToString()
 
 
 @dataclass(frozen=True)
 class NBestSentencePieceText:
-    """Several segmentations of one text; spans count bytes."""
+    """Several segmentations of one text; spans count bytes.
+
+    >>> NBestSentencePieceText((SentencePieceText("", ()),)).SerializeToString().hex(" ")
+    '0a 02 0a 00'
+    """
 
     nbests: tuple[SentencePieceText, ...]
 
     def SerializeToString(self) -> bytes:  # noqa: N802
-        """Write the message of sentencepiece.proto."""
+        """Serialize to the message `NBestSentencePieceText` of sentencepiece.proto."""
         return b"".join(_field(1, _BYTES, one.SerializeToString()) for one in self.nbests)
 
 
 @dataclass(frozen=True)
 class ImmutableNBestSentencePieceText:
-    """Several segmentations of one text; spans count characters."""
+    """Several segmentations of one text; spans count characters.
+
+    >>> several = ImmutableNBestSentencePieceText((ImmutableSentencePieceText("", ()),))
+    >>> several.SerializeAsString().hex(" ")
+    '0a 02 0a 00'
+    """
 
     nbests: tuple[ImmutableSentencePieceText, ...]
 
     def in_bytes(self) -> NBestSentencePieceText:
-        """Return the same with spans that count bytes."""
+        """Return the same segmentations with spans in bytes."""
         return NBestSentencePieceText(tuple(one.in_bytes() for one in self.nbests))
 
     def SerializeAsString(self) -> bytes:  # noqa: N802
-        """Write the message of sentencepiece.proto, in which spans count bytes."""
+        """Serialize to the message `NBestSentencePieceText`, with spans in bytes."""
         return self.in_bytes().SerializeToString()
 
 
 def message(*fields: tuple[int, bytes | int]) -> bytes:
-    """Write the fields of a message, each by its number.
+    """Serialize a protobuf message from (field number, value) pairs.
 
     >>> message((1, b"a"), (3, 0)).hex(" ")
     '0a 01 61 18 00'
@@ -138,12 +152,12 @@ def message(*fields: tuple[int, bytes | int]) -> bytes:
 
 
 def to_bytes(text: str) -> bytes:
-    """Return the bytes that a text was made of."""
+    """Return the UTF-8 of a text; escaped invalid bytes are restored."""
     return text.encode("utf-8", "surrogateescape")
 
 
-def bytes_before(text: str) -> list[int]:
-    """Return the number of bytes before each character, and last that of all."""
+def byte_offsets(text: str) -> list[int]:
+    """Return the byte offset of each character, and the total number of bytes."""
     return list(accumulate((len(to_bytes(c)) for c in text), initial=0))
 
 

@@ -1,0 +1,164 @@
+"""Options of a processor and of its calls, and the extra options of sentencepiece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+
+from piecework.compat.sentencepiece.random_seed import next_seed
+from piecework.errors import ArgumentError, InputTypeError
+from piecework.sampling import Sampling, check_alpha
+
+T = TypeVar("T")
+
+OutType: TypeAlias = (
+    type[int]
+    | type[str]
+    | type[bytes]
+    | Literal["serialized_proto", "proto", "immutable_proto", "numpy", "offset_mapping"]
+)
+OUT_TYPES = (
+    int,
+    str,
+    bytes,
+    "serialized_proto",
+    "proto",
+    "immutable_proto",
+    "numpy",
+    "offset_mapping",
+)
+_EXTRA_OPTIONS = {
+    "bos": "bos",
+    "eos": "eos",
+    "reverse": "reverse",
+    "unk": "unk",
+    "unk_piece": "unk",
+}
+
+
+class Options(TypedDict, total=False):
+    """Options of one call; None, or an option left out, means the setting of the processor."""
+
+    return_type: OutType | None
+    add_bos: bool | None
+    add_eos: bool | None
+    reverse: bool | None
+    emit_unk_piece: bool | None
+    num_threads: int | None
+
+
+class SamplingOptions(Options, total=False):
+    """Options of one call that can sample."""
+
+    enable_sampling: bool | None
+    nbest_size: int | None
+    alpha: float | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a processor encodes by default."""
+
+    out_type: OutType = int
+    add_bos: bool = False
+    add_eos: bool = False
+    reverse: bool = False
+    emit_unk_piece: bool = False
+    enable_sampling: bool = False
+    nbest_size: int = -1
+    alpha: float = 0.1
+    num_threads: int = -1
+
+    def with_options(self, out_type: OutType | None, options: Mapping[str, Any]) -> Settings:
+        """Return the settings of one call; raises `InputTypeError` for an unknown option."""
+        changes: dict[str, Any] = {
+            name: value
+            for name, value in options.items()
+            if value is not None and name != "return_type"
+        }
+        for name in changes:
+            if name not in self.__dataclass_fields__:
+                expected = f"one of {', '.join(self.__dataclass_fields__)}"
+                raise InputTypeError(name, "an unknown keyword argument", expected)
+        chosen = chosen_out_type(out_type, options.get("return_type"), self.out_type)
+        settings = replace(self, out_type=chosen, **changes)
+        if not isinstance(settings.num_threads, int):
+            raise InputTypeError("num_threads", type(settings.num_threads).__name__, "int")
+        return settings
+
+    @property
+    def thread_limit(self) -> int | None:
+        """The number of threads; None means one for each CPU."""
+        return None if self.num_threads < 0 else max(1, min(self.num_threads, 1024))
+
+    def sampling(self, model_kind: str) -> Sampling | None:
+        """Return how to sample, with a new seed; None to take the best segmentation."""
+        if not self.enable_sampling:
+            return None
+        if self.nbest_size in (0, 1):
+            expected = "more than 1, or -1 to sample from all segmentations"
+            raise ArgumentError("nbest_size", f"{self.nbest_size} with sampling", expected)
+        check_alpha(self.alpha)
+        if model_kind == "bpe":
+            return Sampling(min(self.alpha, 1.0), next_seed()) if self.alpha else None
+        nbest_size = None if self.nbest_size < 0 else self.nbest_size
+        return Sampling(self.alpha, next_seed(), nbest_size)
+
+    def check_proto_options(self) -> None:
+        """Raise for options that a proto cannot represent: pieces without text, or reversed order."""
+        for name in ("add_bos", "add_eos", "reverse", "emit_unk_piece"):
+            if getattr(self, name):
+                found = f"{name} with out_type {self.out_type!r}"
+                raise ArgumentError(name, found, "an out_type of int, str, bytes or 'numpy'")
+
+
+def chosen_out_type(out_type: object, return_type: object, default: OutType) -> OutType:
+    """Return the output type of a call; `return_type` is another name for `out_type`."""
+    if out_type is not None and return_type is not None:
+        raise ArgumentError("return_type", "given together with out_type", "only one of them")
+    for value in (out_type, return_type, default):
+        if value is not None:
+            if value not in OUT_TYPES:
+                names = ", ".join(getattr(known, "__name__", repr(known)) for known in OUT_TYPES)
+                raise ArgumentError("out_type", repr(value), f"one of {names}")
+            return value  # type: ignore[return-value]
+    return default
+
+
+def parse_extra_options(text: str) -> tuple[str, ...]:
+    """Parse extra options, separated by colons.
+
+    >>> parse_extra_options("bos:eos:unk_piece")
+    ('bos', 'eos', 'unk')
+    """
+    if not isinstance(text, str):
+        raise InputTypeError("extra_option", type(text).__name__, "str")
+    names = [name for name in text.split(":") if name]
+    for name in names:
+        if name not in _EXTRA_OPTIONS:
+            raise ArgumentError("extra_option", repr(name), f"one of {', '.join(_EXTRA_OPTIONS)}")
+    return tuple(_EXTRA_OPTIONS[name] for name in names)
+
+
+def apply_extra_options(
+    row: Sequence[T], extras: Sequence[str], ends: tuple[T, T], as_unknown: Callable[[T], T]
+) -> list[T]:
+    """Apply extra options to a row, in their order.
+
+    `ends` are the BOS and EOS items. `as_unknown` renames an item for the option "unk".
+
+    >>> apply_extra_options([7, 8], ["reverse", "bos"], (1, 2), lambda id: id)
+    [1, 8, 7]
+    """
+    row = list(row)
+    for extra in extras:
+        if extra == "reverse":
+            row.reverse()
+        elif extra == "bos":
+            row.insert(0, ends[0])
+        elif extra == "eos":
+            row.append(ends[1])
+        else:
+            row = [as_unknown(item) for item in row]
+    return row

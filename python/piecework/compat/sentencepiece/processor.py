@@ -1,0 +1,678 @@
+"""`SentencePieceProcessor`: the methods of sentencepiece's class, over the functions of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from piecework import Tokenizer
+from piecework._internal.validation import PathLike
+from piecework.compat.sentencepiece.decode import decode_row
+from piecework.compat.sentencepiece.encode import RowEncoder
+from piecework.compat.sentencepiece.input_text import InputText, input_texts, is_sequence
+from piecework.compat.sentencepiece.loaded_model import LoadedModel
+from piecework.compat.sentencepiece.normalizer import normalize_input
+from piecework.compat.sentencepiece.options import (
+    Options,
+    OutType,
+    SamplingOptions,
+    Settings,
+    chosen_out_type,
+    parse_extra_options,
+)
+from piecework.compat.sentencepiece.segmentations import (
+    best_segmentations,
+    sampled_segmentations,
+)
+from piecework.errors import ArgumentError, InputTypeError
+from piecework.sampling import check_alpha
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+
+class SentencePieceProcessor:
+    """Text to pieces and back, with the methods of `sentencepiece.SentencePieceProcessor`.
+
+    >>> import io
+    >>> model = io.BytesIO()
+    >>> from piecework.compat.sentencepiece import SentencePieceTrainer
+    >>> sentences = iter(["hug hugs bug bugs", "bug hug"] * 20)
+    >>> SentencePieceTrainer.train(sentence_iterator=sentences, model_writer=model, vocab_size=12)
+    >>> sp = SentencePieceProcessor(model_proto=model.getvalue(), out_type=str)
+    >>> sp.encode(["hug", "bugs"])
+    [['▁hug'], ['▁bugs']]
+
+    The options are those of `encode` and become its defaults. Without a model, call `load` first. A
+    `tokenizer` must be one that can be saved as a `.model`.
+    """
+
+    _loaded: LoadedModel | None = None
+    _settings: Settings
+    _encode_extras: tuple[str, ...] = ()
+    _decode_extras: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        model_file: PathLike | None = None,
+        model_proto: Any = None,
+        out_type: OutType | None = None,
+        *,
+        tokenizer: Tokenizer | None = None,
+        **options: Unpack[SamplingOptions],
+    ) -> None:
+        self._settings = Settings().with_options(out_type, options)
+        if tokenizer is not None:
+            self._loaded = LoadedModel.from_tokenizer(tokenizer)
+        if model_file or model_proto:
+            self.load(model_file, model_proto)
+
+    @classmethod
+    def from_file(cls, model_file: PathLike, **options: Any) -> Self:
+        """Read a `.model` from a path."""
+        return cls(model_file=model_file, **options)
+
+    @classmethod
+    def from_proto(cls, model_proto: Any, **options: Any) -> Self:
+        """Read a `.model` from its bytes."""
+        return cls(model_proto=model_proto, **options)
+
+    def __getstate__(self) -> dict[str, Any]:
+        data = None if self._loaded is None else self._loaded.data
+        return {**self.__dict__, "_loaded": data}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if state["_loaded"] is not None:
+            self.load_from_serialized_proto(state["_loaded"])
+
+    # ---- the model
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The `piecework.Tokenizer` of the model."""
+        return self._model.tokenizer
+
+    @property
+    def _model(self) -> LoadedModel:
+        if self._loaded is None:
+            raise ArgumentError("model", "no model loaded", "a call of load before this one")
+        return self._loaded
+
+    def load(self, model_file: PathLike | None = None, model_proto: Any = None) -> bool:
+        """Read a `.model` from a path or from its bytes."""
+        if model_file and model_proto:
+            raise ArgumentError("model_proto", "given together with model_file", "only one of them")
+        if model_proto:
+            return self.load_from_serialized_proto(model_proto)
+        if model_file:
+            return self.load_from_file(model_file)
+        expected = "the path of a .model, or its bytes as model_proto"
+        raise ArgumentError("model_file", "neither model_file nor model_proto", expected)
+
+    def load_from_file(self, filename: PathLike) -> bool:
+        """Read a `.model` file; raises `FileError`, and `FormatError` with the field."""
+        self._loaded = LoadedModel.from_file(filename)
+        return True
+
+    def load_from_serialized_proto(self, serialized: Any) -> bool:
+        """Read the bytes of a `.model`; raises `FormatError` with the field."""
+        self._loaded = LoadedModel.from_bytes(serialized)
+        return True
+
+    def serialized_model_proto(self) -> bytes:
+        """Return the bytes of the `.model`, including changes made since it was loaded."""
+        return self._model.data
+
+    def override_normalizer_spec(self, **kwargs: Any) -> bool:
+        """Change settings of the normalizer, and those of the decoder that follow from them.
+
+        The settings are `add_dummy_prefix`, `remove_extra_whitespaces`, `escape_whitespaces` and
+        `precompiled_charsmap`.
+        """
+        self._loaded = self._model.with_normalizer_fields(kwargs)
+        return True
+
+    # ---- restricting the vocabulary, and extra options
+
+    def set_vocabulary(self, valid_vocab: Sequence[str]) -> bool:
+        """Restrict encoding to these pieces and to single characters; ids do not change.
+
+        Raises `ArgumentError` for word and character models.
+        """
+        self._loaded = LoadedModel(self.tokenizer.with_vocabulary(valid_vocab))
+        return True
+
+    def reset_vocabulary(self) -> bool:
+        """Use all pieces again."""
+        self._loaded = LoadedModel(self.tokenizer.with_vocabulary(None))
+        return True
+
+    def load_vocabulary(self, filename: PathLike, threshold: int) -> bool:
+        """Restrict encoding to the pieces that occur at least `threshold` times according to a file.
+
+        Each line has a piece, a tab and the count. A line without a count means 1.
+        """
+        self._loaded = LoadedModel(self.tokenizer.with_vocabulary(filename, threshold=threshold))
+        return True
+
+    def set_encode_extra_options(self, extra_option: str) -> bool:
+        """Set what `encode` applies to each result, in order: `bos`, `eos`, `reverse`, `unk`.
+
+        Options are separated by colons. `unk` replaces the text of unknown pieces by the unknown piece.
+        """
+        self._encode_extras = self._checked_extras(extra_option)
+        return True
+
+    def set_decode_extra_options(self, extra_option: str) -> bool:
+        """Set what `decode` applies to its input; see `set_encode_extra_options`."""
+        self._decode_extras = self._checked_extras(extra_option)
+        return True
+
+    def _checked_extras(self, extra_option: str) -> tuple[str, ...]:
+        extras = parse_extra_options(extra_option)
+        for name, piece in (
+            ("bos", self._model.model.bos_piece),
+            ("eos", self._model.model.eos_piece),
+        ):
+            if name in extras and self._model.id_of(piece) == self._model.unk_id:
+                found = f"{name!r} for a model without {piece!r}"
+                raise ArgumentError("extra_option", found, "options whose pieces the model has")
+        return extras
+
+    # ---- pieces and ids
+
+    def get_piece_size(self) -> int:
+        """Return the number of pieces; 0 before a model is loaded."""
+        return 0 if self._loaded is None else len(self._loaded.pieces)
+
+    def piece_to_id(self, piece: Any) -> Any:
+        """Return the id of a piece, or of each piece of a list; unknown pieces get the unknown id."""
+        if isinstance(piece, (str, bytes)):
+            return self._model.id_of(InputText(piece, "piece").escaped)
+        if not is_sequence(piece):
+            raise InputTypeError("piece", type(piece).__name__, "str or a list of str")
+        sources = [InputText(one, f"piece[{at}]") for at, one in enumerate(piece)]
+        return [self._model.id_of(source.escaped) for source in sources]
+
+    def id_to_piece(self, id: Any) -> Any:
+        """Return the piece of an id, or of each id; raises `IdRangeError`, an `IndexError`."""
+        return self._for_each_id(id, lambda id: self._model.texts[id])
+
+    def get_score(self, id: Any) -> Any:
+        """Return the score of the piece of an id, or of each id."""
+        return self._for_each_id(id, lambda id: self._model.pieces[id].score)
+
+    def is_unknown(self, id: Any) -> Any:
+        """Return whether an id, or each id, is that of the unknown piece."""
+        return self._for_each_id(id, lambda id: self._model.is_type(id, "unknown"))
+
+    def is_control(self, id: Any) -> Any:
+        """Return whether an id, or each id, is that of a control symbol such as `<s>`."""
+        return self._for_each_id(id, lambda id: self._model.is_type(id, "control"))
+
+    def is_unused(self, id: Any) -> Any:
+        """Return whether an id, or each id, is that of a piece excluded from encoding."""
+        return self._for_each_id(id, lambda id: self._model.is_type(id, "unused"))
+
+    def is_byte(self, id: Any) -> Any:
+        """Return whether an id, or each id, is that of a byte piece such as `<0x0A>`."""
+        return self._for_each_id(id, lambda id: self._model.is_type(id, "byte"))
+
+    def unk_id(self) -> int:
+        """Return the id of the unknown piece."""
+        return self._model.unk_id
+
+    def bos_id(self) -> int:
+        """Return the id of the BOS piece, -1 if the model has none."""
+        return self._model.control_id(self._model.model.bos_piece)
+
+    def eos_id(self) -> int:
+        """Return the id of the EOS piece, -1 if the model has none."""
+        return self._model.control_id(self._model.model.eos_piece)
+
+    def pad_id(self) -> int:
+        """Return the id of the padding piece, -1 if the model has none."""
+        return self._model.control_id(self._model.model.pad_piece)
+
+    def __len__(self) -> int:
+        return self.get_piece_size()
+
+    def __getitem__(self, piece: Any) -> Any:
+        return self.piece_to_id(piece)
+
+    def _for_each_id(self, id: Any, value_of: Callable[[int], Any]) -> Any:
+        if is_sequence(id):
+            return [value_of(one) for one in self._model.checked_ids(id)]
+        return value_of(self._model.checked_ids([id])[0])
+
+    # ---- normalization
+
+    def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
+        """Normalize a text, or each text of a list.
+
+        With `with_offsets`, return each text with a list: where each normalized character starts in the
+        input, and where the last one ends. For bytes, offsets count bytes.
+        """
+        return normalize_input(self.tokenizer, input, with_offsets)
+
+    # ---- text to pieces
+
+    def encode(
+        self,
+        input: Any,
+        out_type: OutType | None = None,
+        *,
+        return_bytes: bool | None = None,
+        **options: Unpack[SamplingOptions],
+    ) -> Any:
+        """Encode a text, or each text of a list.
+
+        `out_type` selects the result:
+
+        - int or "numpy": ids.
+        - str or bytes: pieces.
+        - "proto": `SentencePieceText`, with spans in bytes; "serialized_proto": its bytes.
+        - "immutable_proto": `ImmutableSentencePieceText`, with spans in characters.
+        - "offset_mapping": a dict of ids, pieces and spans, in bytes with `return_bytes`.
+
+        `reverse` is applied before `add_bos` and `add_eos`. `emit_unk_piece` replaces the text of unknown
+        pieces by `<unk>`.
+
+        `enable_sampling` samples a segmentation: from all (`nbest_size=-1`) or from the `nbest_size` best,
+        with probabilities proportional to exp(alpha * score). For BPE, `alpha` is the probability to skip
+        a merge.
+        """
+        settings = self._settings.with_options(out_type, options)
+        sources = input_texts(input)
+        if return_bytes is not None and settings.out_type != "offset_mapping":
+            raise ArgumentError(
+                "return_bytes",
+                f"given with out_type {settings.out_type!r}",
+                "out_type='offset_mapping'",
+            )
+        in_bytes = bool(sources and sources[0].is_bytes) if return_bytes is None else return_bytes
+        rows = self._row_encoder(settings).rows(sources, in_bytes)
+        return rows if isinstance(input, list) else rows[0]
+
+    def _row_encoder(self, settings: Settings) -> RowEncoder:
+        return RowEncoder(self._model, settings, self._encode_extras)
+
+    def encode_as_ids(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
+        """Encode to ids; see `encode`."""
+        return self.encode(input, int, **options)
+
+    def encode_as_pieces(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
+        """Encode to pieces; see `encode`."""
+        return self.encode(input, str, **options)
+
+    def encode_as_numpy(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
+        """Encode to int32 arrays of ids; see `encode`."""
+        return self.encode(input, "numpy", **options)
+
+    def encode_as_proto(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
+        """Encode to `SentencePieceText`; see `encode`."""
+        return self.encode(input, "proto", **options)
+
+    def encode_as_serialized_proto(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
+        """Encode to the bytes of a proto; see `encode`."""
+        return self.encode(input, "serialized_proto", **options)
+
+    def encode_as_immutable_proto(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
+        """Encode to `ImmutableSentencePieceText`; see `encode`."""
+        return self.encode(input, "immutable_proto", **options)
+
+    def encode_as_offset_mapping(
+        self, input: Any, return_bytes: bool | None = None, **options: Unpack[SamplingOptions]
+    ) -> Any:
+        """Encode to a dict of ids, pieces and spans; see `encode`."""
+        return self.encode(input, "offset_mapping", return_bytes=return_bytes, **options)
+
+    def parallel_encode(
+        self,
+        input: Any,
+        out_type: OutType | None = None,
+        *,
+        chunk_len: int,
+        **options: Unpack[SamplingOptions],
+    ) -> Any:
+        """Encode like `encode`; `chunk_len` is accepted for compatibility and ignored."""
+        if chunk_len <= 0:
+            raise ArgumentError("chunk_len", repr(chunk_len), "a number of bytes above 0")
+        return self.encode(input, out_type, **options)
+
+    def parallel_encode_as_ids(self, input: Any, **options: Any) -> Any:
+        """Encode to ids; see `parallel_encode`."""
+        return self.parallel_encode(input, int, **options)
+
+    def parallel_encode_as_pieces(self, input: Any, **options: Any) -> Any:
+        """Encode to pieces; see `parallel_encode`."""
+        return self.parallel_encode(input, str, **options)
+
+    def parallel_encode_as_numpy(self, input: Any, **options: Any) -> Any:
+        """Encode to int32 arrays of ids; see `parallel_encode`."""
+        return self.parallel_encode(input, "numpy", **options)
+
+    def parallel_encode_as_proto(self, input: Any, **options: Any) -> Any:
+        """Encode to `SentencePieceText`; see `parallel_encode`."""
+        return self.parallel_encode(input, "proto", **options)
+
+    # ---- sampling and several segmentations
+
+    def sample_encode_as_ids(
+        self,
+        input: Any,
+        nbest_size: int | None = None,
+        alpha: float | None = None,
+        **options: Unpack[Options],
+    ) -> Any:
+        """Encode a sampled segmentation to ids; see `encode`."""
+        return self._sample_encode(input, int, nbest_size, alpha, options)
+
+    def sample_encode_as_pieces(
+        self,
+        input: Any,
+        nbest_size: int | None = None,
+        alpha: float | None = None,
+        **options: Unpack[Options],
+    ) -> Any:
+        """Encode a sampled segmentation to pieces; see `encode`."""
+        return self._sample_encode(input, str, nbest_size, alpha, options)
+
+    def sample_encode_as_numpy(
+        self,
+        input: Any,
+        nbest_size: int | None = None,
+        alpha: float | None = None,
+        **options: Unpack[Options],
+    ) -> Any:
+        """Encode a sampled segmentation to an int32 array of ids; see `encode`."""
+        return self._sample_encode(input, "numpy", nbest_size, alpha, options)
+
+    def sample_encode_as_proto(
+        self,
+        input: Any,
+        nbest_size: int | None = None,
+        alpha: float | None = None,
+        **options: Unpack[Options],
+    ) -> Any:
+        """Encode a sampled segmentation to `SentencePieceText`; see `encode`."""
+        return self._sample_encode(input, "proto", nbest_size, alpha, options)
+
+    def sample_encode_as_serialized_proto(
+        self,
+        input: Any,
+        nbest_size: int | None = None,
+        alpha: float | None = None,
+        **options: Unpack[Options],
+    ) -> Any:
+        """Encode a sampled segmentation to the bytes of a proto; see `encode`."""
+        return self._sample_encode(input, "serialized_proto", nbest_size, alpha, options)
+
+    def sample_encode_as_immutable_proto(
+        self,
+        input: Any,
+        nbest_size: int | None = None,
+        alpha: float | None = None,
+        **options: Unpack[Options],
+    ) -> Any:
+        """Encode a sampled segmentation to `ImmutableSentencePieceText`; see `encode`."""
+        return self._sample_encode(input, "immutable_proto", nbest_size, alpha, options)
+
+    def _sample_encode(
+        self,
+        input: Any,
+        out_type: OutType,
+        nbest_size: int | None,
+        alpha: float | None,
+        options: Options,
+    ) -> Any:
+        return self.encode(
+            input, out_type, enable_sampling=True, nbest_size=nbest_size, alpha=alpha, **options
+        )
+
+    def nbest_encode(
+        self,
+        input: Any,
+        out_type: OutType | None = None,
+        nbest_size: int | None = None,
+        **options: Unpack[Options],
+    ) -> Any:
+        """Return the best segmentations of a text, or of each text of a list, the best first.
+
+        `out_type` is that of `encode`. Protos are `NBestSentencePieceText` and have scores. Raises
+        `ArgumentError` for models without scores.
+        """
+        settings = self._settings.with_options(out_type, options)
+        n = max(1, self._settings.nbest_size if nbest_size is None else nbest_size)
+        rows = best_segmentations(self._row_encoder(settings), input_texts(input), n)
+        return rows if isinstance(input, list) else rows[0]
+
+    def nbest_encode_as_ids(
+        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
+    ) -> Any:
+        """Return the best segmentations as ids; see `nbest_encode`."""
+        return self.nbest_encode(input, int, nbest_size, **options)
+
+    def nbest_encode_as_pieces(
+        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
+    ) -> Any:
+        """Return the best segmentations as pieces; see `nbest_encode`."""
+        return self.nbest_encode(input, str, nbest_size, **options)
+
+    def nbest_encode_as_numpy(
+        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
+    ) -> Any:
+        """Return the best segmentations as int32 arrays of ids; see `nbest_encode`."""
+        return self.nbest_encode(input, "numpy", nbest_size, **options)
+
+    def nbest_encode_as_proto(
+        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
+    ) -> Any:
+        """Return the best segmentations as `NBestSentencePieceText`; see `nbest_encode`."""
+        return self.nbest_encode(input, "proto", nbest_size, **options)
+
+    def nbest_encode_as_serialized_proto(
+        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
+    ) -> Any:
+        """Return the best segmentations as the bytes of a proto; see `nbest_encode`."""
+        return self.nbest_encode(input, "serialized_proto", nbest_size, **options)
+
+    def nbest_encode_as_immutable_proto(
+        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
+    ) -> Any:
+        """Return the best segmentations as `ImmutableNBestSentencePieceText`; see `nbest_encode`."""
+        return self.nbest_encode(input, "immutable_proto", nbest_size, **options)
+
+    def sample_encode_and_score(
+        self,
+        input: Any,
+        out_type: OutType | None = None,
+        *,
+        num_samples: int = 1,
+        alpha: float = 1.0,
+        wor: bool = False,
+        include_best: bool = False,
+        **options: Unpack[Options],
+    ) -> Any:
+        """Sample segmentations of a text, or of each text of a list, with their log probabilities.
+
+        Returns pairs of a segmentation and its score, or one proto for all. The score is the log of the
+        probability of the segmentation at `alpha`. Without replacement (`wor`) it is the log of the
+        probability that the segmentation is sampled. `include_best` always puts the best segmentation
+        first and requires `wor`.
+        """
+        settings = self._settings.with_options(out_type, options)
+        rows = sampled_segmentations(
+            self._row_encoder(settings),
+            input_texts(input),
+            num_samples,
+            alpha,
+            replacement=not wor,
+            include_best=include_best,
+        )
+        return rows if isinstance(input, list) else rows[0]
+
+    def sample_encode_and_score_as_ids(
+        self, input: Any, num_samples: int = 1, alpha: float = 1.0, **options: Any
+    ) -> Any:
+        """Sample ids with log probabilities; see `sample_encode_and_score`."""
+        return self.sample_encode_and_score(
+            input, int, num_samples=num_samples, alpha=alpha, **options
+        )
+
+    def sample_encode_and_score_as_pieces(
+        self, input: Any, num_samples: int = 1, alpha: float = 1.0, **options: Any
+    ) -> Any:
+        """Sample pieces with log probabilities; see `sample_encode_and_score`."""
+        return self.sample_encode_and_score(
+            input, str, num_samples=num_samples, alpha=alpha, **options
+        )
+
+    def sample_encode_and_score_as_serialized_proto(
+        self, input: Any, num_samples: int = 1, alpha: float = 1.0, **options: Any
+    ) -> Any:
+        """Sample segmentations as the bytes of a proto; see `sample_encode_and_score`."""
+        return self.sample_encode_and_score(
+            input, "serialized_proto", num_samples=num_samples, alpha=alpha, **options
+        )
+
+    def sample_encode_and_score_as_immutable_proto(
+        self, input: Any, num_samples: int = 1, alpha: float = 1.0, **options: Any
+    ) -> Any:
+        """Sample an `ImmutableNBestSentencePieceText`; see `sample_encode_and_score`."""
+        return self.sample_encode_and_score(
+            input, "immutable_proto", num_samples=num_samples, alpha=alpha, **options
+        )
+
+    def calculate_entropy(
+        self, input: Any, alpha: float = 1.0, num_threads: int | None = None
+    ) -> Any:
+        """Return the entropy of the segmentations of a text, or of each text of a list, in nats.
+
+        `num_threads` is accepted for compatibility and ignored.
+        """
+        check_alpha(alpha)
+        entropy = self.tokenizer.entropy
+        rows = [entropy(source.text, alpha, parse_special=False) for source in input_texts(input)]
+        return rows if isinstance(input, list) else rows[0]
+
+    # ---- pieces to text
+
+    def decode(
+        self,
+        input: Any,
+        out_type: OutType | None = None,
+        *,
+        return_type: OutType | None = None,
+        return_bytes: bool | None = None,
+        num_threads: int | None = None,
+    ) -> Any:
+        """Decode an id, a piece, a list of either, or a list of such lists to text.
+
+        `out_type`: str, bytes, "proto", "immutable_proto", "serialized_proto" or "offset_mapping". A piece
+        outside the vocabulary decodes to its own text. `num_threads` is accepted for compatibility and
+        ignored. Raises `IdRangeError`, an `IndexError`.
+        """
+        form = chosen_out_type(out_type, return_type, str)
+        if form in (int, "numpy"):
+            expected = "str, bytes, 'offset_mapping' or a kind of proto"
+            raise ArgumentError("out_type", repr(form), expected)
+        if return_bytes is not None and form != "offset_mapping":
+            raise ArgumentError(
+                "return_bytes", f"given with out_type {form!r}", "out_type='offset_mapping'"
+            )
+        if input is None or (isinstance(input, (str, bytes)) and not input):
+            input = []
+        elif not is_sequence(input):
+            input = [input]
+        if len(input) and is_sequence(input[0]):
+            return [self._decode_row(row, form, return_bytes) for row in input]
+        return self._decode_row(input, form, return_bytes)
+
+    def _decode_row(self, row: Any, form: OutType, return_bytes: bool | None) -> Any:
+        extras = self._decode_extras
+        return decode_row(self._model, row, form, extras=extras, return_bytes=return_bytes)
+
+    def decode_ids(self, input: Any, out_type: OutType | None = None, **options: Any) -> Any:
+        """Decode ids; see `decode`."""
+        return self.decode(input, out_type, **options)
+
+    def decode_pieces(self, input: Any, out_type: OutType | None = None, **options: Any) -> Any:
+        """Decode pieces; see `decode`."""
+        return self.decode(input, out_type, **options)
+
+    def decode_ids_as_proto(self, input: Any, **options: Any) -> Any:
+        """Decode ids to `SentencePieceText`; see `decode`."""
+        return self.decode(input, "proto", **options)
+
+    def decode_ids_as_serialized_proto(self, input: Any, **options: Any) -> Any:
+        """Decode ids to the bytes of a proto; see `decode`."""
+        return self.decode(input, "serialized_proto", **options)
+
+    def decode_ids_as_immutable_proto(self, input: Any, **options: Any) -> Any:
+        """Decode ids to `ImmutableSentencePieceText`; see `decode`."""
+        return self.decode(input, "immutable_proto", **options)
+
+    # ---- the other spelling of each method, and synonyms
+
+    Load = load
+    LoadFromFile = load_from_file
+    LoadFromSerializedProto = load_from_serialized_proto
+    OverrideNormalizerSpec = override_normalizer_spec
+    SetVocabulary = set_vocabulary
+    ResetVocabulary = reset_vocabulary
+    LoadVocabulary = load_vocabulary
+    SetEncodeExtraOptions = set_encode_extra_options
+    SetDecodeExtraOptions = set_decode_extra_options
+    GetPieceSize = piece_size = vocab_size = get_piece_size
+    PieceToId = piece_to_id
+    IdToPiece = id_to_piece
+    GetScore = get_score
+    IsUnknown = is_unknown
+    IsControl = is_control
+    IsUnused = is_unused
+    IsByte = is_byte
+    Normalize = normalize
+    Encode = Tokenize = tokenize = encode
+    EncodeAsIds = encode_as_ids
+    EncodeAsPieces = encode_as_pieces
+    EncodeAsNumpy = encode_as_numpy
+    EncodeAsProto = encode_as_proto
+    EncodeAsSerializedProto = encode_as_serialized_proto
+    EncodeAsImmutableProto = encode_as_immutable_proto
+    EncodeAsOffsetMapping = encode_as_offset_mapping
+    ParallelEncode = parallel_encode
+    ParallelEncodeAsIds = parallel_encode_as_ids
+    ParallelEncodeAsPieces = parallel_encode_as_pieces
+    ParallelEncodeAsNumpy = parallel_encode_as_numpy
+    ParallelEncodeAsProto = parallel_encode_as_proto
+    SampleEncodeAsIds = sample_encode_as_ids
+    SampleEncodeAsPieces = sample_encode_as_pieces
+    SampleEncodeAsNumpy = sample_encode_as_numpy
+    SampleEncodeAsProto = sample_encode_as_proto
+    SampleEncodeAsSerializedProto = sample_encode_as_serialized_proto
+    SampleEncodeAsImmutableProto = sample_encode_as_immutable_proto
+    NBestEncode = nbest_encode
+    NBestEncodeAsIds = nbest_encode_as_ids
+    NBestEncodeAsPieces = nbest_encode_as_pieces
+    NBestEncodeAsNumpy = nbest_encode_as_numpy
+    NBestEncodeAsProto = nbest_encode_as_proto
+    NBestEncodeAsSerializedProto = nbest_encode_as_serialized_proto
+    NBestEncodeAsImmutableProto = nbest_encode_as_immutable_proto
+    SampleEncodeAndScore = sample_encode_and_score
+    SampleEncodeAndScoreAsIds = sample_encode_and_score_as_ids
+    SampleEncodeAndScoreAsPieces = sample_encode_and_score_as_pieces
+    SampleEncodeAndScoreAsSerializedProto = sample_encode_and_score_as_serialized_proto
+    SampleEncodeAndScoreAsImmutableProto = sample_encode_and_score_as_immutable_proto
+    CalculateEntropy = calculate_entropy
+    Decode = Detokenize = detokenize = decode
+    DecodeIds = decode_ids
+    DecodePieces = decode_pieces
+    DecodeIdsAsProto = DecodePiecesAsProto = decode_pieces_as_proto = decode_ids_as_proto
+    DecodeIdsAsSerializedProto = decode_ids_as_serialized_proto
+    DecodePiecesAsSerializedProto = decode_ids_as_serialized_proto
+    decode_pieces_as_serialized_proto = decode_ids_as_serialized_proto
+    DecodeIdsAsImmutableProto = decode_ids_as_immutable_proto
+    DecodePiecesAsImmutableProto = decode_ids_as_immutable_proto
+    decode_pieces_as_immutable_proto = decode_ids_as_immutable_proto

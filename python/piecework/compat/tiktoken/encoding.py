@@ -1,0 +1,300 @@
+"""`Encoding`: text to tokens and back, with the methods of `tiktoken.Encoding`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from piecework import Tokenizer
+from piecework._internal.surrogates import join_surrogates
+from piecework.compat._core_access import (
+    decode_bytes,
+    encode_ids,
+    find_special_token,
+    segment_bytes,
+    token_bytes,
+    vocab_bytes,
+)
+from piecework.compat.tiktoken.ranks_mapping import tokenizer_from_ranks
+from piecework.compat.tiktoken.unstable_tokens import encode_with_unstable
+from piecework.errors import ArgumentError, SpecialTokenError, UnknownNameError, VocabularyError
+
+if TYPE_CHECKING:
+    from piecework.compat._core_access import RawBatch
+
+Allowed: TypeAlias = Literal["all"] | AbstractSet[str]
+Disallowed: TypeAlias = Literal["all"] | Collection[str]
+
+
+class Encoding:
+    r"""Text to tokens and back, with the methods of `tiktoken.Encoding`.
+
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"in": 256, b"ing": 257}
+    >>> enc = Encoding("tiny", pat_str=r"\w+|\W+", mergeable_ranks=ranks, special_tokens={"<|end|>": 258})
+    >>> enc.encode("being<|end|>", allowed_special="all")
+    [98, 101, 257, 258]
+    >>> enc.decode([98, 101, 257])
+    'being'
+
+    `pat_str` has the syntax of tiktoken's regex engine. There `$` matches at the end of the text only, and
+    `{1,3}+` is possessive. Text that the pattern does not match is dropped.
+    """
+
+    name: str
+    max_token_value: int
+    _tokenizer: Tokenizer
+    _special_tokens: dict[str, int]
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        pat_str: str,
+        mergeable_ranks: Mapping[bytes, int],
+        special_tokens: Mapping[str, int],
+        explicit_n_vocab: int | None = None,
+    ) -> None:
+        tokenizer = tokenizer_from_ranks(name, pat_str, mergeable_ranks, special_tokens)
+        self._initialize(name, tokenizer, special_tokens, explicit_n_vocab)
+
+    @classmethod
+    def _from_tokenizer(
+        cls,
+        name: str,
+        tokenizer: Tokenizer,
+        special_tokens: Mapping[str, int],
+        n_vocab: int | None = None,
+    ) -> Encoding:
+        encoding = cls.__new__(cls)
+        encoding._initialize(name, tokenizer, special_tokens, n_vocab)
+        return encoding
+
+    def _initialize(
+        self, name: str, tokenizer: Tokenizer, special: Mapping[str, int], n_vocab: int | None
+    ) -> None:
+        self.name = name
+        self._tokenizer = tokenizer
+        self._special_tokens = dict(special)
+        self.max_token_value = max(tokenizer.get_vocab().values())
+        size = tokenizer.get_vocab_size(with_added_tokens=False) + len(special)
+        if n_vocab and not size == n_vocab == self.max_token_value + 1:
+            found = f"{size} tokens with ids up to {self.max_token_value}"
+            raise VocabularyError("explicit_n_vocab", found, f"{n_vocab} tokens, ids without gaps")
+
+    def __repr__(self) -> str:
+        return f"<Encoding {self.name!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Encoding._from_tokenizer, (self.name, self._tokenizer, self._special_tokens)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The `piecework.Tokenizer` of this encoding."""
+        return self._tokenizer
+
+    # ---- text to tokens
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Encode a text; special tokens in it are plain text."""
+        return self._encode([text], [], 1).lists()[0]
+
+    def encode(
+        self,
+        text: str,
+        *,
+        allowed_special: Allowed = frozenset(),
+        disallowed_special: Disallowed = "all",
+    ) -> list[int]:
+        """Encode a text.
+
+        Special tokens in `allowed_special` are recognized. A special token in `disallowed_special` ("all":
+        every token that is not allowed) raises `SpecialTokenError`, a `ValueError`. Any other special token
+        is plain text.
+        """
+        special = self._allowed_ids([text], allowed_special, disallowed_special)
+        return self._encode([text], special, 1).lists()[0]
+
+    def encode_to_numpy(
+        self,
+        text: str,
+        *,
+        allowed_special: Allowed = frozenset(),
+        disallowed_special: Disallowed = "all",
+    ) -> npt.NDArray[np.uint32]:
+        """Encode a text to a uint32 array of shape (tokens,); see `encode`."""
+        special = self._allowed_ids([text], allowed_special, disallowed_special)
+        return self._encode([text], special, 1).ids
+
+    def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
+        """Encode texts in parallel; special tokens in them are plain text."""
+        return self._encode(text, [], num_threads).lists()
+
+    def encode_batch(
+        self,
+        text: list[str],
+        *,
+        num_threads: int = 8,
+        allowed_special: Allowed = frozenset(),
+        disallowed_special: Disallowed = "all",
+    ) -> list[list[int]]:
+        """Encode texts in parallel; see `encode`."""
+        special = self._allowed_ids(text, allowed_special, disallowed_special)
+        return self._encode(text, special, num_threads).lists()
+
+    def encode_with_unstable(
+        self,
+        text: str,
+        *,
+        allowed_special: Allowed = frozenset(),
+        disallowed_special: Disallowed = "all",
+    ) -> tuple[list[int], list[list[int]]]:
+        """Encode a text to its stable tokens and the completions that may follow them.
+
+        Stable tokens do not change when text is appended. Each completion covers the rest of the text; its
+        last token may extend beyond the end of the text. Completions have no order.
+        """
+        special = self._allowed_ids([text], allowed_special, disallowed_special)
+        return encode_with_unstable(self, join_surrogates(text), special)
+
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """Return the id of one token, given as text or bytes; it may be a special token.
+
+        Raises `UnknownNameError`, a `KeyError`, if it is not a token.
+        """
+        token = _to_bytes(text_or_bytes)
+        if token not in self._id_of_bytes:
+            raise UnknownNameError("text_or_bytes", repr(token), f"a token of {self.name}")
+        return self._id_of_bytes[token]
+
+    def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
+        """Encode text or bytes as one pre-token; bytes need not be UTF-8."""
+        return segment_bytes(self._tokenizer, _to_bytes(text_or_bytes))
+
+    # ---- tokens to text
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """Decode tokens to bytes; raises `UnknownNameError`, a `KeyError`, for an unknown token."""
+        try:
+            return decode_bytes(self._tokenizer, tokens)
+        except (ArgumentError, OverflowError):
+            # This slower lookup raises UnknownNameError for the first unknown token.
+            return b"".join(self.decode_tokens_bytes(tokens))
+
+    def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
+        """Decode tokens to text; `errors` is passed to `bytes.decode` for invalid UTF-8."""
+        return self.decode_bytes(tokens).decode("utf-8", errors=errors)
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """Return the bytes of one token; raises `UnknownNameError`, a `KeyError`, if it is unknown."""
+        found = token_bytes(self._tokenizer, token) if 0 <= token < 2**32 else None
+        if found is None:
+            raise UnknownNameError("token", str(token), f"a token of {self.name}")
+        return found
+
+    def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
+        """Return the bytes of each token."""
+        return [self.decode_single_token_bytes(token) for token in tokens]
+
+    def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
+        """Decode tokens to text; also return the character index at which each token starts.
+
+        A token that starts inside a character gets the index of that character. Raises
+        `UnicodeDecodeError` if the tokens together are not valid UTF-8.
+        """
+        parts = self.decode_tokens_bytes(tokens)
+        offsets, chars = [], 0
+        for part in parts:
+            starts_inside_char = bool(part) and 0x80 <= part[0] < 0xC0
+            offsets.append(max(0, chars - starts_inside_char))
+            chars += sum(not 0x80 <= byte < 0xC0 for byte in part)
+        return b"".join(parts).decode("utf-8", errors="strict"), offsets
+
+    def decode_batch(
+        self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
+    ) -> list[str]:
+        """Decode lists of tokens to texts; `num_threads` is accepted for compatibility and ignored."""
+        return [self.decode(tokens, errors) for tokens in batch]
+
+    def decode_bytes_batch(
+        self, batch: Sequence[Sequence[int]], *, num_threads: int = 8
+    ) -> list[bytes]:
+        """Decode lists of tokens to bytes; `num_threads` is accepted for compatibility and ignored."""
+        return [self.decode_bytes(tokens) for tokens in batch]
+
+    # ---- vocabulary
+
+    def token_byte_values(self) -> list[bytes]:
+        """Return the bytes of every token that is not special, sorted by bytes."""
+        return list(self._sorted_bytes)
+
+    @property
+    def eot_token(self) -> int:
+        """The id of `<|endoftext|>`."""
+        return self._special_tokens["<|endoftext|>"]
+
+    @cached_property
+    def special_tokens_set(self) -> set[str]:
+        """The special tokens."""
+        return set(self._special_tokens)
+
+    def is_special_token(self, token: int) -> bool:
+        """Return whether an id is that of a special token."""
+        return token in self._special_tokens.values()
+
+    @property
+    def n_vocab(self) -> int:
+        """The largest id plus one."""
+        return self.max_token_value + 1
+
+    @cached_property
+    def _id_of_bytes(self) -> dict[bytes, int]:
+        special = {token.encode(): id for token, id in self._special_tokens.items()}
+        return special | {token: id for id, token in vocab_bytes(self._tokenizer)}
+
+    @cached_property
+    def _sorted_bytes(self) -> list[bytes]:
+        return sorted(token for _, token in vocab_bytes(self._tokenizer))
+
+    # ---- special tokens in text
+
+    def _allowed_ids(
+        self, texts: Sequence[str], allowed: Allowed, disallowed: Disallowed
+    ) -> list[int]:
+        """Return the ids of the allowed special tokens; raise if a text has a disallowed one."""
+        special = self.special_tokens_set
+        recognized = special if allowed == "all" else special & set(allowed)
+        refused = special - recognized if disallowed == "all" else set(disallowed)
+        if refused:
+            self._check_disallowed(texts, refused)
+        return [self._special_tokens[token] for token in recognized]
+
+    def _check_disallowed(self, texts: Sequence[str], refused: set[str]) -> None:
+        """Raise if a text contains one of `refused`, which may list strings that are not tokens."""
+        ids = [self._special_tokens[token] for token in refused & self.special_tokens_set]
+        encodable = list(map(join_surrogates, texts))
+        token = find_special_token(self._tokenizer, encodable, ids) if ids else None
+        others = refused - self.special_tokens_set
+        token = token or next((t for t in others if any(t in text for text in texts)), None)
+        if token is not None:
+            expected = (
+                f"allowed_special={{{token!r}}} to encode it as the special token, or "
+                f"disallowed_special=(enc.special_tokens_set - {{{token!r}}}) to encode it as text"
+            )
+            raise SpecialTokenError(
+                "disallowed_special", f"the disallowed special token {token!r} in a text", expected
+            )
+
+    def _encode(self, texts: Sequence[str], special_ids: list[int], num_threads: int) -> RawBatch:
+        encodable = list(map(join_surrogates, texts))
+        return encode_ids(
+            self._tokenizer, encodable, special_ids=special_ids, num_threads=num_threads
+        )
+
+
+def _to_bytes(text_or_bytes: str | bytes) -> bytes:
+    return text_or_bytes.encode() if isinstance(text_or_bytes, str) else bytes(text_or_bytes)

@@ -1,0 +1,61 @@
+"""Encodings by name: `cl100k_base` and the others that OpenAI published."""
+
+from __future__ import annotations
+
+import os
+
+from piecework import Tokenizer
+from piecework._internal.validation import PathLike
+from piecework.compat.tiktoken.encoding import Encoding
+from piecework.compat.tiktoken.model_names import encoding_name_for_model
+from piecework.compat.tiktoken.rank_files import find_rank_file
+from piecework.errors import ArgumentError
+from piecework.spec import ENCODINGS
+
+_LOADED: dict[tuple[str, str], Encoding] = {}
+"""(encoding name, path) -> encoding; each file is read once in a process."""
+
+
+def list_encoding_names() -> list[str]:
+    """Return the names that `get_encoding` accepts.
+
+    >>> list_encoding_names()[:3]
+    ['gpt2', 'r50k_base', 'p50k_base']
+    """
+    return list(ENCODINGS)
+
+
+def get_encoding(encoding_name: str, ranks: PathLike | None = None) -> Encoding:
+    """Return a published encoding; read its rank file from `ranks`, or from one of the usual folders.
+
+    >>> get_encoding("cl100k_base", "no/such/file")
+    Traceback (most recent call last):
+    piecework.errors.FileError: no/such/file: found no such file or directory, expected a tokenizer file
+
+    Raises `ArgumentError` for an unknown name, `FileError` if there is no rank file, and `FormatError` if
+    the file is not the published one.
+    """
+    if encoding_name not in ENCODINGS:
+        raise ArgumentError("encoding_name", repr(encoding_name), f"one of {', '.join(ENCODINGS)}")
+    definition = ENCODINGS[encoding_name]
+    path = find_rank_file(definition) if ranks is None else os.fspath(ranks)
+    key = (encoding_name, path)
+    if key not in _LOADED:
+        tokenizer = Tokenizer.load(path, encoding=encoding_name)
+        _LOADED[key] = Encoding._from_tokenizer(
+            encoding_name, tokenizer, definition.special_tokens, definition.n_vocab
+        )
+    return _LOADED[key]
+
+
+def encoding_for_model(model_name: str, ranks: PathLike | None = None) -> Encoding:
+    """Return the encoding of an OpenAI model.
+
+    >>> encoding_for_model("gpt-9")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    piecework.errors.UnknownNameError: model_name: found 'gpt-9', expected an OpenAI model; ...
+
+    Raises `UnknownNameError`, a `KeyError`, for an unknown model; other errors are those of
+    `get_encoding`.
+    """
+    return get_encoding(encoding_name_for_model(model_name), ranks)
