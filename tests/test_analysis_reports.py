@@ -13,8 +13,9 @@ from xml.etree import ElementTree
 import pytest
 
 import piecework as pw
-from piecework.analysis import Comparison, compare, html_report, save_plots, tables
+from piecework.analysis import Comparison, compare, html_report, save_plots
 from piecework.analysis.charts import bars, log_lines
+from piecework.analysis.text_tables import tables
 
 TEXTS = ["hug hugs pug", "pun bun hugs hug zé"]
 HOSTILE = '<img src="http://example.org/x">&$a$'

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.analysis import explain, is_byte_level, text_of_bytes
+from piecework.analysis import explain
 from piecework.analysis.merge_steps import MAX_SYMBOLS, MergeTable
+from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
 from tests.data import need
 
 HUG = pw.spec.BPE(

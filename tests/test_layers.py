@@ -235,7 +235,7 @@ def test_command_line_uses_public_names_only() -> None:
         "piecework.analysis",
         "piecework.cli",
         "piecework.io.atomic_files",
-        "piecework.io.loading",
+        "piecework.io.format_detection",
         "piecework.io.read_file",
         "piecework.io.saving",
         "piecework._internal.progress",

@@ -1,9 +1,9 @@
-"""How fast a tokenizer is on texts of one's own, and beside other libraries that read its file.
+"""Measure how fast a tokenizer is on given texts, and how fast other libraries are with the same file.
 
-Every repetition begins with a tokenizer that has seen nothing. The texts fall into three parts: the first
-quarter is encoded first ("cold"), then the next half ("steady": unseen texts, warm caches), which is
-decoded again; offsets and word ids are asked for on the last quarter. Peers do the same, in turns with
-ours. Times are medians; no part is a text that was seen before.
+Each repetition starts with a new tokenizer, so its word cache is empty. The texts are divided into three
+parts. The first quarter is encoded with the empty cache ("cold"). The next half is encoded with the filled
+cache ("steady") and then decoded. Offsets and word ids are computed for the last quarter. Peers run
+alternately with piecework on the same parts. Times are medians over the repetitions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from piecework.tokenizer import Tokenizer
 from piecework.train import Progress
 
 _DOCUMENT_CHARS = 2_000
-_LEAST_TEXTS = 4
+_MIN_TEXTS = 4
 
 Result = TypeVar("Result")
 _Key: TypeAlias = tuple[str, str, int]
@@ -43,7 +43,7 @@ def bench(
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Benchmark:
-    """Measure encoding, decoding and offsets on texts, the more of them the better.
+    """Measure the speed of encoding, decoding and offsets on texts.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -51,16 +51,17 @@ def bench(
     >>> [(speed.what, speed.threads, speed.tokens) for speed in found.speeds]
     [('cold', 1, 24), ('steady', 1, 45), ('steady', 2, 45), ('offsets', 1, 21), ('decode', 1, 45)]
 
-    Texts are encoded without special tokens; truncation, padding and dropout are left out. `num_threads` is
-    the number of threads of the pass on several (None: one a processor; 1: no such pass). `peers` come from
-    `read_peer`. `progress(done, total)` is told repetitions.
+    Texts are encoded without special tokens, truncation, padding and dropout. `num_threads` is the number
+    of threads of an additional steady pass: None means one for each CPU, and 1 skips the pass. `peers` come
+    from `analysis.peers.read_peer`. `progress(done, total)` receives repetitions. More text gives more
+    stable figures: a few megabytes at least.
 
     Raises `ArgumentError`, `InputTypeError`, and `CorpusError` for fewer than four texts.
     """
     _check_positive("repetitions", repetitions)
     rows = listed(texts)
-    if len(rows) < _LEAST_TEXTS:
-        raise CorpusError("texts", str(len(rows)), f"at least {_LEAST_TEXTS}")
+    if len(rows) < _MIN_TEXTS:
+        raise CorpusError("texts", str(len(rows)), f"at least {_MIN_TEXTS} texts")
     for index, text in enumerate(rows):
         if not isinstance(text, str):
             raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
@@ -85,7 +86,7 @@ def bench_files(
     progress: Progress | None = None,
     tokenizer: Tokenizer | None = None,
 ) -> Benchmark:
-    """Measure a tokenizer file on the first `megabytes` of a corpus, and the peers named on the same file.
+    """Measure a tokenizer file on the first `megabytes` of a corpus, together with other libraries.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -98,17 +99,17 @@ def bench_files(
     >>> found.text_bytes
     19000
 
-    Lines of plain text are gathered into texts of some 2,000 characters; JSON lines are texts as they are.
-    `against` names libraries: "tokenizers", "sentencepiece", "tiktoken". `tokenizer` is what the file
-    holds where it has been loaded already, as ranks must be, with their pattern.
+    Lines of plain text are joined to texts of about 2,000 characters; each JSON line is one text.
+    `against` names libraries that read the same file: "tokenizers", "sentencepiece", "tiktoken".
+    `tokenizer` is the loaded file. Pass it for a `.tiktoken` file, which needs a pattern to load.
 
-    Raises `FileError`, `FormatError` for a file that a peer does not read, `MissingExtraError` for one that
-    is not installed, `InvalidUtf8Error`, and what `bench` raises.
+    Raises `FileError`, `InvalidUtf8Error`, `MissingExtraError` for a library that is not installed,
+    `FormatError` for a file that a library does not read, and the errors of `bench`.
     """
     loaded = Tokenizer.load(path) if tokenizer is None else tokenizer
     _check_positive("megabytes", megabytes)
     peers = [read_peer(name, path, loaded) for name in against]
-    texts = list(_up_to(megabytes * 1e6, _documents(corpus, field, errors)))
+    texts = list(_limit_bytes(megabytes * 1e6, _documents(corpus, field, errors)))
     return bench(
         loaded,
         texts,
@@ -123,13 +124,13 @@ def _check_positive(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InputTypeError(name, type(value).__name__, "a number")
     if not value > 0:
-        raise ArgumentError(name, str(value), "a number above 0")
+        raise ArgumentError(name, str(value), "a number greater than 0")
 
 
 class _Run:
-    """The texts in three parts, and the seconds of everything that was measured on them so far.
+    """The three parts of the texts, and the seconds measured so far.
 
-    Measurements are kept by engine ("" is ours), what was done, and threads.
+    Keys are (engine, measurement, number of threads); the engine "" is piecework.
     """
 
     def __init__(
@@ -137,24 +138,24 @@ class _Run:
     ) -> None:
         bare = tokenizer.with_truncation(None).with_padding(None)
         self._spec = _without_dropout(bare.spec)
-        # Ranks refuse special tokens in text unless told what they are.
+        # A tokenizer from ranks raises for special tokens in text by default.
         self._parse_special = False if bare.spec.special_in_text == "refuse" else None
         quarter = len(texts) // 4
         self._cold, self._steady = texts[:quarter], texts[quarter : 3 * quarter]
         self._last = texts[3 * quarter :]
         self._peers = peers
-        self._num_threads = _processors() if num_threads is None else num_threads
+        self._num_threads = _cpu_count() if num_threads is None else num_threads
         self._seconds: dict[_Key, list[float]] = {}
         self._tokens: dict[_Key, int] = {}
         self._ids: dict[str, list[list[int]]] = {}
 
     def repeat(self) -> None:
-        """Measure everything once more, with tokenizers that have seen nothing."""
-        self._one_thread()
+        """Measure everything once more, with new tokenizers."""
+        self._measure_one_thread()
         if self._num_threads != 1:
-            self._several_threads()
+            self._measure_threads()
         for peer in self._peers:
-            self._peer(peer)
+            self._measure_peer(peer)
 
     def benchmark(self) -> Benchmark:
         """Return the medians."""
@@ -167,10 +168,10 @@ class _Run:
             peers=tuple(map(self._peer_speeds, self._peers)),
         )
 
-    def _one_thread(self) -> None:
+    def _measure_one_thread(self) -> None:
         fresh = Tokenizer.from_spec(self._spec)
         cold, batch = self._passes("", partial(self._encode, fresh, num_threads=1))
-        ids = self._timed(("", "offsets", 1), lambda: self._ask_for_offsets(fresh))
+        ids = self._timed(("", "offsets", 1), lambda: self._encode_with_offsets(fresh))
         self._timed(("", "decode", 1), lambda: fresh.decode_batch(batch))
         self._ids[""] = batch.to_lists()
         self._tokens |= {
@@ -180,14 +181,14 @@ class _Run:
             ("", "offsets", 1): sum(map(len, ids)),
         }
 
-    def _several_threads(self) -> None:
+    def _measure_threads(self) -> None:
         fresh = Tokenizer.from_spec(self._spec)
         encode = partial(self._encode, fresh, num_threads=self._num_threads)
         encode(self._cold)
         key = ("", "steady", self._num_threads)
         self._tokens[key] = len(self._timed(key, lambda: encode(self._steady)).ids)
 
-    def _peer(self, peer: Peer) -> None:
+    def _measure_peer(self, peer: Peer) -> None:
         cold, steady = map(peer.rows, self._passes(peer.name, partial(peer.encode, peer.fresh())))
         self._ids[peer.name] = steady
         self._tokens[peer.name, "cold", 1] = sum(map(len, cold))
@@ -203,8 +204,8 @@ class _Run:
             texts, add_special_tokens=False, parse_special=special, num_threads=num_threads
         )
 
-    def _ask_for_offsets(self, tokenizer: Tokenizer) -> list[list[int | None]]:
-        """Make the offsets and word ids of every text; return the latter."""
+    def _encode_with_offsets(self, tokenizer: Tokenizer) -> list[list[int | None]]:
+        """Compute the offsets and word ids of every text; return the word ids."""
         special = self._parse_special
         encodings = [
             tokenizer.encode(text, add_special_tokens=False, parse_special=special)
@@ -233,7 +234,7 @@ class _Run:
     def _speed(self, key: _Key) -> Speed:
         _, what, threads = key
         part = {"cold": self._cold, "offsets": self._last}.get(what, self._steady)
-        seconds = max(median(self._seconds[key]), 1e-9)  # a clock may stand still for that long
+        seconds = max(median(self._seconds[key]), 1e-9)  # the clock may be too coarse
         return Speed(what, threads, seconds, _text_bytes(part), self._tokens[key])
 
     def _peer_speeds(self, peer: Peer) -> PeerSpeeds:
@@ -260,11 +261,11 @@ def _documents(
 ) -> Iterator[str]:
     for piece in read_corpus(corpus, field=field, errors=errors):
         texts = batch_of_piece(piece, errors).texts
-        yield from _gathered(texts) if isinstance(piece, TextBlock) else texts
+        yield from _join_lines(texts) if isinstance(piece, TextBlock) else texts
 
 
-def _gathered(lines: list[str]) -> Iterator[str]:
-    """Join lines until they are as long as a document."""
+def _join_lines(lines: list[str]) -> Iterator[str]:
+    """Join lines to documents of at least `_DOCUMENT_CHARS` characters."""
     document: list[str] = []
     chars = 0
     for line in lines:
@@ -277,7 +278,7 @@ def _gathered(lines: list[str]) -> Iterator[str]:
         yield "".join(document)
 
 
-def _up_to(size: float, texts: Iterator[str]) -> Iterator[str]:
+def _limit_bytes(size: float, texts: Iterator[str]) -> Iterator[str]:
     for text in texts:
         size -= len(text.encode())
         if size < 0:
@@ -289,7 +290,7 @@ def _text_bytes(texts: Iterable[str]) -> int:
     return sum(len(text.encode(errors="surrogatepass")) for text in texts)
 
 
-def _processors() -> int:
+def _cpu_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

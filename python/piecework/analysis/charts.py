@@ -1,4 +1,4 @@
-"""Charts as SVG text: grouped bars, and lines on logarithmic axes. Nothing outside is referred to."""
+"""Charts as self-contained SVG: grouped bars, and lines on logarithmic axes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Points = Mapping[str, Sequence[tuple[float, float]]]
 
 
 def bars(labels: Sequence[str], series: Series) -> str:
-    """Draw a group of bars for each label, one a series; values are not negative.
+    """Draw a group of bars for each label, one bar per series; values must not be negative.
 
     >>> bars(["1", "2"], {"a": [0.5, 1.0]}).count("<rect")
     3
@@ -40,7 +40,7 @@ def bars(labels: Sequence[str], series: Series) -> str:
 
 
 def log_lines(points: Points) -> str:
-    """Draw one line a series through points (x, y) on logarithmic axes; values are positive.
+    """Draw a line for each series through points (x, y) on logarithmic axes; values must be positive.
 
     >>> log_lines({"a": [(1, 0.5), (10, 0.05)]}).count("<polyline")
     1
@@ -70,7 +70,7 @@ def log_lines(points: Points) -> str:
 
 
 def _svg(marks: Sequence[str], names: Sequence[str]) -> str:
-    """Frame the marks, with a legend below and a base line."""
+    """Return the SVG element with marks, base line and legend."""
     legend = []
     for number, name in enumerate(names):
         y = _HEIGHT + 6 + 16 * number

@@ -1,7 +1,7 @@
-"""Tokenizers side by side on one corpus, each text read once, in constant memory.
+"""Compare tokenizers on one corpus; each text is read once, and memory does not grow with the corpus.
 
-Texts come in batches; of each batch a tokenizer keeps only how often each id came out and how many
-tokens the texts have. These are sums, so neither the order of the texts nor their batches matter.
+Texts are read in batches. For each tokenizer, only the count of each id and the histogram of tokens per
+text are kept. Both are sums, so the order and the batches of the texts do not change the result.
 """
 
 from __future__ import annotations
@@ -44,11 +44,17 @@ Lengths: TypeAlias = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Measures:
-    """One tokenizer on the corpus. docs/analysis.md defines every measure.
+    """The measures of one tokenizer on the corpus; docs/analysis.md defines each of them.
 
-    Shares are between 0 and 1. `token_lengths` and `entry_lengths` pair a length in characters with
-    the tokens of the corpus, or the entries of the vocabulary, that have it; `rank_frequencies` pair
-    a frequency rank with the share of the tokens that the entry of that rank is.
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> [one] = pw.analysis.compare({"characters": tok}, ["abba", "abc"]).measures
+    >>> one.family, one.vocab_size, one.tokens, one.token_lengths
+    ('character', 3, 7, ((1, 6),))
+
+    Shares and rates are between 0 and 1. `token_lengths` has pairs of a length in characters and the
+    number of tokens of that length; `entry_lengths` has the same for vocabulary entries.
+    `rank_frequencies` has pairs of a frequency rank and the share of the tokens at that rank.
     """
 
     name: str
@@ -73,7 +79,7 @@ class Measures:
     rank_frequencies: tuple[tuple[int, float], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as dicts, lists, strings and numbers."""
+        """Return the measures as dicts, lists, strings and numbers, for JSON."""
         value = asdict(self)
         if self.boundaries is not None:
             value["boundaries"] |= {
@@ -85,9 +91,15 @@ class Measures:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The corpus in figures, and what each tokenizer makes of it, in the order given.
+    """Figures of the corpus, and the measures of each tokenizer in the order given.
 
-    `replacements` counts invalid sequences of UTF-8 that became U+FFFD.
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = pw.analysis.compare({"characters": tok}, ["abba", "abc"])
+    >>> found.texts, found.words, found.chars, found.to_dict()["measures"][0]["tokens"]
+    (2, 2, 7, 7)
+
+    `replacements` counts invalid UTF-8 sequences that were replaced by U+FFFD.
     """
 
     texts: int
@@ -99,7 +111,7 @@ class Comparison:
     measures: tuple[Measures, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as dicts, lists, strings and numbers."""
+        """Return the comparison as dicts, lists, strings and numbers, for JSON."""
         return asdict(self) | {"measures": [one.to_dict() for one in self.measures]}
 
 
@@ -112,7 +124,7 @@ def compare(
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Measure tokenizers, given by name, on texts that an iterator gives.
+    """Measure tokenizers, given by name, on texts.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(
@@ -123,12 +135,12 @@ def compare(
     >>> one.fertility, one.unknown_rate, one.used_share
     (1.25, 0.2, 1.0)
 
-    Texts are encoded without special tokens, and those written in them are plain text; truncation,
-    padding and dropout are left out. Empty texts do not count. `words` says what a word is, for every
-    tokenizer alike: a preset's name or a `Pipeline`. `gold` adds boundary scores. `progress(done,
-    total)` is told texts, total 0 when unknown.
+    Texts are encoded without special tokens, truncation, padding and dropout. Special tokens written in a
+    text are plain text. Empty texts are skipped. `words` defines a word, the same for all tokenizers: the
+    name of a preset or a `Pipeline`. `gold` adds boundary scores. `progress(done, total)` receives numbers
+    of texts; total is 0 if it is unknown.
 
-    Raises `ArgumentError`, `CorpusError` when there is no text, and `InputTypeError`.
+    Raises `ArgumentError`, `InputTypeError`, and `CorpusError` if there is no text.
     """
     corpus = _Corpus(tokenizers, words, num_threads)
     total = len(texts) if isinstance(texts, Sequence) else 0
@@ -152,7 +164,7 @@ def compare_files(
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Measure tokenizers on files: plain text, where a line is a text, or JSON lines.
+    """Measure tokenizers on files: plain text with one text a line, or JSON lines.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -164,10 +176,10 @@ def compare_files(
     >>> found.texts, found.measures[0].sequence.mean
     (2, 3.5)
 
-    Files, compression, directories, `field` and `errors` are as in `count_files`, the rest as in
-    `compare`. A line ends before its newline. `progress(done, total)` is told bytes of the files.
+    `paths`, `field` and `errors` are those of `count_files`, the other arguments those of `compare`. Texts
+    exclude the line break. `progress(done, total)` receives bytes of the files.
 
-    Raises `FileError` and `InvalidUtf8Error` besides.
+    Raises `FileError`, `InvalidUtf8Error`, and the errors of `compare`.
     """
     corpus = _Corpus(tokenizers, words, num_threads)
     files = corpus_files(paths)
@@ -180,18 +192,18 @@ def compare_files(
 
 
 class _Corpus:
-    """What all tokenizers are measured by, growing batch by batch."""
+    """Accumulates the figures of the corpus and of each tokenizer, batch by batch."""
 
     def __init__(
         self, tokenizers: Mapping[str, Tokenizer], words: Pipeline | str, num_threads: int | None
     ) -> None:
-        self._tallies = {name: Tally(one) for name, one in _checked(tokenizers).items()}
+        self._tallies = {name: Tally(one) for name, one in _check_tokenizers(tokenizers).items()}
         self._count_words = partial(count_texts, pipeline=words, num_threads=num_threads)
         self._num_threads = num_threads
         self._texts = self._words = self._chars = self._bytes = self._replacements = 0
 
     def add(self, batch: TextBatch) -> None:
-        """Measure some more texts."""
+        """Add texts."""
         texts = [text for text in batch.texts if text]
         self._texts += len(texts)
         self._words += self._count_words(texts).total
@@ -202,9 +214,9 @@ class _Corpus:
             tally.add(texts, self._num_threads)
 
     def comparison(self, gold: Gold | None) -> Comparison:
-        """Return the measures of all that was added."""
+        """Return the measures of all texts added."""
         if not self._texts:
-            raise CorpusError("corpus", "no text", "at least one text that is not empty")
+            raise CorpusError("corpus", "no texts", "at least one text that is not empty")
         return Comparison(
             texts=self._texts,
             words=self._words,
@@ -243,7 +255,7 @@ class _Corpus:
         )
 
 
-def _checked(tokenizers: Any) -> Mapping[str, Tokenizer]:
+def _check_tokenizers(tokenizers: Any) -> Mapping[str, Tokenizer]:
     if not isinstance(tokenizers, Mapping):
         found = type(tokenizers).__name__
         raise InputTypeError("tokenizers", found, "a mapping of names to tokenizers")

@@ -1,4 +1,4 @@
-"""The lines of a corpus in batches."""
+"""Convert pieces of a corpus to batches of texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from piecework.errors import InvalidUtf8Error
 
 
 def batch_of_piece(piece: TextBlock | TextList, errors: Utf8Errors) -> TextBatch:
-    """Return the lines of a block, without their ends, or the texts of a list."""
+    """Return the lines of a block, without line breaks, or the texts of a list."""
     if not isinstance(piece, TextBlock):
         return TextBatch(piece.texts, piece.replacements)
     try:

@@ -1,7 +1,6 @@
-"""The entries of a vocabulary as the bytes they stand for, whatever marks their model writes.
+"""Vocabulary entries decoded to bytes, so that all model families can be compared.
 
-`##`, `</w>`, `▁`, printable bytes (GPT-2) and `<0x0A>` are ways of writing; here they are undone, so
-that vocabularies of all families can be looked at alike.
+Decoding removes the notation of the model: `##`, `</w>`, `▁`, byte-level characters and `<0x0A>`.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from piecework.spec import (
 )
 from piecework.tokenizer import Tokenizer
 
-PLAINLY: dict[str, Any] = {
+PLAIN_TEXT: dict[str, Any] = {
     "add_special_tokens": False,
     "parse_special": False,
-    "sampling": Sampling(nbest_size=1),  # also where a model has dropout of its own
+    "sampling": Sampling(nbest_size=1),  # no dropout, even if the model has it
 }
-"""How texts are encoded to be measured: as plain text, the same each time."""
+"""Options that encode a text as plain text, without sampling."""
 
 _BYTE_ENTRY = re.compile(r"<0x([0-9A-F]{2})>")
 _FAMILIES: dict[type[Model], str] = {
@@ -51,10 +50,10 @@ _FAMILIES: dict[type[Model], str] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One token: `data` is what it stands for, a space at the start of a word included.
+    """One token and its bytes, `data`; these include the space of a word marker.
 
-    `is_inside` tells those that are marked as inside words, `is_byte` those that stand for one byte
-    because they were made to. `is_added` are found whole in the text before the model sees it.
+    `is_inside`: the token has a continuation prefix. `is_byte`: the token represents a single byte.
+    `is_added`: the token is an added token, matched before the model runs.
     """
 
     id: int
@@ -66,7 +65,7 @@ class Entry:
 
     @property
     def text(self) -> str | None:
-        """The text, None for bytes that are no text alone."""
+        """The bytes as text, None if they are not valid UTF-8."""
         try:
             return self.data.decode()
         except UnicodeDecodeError:
@@ -74,14 +73,14 @@ class Entry:
 
     @property
     def chars(self) -> int:
-        """Length in characters without the space that marks a word; stray bytes count as one each."""
+        """Length in characters, without the space of a word marker; each invalid byte counts as one."""
         text = self.data.decode(errors="replace")
-        is_marked = len(text) > 1 and (text.startswith(" ") or text.endswith(" "))
-        return len(text) - is_marked
+        has_marker = len(text) > 1 and (text.startswith(" ") or text.endswith(" "))
+        return len(text) - has_marker
 
 
 def family(spec: TokenizerSpec) -> str:
-    """Return the family of a tokenizer, as people call it.
+    """Return the common name of the model family.
 
     >>> import piecework as pw
     >>> family(pw.TokenizerSpec(model=pw.spec.WordPiece({"[UNK]": 0})))
@@ -92,7 +91,7 @@ def family(spec: TokenizerSpec) -> str:
 
 
 def vocabulary_entries(tokenizer: Tokenizer) -> list[Entry]:
-    """Return every token of a tokenizer, in id order.
+    """Return every token of a tokenizer, in order of ids.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
@@ -101,7 +100,7 @@ def vocabulary_entries(tokenizer: Tokenizer) -> list[Entry]:
     """
     spec = tokenizer.spec
     added = {token.content for token in spec.added_tokens}
-    read = _reader(spec)
+    read = _entry_decoder(spec)
     vocab = tokenizer.get_vocab()
     return [
         Entry(id, token, token.encode(), is_added=True) if token in added else read(id, token)
@@ -110,37 +109,37 @@ def vocabulary_entries(tokenizer: Tokenizer) -> list[Entry]:
 
 
 def continuation_prefix(model: Model) -> str:
-    """Return what marks tokens inside words; empty for models that mark nothing there."""
+    """Return the continuation prefix of a model, "" if it has none."""
     return getattr(model, "continuing_subword_prefix", None) or ""
 
 
-def _reader(spec: TokenizerSpec) -> Callable[[int, str], Entry]:
-    """Return the function that undoes the marks of one tokenizer."""
+def _entry_decoder(spec: TokenizerSpec) -> Callable[[int, str], Entry]:
+    """Return a function that decodes one token of this tokenizer to an entry."""
     prefix = continuation_prefix(spec.model)
     suffix = getattr(spec.model, "end_of_word_suffix", None) or ""
-    mark = _space_mark(spec.decoder)
+    space_marker = _space_marker(spec.decoder)
     has_byte_entries = _has_byte_entries(spec)
     byte_level = is_byte_level(spec)
 
     def read(id: int, token: str) -> Entry:
         if has_byte_entries and (match := _BYTE_ENTRY.fullmatch(token)):
             return Entry(id, token, bytes.fromhex(match[1]), is_byte=True)
-        # "##" alone is a token of two characters, not an empty one inside a word.
+        # The token "##" consists of two characters; it is not an empty continuation.
         is_inside = bool(prefix) and token.startswith(prefix) and token != prefix
         text = token[len(prefix) :] if is_inside else token
         is_end = bool(suffix) and text.endswith(suffix) and text != suffix
         text = text.removesuffix(suffix) if is_end else text
         data = bytes_of(text) if byte_level else None
         if data is None:
-            data = (text.replace(mark, " ") if mark else text).encode()
+            data = (text.replace(space_marker, " ") if space_marker else text).encode()
         end = b" " if is_end else b""
         return Entry(id, token, data + end, is_inside, is_byte=byte_level and len(data) == 1)
 
     return read
 
 
-def _space_mark(decoder: Decoder | None) -> str | None:
-    """Return the character that is written for a space."""
+def _space_marker(decoder: Decoder | None) -> str | None:
+    """Return the character that replaces a space in tokens, None if there is none."""
     for part in _parts(decoder):
         if isinstance(part, MetaspaceDecoder):
             return part.replacement

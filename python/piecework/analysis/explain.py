@@ -1,4 +1,4 @@
-"""Every stage of one text as data: what was found, normalized, split, merged and looked up."""
+"""Explain how a tokenizer encodes one text: the result of every stage, and the merges of each word."""
 
 from __future__ import annotations
 
@@ -20,10 +20,18 @@ _BYTE_PIECE = re.compile(r"<0x[0-9A-F]{2}>")
 
 @dataclass(frozen=True)
 class ExplainedWord:
-    """A word as the model gets it, with its character span in the text.
+    """A pre-token as the model receives it, with its span in characters of the text.
 
-    For BPE, `symbols` is what the word begins as and `merges` are the steps from there; `merges` is
-    None for a word of more than 500 symbols, and both are empty for other models.
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(
+    ...     pw.spec.BPE({"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}, (("u", "g"), ("h", "ug")))
+    ... )
+    >>> [word] = pw.analysis.explain(tok, "hug").words
+    >>> word.span, word.symbols, [step.joined for step in word.merges]
+    ((0, 3), ('h', 'u', 'g'), ['ug', 'hug'])
+
+    For BPE, `symbols` are the initial symbols and `merges` the merges applied to them, in order. `merges`
+    is None for a word of more than 500 symbols. Both are empty for other models.
     """
 
     word: str
@@ -34,10 +42,16 @@ class ExplainedWord:
 
 @dataclass(frozen=True)
 class ExplainedToken:
-    """A token with its character span; `text` reads byte-level tokens as text.
+    """A token with its span in characters of the text.
 
-    `word` is the number of its word, None outside words. `score` is its log probability in a Unigram
-    model, None for what was not chosen by it: unknown and added tokens, bytes, other models.
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Unigram((("<unk>", 0.0), ("a", -1.5))))
+    >>> pw.analysis.explain(tok, "a").tokens
+    (ExplainedToken(id=1, token='a', span=(0, 1), text='a', word=0, score=-1.5),)
+
+    `text` is the token decoded from byte-level characters. `word` is the index of its word, None outside
+    words. `score` is its log probability in a Unigram model. It is None for unknown, added and byte
+    tokens, and for other models.
     """
 
     id: int
@@ -50,9 +64,17 @@ class ExplainedToken:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The stages in the order of the data.
+    """The result of each stage, in the order in which the stages run.
 
-    `added_tokens` are those found in the text itself.
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(
+    ...     pw.spec.BPE({"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}, (("u", "g"), ("h", "ug")))
+    ... )
+    >>> found = pw.analysis.explain(tok, "hug")
+    >>> found.normalized, [token.token for token in found.tokens]
+    ('hug', ['hug'])
+
+    `added_tokens` are the spans of added tokens in the text, without those of the post-processor.
     """
 
     text: str
@@ -63,7 +85,7 @@ class Explanation:
 
 
 def explain(tokenizer: Tokenizer, text: str) -> Explanation:
-    """Show every stage of encoding a text.
+    """Explain every stage of encoding a text.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(
@@ -85,7 +107,7 @@ def explain(tokenizer: Tokenizer, text: str) -> Explanation:
 
 
 def _added_token_spans(tokenizer: Tokenizer, encoding: Encoding, text: str) -> list[Span]:
-    """Return where added tokens stand in the text itself, not those the template put around it."""
+    """Return the spans of added tokens in the text, without tokens that the post-processor adds."""
     contents = {token.content for token in tokenizer.spec.added_tokens}
     spans = []
     for token, span in zip(encoding.tokens, encoding.offsets, strict=True):
@@ -95,7 +117,7 @@ def _added_token_spans(tokenizer: Tokenizer, encoding: Encoding, text: str) -> l
 
 
 def _parts(text: str, added: Sequence[Span]) -> Iterator[tuple[int, str, bool]]:
-    """Cut a text at its added tokens: start, part, whether it is one of them."""
+    """Split a text at its added tokens; yield (start, part, whether the part is an added token)."""
     end = 0
     for start, stop in added:
         yield end, text[end:start], False
@@ -118,10 +140,10 @@ def _words(tokenizer: Tokenizer, text: str, added: Sequence[Span]) -> Iterator[E
             yield ExplainedWord(part, (offset, offset + len(part)))
             continue
         for word, (start, end) in tokenizer.pre_tokenize(part):
-            yield _merged(merges, word, (offset + start, offset + end))
+            yield _explained_word(merges, word, (offset + start, offset + end))
 
 
-def _merged(merges: MergeTable | None, word: str, span: Span) -> ExplainedWord:
+def _explained_word(merges: MergeTable | None, word: str, span: Span) -> ExplainedWord:
     if merges is None:
         return ExplainedWord(word, span)
     symbols = merges.symbols(word)
@@ -133,12 +155,12 @@ def _tokens(
     tokenizer: Tokenizer, encoding: Encoding, added: Sequence[Span]
 ) -> Iterator[ExplainedToken]:
     spec = tokenizer.spec
-    by_bytes = is_byte_level(spec)
+    byte_level = is_byte_level(spec)
     names = {token.content for token in spec.added_tokens}
     scores = _scores(spec.model) if isinstance(spec.model, Unigram) else {}
     fields = (encoding.ids, encoding.tokens, encoding.offsets, encoding.word_ids)
     for id, token, span, word in zip(*fields, strict=True):
-        text = text_of_bytes(token) if by_bytes and token not in names else token
+        text = text_of_bytes(token) if byte_level and token not in names else token
         score = None if word is None or span in added else scores.get(token)
         yield ExplainedToken(id, token, span, text, word, score)
 

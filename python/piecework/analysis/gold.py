@@ -1,8 +1,9 @@
-"""Cuts against morphology: a gold standard of segmented words, and how a tokenizer's cuts agree.
+"""Compare token boundaries with morpheme boundaries of a gold standard.
 
-The file has a word and its canonical segmentation in each line, as SIGMORPHON's shared task gives
-them: `strides`, a tab, `stride @@s`. Canonical morphemes need not spell the word (`subneural` is `sub
-neuron al`); only words that theirs do spell have boundaries in the text, and only they are scored.
+Each line of a gold file has a word, a tab and its canonical segmentation: `strides<TAB>stride @@s`, the
+format of the SIGMORPHON shared task. Concatenated canonical morphemes may differ from the word:
+`subneural` is `sub neuron al`. Only words whose morphemes concatenate to the word have boundaries in the
+text, and only these are scored.
 """
 
 from __future__ import annotations
@@ -11,22 +12,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from piecework.analysis.entry_bytes import PLAINLY
+from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.metrics import ratio
 from piecework.corpus.files import PathLike, TextBlock, read_corpus
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError
 from piecework.tokenizer import Tokenizer
 
-_MORPHEME_MARK = " @@"
+_MORPHEME_SEPARATOR = " @@"
 
 
 @dataclass(frozen=True)
 class Gold:
-    """Words with the places of their inner boundaries, in characters; `total` counts the rest too.
+    """Words with their inner morpheme boundaries, as character indices.
 
     >>> Gold.of({"strides": ["stride", "s"], "subneural": ["sub", "neuron", "al"]})
     Gold(1 of 2 words)
+
+    `total` also counts the words whose morphemes do not concatenate to the word.
     """
 
     boundaries: Mapping[str, tuple[int, ...]]
@@ -34,7 +37,11 @@ class Gold:
 
     @classmethod
     def of(cls, segmentations: Mapping[str, Iterable[str]]) -> Gold:
-        """Keep the words that their morphemes, joined, spell."""
+        """Build a gold standard from words and their morphemes.
+
+        >>> Gold.of({"strides": ["stride", "s"]}).boundaries
+        {'strides': (6,)}
+        """
         morphemes = {word: list(parts) for word, parts in segmentations.items()}
         boundaries = {
             word: tuple(accumulate(map(len, parts[:-1])))
@@ -48,7 +55,7 @@ class Gold:
 
 
 def read_gold(path: PathLike) -> Gold:
-    """Read a file of words and segmentations, separated by tabs; further columns are left alone.
+    """Read a file of words and segmentations, separated by tabs; further columns are ignored.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -57,8 +64,8 @@ def read_gold(path: PathLike) -> Gold:
     >>> read_gold(path).boundaries
     {'strides': (6,)}
 
-    The file may be compressed. Of a word that occurs again the first segmentation counts. Raises
-    `FileError`, and `CorpusError` with the line for one that has no two columns.
+    The file may be compressed. If a word occurs again, its first segmentation is kept. Raises `FileError`,
+    and `CorpusError` with the line number for a line without two columns.
 
     Source: Batsuren et al. 2022, "The SIGMORPHON 2022 Shared Task on Morpheme Segmentation".
     """
@@ -67,17 +74,22 @@ def read_gold(path: PathLike) -> Gold:
         word, *rest = line.split("\t")
         if not word or not rest or not rest[0]:
             raise CorpusError(place, repr(line[:40]), "a word, a tab and its segmentation")
-        segmentations.setdefault(word, rest[0].split(_MORPHEME_MARK))
+        segmentations.setdefault(word, rest[0].split(_MORPHEME_SEPARATOR))
     if not segmentations:
-        raise CorpusError(str(path), "no words", "words with their segmentations")
+        raise CorpusError(str(path), "no words", "lines with a word, a tab and its segmentation")
     return Gold.of(segmentations)
 
 
 @dataclass(frozen=True)
 class BoundaryScores:
-    """Agreement with the gold boundaries, over all words together, each word once.
+    """Agreement of token boundaries with gold boundaries, summed over all words, each word once.
 
-    `correct` of the `predicted` boundaries are among the `actual` ones.
+    >>> scores = BoundaryScores(words=1, correct=1, predicted=2, actual=1)
+    >>> scores.precision, scores.recall
+    (0.5, 1.0)
+
+    `predicted` boundaries are those of the tokenizer, `actual` those of the gold standard, and `correct`
+    those in both.
     """
 
     words: int
@@ -87,22 +99,22 @@ class BoundaryScores:
 
     @property
     def precision(self) -> float:
-        """Share of the predicted boundaries that are right; 0 without any."""
+        """The share of predicted boundaries that are correct; 0.0 if there are none."""
         return ratio(self.correct, self.predicted)
 
     @property
     def recall(self) -> float:
-        """Share of the gold boundaries that are found; 0 without any."""
+        """The share of gold boundaries that are predicted; 0.0 if there are none."""
         return ratio(self.correct, self.actual)
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
+        """The harmonic mean of precision and recall."""
         return ratio(2 * self.correct, self.predicted + self.actual)
 
 
 def boundary_scores(tokenizer: Tokenizer, gold: Gold) -> BoundaryScores:
-    """Cut every word of a gold standard and compare the cuts with its boundaries.
+    """Encode every word of a gold standard and compare token boundaries with its boundaries.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(
@@ -112,21 +124,21 @@ def boundary_scores(tokenizer: Tokenizer, gold: Gold) -> BoundaryScores:
     >>> boundary_scores(tok, Gold.of({"unhappy": ["un", "happy"]}))
     BoundaryScores(words=1, correct=1, predicted=2, actual=1)
 
-    Each word stands behind a space, as in running text. A cut inside a character is no boundary, and
-    a word without boundaries counts: every cut in it is wrong.
+    Each word is encoded after a space, as in running text. A token boundary inside a character is ignored.
+    In a word without gold boundaries, every token boundary is wrong.
     """
     correct = predicted = actual = 0
     for word, boundaries in gold.boundaries.items():
-        encoding = tokenizer.encode(f" {word}", **PLAINLY)
-        cuts = _cuts(encoding, len(word))
-        correct += len(cuts.intersection(boundaries))
-        predicted += len(cuts)
+        encoding = tokenizer.encode(f" {word}", **PLAIN_TEXT)
+        predicted_at = _token_boundaries(encoding, len(word))
+        correct += len(predicted_at.intersection(boundaries))
+        predicted += len(predicted_at)
         actual += len(boundaries)
     return BoundaryScores(len(gold.boundaries), correct, predicted, actual)
 
 
-def _cuts(encoding: Encoding, length: int) -> set[int]:
-    """Return where a token ends and the next begins, in characters of the word behind its space."""
+def _token_boundaries(encoding: Encoding, length: int) -> set[int]:
+    """Return the character indices in the word at which a token starts, except its beginning."""
     spans = [span for span in encoding.offsets if span[0] < span[1]]
     starts = {start for (_, end), (start, _) in pairwise(spans) if end <= start}
     return {start - 1 for start in starts if 0 < start - 1 < length}

@@ -1,8 +1,8 @@
-"""Byte-pair encoding of one word, step by step: the symbols it begins with, and each merge in order.
+"""Byte-pair encoding of one word, step by step: the initial symbols and each merge in order.
 
-The plain algorithm of Sennrich et al. 2016, section 3.2: of all neighbouring pairs join the one of
-lowest rank, the leftmost first. It looks at every pair in every step, so a word of n symbols takes n²
-time at the most; words over 500 symbols are left alone.
+Each step merges the adjacent pair of lowest rank, the leftmost first (Sennrich et al. 2016, section 3.2).
+A step examines every pair, so a word of n symbols takes O(n²) time. Words of more than 500 symbols are
+skipped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ MAX_SYMBOLS = 500
 
 @dataclass(frozen=True)
 class MergeStep:
-    """One merge: its rank (0 is learned first), where the pair stands, and what it becomes."""
+    """One merge: its rank (0 was learned first), the index of the pair, and the symbols.
+
+    >>> MergeStep(rank=0, at=1, left="u", right="g", joined="ug").joined
+    'ug'
+    """
 
     rank: int
     at: int
@@ -27,7 +31,7 @@ class MergeStep:
     joined: str
 
     def applied_to(self, symbols: Sequence[str]) -> list[str]:
-        """Return the symbols after this step.
+        """Return the symbols after this merge.
 
         >>> MergeStep(rank=0, at=1, left="u", right="g", joined="ug").applied_to(["h", "u", "g"])
         ['h', 'ug']
@@ -36,7 +40,7 @@ class MergeStep:
 
 
 class MergeTable:
-    """The merges of a model, to be looked up by pair.
+    """The merges of a model, looked up by pair.
 
     >>> model = BPE({"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}, (("u", "g"), ("h", "ug")))
     >>> [step.joined for step in MergeTable(model).steps(["h", "u", "g"])]
@@ -49,27 +53,28 @@ class MergeTable:
         self._prefix = model.continuing_subword_prefix or ""
 
     def symbols(self, word: str) -> list[str]:
-        """Return what the word is before any merge: characters, bytes and unknown tokens."""
+        """Return the initial symbols of a word: characters, byte tokens and unknown tokens."""
         model = self._model
         if model.ignore_merges and word in model.vocab:
             return [word]
         found: list[str] = []
-        # An unknown token waits for the next known character, as in `tokenizers`; bytes overtake it.
-        waiting: list[str] = []
+        # As in `tokenizers`, an unknown token is emitted before the next known character; byte tokens are
+        # emitted before it.
+        pending: list[str] = []
         for at, character in enumerate(word):
             symbol = self._symbol(character, at, is_last=at == len(word) - 1)
             if symbol in model.vocab:
-                found += [*waiting, symbol]
-                waiting = []
-            elif spelled := self._bytes(symbol):
-                found += spelled
+                found += [*pending, symbol]
+                pending = []
+            elif byte_tokens := self._byte_tokens(symbol):
+                found += byte_tokens
             elif model.unk_token is not None:
-                found += [] if model.fuse_unk else waiting
-                waiting = [model.unk_token]
-        return found + waiting
+                found += [] if model.fuse_unk else pending
+                pending = [model.unk_token]
+        return found + pending
 
     def steps(self, symbols: Sequence[str]) -> list[MergeStep] | None:
-        """Return every merge in order, None for more than 500 symbols."""
+        """Return the merges in order, None for more than 500 symbols."""
         if len(symbols) > MAX_SYMBOLS:
             return None
         steps: list[MergeStep] = []
@@ -91,8 +96,8 @@ class MergeTable:
         suffix = self._model.end_of_word_suffix or ""
         return (self._prefix if at else "") + character + (suffix if is_last else "")
 
-    def _bytes(self, symbol: str) -> list[str]:
-        """Return the symbol as byte entries, nothing where the model does not have them all."""
-        spelled = [f"<0x{byte:02X}>" for byte in symbol.encode(errors="replace")]
-        known = all(byte in self._model.vocab for byte in spelled)
-        return spelled if self._model.byte_fallback and known else []
+    def _byte_tokens(self, symbol: str) -> list[str]:
+        """Return the byte tokens of a symbol; empty unless the vocabulary has all of them."""
+        tokens = [f"<0x{byte:02X}>" for byte in symbol.encode(errors="replace")]
+        known = all(token in self._model.vocab for token in tokens)
+        return tokens if self._model.byte_fallback and known else []

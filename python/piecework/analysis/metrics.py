@@ -1,7 +1,7 @@
-"""Measures of how a vocabulary is used, from the number of times each of its entries came out.
+"""Measures of vocabulary use, computed from token counts.
 
-`counts` is int64 of shape (ids,), one number an id; `size` is the number of entries, those that never
-came out included. All shares are between 0 and 1. The definitions are in docs/analysis.md.
+`counts` has the count of each id, int64 of shape (ids,). `size` is the number of vocabulary entries,
+unused ones included. Shares are between 0 and 1. docs/analysis.md has the definitions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RANKS_PER_DECADE = 10
 
 
 def used_share(counts: Counts, size: int) -> float:
-    """Return the share of the vocabulary that came out at least once.
+    """Return the share of the vocabulary that occurs at least once.
 
     >>> used_share(np.array([3, 0, 1, 0]), 4)
     0.5
@@ -31,7 +31,7 @@ def used_share(counts: Counts, size: int) -> float:
 
 
 def tail_share(counts: Counts, size: int, below: int = TAIL_BELOW) -> float:
-    """Return the share of the vocabulary that came out fewer than `below` times, or never.
+    """Return the share of the vocabulary that occurs fewer than `below` times, or never.
 
     >>> tail_share(np.array([9, 5, 4, 0]), 4)
     0.5
@@ -40,16 +40,16 @@ def tail_share(counts: Counts, size: int, below: int = TAIL_BELOW) -> float:
 
 
 def frequency_at_95(counts: Counts, size: int) -> int:
-    """Return how often the rarest of the most frequent 95 % of the entries came out.
+    """Return the count of the rarest entry among the most frequent 95 % of the entries.
 
     >>> frequency_at_95(np.arange(1, 21), 20)
     2
 
     Source: Gowda and May 2020, "Finding the Optimal Vocabulary Size for Neural Machine Translation",
-    the measure F95%.
+    measure F95%.
     """
     ranked = _ranked(counts)
-    place = ceil(95 * size / 100) - 1  # whole numbers: 0.95 is not exact
+    place = ceil(95 * size / 100) - 1  # integer arithmetic, because 0.95 is not exact in binary
     return int(ranked[place]) if 0 <= place < len(ranked) else 0
 
 
@@ -59,7 +59,7 @@ def mean_rank(counts: Counts, size: int) -> float:
     >>> mean_rank(np.array([1, 3]), 2)
     0.625
 
-    The most frequent entry has rank 1. Small means that the text is made of few entries.
+    The most frequent entry has rank 1. A small value means that few entries cover most of the text.
     """
     ranked = _ranked(counts).astype(np.float64)
     ranks = np.arange(1, len(ranked) + 1)
@@ -67,16 +67,15 @@ def mean_rank(counts: Counts, size: int) -> float:
 
 
 def renyi_efficiency(counts: Counts, size: int, order: float = RENYI_ORDER) -> float:
-    """Return the Rényi entropy of the tokens' distribution over the largest there could be.
+    """Return the Rényi entropy of the token distribution, divided by its maximum.
 
     >>> renyi_efficiency(np.array([2, 2, 2, 2]), 4), renyi_efficiency(np.array([8, 0, 0, 0]), 4)
     (1.0, 0.0)
 
-    1 when all entries come out equally often, 0 when one of them is all there is. Order 1 is
-    Shannon's entropy.
+    The result is 1 if all entries are equally frequent, and 0 if only one occurs. Order 1 is the Shannon
+    entropy. The maximum is ln(size).
 
-    Source: Zouhar et al. 2023, "Tokenization and the Noiseless Channel"; the largest
-    entropy is that of the vocabulary, ln(size).
+    Source: Zouhar et al. 2023, "Tokenization and the Noiseless Channel".
     """
     seen = counts[counts > 0]
     if len(seen) < 2 or size < 2:
@@ -90,7 +89,7 @@ def renyi_efficiency(counts: Counts, size: int, order: float = RENYI_ORDER) -> f
 
 
 def rank_frequencies(counts: Counts) -> tuple[tuple[int, float], ...]:
-    """Return ranks, about ten in each decade, and the share of the text that the entry there is.
+    """Return frequency ranks, about ten a decade, each with its share of the tokens.
 
     >>> rank_frequencies(np.array([1, 0, 3]))
     ((1, 0.75), (2, 0.25))
@@ -107,7 +106,11 @@ def rank_frequencies(counts: Counts) -> tuple[tuple[int, float], ...]:
 
 @dataclass(frozen=True)
 class SequenceLengths:
-    """Tokens a text: mean, median, the length that 95 % of the texts do not pass, and the longest."""
+    """Tokens per text: mean, median, 95th percentile and maximum.
+
+    >>> sequence_lengths({2: 3, 10: 1}).mean
+    4.0
+    """
 
     mean: float
     median: int
@@ -116,7 +119,7 @@ class SequenceLengths:
 
 
 def sequence_lengths(texts_by_length: Mapping[int, int]) -> SequenceLengths:
-    """Return what a histogram of lengths says; the median is the lower one of two.
+    """Compute sequence lengths from a histogram {tokens: texts}; the median is the lower of two.
 
     >>> sequence_lengths({2: 3, 10: 1})
     SequenceLengths(mean=4.0, median=2, p95=10, longest=10)
@@ -124,7 +127,7 @@ def sequence_lengths(texts_by_length: Mapping[int, int]) -> SequenceLengths:
     lengths = np.array(sorted(texts_by_length), np.int64)
     texts = np.cumsum([texts_by_length[length] for length in lengths.tolist()], dtype=np.int64)
     total = int(texts[-1]) if len(texts) else 0
-    tokens = sum(length * many for length, many in texts_by_length.items())
+    tokens = sum(length * count for length, count in texts_by_length.items())
 
     def quantile(percent: int) -> int:
         place = int(np.searchsorted(texts, ceil(percent * total / 100)))
@@ -134,7 +137,7 @@ def sequence_lengths(texts_by_length: Mapping[int, int]) -> SequenceLengths:
 
 
 def ratio(part: float, whole: float) -> float:
-    """Return a quotient, 0 where there is nothing to divide by."""
+    """Return part / whole, or 0.0 if `whole` is 0."""
     return float(part) / whole if whole else 0.0
 
 

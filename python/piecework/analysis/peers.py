@@ -1,10 +1,10 @@
-"""Other libraries that read the same tokenizer file, to be measured beside ours on one thread.
+"""Other libraries that read the same tokenizer file, measured on one thread.
 
     tokenizers     any `tokenizer.json`
     sentencepiece  any `.model`
-    tiktoken       ranks, with the pattern that ours was loaded with
+    tiktoken       a `.tiktoken` file, with the pattern of the loaded tokenizer
 
-Each is imported when it is asked for, and none is needed otherwise.
+A library is imported only if it is used.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from piecework.errors import FormatError
 from piecework.spec import NAMED_PATTERNS, ByteLevel, Regex, Split
 from piecework.tokenizer import Tokenizer
 
-_THREADS_OF_TOKENIZERS = "TOKENIZERS_PARALLELISM"
+_TOKENIZERS_THREADS = "TOKENIZERS_PARALLELISM"
 
 
 @dataclass(frozen=True)
 class Peer:
-    """Another library: what makes a fresh tokenizer of it, encodes with one, and reads its ids.
+    """Another library, as functions.
 
-    `encode(tokenizer, texts)` gives what the library gives, and `rows` turns that into lists of ids.
+    `fresh()` loads a new tokenizer, `encode(tokenizer, texts)` returns the result type of the library, and
+    `rows(result)` converts this to lists of ids.
     """
 
     name: str
@@ -41,10 +42,10 @@ class Peer:
 
 
 def read_peer(name: str, path: PathLike, tokenizer: Tokenizer) -> Peer:
-    """Return a library that reads the file `path`, of which `tokenizer` is our reading.
+    """Return the library `name`, which must read the file `path`; `tokenizer` is the loaded file.
 
-    Raises `ArgumentError` for a name that is not in `PEERS`, `MissingExtraError` when the library is not
-    installed, and `FormatError` when it does not read the file.
+    Raises `ArgumentError` for a name that is not in `PEERS`, `MissingExtraError` if the library is not
+    installed, and `FormatError` if it does not read the file.
     """
     check_choice("against", name, tuple(PEERS))
     module = import_extra(name, "bench")
@@ -54,7 +55,7 @@ def read_peer(name: str, path: PathLike, tokenizer: Tokenizer) -> Peer:
         peer.fresh()
     except FormatError:
         raise
-    except Exception as error:  # whatever another library raises
+    except Exception as error:  # each library has its own exceptions
         reason = " ".join(str(error).split()) or type(error).__name__
         raise FormatError(source, reason, f"a file that {name} reads") from error
     return peer
@@ -68,7 +69,7 @@ def _tokenizers(module: Any, source: str, tokenizer: Tokenizer) -> Peer:
         return loaded
 
     def encode(loaded: Any, texts: list[str]) -> Any:
-        with _environment(_THREADS_OF_TOKENIZERS, "false"):
+        with _environment(_TOKENIZERS_THREADS, "false"):
             return loaded.encode_batch_fast(texts, add_special_tokens=False)
 
     def rows(encodings: Any) -> list[list[int]]:
@@ -106,11 +107,11 @@ PEERS: dict[str, Callable[[Any, str, Tokenizer], Peer]] = {
     "sentencepiece": _sentencepiece,
     "tiktoken": _tiktoken,
 }
-"""The libraries that can be measured beside ours, by name."""
+"""Name -> function that loads the library for a file."""
 
 
 def _ranks(source: str) -> dict[bytes, int]:
-    """Read ranks: tiktoken's own reader keeps a copy by the file's name, which may be of another file."""
+    """Read ranks; tiktoken's reader is avoided because it caches files by name."""
     pairs = (line.split() for line in Path(source).read_bytes().splitlines() if line)
     return {base64.b64decode(token): int(rank) for token, rank in pairs}
 
@@ -122,12 +123,16 @@ def _pattern_of(tokenizer: Tokenizer, source: str) -> str:
             return stage.pattern.pattern
         if isinstance(stage, ByteLevel) and stage.use_regex:
             return NAMED_PATTERNS["gpt2"][0]
-    raise FormatError(source, "no pattern", "ranks whose words one pattern tells")
+    raise FormatError(
+        source,
+        "no split pattern",
+        "a pre-tokenizer with one pattern, for tiktoken",
+    )
 
 
 @contextmanager
 def _environment(name: str, value: str) -> Iterator[None]:
-    """Set a variable of the environment for a while."""
+    """Set an environment variable within the context."""
     before = os.environ.get(name)
     os.environ[name] = value
     try:

@@ -1,4 +1,4 @@
-"""Pictures of a comparison, by matplotlib: one file for each thing to see."""
+"""Plots of a comparison as PNG files, drawn with matplotlib."""
 
 from __future__ import annotations
 
@@ -15,17 +15,30 @@ from piecework.io.read_file import reason
 
 
 def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
-    """Write pictures into a directory, which is made if need be, and return their paths.
+    """Write plots to a directory and return their paths.
 
-    `measures.png`, `entry_lengths.png`, `token_lengths.png`, `frequencies.png`, and `boundaries.png`
-    when there was a gold standard. Raises `MissingExtraError` without matplotlib, and `FileError`.
+    >>> import tempfile
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = pw.analysis.compare({"characters": tok}, ["abba", "abc"])
+    >>> try:
+    ...     paths = save_plots(found, tempfile.mkdtemp())
+    ... except pw.errors.MissingExtraError:  # matplotlib is an optional dependency
+    ...     paths = []
+    >>> {path.suffix for path in paths} <= {".png"}
+    True
+
+    The files are `measures.png`, `entry_lengths.png`, `token_lengths.png`, `frequencies.png`, and
+    `boundaries.png` if the comparison has a gold standard. The directory is created if it does not exist.
+
+    Raises `MissingExtraError` if matplotlib is not installed, and `FileError`.
     """
     figure_class = _figure_class()
     target = Path(path_text(directory))
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(str(target), reason(error), "a directory to write into") from error
+        raise FileError(str(target), reason(error), "a directory that can be written") from error
     return [
         _save(figure_class, draw, comparison.measures, target / f"{name}.png")
         for name, draw in _PLOTS.items()
@@ -34,7 +47,7 @@ def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
 
 
 def check_plots() -> None:
-    """Raise `MissingExtraError` now if there is no matplotlib to draw with later."""
+    """Raise `MissingExtraError` if matplotlib is not installed."""
     _figure_class()
 
 
@@ -52,9 +65,9 @@ def _save(
 
 
 def _draw_measures(figure: Any, measures: Sequence[Measures]) -> None:
-    names = [_plain(one.name) for one in measures]
+    names = [_escape_dollars(one.name) for one in measures]
     values = {
-        "tokens a word": [one.fertility for one in measures],
+        "tokens per word": [one.fertility for one in measures],
         "unknown %": [100 * one.unknown_rate for one in measures],
         "used %": [100 * one.used_share for one in measures],
         "Rényi efficiency": [one.renyi_efficiency for one in measures],
@@ -72,7 +85,10 @@ def _draw_lengths(attribute: str, what: str) -> Callable[[Any, Sequence[Measures
             lengths, many = zip(*getattr(one, attribute) or [(0, 0)], strict=True)
             total = sum(many) or 1
             axes.plot(
-                lengths, [count / total for count in many], marker=".", label=_plain(one.name)
+                lengths,
+                [count / total for count in many],
+                marker=".",
+                label=_escape_dollars(one.name),
             )
         axes.set(xlabel="characters", ylabel=f"share of the {what}")
         axes.legend()
@@ -84,14 +100,18 @@ def _draw_frequencies(figure: Any, measures: Sequence[Measures]) -> None:
     axes = figure.subplots()
     for one in measures:
         if one.rank_frequencies:
-            axes.loglog(*zip(*one.rank_frequencies, strict=True), label=_plain(one.name))
+            axes.loglog(*zip(*one.rank_frequencies, strict=True), label=_escape_dollars(one.name))
     axes.set(xlabel="frequency rank of the entry", ylabel="share of the tokens")
     axes.legend()
 
 
 def _draw_boundaries(figure: Any, measures: Sequence[Measures]) -> None:
     axes = figure.subplots()
-    scored = [(_plain(one.name), one.boundaries) for one in measures if one.boundaries is not None]
+    scored = [
+        (_escape_dollars(one.name), one.boundaries)
+        for one in measures
+        if one.boundaries is not None
+    ]
     for place, kind in enumerate(("precision", "recall", "f1")):
         at = [row + 0.25 * (place - 1) for row in range(len(scored))]
         axes.bar(at, [getattr(scores, kind) for _, scores in scored], width=0.25, label=kind)
@@ -109,8 +129,8 @@ _PLOTS: dict[str, Callable[[Any, Sequence[Measures]], None]] = {
 }
 
 
-def _plain(name: str) -> str:
-    """Return a name in which a dollar sign begins no formula."""
+def _escape_dollars(name: str) -> str:
+    """Escape dollar signs, which start a formula in matplotlib."""
     return name.replace("$", r"\$")
 
 

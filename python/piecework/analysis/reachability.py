@@ -1,8 +1,9 @@
-"""Which tokens can come out of encoding: each is sought in the encodings of texts that hold it.
+"""Find the tokens that encoding never produces.
 
-A token is tried alone, then behind and before the shortest tokens of the vocabulary, until one of the
-encodings has it. A few encodings a token, in batches. A byte is tried in characters that it is part
-of. Bytes that are no text alone cannot be tried so: they are reachable when the merges make them.
+The text of each token is encoded alone, then after and before the shortest tokens of the vocabulary,
+until an encoding contains the token. This takes a few encodings per token, in batches. A byte token is
+tested with characters whose UTF-8 contains the byte. A token that is not valid UTF-8 has no text; it is
+reachable if the merges produce it from its own symbols.
 """
 
 from __future__ import annotations
@@ -12,34 +13,34 @@ from dataclasses import replace
 
 import numpy as np
 
-from piecework.analysis.entry_bytes import PLAINLY, Entry
+from piecework.analysis.entry_bytes import PLAIN_TEXT, Entry
 from piecework.spec import BPE
 from piecework.tokenizer import Tokenizer
 
 _LETTERS, _OTHERS = 40, 24
 _BYTE_TRIALS = 128
-# All characters of two bytes, and every 61st (a prime: all bytes come by) of the longer ones.
-_SAMPLED = (*range(0x80, 0x800), *range(0x800, 0xD800, 61), *range(0xE000, 0x110000, 61))
+# All characters of two bytes, and every 61st of the longer ones: 61 is prime, so every byte value occurs.
+_TEST_CHARACTERS = (*range(0x80, 0x800), *range(0x800, 0xD800, 61), *range(0xE000, 0x110000, 61))
 
 
 def unreachable(tokenizer: Tokenizer, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries for which no text was found, in order; added tokens count as reachable."""
+    """Return the entries that no tested text produces, in order; added tokens count as reachable."""
     own = [entry for entry in entries if not entry.is_added]
-    parts = [entry for entry in own if entry.text is None and not entry.is_byte]
-    unspelled = _not_spelled(tokenizer, [entry for entry in own if entry.is_byte])
-    missing = _not_merged(tokenizer, parts)
-    missing |= {entry.id for entry in unspelled if entry.text is None}
+    partial = [entry for entry in own if entry.text is None and not entry.is_byte]
+    missing_bytes = _missing_bytes(tokenizer, [entry for entry in own if entry.is_byte])
+    missing = _not_merged(tokenizer, partial)
+    missing |= {entry.id for entry in missing_bytes if entry.text is None}
     texts = [entry for entry in own if entry.text is not None and not entry.is_byte]
-    texts += [entry for entry in unspelled if entry.text is not None]
+    texts += [entry for entry in missing_bytes if entry.text is not None]
     for before, after in _contexts(texts):
         if before or not all(entry.is_inside for entry in texts):
-            texts = _not_given(tokenizer, texts, before, after)
+            texts = _not_produced(tokenizer, texts, before, after)
     missing |= {entry.id for entry in texts}
     return [entry for entry in own if entry.id in missing]
 
 
 def _contexts(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
-    """Give what to put before and after the texts: first nothing, then a short token of each kind."""
+    """Yield contexts (before, after): first none, then short tokens of the vocabulary."""
     yield "", ""
     shortest = sorted((entry for entry in entries if not entry.is_inside), key=lambda e: e.chars)
     texts = [entry.text or "" for entry in shortest]
@@ -49,47 +50,47 @@ def _contexts(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
     yield from (("", carrier) for carrier in carriers)
 
 
-def _not_given(
+def _not_produced(
     tokenizer: Tokenizer, entries: Sequence[Entry], before: str, after: str
 ) -> list[Entry]:
-    """Return the entries that are not among the tokens of their own text in this context."""
+    """Return the entries that are missing from the encoding of their text in this context."""
     texts = [f"{before}{entry.text}{after}" for entry in entries]
-    given = _contains(tokenizer, texts, [entry.id for entry in entries])
-    return [entry for entry, found in zip(entries, given, strict=True) if not found]
+    produced = _contains(tokenizer, texts, [entry.id for entry in entries])
+    return [entry for entry, found in zip(entries, produced, strict=True) if not found]
 
 
-def _not_spelled(tokenizer: Tokenizer, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the bytes that are in the encoding of no character that has them."""
+def _missing_bytes(tokenizer: Tokenizer, entries: Sequence[Entry]) -> list[Entry]:
+    """Return the byte tokens that no encoding of a tested character contains."""
     holders: dict[int, list[str]] = {byte: [chr(byte)] for byte in range(0x80)}
-    for code in _SAMPLED:
+    for code in _TEST_CHARACTERS:
         for byte in set(chr(code).encode()):
             holders.setdefault(byte, []).append(chr(code))
     trials = [
         (entry.id, character)
         for entry in entries
-        for character in _spread(holders.get(entry.data[0], []))
+        for character in _evenly_spaced(holders.get(entry.data[0], []))
     ]
     ids = [id for id, _ in trials]
-    given = _contains(tokenizer, [text for _, text in trials], ids)
-    spelled = {id for id, ok in zip(ids, given, strict=True) if ok}
-    return [entry for entry in entries if entry.id not in spelled]
+    produced = _contains(tokenizer, [text for _, text in trials], ids)
+    found = {id for id, ok in zip(ids, produced, strict=True) if ok}
+    return [entry for entry in entries if entry.id not in found]
 
 
-def _spread(characters: Sequence[str]) -> Sequence[str]:
-    """Return some of the characters, from all planes."""
+def _evenly_spaced(characters: Sequence[str]) -> Sequence[str]:
+    """Return at most about `_BYTE_TRIALS` characters, evenly spaced."""
     return characters[:: max(1, len(characters) // _BYTE_TRIALS)]
 
 
 def _not_merged(tokenizer: Tokenizer, entries: Sequence[Entry]) -> set[int]:
-    """Return the ids of those that the merges do not make of their own symbols.
+    """Return the ids of entries that the merges do not produce from their own symbols.
 
-    Merges inside a token run alike in every context in which it comes out, so this is necessary.
+    The merges inside a token are the same in every text that produces it, so this condition is necessary.
     """
     missing = {entry.id for entry in entries}
     model = tokenizer.spec.model
     if not entries or not isinstance(model, BPE):
         return missing
-    # A word that is an entry is taken as it is; a part of a character is never a word.
+    # With ignore_merges, a whole word in the vocabulary skips the merges; a partial character is no word.
     at_ends = replace(model, ignore_merges=False)
     suffix = model.end_of_word_suffix or ""
     for bare, is_end in ((at_ends, True), (replace(at_ends, end_of_word_suffix=None), False)):
@@ -98,16 +99,16 @@ def _not_merged(tokenizer: Tokenizer, entries: Sequence[Entry]) -> set[int]:
         ]
         texts = [entry.token.removesuffix(suffix) for entry in chosen]
         ids = [entry.id for entry in chosen]
-        given = _contains(Tokenizer(bare), texts, ids)
-        missing -= {id for id, ok in zip(ids, given, strict=True) if ok}
+        produced = _contains(Tokenizer(bare), texts, ids)
+        missing -= {id for id, ok in zip(ids, produced, strict=True) if ok}
     return missing
 
 
 def _contains(tokenizer: Tokenizer, texts: Sequence[str], ids: Sequence[int]) -> list[bool]:
-    """Tell for each text whether its encoding has the id that stands beside it."""
+    """Return for each text whether its encoding contains the id at the same position of `ids`."""
     if not texts:
         return []
-    batch = tokenizer.encode_batch(texts, **PLAINLY)
+    batch = tokenizer.encode_batch(texts, **PLAIN_TEXT)
     rows = np.repeat(np.arange(len(texts)), batch.lengths)
     hits = rows[batch.ids == np.asarray(ids, np.int64)[rows]]
-    return [many > 0 for many in np.bincount(hits, minlength=len(texts)).tolist()]
+    return [count > 0 for count in np.bincount(hits, minlength=len(texts)).tolist()]

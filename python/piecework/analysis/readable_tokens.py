@@ -1,4 +1,4 @@
-"""Tokens as people read them: byte-level tokens as the text they stand for."""
+"""Decode byte-level tokens to readable text."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 
 
 def is_byte_level(spec: TokenizerSpec) -> bool:
-    """Tell whether tokens are bytes written as printable characters, as GPT-2 does."""
+    """Return whether tokens are written in the byte-level alphabet of GPT-2."""
     decoder = spec.decoder
     parts = decoder.decoders if isinstance(decoder, SequenceDecoder) else (decoder,)
     return any(isinstance(part, ByteLevelDecoder) for part in parts)
 
 
 def text_of_bytes(token: str) -> str:
-    """Return the text of a byte-level token; bytes that are no character of their own as `\\xe6`.
+    """Return the text of a byte-level token, with invalid UTF-8 written as `\\xe6`.
 
     >>> text_of_bytes("Ġcaf")
     ' caf'
     >>> text_of_bytes("æĹ")
     '\\\\xe6\\\\x97'
 
-    A token with a character that stands for no byte is returned as it is.
+    A token with a character outside the byte-level alphabet is returned unchanged.
 
     Source: Radford et al. 2019 (GPT-2), reference code.
     """
@@ -30,7 +30,7 @@ def text_of_bytes(token: str) -> str:
 
 
 def bytes_of(token: str) -> bytes | None:
-    """Return the bytes that a byte-level token is written for, None if a character is for none.
+    """Return the bytes of a byte-level token, None if a character is outside the byte-level alphabet.
 
     >>> bytes_of("Ġcaf")
     b' caf'

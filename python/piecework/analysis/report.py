@@ -1,4 +1,4 @@
-"""A comparison as one HTML page that refers to nothing outside itself."""
+"""A comparison as one self-contained HTML page: no scripts, fonts or images from elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ svg { width: 100%; max-width: 44rem; display: block }
 
 
 def html_report(comparison: Comparison) -> str:
-    """Return a page with the tables and charts of a comparison.
+    """Return an HTML page with the tables and charts of a comparison.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -37,7 +37,7 @@ def html_report(comparison: Comparison) -> str:
     return _page(
         f"<p>{escape(headline(comparison))}.</p>",
         _html_table(measures),
-        _chart("Tokens a word", bars(["fertility"], fertility)),
+        _chart("Tokens per word", bars(["fertility"], fertility)),
         _html_table(lengths),
         _chart("Vocabulary by length in characters (share)", bars(labels, entry_lengths)),
         _chart("Tokens of the text by length in characters (share)", bars(labels, token_lengths)),

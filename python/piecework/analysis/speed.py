@@ -1,4 +1,4 @@
-"""What a benchmark found: speeds of encoding and decoding, ours and those of other libraries."""
+"""Results of a benchmark: speeds of piecework and of other libraries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from piecework.analysis.text_tables import Table
 
 @dataclass(frozen=True)
 class Speed:
-    """One thing measured: the median of its seconds, the bytes of text as UTF-8, the tokens."""
+    """One measurement: median seconds, bytes of text as UTF-8, and tokens.
+
+    >>> speed = Speed("cold", threads=1, seconds=0.5, text_bytes=2_000_000, tokens=500_000)
+    >>> speed.megabytes_per_second, speed.tokens_per_second
+    (4.0, 1000000.0)
+
+    `what` is "cold", "steady", "offsets" or "decode".
+    """
 
     what: str
     threads: int
@@ -21,25 +28,29 @@ class Speed:
 
     @property
     def megabytes_per_second(self) -> float:
-        """Text a second, in millions of bytes."""
+        """Millions of bytes of text per second."""
         return self.text_bytes / self.seconds / 1e6
 
     @property
     def tokens_per_second(self) -> float:
-        """Tokens a second."""
+        """Tokens per second."""
         return self.tokens / self.seconds
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as a dict, with both speeds."""
+        """Return the fields and both speeds as a dict, for JSON."""
         speeds = ("megabytes_per_second", "tokens_per_second")
         return asdict(self) | {name: getattr(self, name) for name in speeds}
 
 
 @dataclass(frozen=True)
 class PeerSpeeds:
-    """Another library on the same texts, and how many of them it encodes to other ids than ours.
+    """The speeds of another library on the same texts, and the number of texts with different ids.
 
-    `first_different` is the number of the first such text, from 0; None when all ids are the same.
+    >>> same = PeerSpeeds("tokenizers", "0.23", (), texts_compared=8, texts_different=0, first_different=None)
+    >>> same.to_dict()["texts_different"]
+    0
+
+    `first_different` is the index of the first text whose ids differ, None if all ids are equal.
     """
 
     name: str
@@ -50,13 +61,20 @@ class PeerSpeeds:
     first_different: int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as dicts, lists, strings and numbers."""
+        """Return the fields as dicts, lists, strings and numbers, for JSON."""
         return asdict(self) | {"speeds": [speed.to_dict() for speed in self.speeds]}
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What `bench` measured: the texts in figures, our speeds, and those of the peers."""
+    """The result of `bench`: figures of the texts, speeds of piecework, and speeds of peers.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = pw.analysis.bench(tok, ["abba", "ab", "b", "aa"], num_threads=1)
+    >>> found.texts, found.text_bytes, found.repetitions
+    (4, 9, 3)
+    """
 
     texts: int
     text_bytes: int
@@ -65,15 +83,15 @@ class Benchmark:
     peers: tuple[PeerSpeeds, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as dicts, lists, strings and numbers."""
+        """Return the fields as dicts, lists, strings and numbers, for JSON."""
         return asdict(self) | {
             "speeds": [speed.to_dict() for speed in self.speeds],
             "peers": [peer.to_dict() for peer in self.peers],
         }
 
 
-def speed_table(found: Benchmark) -> Table:
-    """Return the speeds as a table of text, ours first.
+def speed_table(benchmark: Benchmark) -> Table:
+    """Return the speeds as a text table, piecework first.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -82,12 +100,12 @@ def speed_table(found: Benchmark) -> Table:
     ['encode, cold', 'encode, steady', 'offsets and word ids', 'decode']
     """
     title = (
-        f"{found.texts:,} texts, {found.text_bytes:,} bytes; medians of {found.repetitions}; "
-        "steady: texts not seen before"
+        f"{benchmark.texts:,} texts, {benchmark.text_bytes:,} bytes; medians of {benchmark.repetitions} "
+        "repetitions; cold: empty word cache, steady: filled word cache, new texts"
     )
     header = ("", "threads", "MB/s", "million tokens/s", "ids")
-    rows = [_row(_NAMES[speed.what], speed) for speed in found.speeds]
-    return Table(title, header, (*rows, *_peer_rows(found)))
+    rows = [_row(_NAMES[speed.what], speed) for speed in benchmark.speeds]
+    return Table(title, header, (*rows, *_peer_rows(benchmark)))
 
 
 _NAMES = {
@@ -98,9 +116,9 @@ _NAMES = {
 }
 
 
-def _peer_rows(found: Benchmark) -> Iterator[tuple[str, ...]]:
-    for peer in found.peers:
-        ids = "the same"
+def _peer_rows(benchmark: Benchmark) -> Iterator[tuple[str, ...]]:
+    for peer in benchmark.peers:
+        ids = "equal"
         if peer.texts_different:
             ids = f"{peer.texts_different:,} of {peer.texts_compared:,} texts differ"
         for speed in peer.speeds:

@@ -1,4 +1,4 @@
-"""What is kept of one tokenizer's encodings while a corpus goes by: sums, whatever its length."""
+"""Token counts of one tokenizer on a corpus, accumulated batch by batch."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from piecework.analysis.entry_bytes import PLAINLY, vocabulary_entries
+from piecework.analysis.entry_bytes import PLAIN_TEXT, vocabulary_entries
 from piecework.tokenizer import Tokenizer
 
 
 class Tally:
-    """How often each id came out, and how many texts have how many tokens.
+    """The count of each id, and the histogram of tokens per text.
 
-    There are never more different lengths than the square root of twice the tokens.
+    With n tokens in total, the histogram has at most sqrt(2n) lengths.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = _uncut(tokenizer)
+        self.tokenizer = _without_truncation_and_padding(tokenizer)
         self.entries = vocabulary_entries(self.tokenizer)
         self.counts = np.zeros(max((entry.id for entry in self.entries), default=-1) + 1, np.int64)
         self.texts_by_length: Counter[int] = Counter()
@@ -26,33 +26,32 @@ class Tally:
         self._unknown_id = None if unknown is None else self.tokenizer.token_to_id(unknown)
 
     def add(self, texts: Sequence[str], num_threads: int | None) -> None:
-        """Encode some more texts."""
-        batch = self.tokenizer.encode_batch(texts, num_threads=num_threads, **PLAINLY)
+        """Encode texts and add their counts."""
+        batch = self.tokenizer.encode_batch(texts, num_threads=num_threads, **PLAIN_TEXT)
         self.counts += np.bincount(batch.ids, minlength=len(self.counts))
-        lengths, many = np.unique(batch.lengths, return_counts=True)
-        self.texts_by_length.update(dict(zip(lengths.tolist(), many.tolist(), strict=True)))
+        lengths, counts = np.unique(batch.lengths, return_counts=True)
+        self.texts_by_length.update(dict(zip(lengths.tolist(), counts.tolist(), strict=True)))
 
     @property
     def tokens(self) -> int:
-        """All tokens so far."""
+        """The number of tokens so far."""
         return int(self.counts.sum())
 
     @property
     def unknown_tokens(self) -> int:
-        """Tokens so far that stand for what the vocabulary cannot spell."""
+        """The number of unknown tokens so far."""
         return 0 if self._unknown_id is None else int(self.counts[self._unknown_id])
 
     def token_lengths(self) -> tuple[tuple[int, int], ...]:
-        """Return how many tokens so far had each length in characters; unknown ones have none."""
+        """Return pairs of a length in characters and the number of tokens; unknown tokens are excluded."""
         lengths: Counter[int] = Counter()
         for entry in self.entries:
             if entry.id != self._unknown_id:
                 lengths[entry.chars] += int(self.counts[entry.id])
-        return tuple((length, many) for length, many in sorted(lengths.items()) if many)
+        return tuple((length, count) for length, count in sorted(lengths.items()) if count)
 
 
-def _uncut(tokenizer: Tokenizer) -> Tokenizer:
-    """Return the tokenizer without truncation and padding."""
+def _without_truncation_and_padding(tokenizer: Tokenizer) -> Tokenizer:
     spec = tokenizer.spec
     if spec.truncation is not None:
         tokenizer = tokenizer.with_truncation(None)

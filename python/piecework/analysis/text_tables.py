@@ -1,4 +1,4 @@
-"""A comparison as tables of text: measures in rows, tokenizers in columns."""
+"""A comparison as text tables: a row for each measure, a column for each tokenizer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from piecework.analysis.compare import Comparison, Measures
 from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
 
 LONGEST = 15
-"""Token lengths above this share one row."""
+"""Lengths above this limit share one row."""
 _RANKS = (1, 10, 100, 1_000, 10_000, 100_000)
 
 Cell = Callable[[Measures], str]
@@ -17,7 +17,11 @@ Cell = Callable[[Measures], str]
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of as many cells as the header has; the first cell of each says what the row is."""
+    """A table of strings; the first cell of each row names the row.
+
+    >>> Table("sizes", ("", "a"), (("vocabulary", "3"),)).header
+    ('', 'a')
+    """
 
     title: str
     header: tuple[str, ...]
@@ -25,7 +29,7 @@ class Table:
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """Return the measures, the token lengths and the token frequencies, side by side.
+    """Return three tables: measures, token lengths and token frequencies.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -33,10 +37,14 @@ def tables(comparison: Comparison) -> list[Table]:
     >>> tables(found)[0].rows[:2]
     (('family', 'character'), ('vocabulary', '3'))
     """
-    rows = _WHAT_IT_IS + _ON_THE_TEXT + (_BOUNDARIES if comparison.gold_words is not None else ())
+    rows = (
+        _VOCABULARY_ROWS
+        + _CORPUS_ROWS
+        + (_BOUNDARY_ROWS if comparison.gold_words is not None else ())
+    )
     ranks = [rank for one in comparison.measures for rank, _ in one.rank_frequencies]
-    lengths = [(str(length), _of_length(length, length)) for length in range(1, LONGEST + 1)]
-    lengths.append((f"{LONGEST + 1}+", _of_length(LONGEST + 1, None)))
+    lengths = [(str(length), _length_cell(length, length)) for length in range(1, LONGEST + 1)]
+    lengths.append((f"{LONGEST + 1}+", _length_cell(LONGEST + 1, None)))
     return [
         _table("measures", comparison, rows),
         _table(
@@ -45,15 +53,15 @@ def tables(comparison: Comparison) -> list[Table]:
             tuple(lengths),
         ),
         _table(
-            "token frequencies: % of the tokens that the entry of each rank is",
+            "token frequencies: % of the tokens at each frequency rank",
             comparison,
-            tuple((f"rank {rank:,}", _of_rank(rank)) for rank in _RANKS if rank in ranks),
+            tuple((f"rank {rank:,}", _rank_cell(rank)) for rank in _RANKS if rank in ranks),
         ),
     ]
 
 
 def headline(comparison: Comparison) -> str:
-    """Return what was measured on, in one line."""
+    """Return the figures of the corpus in one line."""
     parts = [
         f"{comparison.texts:,} texts, {comparison.words:,} words, {comparison.chars:,} characters, "
         f"{comparison.bytes:,} bytes"
@@ -66,34 +74,34 @@ def headline(comparison: Comparison) -> str:
 
 
 def within(lengths: tuple[tuple[int, int], ...], low: int, high: int | None) -> float:
-    """Return the share of what is from `low` to `high` characters long; None is without end."""
-    total = sum(many for _, many in lengths)
-    inside = sum(many for length, many in lengths if low <= length <= (high or length))
+    """Return the share of lengths from `low` to `high` characters; None means no upper limit."""
+    total = sum(count for _, count in lengths)
+    inside = sum(count for length, count in lengths if low <= length <= (high or length))
     return ratio(inside, total)
 
 
-_WHAT_IT_IS: tuple[tuple[str, Cell], ...] = (
+_VOCABULARY_ROWS: tuple[tuple[str, Cell], ...] = (
     ("family", lambda one: one.family),
     ("vocabulary", lambda one: f"{one.vocab_size:,}"),
     ("numeric tokens", lambda one: f"{one.numeric_tokens:,}"),
 )
-_ON_THE_TEXT: tuple[tuple[str, Cell], ...] = (
+_CORPUS_ROWS: tuple[tuple[str, Cell], ...] = (
     ("tokens", lambda one: f"{one.tokens:,}"),
     ("fertility", lambda one: f"{one.fertility:.4f}"),
-    ("characters a token", lambda one: f"{one.chars_per_token:.3f}"),
-    ("bytes a token", lambda one: f"{one.bytes_per_token:.3f}"),
+    ("characters per token", lambda one: f"{one.chars_per_token:.3f}"),
+    ("bytes per token", lambda one: f"{one.bytes_per_token:.3f}"),
     ("unknown %", lambda one: _percent(one.unknown_rate, 3)),
     ("used %", lambda one: _percent(one.used_share)),
     (f"tail (under {TAIL_BELOW}) %", lambda one: _percent(one.tail_share)),
     ("F95", lambda one: f"{one.frequency_at_95:,}"),
     ("mean rank %", lambda one: _percent(one.mean_rank, 2)),
     (f"Rényi {RENYI_ORDER}", lambda one: f"{one.renyi_efficiency:.4f}"),
-    ("tokens a text, mean", lambda one: f"{one.sequence.mean:.2f}"),
+    ("tokens per text, mean", lambda one: f"{one.sequence.mean:.2f}"),
     ("... median", lambda one: f"{one.sequence.median:,}"),
-    ("... 95 % have at most", lambda one: f"{one.sequence.p95:,}"),
+    ("... 95th percentile", lambda one: f"{one.sequence.p95:,}"),
     ("... longest", lambda one: f"{one.sequence.longest:,}"),
 )
-_BOUNDARIES: tuple[tuple[str, Cell], ...] = (
+_BOUNDARY_ROWS: tuple[tuple[str, Cell], ...] = (
     ("boundary precision %", lambda one: _boundary(one, "precision")),
     ("boundary recall %", lambda one: _boundary(one, "recall")),
     ("boundary F1 %", lambda one: _boundary(one, "f1")),
@@ -109,7 +117,7 @@ def _table(title: str, comparison: Comparison, rows: tuple[tuple[str, Cell], ...
     )
 
 
-def _of_length(low: int, high: int | None) -> Cell:
+def _length_cell(low: int, high: int | None) -> Cell:
     def cell(one: Measures) -> str:
         entries = within(one.entry_lengths, low, high)
         return f"{_percent(entries)} | {_percent(within(one.token_lengths, low, high))}"
@@ -117,7 +125,7 @@ def _of_length(low: int, high: int | None) -> Cell:
     return cell
 
 
-def _of_rank(rank: int) -> Cell:
+def _rank_cell(rank: int) -> Cell:
     return lambda one: _percent(dict(one.rank_frequencies).get(rank), 4)
 
 

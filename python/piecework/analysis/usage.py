@@ -1,4 +1,4 @@
-"""How often a corpus uses each token of a vocabulary."""
+"""Count how often each token of a vocabulary occurs in a corpus."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def token_counts(
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> npt.NDArray[np.int64]:
-    """Count how often each id comes out of files, int64 of shape (highest id + 1,).
+    """Encode files and count each id; returns int64 of shape (highest id + 1,).
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -34,8 +34,8 @@ def token_counts(
     >>> token_counts(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})), path)
     array([1, 3, 3])
 
-    Texts are encoded as `compare` does it. Files, compression, directories, `field` and `errors` are as
-    in `count_files`; `progress(done, total)` is told bytes of the files.
+    Texts are encoded as in `compare`. `paths`, `field` and `errors` are those of `count_files`.
+    `progress(done, total)` receives bytes of the files.
 
     Raises `FileError` and `InvalidUtf8Error`.
     """

@@ -8,6 +8,7 @@ from typing import Literal
 import click
 
 import piecework as pw
+from piecework.analysis.speed import speed_table
 from piecework.cli.notes import progress
 from piecework.cli.options import reading_options
 from piecework.cli.parameters import InputFile, command, option, quiet_option
@@ -84,4 +85,4 @@ def bench(
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
-        show_table(pw.analysis.speed_table(found))
+        show_table(speed_table(found))

@@ -10,6 +10,8 @@ from typing import Literal
 import click
 
 import piecework as pw
+from piecework.analysis.plots import check_plots
+from piecework.analysis.text_tables import headline, tables
 from piecework.cli.notes import progress
 from piecework.cli.options import PRESET, reading_options
 from piecework.cli.outputs import check_output
@@ -95,7 +97,7 @@ def compare(
     if html_path:
         check_output(html_path)
     if plot_directory:
-        pw.analysis.check_plots()
+        check_plots()
     named = load_each(_names(tokenizers), hints)
     standard = pw.analysis.read_gold(gold) if gold else None
     with progress("measuring") as update:
@@ -135,6 +137,6 @@ def _names(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _print(found: pw.analysis.Comparison) -> None:
-    click.echo(pw.analysis.headline(found))
-    for table in pw.analysis.tables(found):
+    click.echo(headline(found))
+    for table in tables(found):
         show_table(table)

@@ -14,6 +14,7 @@ from piecework.cli.notes import note
 from piecework.cli.outputs import save_tokenizer
 from piecework.cli.parameters import InputFile, TokenizerOutput, command, option, quiet_option
 from piecework.cli.tokenizer_options import Hints, load_tokenizer, tokenizer_options
+from piecework.io.format_detection import file_format
 from piecework.io.saving import tokenizer_format_of
 
 _EXAMPLE = """\b
@@ -65,7 +66,7 @@ def convert(
     if target.endswith("/"):
         Path(target).mkdir(parents=True, exist_ok=True)
     save_tokenizer(loaded, target)
-    before = pw.analysis.file_format(source, merges=hints["merges"], encoding=hints["encoding"])
+    before = file_format(source, merges=hints["merges"], encoding=hints["encoding"])
     after = tokenizer_format_of(target)
     entries = f"converted {before} to {after}, {loaded.get_vocab_size():,} entries"
     note(entries + ("" if target == "-" else f", saved as {target}"))

@@ -9,7 +9,8 @@ from itertools import cycle
 import click
 
 import piecework as pw
-from piecework.cli.terminal_text import visible
+from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
+from piecework.cli.terminal_text import escape_controls
 
 _SIGNS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 _STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")
@@ -24,7 +25,7 @@ def explain_text(tokenizer: pw.Tokenizer, text: str, steps: int) -> None:
     _say("normalized", [repr(found.normalized)])
     _say("words", [f"{word.word}  {word.span[0]}:{word.span[1]}" for word in found.words])
     if isinstance(model, pw.spec.BPE):
-        by_bytes = pw.analysis.is_byte_level(tokenizer.spec)
+        by_bytes = is_byte_level(tokenizer.spec)
         shown = _shown_bytes if by_bytes else _visible
         _say("merges", [line for word in found.words for line in _merges(word, steps, shown)])
     if isinstance(model, pw.spec.Unigram):
@@ -94,9 +95,9 @@ def _paint(tokens: Sequence[str]) -> None:
 
 
 def _shown_bytes(token: str) -> str:
-    return _visible(pw.analysis.text_of_bytes(token))
+    return _visible(text_of_bytes(token))
 
 
 def _visible(text: str) -> str:
     """Show white space by signs, and what a terminal would obey by its code."""
-    return "".join(_SIGNS.get(c) or visible(c) for c in text)
+    return "".join(_SIGNS.get(c) or escape_controls(c) for c in text)

@@ -9,7 +9,7 @@ import click
 
 import piecework as pw
 from piecework.cli.parameters import command, option
-from piecework.cli.terminal_text import visible
+from piecework.cli.terminal_text import escape_controls
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
@@ -68,7 +68,7 @@ def inspect(tokenizer: str, show: int, as_json: bool, hints: Hints) -> None:
 
 
 def _say(name: str, value: str) -> None:
-    click.echo(f"{name:<16}{visible(value)}")
+    click.echo(f"{name:<16}{escape_controls(value)}")
 
 
 def _sizes(memory: tuple[int, int, int]) -> str:

@@ -1,4 +1,4 @@
-"""Tables of text: drawn on a terminal, columns two spaces apart anywhere else."""
+"""Print text tables: with borders on a terminal, with two spaces between columns elsewhere."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import sys
 
 import click
 
-import piecework as pw
-from piecework.cli.terminal_text import visible
+from piecework.analysis.text_tables import Table
+from piecework.cli.terminal_text import escape_controls
 
 
-def show_table(table: pw.analysis.Table) -> None:
-    """Print a table as the output can take it."""
+def show_table(table: Table) -> None:
+    """Print a table in the style for the kind of stdout."""
     if sys.stdout is not None and sys.stdout.isatty():
-        _draw(table)
+        _print_with_borders(table)
     else:
-        _print(table)
+        _print_plain(table)
 
 
-def _print(table: pw.analysis.Table) -> None:
-    """Print columns of text, two spaces apart, whatever the width."""
-    rows = [tuple(map(visible, table.header)), *table.rows]
+def _print_plain(table: Table) -> None:
+    """Print aligned columns, two spaces apart, without a width limit."""
+    rows = [tuple(map(escape_controls, table.header)), *table.rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     click.echo(f"\n{table.title}")
     for label, *cells in rows:
@@ -28,14 +28,14 @@ def _print(table: pw.analysis.Table) -> None:
         click.echo("  ".join([label.ljust(widths[0]), *padded]).rstrip())
 
 
-def _draw(table: pw.analysis.Table) -> None:
+def _print_with_borders(table: Table) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    drawn = Table(title=table.title, title_justify="left")
-    for place, name in enumerate(table.header):
-        drawn.add_column(Text(visible(name)), justify="right" if place else "left")
+    bordered = RichTable(title=table.title, title_justify="left")
+    for at, name in enumerate(table.header):
+        bordered.add_column(Text(escape_controls(name)), justify="right" if at else "left")
     for row in table.rows:
-        drawn.add_row(*map(Text, row))
-    Console().print(drawn)
+        bordered.add_row(*map(Text, row))
+    Console().print(bordered)
