@@ -37,8 +37,7 @@ class Reference:
         return [word_at(word) for word in pre_tokenize(align(text), pre_tokenizer)]
 
     def framed(self, spec: TokenizerSpec, text: str, pair: str | None, special: bool) -> list[Row]:
-        encoded = ReferenceTokenizer(spec).encode(text, pair, add_special_tokens=special)
-        return [(token.token, token.type_id, *token.offsets) for token in encoded]
+        return rows(ReferenceTokenizer(spec).encode(text, pair, add_special_tokens=special))
 
     def decoded(self, decoder: Decoder | None, tokens: Sequence[str]) -> str:
         return decode(tokens, decoder)

@@ -77,14 +77,8 @@ class ReferenceEngine:
         add_special_tokens: bool = False,
     ) -> Encoded:
         tokenizer = ReferenceTokenizer(spec)
-        tokens = tokenizer.encode(text, pair, add_special_tokens=add_special_tokens)
-        return Encoded(
-            [token.token for token in tokens],
-            tokenizer.ids(text, pair, add_special_tokens=add_special_tokens),
-            [token.offsets for token in tokens],
-            [token.word_id for token in tokens],
-            [token.type_id for token in tokens],
-        )
+        e = tokenizer.encode(text, pair, add_special_tokens=add_special_tokens)
+        return Encoded(e.tokens, e.ids, e.offsets, e.word_ids, e.type_ids)
 
     def decode(self, spec: TokenizerSpec, ids: Sequence[int], clean_up: bool | None = None) -> str:
         return ReferenceTokenizer(spec).decode(ids, skip_special_tokens=False, clean_up=clean_up)

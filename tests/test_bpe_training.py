@@ -11,7 +11,8 @@ import pytest
 
 import piecework as pw
 from piecework.errors import ArgumentError, TrainingError, TrainingWarning
-from piecework.reference import bpe as reference
+from piecework.reference import bpe_model
+from piecework.reference import bpe_training as reference
 from piecework.spec import NFC, BPEDecoder, ByteLevelDecoder, Digits, SequencePreTokenizer
 from piecework.spec.named_patterns import NAMED_PATTERNS, named_pre_tokenizer
 from piecework.train import BYTE_ALPHABET, PRESETS, BPETrainer, ByteBPETrainer, Pipeline
@@ -62,8 +63,12 @@ def test_words_are_cut_by_what_was_learned(case: dict[str, Any]) -> None:
 def test_merges_are_replayed_in_order(case: dict[str, Any]) -> None:
     how = reference.Settings(continuing_subword_prefix=case["prefix"])
     merges = [(left, right) for left, right in case["merges"]]
+    merged = [reference.merged(pair, how) for pair in merges]
     for word, pieces in case["pieces"]:
-        assert reference.encode(reference.split(word, set(word), how), merges, how) == pieces
+        entries = dict.fromkeys([*reference.split(word, set(word), how), *merged])
+        vocab = {entry: id for id, entry in enumerate(entries)}
+        model = pw.spec.BPE(vocab, tuple(merges), continuing_subword_prefix=case["prefix"])
+        assert [piece.token for piece in bpe_model.encode_word(word, model)] == pieces
 
 
 @pytest.mark.parametrize("case", CASES["size"], **by_name)

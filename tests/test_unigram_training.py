@@ -11,7 +11,7 @@ import pytest
 import piecework as pw
 from piecework.errors import ArgumentError, CorpusError, TrainingError
 from piecework.reference import unigram_training as reference
-from piecework.reference.unigram import Lattice
+from piecework.reference.lattice import Lattice
 from piecework.spec import ByteFallback, MetaspaceDecoder, SequenceDecoder, Unigram
 from piecework.train import PRESETS, Preset, UnigramTrainer
 from tests.case_files import read_cases

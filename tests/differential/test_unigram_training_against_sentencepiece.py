@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.reference.unigram import Lattice
+from piecework.reference.lattice import Lattice
 from piecework.train import PRESETS, UnigramTrainer
 from tests.data import corpora_dir, missing
 

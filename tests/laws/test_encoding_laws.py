@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from piecework.reference import wordpiece
+from piecework.reference import wordpiece_model as wordpiece
 from piecework.reference.aligned import align, as_text
 from piecework.reference.bert import normalize
 from piecework.spec import (

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.reference.unigram import Lattice
+from piecework.reference.lattice import Lattice
 from tests.laws.strategies import tie_texts
 
 PIECES = ["0", "00", "000", "4", "▁4", "a", "aa", "aaa", "b", "ab", "ba", "▁a", "▁b0", "0b", "é"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.errors import TrainingError
 from piecework.reference import unigram_training as reference
-from piecework.reference.unigram import Lattice
+from piecework.reference.lattice import Lattice
 from piecework.train import UnigramTrainer
 from tests.laws.strategies import Words, word_counts
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piecework.errors import TrainingError
-from piecework.reference.wordpiece import greedy
+from piecework.reference.wordpiece_model import greedy
 from piecework.reference.wordpiece_top_down import learn_top_down
 from piecework.reference.wordpiece_training import (
     Settings,

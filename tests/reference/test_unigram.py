@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piecework.reference.unigram import Lattice, unknown_score
+from piecework.reference.lattice import Lattice, unknown_score
 
 Scored = dict[str, float]
 

@@ -8,7 +8,8 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piecework.reference.wordpiece import Piece, encode_word, matches_at, shortest
+from piecework.reference.encoding import Piece
+from piecework.reference.wordpiece_model import encode_word, matches_at, shortest
 from piecework.spec import WordPiece
 
 words = st.text("ab#", min_size=1, max_size=7)

@@ -13,7 +13,7 @@ from fractions import Fraction
 import click
 
 import piecework as pw
-from piecework.reference import bpe
+from piecework.reference import bpe_training as bpe
 from piecework.reference import wordpiece_training as reference
 
 

@@ -1,177 +1,131 @@
-"""Byte-pair encoding: word counts in, merges out; a word and merges in, pieces out.
+"""Byte-pair encoding (BPE): learn merges from pair counts, then replay them on each word.
 
-Words are sequences of entries, at first one for each character. Training joins the most frequent pair
-of neighbours everywhere, again and again (Sennrich et al. 2016, section 3.2); encoding joins the pair
-that was learned first, again and again, and with dropout leaves out some joins at random (Provilkov
-et al. 2020). The byte-level form is the same over the 256 characters that stand for bytes.
+The idea: write every word as a list of symbols, at first its characters. Count the pairs of adjacent
+symbols, weighted by how often each word occurs. Replace the most frequent pair by one new symbol and
+record that merge. Repeat until the vocabulary is large enough. To encode a word, start from its
+characters and apply the merges in the order in which they were learned.
+
+Source: Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units",
+section 3.2. `bpe_training` has the options of real trainers, `bpe_model` those of real encoders, and
+`byte_level` the alphabet of 256 bytes that GPT-2 puts in place of characters.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
-
-from piecework.errors import TrainingError
+from typing import TypeAlias
 
 Pair: TypeAlias = tuple[str, str]
-Split: TypeAlias = tuple[list[str], int]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Say what to learn; `ties` is "lowest-ids" or "greatest-strings"."""
+def train(words: Mapping[str, int], vocab_size: int) -> tuple[list[str], list[Pair]]:
+    """Learn a vocabulary and its merges from the words of a corpus and their counts.
 
-    vocab_size: int = 30_000
-    min_frequency: int = 2
-    limit_alphabet: int | None = None
-    initial_alphabet: Sequence[str] = ()
-    special_tokens: Sequence[str] = ()
-    continuing_subword_prefix: str = ""
-    end_of_word_suffix: str = ""
-    max_token_length: int | None = None
-    ties: str = "lowest-ids"
+    >>> words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+    >>> vocab, merges = train(words, vocab_size=10)
+    >>> merges
+    [('u', 'g'), ('u', 'n'), ('h', 'ug')]
+    >>> vocab
+    ['b', 'g', 'h', 'n', 'p', 's', 'u', 'ug', 'un', 'hug']
 
-
-@dataclass
-class Learned:
-    """Entries in id order, and the merges in order with how often each pair occurred."""
-
-    vocab: list[str]
-    merges: list[Pair] = field(default_factory=list)
-    pair_counts: list[int] = field(default_factory=list)
-
-
-def learn(words: Sequence[tuple[str, int]], how: Settings) -> Learned:
-    """Join the most frequent pair until the vocabulary is full or no pair is frequent enough.
-
-    >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
-    >>> learned = learn(words, Settings(vocab_size=10))
-    >>> learned.merges, learned.pair_counts
-    ([('u', 'g'), ('u', 'n'), ('h', 'ug')], [20, 16, 15])
-
-    Raises `TrainingError` when special tokens and alphabet alone are more than `vocab_size`.
+    Training stops early when every word is one symbol. Each step counts the whole corpus again.
     """
-    kept = alphabet(words, how)
-    splits = [(split(word, kept, how), count) for word, count in words]
-    marked = sorted({entry for entries, _ in splits for entry in entries})
-    learned = Learned(list(dict.fromkeys([*how.special_tokens, *sorted(kept), *marked])))
-    if len(learned.vocab) > how.vocab_size:
-        raise TrainingError("vocab_size", str(how.vocab_size), f"at least {len(learned.vocab)}")
-    while len(learned.vocab) < how.vocab_size:
-        pairs = count_pairs(splits, how)
-        best = max(pairs, key=preference(pairs, learned.vocab, how), default=None)
-        if best is None or pairs[best] < max(1, how.min_frequency):
+    splits = {word: list(word) for word in words}
+    vocab = sorted({character for word in words for character in word})
+    merges: list[Pair] = []
+    while len(vocab) < vocab_size:
+        counts = count_pairs(splits, words)
+        if not counts:
             break
-        learned.merges.append(best)
-        learned.pair_counts.append(pairs[best])
-        splits = [(join(entries, best, how), count) for entries, count in splits]
-        learned.vocab = list(dict.fromkeys([*learned.vocab, joined(best, how)]))
-    return learned
+        best = max(counts, key=lambda pair: counts[pair])  # of equal counts, the first that occurs
+        merges.append(best)
+        splits = {word: merge(symbols, best) for word, symbols in splits.items()}
+        vocab = list(dict.fromkeys([*vocab, "".join(best)]))
+    return vocab, merges
 
 
-def alphabet(words: Sequence[tuple[str, int]], how: Settings) -> set[str]:
-    """Return the characters to keep: those asked for, then the most frequent, then the lower ones."""
-    counts: Counter[str] = Counter()
-    for word, count in words:
-        for character in word:
-            counts[character] += count
-    wanted = set(how.initial_alphabet)
-    ranked = sorted(wanted | set(counts), key=lambda c: (c not in wanted, -counts[c], c))
-    return set(ranked[: how.limit_alphabet])
+def count_pairs(splits: Mapping[str, Sequence[str]], words: Mapping[str, int]) -> Counter[Pair]:
+    """Count the pairs of adjacent symbols in all words.
 
-
-def split(word: str, kept: set[str], how: Settings) -> list[str]:
-    """Make each character that is kept an entry, with prefix and suffix where they belong.
-
-    >>> split("hug", set("hug"), Settings(end_of_word_suffix="</w>"))
-    ['h', 'u', 'g</w>']
+    >>> count_pairs({"aba": ["a", "b", "a"]}, {"aba": 3})
+    Counter({('a', 'b'): 3, ('b', 'a'): 3})
     """
-    last = len(word) - 1
-    return [
-        ("" if at == 0 else how.continuing_subword_prefix)
-        + character
-        + (how.end_of_word_suffix if at == last else "")
-        for at, character in enumerate(word)
-        if character in kept
-    ]
-
-
-def count_pairs(splits: Sequence[Split], how: Settings) -> Counter[Pair]:
-    """Count neighbours, those that overlap included, unless their join would be too long."""
     counts: Counter[Pair] = Counter()
-    for entries, count in splits:
-        for pair in pairwise(entries):
-            if how.max_token_length is None or length(pair, how) <= how.max_token_length:
-                counts[pair] += count
+    for word, symbols in splits.items():
+        for pair in pairwise(symbols):
+            counts[pair] += words[word]
     return counts
 
 
-def length(pair: Pair, how: Settings) -> int:
-    """Count the characters of a pair without prefixes and suffix."""
-    bare = [entry.removeprefix(how.continuing_subword_prefix) for entry in pair]
-    return len("".join(bare).removesuffix(how.end_of_word_suffix))
+def merge(symbols: Sequence[str], pair: Pair) -> list[str]:
+    """Replace every occurrence of a pair by one symbol, from left to right.
 
-
-def preference(
-    pairs: Mapping[Pair, int], vocab: Sequence[str], how: Settings
-) -> Callable[[Pair], tuple[Any, ...]]:
-    """Return what to compare pairs by: their count, then what `ties` says."""
-    if how.ties == "greatest-strings":
-        return lambda pair: (pairs[pair], pair)
-    ids = {entry: number for number, entry in enumerate(vocab)}
-    return lambda pair: (pairs[pair], -ids[pair[0]], -ids[pair[1]])
-
-
-def joined(pair: Pair, how: Settings) -> str:
-    """Return left and right as one entry."""
-    return pair[0] + pair[1].removeprefix(how.continuing_subword_prefix)
-
-
-def join(entries: Sequence[str], pair: Pair, how: Settings) -> list[str]:
-    """Replace a pair everywhere, from left to right.
-
-    >>> join(["a", "a", "a"], ("a", "a"), Settings())
-    ['aa', 'a']
+    >>> merge(["a", "a", "a", "b"], ("a", "a"))
+    ['aa', 'a', 'b']
     """
-    out: list[str] = []
-    for entry in entries:
-        # What was joined already is not joined again, even if it is spelled like the left part.
-        if out and (out[-1], entry) == pair:
-            out[-1:] = [joined(pair, how), ""]
-        else:
-            out.append(entry)
-    return [entry for entry in out if entry]
+    merged: list[str] = []
+    at = 0
+    while at < len(symbols):
+        found = tuple(symbols[at : at + 2]) == pair
+        merged.append("".join(pair) if found else symbols[at])
+        at += 2 if found else 1
+    return merged
 
 
 def encode(
-    entries: Sequence[str],
+    word: str,
     merges: Sequence[Pair],
-    how: Settings | None = None,
     *,
+    vocab: Sequence[str] | None = None,
+    unk_token: str = "<unk>",
     dropout: float = 0.0,
     rng: random.Random | None = None,
 ) -> list[str]:
-    """Join the pair of lowest rank, the leftmost first, until no pair has a rank.
+    """Split a word into tokens: apply the pair of the lowest merge rank until no pair has a rank.
 
-    >>> encode(list("hugs"), [("u", "g"), ("h", "ug")])
-    ['hug', 's']
+    >>> vocab, merges = train({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, 10)
+    >>> encode("bug", merges), encode("hugs", merges)
+    (['b', 'ug'], ['hug', 's'])
 
-    With `dropout` each possible join is left out of each step with that probability.
+    With `vocab`, a symbol outside the vocabulary becomes `unk_token`.
+
+    >>> encode("mug", merges, vocab=vocab)
+    ['<unk>', 'ug']
+
+    With `dropout`, each step ignores each possible merge with that probability, so that a model sees
+    several segmentations of a word (BPE-dropout, Provilkov et al. 2020).
+
+    >>> encode("hugs", merges, dropout=0.5, rng=random.Random(10))
+    ['h', 'ug', 's']
     """
-    how, rng = how or Settings(), rng or random.Random()
-    ranks = {pair: rank for rank, pair in reversed(list(enumerate(merges)))}
-    pieces = list(entries)
-    while True:
-        possible = [
-            (ranks[pair], at)
-            for at, pair in enumerate(pairwise(pieces))
-            if pair in ranks and not (dropout and rng.random() < dropout)
-        ]
-        if not possible:
-            return pieces
-        _, at = min(possible)
-        pieces[at : at + 2] = [joined((pieces[at], pieces[at + 1]), how)]
+    symbols = list(word)
+    while pair := best_pair(symbols, merges, dropout, rng or random.Random()):
+        at = pair[1]
+        symbols[at : at + 2] = ["".join(symbols[at : at + 2])]
+    return [symbol if vocab is None or symbol in vocab else unk_token for symbol in symbols]
+
+
+def best_pair(
+    symbols: Sequence[str], merges: Sequence[Pair], dropout: float, rng: random.Random
+) -> tuple[int, int] | None:
+    """Return the lowest merge rank among the adjacent pairs and its leftmost position.
+
+    >>> best_pair(["h", "u", "g", "u", "g"], [("u", "g"), ("h", "u")], 0.0, random.Random())
+    (0, 1)
+    """
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    ranked = [(ranks[pair], at) for at, pair in enumerate(pairwise(symbols)) if pair in ranks]
+    kept = [found for found in ranked if not (dropout and rng.random() < dropout)]
+    return min(kept, default=None)
+
+
+def decode(tokens: Sequence[str]) -> str:
+    """Join the tokens of a word; an unknown token is lost.
+
+    >>> decode(["b", "ug"])
+    'bug'
+    """
+    return "".join(tokens)

@@ -67,19 +67,19 @@ def shortest_match(rules: Charsmap, key: bytes) -> str | None:
     The children of a node stand at its base XOR their byte, if that is their label; its value stands
     at the base itself. NUL ends a key.
     """
-    base = offset(rules.units[0])
+    base = child_base(rules.units[0])
     for byte in key.split(b"\0")[0]:
         at = base ^ byte
         unit = rules.units[at]
         if unit & 0x8000_00FF != byte:
             return None
-        base = at ^ offset(unit)
+        base = at ^ child_base(unit)
         if unit >> 8 & 1:
             return replacement(rules, rules.units[base] & 0x7FFF_FFFF)
     return None
 
 
-def offset(unit: int) -> int:
+def child_base(unit: int) -> int:
     """Return where the children of a unit begin: 22 bits, in steps of 256 if bit 9 is set."""
     return (unit >> 10) << ((unit & 1 << 9) >> 6)
 

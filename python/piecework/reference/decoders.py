@@ -1,6 +1,7 @@
-"""Decoders: tokens in, text out. Each makes of a list of tokens another list; the last is joined.
+"""Decoders: tokens in, text out.
 
-Source: the descriptions in `spec/decoders.py`, and `tokenizers` 0.23 for the order of the clean-up.
+Each decoder turns a list of tokens into another list; the last list is joined. Source:
+`spec/decoders.py`, and `tokenizers` 0.23 for the order of the clean-up.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from piecework.reference import sentencepiece
+from piecework.reference import byte_level, sentencepiece_decoder
 from piecework.reference.patterns import matches
 from piecework.spec import (
     CTC,
@@ -26,7 +27,6 @@ from piecework.spec import (
     StripDecoder,
     WordPieceDecoder,
 )
-from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 
 CLEAN_UP = (
     (" .", "."),
@@ -41,14 +41,14 @@ CLEAN_UP = (
     (" 've", "'ve"),
     (" 're", "'re"),
 )
-# `tokenizers` lets a sign stand for the first digit, as Rust's integers do.
+# `tokenizers` accepts a sign in place of the first digit, as Rust's integers do.
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")
 
 
 def decode(tokens: Sequence[str], spec: Decoder | None, *, clean_up: bool | None = None) -> str:
-    """Turn tokens into text; without a decoder they are joined by spaces.
+    """Turn tokens into text; without a decoder, join them by spaces.
 
-    `clean_up=None` follows the decoder's own setting.
+    `clean_up` overrides the setting of the decoder unless it is None.
 
     >>> decode(["a", "▁b", "<0xC3>", "<0xA9>"], SequenceDecoder((ByteFallback(), MetaspaceDecoder())))
     'a bé'
@@ -59,7 +59,11 @@ def decode(tokens: Sequence[str], spec: Decoder | None, *, clean_up: bool | None
 
 
 def decode_tokens(tokens: list[str], spec: Decoder, clean_up: bool | None = None) -> list[str]:
-    """Make the next list of tokens."""
+    """Apply one decoder.
+
+    >>> decode_tokens(["hug</w>", "s"], BPEDecoder())
+    ['hug ', 's']
+    """
     if isinstance(spec, SequenceDecoder):
         for one in spec.decoders:
             tokens = decode_tokens(tokens, one, clean_up)
@@ -69,7 +73,7 @@ def decode_tokens(tokens: list[str], spec: Decoder, clean_up: bool | None = None
     if isinstance(spec, CTC):
         return ctc(tokens, spec, spec.cleanup if clean_up is None else clean_up)
     if isinstance(spec, ByteLevelDecoder):
-        return [b"".join(map(bytes_of, tokens)).decode(errors="replace")]
+        return [byte_level.decode(tokens)]
     if isinstance(spec, ByteFallback):
         return byte_fallback(tokens)
     if isinstance(spec, Fuse):
@@ -79,12 +83,18 @@ def decode_tokens(tokens: list[str], spec: Decoder, clean_up: bool | None = None
     if isinstance(spec, StripDecoder):
         return [strip(token, spec) for token in tokens]
     if isinstance(spec, SentencePieceDecoder):
-        return [sentencepiece.decode(tokens, spec)]
-    return undo_marks(tokens, spec)
+        return [sentencepiece_decoder.decode(tokens, spec)]
+    return with_spaces(tokens, spec)
 
 
-def undo_marks(tokens: list[str], spec: BPEDecoder | MetaspaceDecoder) -> list[str]:
-    """Turn marks into spaces, but those of the last word's end or of the first one's beginning."""
+def with_spaces(tokens: list[str], spec: BPEDecoder | MetaspaceDecoder) -> list[str]:
+    """Turn the word markers of tokens into spaces.
+
+    >>> with_spaces(["▁a", "▁b"], MetaspaceDecoder())
+    ['a', ' b']
+
+    The last token loses its end-of-word suffix, the first token its metaspaces.
+    """
     if isinstance(spec, BPEDecoder):
         last = len(tokens) - 1
         return [
@@ -100,7 +110,7 @@ def undo_marks(tokens: list[str], spec: BPEDecoder | MetaspaceDecoder) -> list[s
 
 
 def wordpiece(tokens: list[str], prefix: str, clean_up: bool) -> list[str]:
-    """Put a space before tokens, none before continuations; tidy each token by itself.
+    """Join continuations to the token before, separate the others by spaces, clean up each token.
 
     >>> "".join(wordpiece(["hug", "##s", ",", "do", "not", "!"], "##", True))
     'hugs, do not!'
@@ -114,14 +124,18 @@ def wordpiece(tokens: list[str], prefix: str, clean_up: bool) -> list[str]:
 
 
 def tidy(text: str) -> str:
-    """Take back the spaces that stand before punctuation and English clitics."""
+    """Remove the spaces before punctuation and English contractions.
+
+    >>> tidy("do not , it 's")
+    "do not, it's"
+    """
     for before, after in CLEAN_UP:
         text = text.replace(before, after)
     return text
 
 
 def ctc(tokens: list[str], spec: CTC, clean_up: bool) -> list[str]:
-    """Take repeated tokens once and drop blanks; with clean-up, delimiters become spaces.
+    """Drop repeated tokens and padding; with clean-up, word delimiters become spaces.
 
     >>> ctc(["h", "h", "<pad>", "h", "|", "|"], CTC(), True)
     ['h', 'h', ' ']
@@ -135,19 +149,8 @@ def ctc(tokens: list[str], spec: CTC, clean_up: bool) -> list[str]:
 # ---- bytes
 
 
-def bytes_of(token: str) -> bytes:
-    """Return the bytes that printable characters stand for; other tokens stand for themselves.
-
-    >>> bytes_of("Ã©").decode(), bytes_of("Ã©☃").decode()
-    ('é', 'Ã©☃')
-    """
-    if all(character in BYTE_OF_CHARACTER for character in token):
-        return bytes(BYTE_OF_CHARACTER[character] for character in token)
-    return token.encode()
-
-
 def byte_fallback(tokens: list[str]) -> list[str]:
-    """Join neighbouring byte tokens; those that are no UTF-8 become U+FFFD, one each.
+    """Read runs of byte tokens as UTF-8; each byte of an invalid run becomes U+FFFD.
 
     >>> byte_fallback(["<0xE4>", "<0xBD>", "<0xA0>", "a", "<0xE4>", "<0xBD>"])
     ['你', 'a', '�', '�']
@@ -160,7 +163,11 @@ def byte_fallback(tokens: list[str]) -> list[str]:
 
 
 def from_byte_tokens(tokens: list[str]) -> list[str]:
-    """Read tokens such as `<0x0A>` as one text."""
+    """Read a run of byte tokens as UTF-8.
+
+    >>> from_byte_tokens(["<0xC3>", "<0xA9>"]), from_byte_tokens(["<0xC3>"])
+    (['é'], ['�'])
+    """
     raw = bytes(int(token[3:-1], 16) for token in tokens)
     try:
         return [raw.decode()]
@@ -172,7 +179,11 @@ def from_byte_tokens(tokens: list[str]) -> list[str]:
 
 
 def replace(token: str, pattern: Pattern, content: str) -> str:
-    """Replace every match in a token; an empty token stays empty."""
+    """Replace every match in a token; an empty token stays empty.
+
+    >>> replace("a▁b", "▁", " ")
+    'a b'
+    """
     if not token:
         return token
     new, done = "", 0
@@ -183,7 +194,11 @@ def replace(token: str, pattern: Pattern, content: str) -> str:
 
 
 def strip(token: str, spec: StripDecoder) -> str:
-    """Remove a character at the ends of a token, so many times at most."""
+    """Remove a character from the ends of a token, up to `start` and `stop` times.
+
+    >>> strip("  a ", StripDecoder(" ", start=1, stop=1))
+    ' a'
+    """
     for _ in range(spec.start):
         token = token.removeprefix(spec.content)
     for _ in range(spec.stop):

@@ -1,7 +1,7 @@
 """Normalizers: text in, cleaned text out, every character with its span of the original.
 
-Source: the descriptions in `spec/normalizers.py`. Spans are those of `tokenizers` 0.23: what is inserted
-shares the span of the character before it, what is put before the text that of the first one.
+Source: `spec/normalizers.py`. Spans follow `tokenizers` 0.23: an inserted character has the span of the
+character before it; a character inserted at the beginning has the span of the first one.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import unicodedata
 
 from piecework.errors import StageError
-from piecework.reference import bert, sentencepiece
+from piecework.reference import bert, sentencepiece_normalizer
 from piecework.reference.aligned import Aligned, Span, as_text, map_characters
+from piecework.reference.byte_level import to_printable
 from piecework.reference.charsmap import apply_charsmap
 from piecework.reference.patterns import is_whitespace, matches
 from piecework.reference.unicode_forms import Form, normal_form
@@ -34,7 +35,6 @@ from piecework.spec import (
     Strip,
     StripAccents,
 )
-from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 
 FORMS: dict[type[Normalizer], Form] = {NFC: "NFC", NFD: "NFD", NFKC: "NFKC", NFKD: "NFKD"}
 NMT_DROPPED = frozenset([*range(0x01, 0x09), 0x0B, *range(0x0E, 0x20), 0x7F, 0x8F, 0x9F])
@@ -44,7 +44,7 @@ NMT_SPACES = frozenset(
 
 
 def normalize(text: Aligned, spec: Normalizer | None) -> Aligned:
-    """Apply a normalizer; none leaves the text as it is.
+    """Apply a normalizer; None returns the text unchanged.
 
     >>> from piecework.reference.aligned import align
     >>> normalize(align(" É"), SequenceNormalizer((Strip(), NFD(), StripAccents(), Lowercase())))
@@ -57,7 +57,11 @@ def normalize(text: Aligned, spec: Normalizer | None) -> Aligned:
 
 
 def normalize_after(before: Span, text: Aligned, spec: Normalizer) -> Aligned:
-    """Apply a normalizer; what it puts where nothing was before has the empty span `before`."""
+    """Apply a normalizer; a character inserted before all others has the empty span `before`.
+
+    >>> normalize_after((0, 0), [("a", (0, 1))], Replace("a", "bc"))
+    [('b', (0, 1)), ('c', (0, 1))]
+    """
     if isinstance(spec, SequenceNormalizer):
         for one in spec.normalizers:
             text = normalize_after(before, text, one)
@@ -75,9 +79,11 @@ def normalize_after(before: Span, text: Aligned, spec: Normalizer) -> Aligned:
     if isinstance(spec, Precompiled):
         return apply_charsmap(text, spec.charsmap)
     if isinstance(spec, SentencePieceNormalizer):
-        return sentencepiece.normalize(text, spec)
+        return sentencepiece_normalizer.normalize(text, spec)
     if isinstance(spec, CustomNormalizer):
-        raise StageError("normalizer", repr(spec), "a stage that the reference describes")
+        raise StageError(
+            "normalizer", repr(spec), "a normalizer of `piecework.spec` that is not custom"
+        )
     return map_characters(text, lambda c: map_character(c, spec))
 
 
@@ -85,7 +91,7 @@ def normalize_after(before: Span, text: Aligned, spec: Normalizer) -> Aligned:
 
 
 def map_character(c: str, spec: Lowercase | StripAccents | Nmt | ByteLevelNormalizer) -> str:
-    """Return what one character becomes, whatever stands around it.
+    """Normalize one character, whatever its neighbours are.
 
     >>> map_character("İ", Lowercase()), map_character("é", ByteLevelNormalizer())
     ('i̇', 'Ã©')
@@ -96,11 +102,15 @@ def map_character(c: str, spec: Lowercase | StripAccents | Nmt | ByteLevelNormal
         return "" if unicodedata.category(c).startswith("M") else c
     if isinstance(spec, Nmt):
         return nmt(c)
-    return "".join(CHARACTER_OF_BYTE[byte] for byte in c.encode())
+    return to_printable(c)
 
 
 def nmt(c: str) -> str:
-    """Drop a control character; make a space of other whitespace and of what cannot be seen."""
+    """Drop a control character; turn whitespace and invisible characters into a space.
+
+    >>> nmt("\x01"), nmt("\u200b"), nmt("a")
+    ('', ' ', 'a')
+    """
     if ord(c) in NMT_DROPPED:
         return ""
     return " " if ord(c) in NMT_SPACES else c
@@ -110,12 +120,20 @@ def nmt(c: str) -> str:
 
 
 def prepend(text: Aligned, content: str) -> Aligned:
-    """Put text before a text that is not empty."""
+    """Insert a text at the beginning, unless the text is empty.
+
+    >>> prepend([("a", (0, 1))], "▁")
+    [('▁', (0, 1)), ('a', (0, 1))]
+    """
     return [(character, text[0][1]) for character in content if text] + text
 
 
 def strip(text: Aligned, left: bool, right: bool) -> Aligned:
-    """Remove whitespace at the ends."""
+    """Remove whitespace at the ends.
+
+    >>> strip([(" ", (0, 1)), ("a", (1, 2))], left=True, right=True)
+    [('a', (1, 2))]
+    """
     start, end = 0, len(text)
     while left and start < end and is_whitespace(text[start][0]):
         start += 1
@@ -125,9 +143,12 @@ def strip(text: Aligned, left: bool, right: bool) -> Aligned:
 
 
 def replace(before: Span, text: Aligned, pattern: Pattern, content: str) -> Aligned:
-    """Replace every match; the new characters have the span of its last one.
+    """Replace every match; the new characters have the span of the last character of the match.
 
-    An empty match inserts, and what is inserted has the span of the character before it.
+    >>> replace((0, 0), [("a", (0, 1)), ("b", (1, 2))], "ab", "x")
+    [('x', (1, 2))]
+
+    An empty match inserts, with the span of the character before it.
     """
     if not text:
         return text

@@ -1,14 +1,17 @@
-"""Post-processors: the tokens of one sequence or two in, one row framed by special tokens out.
+"""Post-processors: put special tokens around one sequence or two, and set type ids.
 
-Processors pass parts to each other: at first the sequences, then whatever each processor makes of them.
-Source: the descriptions in `spec/post_processors.py`, and `tokenizers` 0.23 for trimmed offsets.
+Processors pass parts to each other: at first the sequences, then the parts that each processor returns.
+A part is a list of windows; special tokens go around every window. Source: `spec/post_processors.py`,
+and `tokenizers` 0.23 for trimmed offsets and for the order of overflowing windows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
 
+from piecework.reference.encoding import Token, Windows
 from piecework.reference.patterns import is_whitespace
 from piecework.spec import (
     BertProcessing,
@@ -20,39 +23,40 @@ from piecework.spec import (
 )
 
 
-@dataclass(frozen=True)
-class Token:
-    """One token of an encoding; offsets in characters of the original text.
-
-    A token that a processor put in belongs to no sequence.
-    """
-
-    token: str
-    offsets: tuple[int, int] = (0, 0)
-    word_id: int | None = None
-    sequence_id: int | None = None
-    type_id: int = 0
-
-
-Part = list[Token]
-
-
 def post_process(
-    sequences: list[Part], spec: PostProcessor | None, *, add_special_tokens: bool = True
-) -> list[Token]:
-    """Frame one sequence or a pair; without a processor they stand in a row.
+    sequences: Sequence[Windows], spec: PostProcessor | None, *, add_special_tokens: bool = True
+) -> Windows:
+    """Frame one sequence or a pair by special tokens; without a processor, concatenate.
 
     >>> bert = BertProcessing(sep=("[SEP]", 1), cls=("[CLS]", 0))
-    >>> pair = post_process([[Token("a")], [Token("b")]], bert)
-    >>> [(token.token, token.type_id) for token in pair]
+    >>> [row] = post_process([[[Token("a")]], [[Token("b")]]], bert)
+    >>> [(token.token, token.type_id) for token in row]
     [('[CLS]', 0), ('a', 0), ('[SEP]', 0), ('b', 1), ('[SEP]', 1)]
     """
     parts = [typed(sequence, index) for index, sequence in enumerate(sequences)]
-    return [token for part in process(parts, spec, add_special_tokens) for token in part]
+    return reduce(concatenated, process(parts, spec, add_special_tokens))
 
 
-def process(parts: list[Part], spec: PostProcessor | None, add_special_tokens: bool) -> list[Part]:
-    """Apply one processor to the parts that the ones before it made."""
+def concatenated(first: Windows, second: Windows) -> Windows:
+    """Concatenate two lists of windows: the first of each, then every combination of the others.
+
+    >>> a, b, c, d = (Token(letter) for letter in "abcd")
+    >>> rows = concatenated([[a], [b]], [[c], [d]])
+    >>> ["".join(token.token for token in row) for row in rows]
+    ['ac', 'bc', 'bd', 'ad']
+    """
+    kept, *others = [[left + right for right in second] for left in first]
+    return [kept[0], *(window for row in others for window in row), *kept[1:]]
+
+
+def process(
+    parts: list[Windows], spec: PostProcessor | None, add_special_tokens: bool
+) -> list[Windows]:
+    """Apply one processor to the parts of the processors before it.
+
+    >>> process([[[Token("a")]]], None, add_special_tokens=True)[0][0][0].token
+    'a'
+    """
     if isinstance(spec, SequenceProcessing):
         for one in spec.processors:
             parts = process(parts, one, add_special_tokens)
@@ -68,38 +72,55 @@ def process(parts: list[Part], spec: PostProcessor | None, add_special_tokens: b
     return parts
 
 
-def typed(part: Part, type_id: int) -> Part:
-    """Give a part one type id throughout."""
-    return [replace(token, type_id=type_id) for token in part]
+def typed(part: Windows, type_id: int) -> Windows:
+    """Set the type id of every token.
+
+    >>> typed([[Token("a")]], 1)[0][0].type_id
+    1
+    """
+    return [[replace(token, type_id=type_id) for token in window] for window in part]
 
 
 # ---- special tokens
 
 
-def framed(part: Part, at: int, spec: BertProcessing | RobertaProcessing) -> Part:
-    """Put `cls` before the first part and `sep` after each; RoBERTa's later ones begin with it too."""
+def framed(part: Windows, at: int, spec: BertProcessing | RobertaProcessing) -> Windows:
+    """Put `cls` before the first part and `sep` after each; RoBERTa also puts `sep` before the second.
+
+    >>> roberta = RobertaProcessing(sep=("</s>", 2), cls=("<s>", 0))
+    >>> [token.token for token in framed([[Token("b")]], 1, roberta)[0]]
+    ['</s>', 'b', '</s>']
+    """
     is_bert = isinstance(spec, BertProcessing)
     cls, sep = Token(spec.cls[0]), Token(spec.sep[0], type_id=int(is_bert and at > 0))
-    if at == 0:
-        return [cls, *part, sep]
-    return [*part, sep] if is_bert else [sep, *part, sep]
+    before = [cls] if at == 0 else [] if is_bert else [sep]
+    return [[*before, *window, sep] for window in part]
 
 
 def arranged(
-    parts: list[Part], template: TemplateProcessing, add_special_tokens: bool
-) -> Iterator[Part]:
-    """Make each item of the template for so many parts a part of its own."""
+    parts: list[Windows], template: TemplateProcessing, add_special_tokens: bool
+) -> Iterator[Windows]:
+    """Return each item of the template for one part or two as a part of its own.
+
+    >>> template = TemplateProcessing.bert(cls_id=0, sep_id=1)
+    >>> [part[0][0].token for part in arranged([[[Token("a")]]], template, True)]
+    ['[CLS]', 'a', '[SEP]']
+    """
     for item in template.single if len(parts) == 1 else template.pair:
         name, _, type_id = item.rpartition(":")
         if name in ("$A", "$B"):
             yield typed(parts["AB".index(name[1])], int(type_id))
         elif add_special_tokens:
             names = template.tokens.get(name, (name,) * len(template.special_tokens[name]))
-            yield [Token(token, type_id=int(type_id)) for token in names]
+            yield [[Token(token, type_id=int(type_id)) for token in names]]
 
 
 def special_ids(spec: PostProcessor | None) -> dict[str, int]:
-    """Return the ids that a processor gives to its special tokens."""
+    """Return the special tokens of a processor with their ids.
+
+    >>> special_ids(TemplateProcessing.bert(cls_id=101, sep_id=102))
+    {'[CLS]': 101, '[SEP]': 102}
+    """
     if isinstance(spec, SequenceProcessing):
         return {token: id for one in spec.processors for token, id in special_ids(one).items()}
     if isinstance(spec, BertProcessing | RobertaProcessing):
@@ -116,41 +137,55 @@ def special_ids(spec: PostProcessor | None) -> dict[str, int]:
 # ---- offsets
 
 
-def trimmed(part: Part, add_prefix_space: bool) -> Part:
-    """Leave the spaces that tokens begin and end with out of their offsets.
+def trimmed(part: Windows, add_prefix_space: bool) -> Windows:
+    """Exclude leading and trailing spaces of tokens from their offsets.
 
-    A single one before the first token stands for no text if `add_prefix_space` put it there.
+    >>> trimmed([[Token("hug", (0, 3), 0, 0), Token("Ġhug", (3, 7), 1, 0)]], True)[0][1].offsets
+    (4, 7)
+
+    A single leading space of the first token covers no text if `add_prefix_space` inserted it.
     """
     return [
-        token
-        if token.sequence_id is None
-        else trim(token, add_prefix_space and is_first(at, token))
-        for at, token in enumerate(part)
+        [
+            token
+            if token.sequence_id is None
+            else trim(token, add_prefix_space and is_first(at, token))
+            for at, token in enumerate(window)
+        ]
+        for window in part
     ]
 
 
 def is_first(at: int, token: Token) -> bool:
-    """Tell whether a token can be the one that a space was put before."""
+    """Return whether a prefix space can precede a token: it opens its part or the text.
+
+    >>> is_first(2, Token("Ġa", (0, 1))), is_first(2, Token("Ġa", (4, 6)))
+    (True, False)
+    """
     return at == 0 or token.offsets[0] == 0
 
 
-def trim(token: Token, may_be_added: bool) -> Token:
-    """Trim one token.
+def trim(token: Token, may_have_prefix_space: bool) -> Token:
+    """Exclude the spaces of one token from its offsets.
 
     >>> trim(Token("Ġhug", (3, 7)), False).offsets
     (4, 7)
     """
     start, end = token.offsets
-    leading = spaces(token.token)
-    if may_be_added and leading == 1:
+    text = token.token if token.text is None else token.text
+    leading, trailing = leading_spaces(text), leading_spaces(text[::-1])
+    if may_have_prefix_space and leading == 1:
         leading = 0
-    trailing = spaces(token.token[::-1])
     start = min(start + leading, end)
     if end >= trailing:
         end = max(end - trailing, start)
     return replace(token, offsets=(start, end))
 
 
-def spaces(text: str) -> int:
-    """Count the spaces, or byte-level characters for one, that a text begins with."""
+def leading_spaces(text: str) -> int:
+    """Count the spaces that a text begins with; `Ġ` is the byte-level space.
+
+    >>> leading_spaces("Ġ hug")
+    2
+    """
     return next((at for at, c in enumerate(text) if c != "Ġ" and not is_whitespace(c)), len(text))

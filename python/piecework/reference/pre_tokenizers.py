@@ -1,7 +1,7 @@
 """Pre-tokenizers: normalized text in, words out, each a list of characters with their spans.
 
-Every kind cuts each of the pieces that the one before it left; some also write it anew. Source: the
-descriptions in `spec/pre_tokenizers.py`; GPT-2's pattern is that of its published encoder.
+Pre-tokenizers of a sequence split the words of the one before. Some also replace characters. Source:
+`spec/pre_tokenizers.py`; GPT-2's pattern is the one of its published encoder.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import TypeAlias
 from piecework.errors import StageError
 from piecework.reference import bert
 from piecework.reference.aligned import Aligned, as_text, map_characters, span, split_by
+from piecework.reference.byte_level import to_printable
 from piecework.reference.patterns import is_number, is_whitespace, matches
-from piecework.reference.scripts import cut_scripts
+from piecework.reference.scripts import split_scripts
 from piecework.spec import (
     BertPreTokenizer,
     ByteLevel,
@@ -32,7 +33,6 @@ from piecework.spec import (
     Whitespace,
     WhitespaceSplit,
 )
-from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 
 GPT2_PATTERN = Regex(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 WORDS = Regex(r"\w+|[^\w\s]+")
@@ -52,7 +52,7 @@ Single: TypeAlias = (
 
 
 def pre_tokenize(text: Aligned, spec: PreTokenizer | None) -> list[Aligned]:
-    """Cut normalized text into words; without a pre-tokenizer it is one word.
+    """Split normalized text into words; without a pre-tokenizer the text is one word.
 
     >>> from piecework.reference.aligned import align, word_at
     >>> words = pre_tokenize(align("No, 10!"), SequencePreTokenizer((Whitespace(), Digits(True))))
@@ -60,36 +60,43 @@ def pre_tokenize(text: Aligned, spec: PreTokenizer | None) -> list[Aligned]:
     [('No', (0, 2)), (',', (2, 3)), ('1', (4, 5)), ('0', (5, 6)), ('!', (6, 7))]
     """
     pieces = [text] if text else []
-    for one in in_order(spec):
-        pieces = [word for piece in pieces for word in cut(piece, one) if word]
+    for one in flattened(spec):
+        pieces = [word for piece in pieces for word in split_piece(piece, one) if word]
     return pieces
 
 
-def in_order(spec: PreTokenizer | None) -> list[Single]:
-    """Lay sequences within sequences flat.
+def flattened(spec: PreTokenizer | None) -> list[Single]:
+    """Return the pre-tokenizers of nested sequences in order.
 
-    >>> in_order(SequencePreTokenizer((Digits(), SequencePreTokenizer((Whitespace(),)))))
+    >>> flattened(SequencePreTokenizer((Digits(), SequencePreTokenizer((Whitespace(),)))))
     [Digits(individual_digits=False), Whitespace()]
     """
     if isinstance(spec, SequencePreTokenizer):
-        return [single for one in spec.pretokenizers for single in in_order(one)]
+        return [single for one in spec.pretokenizers for single in flattened(one)]
     if isinstance(spec, CustomPreTokenizer):
-        raise StageError("pre_tokenizer", repr(spec), "a stage that the reference describes")
+        raise StageError(
+            "pre_tokenizer", repr(spec), "a pre-tokenizer of `piecework.spec` that is not custom"
+        )
     return [] if spec is None else [spec]
 
 
-def cut(piece: Aligned, spec: Single) -> list[Aligned]:
-    """Cut one piece that is not empty."""
+def split_piece(piece: Aligned, spec: Single) -> list[Aligned]:
+    """Split one piece that is not empty.
+
+    >>> from piecework.reference.aligned import align
+    >>> [as_text(word) for word in split_piece(align("abcde"), FixedLength(2))]
+    ['ab', 'cd', 'e']
+    """
     if isinstance(spec, BertPreTokenizer):
         return bert.isolate_punctuation(bert.split_whitespace([piece]))
     if isinstance(spec, ByteLevel):
-        return cut_bytes(piece, spec)
+        return split_byte_level(piece, spec)
     if isinstance(spec, FixedLength):
         return [piece[at : at + spec.length] for at in range(0, len(piece), spec.length)]
     if isinstance(spec, Metaspace):
-        return cut_metaspace(piece, spec)
+        return split_metaspace(piece, spec)
     if isinstance(spec, UnicodeScripts):
-        return cut_scripts(piece)
+        return split_scripts(piece)
     if isinstance(spec, Whitespace):
         return split(piece, WORDS, "removed", invert=True)
     if isinstance(spec, Split):
@@ -98,28 +105,43 @@ def cut(piece: Aligned, spec: Single) -> list[Aligned]:
 
 
 def split_at_characters(piece: Aligned, spec: AtCharacters) -> list[Aligned]:
-    """Cut at single characters of a class; each is a match by itself."""
+    """Split at the characters of a class; each character is a match of its own.
+
+    >>> from piecework.reference.aligned import align
+    >>> [as_text(word) for word in split_at_characters(align("a-b"), CharDelimiterSplit("-"))]
+    ['a', 'b']
+    """
     if isinstance(spec, CharDelimiterSplit):
-        return place(single_matches(piece, lambda c: c == spec.delimiter), "removed")
+        return arrange(single_matches(piece, lambda c: c == spec.delimiter), "removed")
     if isinstance(spec, WhitespaceSplit):
-        return place(single_matches(piece, is_whitespace), "removed")
+        return arrange(single_matches(piece, is_whitespace), "removed")
     if isinstance(spec, Digits):
         behavior = "isolated" if spec.individual_digits else "contiguous"
-        return place(single_matches(piece, is_number), behavior)
-    return place(single_matches(piece, bert.is_punctuation), spec.behavior)
+        return arrange(single_matches(piece, is_number), behavior)
+    return arrange(single_matches(piece, bert.is_punctuation), spec.behavior)
 
 
-# ---- where matches go
+# ---- matches
 
 
 def split(piece: Aligned, pattern: Pattern, behavior: str, *, invert: bool) -> list[Aligned]:
-    """Cut at the matches of a pattern, or with `invert` at what lies between them."""
+    """Split at the matches of a pattern, or with `invert` at the text between them.
+
+    >>> from piecework.reference.aligned import align
+    >>> [as_text(word) for word in split(align("a1b"), Regex("[0-9]"), "isolated", invert=False)]
+    ['a', '1', 'b']
+    """
     parts = pattern_matches(piece, pattern)
-    return place(((part, is_match != invert) for part, is_match in parts), behavior)
+    return arrange(((part, is_match != invert) for part, is_match in parts), behavior)
 
 
 def pattern_matches(piece: Aligned, pattern: Pattern) -> Iterator[Part]:
-    """Give what matches, which may be empty, and what lies between."""
+    """Return the matches, which may be empty, and the text between them.
+
+    >>> from piecework.reference.aligned import align
+    >>> [(as_text(part), is_match) for part, is_match in pattern_matches(align("a-b"), "-")]
+    [('a', False), ('-', True), ('b', False)]
+    """
     done = 0
     for start, end in matches(pattern, as_text(piece)):
         if done < start:
@@ -131,16 +153,22 @@ def pattern_matches(piece: Aligned, pattern: Pattern) -> Iterator[Part]:
 
 
 def single_matches(piece: Aligned, belongs: Callable[[str], bool]) -> Iterator[Part]:
-    """Give each character of a class alone, and what lies between."""
+    """Return each character of a class, and the text between them.
+
+    >>> from piecework.reference.aligned import align
+    >>> parts = single_matches(align("ab12"), str.isdigit)
+    >>> [(as_text(part), is_match) for part, is_match in parts]
+    [('ab', False), ('1', True), ('2', True)]
+    """
     for run, is_match in split_by(piece, belongs):
         yield from (([item], True) for item in run) if is_match else [(run, False)]
 
 
-def place(parts: Iterator[Part], behavior: str) -> list[Aligned]:
-    """Put the matches where the behaviour says.
+def arrange(parts: Iterator[Part], behavior: str) -> list[Aligned]:
+    """Drop the matches, keep them apart or merge them with a neighbour.
 
     >>> dash = [([(c, (0, 1))], c == "-") for c in "a--b"]
-    >>> [as_text(piece) for piece in place(iter(dash), "merged_with_next")]
+    >>> [as_text(piece) for piece in arrange(iter(dash), "merged_with_next")]
     ['a', '-', '-b']
     """
     pieces: list[Aligned] = []
@@ -157,7 +185,11 @@ def place(parts: Iterator[Part], behavior: str) -> list[Aligned]:
 
 
 def grows(behavior: str, before: bool, is_match: bool) -> bool:
-    """Tell whether a part joins the one before it, given which of the two are matches."""
+    """Return whether a part merges with the one before it; the flags say which of the two match.
+
+    >>> grows("merged_with_previous", before=False, is_match=True)
+    True
+    """
     if behavior == "contiguous":
         return before == is_match
     if behavior == "merged_with_previous":
@@ -167,34 +199,35 @@ def grows(behavior: str, before: bool, is_match: bool) -> bool:
     return False
 
 
-# ---- kinds that write the text anew
+# ---- pre-tokenizers that replace characters
 
 
-def cut_bytes(piece: Aligned, spec: ByteLevel) -> list[Aligned]:
-    """Cut by GPT-2's pattern and write a printable character for every byte."""
+def split_byte_level(piece: Aligned, spec: ByteLevel) -> list[Aligned]:
+    """Split by GPT-2's pattern and replace every byte by a printable character.
+
+    >>> from piecework.reference.aligned import align
+    >>> [as_text(word) for word in split_byte_level(align("a é"), ByteLevel(False))]
+    ['a', 'ĠÃ©']
+    """
     if spec.add_prefix_space and piece[0][0] != " ":
         piece = [(" ", piece[0][1]), *piece]
     words = split(piece, GPT2_PATTERN, "isolated", invert=False) if spec.use_regex else [piece]
-    return [map_characters(word, printable) for word in words]
+    return [map_characters(word, to_printable) for word in words]
 
 
-def printable(c: str) -> str:
-    """Write a character as its bytes.
+def split_metaspace(piece: Aligned, spec: Metaspace) -> list[Aligned]:
+    """Replace spaces by metaspaces, prepend one as the scheme says, split before each.
 
-    >>> printable("é")
-    'Ã©'
+    >>> from piecework.reference.aligned import align
+    >>> [as_text(word) for word in split_metaspace(align("a b"), Metaspace())]
+    ['▁a', '▁b']
     """
-    return "".join(CHARACTER_OF_BYTE[byte] for byte in c.encode())
-
-
-def cut_metaspace(piece: Aligned, spec: Metaspace) -> list[Aligned]:
-    """Mark the spaces, put a mark before the text where the scheme says, cut before each mark."""
-    mark = spec.replacement
+    metaspace = spec.replacement
     is_first = span(piece)[0] == 0
-    piece = map_characters(piece, lambda c: mark if c == " " else c)
+    piece = map_characters(piece, lambda c: metaspace if c == " " else c)
     prepends = spec.prepend_scheme == "always" or (spec.prepend_scheme == "first" and is_first)
-    if prepends and piece[0][0] != mark:
-        piece = [(mark, piece[0][1]), *piece]
+    if prepends and piece[0][0] != metaspace:
+        piece = [(metaspace, piece[0][1]), *piece]
     if not spec.split:
         return [piece]
-    return place(single_matches(piece, lambda c: c == mark), "merged_with_next")
+    return arrange(single_matches(piece, lambda c: c == metaspace), "merged_with_next")

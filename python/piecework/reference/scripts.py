@@ -31,13 +31,13 @@ SCRIPTS = frozenset(
 FAMILIES = frozenset("INSCRIPTIONAL LINEAR MEROITIC OLD TAI".split())
 
 
-def cut_scripts(piece: Aligned) -> list[Aligned]:
+def split_scripts(piece: Aligned) -> list[Aligned]:
     """Cut into stretches of one script.
 
     A space has the script of what comes before it; spaces before all else are dropped.
 
     >>> from piecework.reference.aligned import align, as_text
-    >>> [as_text(run) for run in cut_scripts(align("Apples are りんご 林檎."))]
+    >>> [as_text(run) for run in split_scripts(align("Apples are りんご 林檎."))]
     ['Apples are ', 'りんご 林檎', '.']
     """
     runs: list[Aligned] = []

@@ -1,6 +1,6 @@
-"""How SentencePiece's trainer cuts sentences into words, what it lets a piece look like, and how it joins.
+"""SentencePiece's trainer: how it splits sentences, which texts may be pieces, how BPE merges them.
 
-Source: Kudo and Richardson 2018; `SplitIntoWords` and `IsValidSentencePiece` of sentencepiece 0.2.3.
+Source: Kudo and Richardson 2018; `SplitIntoWords` and `IsValidSentencePiece` of `sentencepiece` 0.2.3.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from piecework.reference.bpe import merge
 from piecework.reference.scripts import script_of
-from piecework.reference.sentencepiece import MARK
+from piecework.reference.sentencepiece_normalizer import METASPACE
 
 NUMBERS = frozenset("0123456789０１２３４５６７８９")
 NEVER = frozenset("\0\t ▅")
@@ -20,7 +21,7 @@ NEVER = frozenset("\0\t ▅")
 
 @dataclass(frozen=True)
 class Shape:
-    """The settings that say what a piece may look like, as in `SentencePieceTrainer`."""
+    """The settings that restrict the text of a piece, with the names of `SentencePieceTrainer`."""
 
     max_sentencepiece_length: int = 16
     split_by_unicode_script: bool = True
@@ -32,21 +33,23 @@ class Shape:
 
 
 def words(sentence: str, shape: Shape) -> list[str]:
-    """Cut a normalized sentence before each space, or after it; runs of spaces stay together if they may.
+    """Split a normalized sentence before each ▁, or after it with `treat_whitespace_as_suffix`.
 
     >>> words("▁in▁▁the", Shape()), words("in▁▁the▁", Shape(treat_whitespace_as_suffix=True))
     (['▁in', '▁', '▁the'], ['in▁', '▁', 'the▁'])
+
+    With `allow_whitespace_only_pieces` a run of ▁ is not split.
     """
     if not shape.split_by_whitespace:
         return [sentence] if sentence else []
-    spaces = f"{MARK}+" if shape.allow_whitespace_only_pieces else MARK
+    spaces = f"{METASPACE}+" if shape.allow_whitespace_only_pieces else METASPACE
     if shape.treat_whitespace_as_suffix:
-        return re.findall(f"[^{MARK}]*{spaces}|[^{MARK}]+", sentence)
-    return re.findall(f"{spaces}[^{MARK}]*|[^{MARK}]+", sentence)
+        return re.findall(f"[^{METASPACE}]*{spaces}|[^{METASPACE}]+", sentence)
+    return re.findall(f"{spaces}[^{METASPACE}]*|[^{METASPACE}]+", sentence)
 
 
 def allows(piece: str, shape: Shape) -> bool:
-    """Tell whether a text may be a piece.
+    """Return whether a text may be a piece.
 
     >>> [allows(text, Shape()) for text in ("▁in", "in▁", "F1", "日本の")]
     [True, False, False, True]
@@ -61,19 +64,27 @@ def allows(piece: str, shape: Shape) -> bool:
 
 
 def allows_spaces(piece: str, shape: Shape) -> bool:
-    """Tell whether spaces stand where they may: at their end of a word, or between words."""
-    if shape.allow_whitespace_only_pieces and set(piece) == {MARK}:
+    """Return whether ▁ occurs only at its end of the piece, or between words if these are not split.
+
+    >>> allows_spaces("▁a", Shape()), allows_spaces("a▁b", Shape(split_by_whitespace=False))
+    (True, True)
+    """
+    if shape.allow_whitespace_only_pieces and set(piece) == {METASPACE}:
         return True
     from_its_end = piece[::-1] if shape.treat_whitespace_as_suffix else piece
     if shape.split_by_whitespace:
-        return MARK not in from_its_end[1:]
-    return len(piece) == 1 or not from_its_end.endswith(MARK)
+        return METASPACE not in from_its_end[1:]
+    return len(piece) == 1 or not from_its_end.endswith(METASPACE)
 
 
 def is_of_one_script(piece: str, shape: Shape) -> bool:
-    """Tell whether each character goes with the one before; None stands for any script."""
+    """Return whether all characters of a piece have one script; a script of None fits any.
+
+    >>> is_of_one_script("abc", Shape()), is_of_one_script("abж", Shape())
+    (True, False)
+    """
     before = None
-    for c in piece.replace(MARK, ""):
+    for c in piece.replace(METASPACE, ""):
         any_script = c in NUMBERS and not shape.split_by_number
         script = None if any_script else script_of(c) or "COMMON"
         if script == "INHERITED":
@@ -85,12 +96,13 @@ def is_of_one_script(piece: str, shape: Shape) -> bool:
 
 
 def bpe(counts: Mapping[str, int], size: int, shape: Shape) -> list[str]:
-    """Join the most frequent pair that makes a new piece, of equals the shortest, then the first in order.
+    """Merge the most frequent pair that makes a new piece; of equal counts, the shortest piece.
 
     >>> bpe({"▁hug": 10, "▁pug": 5, "▁hugs": 5}, 3, Shape())
     ['ug', '▁h', '▁hug']
 
-    Counts are of words, or of whole sentences; characters are no pieces here. Overlapping pairs count.
+    Of equal lengths, the piece first in code point order wins. Single characters are not included.
+    Overlapping pairs count.
     """
     segmented = {word: list(word) for word in counts}
     pieces: list[str] = []
@@ -104,19 +116,8 @@ def bpe(counts: Mapping[str, int], size: int, shape: Shape) -> list[str]:
         ]
         if not new:
             break
-        # Of two pairs that make the same piece the one with the shorter left part.
+        # Of two pairs that make the same piece, the one with the shorter left symbol wins.
         best = min(new, key=lambda pair: (-pairs[pair], len("".join(pair)), "".join(pair), pair))
         pieces.append("".join(best))
-        segmented = {word: joined(parts, best) for word, parts in segmented.items()}
+        segmented = {word: merge(parts, best) for word, parts in segmented.items()}
     return pieces
-
-
-def joined(parts: list[str], pair: tuple[str, str]) -> list[str]:
-    """Join a pair wherever it stands, from left to right."""
-    out: list[str] = []
-    for part in parts:
-        if out and (out[-1], part) == pair:
-            out[-1] += part
-        else:
-            out.append(part)
-    return out

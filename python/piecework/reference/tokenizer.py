@@ -1,124 +1,192 @@
-"""The stages put together: text -> added tokens -> normalize -> pre-tokenize -> model -> post-process.
+"""A whole tokenizer: added tokens, normalizer, pre-tokenizer, model, truncation, post-processor, padding.
 
-`ReferenceTokenizer` follows the same `TokenizerSpec` that the compiled core does, one naive step
-after the other. Truncation and padding are not part of it.
+`ReferenceTokenizer` runs the same `TokenizerSpec` as `piecework.Tokenizer`, one plain step after the
+other, and gives the same ids, tokens and offsets. A text of n characters costs up to n² steps.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+import random
+from collections.abc import Iterable, Iterator, Sequence
 
-from piecework.errors import FormatError
-from piecework.reference.aligned import Aligned, align, as_text, span
+from piecework.errors import SpecialTokenError
+from piecework.reference.added_tokens import split_added_tokens
+from piecework.reference.aligned import Aligned, align, as_text, span_between
 from piecework.reference.decoders import decode
+from piecework.reference.encoding import Piece, ReferenceEncoding, Token, Windows, to_encoding
+from piecework.reference.models import encode_word
 from piecework.reference.normalizers import normalize
-from piecework.reference.post_processors import Token, post_process, special_ids
+from piecework.reference.post_processors import post_process, special_ids
 from piecework.reference.pre_tokenizers import pre_tokenize
-from piecework.reference.wordpiece import Piece, encode_word
-from piecework.spec import Char, Model, TokenizerSpec, WordLevel, WordPiece
+from piecework.reference.truncation_padding import pad, padded_length, truncate
+from piecework.spec import AddedToken, TokenizerSpec
 
 
 class ReferenceTokenizer:
-    """Encode and decode as a specification says.
+    """Encode and decode by a specification.
 
     >>> from piecework.spec import WordPiece
     >>> tok = ReferenceTokenizer(TokenizerSpec(WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})))
-    >>> [(token.token, token.offsets) for token in tok.encode("hugs")]
-    [('hug', (0, 3)), ('##s', (3, 4))]
-    >>> tok.ids("hugs")
-    [1, 2]
+    >>> encoding = tok.encode("hugs")
+    >>> encoding.ids, encoding.tokens, encoding.offsets
+    ([1, 2], ['hug', '##s'], [(0, 3), (3, 4)])
+    >>> tok.decode([1, 2])
+    'hug ##s'
+
+    `rng` draws the merges that a BPE model with dropout ignores.
     """
 
-    def __init__(self, spec: TokenizerSpec) -> None:
-        self.spec = spec
-        self.ids_by_token = dict(spec.model.vocab)
-        self.ids_by_token.update({token.content: token.id for token in spec.added_tokens})
-        self.ids_by_token.update(special_ids(spec.post_processor))
-        self.tokens_by_id = {id: token for token, id in self.ids_by_token.items()}
+    def __init__(self, spec: TokenizerSpec, rng: random.Random | None = None) -> None:
+        self.spec, self.rng = spec, rng
+        self.vocab = {**spec.model.vocab, **special_ids(spec.post_processor)}
+        self.vocab.update({token.content: token.id for token in spec.added_tokens})
+        self.tokens_by_id = {id: token for token, id in self.vocab.items()}
+        self.normalized_forms = {
+            token.content: as_text(self.normalize(align(token.content)))
+            for token in spec.added_tokens
+            if token.normalized
+        }
 
     # ---- text to ids
 
-    def ids(
-        self, text: str, pair: str | None = None, *, add_special_tokens: bool = True
-    ) -> list[int]:
-        """Encode to ids alone."""
-        tokens = self.encode(text, pair, add_special_tokens=add_special_tokens)
-        return [self.ids_by_token[token.token] for token in tokens]
-
     def encode(
         self, text: str, pair: str | None = None, *, add_special_tokens: bool = True
-    ) -> list[Token]:
-        """Encode a text or a pair and put the post-processor's special tokens around it."""
-        sequences = [self.encode_sequence(text, 0)]
-        if pair is not None:
-            sequences.append(self.encode_sequence(pair, 1))
-        return post_process(
-            sequences, self.spec.post_processor, add_special_tokens=add_special_tokens
-        )
+    ) -> ReferenceEncoding:
+        """Encode a text or a pair of texts.
 
-    def encode_sequence(self, text: str, sequence_id: int) -> list[Token]:
-        """Encode one text without special tokens."""
-        return [
-            Token(piece.token, span(word[piece.start : piece.end]), word_id, sequence_id)
-            for word_id, (word, pieces) in enumerate(self.words(text))
-            for piece in pieces
+        >>> from piecework.spec import Char, Padding
+        >>> tok = ReferenceTokenizer(TokenizerSpec(Char({"[UNK]": 0, "a": 1}), padding=Padding(3)))
+        >>> tok.encode("ab").ids
+        [1, 0, 0]
+
+        Raises `SpecialTokenError` for a special token in the text when the specification refuses them.
+        """
+        windows = self.windows(text, pair, add_special_tokens)
+        return to_encoding(self.padded(windows, len(windows[0])), self.vocab)
+
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        pairs: Sequence[str] | None = None,
+        *,
+        add_special_tokens: bool = True,
+    ) -> list[ReferenceEncoding]:
+        """Encode several texts or pairs; padding without a length fills to the longest row.
+
+        >>> from piecework.spec import Char, Padding
+        >>> tok = ReferenceTokenizer(TokenizerSpec(Char({"[PAD]": 0, "a": 1}), padding=Padding()))
+        >>> [encoding.ids for encoding in tok.encode_batch(["aa", "a"])]
+        [[1, 1], [1, 0]]
+        """
+        seconds = [None] * len(texts) if pairs is None else pairs
+        rows = [
+            self.windows(text, pair, add_special_tokens)
+            for text, pair in zip(texts, seconds, strict=True)
         ]
+        longest = max((len(windows[0]) for windows in rows), default=0)
+        return [to_encoding(self.padded(windows, longest), self.vocab) for windows in rows]
 
-    def words(self, text: str) -> Iterator[tuple[Aligned, list[Piece]]]:
-        """Cut a text into added tokens and words, each with its pieces."""
-        for part, is_added_token in self.split_added_tokens(align(text)):
-            if is_added_token:
-                yield part, [Piece(as_text(part), 0, len(part))]
-                continue
-            for word in self.pre_tokenize(part):
-                yield word, model_pieces(as_text(word), self.spec.model)
-
-    def split_added_tokens(self, text: Aligned) -> Iterator[tuple[Aligned, bool]]:
-        """Find added tokens in the raw text, leftmost first and longest first."""
-        contents = sorted(
-            (token.content for token in self.spec.added_tokens), key=len, reverse=True
+    def windows(self, text: str, pair: str | None, add_special_tokens: bool) -> Windows:
+        """Return the tokens of a text or pair, truncated and framed, before padding."""
+        texts = [text] if pair is None else [text, pair]
+        sequences = [list(self.sequence(text, number)) for number, text in enumerate(texts)]
+        empty: list[Windows] = [[[]] for _ in texts]
+        inserted = post_process(
+            empty, self.spec.post_processor, add_special_tokens=add_special_tokens
         )
-        pattern = "|".join(map(re.escape, contents)) or r"(?!)"  # the latter matches nowhere
-        end = 0
-        for match in re.finditer(pattern, as_text(text)):
-            yield text[end : match.start()], False
-            yield text[match.start() : match.end()], True
-            end = match.end()
-        yield text[end:], False
+        truncated = truncate(sequences, self.spec.truncation, len(inserted[0]))
+        return post_process(
+            truncated, self.spec.post_processor, add_special_tokens=add_special_tokens
+        )
 
-    def pre_tokenize(self, part: Aligned) -> list[Aligned]:
-        """Normalize a part of the text and cut it into words."""
-        return pre_tokenize(normalize(part, self.spec.normalizer), self.spec.pre_tokenizer)
+    def padded(self, windows: Windows, longest: int) -> Windows:
+        """Pad the windows of one row, given the length of the longest row."""
+        padding = self.spec.padding
+        if padding is None:
+            return windows
+        pad_token = self.tokens_by_id[padding.pad_id]
+        return pad(windows, padding, pad_token, padded_length(longest, padding))
+
+    def sequence(self, text: str, sequence_id: int) -> Iterator[Token]:
+        """Encode one text without special tokens.
+
+        >>> from piecework.spec import Char
+        >>> tok = ReferenceTokenizer(TokenizerSpec(Char({"[UNK]": 0, "a": 1})))
+        >>> [token.token for token in tok.sequence("ab", 0)]
+        ['a', '[UNK]']
+        """
+        for word_id, (word, pieces, matched) in enumerate(self.words(text)):
+            for piece in pieces:
+                offsets = span_between(word, piece.start, piece.end)
+                yield Token(piece.token, offsets, word_id, sequence_id, text=matched)
+
+    def words(self, text: str) -> Iterator[tuple[Aligned, list[Piece], str | None]]:
+        """Return the words and added tokens of a text with their pieces.
+
+        The last item is the text that an added token matched, None for a word.
+        """
+        for part, added in self.split_added_tokens(align(text)):
+            if added is not None:
+                start, end = span_between(part, 0, len(part))
+                yield part, [Piece(added.content, 0, len(part))], text[start:end]
+                continue
+            for word in pre_tokenize(part, self.spec.pre_tokenizer):
+                yield word, encode_word(as_text(word), self.spec.model, self.rng), None
+
+    def split_added_tokens(self, text: Aligned) -> Iterator[tuple[Aligned, AddedToken | None]]:
+        """Split a text into added tokens and normalized text."""
+        raw = self.searched_forms(normalized=False)
+        in_normalized = self.searched_forms(normalized=True)
+        for part, added in split_added_tokens(text, raw):
+            self.check_special(added)
+            if added is not None:
+                yield part, added
+                continue
+            for normalized_part, found in split_added_tokens(self.normalize(part), in_normalized):
+                self.check_special(found)
+                yield normalized_part, found
+
+    def searched_forms(self, *, normalized: bool) -> dict[str, AddedToken]:
+        """Return the texts to search for; of two tokens with one form, the first counts."""
+        forms: dict[str, AddedToken] = {}
+        for token in self.spec.added_tokens:
+            is_text = token.special and self.spec.special_in_text == "text"
+            form = self.normalized_forms.get(token.content, token.content)
+            if token.normalized == normalized and form and not is_text:
+                forms.setdefault(form, token)
+        return forms
+
+    def check_special(self, token: AddedToken | None) -> None:
+        """Raise `SpecialTokenError` for a special token when the specification refuses them in text."""
+        if token is not None and token.special and self.spec.special_in_text == "refuse":
+            found = f"the special token {token.content!r} in text"
+            raise SpecialTokenError("text", found, 'special_in_text="parse" or "text"')
+
+    def normalize(self, text: Aligned) -> Aligned:
+        """Apply the normalizer."""
+        return normalize(text, self.spec.normalizer)
+
+    def pre_tokenize(self, text: Aligned) -> list[Aligned]:
+        """Normalize a text and split it into words.
+
+        >>> from piecework.spec import Char, Lowercase, WhitespaceSplit
+        >>> spec = TokenizerSpec(Char({"[UNK]": 0}), Lowercase(), WhitespaceSplit())
+        >>> [as_text(word) for word in ReferenceTokenizer(spec).pre_tokenize(align("Two words"))]
+        ['two', 'words']
+        """
+        return pre_tokenize(self.normalize(text), self.spec.pre_tokenizer)
 
     # ---- ids to text
 
     def decode(
         self, ids: Iterable[int], *, skip_special_tokens: bool = True, clean_up: bool | None = None
     ) -> str:
-        """Turn ids into text; `clean_up=None` follows the decoder's own setting."""
+        """Turn ids into text; ids without a token are skipped.
+
+        `clean_up` removes spaces before punctuation; None follows the decoder's own setting.
+        """
         special = {token.id for token in self.spec.added_tokens if token.special}
         kept = [id for id in ids if not (skip_special_tokens and id in special)]
-        tokens = [self.tokens_by_id[id] for id in kept]
-        return decode(tokens, self.spec.decoder, clean_up=clean_up)
-
-
-# ---- models
-
-
-def model_pieces(word: str, model: Model) -> list[Piece]:
-    """Cut one word as the model says.
-
-    >>> model_pieces("abc", Char({"[UNK]": 0, "a": 1, "b": 2}))[-1]
-    Piece(token='[UNK]', start=2, end=3)
-    """
-    if isinstance(model, WordPiece):
-        return encode_word(word, model)
-    if not isinstance(model, (WordLevel, Char)):
-        raise FormatError("model", type(model).__name__, "WordPiece, WordLevel or Char")
-    size = 1 if isinstance(model, Char) else len(word)
-    units = ((word[start : start + size], start) for start in range(0, len(word), size))
-    return [
-        Piece(unit if unit in model.vocab else model.unk_token, start, start + size)
-        for unit, start in units
-    ]
+        tokens = [self.tokens_by_id[id] for id in kept if id in self.tokens_by_id]
+        surfaces = [self.normalized_forms.get(token, token) for token in tokens]
+        return decode(surfaces, self.spec.decoder, clean_up=clean_up)

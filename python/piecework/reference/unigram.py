@@ -1,146 +1,147 @@
-"""Unigram segmentation: a word and the log probabilities of pieces in, segmentations out.
+"""Unigram: start with many pieces, drop those that the corpus misses least, keep the best.
 
-A segmentation is as probable as the product of its pieces (Kudo 2018, section 3.1). All of them
-together form a lattice: places between characters, and pieces that lead from place to place. One pass
-over it finds the best segmentation, the n best, the sum over all, or draws one at random.
+The idea: every piece has a probability, and a segmentation of a word has the product of those of its
+pieces. A word is encoded by its most probable segmentation. To train, take all frequent substrings of
+the corpus. Expectation-maximization (EM) sets the probabilities: count each piece over all
+segmentations, weighted by their probabilities, and divide by the total. Then drop the pieces whose
+removal lowers the likelihood of the corpus least, but never a single character. Repeat until few enough
+are left.
+
+Source: Kudo 2018, "Subword Regularization", section 3.2. `lattice` sums over all segmentations, and
+`unigram_training` has the constants and the digamma of SentencePiece.
 """
 
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
-UNKNOWN_PENALTY = 10.0
+from piecework.reference.lattice import Lattice
 
 
-class Edge(NamedTuple):
-    """A piece in its place; a character that is no piece is `known=False`."""
+def train(
+    words: Mapping[str, int], vocab_size: int, *, kept_share: float = 0.8, max_length: int = 16
+) -> dict[str, float]:
+    """Learn pieces and their log probabilities from the words of a corpus and their counts.
 
-    piece: str
-    start: int
-    end: int
-    score: float
-    known: bool = True
+    >>> words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+    >>> scores = train(words, vocab_size=9)
+    >>> sorted(scores, key=lambda piece: -scores[piece])[:4]
+    ['hug', 'pun', 'u', 'p']
+
+    Each round keeps `kept_share` of the pieces. `max_length` is in characters. Single characters are
+    always kept, even when they alone are more than `vocab_size`.
+    """
+    scores = seeds(words, max_length)
+    while True:
+        for _ in range(2):
+            scores = maximized(expected_counts(words, scores))
+        if len(scores) <= max(vocab_size, sum(len(piece) == 1 for piece in scores)):
+            return scores
+        scores = pruned(words, scores, max(vocab_size, int(kept_share * len(scores))))
 
 
-class Segmentation(NamedTuple):
-    """Pieces from left to right, and the sum of their scores."""
+def seeds(words: Mapping[str, int], max_length: int) -> dict[str, float]:
+    """Return all characters and all substrings that occur twice, scored by the text they cover.
 
-    pieces: list[str]
-    score: float
+    >>> list(seeds({"ab": 2, "c": 1}, max_length=16))
+    ['a', 'ab', 'b', 'c']
+    """
+    counts: Counter[str] = Counter()
+    for word, count in words.items():
+        for start in range(len(word)):
+            for end in range(start + 1, min(len(word), start + max_length) + 1):
+                counts[word[start:end]] += count
+    kept = sorted(piece for piece, count in counts.items() if len(piece) == 1 or count >= 2)
+    return maximized({piece: counts[piece] * len(piece) for piece in kept})
 
 
-@dataclass(frozen=True)
-class Lattice:
-    """All segmentations of a word that is not empty.
+def expected_counts(words: Mapping[str, int], scores: Mapping[str, float]) -> dict[str, float]:
+    """Return how often each piece occurs, averaged over all segmentations: the E step.
+
+    >>> scores = {"a": math.log(0.5), "aa": math.log(0.25)}
+    >>> expected_counts({"aa": 4}, scores)
+    {'a': 4.0, 'aa': 2.0}
+    """
+    expected = dict.fromkeys(scores, 0.0)
+    for word, count in words.items():
+        for piece, times in Lattice(word, scores).expected(count):
+            expected[piece] += times
+    return expected
+
+
+def maximized(counts: Mapping[str, float]) -> dict[str, float]:
+    """Return the log probabilities that fit the counts best: the M step.
+
+    >>> {piece: math.exp(score) for piece, score in maximized({"a": 3, "b": 1}).items()}
+    {'a': 0.75, 'b': 0.25}
+
+    A piece without any count keeps a tiny probability, so that its logarithm exists.
+    """
+    counts = {piece: max(count, 1e-9) for piece, count in counts.items()}
+    total = math.fsum(counts.values())
+    return {piece: math.log(count / total) for piece, count in counts.items()}
+
+
+def pruned(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> dict[str, float]:
+    """Keep the single characters and the pieces with the greatest loss, `size` in all.
+
+    >>> words = {"hug": 10, "hugs": 5}
+    >>> sorted(pruned(words, maximized(expected_counts(words, seeds(words, 16))), 6))
+    ['g', 'h', 'hug', 'hugs', 's', 'u']
+    """
+    uses: Counter[str] = Counter()
+    for word, count in words.items():
+        for piece in encode(word, scores):
+            uses[piece] += count
+    ranked = sorted(
+        scores, key=lambda piece: (len(piece) > 1, -loss(piece, scores) * uses[piece], piece)
+    )
+    characters = sum(len(piece) == 1 for piece in scores)
+    return {piece: scores[piece] for piece in ranked[: max(size, characters)]}
+
+
+def loss(piece: str, scores: Mapping[str, float]) -> float:
+    """Return how much log probability one use of a piece loses when its best alternative replaces it.
+
+    >>> loss("ab", {"ab": -1.0, "a": -2.0, "b": -2.0})
+    3.0
+    """
+    others = {other: score for other, score in scores.items() if other != piece}
+    return scores[piece] - Lattice(piece, others).best().score
+
+
+def encode(word: str, scores: Mapping[str, float]) -> list[str]:
+    """Return the most probable segmentation of a word (Viterbi).
 
     >>> scores = {piece: math.log(p) for piece, p in [("hug", 0.1), ("s", 0.2), ("ug", 0.3)]}
-    >>> scores |= {letter: math.log(0.1) for letter in "hug"}
-    >>> for pieces, score in Lattice("hugs", scores).n_best(3):
-    ...     print(*pieces, round(math.exp(score), 6))
-    hug s 0.02
-    h ug s 0.006
-    h u g s 0.0002
+    >>> encode("hugs", scores | {letter: math.log(0.1) for letter in "hu"})
+    ['hug', 's']
 
-    A character that is no piece scores 10 less than the worst piece.
+    `best[end]` is the best score of the first `end` characters with the start of its last piece. An
+    unknown character scores 10 less than the worst piece.
     """
-
-    word: str
-    scores: Mapping[str, float]
-
-    def edges(self, start: int) -> Iterator[Edge]:
-        """Give all that begins at a place, the longest first."""
-        for end in range(len(self.word), start, -1):
-            piece = self.word[start:end]
-            if piece in self.scores:
-                yield Edge(piece, start, end, self.scores[piece])
-            elif end == start + 1:
-                yield Edge(piece, start, end, unknown_score(self.scores), known=False)
-
-    # ---- the best
-
-    def best(self) -> Segmentation:
-        """Return the segmentation with the greatest sum; of equal ones that with the longer last piece."""
-        return self.n_best(1)[0]
-
-    def n_best(self, n: int) -> list[Segmentation]:
-        """Return the best `n` segmentations, the best first."""
-        best: list[list[Segmentation]] = [[] for _ in range(len(self.word) + 1)]
-        best[0] = [Segmentation([], 0.0)]
-        for start in range(len(self.word)):
-            for edge in self.edges(start):
-                best[edge.end] += [
-                    Segmentation([*pieces, edge.piece], score + edge.score)
-                    for pieces, score in best[start]
-                ]
-            best[start + 1] = sorted(best[start + 1], key=lambda found: -found.score)[:n]
-        return best[-1]
-
-    # ---- all together
-
-    def forward(self, alpha: float = 1.0) -> list[float]:
-        """Return, by place, the sum of probabilities of all that can come before."""
-        sums = [1.0] + [0.0] * len(self.word)
-        for start in range(len(self.word)):
-            for edge in self.edges(start):
-                sums[edge.end] += sums[start] * math.exp(alpha * edge.score)
-        return sums
-
-    def probability(self) -> float:
-        """Return the sum of the probabilities of all segmentations."""
-        return self.forward()[-1]
-
-    def expected(self, weight: float = 1.0) -> Iterator[tuple[str, float]]:
-        """Give how often each piece is expected at each of its places, times `weight`."""
-        forward = self.forward()
-        backward = [0.0] * len(self.word) + [1.0]
-        for start in reversed(range(len(self.word))):
-            share = forward[start] / forward[-1] * weight
-            for edge in self.edges(start):
-                ahead = math.exp(edge.score) * backward[edge.end]
-                backward[start] += ahead
-                if edge.known:
-                    yield edge.piece, share * ahead
-
-    def entropy(self) -> float:
-        """Return the entropy of the segmentation in nats.
-
-        >>> Lattice("aa", {"a": math.log(0.5), "aa": math.log(0.25)}).entropy() == math.log(2)
-        True
-        """
-        forward, entropies = self.forward(), [0.0] * (len(self.word) + 1)
-        for end in range(1, len(self.word) + 1):
-            for edge in self.edges_to(end):
-                share = forward[edge.start] * math.exp(edge.score) / forward[end]
-                entropies[end] += (
-                    share * (entropies[edge.start] - math.log(share)) if share else 0.0
-                )
-        return entropies[-1]
-
-    def sample(self, random: random.Random, alpha: float = 1.0) -> list[str]:
-        """Draw a segmentation with probability proportional to its own to the power of `alpha`.
-
-        Forward filtering, backward sampling: the last piece is drawn first (Kudo 2018, section 3.3,
-        with all segmentations for candidates).
-        """
-        forward, end = self.forward(alpha), len(self.word)
-        pieces: list[str] = []
-        while end:
-            edges = self.edges_to(end)
-            weights = [forward[edge.start] * math.exp(alpha * edge.score) for edge in edges]
-            edge = random.choices(edges, weights)[0]
-            pieces.append(edge.piece)
-            end = edge.start
-        return pieces[::-1]
-
-    def edges_to(self, end: int) -> Sequence[Edge]:
-        """Return all that ends at a place, the longest first."""
-        return [edge for start in range(end) for edge in self.edges(start) if edge.end == end]
+    best = [(0.0, 0)] + [(-math.inf, 0)] * len(word)
+    unknown = min(scores.values(), default=0.0) - 10.0
+    for end in range(1, len(word) + 1):
+        for start in range(end):
+            score = scores.get(word[start:end], unknown if end == start + 1 else -math.inf)
+            if best[start][0] + score > best[end][0]:
+                best[end] = (best[start][0] + score, start)
+    pieces: list[str] = []
+    end = len(word)
+    while end > 0:
+        start = best[end][1]
+        pieces.append(word[start:end])
+        end = start
+    return pieces[::-1]
 
 
-def unknown_score(scores: Mapping[str, float]) -> float:
-    """Return the score of a character that is no piece."""
-    return min([0.0, *scores.values()]) - UNKNOWN_PENALTY
+def decode(pieces: Sequence[str]) -> str:
+    """Join the pieces of a word.
+
+    >>> decode(["hug", "s"])
+    'hugs'
+    """
+    return "".join(pieces)

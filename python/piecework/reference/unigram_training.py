@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from piecework.errors import TrainingError
-from piecework.reference.unigram import Lattice
+from piecework.reference.lattice import Lattice
 
 Words = Sequence[tuple[str, int]]
 Scores = Mapping[str, float]

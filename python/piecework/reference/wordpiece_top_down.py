@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from piecework.reference.wordpiece import greedy
+from piecework.reference.wordpiece_model import greedy
 from piecework.reference.wordpiece_training import (
     Learned,
     Settings,

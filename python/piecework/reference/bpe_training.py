@@ -1,0 +1,169 @@
+"""BPE training with the options of real trainers: word counts in, vocabulary and merges out.
+
+The learner is the one of `bpe`. The options add special tokens, a limited alphabet, a prefix inside
+words, a suffix at their end, limits on count and length, and a rule for equal counts:
+
+    lowest-ids        the lower left id, then the lower right id, as in `tokenizers`
+    greatest-strings  the greater left symbol, then the greater right symbol, by code points
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from piecework.errors import TrainingError
+
+Pair: TypeAlias = tuple[str, str]
+Split: TypeAlias = tuple[list[str], int]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to learn; lengths are in characters without prefix and suffix."""
+
+    vocab_size: int = 30_000
+    min_frequency: int = 2
+    limit_alphabet: int | None = None
+    initial_alphabet: Sequence[str] = ()
+    special_tokens: Sequence[str] = ()
+    continuing_subword_prefix: str = ""
+    end_of_word_suffix: str = ""
+    max_token_length: int | None = None
+    ties: str = "lowest-ids"
+
+
+@dataclass
+class Learned:
+    """Tokens in id order, and the merges in order with the count of each pair."""
+
+    vocab: list[str]
+    merges: list[Pair] = field(default_factory=list)
+    pair_counts: list[int] = field(default_factory=list)
+
+
+def learn(words: Sequence[tuple[str, int]], settings: Settings) -> Learned:
+    """Merge the most frequent pair until the vocabulary is full or no pair is frequent enough.
+
+    >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
+    >>> learned = learn(words, Settings(vocab_size=10))
+    >>> learned.merges, learned.pair_counts
+    ([('u', 'g'), ('u', 'n'), ('h', 'ug')], [20, 16, 15])
+
+    Raises `TrainingError` when special tokens and alphabet alone are more than `vocab_size`.
+    """
+    kept = alphabet(words, settings)
+    splits = [(split(word, kept, settings), count) for word, count in words]
+    symbols = sorted({symbol for entries, _ in splits for symbol in entries})
+    learned = Learned(list(dict.fromkeys([*settings.special_tokens, *sorted(kept), *symbols])))
+    if len(learned.vocab) > settings.vocab_size:
+        expected = f"at least {len(learned.vocab)}"
+        raise TrainingError("vocab_size", str(settings.vocab_size), expected)
+    while len(learned.vocab) < settings.vocab_size:
+        pairs = count_pairs(splits, settings)
+        best = max(pairs, key=preference(pairs, learned.vocab, settings), default=None)
+        if best is None or pairs[best] < max(1, settings.min_frequency):
+            break
+        learned.merges.append(best)
+        learned.pair_counts.append(pairs[best])
+        splits = [(merge(entries, best, settings), count) for entries, count in splits]
+        learned.vocab = list(dict.fromkeys([*learned.vocab, merged(best, settings)]))
+    return learned
+
+
+def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:
+    """Return the characters to keep: `initial_alphabet`, then the most frequent ones up to the limit.
+
+    >>> sorted(alphabet([("aab", 2), ("c", 1)], Settings(limit_alphabet=2)))
+    ['a', 'b']
+    """
+    counts: Counter[str] = Counter()
+    for word, count in words:
+        for character in word:
+            counts[character] += count
+    initial = set(settings.initial_alphabet)
+    ranked = sorted(initial | set(counts), key=lambda c: (c not in initial, -counts[c], c))
+    return set(ranked[: settings.limit_alphabet])
+
+
+def split(word: str, kept: set[str], settings: Settings) -> list[str]:
+    """Return the characters of a word that are kept, with prefix and suffix.
+
+    >>> split("hug", set("hug"), Settings(end_of_word_suffix="</w>"))
+    ['h', 'u', 'g</w>']
+    """
+    last = len(word) - 1
+    return [
+        ("" if at == 0 else settings.continuing_subword_prefix)
+        + character
+        + (settings.end_of_word_suffix if at == last else "")
+        for at, character in enumerate(word)
+        if character in kept
+    ]
+
+
+def count_pairs(splits: Sequence[Split], settings: Settings) -> Counter[Pair]:
+    """Count adjacent pairs, overlapping ones too; a pair that is too long does not count.
+
+    >>> count_pairs([(["a", "a", "a"], 2)], Settings())
+    Counter({('a', 'a'): 4})
+    """
+    counts: Counter[Pair] = Counter()
+    longest = settings.max_token_length
+    for entries, count in splits:
+        for pair in pairwise(entries):
+            if longest is None or length(pair, settings) <= longest:
+                counts[pair] += count
+    return counts
+
+
+def length(pair: Pair, settings: Settings) -> int:
+    """Count the characters of a pair without prefixes and suffix.
+
+    >>> length(("u", "##g"), Settings(continuing_subword_prefix="##"))
+    2
+    """
+    bare = [symbol.removeprefix(settings.continuing_subword_prefix) for symbol in pair]
+    return len("".join(bare).removesuffix(settings.end_of_word_suffix))
+
+
+def preference(
+    pairs: Mapping[Pair, int], vocab: Sequence[str], settings: Settings
+) -> Callable[[Pair], tuple[Any, ...]]:
+    """Return the key by which pairs are compared: their count, then `ties`.
+
+    >>> pairs = {("a", "b"): 3, ("b", "a"): 3}
+    >>> max(pairs, key=preference(pairs, ["a", "b"], Settings()))
+    ('a', 'b')
+    """
+    if settings.ties == "greatest-strings":
+        return lambda pair: (pairs[pair], pair)
+    ids = {symbol: id for id, symbol in enumerate(vocab)}
+    return lambda pair: (pairs[pair], -ids[pair[0]], -ids[pair[1]])
+
+
+def merged(pair: Pair, settings: Settings) -> str:
+    """Return the symbol that a pair becomes.
+
+    >>> merged(("u", "##g"), Settings(continuing_subword_prefix="##"))
+    'ug'
+    """
+    return pair[0] + pair[1].removeprefix(settings.continuing_subword_prefix)
+
+
+def merge(entries: Sequence[str], pair: Pair, settings: Settings) -> list[str]:
+    """Replace every occurrence of a pair, from left to right.
+
+    >>> merge(["a", "a", "a"], ("a", "a"), Settings())
+    ['aa', 'a']
+    """
+    out: list[str] = []
+    at = 0
+    while at < len(entries):
+        found = tuple(entries[at : at + 2]) == pair
+        out.append(merged(pair, settings) if found else entries[at])
+        at += 2 if found else 1
+    return out

@@ -1,0 +1,90 @@
+"""The result of encoding: parallel lists, one item a token.
+
+Inside the pipeline a token is one `Token`, and a sequence is a list of windows: first the window that
+`encode` returns, then the windows that truncation cut off. At the end the tokens become columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+Span: TypeAlias = tuple[int, int]
+
+
+class Piece(NamedTuple):
+    """A token that a model made of a word, and the characters `start:end` of the word it covers."""
+
+    token: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token; offsets count characters of the original text.
+
+    `sequence_id` is None for the tokens that a template or padding inserted. `text` is the text that an
+    added token matched, whitespace included.
+    """
+
+    token: str
+    offsets: Span = (0, 0)
+    word_id: int | None = None
+    sequence_id: int | None = None
+    type_id: int = 0
+    is_padding: bool = False
+    text: str | None = None
+
+
+Windows: TypeAlias = list[list[Token]]
+
+
+@dataclass(frozen=True)
+class ReferenceEncoding:
+    """One encoded text or pair, with the columns of `piecework.Encoding`.
+
+    >>> to_encoding([[Token("hug", (0, 3), 0, 0), Token("[SEP]")]], {"hug": 7, "[SEP]": 1})
+    ReferenceEncoding(ids=[7, 1], tokens=['hug', '[SEP]'])
+    """
+
+    ids: list[int]
+    tokens: list[str]
+    offsets: list[Span] = field(repr=False)
+    word_ids: list[int | None] = field(repr=False)
+    type_ids: list[int] = field(repr=False)
+    sequence_ids: list[int | None] = field(repr=False)
+    special_tokens_mask: list[int] = field(repr=False)
+    attention_mask: list[int] = field(repr=False)
+    overflowing: list[ReferenceEncoding] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def to_encoding(windows: Windows, vocab: Mapping[str, int]) -> ReferenceEncoding:
+    """Turn windows into columns; the first window becomes the encoding, the others overflow.
+
+    >>> encoding = to_encoding([[Token("a")], [Token("b")]], {"a": 0, "b": 1})
+    >>> encoding.ids, [window.ids for window in encoding.overflowing]
+    ([0], [[1]])
+    """
+    first, *others = windows
+    return _columns(first, vocab, [_columns(window, vocab, []) for window in others])
+
+
+def _columns(
+    window: Sequence[Token], vocab: Mapping[str, int], overflowing: list[ReferenceEncoding]
+) -> ReferenceEncoding:
+    return ReferenceEncoding(
+        ids=[vocab[token.token] for token in window],
+        tokens=[token.token for token in window],
+        offsets=[token.offsets for token in window],
+        word_ids=[token.word_id for token in window],
+        type_ids=[token.type_id for token in window],
+        sequence_ids=[token.sequence_id for token in window],
+        special_tokens_mask=[int(token.sequence_id is None) for token in window],
+        attention_mask=[int(not token.is_padding) for token in window],
+        overflowing=overflowing,
+    )
