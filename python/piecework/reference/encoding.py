@@ -7,7 +7,7 @@ Inside the pipeline a token is one `Token`, and a sequence is a list of windows:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 Span: TypeAlias = tuple[int, int]
@@ -57,28 +57,29 @@ class ReferenceEncoding:
     sequence_ids: list[int | None] = field(repr=False)
     special_tokens_mask: list[int] = field(repr=False)
     attention_mask: list[int] = field(repr=False)
-    overflowing: list[ReferenceEncoding] = field(repr=False)
+    overflowing: list[ReferenceEncoding] = field(default_factory=list, repr=False)
 
     def __len__(self) -> int:
         return len(self.ids)
 
 
-def to_encoding(windows: Windows, vocab: Mapping[str, int]) -> ReferenceEncoding:
+def to_encoding(windows: Windows, vocab: Mapping[str, int], pad_id: int = 0) -> ReferenceEncoding:
     """Turn windows into columns; the first window becomes the encoding, the others overflow.
+
+    Padding has the id `pad_id`, the other tokens have their ids in `vocab`.
 
     >>> encoding = to_encoding([[Token("a")], [Token("b")]], {"a": 0, "b": 1})
     >>> encoding.ids, [window.ids for window in encoding.overflowing]
     ([0], [[1]])
     """
-    first, *others = windows
-    return _columns(first, vocab, [_columns(window, vocab, []) for window in others])
+    first, *others = (_columns(window, vocab, pad_id) for window in windows)
+    return replace(first, overflowing=others)
 
 
-def _columns(
-    window: Sequence[Token], vocab: Mapping[str, int], overflowing: list[ReferenceEncoding]
-) -> ReferenceEncoding:
+def _columns(window: Sequence[Token], vocab: Mapping[str, int], pad_id: int) -> ReferenceEncoding:
+    ids = [pad_id if token.is_padding else vocab[token.token] for token in window]
     return ReferenceEncoding(
-        ids=[vocab[token.token] for token in window],
+        ids=ids,
         tokens=[token.token for token in window],
         offsets=[token.offsets for token in window],
         word_ids=[token.word_id for token in window],
@@ -86,5 +87,4 @@ def _columns(
         sequence_ids=[token.sequence_id for token in window],
         special_tokens_mask=[int(token.sequence_id is None) for token in window],
         attention_mask=[int(not token.is_padding) for token in window],
-        overflowing=overflowing,
     )

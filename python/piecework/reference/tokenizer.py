@@ -62,7 +62,7 @@ class ReferenceTokenizer:
         Raises `SpecialTokenError` for a special token in the text when the specification refuses them.
         """
         windows = self.windows(text, pair, add_special_tokens)
-        return to_encoding(self.padded(windows, len(windows[0])), self.vocab)
+        return self.padded(windows, len(windows[0]))
 
     def encode_batch(
         self,
@@ -84,7 +84,7 @@ class ReferenceTokenizer:
             for text, pair in zip(texts, seconds, strict=True)
         ]
         longest = max((len(windows[0]) for windows in rows), default=0)
-        return [to_encoding(self.padded(windows, longest), self.vocab) for windows in rows]
+        return [self.padded(windows, longest) for windows in rows]
 
     def windows(self, text: str, pair: str | None, add_special_tokens: bool) -> Windows:
         """Return the tokens of a text or pair, truncated and framed, before padding."""
@@ -99,13 +99,13 @@ class ReferenceTokenizer:
             truncated, self.spec.post_processor, add_special_tokens=add_special_tokens
         )
 
-    def padded(self, windows: Windows, longest: int) -> Windows:
-        """Pad the windows of one row, given the length of the longest row."""
+    def padded(self, windows: Windows, longest: int) -> ReferenceEncoding:
+        """Return the encoding of one row, padded, given the length of the longest row."""
         padding = self.spec.padding
         if padding is None:
-            return windows
-        pad_token = self.tokens_by_id[padding.pad_id]
-        return pad(windows, padding, pad_token, padded_length(longest, padding))
+            return to_encoding(windows, self.vocab)
+        rectangle = pad(windows, padding, padded_length(longest, padding))
+        return to_encoding(rectangle, self.vocab, padding.pad_id)
 
     def sequence(self, text: str, sequence_id: int) -> Iterator[Token]:
         """Encode one text without special tokens.

@@ -104,13 +104,13 @@ def padded_length(longest: int, spec: Padding) -> int:
     return -(-length // multiple) * multiple
 
 
-def pad(windows: Windows, spec: Padding, pad_token: str, length: int) -> Windows:
+def pad(windows: Windows, spec: Padding, length: int) -> Windows:
     """Pad every window to `length` tokens; longer windows stay as they are.
 
-    >>> [[token.token for token in row] for row in pad([[Token("a")]], Padding(), "[PAD]", 3)]
+    >>> [[token.token for token in row] for row in pad([[Token("a")]], Padding(), 3)]
     [['a', '[PAD]', '[PAD]']]
     """
-    filling = Token(pad_token, type_id=spec.pad_type_id, is_padding=True)
+    filling = Token(spec.pad_token, type_id=spec.pad_type_id, is_padding=True)
     padded = []
     for window in windows:
         fill = [filling] * (length - len(window))
