@@ -128,8 +128,8 @@ def test_the_reference_trains_encodes_and_decodes_without_the_compiled_core() ->
     assert done.stdout.splitlines() == [
         "['hug', 's', 'b', 'un'] hug s b un",
         "['hugs', 'b', '##u', '##n'] hugs bun",
-        "['▁hug', 's', '▁b', 'un'] hugs bun",
-        "['▁hugs', '▁', 'b', 'u', 'n'] hugs bun",
+        "['▁hug', 's', '▁bun'] hugs bun",
+        "['▁hugs', '▁bun'] hugs bun",
         "['▁hug', 's', '▁', 'b', 'un'] hugs bun",
         "piecework's extension module is missing: run `make build`",
     ]
