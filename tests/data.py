@@ -38,7 +38,7 @@ UNPACKAGED = (
 EXPECTED_SKIPS = (
     NO_PACKAGE,
     "its entries cannot be extended",
-    "an entry was made twice: see docs/conformance.md",
+    "an entry was made twice: see docs/reference/conformance.md",
     "sentencepiece does not train this",
     "an interpreter that always has a GIL",
 )

@@ -1,8 +1,9 @@
-"""Every example of the README and docs/ is run, so that none of them can grow old.
+"""Every example of the README and of docs/ is run, and what it shows is compared with what it prints.
 
-`python` blocks of a file run in order in one namespace, in a folder that holds `corpus.txt`; blocks
-with `>>>` are checked as doctests. `console` blocks are not run, but each option of their
-`piecework` commands must be one that the command has.
+The `python` and `console` blocks of a page run in order: in one namespace, in one folder, which holds
+`corpus.txt`. Blocks with `>>>` are doctests. A console command that shows output must print it, on stdout
+and stderr together; one that shows none must succeed. `...` stands for any output. `sh` blocks are not run,
+because they need files or programs that the tests lack; their options must exist.
 """
 
 from __future__ import annotations
@@ -21,19 +22,29 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 TOUR = ROOT / "python" / "piecework" / "reference" / "README.md"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", TOUR, *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")),
+    TOUR,
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+RUNS = "python|console"
+GENERATORS = {
+    "tools/reference_pages.py": ["--check"],
+    "benchmarks/speed_chart.py": ["--check"],
+}
 
 
-def blocks(page: Path, language: str) -> Iterator[tuple[int, str]]:
-    """Yield the fenced blocks of one language with the line each starts at."""
+def blocks(page: Path, languages: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the fenced blocks of some languages: the line each starts at, its language and its text."""
     text = page.read_text(encoding="utf-8")
-    for match in re.finditer(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
-        yield text.count("\n", 0, match.start(1)) + 1, match[1]
+    fence = rf"^```({languages})\n(.*?)^```$"
+    for match in re.finditer(fence, text, re.DOTALL | re.MULTILINE):
+        yield text.count("\n", 0, match.start(2)) + 1, match[1], match[2]
 
 
-def pages_with(language: str) -> list[Path]:
-    return [page for page in PAGES if any(blocks(page, language))]
+def pages_with(languages: str) -> list[Path]:
+    return [page for page in PAGES if any(blocks(page, languages))]
 
 
 def page_name(page: Path) -> str:
@@ -41,20 +52,24 @@ def page_name(page: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", pages_with("python"), ids=page_name)
-def test_python_examples_run(
+@pytest.mark.parametrize("page", pages_with(RUNS), ids=page_name)
+def test_examples_run_and_print_what_they_show(
     page: Path, english_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "corpus.txt").write_bytes(english_corpus.read_bytes())
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{folder_with_piecework(tmp_path)}{os.pathsep}{os.environ['PATH']}")
     namespace: dict[str, object] = {"__name__": "__main__"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for line, code in blocks(page, "python"):
-            run_block(page, line, code, namespace)
+        for line, language, code in blocks(page, RUNS):
+            if language == "console":
+                run_console(page, line, code)
+            else:
+                run_python(page, line, code, namespace)
 
 
-def run_block(page: Path, line: int, code: str, namespace: dict[str, object]) -> None:
+def run_python(page: Path, line: int, code: str, namespace: dict[str, object]) -> None:
     """Run one block: as a doctest when it holds prompts, as a program otherwise."""
     if ">>>" not in code:
         exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
@@ -68,9 +83,46 @@ def run_block(page: Path, line: int, code: str, namespace: dict[str, object]) ->
     assert not failed, "".join(output)
 
 
+def run_console(page: Path, line: int, block: str) -> None:
+    """Run the commands of one block in bash and compare what they show."""
+    for command, expected in commands_with_output(block):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"},
+        )
+        place = f"{page_name(page)}, line {line}: {command}\n{done.stdout}"
+        if expected:
+            assert doctest.OutputChecker().check_output(expected, done.stdout, FLAGS), place
+        else:
+            assert done.returncode == 0, place
+
+
+def commands_with_output(block: str) -> Iterator[tuple[str, str]]:
+    """Yield each command of a console block with the output shown below it."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        match = re.match(r"((?:.*\\\n)*.*\n)", part)
+        assert match
+        yield match[1].strip(), part[match.end() :]
+
+
+def folder_with_piecework(folder: Path) -> Path:
+    """Write the command `piecework` of this interpreter into a folder, for the PATH."""
+    bin_folder = folder / ".bin"
+    bin_folder.mkdir()
+    command = bin_folder / "piecework"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m piecework "$@"\n')
+    command.chmod(0o755)
+    return bin_folder
+
+
 def piecework_commands(page: Path) -> Iterator[tuple[int, str]]:
-    """Yield the `piecework ...` commands of the console blocks, continued lines joined."""
-    for line, block in blocks(page, "console"):
+    """Yield the `piecework ...` commands of the console and sh blocks, continued lines joined."""
+    for line, _, block in blocks(page, "console|sh"):
         for command in re.findall(
             r"^\$ (.*\bpiecework .*)$", block.replace("\\\n", " "), re.MULTILINE
         ):
@@ -90,7 +142,7 @@ def help_text(verb: str) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("page", pages_with("console"), ids=page_name)
+@pytest.mark.parametrize("page", pages_with("console|sh"), ids=page_name)
 def test_console_examples_use_options_that_exist(page: Path) -> None:
     wrong = []
     for line, command in piecework_commands(page):
@@ -101,10 +153,52 @@ def test_console_examples_use_options_that_exist(page: Path) -> None:
     assert wrong == []
 
 
-LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#]+)")
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
+DOCUMENTS = [
+    *PAGES,
+    *(ROOT / name for name in ("CHANGELOG.md", "SECURITY.md")),
+    *(ROOT / "benchmarks").rglob("*.md"),
+]
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "ARCHITECTURE.md"], ids=page_name)
-def test_links_between_documents_lead_somewhere(page: Path) -> None:
-    targets = LINK.findall(page.read_text(encoding="utf-8"))
-    assert [target for target in targets if not (page.parent / target).exists()] == []
+@pytest.mark.parametrize("page", DOCUMENTS, ids=page_name)
+def test_links_lead_to_files_and_headings_that_exist(page: Path) -> None:
+    links = LINK.findall(without_code(page.read_text(encoding="utf-8")))
+    assert [target for target in links if not leads_somewhere(page, *target)] == []
+
+
+def leads_somewhere(page: Path, path: str, heading: str) -> bool:
+    """Whether a relative link names a file, and a heading of it."""
+    target = page.parent / path if path else page
+    if not heading:
+        return target.exists()
+    return target.is_file() and heading in anchors(target.read_text(encoding="utf-8"))
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of the headings of a page, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", without_code(text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("text", ["docs/[\\w/.-]+\\.md"])
+def test_pages_that_the_code_names_exist(text: str) -> None:
+    files = [
+        path
+        for folder in ("python", "tests", "crates", "benchmarks", "tools")
+        for suffix in ("*.py", "*.rs", "*.toml", "*.md")
+        for path in (ROOT / folder).rglob(suffix)
+    ]
+    named = {name for path in files for name in re.findall(text, path.read_text(encoding="utf-8"))}
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("script", GENERATORS)
+def test_generated_pages_are_up_to_date(script: str) -> None:
+    command = [sys.executable, str(ROOT / script), *GENERATORS[script]]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -83,7 +83,7 @@ def named_tokens(theirs: tokenizers.Tokenizer, encoding: tokenizers.Encoding) ->
     """Return their tokens by what the ids stand for.
 
     For unknown pieces of Unigram, and for added tokens that swallowed whitespace, they give the text
-    that stands there instead (see docs/conformance.md).
+    that stands there instead (see docs/reference/conformance.md).
     """
     return [
         token if theirs.token_to_id(token) == id else theirs.id_to_token(id)

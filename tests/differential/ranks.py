@@ -40,7 +40,7 @@ def theirs(name: str) -> tiktoken.Encoding:
         patch.setattr(published, "load_tiktoken_bpe", lambda *_, **__: ranks)
         patch.setattr(published, "data_gym_to_mergeable_bpe_ranks", lambda *_, **__: ranks)
         facts = published.ENCODING_CONSTRUCTORS[name]()
-    # The second name of an id; see docs/conformance.md.
+    # The second name of an id; see docs/reference/conformance.md.
     facts["special_tokens"].pop("<|reserved_200018|>", None)
     return tiktoken.Encoding(**facts)
 

@@ -125,7 +125,7 @@ def test_small_corpora_of_characters_give_equal_merges(seed: int) -> None:
     learned = trainer.learn_vocabulary(pw.count_texts(texts, pipeline="whitespace"))
     joined = [join.left + join.right for join in learned.joins]
     if len(set(joined)) < len(joined):
-        pytest.skip("an entry was made twice: see docs/conformance.md")
+        pytest.skip("an entry was made twice: see docs/reference/conformance.md")
     assert [(join.left, join.right) for join in learned.joins] == merges_of(theirs)
     assert {entry: at for at, entry in enumerate(learned.entries)} == theirs["vocab"]
 

@@ -1,7 +1,7 @@
 """Regular expressions match here what they match in `tokenizers`, whose engine is Oniguruma.
 
 Random expressions of a small grammar, on random texts, through `Split` (every behaviour) and `Replace`.
-Everything that is compared on purpose without success is listed in docs/conformance.md.
+Everything that is compared on purpose without success is listed in docs/reference/conformance.md.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def expression(draw: random.Random, depth: int = 4) -> str:
 
 
 def is_known_to_differ(source: str) -> bool:
-    """Whether look-behind is more than one simple thing, as docs/conformance.md has it."""
+    """Whether look-behind is more than one simple thing, as docs/reference/conformance.md has it."""
     return source.count("(?<") > 0 and ("\\R" in source or "\\b" in source or "\\B" in source)
 
 

@@ -1,7 +1,7 @@
 """Pipelines that hypothesis composes give here what they give in `tokenizers`.
 
 Each component alone with random options, and random sequences of them, over text that troubles them.
-Differences on purpose are left out by name (docs/conformance.md says why).
+Differences on purpose are left out by name (docs/reference/conformance.md says why).
 """
 
 from __future__ import annotations

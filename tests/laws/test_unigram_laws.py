@@ -47,7 +47,7 @@ def test_words_with_ties_are_segmented_alike_by_every_call(
 ) -> None:
     tok = pw.Tokenizer(model, pre_tokenizer=pre_tokenizer)
     assert isinstance(tok.spec.model, pw.spec.Unigram)
-    # A score may differ by one unit in the last place from the one given: see docs/conformance.md.
+    # A score may differ by one unit in the last place from the one given: see docs/reference/conformance.md.
     scores = dict(tok.spec.model.pieces)
     expected = [
         [

@@ -1,7 +1,8 @@
 """Measures of vocabulary use, computed from token counts.
 
 `counts` has the count of each id, int64 of shape (ids,). `size` is the number of vocabulary entries,
-unused ones included. Shares are between 0 and 1. docs/analysis.md has the definitions.
+unused ones included. Shares are between 0 and 1. The definitions are in
+docs/explanation/analysis-measures.md.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def compare(
     """Measure each TOKENIZER on a corpus and print the measures side by side.
 
     Tokens a word (fertility), compression, unknown tokens, use of the vocabulary, lengths and
-    frequencies of tokens; docs/analysis.md defines them.
+    frequencies of tokens; docs/explanation/analysis-measures.md defines them.
     """
     if html_path == "-" and as_json:
         raise pw.errors.ArgumentError("html", "- beside --json", "one of them on stdout")

@@ -1,6 +1,6 @@
 """Convert SentencePiece to the components that `transformers` makes of a `.model`, and back.
 
-Some ids differ from SentencePiece: see docs/conformance.md. `Tokenizer.save` never does this by itself.
+Some ids differ from SentencePiece: see docs/reference/conformance.md. `Tokenizer.save` never converts.
 """
 
 from __future__ import annotations

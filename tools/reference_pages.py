@@ -1,0 +1,181 @@
+"""Write the generated parts of docs/reference/: the index of the Python API and the help of each command.
+
+    python tools/reference_pages.py          # write both pages
+    python tools/reference_pages.py --check  # exit code 1 when a page differs
+
+The index has each public name with the first sentence of its docstring. Text above the line
+`<!-- generated -->` of a page is written by hand and stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import inspect
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType, UnionType
+from typing import get_origin
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "docs" / "reference"
+MARK = "<!-- generated -->\n"
+CLASSES = ("Tokenizer", "Encoding", "Batch", "Counts", "IdMap", "NormalizationRules")
+FIELD = property(doc="A field; the docstring of the class describes it.")
+MODULES = (
+    "piecework",
+    "piecework.spec",
+    "piecework.train",
+    "piecework.vocabulary",
+    "piecework.export",
+    "piecework.analysis",
+    "piecework.errors",
+    "piecework.compat.tiktoken",
+    "piecework.compat.sentencepiece",
+)
+
+
+def main() -> None:
+    """Write or check the pages."""
+    parser = argparse.ArgumentParser(description="Write the generated pages of docs/reference/.")
+    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    check = parser.parse_args().check
+    stale = [name for name, made in PAGES.items() if not is_current(FOLDER / name, made(), check)]
+    if stale:
+        sys.exit(f"out of date: {', '.join(stale)}: run python tools/reference_pages.py")
+
+
+def is_current(page: Path, generated: str, check: bool) -> bool:
+    """Write the generated part of a page, or compare it."""
+    old = page.read_text(encoding="utf-8")
+    new = old[: old.index(MARK) + len(MARK)] + "\n" + generated
+    if not check:
+        page.write_text(new, encoding="utf-8")
+    return not check or old == new
+
+
+def api_index() -> str:
+    """Return the public names of all modules and the members of the main classes, as Markdown."""
+    package = import_module("piecework")
+    sections = [class_section(getattr(package, name)) for name in CLASSES]
+    sections += [module_section(import_module(name)) for name in MODULES]
+    return "\n".join(sections)
+
+
+def class_section(cls: type) -> str:
+    """Return a table of the public attributes and methods of a class."""
+    members = [(name, getattr(cls, name, FIELD)) for name in members_of(cls)]
+    rows = [row(f"{name}{signature(member)}", member) for name, member in members]
+    return table(f"`{cls.__name__}`", cls, rows)
+
+
+def members_of(cls: type) -> Iterable[str]:
+    """Return the public attributes and methods of a class and of its bases, sorted by name."""
+    found = {name for base in cls.__mro__ if base.__module__ != "builtins" for name in vars(base)}
+    if dataclasses.is_dataclass(cls):
+        found |= {field.name for field in dataclasses.fields(cls)}
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+def module_section(module: ModuleType) -> str:
+    """Return a table of the public names of a module."""
+    rows = [
+        row(name, getattr(module, name))
+        for name in sorted(public_names(module), key=str.lower)
+        if not name.startswith("__")
+    ]
+    return table(f"`{module.__name__}`", module, rows)
+
+
+def public_names(module: ModuleType) -> Iterable[str]:
+    """Return the names that a module exports; without `__all__`, the classes that it defines."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    found = inspect.getmembers(module, inspect.isclass)
+    return [name for name, cls in found if cls.__module__ == module.__name__]
+
+
+def table(heading: str, documented: object, rows: Iterable[str]) -> str:
+    """Return a section: heading, first sentence, table."""
+    lines = [
+        f"## {heading}",
+        "",
+        first_sentence(documented),
+        "",
+        "| name | what it is |",
+        "|---|---|",
+    ]
+    return "\n".join([*lines, *rows, ""])
+
+
+def row(name: str, documented: object) -> str:
+    """Return a row of a table."""
+    return f"| `{name}` | {first_sentence(documented).replace('|', chr(92) + '|')} |"
+
+
+def signature(member: object) -> str:
+    """Return the parameters of a method without annotations; nothing for an attribute."""
+    if not callable(member):
+        return ""
+    try:
+        parameters = list(inspect.signature(member).parameters.values())
+    except ValueError:
+        return "(...)"
+    named = [one.replace(annotation=one.empty) for one in parameters if one.name != "self"]
+    return str(inspect.Signature(named)).replace(", /", "").replace("/, ", "")
+
+
+def first_sentence(documented: object) -> str:
+    """Return the first sentence of a docstring as one line; for plain data, its kind."""
+    if isinstance(documented, UnionType) or get_origin(documented):
+        return "A type for annotations."
+    if isinstance(documented, (str, tuple, frozenset, Mapping)):
+        return "A constant."
+    text = " ".join((inspect.getdoc(documented) or "").split("\n\n")[0].split())
+    return re.split(r"(?<=[.?!])\s(?=[A-Z`])", text)[0]
+
+
+def command_help() -> str:
+    """Return the help of the program and of each command, as Markdown."""
+    from piecework.cli.app import VERBS
+
+    return "\n".join(["## piecework", "", *printed_help(), *commands(VERBS)])
+
+
+def commands(names: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of each command."""
+    for name in names:
+        yield f"## piecework {name}"
+        yield ""
+        yield from printed_help(name)
+
+
+def printed_help(*command: str) -> Iterator[str]:
+    """Yield the lines that a command prints for `--help`, in a block."""
+    program = "from piecework.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command, "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
+        env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"},
+    )
+    yield "```text"
+    yield from (line.rstrip() for line in done.stdout.strip().splitlines())
+    yield "```"
+    yield ""
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "python-api.md": api_index,
+    "command-line.md": command_help,
+}
+
+if __name__ == "__main__":
+    main()
