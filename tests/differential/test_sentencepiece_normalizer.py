@@ -151,7 +151,7 @@ def test_training_takes_a_normalizer(flags: dict[str, bool]) -> None:
 
 WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda of: of(), "model_file: found no normalization rules"),
-    (lambda of: of(norm_map=[]), "no rules"),
+    (lambda of: of(norm_map=[]), "no normalization rules"),
     (lambda of: of(rule_name="nope"), "nope"),
     (lambda of: of(rule_tsv="/no/such"), "/no/such"),
     (lambda of: of(model_file="/no/such"), "/no/such"),

@@ -1,13 +1,17 @@
-"""What a tokenizer can be: one frozen dataclass for each variant of each stage.
+"""Specifications: a frozen dataclass for each normalizer, pre-tokenizer, model, post-processor and decoder.
 
-Specifications are plain data: compare them with `==`, print them, write them as JSON in the shape
-that `tokenizer.json` uses. They do nothing until a `Tokenizer` compiles them.
+A specification is plain data. It can be compared with `==`, printed, and written as JSON in the format of
+`tokenizer.json`. `Tokenizer` compiles it.
 
-A component has the name that it has in `tokenizer.json`. Where stages share a name, the stage is part
-of it (`Normalizer`, `PreTokenizer`, `Processing`, `Decoder`: `SequenceNormalizer`,
-`ByteLevelProcessing`), except where it is best known: `Replace` and `Strip` are normalizers,
-`ByteLevel` and `Metaspace` pre-tokenizers, `WordPiece` is a model. `Char` is written as a BPE model
-without merges.
+>>> import piecework as pw
+>>> spec = pw.TokenizerSpec(WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}), pre_tokenizer=Whitespace())
+>>> pw.Tokenizer.from_spec(spec).encode("hugs").tokens
+['hug', '##s']
+
+A component has its name from `tokenizer.json`. If several stages use one name, the stage is appended:
+`SequenceNormalizer`, `BertPreTokenizer`, `ByteLevelProcessing`, `StripDecoder`. The most common use keeps
+the short name: `Replace` and `Strip` are normalizers, `ByteLevel` and `Metaspace` are pre-tokenizers, and
+`WordPiece` is a model. `Char` is written as a BPE model without merges.
 """
 
 from piecework.spec.added_tokens import AddedToken

@@ -1,4 +1,4 @@
-"""Added tokens: entries that are found in the text before any other stage sees it."""
+"""Added tokens are matched in the text before the other stages run."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class AddedToken:
-    """A token matched whole in the raw text, such as `[MASK]`.
+    """A token that is matched as a whole in the text, such as `[MASK]`.
 
-    `single_word` refuses a match inside a word; `lstrip` and `rstrip` swallow the whitespace on that
-    side; `normalized` matches in normalized text. A `special` token is skipped by `decode`. The id -1
-    stands for one that `Tokenizer.with_added_tokens` is to give.
+    >>> import piecework as pw
+    >>> mask = AddedToken("[MASK]", id=2, lstrip=True)
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}), added_tokens=[mask])
+    >>> tok.encode("a [MASK]").ids
+    [1, 2]
+
+    `single_word` rejects a match inside a word. `lstrip` and `rstrip` include the whitespace on that side
+    in the match. `normalized` matches in the normalized text. `decode` skips a `special` token by default.
+    The id -1 makes `Tokenizer.with_added_tokens` choose an id.
     """
 
     content: str

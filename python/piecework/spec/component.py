@@ -1,4 +1,4 @@
-"""What all components of a pipeline share: their `tokenizer.json` object is their fields by name."""
+"""The base class of components; by default, the `tokenizer.json` object has the fields by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Self = TypeVar("Self", bound="Component")
 
 @dataclass(frozen=True)
 class Component:
-    """A stage, or a part of one, whose name in `tokenizer.json` is `KIND`."""
+    """A stage, or a member of a sequence stage; `KIND` is its name in `tokenizer.json`."""
 
     KIND: ClassVar[str]
 
@@ -29,20 +29,22 @@ class Component:
         return cls(**{field.name: value[field.name] for field in fields(cls)})
 
 
-def json_value(part: Any) -> Any:
-    """Return the object of a part of a specification; what is none is left for the reader to refuse."""
-    return part.to_json() if hasattr(part, "to_json") else part
+def json_value(component: Any) -> Any:
+    """Return the JSON object of a component; return other values unchanged, which the core rejects."""
+    return component.to_json() if hasattr(component, "to_json") else component
 
 
 def refuse_value(value: object) -> NoReturn:
-    """Refuse a value that no `tokenizer.json` can hold."""
-    raise InputTypeError("spec", type(value).__name__, "components, strings, numbers and the like")
+    """Raise for a value that JSON cannot represent."""
+    raise InputTypeError(
+        "spec", type(value).__name__, "components, strings, numbers, booleans and None"
+    )
 
 
 def component_from_json(
     kinds: Mapping[str, type[Self]], value: Mapping[str, Any], place: str
 ) -> Self:
-    """Read an object whose `type` is one of `kinds`; `place` is what errors call it."""
+    """Read an object whose `type` is one of `kinds`; `place` names the field in errors."""
     kind = value["type"]
     if kind not in kinds:
         raise FormatError(f"{place}.type", repr(kind), f"one of {', '.join(kinds)}")

@@ -1,7 +1,7 @@
-"""Custom stages: Python functions as normalizer or pre-tokenizer, kept and pickled by reference.
+"""Custom stages: Python functions as normalizer or pre-tokenizer, pickled by reference.
 
-Text cannot hold a function: functions go to the core beside it, in the order of the document, and
-`loads_with_functions` puts them back where the core has written their names.
+JSON cannot represent a function. The core receives the functions separately, in the order of the
+document, and writes only their names. `loads_with_functions` inserts the functions again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Stage = TypeVar("Stage", bound="CustomStage")
 
 @dataclass(frozen=True, init=False, repr=False)
 class CustomStage(Component):
-    """A stage that calls a function; `name` is what messages call it."""
+    """A stage that calls a function; `name` identifies it in messages."""
 
     KIND: ClassVar[str] = "Custom"
 
@@ -34,21 +34,23 @@ class CustomStage(Component):
 
     def __init__(self, function: Callable[[str], Any], name: str | None = None) -> None:
         if not callable(function):
-            raise InputTypeError("function", type(function).__name__, "a function of a text")
+            raise InputTypeError(
+                "function", type(function).__name__, "a function with one str argument"
+            )
         if name is not None and not isinstance(name, str):
             raise InputTypeError("name", type(name).__name__, "str")
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "name", name_of(function) if name is None else name)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that describes it; unlike that of other components no file can hold it."""
+        """Return a JSON object with the name; it cannot be saved to a file."""
         return {"type": self.KIND, "name": self.name}
 
     @classmethod
     def from_json(cls: type[Stage], value: Mapping[str, Any]) -> Stage:
-        """Make the stage of a description and the function that `loads_with_functions` put there."""
+        """Read an object into which `loads_with_functions` has inserted the function."""
         if "function" not in value:
-            expected = "a component of tokenizer.json: files do not hold functions"
+            expected = "a component of tokenizer.json: a file cannot contain functions"
             raise FormatError("type", repr(cls.KIND), expected)
         return cls(value["function"], value["name"])
 
@@ -66,55 +68,56 @@ class CustomStage(Component):
         try:
             pickle.dumps(self.function)
         except Exception as error:
-            expected = "one that can be imported by name, such as a function of a module"
+            expected = "a function that can be imported by name, such as one defined in a module"
             raise StageError(repr(self), "a function that cannot be pickled", expected) from error
         return type(self), (self.function, self.name)
 
 
 class CustomNormalizer(CustomStage):
-    """Normalize by a function: text in, new text out.
+    """Normalize with a Python function.
 
     >>> CustomNormalizer(str.lower)
     CustomNormalizer('builtins:str.lower')
 
-    `function` is called with a text and returns `str`, or `(str, spans)` when it knows which characters
-    of its input became which: a rising (start, end) in characters for each character it returns. Without
-    spans both texts are compared, so that offsets still point into the original; what cannot be matched
-    has the offsets of the whole stretch. It must not depend on anything but the text.
+    `function` takes a text and returns `str`, or `(str, spans)`. `spans` has an ascending (start, end) in
+    characters of the input for each character of the result. Without spans, the core aligns the two texts
+    to compute offsets. A section that it cannot align has the offsets of the whole section. The result must
+    depend on the text only.
 
-    `name` is what errors and `repr` call it, "module:qualname" of the function by default. Tokenizers
-    with it compare, copy and pickle by reference, and cannot be saved to a file.
+    `name` identifies the stage in errors and in `repr`; the default is "module:qualname" of the function.
+    A tokenizer with a custom stage compares, copies and pickles the function by reference, and cannot be
+    saved to a file.
     """
 
 
 class CustomPreTokenizer(CustomStage):
-    """Split by a function: text in, words or their spans out.
+    """Split with a Python function.
 
     >>> CustomPreTokenizer(str.split, name="spaces")
     CustomPreTokenizer('spaces')
 
-    `function` is called with a text, after another pre-tokenizer with each of its pieces, and returns
-    either words that stand in the text, in order, or their (start, end) in characters, which do not
-    overlap. What lies between is dropped. A word is taken where it stands first after the one before;
-    spans leave no doubt. It must not depend on anything but the text.
+    `function` takes a text, or each word of the pre-tokenizer before it in a sequence. It returns words of
+    the text in order, or their (start, end) in characters without overlap. Text between the words is
+    dropped. A word is located at its first occurrence after the word before, so spans are safer. The result
+    must depend on the text only.
 
-    `name` and what follows from holding a function are those of `CustomNormalizer`.
+    `name`, comparison and pickling are as for `CustomNormalizer`.
     """
 
 
 @dataclass(frozen=True)
 class MissingFunction:
-    """Stands for a function of which only the name is known, as in a file of counts."""
+    """A placeholder for a function that is known by name only, as in a counts file."""
 
     name: str
 
     def __call__(self, text: str) -> Any:
-        """Refuse: there is nothing to call."""
-        raise StageError(self.name, "its name alone", "the function")
+        """Raise `StageError`."""
+        raise StageError(self.name, "only the name of the function", "the function itself")
 
 
 def name_of(function: Callable[[str], Any]) -> str:
-    """Return "module:qualname" of a function, of what a partial calls, or of the class of an object.
+    """Return "module:qualname" of a function, of the function of a partial, or of the class of an object.
 
     >>> name_of(str.split), name_of(partial(str.split, sep="-"))
     ('builtins:str.split', 'builtins:str.split')
@@ -129,7 +132,7 @@ def name_of(function: Callable[[str], Any]) -> str:
 def custom_stages(
     stage: Component | None, place: str, members: str
 ) -> Iterator[tuple[str, CustomStage]]:
-    """Give the custom stages in a component, each with its place; `members` is the field of sequences."""
+    """Yield the custom stages in a component with their places; `members` is the field of sequences."""
     if isinstance(stage, CustomStage):
         yield place, stage
     for at, member in enumerate(getattr(stage, members, ())):
@@ -139,7 +142,7 @@ def custom_stages(
 def custom_stages_of(
     normalizer: Component | None, pre_tokenizer: Component | None
 ) -> list[tuple[str, CustomStage]]:
-    """Return the custom stages of both, each with its place in the document."""
+    """Return the custom stages of both components with their places in the document."""
     return [
         *custom_stages(normalizer, "normalizer", "normalizers"),
         *custom_stages(pre_tokenizer, "pre_tokenizer", "pretokenizers"),
@@ -151,18 +154,18 @@ def functions_of(
 ) -> list[Callable[[str], Any]]:
     """Return the functions of the custom stages, in the order of the document.
 
-    Raises `StageError` for one of which only the name is known.
+    Raises `StageError` for a function that is known by name only.
     """
     stages = custom_stages_of(normalizer, pre_tokenizer)
     for place, stage in stages:
         if isinstance(stage.function, MissingFunction):
-            expected = "the function: counts files keep names only, so make the stage again"
+            expected = "a stage with its function: a counts file has only the name, so create the stage again"
             raise StageError(place, f"the name {stage.name!r} without its function", expected)
     return [stage.function for _, stage in stages]
 
 
 def loads_with_functions(text: str, function_named: Callable[[str], Callable[[str], Any]]) -> Any:
-    """Parse JSON text and put the function of each custom stage into the object that describes it."""
+    """Parse JSON text and insert the function of each custom stage into its object."""
 
     def with_function(value: dict[str, Any]) -> dict[str, Any]:
         is_custom = value.get("type") == CustomStage.KIND and "name" in value
@@ -172,11 +175,11 @@ def loads_with_functions(text: str, function_named: Callable[[str], Callable[[st
 
 
 def refuse_custom_stages(normalizer: Component | None, pre_tokenizer: Component | None) -> None:
-    """Raise `StageError`, naming the place, for what cannot be written to a file."""
+    """Raise `StageError` with the place of a custom stage, which cannot be written to a file."""
     for place, stage in custom_stages_of(normalizer, pre_tokenizer):
         method = f"with_{place.partition('.')[0]}"
         expected = (
-            f"components that a file can hold: save what {method}(None) gives, "
-            f"and use {method} again after loading"
+            f"components that a file can contain: save the tokenizer of {method}(None), "
+            f"and call {method} again after loading"
         )
         raise StageError(place, f"the function {stage.name!r}", expected)

@@ -1,4 +1,4 @@
-"""Decoders: tokens in, text out."""
+"""Decoders turn tokens into text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from piecework.spec.sentencepiece import SentencePieceDecoder
 
 @dataclass(frozen=True)
 class WordPieceDecoder(Component):
-    """Join tokens with spaces, glue continuations, and tidy punctuation when `cleanup` is set."""
+    """Join words with spaces and append continuation tokens; `cleanup` removes spaces before punctuation.
+
+    >>> import piecework as pw
+    >>> vocab = {"[UNK]": 0, "hug": 1, "##s": 2, ".": 3}
+    >>> pw.Tokenizer(pw.spec.WordLevel(vocab), decoder=WordPieceDecoder()).decode([1, 2, 3])
+    'hugs.'
+    """
 
     KIND: ClassVar[str] = "WordPiece"
 
@@ -23,7 +29,13 @@ class WordPieceDecoder(Component):
 
 @dataclass(frozen=True)
 class ByteLevelDecoder(Component):
-    """Turn printable characters back into the bytes they stand for; the settings have no effect."""
+    """Decode byte-level characters to bytes; the settings have no effect.
+
+    >>> import piecework as pw
+    >>> vocab = {"[UNK]": 0, "hug": 1, "Ġcaf": 2, "Ã©": 3}
+    >>> pw.Tokenizer(pw.spec.WordLevel(vocab), decoder=ByteLevelDecoder()).decode([1, 2, 3])
+    'hug café'
+    """
 
     KIND: ClassVar[str] = "ByteLevel"
 
@@ -34,14 +46,27 @@ class ByteLevelDecoder(Component):
 
 @dataclass(frozen=True)
 class ByteFallback(Component):
-    """Turn byte entries such as `<0x0A>` back into bytes; bytes that are no text become U+FFFD."""
+    """Decode byte tokens such as `<0x41>`; invalid UTF-8 becomes U+FFFD.
+
+    >>> import piecework as pw
+    >>> vocab = {"[UNK]": 0, "hug": 1, "<0x41>": 2}
+    >>> decoder = SequenceDecoder((ByteFallback(), Fuse()))
+    >>> pw.Tokenizer(pw.spec.WordLevel(vocab), decoder=decoder).decode([1, 2])
+    'hugA'
+    """
 
     KIND: ClassVar[str] = "ByteFallback"
 
 
 @dataclass(frozen=True)
 class BPEDecoder(Component):
-    """Turn the mark at the end of words into a space."""
+    """Replace the end-of-word suffix by a space.
+
+    >>> import piecework as pw
+    >>> vocab = {"[UNK]": 0, "hug": 1, "s</w>": 2, "bug</w>": 3}
+    >>> pw.Tokenizer(pw.spec.WordLevel(vocab), decoder=BPEDecoder()).decode([1, 2, 3])
+    'hugs bug'
+    """
 
     KIND: ClassVar[str] = "BPEDecoder"
 
@@ -50,7 +75,13 @@ class BPEDecoder(Component):
 
 @dataclass(frozen=True)
 class MetaspaceDecoder(Component):
-    """Turn space marks back into spaces, and drop the one that was put before the text."""
+    """Replace metaspaces by spaces, and drop the one that was prepended to the text.
+
+    >>> import piecework as pw
+    >>> vocab = {"[UNK]": 0, "▁hug": 1, "s": 2, "▁bug": 3}
+    >>> pw.Tokenizer(pw.spec.WordLevel(vocab), decoder=MetaspaceDecoder()).decode([1, 2, 3])
+    'hugs bug'
+    """
 
     KIND: ClassVar[str] = "Metaspace"
 
@@ -61,7 +92,12 @@ class MetaspaceDecoder(Component):
 
 @dataclass(frozen=True)
 class CTC(Component):
-    """Drop repetitions and blanks of a connectionist temporal classification.
+    """Drop the repetitions and blanks of a connectionist temporal classification.
+
+    >>> import piecework as pw
+    >>> vocab = {"<pad>": 0, "a": 1, "b": 2}
+    >>> pw.Tokenizer(pw.spec.WordLevel(vocab, unk_token="<pad>"), decoder=CTC()).decode([1, 1, 0, 1, 2])
+    'aab'
 
     Source: Graves et al. 2006, section 3.1.
     """
@@ -75,21 +111,34 @@ class CTC(Component):
 
 @dataclass(frozen=True)
 class ReplaceDecoder(Replacing):
-    """Replace every match of a text or a `Regex` in every token by `content`."""
+    """Replace each match of a string or a `Regex` in each token by `content`.
 
-    pattern: Pattern  # declared again: annotations resolve in the module of the class
+    >>> import piecework as pw
+    >>> vocab = {"[UNK]": 0, "hug": 1, "_bug": 2}
+    >>> decoder = SequenceDecoder((ReplaceDecoder("_", " "), Fuse()))
+    >>> pw.Tokenizer(pw.spec.WordLevel(vocab), decoder=decoder).decode([1, 2])
+    'hug bug'
+    """
+
+    pattern: Pattern  # repeated, because annotations are resolved in the module of the class
 
 
 @dataclass(frozen=True)
 class Fuse(Component):
-    """Join tokens with nothing between them."""
+    """Concatenate the tokens.
+
+    >>> import piecework as pw
+    >>> vocab = {"[UNK]": 0, "hug": 1, "s": 2}
+    >>> pw.Tokenizer(pw.spec.WordLevel(vocab), decoder=Fuse()).decode([1, 2])
+    'hugs'
+    """
 
     KIND: ClassVar[str] = "Fuse"
 
 
 @dataclass(frozen=True)
 class StripDecoder(Component):
-    """Remove the character `content` from the ends of every token, so many times at most.
+    """Remove up to `start` and `stop` repetitions of `content` from the two ends of each token.
 
     >>> StripDecoder(" ", start=1).to_json()
     {'type': 'Strip', 'content': ' ', 'start': 1, 'stop': 0}
@@ -104,7 +153,7 @@ class StripDecoder(Component):
 
 @dataclass(frozen=True)
 class SequenceDecoder(Component):
-    """Decode by one after the other.
+    """Apply several decoders in order.
 
     >>> SequenceDecoder((ReplaceDecoder("▁", " "), ByteFallback(), Fuse()))
     SequenceDecoder(decoders=(ReplaceDecoder(pattern='▁', content=' '), ByteFallback(), Fuse()))
@@ -155,12 +204,12 @@ _KINDS: dict[str, type[Decoder]] = {
     )
 }
 
-# What a character model is decoded by.
+# The decoder of a character model.
 CharDecoder = Fuse
 
 
 def decoder_from_json(value: Mapping[str, Any] | None) -> Decoder | None:
-    """Read the `decoder` object of a `tokenizer.json`; without one, tokens are joined by spaces."""
+    """Read the `decoder` object of a `tokenizer.json`; None means that spaces join the tokens."""
     return None if value is None else _decoder_from_json(value)
 
 

@@ -1,7 +1,7 @@
-"""The encodings of OpenAI's models by name: which rank file, pattern and special tokens each has.
+"""The encodings of OpenAI models by name: rank file, pattern and special tokens of each.
 
-Facts as tiktoken 0.14 publishes them (`tiktoken_ext.openai_public`). The files themselves are not part
-of this package.
+The definitions are those of tiktoken 0.14 (`tiktoken_ext.openai_public`). The rank files are not part of
+this package.
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ _HOME = "https://openaipublic.blob.core.windows.net/encodings/"
 
 @dataclass(frozen=True)
 class NamedEncoding:
-    """An encoding: its rank file by name and SHA-256, its pattern by name, its special tokens.
+    """A published encoding: rank file (name and SHA-256), name of the pattern, special tokens.
 
-    `n_vocab` is the number of ids where the publisher states it. `url` is where the file is published,
-    and what names it in the cache of tiktoken.
+    >>> encoding = named_encoding("cl100k_base")
+    >>> encoding.rank_file, encoding.special_tokens["<|endoftext|>"]
+    ('cl100k_base.tiktoken', 100257)
+
+    `n_vocab` is the number of ids, None if the publisher does not state it.
     """
 
     name: str
@@ -33,7 +36,7 @@ class NamedEncoding:
 
     @property
     def url(self) -> str:
-        """Where the rank file is published."""
+        """The address of the rank file; its SHA-1 names the file in the cache of tiktoken."""
         return _HOME + self.rank_file
 
 
@@ -64,9 +67,9 @@ _HARMONY = {
 
 
 def _harmony_tokens() -> dict[str, int]:
-    """Return the special tokens of o200k_harmony; the ids in between are reserved ones.
+    """Return the special tokens of o200k_harmony; the ids between them are reserved tokens.
 
-    An id has one name here: 200018 is the end of the prompt, and not also `<|reserved_200018|>`.
+    Each id has one name: 200018 is `<|endofprompt|>`, without the alias `<|reserved_200018|>`.
     """
     named = set(_HARMONY.values())
     reserved = {f"<|reserved_{id}|>": id for id in range(200000, 201088) if id not in named}
@@ -105,7 +108,7 @@ ENCODINGS: Final[Mapping[str, NamedEncoding]] = MappingProxyType(
 
 
 def named_encoding(name: str) -> NamedEncoding:
-    """Return the encoding of that name.
+    """Return an encoding by name.
 
     >>> named_encoding("cl100k_base").pattern
     'cl100k'

@@ -1,4 +1,4 @@
-"""Models: words in, vocabulary entries out. Each has its vocabulary as token -> id in `vocab`."""
+"""Models segment words into vocabulary entries. `vocab` maps each token to its id."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from piecework.spec.sentencepiece import SentencePiece
 
 
 def entries(vocab: Mapping[str, int]) -> dict[str, int]:
-    """Return a vocabulary as the object of a `tokenizer.json`."""
+    """Return a vocabulary as a JSON object."""
     if not isinstance(vocab, Mapping):
         raise InputTypeError("vocab", type(vocab).__name__, "a mapping of tokens to ids")
     return dict(vocab)
@@ -20,11 +20,16 @@ def entries(vocab: Mapping[str, int]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class WordPiece(Component):
-    """Cut each word into the longest vocabulary entries from the left, marked `##` inside a word.
+    """WordPiece: segment each word by greedy longest match from the left.
 
-    `unk="word"` turns a word that cannot be cut whole into one unknown token (BERT's rule);
-    `unk="char"` does so for the unmatched character alone. `segmentation="shortest"` takes the
-    fewest pieces instead of the greedy ones, by dynamic programming. Lengths are in characters.
+    >>> import piecework as pw
+    >>> pw.Tokenizer(WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})).encode("hugs").tokens
+    ['hug', '##s']
+
+    Tokens inside a word have the prefix `##`. With `unk="word"`, a word without a segmentation becomes one
+    unknown token (the rule of BERT). With `unk="char"`, only the unmatched character does.
+    `segmentation="shortest"` finds the segmentation with the fewest tokens, by dynamic programming. Words
+    of more than `max_input_chars_per_word` characters become one unknown token.
 
     Source: Song et al. 2021, "Fast WordPiece Tokenization", section 3 (LinMaxMatch).
     """
@@ -39,7 +44,7 @@ class WordPiece(Component):
     segmentation: Literal["greedy", "shortest"] = "greedy"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object; `unk` and `segmentation` appear when not the default."""
+        """Return the `tokenizer.json` object; default values of `unk` and `segmentation` are omitted."""
         value: dict[str, Any] = {
             "type": self.KIND,
             "unk_token": self.unk_token,
@@ -61,9 +66,12 @@ class WordPiece(Component):
 
 @dataclass(frozen=True)
 class WordLevel(Component):
-    """Look each word up whole: one id a word, the unknown token for the rest.
+    """Map each word to its id; words outside the vocabulary become the unknown token.
 
-    Its name in `tokenizer.json` is WordLevel.
+    >>> import piecework as pw
+    >>> model = WordLevel({"[UNK]": 0, "hug": 1})
+    >>> pw.Tokenizer(model, pre_tokenizer=pw.spec.Whitespace()).encode("hug hugs").ids
+    [1, 0]
     """
 
     KIND: ClassVar[str] = "WordLevel"
@@ -78,16 +86,19 @@ class WordLevel(Component):
 
 @dataclass(frozen=True)
 class BPE(Component):
-    """Join characters by ranked merges, the first of `merges` first.
+    """Byte-pair encoding: merge adjacent symbols, in the order of `merges`.
+
+    >>> import piecework as pw
+    >>> pw.Tokenizer(BPE({"h": 0, "u": 1, "hu": 2}, (("h", "u"),))).encode("huh").tokens
+    ['hu', 'h']
 
     >>> BPE({"h": 0, "u": 1, "hu": 2}, [("h", "u")]).to_json()["merges"]
     [['h', 'u']]
 
-    `dropout` leaves out that share of merges at random whenever text is encoded, unless `Sampling`
-    says otherwise. `ignore_merges`
-    takes a word that is an entry as it is, whatever the merges make of it. `byte_fallback` spells
-    unknown characters by byte entries such as `<0x0A>`; without, `fuse_unk` makes neighbouring ones
-    one token.
+    `dropout` is the probability to skip a merge, in every call of `encode` without `sampling`.
+    `ignore_merges` maps a word in the vocabulary to its token without applying merges. `byte_fallback`
+    replaces unknown characters by byte tokens such as `<0x0A>`. Without it, `fuse_unk` combines adjacent
+    unknown characters into one token.
 
     Source: Sennrich et al. 2016, section 3.2.
     """
@@ -120,9 +131,13 @@ class BPE(Component):
 
 @dataclass(frozen=True)
 class Char(Component):
-    """Make every character a token; characters outside the vocabulary become the unknown token.
+    """Map each character to a token; characters outside the vocabulary become the unknown token.
 
-    In `tokenizer.json` this is a BPE model without merges, which every reader understands.
+    >>> import piecework as pw
+    >>> pw.Tokenizer(Char({"[UNK]": 0, "a": 1})).encode("ab").tokens
+    ['a', '[UNK]']
+
+    In a `tokenizer.json` it is a BPE model without merges.
     """
 
     KIND: ClassVar[str] = "BPE"
@@ -137,12 +152,13 @@ class Char(Component):
 
 @dataclass(frozen=True)
 class Unigram(Component):
-    """Take the likeliest segmentation; `pieces` are entries with their log probabilities.
+    """Unigram: find the segmentation with the highest probability (Viterbi).
 
     >>> Unigram((("<unk>", 0.0), ("hug", -2.5)), unk_id=0).vocab
     {'<unk>': 0, 'hug': 1}
 
-    An entry's id is its place. `byte_fallback` spells unknown characters by byte entries.
+    `pieces` are pairs of a token and its log probability; the index is the id. `byte_fallback` replaces
+    unknown characters by byte tokens such as `<0x0A>`.
 
     Source: Kudo 2018, section 3.2.
     """
@@ -155,12 +171,12 @@ class Unigram(Component):
 
     @property
     def vocab(self) -> dict[str, int]:
-        """The entries as token -> id."""
-        return {token: place for place, (token, _) in enumerate(self.pieces)}
+        """Token -> id."""
+        return {token: id for id, (token, _) in enumerate(self.pieces)}
 
     @property
     def unk_token(self) -> str | None:
-        """The entry for what cannot be segmented."""
+        """The unknown token."""
         return None if self.unk_id is None else self.pieces[self.unk_id][0]
 
     def to_json(self) -> dict[str, Any]:
@@ -187,9 +203,9 @@ _KINDS: dict[str, type[WordPiece | WordLevel | BPE | Unigram | SentencePiece]] =
 
 
 def model_from_json(value: Mapping[str, Any]) -> Model:
-    """Read the `model` object of a `tokenizer.json` that the core has already checked.
+    """Read the `model` object of a `tokenizer.json`, which the core has validated.
 
-    A BPE model without merges that asks for nothing special is a `Char` model.
+    A BPE model without merges and without other settings is read as a `Char` model.
     """
     model = component_from_json(_KINDS, value, "model")
     if isinstance(model, BPE) and model.unk_token is not None:

@@ -1,8 +1,8 @@
 r"""The split patterns of well-known byte-level models, by name.
 
-Data alone: each name stands for the regular expressions that cut a text one after the other, in the
-syntax of `tokenizer.json`, as the models' owners publish them. Where two texts of the same pattern are
-in use, it is the one that means the same to every engine (no `$`, no possessive repetition).
+Each name maps to the regular expressions that split a text in turn, in the syntax of `tokenizer.json`.
+They are the patterns that the owners of the models publish. If two equivalent forms are in use, it is the
+one that every regex engine reads alike: without `$` and without possessive repetition.
 
 Sources: Radford et al. 2019 (GPT-2), reference code; the encodings of tiktoken (cl100k, o200k); the
 tokenizer files of Llama 3, Qwen 2 to 3.5, DeepSeek V3, BLOOM and Mistral Nemo (tekken).
@@ -41,7 +41,7 @@ _MARKS_AND_SLASHES = r" ?[^\s\p{L}\p{N}]+[\r\n/]*"
 
 
 def _cased(ending: str, digits: str) -> str:
-    """Return the pattern of o200k and tekken, which keep capitals at the beginning of a word."""
+    """Return the pattern of o200k and tekken, which split words before capitals."""
     before = r"[^\r\n\p{L}\p{N}]?"
     words = (f"{before}{_UPPER}*{_LOWER}+{ending}", f"{before}{_UPPER}+{_LOWER}*{ending}")
     return "|".join((*words, digits, _MARKS_AND_SLASHES, _SPACES))
@@ -75,15 +75,15 @@ NAMED_PATTERNS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def named_pre_tokenizer(name: str) -> PreTokenizer:
-    r"""Return the byte-level pre-tokenizer with the pattern of that name.
+    r"""Return the byte-level pre-tokenizer of a named pattern.
 
     >>> named_pre_tokenizer("gpt2")
     ByteLevel(add_prefix_space=False, trim_offsets=True, use_regex=True)
     >>> named_pre_tokenizer("cl100k").pretokenizers[1]
     ByteLevel(add_prefix_space=False, trim_offsets=True, use_regex=False)
 
-    Every name is one of `NAMED_PATTERNS`. Qwen's models normalize to NFC beforehand, which is no part
-    of the pattern. Raises `ArgumentError` for an unknown name.
+    `NAMED_PATTERNS` has the names. The Qwen models also normalize to NFC, which the pattern does not
+    include. Raises `ArgumentError` for an unknown name.
     """
     if name not in NAMED_PATTERNS:
         raise ArgumentError("pattern", repr(name), f"one of {', '.join(NAMED_PATTERNS)}")
@@ -93,7 +93,7 @@ def named_pre_tokenizer(name: str) -> PreTokenizer:
 
 
 def split_bytes(patterns: tuple[str, ...]) -> PreTokenizer:
-    r"""Return the pre-tokenizer that splits by these patterns in turn, then writes bytes as characters.
+    r"""Return a pre-tokenizer that splits with each pattern in turn, then maps bytes to characters.
 
     >>> len(split_bytes((r"\p{N}", r"\s+")).pretokenizers)
     3

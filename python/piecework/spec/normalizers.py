@@ -1,4 +1,4 @@
-"""Normalizers: text in, cleaned text out."""
+"""Normalizers map a text to its normalized form."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ from piecework.spec.sentencepiece import SentencePieceNormalizer
 
 @dataclass(frozen=True)
 class BertNormalizer(Component):
-    """Clean, space out CJK ideographs, strip accents and lowercase, in this order, as BERT does.
+    """Normalize as BERT does: clean text, put spaces around CJK ideographs, strip accents, lowercase.
 
-    >>> BertNormalizer(lowercase=False).to_json()["strip_accents"] is None
-    True
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=BertNormalizer())
+    >>> tok.normalize("Größe 水")
+    'große  水 '
 
-    `strip_accents=None` follows `lowercase`. Source: BERT's BasicTokenizer (Devlin et al. 2019,
-    reference code), with the character classes of `tokenizers` 0.23.
+    `clean_text` drops control characters and replaces whitespace by spaces. `strip_accents=None` means the
+    value of `lowercase`.
+
+    Source: BasicTokenizer of BERT (Devlin et al. 2019, reference code), with the character classes of
+    `tokenizers` 0.23.
     """
 
     KIND: ClassVar[str] = "BertNormalizer"
@@ -34,42 +39,72 @@ class BertNormalizer(Component):
 
 @dataclass(frozen=True)
 class NFC(Component):
-    """Compose characters canonically: e and a combining acute become é (Unicode Annex 15)."""
+    """Normalization form C: e and a combining acute become é (Unicode Annex 15).
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=NFC())
+    >>> tok.normalize("e\\u0301")
+    'é'
+    """
 
     KIND: ClassVar[str] = "NFC"
 
 
 @dataclass(frozen=True)
 class NFD(Component):
-    """Decompose characters canonically: é becomes e and a combining acute (Unicode Annex 15)."""
+    """Normalization form D: é becomes e and a combining acute (Unicode Annex 15).
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=NFD())
+    >>> len("é"), len(tok.normalize("é"))
+    (1, 2)
+    """
 
     KIND: ClassVar[str] = "NFD"
 
 
 @dataclass(frozen=True)
 class NFKC(Component):
-    """Decompose for compatibility and compose: ﬁ becomes fi, ½ becomes 1⁄2 (Unicode Annex 15)."""
+    """Normalization form KC: ﬁ becomes fi, ½ becomes 1⁄2 (Unicode Annex 15).
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=NFKC())
+    >>> tok.normalize("ﬁ ½")
+    'fi 1⁄2'
+    """
 
     KIND: ClassVar[str] = "NFKC"
 
 
 @dataclass(frozen=True)
 class NFKD(Component):
-    """Decompose for compatibility: ﬁ becomes fi, é becomes two characters (Unicode Annex 15)."""
+    """Normalization form KD: ﬁ becomes fi, é becomes e and a combining acute (Unicode Annex 15).
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=NFKD())
+    >>> tok.normalize("ﬁ")
+    'fi'
+    """
 
     KIND: ClassVar[str] = "NFKD"
 
 
 @dataclass(frozen=True)
 class Lowercase(Component):
-    """Lowercase every character by itself: Σ becomes σ even at the end of a word."""
+    """Lowercase each character independently: Σ becomes σ also at the end of a word.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=Lowercase())
+    >>> tok.normalize("ΟΔΟΣ")
+    'οδοσ'
+    """
 
     KIND: ClassVar[str] = "Lowercase"
 
 
 @dataclass(frozen=True)
 class Strip(Component):
-    """Remove whitespace at the beginning and at the end.
+    """Remove whitespace at the beginning and the end of the text.
 
     >>> Strip(right=False).to_json()
     {'type': 'Strip', 'strip_left': True, 'strip_right': False}
@@ -92,25 +127,37 @@ class Strip(Component):
 
 @dataclass(frozen=True)
 class StripAccents(Component):
-    """Remove combining marks; composed characters keep theirs, so put `NFD` before it."""
+    """Remove combining marks; use it after `NFD`, because composed characters are kept.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=SequenceNormalizer((NFD(), StripAccents())))
+    >>> tok.normalize("é")
+    'e'
+    """
 
     KIND: ClassVar[str] = "StripAccents"
 
 
 @dataclass(frozen=True)
 class Replace(Replacing):
-    """Replace every match of a text or a `Regex` by `content`.
+    """Replace each match of a string or a `Regex` by `content`.
 
     >>> Replace(" ", "▁").to_json()["pattern"]
     {'String': ' '}
     """
 
-    pattern: Pattern  # declared again: annotations resolve in the module of the class
+    pattern: Pattern  # repeated, because annotations are resolved in the module of the class
 
 
 @dataclass(frozen=True)
 class Prepend(Component):
-    """Put text before a text that is not empty."""
+    """Prepend a string to a text that is not empty.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=Prepend("▁"))
+    >>> tok.normalize("hug")
+    '▁hug'
+    """
 
     KIND: ClassVar[str] = "Prepend"
 
@@ -119,14 +166,20 @@ class Prepend(Component):
 
 @dataclass(frozen=True)
 class Nmt(Component):
-    """Remove control characters and make other spaces plain ones, as SentencePiece's `nmt` rules do."""
+    """Remove control characters and replace whitespace by spaces, as the `nmt` rules of SentencePiece do.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=Nmt())
+    >>> tok.normalize("a\\tb\\u200bc")
+    'a b c'
+    """
 
     KIND: ClassVar[str] = "Nmt"
 
 
 @dataclass(frozen=True)
 class Precompiled(Component):
-    """Replace by the compiled rules of a SentencePiece model, its `precompiled_charsmap`.
+    """Apply the compiled rules of a SentencePiece model, its `precompiled_charsmap`.
 
     >>> Precompiled(b"rules")
     Precompiled()
@@ -137,7 +190,7 @@ class Precompiled(Component):
     charsmap: bytes = field(repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object; the rules are in base64 there."""
+        """Return the `tokenizer.json` object, with the rules in base64."""
         charsmap = base64.b64encode(self.charsmap).decode("ascii")
         return {"type": self.KIND, "precompiled_charsmap": charsmap}
 
@@ -149,14 +202,20 @@ class Precompiled(Component):
 
 @dataclass(frozen=True)
 class ByteLevelNormalizer(Component):
-    """Write every byte of the text as a printable character, as GPT-2 does."""
+    """Write each byte of the text as a printable character, as GPT-2 does.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=ByteLevelNormalizer())
+    >>> tok.normalize(" é")
+    'ĠÃ©'
+    """
 
     KIND: ClassVar[str] = "ByteLevel"
 
 
 @dataclass(frozen=True)
 class SequenceNormalizer(Component):
-    """Normalize by one after the other.
+    """Apply several normalizers in order.
 
     >>> SequenceNormalizer((NFD(), StripAccents(), Lowercase()))
     SequenceNormalizer(normalizers=(NFD(), StripAccents(), Lowercase()))

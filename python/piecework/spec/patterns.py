@@ -1,4 +1,4 @@
-"""What components search for, and where what they find goes."""
+"""Patterns that components search for, and what they do with the matches."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ Self = TypeVar("Self", bound="Replacing")
 
 @dataclass(frozen=True)
 class Regex:
-    r"""A regular expression where a component would otherwise search for a text as it stands.
+    r"""A regular expression, where a plain `str` would be searched for literally.
 
     >>> from piecework.spec import Replace
     >>> Replace(Regex(r"\s+"), " ").to_json()["pattern"]
     {'Regex': '\\s+'}
 
-    Look-around and back-references work; a search that takes too many steps is an error.
+    The syntax is that of Oniguruma, with look-around and back-references. A search that exceeds the step
+    limit raises an error.
     """
 
     pattern: str
@@ -45,19 +46,19 @@ def pattern_from_json(value: Mapping[str, str]) -> Pattern:
 
 
 def behavior_to_json(behavior: Behavior) -> str:
-    """Return the name that a behaviour has in a `tokenizer.json`."""
+    """Return the name of a behavior in a `tokenizer.json`."""
     return "".join(word.capitalize() for word in behavior.split("_"))
 
 
 def behavior_from_json(name: str) -> Behavior:
-    """Read the name of a behaviour in a `tokenizer.json`."""
+    """Read the name of a behavior in a `tokenizer.json`."""
     snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
     return cast(Behavior, snake.lstrip("_"))
 
 
 @dataclass(frozen=True)
 class Replacing(Component):
-    """What replaces every match of a text or a `Regex` by `content`, in texts or in tokens."""
+    """The common base of `Replace` and `ReplaceDecoder`."""
 
     KIND: ClassVar[str] = "Replace"
 

@@ -1,7 +1,7 @@
-"""Write a specification with the components of `tokenizers`, or raise: a `tokenizer.json` is portable.
+"""Convert a specification to components of `tokenizers`, so that a `tokenizer.json` is portable.
 
-Every reader of the file gives the same ids. What would be read otherwise elsewhere raises
-`PortabilityError`, which names the field and a format that keeps it.
+Every library that reads the file produces the same ids. A component that others would read differently
+raises `PortabilityError`, which names the field and a file format that preserves it.
 """
 
 from __future__ import annotations
@@ -37,25 +37,24 @@ from piecework.spec.sentencepiece import (
 from piecework.spec.tokenizer_spec import TokenizerSpec
 
 _METASPACE = "▁"
-_KEPT_BY_MODEL = (
-    "a tokenizer whose ids other libraries can give; '.model' and '.piecework' files keep it"
-)
-_KEPT_BY_OWN = "a tokenizer whose ids other libraries can give; a '.piecework' file keeps it"
-# Added to the score of the worst piece for an unknown character, by all implementations.
+_REPRODUCIBLE = "a tokenizer that other libraries can reproduce"
+_KEPT_BY_MODEL = f"{_REPRODUCIBLE}; '.model' and '.piecework' files preserve this one"
+_KEPT_BY_OWN = f"{_REPRODUCIBLE}; a '.piecework' file preserves this one"
+# An unknown character scores this much less than the worst piece, in all implementations.
 _UNKNOWN_PENALTY = 10.0
 
 
 def is_sentencepiece(spec: TokenizerSpec) -> bool:
-    """Tell whether a stage is SentencePiece's own."""
+    """Return whether a specification has a SentencePiece component."""
     stages = (*_members(spec.normalizer), spec.model, *_members(spec.decoder))
     own = (SentencePiece, SentencePieceNormalizer, SentencePieceDecoder)
     return any(isinstance(stage, own) for stage in stages)
 
 
 def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
-    """Return the specification made of components that `tokenizers` reads and that give the same ids.
+    """Return a specification of `tokenizers` components that produces the same ids.
 
-    Raises `PortabilityError` for what no such component does, `StageError` for custom stages.
+    Raises `PortabilityError` if there is no such specification, and `StageError` for custom stages.
     """
     refuse_custom_stages(spec.normalizer, spec.pre_tokenizer)
     if spec.special_in_text == "text":
@@ -67,7 +66,7 @@ def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
     return _with_read_ids(spec)
 
 
-# ---- what tokenizers reads otherwise
+# ---- settings that tokenizers reads differently
 
 
 def _refuse_settings(spec: TokenizerSpec) -> None:
@@ -78,25 +77,26 @@ def _refuse_settings(spec: TokenizerSpec) -> None:
             if value != usual:
                 found = f"{value!r}, which other libraries ignore"
                 raise PortabilityError(f"model.{name}", found, f"{usual!r}, or {_KEPT_BY_OWN}")
-    framing = list(_framing(spec.post_processor))
-    if spec.truncation is not None and len(framing) > 1:
-        found = f"{len(framing)} processors that insert tokens, which other libraries truncate otherwise"
-        raise PortabilityError("post_processor", found, f"one of them, or {_KEPT_BY_OWN}")
+    inserting = list(_inserting(spec.post_processor))
+    if spec.truncation is not None and len(inserting) > 1:
+        found = f"{len(inserting)} processors that insert tokens; other libraries truncate these differently"
+        raise PortabilityError("post_processor", found, f"one such processor, or {_KEPT_BY_OWN}")
 
 
-def _framing(processor: PostProcessor | None) -> Iterator[PostProcessor]:
+def _inserting(processor: PostProcessor | None) -> Iterator[PostProcessor]:
     if isinstance(processor, SequenceProcessing):
         for member in processor.processors:
-            yield from _framing(member)
+            yield from _inserting(member)
     elif processor is not None and not isinstance(processor, ByteLevelProcessing):
         yield processor
 
 
 def _with_read_ids(spec: TokenizerSpec) -> TokenizerSpec:
-    """Give added tokens the ids of the file: `tokenizers` numbers those outside the model itself.
+    """Ensure that `tokenizers` assigns the same ids to added tokens.
 
-    A BPE model takes them into its vocabulary, where no merge makes them. Other models would find them
-    in text.
+    `tokenizers` ignores the ids in the file and numbers added tokens outside the model itself. If this
+    gives other ids, the tokens are put into the vocabulary of a BPE model, where no merge produces them.
+    Other models would match them in text, so they raise.
     """
     vocab = spec.model.vocab
     highest: int | None = None
@@ -112,7 +112,7 @@ def _with_read_ids(spec: TokenizerSpec) -> TokenizerSpec:
     if not changed:
         return spec
     model = spec.model
-    # `ignore_merges` looks whole words up; in text as given, such a token is always found before that.
+    # `ignore_merges` looks up whole words. Without a normalizer, an added token is matched before that.
     is_hidden = all(
         len(token.content) > 1
         and (
@@ -126,8 +126,10 @@ def _with_read_ids(spec: TokenizerSpec) -> TokenizerSpec:
         added = {token.content: token.id for token in spec.added_tokens}
         return replace(spec, model=replace(model, vocab={**vocab, **added}))
     content, id = next(iter(changed.items()))
-    found = f"id {id} for {content!r}, which other libraries number otherwise"
-    raise PortabilityError("added_tokens", found, f"ids that follow the model's, or {_KEPT_BY_OWN}")
+    found = f"id {id} for {content!r}; other libraries assign another id"
+    raise PortabilityError(
+        "added_tokens", found, f"ids that follow those of the model, or {_KEPT_BY_OWN}"
+    )
 
 
 # ---- SentencePiece
@@ -148,7 +150,7 @@ def _without_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
         return replace(changed, model=entries, pre_tokenizer=splits)
     if model.kind in ("bpe", "char"):
         return replace(changed, model=_bpe(model))
-    found = f"{model.kind!r}: other libraries do not join unknown words"
+    found = f"{model.kind!r}; other libraries do not combine adjacent unknown words"
     raise PortabilityError("model.kind", found, f"'unigram', 'bpe' or 'char', or {_KEPT_BY_MODEL}")
 
 
@@ -170,9 +172,9 @@ def _mapped_normalizer(normalizer: Normalizer | None) -> Normalizer | None:
 
 
 def _normalizers(spec: SentencePieceNormalizer) -> tuple[Normalizer, ...]:
-    """Return the steps one by one: spaces trimmed, one put before or after, then escaped."""
+    """Return a normalizer for each step: remove spaces, add one before or after, escape spaces."""
     if spec.charsmap:
-        found = "normalization rules, which other libraries apply within single characters"
+        found = "normalization rules, which other libraries do not apply across characters"
         expected = f"the rules 'identity', or {_KEPT_BY_MODEL}"
         raise PortabilityError("normalizer.charsmap", found, expected)
     for symbol in spec.user_defined_symbols:
@@ -206,9 +208,9 @@ def _mapped_decoder(decoder: Decoder | None) -> Decoder | None:
 
 
 def _decoders(spec: SentencePieceDecoder) -> SequenceDecoder:
-    """Return decoders for the same text; control pieces leave no trace."""
+    """Return decoders that produce the same text; control pieces are dropped."""
     if spec.denormalizer is not None:
-        found = "rules, which decoders of other libraries do not have"
+        found = "denormalization rules, which other libraries do not support"
         raise PortabilityError("decoder.denormalizer", found, f"none, or {_KEPT_BY_MODEL}")
     stages: list[Decoder] = []
     if spec.control_symbols:
@@ -220,7 +222,7 @@ def _decoders(spec: SentencePieceDecoder) -> SequenceDecoder:
         stages.append(ByteFallback())
     stages.append(Fuse())
     if spec.add_dummy_prefix or spec.remove_extra_whitespaces:
-        # The space that begins the surface of an unknown piece stays.
+        # The leading space of `unk_surface` is kept.
         surface = spec.unk_surface
         kept = f"(?!{_escaped(surface[1:])})" if surface.startswith(" ") and surface[1:] else ""
         spaces = " +" if spec.remove_extra_whitespaces else " "
@@ -229,7 +231,7 @@ def _decoders(spec: SentencePieceDecoder) -> SequenceDecoder:
 
 
 def _escaped(text: str) -> str:
-    """Write a text as a regular expression; letters and digits stay what they are."""
+    """Escape a text for a regular expression; letters and digits are not changed."""
     return "".join(
         c if c.isalnum() or c == "_" or ord(c) > 127 else f"\\x{ord(c):02x}" for c in text
     )
@@ -241,7 +243,7 @@ def _refuse_piece_types(model: SentencePiece) -> None:
             found = f"{piece.text!r}, a piece of type {piece.type!r}"
             raise PortabilityError("model.pieces", found, _KEPT_BY_MODEL)
         if piece.type in ("control", "unknown") and len(piece.text) == 1:
-            found = f"{piece.text!r}, one character as a piece of type {piece.type!r}"
+            found = f"{piece.text!r}, a single character of type {piece.type!r}"
             raise PortabilityError("model.pieces", found, _KEPT_BY_MODEL)
         if not piece.text:
             raise PortabilityError("model.pieces", "an empty piece", _KEPT_BY_MODEL)
@@ -254,13 +256,13 @@ def _bpe(model: SentencePiece) -> BPE:
         for piece in scores:
             missing = next((c for c in piece if c not in scores), None)
             if missing is not None and len(piece) > 1:
-                found = f"{piece!r}, whose character {missing!r} is no piece"
+                found = f"{piece!r}, whose character {missing!r} is not a piece"
                 raise PortabilityError("model.pieces", found, _KEPT_BY_MODEL)
         try:
             merges = ranked_merges(scores, model.vocab)
         except AmbiguousOrderError as error:
             names = ", ".join(map(repr, error.args[:3]))
-            found = f"scores of {names} that no ranks of merges stand for"
+            found = f"scores of {names} that merge ranks cannot express"
             raise PortabilityError("model.pieces", found, _KEPT_BY_MODEL) from None
     return BPE(
         model.vocab,
@@ -272,11 +274,11 @@ def _bpe(model: SentencePiece) -> BPE:
 
 
 def _unigram(model: SentencePiece) -> tuple[Unigram, PreTokenizer | None]:
-    """Return the model, and what keeps pieces that are never found in text from being found there."""
+    """Return the model, and splits that prevent matches of control, unknown and byte pieces in text."""
     scores = {piece.text: piece.score for piece in model.pieces if piece.type == "normal"}
     lowest = min(scores.values(), default=0.0)
     if model.lowest_score is not None and model.lowest_score != lowest:
-        found = f"{model.lowest_score}, another than that of the pieces"
+        found = f"{model.lowest_score}, which is not the lowest score of the pieces"
         raise PortabilityError("model.lowest_score", found, _KEPT_BY_MODEL)
     if not scores or 2 * (lowest - _UNKNOWN_PENALTY) >= lowest:
         found = f"{lowest} as the lowest score of a piece"
@@ -285,9 +287,9 @@ def _unigram(model: SentencePiece) -> tuple[Unigram, PreTokenizer | None]:
     entries = tuple((p.text, p.score if p.type == "normal" else lowest) for p in model.pieces)
     unk_id = model.vocab.get(model.unk_token or "")
     stages: list[PreTokenizer] = []
-    places = _places_apart(hidden, scores)
-    if places:
-        stages.append(Split(Regex("|".join(places)), "isolated"))
+    points = _split_points(hidden, scores)
+    if points:
+        stages.append(Split(Regex("|".join(points)), "isolated"))
     starts_words = _METASPACE in scores and not any(_METASPACE in piece[1:] for piece in scores)
     if starts_words:
         stages.append(Split(_METASPACE, "merged_with_next"))
@@ -295,18 +297,18 @@ def _unigram(model: SentencePiece) -> tuple[Unigram, PreTokenizer | None]:
     return Unigram(entries, unk_id, model.byte_fallback), splits
 
 
-def _places_apart(hidden: list[str], scores: dict[str, float]) -> list[str]:
-    """Return a regular expression for each text that must not be found: a place in it to split at.
+def _split_points(hidden: list[str], scores: dict[str, float]) -> list[str]:
+    """Return for each hidden text a regular expression that matches a split point inside it.
 
-    No piece crosses the place, so splitting there changes nothing else. One of the characters beside it is a
-    piece, so unknown characters on both sides are not separated.
+    No piece crosses the split point, so the split changes no other segmentation. At least one of the two
+    adjacent characters is a piece, so the split does not separate adjacent unknown characters.
     """
     pairs = {text[at : at + 2] for text in hidden for at in range(len(text) - 1)}
     holders: dict[str, list[str]] = {pair: [] for pair in pairs}
     for piece in scores:
         for pair in {piece[at : at + 2] for at in range(len(piece) - 1)} & pairs:
             holders[pair].append(piece)
-    places = []
+    points = []
     for text in hidden:
         at = next(
             (
@@ -318,14 +320,14 @@ def _places_apart(hidden: list[str], scores: dict[str, float]) -> list[str]:
             None,
         )
         if at is None:
-            found = f"{text!r}, which other libraries would find in text"
+            found = f"{text!r}, which other libraries would match in text"
             raise PortabilityError("model.pieces", found, _KEPT_BY_MODEL)
-        places.append(f"(?<={_escaped(text[:at])})(?={_escaped(text[at:])})")
-    return places
+        points.append(f"(?<={_escaped(text[:at])})(?={_escaped(text[at:])})")
+    return points
 
 
 def _crosses(piece: str, text: str, at: int) -> bool:
-    """Tell whether the piece can cover the characters on both sides of a place in the text."""
+    """Return whether the piece can cover the characters on both sides of a split point."""
     for before in range(1, len(piece)):
         first, end = at - before, at - before + len(piece)
         start, stop = max(first, 0), min(end, len(text))

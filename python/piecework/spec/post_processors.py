@@ -1,4 +1,4 @@
-"""Post-processors: put special tokens around one sequence or a pair."""
+"""Post-processors add special tokens around one sequence or a pair."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from piecework.spec.component import Component, component_from_json, json_value
 
 @dataclass(frozen=True)
 class BertProcessing(Component):
-    """Frame one sequence as `cls A sep` and a pair as `cls A sep B sep`; B and its sep get type 1."""
+    """Add tokens as BERT does: `cls A sep`, or `cls A sep B sep` for a pair.
+
+    >>> import piecework as pw
+    >>> vocab = {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "a": 3, "b": 4}
+    >>> frame = BertProcessing(sep=("[SEP]", 2), cls=("[CLS]", 1))
+    >>> pair = pw.Tokenizer(pw.spec.Char(vocab), post_processor=frame).encode("a", "b")
+    >>> pair.ids, pair.type_ids
+    ([1, 3, 2, 4, 2], [0, 0, 0, 1, 1])
+    """
 
     KIND: ClassVar[str] = "BertProcessing"
 
@@ -30,10 +38,16 @@ class BertProcessing(Component):
 
 @dataclass(frozen=True)
 class RobertaProcessing(Component):
-    """Frame one sequence as `cls A sep` and a pair as `cls A sep sep B sep`, all of type 0.
+    """Add tokens as RoBERTa does: `cls A sep`, or `cls A sep sep B sep` for a pair; all type ids are 0.
 
-    `trim_offsets` leaves spaces out of the offsets of byte-level tokens; `add_prefix_space` says that
-    the first of them was put there.
+    >>> import piecework as pw
+    >>> vocab = {"[UNK]": 0, "<s>": 1, "</s>": 2, "a": 3, "b": 4}
+    >>> frame = RobertaProcessing(sep=("</s>", 2), cls=("<s>", 1))
+    >>> pw.Tokenizer(pw.spec.Char(vocab), post_processor=frame).encode("a", "b").ids
+    [1, 3, 2, 2, 4, 2]
+
+    `trim_offsets` excludes spaces from the offsets of byte-level tokens. `add_prefix_space` tells that the
+    pre-tokenizer prepends a space, which has no offset.
     """
 
     KIND: ClassVar[str] = "RobertaProcessing"
@@ -60,7 +74,18 @@ class RobertaProcessing(Component):
 
 @dataclass(frozen=True)
 class ByteLevelProcessing(Component):
-    """Add no token; leave spaces out of the offsets of byte-level tokens if `trim_offsets` is set."""
+    """Exclude spaces from the offsets of byte-level tokens if `trim_offsets` is set; add no token.
+
+    >>> import piecework as pw
+    >>> vocab = {"Ġ": 0, "a": 1, "Ġa": 2}
+    >>> tok = pw.Tokenizer(
+    ...     pw.spec.BPE(vocab, (("Ġ", "a"),)),
+    ...     pre_tokenizer=pw.spec.ByteLevel(add_prefix_space=False),
+    ...     post_processor=ByteLevelProcessing(),
+    ... )
+    >>> tok.encode("a a").offsets
+    [(0, 1), (2, 3)]
+    """
 
     KIND: ClassVar[str] = "ByteLevel"
 
@@ -71,14 +96,14 @@ class ByteLevelProcessing(Component):
 
 @dataclass(frozen=True)
 class TemplateProcessing(Component):
-    """Frame sequences by a template such as `("[CLS]:0", "$A:0", "[SEP]:0")`.
-
-    Each item is `$A`, `$B` or a special token, with `:` and its type id. `special_tokens` maps every
-    special token used to the ids that stand for it; `tokens` names the tokens of these ids where
-    they are not the special token itself.
+    """Add tokens by a template such as `("[CLS]:0", "$A:0", "[SEP]:0")`.
 
     >>> TemplateProcessing.bert(cls_id=101, sep_id=102).single
     ('[CLS]:0', '$A:0', '[SEP]:0')
+
+    Each item is `$A`, `$B` or a special token, followed by `:` and its type id. `special_tokens` maps each
+    special token of the templates to the ids that it inserts. `tokens` gives the tokens of these ids, if
+    they differ from the special token.
     """
 
     KIND: ClassVar[str] = "TemplateProcessing"
@@ -90,7 +115,7 @@ class TemplateProcessing(Component):
 
     @classmethod
     def bert(cls, cls_id: int, sep_id: int) -> TemplateProcessing:
-        """Return BERT's template for the given ids of `[CLS]` and `[SEP]`."""
+        """Return the template of BERT for the ids of `[CLS]` and `[SEP]`."""
         return cls(
             single=("[CLS]:0", "$A:0", "[SEP]:0"),
             pair=("[CLS]:0", "$A:0", "[SEP]:0", "$B:1", "[SEP]:1"),
@@ -98,7 +123,7 @@ class TemplateProcessing(Component):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object (its name there is TemplateProcessing)."""
+        """Return the `tokenizer.json` object."""
         return {
             "type": self.KIND,
             "single": [_piece_to_json(piece) for piece in self.single],
@@ -131,7 +156,11 @@ class TemplateProcessing(Component):
 
 @dataclass(frozen=True)
 class SequenceProcessing(Component):
-    """Process by one after the other."""
+    """Apply several post-processors in order.
+
+    >>> SequenceProcessing((ByteLevelProcessing(), TemplateProcessing.bert(1, 2))).processors[1].pair
+    ('[CLS]:0', '$A:0', '[SEP]:0', '$B:1', '[SEP]:1')
+    """
 
     KIND: ClassVar[str] = "Sequence"
 

@@ -1,4 +1,4 @@
-"""Pre-tokenizers: normalized text in, words out."""
+"""Pre-tokenizers split normalized text into words, which the model segments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ from piecework.spec.patterns import (
 
 @dataclass(frozen=True)
 class BertPreTokenizer(Component):
-    """Split on whitespace and isolate every punctuation character.
+    """Split on whitespace and isolate each punctuation character.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=BertPreTokenizer())
+    >>> [word for word, span in tok.pre_tokenize("a new GPU!")]
+    ['a', 'new', 'GPU', '!']
 
     All ASCII characters that are neither letters, digits nor whitespace count as punctuation.
     """
@@ -31,10 +36,15 @@ class BertPreTokenizer(Component):
 
 @dataclass(frozen=True)
 class ByteLevel(Component):
-    """Split by GPT-2's pattern and write every byte as a printable character.
+    """Split with the pattern of GPT-2 and write each byte as a printable character.
 
-    `add_prefix_space` puts a space before text without one at its beginning; `use_regex=False` does
-    not split. `trim_offsets` has an effect in the post-processor alone.
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=ByteLevel())
+    >>> [word for word, span in tok.pre_tokenize("hug bugs")]
+    ['Ġhug', 'Ġbugs']
+
+    `add_prefix_space` prepends a space unless the text starts with one. `use_regex=False` does not split.
+    `trim_offsets` has no effect here; see `ByteLevelProcessing`.
 
     Source: Radford et al. 2019 (GPT-2), reference code.
     """
@@ -48,7 +58,13 @@ class ByteLevel(Component):
 
 @dataclass(frozen=True)
 class CharDelimiterSplit(Component):
-    """Split on one character, which is removed."""
+    """Split on one character, and remove it.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=CharDelimiterSplit("|"))
+    >>> [word for word, span in tok.pre_tokenize("a|b")]
+    ['a', 'b']
+    """
 
     KIND: ClassVar[str] = "CharDelimiterSplit"
 
@@ -57,7 +73,13 @@ class CharDelimiterSplit(Component):
 
 @dataclass(frozen=True)
 class Digits(Component):
-    """Keep digits apart from the rest, each alone if `individual_digits` is set."""
+    """Separate digits from other characters; `individual_digits` also separates each digit.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=Digits())
+    >>> [word for word, span in tok.pre_tokenize("a12")]
+    ['a', '12']
+    """
 
     KIND: ClassVar[str] = "Digits"
 
@@ -66,7 +88,13 @@ class Digits(Component):
 
 @dataclass(frozen=True)
 class FixedLength(Component):
-    """Cut into pieces of `length` characters; the last may be shorter."""
+    """Split into words of `length` characters; the last may be shorter.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=FixedLength(2))
+    >>> [word for word, span in tok.pre_tokenize("abcde")]
+    ['ab', 'cd', 'e']
+    """
 
     KIND: ClassVar[str] = "FixedLength"
 
@@ -75,10 +103,15 @@ class FixedLength(Component):
 
 @dataclass(frozen=True)
 class Metaspace(Component):
-    """Write spaces as a visible mark and split before each, as SentencePiece does.
+    """Replace spaces by a metaspace and split before each, as SentencePiece does.
 
-    `prepend_scheme` says which stretches of text get a mark put before them: "always" every one,
-    "first" the one at the beginning of the text, "never" none.
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=Metaspace())
+    >>> [word for word, span in tok.pre_tokenize("hug bugs")]
+    ['▁hug', '▁bugs']
+
+    `prepend_scheme` selects where a metaspace is prepended. Added tokens divide a text into sections:
+    "always" means every section, "first" the section at the beginning of the text, "never" none.
     """
 
     KIND: ClassVar[str] = "Metaspace"
@@ -90,7 +123,7 @@ class Metaspace(Component):
 
 @dataclass(frozen=True)
 class Punctuation(Component):
-    """Keep punctuation apart, where `behavior` says; whitespace is left where it is.
+    """Split at punctuation characters; `behavior` determines which word gets them.
 
     >>> Punctuation().to_json()
     {'type': 'Punctuation', 'behavior': 'Isolated'}
@@ -112,13 +145,15 @@ class Punctuation(Component):
 
 @dataclass(frozen=True)
 class Split(Component):
-    r"""Split at the matches of a text or a `Regex`; `behavior` says where the matches go.
+    r"""Split at the matches of a string or a `Regex`.
 
     >>> from piecework.spec import Regex
     >>> Split(Regex(r"\d+"), "isolated")
     Split(pattern=Regex(pattern='\\d+'), behavior='isolated', invert=False)
 
-    `invert` takes what the pattern does not match for the matches.
+    `behavior` determines what happens to a match: "removed", "isolated" (a word of its own),
+    "merged_with_previous", "merged_with_next", or "contiguous" (adjacent matches form one word). `invert`
+    exchanges matches and the text between them.
     """
 
     KIND: ClassVar[str] = "Split"
@@ -148,28 +183,46 @@ class Split(Component):
 
 @dataclass(frozen=True)
 class UnicodeScripts(Component):
-    """Split where the script changes; Hiragana, Katakana and Han count as one."""
+    """Split where the Unicode script changes; Hiragana, Katakana and Han count as one script.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=UnicodeScripts())
+    >>> [word for word, span in tok.pre_tokenize("どこで生れ。Yes")]
+    ['どこで生れ', '。', 'Yes']
+    """
 
     KIND: ClassVar[str] = "UnicodeScripts"
 
 
 @dataclass(frozen=True)
 class Whitespace(Component):
-    r"""Take words and runs of other characters, the matches of ``\w+|[^\w\s]+``."""
+    r"""Split into the matches of ``\w+|[^\w\s]+``: words, and runs of punctuation.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=Whitespace())
+    >>> [word for word, span in tok.pre_tokenize("Hello, you!")]
+    ['Hello', ',', 'you', '!']
+    """
 
     KIND: ClassVar[str] = "Whitespace"
 
 
 @dataclass(frozen=True)
 class WhitespaceSplit(Component):
-    """Split on whitespace and nothing else: "Transformers?" stays one word."""
+    """Split on whitespace only.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=WhitespaceSplit())
+    >>> [word for word, span in tok.pre_tokenize("Hello, you!")]
+    ['Hello,', 'you!']
+    """
 
     KIND: ClassVar[str] = "WhitespaceSplit"
 
 
 @dataclass(frozen=True)
 class SequencePreTokenizer(Component):
-    """Split by one after the other.
+    """Apply several pre-tokenizers in order; each splits the words of the one before.
 
     >>> SequencePreTokenizer((WhitespaceSplit(), Digits()))
     SequencePreTokenizer(pretokenizers=(WhitespaceSplit(), Digits(individual_digits=False)))

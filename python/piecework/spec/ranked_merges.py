@@ -1,9 +1,9 @@
 """Derive the ranked merges of a `tokenizer.json` from the scored pieces of a SentencePiece BPE model.
 
-SentencePiece merges the adjacent pair whose result has the best score, the leftmost of equals. `tokenizers`
-merges the pair of the lowest rank, the leftmost of equal pairs. Both give the same pieces when the order
-of pairs that make one piece, or pieces of one score, never matters. `ranked_merges` decides that from the
-scores and names the piece for which it cannot.
+SentencePiece merges the adjacent pair whose result has the best score, and the leftmost of several.
+`tokenizers` merges the pair of the lowest rank, and the leftmost of several equal pairs. Both produce the
+same pieces if the order of pairs with the same result, or with results of equal score, never matters.
+`ranked_merges` checks this condition and names the piece that violates it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Order: TypeAlias = Callable[[Merge], tuple[int, ...]]
 
 
 class AmbiguousOrderError(Exception):
-    """The ids may depend on the order of merges that ranks cannot express; `args` are the pieces."""
+    """Ranks cannot express the merge order, and ids may depend on it; `args` are the pieces."""
 
 
 def all_merges(scores: Mapping[str, float]) -> dict[str, list[Merge]]:
@@ -35,16 +35,16 @@ def all_merges(scores: Mapping[str, float]) -> dict[str, list[Merge]]:
 
 
 def ranked_merges(scores: Mapping[str, float], ids: Mapping[str, int]) -> tuple[Merge, ...]:
-    """Return the merges of all pieces, the best score first, so that ranks give the same pieces as scores.
+    """Return merges whose ranks produce the same pieces as the scores, the best score first.
 
     >>> ranked_merges({"a": -9.0, "b": -9.0, "ab": -1.0, "aba": -2.0, "ba": -3.0}, {
     ...     "a": 0, "b": 1, "ab": 2, "aba": 3, "ba": 4})
     (('a', 'b'), ('ab', 'a'), ('a', 'ba'), ('b', 'a'))
 
-    Raises `AmbiguousOrderError` where no order is known to do so.
+    Raises `AmbiguousOrderError` if no such order is found.
     """
     splits = all_merges(scores)
-    _refuse_equal_scores(splits, scores)
+    _check_equal_scores(splits, scores)
     before = _constraints(splits, scores)
     ordered = {
         piece: _in_order(piece, merges, before.get(piece, set()), ids)
@@ -60,8 +60,8 @@ def _is_run(piece: str) -> bool:
     return piece == piece[0] * len(piece)
 
 
-def _refuse_equal_scores(splits: Mapping[str, list[Merge]], scores: Mapping[str, float]) -> None:
-    """Refuse different pieces of one score, unless they repeat one letter: runs are simulated."""
+def _check_equal_scores(splits: Mapping[str, list[Merge]], scores: Mapping[str, float]) -> None:
+    """Raise for pieces of equal score, except runs of one letter, which `_order_runs` simulates."""
     by_score = defaultdict[float, list[str]](list)
     for piece in splits:
         by_score[scores[piece]].append(piece)
@@ -75,10 +75,10 @@ def _refuse_equal_scores(splits: Mapping[str, list[Merge]], scores: Mapping[str,
 def _constraints(
     splits: Mapping[str, list[Merge]], scores: Mapping[str, float]
 ) -> dict[str, set[tuple[Merge, Merge]]]:
-    """Return pairs of merges of one piece of which the first must have the lower rank.
+    """Return pairs of merges with the same result, of which the first must have the lower rank.
 
-    Scores merge the leftmost of two places first. That matters where the places overlap, and where a chain
-    of better merges grows from the new piece into the other place.
+    By scores, the leftmost of two positions is merged first. This matters if the positions overlap, or if a
+    chain of better merges extends from one position to the other.
     """
     parts = _uses(splits)
     return {
@@ -89,7 +89,7 @@ def _constraints(
 
 
 def _uses(splits: Mapping[str, list[Merge]]) -> dict[str, list[tuple[str, str, bool]]]:
-    """Return, for each part, what it merges with to what, and whether that stands to its left."""
+    """Return for each piece the (other piece, result, whether the other is on the left) of its merges."""
     found = defaultdict[str, list[tuple[str, str, bool]]](list)
     for piece, merges in splits.items():
         for left, right in merges:
@@ -99,7 +99,7 @@ def _uses(splits: Mapping[str, list[Merge]]) -> dict[str, list[tuple[str, str, b
 
 
 def _overlaps(piece: str, merges: list[Merge]) -> set[tuple[Merge, Merge]]:
-    """Return the merges that share a symbol where they overlap: `a|b` before `b|a` in `a b a`."""
+    """Return pairs of merges that overlap in one symbol: `a|b` before `b|a` in `a b a`."""
     return {
         (left, right)
         for left in merges
@@ -113,10 +113,10 @@ def _meetings(
     uses: Mapping[str, list[tuple[str, str, bool]]],
     scores: Mapping[str, float],
 ) -> set[tuple[Merge, Merge]]:
-    """Return the merges of two places that better merges after one of them can join, the left one first."""
+    """Return pairs of merges that a chain of better merges can connect, the left one first."""
     found = set[tuple[Merge, Merge]]()
     for merge in merges:
-        for other, is_left in _neighbors_joined(merge, uses, scores):
+        for other, is_left in _reachable_neighbors(merge, uses, scores):
             found |= {
                 (place, merge) if is_left else (merge, place)
                 for place in merges
@@ -125,12 +125,12 @@ def _meetings(
     return found
 
 
-def _neighbors_joined(
+def _reachable_neighbors(
     merge: Merge, uses: Mapping[str, list[tuple[str, str, bool]]], scores: Mapping[str, float]
 ) -> Iterator[tuple[str, bool]]:
-    """Yield what a piece can join with by better merges once `merge` made it, and if it stands to the left.
+    """Yield neighbors that better merges can reach after `merge`, and whether each is on the left.
 
-    A neighbor that has a better merge with a part of `merge` is left out: that merge comes earlier.
+    A neighbor with a better merge with one symbol of `merge` is skipped, because that merge happens first.
     """
     left, right = merge
     score = scores[left + right]
@@ -155,7 +155,7 @@ def _neighbors_joined(
 def _in_order(
     piece: str, merges: list[Merge], before: set[tuple[Merge, Merge]], ids: Mapping[str, int]
 ) -> list[Merge]:
-    """Order the merges of a piece by the ids of their parts, as far as the constraints allow."""
+    """Order the merges of a piece by the ids of their symbols, subject to the constraints."""
     from graphlib import CycleError, TopologicalSorter
 
     usual = sorted(merges, key=lambda merge: (ids[merge[0]], ids[merge[1]]))
@@ -181,7 +181,7 @@ def _order_runs(
     before: Mapping[str, set[tuple[Merge, Merge]]],
     scores: Mapping[str, float],
 ) -> None:
-    """Order the merges of runs of one letter so that simulated runs come out as by scores."""
+    """Order the merges of runs of one letter so that simulation gives the same result as scores."""
     runs = {piece: ordered[piece] for piece in ordered if piece == letter * len(piece)}
     by_length = {len(piece): scores[piece] for piece in runs}
     if len(set(by_length.values())) == len(runs) and all(

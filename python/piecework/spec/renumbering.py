@@ -1,4 +1,4 @@
-"""Renumber the ids of a specification: added tokens, post-processor and padding."""
+"""Renumber the ids in a specification: those of added tokens, post-processor and padding."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from piecework.spec.post_processors import (
 )
 from piecework.spec.tokenizer_spec import TokenizerSpec
 
-Move = Callable[[int], int]
+NewId = Callable[[int], int]
 
 
-def renumbered(spec: TokenizerSpec, model: Model, move: Move) -> TokenizerSpec:
-    """Return the specification with another model, and every id outside the model mapped by `move`."""
-    tokens = tuple(replace(token, id=move(token.id)) for token in spec.added_tokens)
+def renumbered(spec: TokenizerSpec, model: Model, new_id: NewId) -> TokenizerSpec:
+    """Return the specification with another model; `new_id` maps every id outside the model."""
+    tokens = tuple(replace(token, id=new_id(token.id)) for token in spec.added_tokens)
     return replace(
         spec,
         model=model,
         added_tokens=tokens,
-        post_processor=spec.post_processor and _moved(spec.post_processor, move),
-        padding=spec.padding and replace(spec.padding, pad_id=move(spec.padding.pad_id)),
+        post_processor=spec.post_processor and _renumber(spec.post_processor, new_id),
+        padding=spec.padding and replace(spec.padding, pad_id=new_id(spec.padding.pad_id)),
     )
 
 
@@ -36,29 +36,31 @@ def ids_outside_model(spec: TokenizerSpec) -> set[int]:
 
 
 def inserted_ids(spec: TokenizerSpec) -> list[int]:
-    """Return the ids that post-processor and padding insert, in order, each once."""
+    """Return the ids that post-processor and padding insert, in order, without duplicates."""
     padding = () if spec.padding is None else (spec.padding.pad_id,)
-    return list(dict.fromkeys((*_framing(spec.post_processor), *padding)))
+    return list(dict.fromkeys((*_inserted_by(spec.post_processor), *padding)))
 
 
-def _moved(frame: PostProcessor, move: Move) -> PostProcessor:
-    if isinstance(frame, BertProcessing | RobertaProcessing):
-        (sep, sep_id), (cls, cls_id) = frame.sep, frame.cls
-        return replace(frame, sep=(sep, move(sep_id)), cls=(cls, move(cls_id)))
-    if isinstance(frame, TemplateProcessing):
-        moved = {token: tuple(map(move, ids)) for token, ids in frame.special_tokens.items()}
-        return replace(frame, special_tokens=moved)
-    if isinstance(frame, SequenceProcessing):
-        return replace(frame, processors=tuple(_moved(one, move) for one in frame.processors))
-    return frame
+def _renumber(processor: PostProcessor, new_id: NewId) -> PostProcessor:
+    if isinstance(processor, BertProcessing | RobertaProcessing):
+        (sep, sep_id), (cls, cls_id) = processor.sep, processor.cls
+        return replace(processor, sep=(sep, new_id(sep_id)), cls=(cls, new_id(cls_id)))
+    if isinstance(processor, TemplateProcessing):
+        ids_of = {token: tuple(map(new_id, ids)) for token, ids in processor.special_tokens.items()}
+        return replace(processor, special_tokens=ids_of)
+    if isinstance(processor, SequenceProcessing):
+        return replace(
+            processor, processors=tuple(_renumber(one, new_id) for one in processor.processors)
+        )
+    return processor
 
 
-def _framing(frame: PostProcessor | None) -> Iterator[int]:
-    if isinstance(frame, BertProcessing | RobertaProcessing):
-        yield from (frame.sep[1], frame.cls[1])
-    elif isinstance(frame, TemplateProcessing):
-        for ids in frame.special_tokens.values():
+def _inserted_by(processor: PostProcessor | None) -> Iterator[int]:
+    if isinstance(processor, BertProcessing | RobertaProcessing):
+        yield from (processor.sep[1], processor.cls[1])
+    elif isinstance(processor, TemplateProcessing):
+        for ids in processor.special_tokens.values():
             yield from ids
-    elif isinstance(frame, SequenceProcessing):
-        for one in frame.processors:
-            yield from _framing(one)
+    elif isinstance(processor, SequenceProcessing):
+        for one in processor.processors:
+            yield from _inserted_by(one)

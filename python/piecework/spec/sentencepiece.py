@@ -1,7 +1,7 @@
-"""SentencePiece: its normalizer, its four models and its decoder, each a component of its own.
+"""SentencePiece components: normalizer, models of four kinds, and decoder.
 
-`Tokenizer.load` makes all three of a `.model`. No `tokenizer.json` has them: `Tokenizer.save` writes standard
-components there if these give the same ids.
+`Tokenizer.load` reads a `.model` into these three components. A `tokenizer.json` cannot contain them.
+`Tokenizer.save` converts them to standard components if these produce the same ids.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class ScoredPiece(NamedTuple):
     >>> ScoredPiece("▁hug", -3.5)
     ScoredPiece(text='▁hug', score=-3.5, type='normal')
 
-    A score is a 32-bit float: a log probability for Unigram, for BPE the rank below zero. A control
-    piece is never found in text, a user-defined one always and never split; an unused one is not given
-    out.
+    The score is a 32-bit float: the log probability for Unigram, the negative merge rank for BPE. A control
+    piece never matches text. A user-defined piece always matches and is never split. Encoding never emits
+    an unused piece.
     """
 
     text: str
@@ -35,15 +35,18 @@ class ScoredPiece(NamedTuple):
 
 @dataclass(frozen=True)
 class SentencePieceNormalizer(Component):
-    """Do all that SentencePiece does to a text before it is segmented.
+    """Normalize as SentencePiece does.
 
-    >>> SentencePieceNormalizer().add_dummy_prefix
-    True
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=SentencePieceNormalizer())
+    >>> tok.normalize(" hug  bugs")
+    '▁hug▁bugs'
 
-    `charsmap` holds compiled rules (the longest match is replaced), empty for none. A space comes before
-    the text (`add_dummy_prefix`), or after it with `treat_whitespace_as_suffix`; spaces at the ends and
-    repeated ones go (`remove_extra_whitespaces`); each becomes ▁ (`escape_whitespaces`). No rule touches
-    `user_defined_symbols`.
+    - `charsmap`: compiled replacement rules, of which the longest match applies; empty for none.
+    - `add_dummy_prefix`: add a space before the text, or after it with `treat_whitespace_as_suffix`.
+    - `remove_extra_whitespaces`: remove leading, trailing and repeated spaces.
+    - `escape_whitespaces`: replace spaces by ▁.
+    - `user_defined_symbols`: strings that no rule changes.
 
     Source: Kudo and Richardson 2018, "SentencePiece", section 3.
     """
@@ -58,7 +61,7 @@ class SentencePieceNormalizer(Component):
     user_defined_symbols: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object; the rules are in base64 there."""
+        """Return the `tokenizer.json` object, with the rules in base64."""
         value = super().to_json()
         del value["charsmap"]
         rules = base64.b64encode(self.charsmap).decode("ascii")
@@ -78,18 +81,20 @@ class SentencePieceNormalizer(Component):
 
 @dataclass(frozen=True)
 class SentencePiece(Component):
-    """Segment a whole text as a model of SentencePiece does; an id is the place of a piece.
+    """Segment a whole text as a SentencePiece model does; the index of a piece is its id.
 
     >>> pieces = (ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("▁hug", -3.5))
     >>> SentencePiece(pieces).vocab
     {'<unk>': 0, '▁hug': 1}
 
-    `kind` is "unigram" (the likeliest segmentation, sums of 32-bit floats), "bpe" (neighbours joined, the
-    best score first), "word" or "char". Unknown neighbours are one token; with `byte_fallback` they are
-    spelled by byte pieces. `bos_piece`, `eos_piece` and `pad_piece` name the pieces of these roles, where
-    they are among `pieces`. `lowest_score` is what unknown characters are measured by where it is not
-    the lowest of the normal pieces: a restricted vocabulary keeps that of the whole. `self_test` holds
-    texts with the pieces expected of them, `rest` all else of the file.
+    - `kind`: "unigram" (highest probability, in 32-bit floats), "bpe" (merges by best score), "word" or
+      "char".
+    - `byte_fallback`: replace unknown characters by byte pieces. Without it, adjacent unknown characters
+      are one token.
+    - `bos_piece`, `eos_piece`, `pad_piece`: the names of these pieces, which `pieces` may lack.
+    - `lowest_score`: the score from which that of unknown characters is derived. None means the lowest
+      score of the normal pieces. A restricted vocabulary keeps the score of the full vocabulary.
+    - `self_test`: texts with their expected pieces. `rest`: all other fields of the file.
 
     Source: Kudo 2018, section 3.2; Sennrich et al. 2016, section 3.2.
     """
@@ -108,16 +113,16 @@ class SentencePiece(Component):
 
     @property
     def vocab(self) -> dict[str, int]:
-        """The pieces as token -> id."""
+        """Piece -> id."""
         return {piece.text: id for id, piece in enumerate(self.pieces)}
 
     @property
     def unk_token(self) -> str | None:
-        """The piece for what cannot be segmented."""
+        """The unknown piece."""
         return next((piece.text for piece in self.pieces if piece.type == "unknown"), None)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object; a normal piece is written without its type."""
+        """Return the `tokenizer.json` object; normal pieces omit their type."""
         return super().to_json() | {
             "pieces": [piece[: 2 + (piece[2] != "normal")] for piece in self.pieces],
             "rest": base64.b64encode(self.rest).decode("ascii"),
@@ -136,13 +141,13 @@ class SentencePiece(Component):
 
 @dataclass(frozen=True)
 class SentencePieceDecoder(Component):
-    """Join pieces to the text they were made of: ▁ becomes a space, but for one before the text.
+    """Join pieces to text: ▁ becomes a space, and a leading ▁ is dropped.
 
     >>> SentencePieceDecoder(control_symbols=("<s>", "</s>")).unk_surface
     ' ⁇ '
 
-    Control pieces leave no trace, the unknown one is shown as `unk_surface`, with `byte_fallback` pieces
-    such as `<0x0A>` are bytes. `denormalizer` is applied to the text at the end.
+    Control pieces are dropped. The unknown piece becomes `unk_surface`. With `byte_fallback`, pieces such as
+    `<0x0A>` become bytes. `denormalizer` is applied to the resulting text.
     """
 
     KIND: ClassVar[str] = "SentencePiece"

@@ -1,4 +1,4 @@
-"""The whole pipeline as data: every stage, in the order of the data."""
+"""`TokenizerSpec`: a complete tokenizer as data."""
 
 from __future__ import annotations
 
@@ -23,12 +23,17 @@ SpecialInText: TypeAlias = Literal["parse", "text", "refuse"]
 
 @dataclass(frozen=True)
 class TokenizerSpec:
-    """Describe a tokenizer completely; two tokenizers with equal specs give equal ids.
+    """A complete tokenizer as data; tokenizers with equal specs produce equal ids.
 
-    `special_in_text` says what special tokens written in a text are unless the caller says otherwise:
-    recognised ("parse", as in `tokenizers`), plain text ("text", as in Mistral's library) or an error
-    ("refuse", as in tiktoken). A `tokenizer.json` cannot hold it: read from there it is "parse", and "text"
-    is not written.
+    >>> import piecework as pw
+    >>> spec = TokenizerSpec(pw.spec.Char({"[UNK]": 0, "a": 1}), normalizer=pw.spec.Lowercase())
+    >>> pw.Tokenizer.from_spec(spec).encode("A").ids
+    [1]
+
+    `special_in_text` is the default for special tokens written in a text: "parse" recognizes them, as
+    `tokenizers` does; "text" treats them as plain text, as Mistral's library does; "refuse" raises
+    `SpecialTokenError`, as tiktoken does. A `tokenizer.json` has no such field: reading one gives "parse",
+    and writing "text" raises `PortabilityError`.
     """
 
     model: Model
@@ -42,18 +47,19 @@ class TokenizerSpec:
     special_in_text: SpecialInText = "parse"
 
     def to_json(self) -> str:
-        """Return the text of a portable `tokenizer.json`: other libraries read it and give the same ids.
+        """Return the text of a portable `tokenizer.json`, which other libraries read with the same ids.
 
-        Raises `PortabilityError` for what they would read otherwise, `StageError` for custom stages.
+        Raises `PortabilityError` for a component that they would read differently, and `StageError` for
+        custom stages.
         """
         from piecework.spec.portable import portable_spec
 
         return portable_spec(self).to_core()[0]
 
     def to_core(self) -> tuple[str, list[Callable[[str], Any]]]:
-        """Return what the core compiles: the text, and the functions of custom stages in its order.
+        """Return the JSON text that the core compiles, and the functions of custom stages in its order.
 
-        The text has the shape of `tokenizer.json` and may hold components that only this library reads.
+        The text has the format of `tokenizer.json`, with components that only this library reads.
         """
         text = json.dumps(
             {
@@ -74,7 +80,7 @@ class TokenizerSpec:
 
     @classmethod
     def from_json(cls, text: str, functions: Sequence[Callable[[str], Any]] = ()) -> TokenizerSpec:
-        """Read `tokenizer.json` text that the core wrote, with the functions of its custom stages."""
+        """Read JSON text that the core wrote; `functions` belong to its custom stages, in order."""
         rest = iter(functions)
         value: dict[str, Any] = (
             loads_with_functions(text, lambda _: next(rest)) if functions else json.loads(text)
@@ -92,7 +98,7 @@ class TokenizerSpec:
 
 
 def checked_spec(spec: object) -> TokenizerSpec:
-    """Refuse what is no specification, such as the tokenizer that has it."""
+    """Return `spec`, or raise if it is not a `TokenizerSpec`."""
     if not isinstance(spec, TokenizerSpec):
         expected = "TokenizerSpec, such as the `spec` of a tokenizer"
         raise InputTypeError("spec", type(spec).__name__, expected)

@@ -1,4 +1,4 @@
-"""Truncation and padding: how encodings are brought to a length, in tokens."""
+"""Truncation and padding of encodings; lengths are in tokens."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Truncation:
-    """Cut encodings to `max_length` tokens, special tokens included.
+    """Truncate encodings to `max_length` tokens, special tokens included.
 
-    Windows that do not fit come as `Encoding.overflowing`, each overlapping the one before by
-    `stride` tokens.
+    >>> import piecework as pw
+    >>> model = pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})
+    >>> encoding = pw.Tokenizer(model, truncation=Truncation(max_length=2)).encode("abab")
+    >>> encoding.ids, [window.ids for window in encoding.overflowing]
+    ([1, 2], [[1, 2]])
+
+    The remaining windows are in `Encoding.overflowing`. Each window overlaps the one before by `stride`
+    tokens.
     """
 
     max_length: int = 512
@@ -41,7 +47,13 @@ class Truncation:
 
 @dataclass(frozen=True)
 class Padding:
-    """Fill encodings up to `length` tokens, or to the longest of the batch when it is None."""
+    """Pad encodings to `length` tokens; None means the longest encoding of the batch.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[PAD]": 0, "a": 1}, unk_token="[PAD]"), padding=Padding())
+    >>> tok.encode_batch(["a", "aa"]).to_lists()
+    [[1, 0], [1, 1]]
+    """
 
     length: int | None = None
     direction: Literal["right", "left"] = "right"
