@@ -6,6 +6,7 @@ folder that does the work (`io`, `train`, `vocabulary`, `sampling`) or a method 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from piecework._core import Core, TextColumn, TextEncoder
@@ -33,10 +34,11 @@ from piecework._internal.validation import (
 from piecework.batch import Batch, Filling
 from piecework.decode_stream import DecodeStream, DecodeStreams
 from piecework.encoding import Encoding
-from piecework.errors import ArgumentError, FormatError, InputTypeError
+from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
 from piecework.io.format_readers import warned
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer
+from piecework.io.roles_file import configured_roles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,8 +143,6 @@ class Tokenizer(metaclass=NamedElsewhere):
         option that the format needs or does not take. Warns with `FormatWarning` about probable mistakes in
         the file.
         """
-        from piecework.io.roles_file import configured_roles
-
         options = LoadOptions(lowercase, merges, encoding, pattern, special_tokens)
         tokenizer = cls._of(*read_tokenizer(path, options, compiled_cache))
         tokenizer._roles = configured_roles(path, tokenizer.token_to_id)
@@ -1219,10 +1219,6 @@ class Tokenizer(metaclass=NamedElsewhere):
         if portable is spec:
             return self._core.to_json(pretty)
         if isinstance(spec.model, SentencePiece) and spec.model.kind == "unigram":
-            import warnings
-
-            from piecework.errors import PortabilityWarning
-
             message = (
                 "a tokenizer.json sums scores in 64 bits, SentencePiece in 32: where segmentations tie, "
                 "ids can differ; a .model file keeps them"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from time import monotonic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ def progress_bar(
         return nullcontext(_ignore)
     if sys.stderr.isatty():
         return contextmanager(_terminal_bar)(title)
-    from time import monotonic
 
     return nullcontext(_line_printer(title, clock or monotonic))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Sequence
+from operator import index
 
 from piecework._internal.lazy import hints, np, typing
 from piecework._internal.surrogates import first_surrogate
@@ -92,8 +93,6 @@ def check_bytes(name: str, value: object, least: int) -> None:
 
 def whole_number(name: str, value: object, least: int) -> int:
     """Return a setting as an int from `least` to 2**32 - 1; numpy integers are accepted."""
-    from operator import index
-
     expected = f"an integer of at least {least}"
     if isinstance(value, bool):
         raise ArgumentError(name, repr(value), expected)

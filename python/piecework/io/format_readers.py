@@ -6,6 +6,9 @@ format, name it in `format_detection` and add a reader to `READERS`.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Mapping
+
 from piecework._core import (
     Core,
     read_clip,
@@ -15,7 +18,7 @@ from piecework._core import (
     read_vocab_merges,
 )
 from piecework._internal.validation import path_text
-from piecework.errors import ArgumentError, FormatError
+from piecework.errors import ArgumentError, FormatError, FormatWarning
 from piecework.io.compiled_cache import Loaded
 from piecework.io.format_detection import (
     BYTE_ORDER_MARK,
@@ -37,8 +40,6 @@ from piecework.io.source_bytes import gunzipped, source_bytes
 # Formats that contain their pipeline are read without importing `piecework.spec`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from piecework.spec import PreTokenizer, SpecialInText
 
 _PIECEWORK_FILE_MIDDLE = b'","tokenizer":'
@@ -149,7 +150,6 @@ def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> Loade
         expected = 'encoding="cl100k_base" or another name, or pattern= and special_tokens='
         raise ArgumentError("encoding", f"None for the tiktoken ranks {source}", expected)
     special = options.special_tokens or {}
-    from collections.abc import Mapping
 
     if not isinstance(special, Mapping):
         raise ArgumentError("special_tokens", shortened(special), "a mapping from tokens to ids")
@@ -195,10 +195,6 @@ def pre_tokenizer_for(pattern: str | tuple[str, ...]) -> PreTokenizer:
 def warned(core: Core, data: bytes, source: str, origin: str, stacklevel: int) -> Core:
     """Return the core, after a `FormatWarning` for each probable mistake in its file."""
     for message in core.warnings(origin, data):
-        import warnings
-
-        from piecework.errors import FormatWarning
-
         warnings.warn(f"{source}: {message}", FormatWarning, stacklevel=stacklevel + 1)
     return core
 

@@ -1,0 +1,63 @@
+"""Imports inside functions are listed here, each with the reason why it waits."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent / "python" / "piecework"
+
+# What a program that loads a tokenizer and encodes does not need. Most of these are imported by
+# `_internal/lazy.py` or `__init__.py` when a name is first read.
+SPECIFICATIONS = {"piecework.spec", "piecework.spec.custom", "piecework.spec.portable"}
+SPECIFICATIONS |= {"piecework.spec.roles", "piecework.spec.tokenizer_spec", "dataclasses"}
+TRAINING = {"piecework.train.plan", "piecework.train.runs", "piecework._internal.progress"}
+VOCABULARY = {
+    "piecework.vocabulary",
+    "piecework.vocabulary.additions",
+    "piecework.vocabulary.kept_pieces",
+}
+ROOT_NAMES = {"piecework._core", "piecework.batch", "piecework.encoding", "piecework.tokenizer"}
+ROOT_NAMES |= {"piecework.sampling", "importlib"}
+COMMANDS = {
+    "piecework.cli.app",
+    "piecework.cli.completion",
+    "piecework.cli.signals",
+    "piecework.io.saving",
+}
+COMMANDS |= {"click.shell_completion", "difflib", "io", "sys"}
+TERMINAL = {"rich.console", "rich.progress", "rich.table", "rich.text", "contextlib"}
+# Standard modules of several milliseconds, for one format or one error.
+FORMATS = {"gzip", "hashlib", "json", "re", "zlib", "pathlib", "piecework.io.atomic_files"}
+FORMATS |= {"piecework._internal.memory", "graphlib"}
+# A trainer's preset needs the counting that it describes.
+CYCLE = {"piecework.train.sentencepiece_presets"}
+
+EXPECTED = (
+    SPECIFICATIONS | TRAINING | VOCABULARY | ROOT_NAMES | COMMANDS | TERMINAL | FORMATS | CYCLE
+)
+
+
+def deferred_imports() -> dict[str, set[str]]:
+    """Return each module that a function of the package imports, with the files of these functions."""
+    found = defaultdict(set)
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        for node in (inner for function in functions for inner in ast.walk(function)):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    found[alias.name].add(str(path.relative_to(PACKAGE)))
+            elif isinstance(node, ast.ImportFrom):
+                found[node.module or ""].add(str(path.relative_to(PACKAGE)))
+    return found
+
+
+def test_every_deferred_import_is_listed() -> None:
+    unlisted = {name: files for name, files in deferred_imports().items() if name not in EXPECTED}
+    assert unlisted == {}
+
+
+def test_the_list_names_deferred_imports_only() -> None:
+    assert deferred_imports().keys() >= EXPECTED
