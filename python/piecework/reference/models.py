@@ -54,6 +54,8 @@ def unigram(word: str, model: Unigram) -> list[Piece]:
 
     Raises `VocabularyError` for an unknown character when the model has no unknown token.
     """
+    if model.unk_id is None:
+        check_known(word, model)
     pieces: list[Piece] = []
     for text in Lattice(word, dict(model.pieces)).best().pieces:
         start = pieces[-1].end if pieces else 0
@@ -66,6 +68,22 @@ def unigram(word: str, model: Unigram) -> list[Piece]:
     return tokens
 
 
+def check_known(word: str, model: Unigram) -> None:
+    """Raise `VocabularyError` if the search meets an unknown character.
+
+    >>> check_known("ab", Unigram((("a", -1.0), ("ab", -2.0))))
+
+    The search goes from left to right, so the best segmentation of every prefix has to be known, as in
+    `tokenizers`.
+    """
+    scores = dict(model.pieces)
+    for end in range(1, len(word) + 1):
+        last = Lattice(word[:end], scores).best().pieces[-1]
+        if last not in scores:
+            expected = f"an entry for the unknown character {last!r}"
+            raise VocabularyError("model.unk_id", "None", expected)
+
+
 def unknown_run(word: str, run: list[Piece], model: Unigram) -> list[Piece]:
     """Return the tokens of a run of unknown characters: an entry, byte entries or the unknown token.
 
@@ -76,10 +94,8 @@ def unknown_run(word: str, run: list[Piece], model: Unigram) -> list[Piece]:
     start, end = run[0].start, run[-1].end
     text, vocab = word[start:end], model.vocab
     entries = [f"<0x{byte:02X}>" for byte in text.encode()]
-    if model.unk_token is None:
-        raise VocabularyError("model.unk_id", "None", f"an entry for the unknown text {text!r}")
     if text in vocab:
         return [Piece(text, start, end)]
     if model.byte_fallback and all(entry in vocab for entry in entries):
         return [Piece(entry, start, end) for entry in entries]
-    return [Piece(model.unk_token, start, end)]
+    return [Piece(model.unk_token or "", start, end)]
