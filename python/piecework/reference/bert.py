@@ -1,8 +1,8 @@
-"""BERT's normalizer and pre-tokenizer: text in, words with their places in the original out.
+"""BERT's normalizer and pre-tokenizer: text in, words with their spans of the original text out.
 
 Source: the BasicTokenizer of Devlin et al. 2019, with the character classes of `tokenizers` 0.23.
-Categories, decompositions and letter case are those of this Python's `unicodedata`. The compiled
-core pins its own tables, so newer characters may differ; the laws draw only those that agree.
+Categories, decompositions and case come from the running Python's `unicodedata`. The compiled core has
+its own tables, so characters of a newer Unicode version may differ; the laws skip them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CJK_RANGES = (
 
 
 def normalize(aligned: Aligned, spec: BertNormalizer) -> Aligned:
-    """Apply the steps that `spec` asks for, in BERT's order.
+    """Apply the steps of `spec` in BERT's order.
 
     >>> from piecework.reference.aligned import align, as_text
     >>> as_text(normalize(align("Héllo\\u200b  北京!"), BertNormalizer()))
@@ -65,13 +65,23 @@ def pre_tokenize(aligned: Aligned) -> list[Word]:
 
 
 def clean(aligned: Aligned) -> Aligned:
-    """Drop controls, NUL and U+FFFD; turn each whitespace character into a space."""
+    """Drop control characters, NUL and U+FFFD; turn each whitespace character into a space.
+
+    >>> from piecework.reference.aligned import align, as_text
+    >>> as_text(clean(align("a\\x00\\tb")))
+    'a b'
+    """
     kept = [(c, source) for c, source in aligned if not is_dropped(c)]
     return map_characters(kept, lambda c: " " if is_whitespace(c) else c)
 
 
 def space_out_cjk(aligned: Aligned) -> Aligned:
-    """Put a space on each side of every CJK ideograph."""
+    """Insert a space before and after every CJK ideograph.
+
+    >>> from piecework.reference.aligned import align, as_text
+    >>> as_text(space_out_cjk(align("a北b")))
+    'a 北 b'
+    """
     return map_characters(aligned, lambda c: f" {c} " if is_cjk(c) else c)
 
 
@@ -87,7 +97,12 @@ def strip_accents(aligned: Aligned) -> Aligned:
 
 
 def lowercase(aligned: Aligned) -> Aligned:
-    """Lower each character by itself: no final sigma, and `İ` becomes two characters."""
+    """Lowercase each character alone: no final sigma, and `İ` becomes two characters.
+
+    >>> from piecework.reference.aligned import align
+    >>> lowercase(align("İ"))
+    [('i', (0, 1)), ('̇', (0, 1))]
+    """
     return map_characters(aligned, str.lower)
 
 
@@ -95,12 +110,22 @@ def lowercase(aligned: Aligned) -> Aligned:
 
 
 def split_whitespace(runs: list[Aligned]) -> list[Aligned]:
-    """Cut at whitespace, which is lost."""
+    """Split at whitespace and drop it.
+
+    >>> from piecework.reference.aligned import align, as_text
+    >>> [as_text(run) for run in split_whitespace([align("a  b")])]
+    ['a', 'b']
+    """
     return [part for run in runs for part, is_space in split_by(run, is_whitespace) if not is_space]
 
 
 def isolate_punctuation(runs: list[Aligned]) -> list[Aligned]:
-    """Make every punctuation character a word of its own."""
+    """Make every punctuation character a word of its own.
+
+    >>> from piecework.reference.aligned import align, as_text
+    >>> [as_text(run) for run in isolate_punctuation([align("a!?")])]
+    ['a', '!', '?']
+    """
     return list(_isolated(runs))
 
 
@@ -114,19 +139,31 @@ def _isolated(runs: list[Aligned]) -> Iterator[Aligned]:
 
 
 def is_dropped(c: str) -> bool:
-    """Tell whether cleaning removes a character: NUL, U+FFFD, control, format, private use."""
+    """Return whether cleaning drops a character: NUL, U+FFFD, control, format, private use.
+
+    >>> is_dropped("\\x07"), is_dropped("\\n")
+    (True, False)
+    """
     if c in "\t\n\r":
         return False
     return c in "\0\ufffd" or unicodedata.category(c) in ("Cc", "Cf", "Co")
 
 
 def is_punctuation(c: str) -> bool:
-    """Tell whether a character is ASCII punctuation or symbol, or of a category P."""
+    """Return whether a character is ASCII punctuation, an ASCII symbol or of category P.
+
+    >>> is_punctuation("$"), is_punctuation("…"), is_punctuation("€")
+    (True, True, False)
+    """
     if c < "\x80":
         return "!" <= c <= "~" and not c.isalnum()
     return unicodedata.category(c).startswith("P")
 
 
 def is_cjk(c: str) -> bool:
-    """Tell whether a character lies in the ideograph blocks that BERT spaces out."""
+    """Return whether a character is in the ideograph blocks that BERT puts spaces around.
+
+    >>> is_cjk("北"), is_cjk("か")
+    (True, False)
+    """
     return any(low <= ord(c) <= high for low, high in CJK_RANGES)

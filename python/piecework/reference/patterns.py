@@ -1,8 +1,8 @@
-"""Searching: a text, or a regular expression of the kind that Python and Oniguruma read alike.
+"""Patterns: search for a text or a regular expression; classes of characters.
 
-Expressions in tokenizer files are written for Oniguruma. Of its differences from `re` the common ones
-are bridged here: classes by Unicode property (`\\p{L}`, `\\P{Nd}`), `\\s` and `\\w` as Unicode defines
-them, and `^` and `$` at every line. Anything further belongs to the compiled core alone.
+Regular expressions of tokenizer files are written for Oniguruma. This file translates the common
+differences from `re`: classes by Unicode category (`\\p{L}`, `\\P{Nd}`), Unicode's `\\s` and `\\w`, and
+`^` and `$` at every line. Only the compiled core supports the rest of Oniguruma.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ WHITESPACE = frozenset(
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
-# Circled and squared letters are Alphabetic though their category is So; both joiners join words.
+# Circled and squared letters are word characters although their category is So, and so are joiners.
 WORD_SYMBOLS = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189))
 JOINERS = "\u200c\u200d"
 
 
 def matches(pattern: Pattern, text: str) -> Iterator[Span]:
-    r"""Find matches from left to right.
+    r"""Find the matches from left to right.
 
-    An empty match right after another one does not count; the search goes on a character later.
+    An empty match directly after another match does not count; the search continues a character later.
 
     >>> from piecework.spec import Regex
     >>> list(matches(Regex(r"\p{N}+"), "a12b3"))
@@ -51,14 +51,18 @@ def matches(pattern: Pattern, text: str) -> Iterator[Span]:
 
 @cache
 def compiled(pattern: Pattern) -> re.Pattern[str]:
-    """Return the pattern as `re` has it."""
+    """Compile a pattern for `re`.
+
+    >>> compiled("a.b").pattern
+    'a\\\\.b'
+    """
     if isinstance(pattern, str):
         return re.compile(re.escape(pattern))
     return re.compile(translated(pattern.pattern), re.MULTILINE)
 
 
 def translated(source: str) -> str:
-    r"""Write the classes that `re` lacks, or reads otherwise, as the characters they hold.
+    r"""Replace the classes that `re` lacks or defines differently by their characters.
 
     >>> translated(r"\p{Zl}\.[^\p{Zp}]*")
     '[\\u2028]\\.[^\\u2029]*'
@@ -71,20 +75,24 @@ def translated(source: str) -> str:
 
 
 def class_of(token: str, in_brackets: bool) -> str:
-    """Write one token of an expression; what is no class stays as it is."""
+    r"""Translate one token of an expression; a token that is not a class stays as it is.
+
+    >>> class_of(r"\p{Zl}", in_brackets=False), class_of("a", in_brackets=False)
+    ('[\\u2028]', 'a')
+    """
     name = token[1:]
     if token[0] != "\\" or name[0] not in "pPsSwW":
         return token
     if name[0].islower():
         return ranges(name) if in_brackets else f"[{ranges(name)}]"
     if in_brackets:
-        raise ValueError(f"{token} in brackets has no counterpart here")
+        raise ValueError(f"{token} in brackets has no translation for `re`")
     return f"[^{ranges(name[0].lower() + name[1:])}]"
 
 
 @cache
 def ranges(name: str) -> str:
-    r"""Write the members of `s`, `w` or `p{Category}` as they stand in brackets.
+    r"""Return the members of `s`, `w` or `p{Category}` as ranges for brackets.
 
     >>> ranges("p{Zl}")
     '\\u2028'
@@ -104,12 +112,20 @@ def ranges(name: str) -> str:
 
 
 def escaped(code: int) -> str:
-    """Write a code point as `re` reads it in brackets."""
+    r"""Escape a code point for use in brackets.
+
+    >>> print(escaped(0x2028), escaped(0x1F600))
+    \u2028 \U0001f600
+    """
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def membership(name: str) -> Callable[[str], bool]:
-    """Return what tells the members of a class."""
+    """Return the test for membership in a class.
+
+    >>> membership("p{Lu}")("A"), membership("p{Lu}")("a")
+    (True, False)
+    """
     if name == "s":
         return is_whitespace
     if name == "w":
@@ -121,17 +137,29 @@ def membership(name: str) -> Callable[[str], bool]:
 
 
 def is_whitespace(c: str) -> bool:
-    """Tell whether a character has the Unicode property White_Space."""
+    """Return whether a character has the Unicode property White_Space.
+
+    >>> is_whitespace(" "), is_whitespace("a")
+    (True, False)
+    """
     return c in WHITESPACE
 
 
 def is_number(c: str) -> bool:
-    """Tell whether a character is a number of any kind (N): digits, fractions, Roman numerals."""
+    """Return whether a character is a number (category N): digits, fractions, Roman numerals.
+
+    >>> is_number("1"), is_number("½"), is_number("a")
+    (True, True, False)
+    """
     return unicodedata.category(c).startswith("N")
 
 
 def is_word(c: str) -> bool:
-    """Tell whether a character is one of words: letters, marks, digits, connectors, joiners."""
+    """Return whether a character is a word character: letter, mark, digit, connector or joiner.
+
+    >>> is_word("a"), is_word("_"), is_word("-")
+    (True, True, False)
+    """
     category = unicodedata.category(c)
     if category[0] in "LM" or category in ("Nd", "Nl", "Pc") or c in JOINERS:
         return True

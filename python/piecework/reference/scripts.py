@@ -1,8 +1,8 @@
-"""Cutting where the script changes, as SentencePiece does: Han, Hiragana and Katakana count as one.
+"""Scripts: split a text where the script changes. Han, Hiragana and Katakana count as one.
 
-Python knows no scripts, but characters are named for theirs: GREEK SMALL LETTER ALPHA. What is told from
-names here is right for nearly all characters; the laws find those for which it is not, and leave them
-out. The scripts are those of Unicode 9.0.
+Python has no script property, but the name of a character begins with its script: GREEK SMALL LETTER
+ALPHA. That is right for nearly all characters; the laws skip the others. The scripts are those of
+Unicode 9.0, as in SentencePiece.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ SCRIPTS = frozenset(
     " SUNDANESE SYLOTI SYRIAC TAGALOG TAGBANWA TAKRI TAMIL TANGUT TELUGU THAANA THAI TIBETAN TIFINAGH"
     " TIRHUTA UGARITIC VAI WARANG YI".split()
 )
-# The first word alone would not tell these apart.
+# Names of these scripts have two words.
 FAMILIES = frozenset("INSCRIPTIONAL LINEAR MEROITIC OLD TAI".split())
 
 
 def split_scripts(piece: Aligned) -> list[Aligned]:
-    """Cut into stretches of one script.
+    """Split into runs of one script.
 
-    A space has the script of what comes before it; spaces before all else are dropped.
+    A space has the script of the character before it; leading spaces are dropped.
 
     >>> from piecework.reference.aligned import align, as_text
     >>> [as_text(run) for run in split_scripts(align("Apples are りんご 林檎."))]
@@ -55,7 +55,7 @@ def split_scripts(piece: Aligned) -> list[Aligned]:
 
 @cache
 def script_of(c: str) -> str | None:
-    """Return the script that a character's name tells, None for one that has any script.
+    """Return the script in the name of a character; None for a character that fits any script.
 
     >>> script_of("α"), script_of("漢"), script_of("!"), script_of("\\u0301"), script_of(" ")
     ('GREEK', 'JAPANESE', 'COMMON', 'INHERITED', None)

@@ -1,8 +1,8 @@
-"""Unicode's normal forms (Annex 15), with alignment: decompose, put into order, compose.
+"""Unicode normal forms (Annex 15) with alignment: decompose, reorder marks, compose.
 
-The first part of a decomposed character stands for it and the others are inserted after it; a composed
-character stands for all that it is made of. Putting marks into order moves them but not their spans,
-which go on in the order of the text, as in `tokenizers`.
+The first part of a decomposed character replaces it, and the others are inserted after it. A composed
+character replaces all of its parts. Reordering moves marks but not their spans, which stay in the order
+of the text, as in `tokenizers`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Form: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
 def normal_form(aligned: Aligned, form: Form) -> Aligned:
-    """Bring a text into the form NFC, NFD, NFKC or NFKD.
+    """Convert a text to NFC, NFD, NFKC or NFKD.
 
     >>> from piecework.reference.aligned import align
     >>> normal_form(align("e\\u0301x"), "NFC")
@@ -32,14 +32,22 @@ def normal_form(aligned: Aligned, form: Form) -> Aligned:
 
 
 def decomposed(aligned: Aligned, form: Form) -> Iterable[Change]:
-    """Give the parts of every character; the first replaces it."""
+    """Decompose every character; the first part replaces the character.
+
+    >>> list(decomposed([("é", (0, 1))], "NFD"))
+    [('e', 1), ('\u0301', 0)]
+    """
     for character, _ in aligned:
         for index, part in enumerate(unicodedata.normalize(form, character)):
             yield part, 1 if index == 0 else 0
 
 
 def in_canonical_order(parts: Iterable[Change]) -> list[Change]:
-    """Sort each run of combining characters by their class."""
+    """Sort each run of combining marks by their class.
+
+    >>> in_canonical_order([("a", 1), ("\\u0301", 1), ("\\u0323", 1)])[1][0] == "\\u0323"
+    True
+    """
     ordered: list[Change] = []
     for _, run in groupby(parts, key=lambda part: combining_class(part) > 0):
         ordered += sorted(run, key=combining_class)
@@ -47,7 +55,11 @@ def in_canonical_order(parts: Iterable[Change]) -> list[Change]:
 
 
 def composed(parts: Iterable[Change]) -> list[Change]:
-    """Join each starter with what follows it, where they have a composition and nothing blocks."""
+    """Compose each starter with the marks after it, where a composition exists and none is blocked.
+
+    >>> composed([("e", 1), ("\\u0301", 1)])
+    [('é', 2)]
+    """
     kept: list[Change] = []
     starter: int | None = None
     for part in parts:
@@ -64,16 +76,28 @@ def composed(parts: Iterable[Change]) -> list[Change]:
 
 
 def is_blocked(between: list[Change], part: Change) -> bool:
-    """Tell whether what stands after the starter keeps a part away from it."""
+    """Return whether the characters between a starter and a part prevent their composition.
+
+    >>> is_blocked([("\\u0301", 1)], ("\\u0301", 1)), is_blocked([], ("\\u0301", 1))
+    (True, False)
+    """
     return bool(between) and combining_class(between[-1]) >= combining_class(part)
 
 
 def composition(first: str, second: str) -> str | None:
-    """Return the one character that two make, None if there is none."""
+    """Return the composition of two characters, None if there is none.
+
+    >>> composition("e", "\\u0301"), composition("e", "x")
+    ('é', None)
+    """
     whole = unicodedata.normalize("NFC", first + second)
     return whole if len(whole) == 1 else None
 
 
 def combining_class(part: Change) -> int:
-    """Return the canonical combining class of a part, 0 for starters."""
+    """Return the canonical combining class of a part, 0 for starters.
+
+    >>> combining_class(("\\u0301", 1)), combining_class(("e", 1))
+    (230, 0)
+    """
     return unicodedata.combining(part[0])

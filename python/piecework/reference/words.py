@@ -1,7 +1,7 @@
-"""The tokenizers every course begins with: text in, words or characters with their places out.
+"""Word and character tokenizers: text in, units with their offsets out.
 
-The vocabulary of a word or character tokenizer is its units by falling count; what is not in it is
-the unknown token. Equal counts: the word or character with the lower code points.
+The vocabulary contains the most frequent units; all others become the unknown token. Of equal counts,
+the unit with the lower code points comes first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from piecework.reference.bert import isolate_punctuation, split_whitespace
 
 
 def whitespace_words(text: str) -> list[Word]:
-    """Split on whitespace and nothing else.
+    """Split on whitespace only.
 
     >>> whitespace_words("We do.")
     [('We', (0, 2)), ('do.', (3, 6))]
@@ -23,7 +23,7 @@ def whitespace_words(text: str) -> list[Word]:
 
 
 def punctuation_pieces(text: str) -> list[Word]:
-    """Isolate every punctuation character and leave whitespace where it is.
+    """Isolate every punctuation character and keep whitespace.
 
     >>> punctuation_pieces("Oh, no!")
     [('Oh', (0, 2)), (',', (2, 3)), (' no', (3, 6)), ('!', (6, 7))]
@@ -41,7 +41,7 @@ def words_and_punctuation(text: str) -> list[Word]:
 
 
 def characters(text: str) -> list[Word]:
-    """Make every character a unit, spaces included.
+    """Return every character as a unit, spaces included.
 
     >>> characters("a b")
     [('a', (0, 1)), (' ', (1, 2)), ('b', (2, 3))]
@@ -56,7 +56,7 @@ def learn_vocabulary(
     min_frequency: int = 1,
     special_tokens: Sequence[str] = ("[UNK]",),
 ) -> list[str]:
-    """Keep the most frequent units after the special tokens; lower code points win among equals.
+    """Return the special tokens, then the most frequent units.
 
     >>> learn_vocabulary([("to", 2), ("be", 2), ("or", 3)], vocab_size=3)
     ['[UNK]', 'or', 'be']
@@ -67,7 +67,7 @@ def learn_vocabulary(
 
 
 def character_counts(words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Count the characters of words, in the order of their code points.
+    """Count the characters of words; return them in code point order.
 
     >>> character_counts([("hug", 2), ("gh", 1)])
     [('g', 3), ('h', 3), ('u', 2)]
@@ -80,7 +80,7 @@ def character_counts(words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 def look_up(units: Iterable[str], vocab: Mapping[str, int], unk_token: str = "[UNK]") -> list[int]:
-    """Return the id of each unit, the unknown token's for those outside the vocabulary.
+    """Return the id of each unit; a unit outside the vocabulary has the id of the unknown token.
 
     >>> look_up(["to", "see"], {"[UNK]": 0, "be": 1, "to": 2})
     [2, 0]
