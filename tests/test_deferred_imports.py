@@ -14,9 +14,12 @@ SPECIFICATIONS = {"piecework.spec", "piecework.spec.custom", "piecework.spec.por
 SPECIFICATIONS |= {"piecework.spec.roles", "piecework.spec.tokenizer_spec", "dataclasses"}
 TRAINING = {"piecework.train.plan", "piecework.train.runs", "piecework._internal.progress"}
 VOCABULARY = {
-    "piecework.vocabulary",
     "piecework.vocabulary.additions",
+    "piecework.vocabulary.extend",
     "piecework.vocabulary.kept_pieces",
+    "piecework.vocabulary.pieces",
+    "piecework.vocabulary.prune",
+    "piecework.vocabulary.shrink",
 }
 ROOT_NAMES = {"piecework._core", "piecework.batch", "piecework.encoding", "piecework.tokenizer"}
 ROOT_NAMES |= {"piecework.sampling", "importlib"}

@@ -16,6 +16,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
+from piecework.vocabulary.pieces import restrict_pieces
+from piecework.vocabulary.prune import prune_spec
+from piecework.vocabulary.shrink import shrink_spec
 
 TEXTS = [
     "hug hugs pug pun bun",
@@ -413,9 +416,9 @@ def test_embedding_rows_follow_the_map() -> None:
         lambda tok: pw.vocabulary.remove_pieces(tok, []),
         lambda tok: pw.vocabulary.set_scores(tok, {}),
         lambda tok: pw.vocabulary.set_types(tok, {}),
-        lambda tok: pw.vocabulary.restricted(tok, None),
-        lambda tok: pw.vocabulary.pruned(tok, [], True),
-        lambda tok: pw.vocabulary.shrunk(tok, 1),
+        lambda tok: restrict_pieces(tok, None),
+        lambda tok: prune_spec(tok, [], True),
+        lambda tok: shrink_spec(tok, 1),
         pw.vocabulary.as_components,
         pw.vocabulary.as_sentencepiece,
         pw.Tokenizer.from_spec,

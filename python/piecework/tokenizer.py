@@ -943,9 +943,9 @@ class Tokenizer(metaclass=NamedElsewhere):
         `add_special_tokens=False` omits them. In a pair, each text gets its own. Raises `ArgumentError` for a
         piece that the model lacks, and for other models.
         """
-        from piecework.vocabulary import extras
+        from piecework.vocabulary.pieces import bos_eos_template
 
-        return self._replaced(post_processor=extras(self.spec.model, bos=bos, eos=eos))
+        return self._replaced(post_processor=bos_eos_template(self.spec.model, bos=bos, eos=eos))
 
     def with_truncation(
         self,
@@ -1081,13 +1081,13 @@ class Tokenizer(metaclass=NamedElsewhere):
         """
         from piecework._internal.progress import progress_bar
         from piecework.train.runs import counts_for
-        from piecework.vocabulary import extended
+        from piecework.vocabulary.extend import extend_spec
 
         check_size("n", n)
         check_size("min_frequency", min_frequency)
         counts = counts_for(self.spec, corpus, num_threads=num_threads, show_progress=show_progress)
         with progress_bar("learning", shown=show_progress) as progress:
-            spec, id_map = extended(
+            spec, id_map = extend_spec(
                 self._core,
                 self.spec,
                 counts,
@@ -1122,9 +1122,9 @@ class Tokenizer(metaclass=NamedElsewhere):
         A text whose tokens are all kept is encoded as before. Raises `ArgumentError` for unknown tokens and
         for Unigram models.
         """
-        from piecework.vocabulary import pruned
+        from piecework.vocabulary.prune import prune_spec
 
-        spec, id_map = pruned(self.spec, keep, keep_alphabet)
+        spec, id_map = prune_spec(self.spec, keep, keep_alphabet)
         return self._derived(spec), id_map
 
     def shrink(self, size: int) -> tuple[hints.Self, pw.IdMap]:
@@ -1141,10 +1141,10 @@ class Tokenizer(metaclass=NamedElsewhere):
         tokens, and tokens of post-processor and padding are kept; `ArgumentError` if they are more than
         `size`.
         """
-        from piecework.vocabulary import shrunk
+        from piecework.vocabulary.shrink import shrink_spec
 
         check_size("size", size)
-        spec, id_map = shrunk(self.spec, size)
+        spec, id_map = shrink_spec(self.spec, size)
         return self._derived(spec), id_map
 
     def with_vocabulary(
@@ -1173,10 +1173,10 @@ class Tokenizer(metaclass=NamedElsewhere):
         pieces. Ids do not change. Raises `ArgumentError` for models other than SentencePiece Unigram and
         BPE.
         """
-        from piecework.vocabulary import restricted
         from piecework.vocabulary.kept_pieces import kept_pieces
+        from piecework.vocabulary.pieces import restrict_pieces
 
-        return self._derived(restricted(self.spec, kept_pieces(vocabulary, threshold)))
+        return self._derived(restrict_pieces(self.spec, kept_pieces(vocabulary, threshold)))
 
     # ---- specification and files
 

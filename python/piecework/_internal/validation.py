@@ -52,9 +52,9 @@ def id_list(ids: typing.Any, place: str) -> list[int]:
     # A list must not import numpy.
     is_array = not isinstance(ids, (list, tuple)) and isinstance(ids, np.ndarray)
     listed = ids.tolist() if is_array else list(ids)
-    for index, id in enumerate(listed):
+    for position, id in enumerate(listed):
         if not isinstance(id, int) and not isinstance(id, np.integer):
-            raise InputTypeError(f"{place}[{index}]", type(id).__name__, "an id")
+            raise InputTypeError(f"{place}[{position}]", type(id).__name__, "an id")
         if not 0 <= id <= _MAX_U32:
             raise ArgumentError(f"{place}[{index}]", str(id), f"an id from 0 to {_MAX_U32}")
     return listed

@@ -44,7 +44,7 @@ Lengths: TypeAlias = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Measures:
-    """The measures of one tokenizer on the corpus; docs/explanation/analysis-measures.md defines each of them.
+    """The measures of one tokenizer on a corpus, defined in docs/explanation/analysis-measures.md.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))

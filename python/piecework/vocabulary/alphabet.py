@@ -1,4 +1,4 @@
-"""Which entries of a model are its alphabet, and which nothing may remove."""
+"""Find the alphabet of a model, and the entries that must not be removed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from piecework.errors import ArgumentError
 from piecework.spec import BPE, Char, Model, TokenizerSpec, WordLevel, WordPiece
 from piecework.spec.renumbering import ids_outside_model
 
-Changeable: TypeAlias = BPE | WordPiece | WordLevel | Char
+ResizableModel: TypeAlias = BPE | WordPiece | WordLevel | Char
 
-BYTES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
+BYTE_TOKENS = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
 
-def changeable(model: Model) -> Changeable:
-    """Return the model if entries can be taken from it."""
+def resizable_model(model: Model) -> ResizableModel:
+    """Return the model; raises `ArgumentError` if its entries cannot be removed."""
     if not isinstance(model, BPE | WordPiece | WordLevel | Char):
         raise ArgumentError("model", type(model).__name__, "BPE, WordPiece, WordLevel or Char")
     return model
@@ -25,18 +25,16 @@ def all_ids(spec: TokenizerSpec) -> set[int]:
     return {*spec.model.vocab.values(), *(token.id for token in spec.added_tokens)}
 
 
-def anchored(spec: TokenizerSpec) -> set[str]:
-    """Return the entries that something else than the model needs, and the unknown token."""
+def required_entries(spec: TokenizerSpec) -> set[str]:
+    """Return the unknown token and the entries that added tokens, post-processor or padding use."""
     ids, unk_token = ids_outside_model(spec), spec.model.unk_token
-    return {
-        token for token, number in spec.model.vocab.items() if number in ids or token == unk_token
-    }
+    return {token for token, id in spec.model.vocab.items() if id in ids or token == unk_token}
 
 
-def alphabet(model: Changeable) -> set[str]:
-    """Return the entries that segmentation begins with: characters in all their forms, and bytes.
+def alphabet(model: ResizableModel) -> set[str]:
+    """Return the characters of a model, with and without prefix and suffix, and its byte tokens.
 
-    Those of a `Char` or `WordLevel` model are its whole vocabulary and do not count.
+    Empty for `Char` and `WordLevel` models, whose entries can all be removed.
     """
     if isinstance(model, WordPiece):
         prefix, suffix = model.continuing_subword_prefix, ""
@@ -46,7 +44,7 @@ def alphabet(model: Changeable) -> set[str]:
         return set()
     found = {token for token in model.vocab if _is_character(token, prefix, suffix)}
     if isinstance(model, BPE) and model.byte_fallback:
-        found.update(BYTES & model.vocab.keys())
+        found.update(BYTE_TOKENS & model.vocab.keys())
     return found
 
 

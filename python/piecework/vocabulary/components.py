@@ -1,6 +1,6 @@
-"""Convert SentencePiece to the components that `transformers` makes of a `.model`, and back.
+"""Convert SentencePiece to the components that `transformers` creates from a `.model`, and back.
 
-Some ids differ from SentencePiece: see docs/reference/conformance.md. `Tokenizer.save` never converts.
+Some ids differ from SentencePiece: see docs/reference/conformance.md. `Tokenizer.save` does not use it.
 """
 
 from __future__ import annotations
@@ -36,24 +36,26 @@ from piecework.spec.patterns import PrependScheme
 from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.pieces import pieces_of
 
-_MARK = "▁"
-_TRIMMING = (Strip(left=False, right=True), Replace(Regex(" {2,}"), _MARK))
+_METASPACE = "▁"
+_SPACE_REMOVAL = (Strip(left=False, right=True), Replace(Regex(" {2,}"), _METASPACE))
 
 
 def as_components(spec: TokenizerSpec) -> TokenizerSpec:
-    """Return SentencePiece's Unigram or BPE as components that other libraries have.
+    """Return a SentencePiece Unigram or BPE tokenizer as components of tokenizer.json.
 
     >>> pieces = (ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("▁hug", -3.5))
     >>> normalizer = SentencePieceNormalizer()
     >>> as_components(TokenizerSpec(SentencePiece(pieces), normalizer)).model.vocab
     {'<unk>': 0, '▁hug': 1}
 
-    Control and unknown pieces become special tokens, user-defined ones added tokens. Raises
-    `ArgumentError` for models of words and characters, and for spaces as suffixes.
+    Control and unknown pieces become special tokens, user-defined pieces added tokens. Raises
+    `ArgumentError` for word and character models, and for `treat_whitespace_as_suffix`.
     """
     model, normalizer = pieces_of(spec), spec.normalizer
     if not isinstance(normalizer, SentencePieceNormalizer) or normalizer.treat_whitespace_as_suffix:
-        raise ArgumentError("normalizer", repr(normalizer), "SentencePiece's, spaces as prefixes")
+        raise ArgumentError(
+            "normalizer", repr(normalizer), "SentencePieceNormalizer with spaces as prefixes"
+        )
     if model.kind == "unigram":
         changed = _unigram(spec, model, normalizer)
     elif model.kind == "bpe":
@@ -64,10 +66,14 @@ def as_components(spec: TokenizerSpec) -> TokenizerSpec:
 
 
 def as_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
-    """Return a Unigram model with the components above as SentencePiece's own stages.
+    """Return a Unigram tokenizer with such components as native SentencePiece stages.
 
-    Special tokens become control pieces, other added tokens user-defined ones. Raises `ArgumentError`
-    naming the stage that SentencePiece has nothing like.
+    >>> spec = TokenizerSpec(Unigram((("<unk>", 0.0), ("▁hug", -3.5)), 0), pre_tokenizer=Metaspace())
+    >>> as_sentencepiece(spec).model.kind
+    'unigram'
+
+    Special tokens become control pieces, other added tokens user-defined pieces. Raises `ArgumentError`
+    with the stage that SentencePiece lacks.
     """
     model = checked_spec(spec).model
     if not isinstance(model, Unigram):
@@ -111,24 +117,24 @@ def _unigram(
     unk_id = model.vocab.get(model.unk_token or "")
     stages: tuple[Any, ...] = (Precompiled(normalizer.charsmap),) if normalizer.charsmap else ()
     if normalizer.remove_extra_whitespaces:
-        stages += _TRIMMING
+        stages += _SPACE_REMOVAL
     scheme: PrependScheme = "always" if normalizer.add_dummy_prefix else "never"
     return replace(
         spec,
         model=Unigram(entries, unk_id, model.byte_fallback),
         normalizer=SequenceNormalizer(stages) if stages else None,
-        pre_tokenizer=Metaspace(_MARK, scheme),
-        decoder=_with_bytes(MetaspaceDecoder(_MARK, scheme), model.byte_fallback),
+        pre_tokenizer=Metaspace(_METASPACE, scheme),
+        decoder=_with_bytes(MetaspaceDecoder(_METASPACE, scheme), model.byte_fallback),
     )
 
 
 def _bpe(
     spec: TokenizerSpec, model: SentencePiece, normalizer: SentencePieceNormalizer
 ) -> TokenizerSpec:
-    prefix: tuple[Any, ...] = (Prepend(_MARK),) if normalizer.add_dummy_prefix else ()
+    prefix: tuple[Any, ...] = (Prepend(_METASPACE),) if normalizer.add_dummy_prefix else ()
     rules: tuple[Any, ...] = (Precompiled(normalizer.charsmap),) if normalizer.charsmap else ()
     if normalizer.remove_extra_whitespaces:
-        rules += _TRIMMING
+        rules += _SPACE_REMOVAL
     stripped = (StripDecoder(" ", start=1),) if normalizer.add_dummy_prefix else ()
     return replace(
         spec,
@@ -139,20 +145,22 @@ def _bpe(
             fuse_unk=True,
             byte_fallback=model.byte_fallback,
         ),
-        normalizer=SequenceNormalizer((*rules, *prefix, Replace(" ", _MARK))),
-        decoder=SequenceDecoder((ReplaceDecoder(_MARK, " "), ByteFallback(), Fuse(), *stripped)),
+        normalizer=SequenceNormalizer((*rules, *prefix, Replace(" ", _METASPACE))),
+        decoder=SequenceDecoder(
+            (ReplaceDecoder(_METASPACE, " "), ByteFallback(), Fuse(), *stripped)
+        ),
     )
 
 
 def _merges(model: SentencePiece) -> tuple[tuple[str, str], ...]:
-    """Every way to join a piece of two, the best score first, then the parts that come first."""
+    """Return all splits of a piece into two pieces, by decreasing score, then by the ids of the two."""
     scored = {piece.text: piece.score for piece in model.pieces if piece.type == "normal"}
     vocab = model.vocab
     merges = [
-        (-score, vocab[text[:at]], vocab[text[at:]], text[:at], text[at:])
+        (-score, vocab[text[:cut]], vocab[text[cut:]], text[:cut], text[cut:])
         for text, score in scored.items()
-        for at in range(1, len(text))
-        if text[:at] in scored and text[at:] in scored
+        for cut in range(1, len(text))
+        if text[:cut] in scored and text[cut:] in scored
     ]
     return tuple((left, right) for *_, left, right in sorted(merges))
 
@@ -173,7 +181,7 @@ def _added_tokens(model: SentencePiece) -> list[AddedToken]:
 def _check_added(spec: TokenizerSpec, model: Unigram) -> None:
     for token in spec.added_tokens:
         if token.content not in model.vocab:
-            found = f"{token.content!r}, which the model does not have"
+            found = f"{token.content!r}, which is not a piece"
             raise ArgumentError("added_tokens", found, "tokens that are pieces")
 
 
@@ -184,11 +192,13 @@ def _merged_normalizer(spec: TokenizerSpec, symbols: tuple[str, ...]) -> Sentenc
     )
     charsmap = stages[0].charsmap if isinstance(stages[0], Precompiled) else b""
     stages = stages[1:] if charsmap else stages
-    trims = tuple(stages) == _TRIMMING
+    trims = tuple(stages) == _SPACE_REMOVAL
     if not trims and stages not in ([], [None]):
-        raise ArgumentError("normalizer", repr(given), "Precompiled, then the trimming of spaces")
+        raise ArgumentError(
+            "normalizer", repr(given), "Precompiled, then the removal of extra spaces"
+        )
     metaspace = spec.pre_tokenizer
-    if not isinstance(metaspace, Metaspace) or metaspace.replacement != _MARK:
+    if not isinstance(metaspace, Metaspace) or metaspace.replacement != _METASPACE:
         raise ArgumentError("pre_tokenizer", repr(metaspace), "Metaspace")
     return SentencePieceNormalizer(
         charsmap=charsmap,

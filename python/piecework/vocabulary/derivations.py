@@ -1,7 +1,7 @@
-"""What the entries of a BPE model are made of.
+"""Find the entries that BPE merges to build an entry.
 
-An entry comes out of a text when the merges of its own characters end in it alone. The merges that lead
-there do not depend on what stands around it, so an entry stays reachable as long as they stay.
+A tokenizer can output an entry if merging its own characters results in this entry. These merges do not
+depend on the context, so the entry stays reachable as long as the merges stay in the model.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from itertools import pairwise
 
 from piecework.spec import BPE
 
-_LONGEST_DERIVED = 256
+_MAX_CHARACTERS = 256  # longer entries keep every merge that makes them
 
 
 class Derivations:
-    """The entries that entries are made of."""
+    """The derivations of the entries of one model."""
 
     def __init__(self, model: BPE) -> None:
         self._vocab = model.vocab
@@ -25,16 +25,16 @@ class Derivations:
         self._ranks = {merge: rank for rank, merge in enumerate(model.merges)}
         self._makers: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for left, right in self._ranks:
-            self._makers[self.joined(left, right)].append((left, right))
+            self._makers[self._merged(left, right)].append((left, right))
 
-    def joined(self, left: str, right: str) -> str:
-        """Return the entry that a merge makes."""
+    def _merged(self, left: str, right: str) -> str:
+        """Return the token of a merge."""
         return left + right[len(self._prefix) :]
 
     def closure(self, entries: Iterable[str]) -> set[str]:
-        """Return the entries with all those that lead to them.
+        """Return the entries and all entries that their derivations use.
 
-        Of an entry that its characters do not end in, every merge that makes it counts.
+        For an entry that merging its characters does not produce, all merges that make it are used.
         """
         waiting, closed = list(entries), set[str]()
         while waiting:
@@ -43,42 +43,42 @@ class Derivations:
                 closed.add(entry)
                 derived = self._derivation(entry)
                 if derived is None:
-                    waiting.extend(part for merge in self._makers[entry] for part in merge)
+                    waiting.extend(token for merge in self._makers[entry] for token in merge)
                 else:
                     closed.update(derived)
         return closed
 
     def _derivation(self, entry: str) -> set[str] | None:
-        """Return all entries on the way from characters to an entry, None when it is not reached."""
-        ways = [self._steps(symbols, entry) for symbols in self._spellings(entry)]
-        found = [way for way in ways if way is not None]
+        """Return all symbols that merging the characters of an entry uses, None if it fails."""
+        derivations = [self._symbols_used(symbols, entry) for symbols in self._splits(entry)]
+        found = [symbols for symbols in derivations if symbols is not None]
         return set().union(*found) if found else None
 
-    def _spellings(self, entry: str) -> Iterator[list[str]]:
-        """Spell an entry as it would stand in a word: at its beginning or not, at its end or not."""
+    def _splits(self, entry: str) -> Iterator[list[str]]:
+        """Yield the symbols of an entry at the start or not, and at the end or not, of a word."""
         for prefix in {"", self._prefix}:
             for suffix in {"", self._suffix}:
                 if entry.startswith(prefix) and entry.endswith(suffix):
                     body = entry[len(prefix) : len(entry) - len(suffix)]
-                    if 0 < len(body) <= _LONGEST_DERIVED:
+                    if 0 < len(body) <= _MAX_CHARACTERS:
                         symbols = [prefix + body[0], *(self._prefix + char for char in body[1:])]
                         symbols[-1] += suffix
                         yield symbols
 
-    def _steps(self, symbols: list[str], entry: str) -> set[str] | None:
-        """Merge symbols and return all that there ever were, None unless they end in the entry."""
+    def _symbols_used(self, symbols: list[str], entry: str) -> set[str] | None:
+        """Merge symbols; return all symbols on the way, None unless the result is the entry."""
         seen = set(symbols)
         if not seen <= self._vocab.keys():
             return None
         while len(symbols) > 1:
             ranks = [
-                (self._ranks[pair], at)
-                for at, pair in enumerate(pairwise(symbols))
+                (self._ranks[pair], index)
+                for index, pair in enumerate(pairwise(symbols))
                 if pair in self._ranks
             ]
             if not ranks:
                 return None
-            _, at = min(ranks)
-            symbols[at : at + 2] = [self.joined(symbols[at], symbols[at + 1])]
-            seen.add(symbols[at])
+            _, index = min(ranks)
+            symbols[index : index + 2] = [self._merged(symbols[index], symbols[index + 1])]
+            seen.add(symbols[index])
         return seen if symbols == [entry] else None

@@ -1,4 +1,4 @@
-"""Further entries, learned from counts after those that are there."""
+"""Learn further entries from counts, after the existing ones."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from piecework._core import Core, LearnedEntries, learn_further_entries
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, TokenizerSpec, WordPiece
 from piecework.train import Counts, pipeline_of
-from piecework.vocabulary.alphabet import BYTES, all_ids, anchored
-from piecework.vocabulary.id_map import IdMap, Moves
+from piecework.vocabulary.alphabet import BYTE_TOKENS, all_ids, required_entries
+from piecework.vocabulary.id_map import IdMap, IdShift
 
 _TIES = {"likelihood": "smallest-strings", "pmi": "smallest-strings", "frequency": "lowest-ids"}
 
 SCORES = {BPE: ("frequency",), WordPiece: ("likelihood", "frequency", "pmi")}
 
 
-def extended(
+def extend_spec(
     core: Core,
     spec: TokenizerSpec,
     counts: Counts,
@@ -29,10 +29,10 @@ def extended(
     max_token_length: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[TokenizerSpec, IdMap]:
-    """Return the specification with `n` more entries, and where ids went: they stay.
+    """Return the specification with `n` more entries, and the id map, which keeps all old ids.
 
-    `core` is the specification compiled. `score` is one of `SCORES`, None for the first. Ties between
-    equally scored pairs do not depend on the order of the corpus.
+    `core` is the compiled specification. `score` is one of `SCORES` for the model, None for the first.
+    Ties do not depend on the order of the corpus. Warns with `TrainingWarning` if it learns fewer.
     """
     model = _extensible(spec)
     _check_counts(spec, counts)
@@ -60,32 +60,32 @@ def extended(
 def _with_learned(
     spec: TokenizerSpec, model: BPE | WordPiece, learned: LearnedEntries
 ) -> tuple[TokenizerSpec, IdMap]:
-    numbered = _numbered(spec, learned.vocab[len(model.vocab) :])
-    larger: BPE | WordPiece = replace(model, vocab={**model.vocab, **numbered})
+    new_ids = _new_ids(spec, learned.vocab[len(model.vocab) :])
+    larger: BPE | WordPiece = replace(model, vocab={**model.vocab, **new_ids})
     if isinstance(larger, BPE):
         merges = tuple((left, right) for left, right, *_ in learned.joins)
         larger = replace(larger, merges=larger.merges + merges)
     old = all_ids(spec)
-    return replace(spec, model=larger), Moves(()).id_map(old, set(numbered.values()) - old)
+    return replace(spec, model=larger), IdShift(()).id_map(old, set(new_ids.values()) - old)
 
 
-def _numbered(spec: TokenizerSpec, entries: Sequence[str]) -> dict[str, int]:
-    """Give new entries ids after all others, or that of the added token that one is already."""
+def _new_ids(spec: TokenizerSpec, entries: Sequence[str]) -> dict[str, int]:
+    """Return ids for new entries: those of their added tokens, otherwise the ids after all others."""
     added = {token.content: token.id for token in spec.added_tokens}
-    after = max(all_ids(spec), default=-1) + 1
-    fresh = (entry for entry in entries if entry not in added)
-    ids = added | {entry: number for number, entry in enumerate(fresh, start=after)}
+    first_free = max(all_ids(spec), default=-1) + 1
+    not_added = (entry for entry in entries if entry not in added)
+    ids = added | {entry: id for id, entry in enumerate(not_added, start=first_free)}
     return {entry: ids[entry] for entry in entries}
 
 
 def _barriers(spec: TokenizerSpec, model: BPE | WordPiece) -> set[str]:
-    """Return the entries that are never joined: no merge of them would stand for text."""
+    """Return the entries that must not be merged, because they do not represent text."""
     fallback = isinstance(model, BPE) and model.byte_fallback
-    return anchored(spec) | (BYTES & model.vocab.keys() if fallback else set())
+    return required_entries(spec) | (BYTE_TOKENS & model.vocab.keys() if fallback else set())
 
 
 def _extensible(spec: TokenizerSpec) -> BPE | WordPiece:
-    """Return the model; one of characters is a BPE model whose first merge is yet to come."""
+    """Return the model; a character model becomes a BPE model without merges."""
     model = spec.model
     if isinstance(model, Char):
         return BPE(model.vocab, (), unk_token=model.unk_token)
@@ -97,7 +97,7 @@ def _extensible(spec: TokenizerSpec) -> BPE | WordPiece:
 def _check_counts(spec: TokenizerSpec, counts: Counts) -> None:
     pipeline = pipeline_of(spec)
     if counts.pipeline is not None and counts.pipeline != pipeline:
-        found = f"words made by {counts.pipeline}"
-        raise ArgumentError("corpus", found, f"those of the tokenizer: {pipeline}")
+        found = f"words of the pipeline {counts.pipeline}"
+        raise ArgumentError("corpus", found, f"the pipeline of the tokenizer: {pipeline}")
     if len(counts) == 0:
         raise CorpusError("corpus", "no words", "text to learn from")

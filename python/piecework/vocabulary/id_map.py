@@ -1,4 +1,4 @@
-"""Where the ids of a tokenizer went when its vocabulary changed."""
+"""Map old ids to new ones after a change of the vocabulary."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, eq=False)
 class IdMap:
-    """Old ids to new ones, to move the rows of an embedding table.
+    """A map from old ids to new ones, to move the rows of an embedding table.
 
     >>> import numpy as np
     >>> id_map = IdMap(new_ids=np.array([0, -1, 1]), added=np.array([2]))
     >>> id_map.old_ids
     array([ 0,  2, -1])
 
-    `new_ids` has a new id for each old one, int64 of shape (largest old id + 1,): -1 for what is
-    gone or never stood for anything. `added` has the new ids that no old one became, rising.
+    `new_ids` has the new id of each old one, int64 of shape (largest old id + 1,); -1 for removed and
+    unused ids. `added` has the new ids without an old one, in increasing order.
 
     >>> old = np.array([[1.0], [2.0], [3.0]])
     >>> new = old[id_map.old_ids]
@@ -27,7 +27,7 @@ class IdMap:
     >>> new.tolist()
     [[1.0], [3.0], [2.0]]
 
-    Maps are equal if their arrays are; they do not hash, as arrays can change.
+    Two maps are equal if their arrays are equal. Maps are not hashable, because arrays can change.
     """
 
     new_ids: npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ class IdMap:
 
     @property
     def old_ids(self) -> npt.NDArray[np.int64]:
-        """The old id for each new one, int64 of shape (largest new id + 1,), -1 for new ones."""
+        """The old id of each new one, int64 of shape (largest new id + 1,); -1 for added ids."""
         kept = np.flatnonzero(self.new_ids >= 0)
         size = max([-1, *self.new_ids[kept].tolist(), *self.added.tolist()]) + 1
         old_ids = np.full(size, -1, np.int64)
@@ -56,18 +56,18 @@ class IdMap:
         return f"IdMap({kept} of {len(self.new_ids)} ids kept, {len(self.added)} added)"
 
 
-class Moves:
-    """The rule by which ids move: those above a removed id go down by one, so gaps stay gaps."""
+class IdShift:
+    """Decrease each id by the number of removed ids below it; unused ids stay unused."""
 
     def __init__(self, removed: Iterable[int]) -> None:
         self._removed = np.array(sorted(removed), np.int64)
 
     def __call__(self, id: int) -> int:
-        """Return the new id of one that stays."""
+        """Return the new id of an id that is not removed."""
         return id - int(np.searchsorted(self._removed, id))
 
     def id_map(self, old: Iterable[int], added: Iterable[int] = ()) -> IdMap:
-        """Return the map of the ids that stood for something, and of those that are new."""
+        """Return the map of the old ids and the added ones."""
         ids = np.array(sorted(set(old)), np.int64)
         new_ids = np.full(int(ids.max(initial=-1)) + 1, -1, np.int64)
         kept = ids[~np.isin(ids, self._removed)]

@@ -1,7 +1,7 @@
-"""Pieces of SentencePiece changed one by one: specification in, specification out.
+"""Edit the pieces of a SentencePiece model: specification in, specification out.
 
-What the normalizer and the decoder know of pieces follows; texts of a self-test go, since their pieces
-may be others now.
+Normalizer and decoder are updated to match. Self-tests are dropped, because the edit can change their
+pieces.
 """
 
 from __future__ import annotations
@@ -20,34 +20,45 @@ from piecework.spec import (
     TemplateProcessing,
     TokenizerSpec,
 )
+from piecework.spec.templates import template_for
 from piecework.spec.tokenizer_spec import checked_spec
 
-_FIXED = ("control", "unknown", "user_defined", "byte")
+_FIXED_TYPES = ("control", "unknown", "user_defined", "byte")
 
 
 def add_pieces(spec: TokenizerSpec, pieces: Iterable[ScoredPiece]) -> TokenizerSpec:
-    """Return a specification with further pieces after the others.
+    """Return the specification with these pieces appended.
 
     >>> from piecework.spec import ScoredPiece, SentencePiece
     >>> spec = TokenizerSpec(SentencePiece((ScoredPiece("<unk>", 0.0, "unknown"),)))
     >>> add_pieces(spec, [ScoredPiece("<sep>", 0.0, "user_defined")]).model.vocab
     {'<unk>': 0, '<sep>': 1}
 
-    Raises `ArgumentError` for another model than SentencePiece's.
+    Raises `ArgumentError` unless the model is a SentencePiece model.
     """
     return _with_pieces(spec, (*pieces_of(spec).pieces, *pieces))
 
 
 def remove_pieces(spec: TokenizerSpec, texts: Collection[str]) -> TokenizerSpec:
-    """Return a specification without these pieces; ids above a removed one move down."""
+    """Return the specification without these pieces; later pieces get lower ids.
+
+    >>> spec = TokenizerSpec(SentencePiece((ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("a", -1.0))))
+    >>> remove_pieces(spec, ["a"]).model.vocab
+    {'<unk>': 0}
+    """
     model = pieces_of(spec)
     _check_known(model, texts, "texts")
-    gone = set(texts)
-    return _with_pieces(spec, (piece for piece in model.pieces if piece.text not in gone))
+    removed = set(texts)
+    return _with_pieces(spec, (piece for piece in model.pieces if piece.text not in removed))
 
 
 def set_scores(spec: TokenizerSpec, scores: Mapping[str, float]) -> TokenizerSpec:
-    """Return a specification in which these pieces have other scores."""
+    """Return the specification with other scores for these pieces.
+
+    >>> spec = TokenizerSpec(SentencePiece((ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("a", -1.0))))
+    >>> set_scores(spec, {"a": -2.5}).model.pieces[1].score
+    -2.5
+    """
     model = pieces_of(spec)
     _check_known(model, scores, "scores")
     return _with_pieces(
@@ -56,7 +67,12 @@ def set_scores(spec: TokenizerSpec, scores: Mapping[str, float]) -> TokenizerSpe
 
 
 def set_types(spec: TokenizerSpec, types: Mapping[str, PieceType]) -> TokenizerSpec:
-    """Return a specification in which these pieces have other types."""
+    """Return the specification with other types for these pieces.
+
+    >>> spec = TokenizerSpec(SentencePiece((ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("a", -1.0))))
+    >>> set_types(spec, {"a": "user_defined"}).model.pieces[1].type
+    'user_defined'
+    """
     model = pieces_of(spec)
     _check_known(model, types, "types")
     return _with_pieces(
@@ -64,18 +80,18 @@ def set_types(spec: TokenizerSpec, types: Mapping[str, PieceType]) -> TokenizerS
     )
 
 
-def restricted(spec: TokenizerSpec, texts: Collection[str] | None) -> TokenizerSpec:
-    """Return a specification that gives out only these pieces and single characters; None: all again.
+def restrict_pieces(spec: TokenizerSpec, texts: Collection[str] | None) -> TokenizerSpec:
+    """Return the specification that outputs only these pieces and single characters; None: all pieces.
 
-    Control, unknown, user-defined and byte pieces stay what they are; unknown characters cost what they
-    did. Raises `ArgumentError` for models of words and characters.
+    Control, unknown, user-defined and byte pieces and the score of unknown characters do not change.
+    Raises `ArgumentError` for word and character models.
     """
     model = pieces_of(spec)
     if model.kind not in ("unigram", "bpe"):
         raise ArgumentError("vocabulary", f"a model of kind {model.kind!r}", "'unigram' or 'bpe'")
 
     def type_of(piece: ScoredPiece) -> PieceType:
-        if piece.type in _FIXED:
+        if piece.type in _FIXED_TYPES:
             return piece.type
         return "normal" if texts is None or len(piece.text) == 1 or piece.text in kept else "unused"
 
@@ -86,26 +102,26 @@ def restricted(spec: TokenizerSpec, texts: Collection[str] | None) -> TokenizerS
     return replace(changed, model=replace(pieces_of(changed), lowest_score=lowest))
 
 
-def extras(model: Model, *, bos: bool, eos: bool) -> TemplateProcessing | None:
-    """Return what puts the pieces that begin and end a text around it; None for neither."""
+def bos_eos_template(model: Model, *, bos: bool, eos: bool) -> TemplateProcessing | None:
+    """Return the template that puts bos and eos pieces around each sequence; None for neither.
+
+    >>> model = SentencePiece((ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("</s>", 0.0, "control")))
+    >>> bos_eos_template(model, bos=False, eos=True).single
+    ('$A:0', '</s>:0')
+    """
     if not isinstance(model, SentencePiece):
         raise ArgumentError("model", type(model).__name__, "a SentencePiece model")
-    roles = {"bos": (bos, model.bos_piece), "eos": (eos, model.eos_piece)}
-    wanted = {role: piece for role, (is_wanted, piece) in roles.items() if is_wanted}
+    wanted = {"bos": model.bos_piece if bos else None, "eos": model.eos_piece if eos else None}
     for role, piece in wanted.items():
-        if piece not in model.vocab:
-            raise ArgumentError(role, f"{piece!r}, which is no piece", "a model that has it")
-
-    def around(sequence: str) -> tuple[str, ...]:
-        before, after = ([f"{wanted[role]}:0"] if role in wanted else [] for role in ("bos", "eos"))
-        return (*before, f"{sequence}:0", *after)
-
-    ids = {piece: (model.vocab[piece],) for piece in wanted.values()}
-    return TemplateProcessing(around("$A"), (*around("$A"), *around("$B")), ids) if wanted else None
+        if piece is not None and piece not in model.vocab:
+            raise ArgumentError(role, f"{piece!r}, which is not a piece", "a model that has it")
+    before, after = ([] if piece is None else [f"{piece}:0"] for piece in wanted.values())
+    first, second = (*before, "$A:0", *after), (*before, "$B:0", *after)
+    return template_for(first, (*first, *second), model.vocab) if before or after else None
 
 
 def pieces_of(spec: TokenizerSpec) -> SentencePiece:
-    """Return the model, which must be SentencePiece's."""
+    """Return the model; raises `ArgumentError` unless it is a SentencePiece model."""
     model = checked_spec(spec).model
     if not isinstance(model, SentencePiece):
         raise ArgumentError("model", type(model).__name__, "a SentencePiece model")

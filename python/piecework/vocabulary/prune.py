@@ -1,4 +1,4 @@
-"""Only some entries of a vocabulary, and what these are made of."""
+"""Remove all entries except some, and the entries that these are merged from."""
 
 from __future__ import annotations
 
@@ -11,54 +11,54 @@ from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
 from piecework.spec.renumbering import renumbered
 from piecework.spec.tokenizer_spec import checked_spec
-from piecework.vocabulary.alphabet import all_ids, alphabet, anchored, changeable
+from piecework.vocabulary.alphabet import all_ids, alphabet, required_entries, resizable_model
 from piecework.vocabulary.derivations import Derivations
-from piecework.vocabulary.id_map import IdMap, Moves
+from piecework.vocabulary.id_map import IdMap, IdShift
 
 
-def pruned(
+def prune_spec(
     spec: TokenizerSpec, keep: Iterable[str | int], keep_alphabet: bool
 ) -> tuple[TokenizerSpec, IdMap]:
-    """Return the specification with the entries kept, and where ids went."""
-    model = changeable(checked_spec(spec).model)
-    kept = _named(spec, keep) | anchored(spec)
+    """Return the specification with only the entries to keep and the required ones, and the id map."""
+    model = resizable_model(checked_spec(spec).model)
+    kept = _entries_to_keep(spec, keep) | required_entries(spec)
     if keep_alphabet:
         kept |= alphabet(model)
     if isinstance(model, BPE):
         kept = Derivations(model).closure(kept)
-    return without(spec, model.vocab.keys() - kept)
+    return remove_entries(spec, model.vocab.keys() - kept)
 
 
-def without(spec: TokenizerSpec, gone: set[str]) -> tuple[TokenizerSpec, IdMap]:
-    """Return the specification without entries, and without the merges that they take part in."""
-    model = changeable(spec.model)
-    moves = Moves(model.vocab[token] for token in gone)
-    smaller = _without_merges(model, gone) if isinstance(model, BPE) else model
-    vocab = {token: moves(number) for token, number in model.vocab.items() if token not in gone}
-    moved = renumbered(spec, replace(smaller, vocab=vocab), moves)
-    return moved, moves.id_map(all_ids(spec))
+def remove_entries(spec: TokenizerSpec, removed: set[str]) -> tuple[TokenizerSpec, IdMap]:
+    """Return the specification without these entries and without their merges, and the id map."""
+    model = resizable_model(spec.model)
+    shift = IdShift(model.vocab[token] for token in removed)
+    smaller = _without_merges(model, removed) if isinstance(model, BPE) else model
+    vocab = {token: shift(id) for token, id in model.vocab.items() if token not in removed}
+    shifted = renumbered(spec, replace(smaller, vocab=vocab), shift)
+    return shifted, shift.id_map(all_ids(spec))
 
 
-def _without_merges(model: BPE, gone: set[str]) -> BPE:
+def _without_merges(model: BPE, removed: set[str]) -> BPE:
     prefix = len(model.continuing_subword_prefix or "")
-    stays = tuple(
+    merges = tuple(
         (left, right)
         for left, right in model.merges
-        if not gone & {left, right, left + right[prefix:]}
+        if not removed & {left, right, left + right[prefix:]}
     )
-    return replace(model, merges=stays)
+    return replace(model, merges=merges)
 
 
-def _named(spec: TokenizerSpec, keep: Iterable[str | int]) -> set[str]:
-    """Return the entries of the model among tokens and ids to keep."""
+def _entries_to_keep(spec: TokenizerSpec, keep: Iterable[str | int]) -> set[str]:
+    """Return the entries of the model that `keep` names by token or id."""
     if isinstance(keep, str | bytes) or not isinstance(keep, Iterable):
         raise InputTypeError("keep", type(keep).__name__, "tokens or ids")
-    names = {number: token for token, number in spec.model.vocab.items()}
-    names |= {token.id: token.content for token in spec.added_tokens}
-    known = set(names.values())
+    token_of_id = {id: token for token, id in spec.model.vocab.items()}
+    token_of_id |= {token.id: token.content for token in spec.added_tokens}
+    known = set(token_of_id.values())
     kept = set()
     for item in keep:
-        token = names.get(int(item)) if isinstance(item, int | np.integer) else item
+        token = token_of_id.get(int(item)) if isinstance(item, int | np.integer) else item
         if token not in known:
             raise ArgumentError("keep", repr(item), "tokens or ids of the tokenizer")
         kept.add(token)
