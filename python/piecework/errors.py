@@ -1,33 +1,31 @@
-"""The exceptions of piecework: one tree, each error with a place, a finding and an expectation.
+"""The exceptions of piecework: one tree; each error has a place, what was found and what was expected.
 
     PieceworkError
-    ├── ArgumentError       (ValueError)   an argument has an unusable value
+    ├── ArgumentError       (ValueError)   an argument has an invalid value
     │   ├── InputTypeError  (TypeError)    an argument or a batch item has the wrong type
-    │   ├── SpecialTokenError              a text holds a special token that is not allowed there
-    │   ├── UnknownNameError (KeyError)    a token or a name that is looked up is not known
-    │   └── IdRangeError    (IndexError)   an id is not one of the vocabulary
-    ├── FormatError         (ValueError)   a tokenizer file is malformed or contradicts itself
+    │   ├── SpecialTokenError              a text contains a special token that is not allowed
+    │   ├── UnknownNameError (KeyError)    a token or a name does not exist
+    │   └── IdRangeError    (IndexError)   an id is not in the vocabulary
+    ├── FormatError         (ValueError)   a tokenizer file is malformed or inconsistent
     │   └── VocabularyError                its vocabulary is: duplicates, no unknown token, ...
-    ├── PortabilityError    (ValueError)   a format cannot hold the tokenizer with the same ids
-    ├── CorpusError         (ValueError)   the training text is empty or unreadable as text
-    │   └── InvalidUtf8Error               ... because of bytes that are not UTF-8
-    ├── TrainingError       (ValueError)   the training settings cannot be met by the corpus
+    ├── PortabilityError    (ValueError)   a format cannot represent the tokenizer with the same ids
+    ├── CorpusError         (ValueError)   the training text is empty or unreadable
+    │   └── InvalidUtf8Error               ... because it is not UTF-8
+    ├── TrainingError       (ValueError)   the corpus cannot satisfy the training settings
     ├── StageError          (RuntimeError) a custom stage failed, or cannot be saved or pickled
     ├── FileError           (OSError)      a path cannot be opened, read or written
     ├── MissingExtraError   (ImportError)  an optional dependency is not installed
-    └── InternalError       (RuntimeError) a defect of piecework itself: please report it
+    └── InternalError       (RuntimeError) a defect of piecework: please report it
 
-`TrainingWarning` (a `UserWarning`) is what learners say when they stopped early or learned mostly noise,
-`CorpusWarning` what readers say about input that is probably not what it is read as, `FormatWarning` what a
-tokenizer file probably says by mistake, and `PortabilityWarning` that ids of a saved file can differ where
-scores tie.
+Warnings are subclasses of `UserWarning`: `TrainingWarning`, `CorpusWarning`, `FormatWarning` and
+`PortabilityWarning`. To add an error, subclass the one whose `except` clause should catch it.
 """
 
 from __future__ import annotations
 
 
 class PieceworkError(Exception):
-    """Report a problem by its place, what was found there and what was expected.
+    """The base of all errors: a place, what was found there and what was expected.
 
     >>> str(PieceworkError("vocab_size", "0", "a positive integer"))
     'vocab_size: found 0, expected a positive integer'
@@ -48,88 +46,175 @@ class PieceworkError(Exception):
 
 
 class ArgumentError(PieceworkError, ValueError):
-    """An argument has a value that cannot be used."""
+    """An argument has an invalid value.
+
+    >>> str(ArgumentError("n", "-1", "at least 1"))
+    'n: found -1, expected at least 1'
+    """
 
 
 class InputTypeError(ArgumentError, TypeError):
-    """An argument, or an item of a batch, has the wrong type."""
+    """An argument, or an item of a batch, has the wrong type.
+
+    >>> raise InputTypeError("texts", "int", "a sequence of str")
+    Traceback (most recent call last):
+    piecework.errors.InputTypeError: texts: found int, expected a sequence of str
+    """
 
 
 class SpecialTokenError(ArgumentError):
-    """A text holds a special token, which the tokenizer refuses unless it is told what to do with it."""
+    """A text contains a special token, and neither tokenizer nor call says how to treat it.
+
+    >>> import piecework as pw
+    >>> model, end = pw.spec.Char({"[UNK]": 0, "a": 1}), pw.spec.AddedToken("<end>", 2)
+    >>> tok = pw.Tokenizer(model, added_tokens=[end], special_in_text="refuse")
+    >>> tok.encode("a<end>")
+    Traceback (most recent call last):
+    piecework.errors.SpecialTokenError: parse_special: found the special token '<end>' in text, ...
+    """
 
 
 class UnknownNameError(ArgumentError, KeyError):
-    """A token or a name that is looked up is not known."""
+    """A token or a name does not exist.
+
+    >>> issubclass(UnknownNameError, KeyError)
+    True
+    """
 
 
 class IdRangeError(ArgumentError, IndexError):
-    """An id is not one of the vocabulary."""
+    """An id is not in the vocabulary.
+
+    >>> issubclass(IdRangeError, IndexError)
+    True
+    """
 
 
 class FormatError(PieceworkError, ValueError):
-    """A tokenizer file is malformed, unknown or contradicts itself."""
+    """A tokenizer file is malformed, unknown or inconsistent.
+
+    >>> import piecework as pw
+    >>> pw.Tokenizer.from_json("{}")
+    Traceback (most recent call last):
+    piecework.errors.FormatError: ...
+    """
 
 
 class VocabularyError(FormatError):
-    """A vocabulary has duplicates, lacks its unknown token, or is otherwise unusable."""
+    """A vocabulary has duplicates, lacks its unknown token, or is invalid in another way.
+
+    >>> import piecework as pw
+    >>> pw.Tokenizer(pw.spec.WordPiece({"a": 0, "b": 0}, unk_token="a"))
+    Traceback (most recent call last):
+    piecework.errors.VocabularyError: ...
+    """
 
 
 class PortabilityError(PieceworkError, ValueError):
-    """A format cannot hold the tokenizer with the same ids; the message names one that can."""
+    """A format cannot represent the tokenizer with the same ids; the message names one that can.
+
+    >>> issubclass(PortabilityError, ValueError)
+    True
+    """
 
 
 class CorpusError(PieceworkError, ValueError):
-    """The training text is empty or cannot be read as asked."""
+    """The training text is empty, or cannot be read with these settings.
+
+    >>> import piecework as pw
+    >>> pw.Tokenizer.train_from_iterator([""])
+    Traceback (most recent call last):
+    piecework.errors.CorpusError: corpus: found no words, expected text to learn from
+    """
 
 
 class InvalidUtf8Error(CorpusError):
-    """A corpus read with `errors="strict"` holds bytes that are not UTF-8."""
+    """A corpus that is read with `errors="strict"` contains invalid UTF-8.
+
+    >>> issubclass(InvalidUtf8Error, CorpusError)
+    True
+    """
 
 
 class TrainingError(PieceworkError, ValueError):
-    """The training settings cannot be met by the corpus."""
+    """The corpus cannot satisfy the training settings.
+
+    >>> import piecework as pw
+    >>> pw.Tokenizer.train_from_iterator(["ab"], model="unigram", vocab_size=2)
+    Traceback (most recent call last):
+    piecework.errors.TrainingError: ...
+    """
 
 
 class StageError(PieceworkError, RuntimeError):
-    """A custom stage raised, gave what cannot be used, or cannot be saved or pickled.
+    """A custom stage raised, returned an invalid value, or cannot be saved or pickled.
 
-    What the function raised is the `__cause__`.
+    The `__cause__` is the exception of the stage's function.
+
+    >>> issubclass(StageError, RuntimeError)
+    True
     """
 
 
 class FileError(PieceworkError, OSError):
-    """A path cannot be opened, read or written."""
+    """A path cannot be opened, read or written.
+
+    >>> import piecework as pw
+    >>> pw.Tokenizer.load("missing.json")
+    Traceback (most recent call last):
+    piecework.errors.FileError: missing.json: found no such file or directory, expected a tokenizer file
+    """
 
 
 class MissingExtraError(PieceworkError, ImportError):
-    """An optional dependency is not installed; the message names the extra that brings it."""
+    """An optional dependency is not installed; the message has the command that installs it.
+
+    >>> issubclass(MissingExtraError, ImportError)
+    True
+    """
 
 
 class InternalError(PieceworkError, RuntimeError):
-    """piecework itself is at fault: the compiled core panicked.
+    """The compiled core panicked: a defect of piecework.
 
-    The message names the version, the panic and its place in the source, and where to report it. The call
-    has had no result. Tokenizers stay usable; a decode stream or a count that was interrupted does not, and
-    raises this error from then on. Nothing is printed unless the environment has `RUST_BACKTRACE=1`, which
-    prints the backtrace on standard error.
+    The message has the version, the panic with its place in the source, and where to report it. The call has
+    no effect. Tokenizers stay usable; an interrupted decode stream or count raises this error from then on.
+    With `RUST_BACKTRACE=1` in the environment, the backtrace is printed to standard error.
+
+    >>> issubclass(InternalError, RuntimeError)
+    True
     """
 
 
 class FormatWarning(UserWarning):
-    """A tokenizer file says what works and is probably a mistake, such as a blank line in a `vocab.txt`.
+    """A tokenizer file is valid but contains a probable mistake, such as a blank line in a `vocab.txt`.
 
     The ids are those of the library that owns the format.
+
+    >>> issubclass(FormatWarning, UserWarning)
+    True
     """
 
 
 class TrainingWarning(UserWarning):
-    """A learner stopped early, or much of what it learned is noise."""
+    """A learner stopped early, or many of its entries are rare.
+
+    >>> issubclass(TrainingWarning, UserWarning)
+    True
+    """
 
 
 class CorpusWarning(UserWarning):
-    """Input is probably not of the kind it is read as."""
+    """Input probably has another format than the one it is read as.
+
+    >>> issubclass(CorpusWarning, UserWarning)
+    True
+    """
 
 
 class PortabilityWarning(UserWarning):
-    """A saved file sums scores with another precision: among segmentations that tie, ids can differ."""
+    """A saved file sums scores with another precision, so ids can differ where segmentations tie.
+
+    >>> issubclass(PortabilityWarning, UserWarning)
+    True
+    """

@@ -1,7 +1,7 @@
-"""Normalization rules as SentencePiece has them: by name, by mapping, from and to TSV files.
+"""SentencePiece normalization rules: by name, from a mapping, from and to TSV files.
 
-At each place of a text the longest rule that begins there is applied, and the text goes on behind it;
-what no rule begins stays. The compiled form is the `precompiled_charsmap` of `.model` files and of the
+At each position of a text, the longest matching rule is applied, and matching continues after it; other
+characters are copied. The compiled form is the `precompiled_charsmap` of `.model` files and of the
 `Precompiled` normalizer.
 """
 
@@ -23,14 +23,14 @@ from piecework.spec import Precompiled
 
 @dataclass(frozen=True)
 class NormalizationRules:
-    """Replace by rules, at each place the longest that matches.
+    """A set of replacement rules; at each position the longest matching rule applies.
 
     >>> rules = NormalizationRules.from_mapping({"I'm": "I am", "I": "i"})
     >>> rules.normalize("I'm. I!")
     'I am. i!'
 
-    `charsmap` is the compiled form; without any rule it is empty. Two are equal if their compiled forms
-    are; compare `to_mapping()` with what others have compiled. Raises `FormatError` for a damaged form.
+    `charsmap` is the compiled form, empty without rules. Two sets are equal if their compiled forms are;
+    use `to_mapping()` to compare with rules from another compiler. Raises `FormatError` for a damaged form.
     """
 
     NAMES: ClassVar[tuple[str, ...]] = ("nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity")
@@ -44,13 +44,13 @@ class NormalizationRules:
 
     @classmethod
     def named(cls, name: str) -> NormalizationRules:
-        """Build the rules that SentencePiece calls nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf or identity.
+        """Return the SentencePiece rules nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf or identity.
 
         >>> NormalizationRules.named("nmt_nfkc_cf").normalize("Ｔｈｅ ﬁｒｓｔ\\tＣｅｎｔ￠")
         'the first cent¢'
 
-        They are those of sentencepiece 0.2.3, from Unicode 17; models made earlier carry older ones.
-        Building takes about half a second; a name is built once.
+        The rules are those of sentencepiece 0.2.3 with Unicode 17; older models contain older rules. The
+        first call for a name takes about half a second.
         """
         if not isinstance(name, str):
             raise InputTypeError("name", type(name).__name__, "str")
@@ -58,13 +58,13 @@ class NormalizationRules:
 
     @classmethod
     def from_mapping(cls, rules: Mapping[str, str]) -> NormalizationRules:
-        """Compile rules of your own.
+        """Compile a mapping from source to replacement.
 
         >>> NormalizationRules.from_mapping({"…": "...", "\\u00ad": ""}).normalize("so\\u00adon…")
         'soon...'
 
         Raises `ArgumentError` for a source that is empty or longer than 256 bytes of UTF-8, for NUL, and
-        for more than 31 sources of which each begins the next, which sentencepiece refuses too.
+        for more than 31 sources that are prefixes of each other, which sentencepiece rejects too.
         """
         if not isinstance(rules, Mapping):
             raise InputTypeError("rules", type(rules).__name__, "a mapping of str to str")
@@ -75,7 +75,7 @@ class NormalizationRules:
 
     @classmethod
     def from_tsv(cls, path: PathLike) -> NormalizationRules:
-        r"""Read a rule file: on each line source, tab, replacement, in hexadecimal code points.
+        r"""Read a rule file: source, tab, replacement on each line, as hexadecimal code points.
 
         >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "rules.tsv"
@@ -83,41 +83,48 @@ class NormalizationRules:
         >>> NormalizationRules.from_tsv(path).to_mapping()
         {"I'm": 'I am', '…': ''}
 
-        The format of `spm_train --normalization_rule_tsv`; a rule without a replacement removes its
-        source, what follows a second tab is a remark. Raises `FormatError` with the line at fault, also
-        for a source that stands there twice, and `FileError`.
+        This is the format of `spm_train --normalization_rule_tsv`. A rule without replacement removes its
+        source; text after a second tab is a comment. Raises `FileError`, and `FormatError` with the line
+        of an invalid rule or a duplicate source.
         """
         name = path_text(path)
         return cls(RawRules.from_tsv(file_bytes(path, "a readable file"), name).charsmap())
 
     def to_mapping(self) -> dict[str, str]:
-        """Decompile: return the replacement of each source, ordered by source.
+        """Return the replacement of each source, ordered by source.
 
         >>> NormalizationRules.from_mapping({"b": "", "a": "x"}).to_mapping()
         {'a': 'x', 'b': ''}
 
-        Raises `FormatError` where the compiled form stands for more rules than could be compiled here.
+        Raises `FormatError` if the compiled form has more rules than this library compiles.
         """
         return dict(self._raw.pairs())
 
     def save_tsv(self, path: PathLike) -> None:
-        """Write a rule file that `from_tsv` and sentencepiece read."""
+        r"""Write a rule file that `from_tsv` and sentencepiece read.
+
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "rules.tsv"
+        >>> NormalizationRules.from_mapping({"½": "1/2"}).save_tsv(path)
+        >>> path.read_text()
+        'BD\t31 2F 32\t# "½" => "1/2"\n'
+        """
         path_text(path)
         with whole_file(path) as temporary:
             temporary.write_bytes(self._raw.to_tsv())
 
     def normalize(self, text: str) -> str:
-        """Apply the rules; for denormalization, apply those of the other direction to decoded text.
+        """Apply the rules to a text, without any handling of spaces, as sentencepiece does.
 
         >>> NormalizationRules.from_mapping({"don 't": "don't"}).normalize("I don 't")
         "I don't"
 
-        As sentencepiece does without any handling of spaces.
+        For denormalization, apply the reverse rules to decoded text.
         """
         return self._raw.normalize(text)
 
     def normalize_with_offsets(self, text: str) -> tuple[str, list[tuple[int, int]]]:
-        """Apply the rules; give too where each character comes from, as spans of characters of `text`.
+        """Apply the rules; also return the source span of each character, in characters of `text`.
 
         >>> NormalizationRules.from_mapping({"½": "1/2"}).normalize_with_offsets("½l")
         ('1/2l', [(0, 1), (0, 1), (0, 1), (1, 2)])
@@ -126,11 +133,14 @@ class NormalizationRules:
 
     @property
     def component(self) -> Precompiled | None:
-        """The normalizer of a `tokenizer.json`, None without any rule.
+        """The `Precompiled` normalizer for a `tokenizer.json`, None without rules.
 
-        `tokenizers`, and so a tokenizer that has this component, looks up grapheme clusters and takes
-        the shortest rule that begins one: the same result for single characters, and for clusters where
-        only the whole has a rule; not the same in general.
+        >>> NormalizationRules.from_mapping({}).component is None
+        True
+
+        The results can differ: `Precompiled`, as in `tokenizers`, looks up grapheme clusters and applies the
+        shortest matching rule. They are equal for single characters, and for clusters without a shorter
+        rule.
         """
         return Precompiled(self.charsmap) if self.charsmap else None
 
@@ -151,4 +161,4 @@ def _check_text(place: str, value: object) -> None:
     if not isinstance(value, str):
         raise InputTypeError(place, type(value).__name__, "str")
     if first_surrogate(value) is not None:
-        raise ArgumentError(place, "a lone surrogate", "text that can be written as UTF-8")
+        raise ArgumentError(place, "a lone surrogate", "text that UTF-8 can encode")

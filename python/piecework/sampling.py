@@ -1,4 +1,4 @@
-"""Segmentations drawn at random, for training models that should not depend on one segmentation."""
+"""Subword regularization: random segmentations for the training of models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_SEGMENTATIONS = 1024
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to draw segmentations: how random, from which seed, and from how many.
+    """Settings of random segmentation: strength, seed and number of candidates.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "hu": 2}, (("h", "u"),)))
@@ -31,24 +31,23 @@ class Sampling:
     >>> a == b
     True
 
-    What `alpha` means is the model's affair, and the two meanings run in opposite directions:
+    The meaning of `alpha` depends on the model, with opposite directions:
 
-    - BPE: the probability, 0 to 1, with which each merge that could be made is left out at each step.
-      0 leaves out none, 1 gives characters (or bytes). A native SentencePiece BPE model leaves out for
-      good, as `sentencepiece` does.
-    - Unigram: what the scores are multiplied by, 0 or more, so that a segmentation is drawn with
-      probability proportional to exp(alpha * score): its own probability at 1; 0 makes all alike, and
-      the greater alpha is, the more often it is the best. It is an inverse temperature.
+    - BPE: the probability, from 0 to 1, of skipping each possible merge at each step. 0 skips none, 1
+      results in characters (or bytes). A native SentencePiece BPE model skips a merge for the rest of the
+      word, as `sentencepiece` does.
+    - Unigram: the inverse temperature, at least 0. A segmentation has a probability proportional to
+      exp(alpha * score). 0 makes all segmentations equally likely; large values select the best one.
 
-    None takes the model's own `dropout`, or 0.1 where it has none.
+    None means the `dropout` of the model, or 0.1 if it has none.
 
-    `nbest_size` is for Unigram: None, or any negative number, draws from all segmentations; 2 to 1024
-    draws from so many of the best of the whole text. With 0 or 1 nothing is drawn, for BPE too: that is
-    how to evaluate a model that draws by itself.
+    `nbest_size` applies to Unigram: None or a negative number samples from all segmentations, 2 to 1024
+    from this number of best segmentations of the whole text. 0 or 1 disables sampling, also for BPE; use it
+    to evaluate a model with `dropout`.
 
-    The same `seed`, a whole number from 0 to 2**64 - 1, gives the same segmentation of the same text at
-    the same place of a batch, whatever the number of threads; None takes fresh randomness. Every text of
-    a batch is drawn by itself, so n samples of a text are `encode_batch([text] * n, sampling=...)`.
+    The same `seed`, from 0 to 2**64 - 1, results in the same segmentation of the same text at the same
+    index of a batch, for any number of threads. None uses a random seed. The texts of a batch are sampled
+    independently: `encode_batch([text] * n, sampling=...)` returns n samples.
 
     Sources: Provilkov et al. 2020, "BPE-Dropout", algorithm 1; Kudo 2018, "Subword Regularization",
     section 3.1.
@@ -74,14 +73,19 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Segmentation:
-    """One segmentation of a text, with what the model thinks of it.
+    """One segmentation of a text with its score and probability.
 
-    `score` is the sum of the scores, which are log-probabilities, of its pieces; a character that is not
-    in the vocabulary has the lowest score there is less 10. `log_probability` is the natural logarithm
-    of its share of all segmentations of the text, at the alpha it was drawn with, else at 1: at 1,
-    `score - log_probability` is the log-probability of the text itself. `log_inclusion`, when it was
-    drawn without replacement, is that of the probability to be drawn, given the noise that decided on
-    the others (`encode_samples`); else None.
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Unigram((("h", -1.0), ("u", -1.0), ("hu", -1.5))))
+    >>> tok.encode_nbest("hu", 1)
+    [Segmentation(hu, score=-1.5)]
+
+    `score` is the sum of the log probabilities of the pieces; an unknown character has the lowest score
+    of the vocabulary minus 10. `log_probability` is the natural logarithm of the probability among all
+    segmentations of the text, at the alpha of the sample, otherwise at 1. At alpha 1,
+    `score - log_probability` is the log probability of the text. `log_inclusion` is set for samples without
+    replacement (`encode_samples`): the log probability of being sampled, given the noise of the other
+    samples.
     """
 
     encoding: Encoding
@@ -96,9 +100,10 @@ class Segmentation:
 def resolved(
     sampling: Sampling | None, dropout: float | None, by_score: bool
 ) -> hints.Drawn | None:
-    """Say what to draw with, None for the one segmentation.
+    """Return the sampling settings for the core, None for the best segmentation.
 
-    A model with `dropout` draws by itself; one that draws `by_score` does so only when told.
+    Without `sampling`, only a model with `dropout` samples. `by_score` says that the model is Unigram, for
+    which alpha 0 is a sampling strength.
     """
     if sampling is None:
         sampling = Sampling(alpha=dropout, nbest_size=None if dropout else 1)
@@ -117,7 +122,7 @@ def resolved(
 
 
 def check_alpha(alpha: object) -> None:
-    """Refuse what is no alpha of any model; BPE has a narrower range."""
+    """Raise unless `alpha` is a finite number of at least 0; BPE has a narrower range."""
     check_number("alpha", alpha, (int, float), "a number")
     try:
         is_finite = math.isfinite(float(alpha))  # type: ignore[arg-type]
@@ -129,7 +134,7 @@ def check_alpha(alpha: object) -> None:
 
 
 def check_segmentations(name: str, value: object) -> None:
-    """Refuse what is no number of segmentations to list."""
+    """Raise unless `value` is a number of segmentations, from 1 to 1024."""
     check_number(name, value, (int,), "int")
     if not 1 <= value <= _MAX_SEGMENTATIONS:  # type: ignore[operator]
         expected = f"a number of segmentations from 1 to {_MAX_SEGMENTATIONS}"

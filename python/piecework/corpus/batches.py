@@ -1,4 +1,4 @@
-"""Texts that an iterator gives, in batches of bounded size."""
+"""Collect texts from an iterator in batches of bounded size."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _BATCH_TEXTS = 50_000
 
 @dataclass(frozen=True)
 class TextBatch:
-    """Some texts, and how many invalid sequences in them became U+FFFD."""
+    """Texts, and the number of surrogates in them that became U+FFFD."""
 
     texts: list[str]
     replacements: int = 0
 
 
 def batches_of_texts(texts: Iterable[str]) -> Iterator[TextBatch]:
-    """Gather texts; lone surrogates become U+FFFD.
+    """Yield batches of texts; lone surrogates become U+FFFD.
 
-    Raises `InputTypeError` naming the index of what is no string.
+    Raises `InputTypeError` with the index of an item that is not a string.
     """
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise InputTypeError("texts", type(texts).__name__, "an iterable of str, such as a list")
@@ -32,10 +32,10 @@ def batches_of_texts(texts: Iterable[str]) -> Iterator[TextBatch]:
     for index, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
-        mended, bad_chars = replace_surrogates(text, f"texts[{index}]")
-        batch.append(mended)
-        chars += len(mended)
-        replacements += bad_chars
+        valid, surrogates = replace_surrogates(text, f"texts[{index}]")
+        batch.append(valid)
+        chars += len(valid)
+        replacements += surrogates
         if chars >= _BATCH_CHARS or len(batch) >= _BATCH_TEXTS:
             yield TextBatch(batch, replacements)
             batch, chars, replacements = [], 0, 0

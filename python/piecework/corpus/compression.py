@@ -1,6 +1,6 @@
-"""Compressed files as plain streams: gzip and Zstandard, told by their first bytes.
+"""Decompress gzip and Zstandard, which are recognized by their first bytes.
 
-A stream that ends too early or is damaged is an error that names the file, never a short text.
+A truncated or damaged file raises an error with its name; it never yields a shorter text.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 MAGIC_BYTES = (_GZIP_MAGIC, _ZSTD_MAGIC)
 _CHUNK_BYTES = 1 << 16
-# A Zstandard block of 128 KB can be stored in 4 bytes, so feeding 4 KB gives 128 MB at the worst.
-_ZSTD_FEED_BYTES = 4096
+# A Zstandard block of 4 bytes can decompress to 128 KB: 4 KB of input give at most 128 MB.
+_ZSTD_INPUT_BYTES = 4096
 
 
-class Stored(Protocol):
-    """A file as stored, whose first bytes are known before it is read."""
+class StoredStream(Protocol):
+    """A stream of stored bytes; `head` has the first of them before they are read."""
 
     head: bytes
 
     def read(self, size: int = -1) -> bytes: ...  # noqa: D102
 
 
-def decompressed(stream: Stored, name: str) -> BinaryIO:
-    """Return a stream of the text bytes; `name` is what errors call the file.
+def decompressed(stream: StoredStream, name: str) -> BinaryIO:
+    """Return a stream of the decompressed bytes; errors contain `name`.
 
-    Raises `MissingExtraError` when Zstandard data needs the extra `piecework[zstd]`; reading raises
-    `CorpusError` for data that is cut short or damaged.
+    Raises `MissingExtraError` for Zstandard data without the extra `piecework[zstd]`. Reading raises
+    `CorpusError` for truncated or damaged data.
     """
     if stream.head.startswith(_GZIP_MAGIC):
         return _buffered(_gzip_chunks(stream, name))
@@ -43,21 +43,21 @@ def decompressed(stream: Stored, name: str) -> BinaryIO:
     return cast(BinaryIO, stream)
 
 
-def _gzip_chunks(stream: Stored, name: str) -> Iterator[bytes]:
+def _gzip_chunks(stream: StoredStream, name: str) -> Iterator[bytes]:
     reader = gzip.GzipFile(fileobj=cast(BinaryIO, stream), mode="rb")
     try:
         while chunk := reader.read(_CHUNK_BYTES):
             yield chunk
     except EOFError as error:
-        raise _cut_short(name, "gzip") from error
+        raise _truncated(name, "gzip") from error
     except (gzip.BadGzipFile, zlib.error) as error:
         raise _damaged(name, "gzip", error) from error
 
 
-def _zstd_chunks(stream: Stored, name: str, zstandard: Any) -> Iterator[bytes]:
-    """Decode frame after frame; the library's own reader would take a cut file for its end."""
+def _zstd_chunks(stream: StoredStream, name: str, zstandard: Any) -> Iterator[bytes]:
+    """Decode frame by frame; the reader of the library accepts truncated files."""
     frame, data = None, b""
-    while data := data or stream.read(_ZSTD_FEED_BYTES):
+    while data := data or stream.read(_ZSTD_INPUT_BYTES):
         if frame is None:
             frame = zstandard.ZstdDecompressor().decompressobj()
         try:
@@ -68,11 +68,11 @@ def _zstd_chunks(stream: Stored, name: str, zstandard: Any) -> Iterator[bytes]:
         if frame.eof:
             frame = None
     if frame is not None:
-        raise _cut_short(name, "Zstandard")
+        raise _truncated(name, "Zstandard")
 
 
-def _cut_short(name: str, kind: str) -> CorpusError:
-    return CorpusError(name, f"{kind} data that is cut short", "a complete file")
+def _truncated(name: str, kind: str) -> CorpusError:
+    return CorpusError(name, f"{kind} data that is truncated", "a complete file")
 
 
 def _damaged(name: str, kind: str, error: Exception) -> CorpusError:
@@ -84,7 +84,7 @@ def _buffered(chunks: Iterator[bytes]) -> BinaryIO:
 
 
 class _ChunkStream(io.RawIOBase):
-    """An iterator of byte strings as a readable stream."""
+    """A readable stream over an iterator of byte strings."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks

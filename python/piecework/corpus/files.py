@@ -1,10 +1,11 @@
-"""Paths in, blocks of text out: plain text, JSON lines, gzip, Zstandard, directories and stdin.
+"""Read a corpus from paths: plain text, JSON lines, gzip, Zstandard, directories and stdin.
 
-Plain text comes as blocks of UTF-8 of about 1 MB that end at line ends; JSON lines come as lists of texts.
-Both carry the number of their source, so that the first position of a word is the same for any number of
-threads. Compressed and binary data are recognized by their first bytes, JSON lines by the suffix (`.jsonl`
-or `.ndjson`, before an optional `.gz` or `.zst`); stdin holds JSON lines if a field is named. Memory is
-bounded whatever the input.
+Plain text is read in blocks of about 1 MB that end at line ends, JSON lines in lists of texts. Both have
+the number of their source, which makes first positions independent of the number of threads.
+
+Compressed and binary data are recognized by their first bytes, JSON lines by the suffix (`.jsonl` or
+`.ndjson`, before an optional `.gz` or `.zst`). Stdin contains JSON lines if `field` is set. Memory is bounded
+for every input.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from piecework._internal.validation import check_choice, file_path
 from piecework.corpus.json_lines import read_json_lines, warn_of_json_lines
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import ArgumentError, FileError
@@ -36,9 +38,9 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class TextBlock:
-    """Bytes of plain text that start at `byte_offset` of the decoded stream of one source.
+    """Bytes of plain text that start at `byte_offset` of the decompressed source.
 
-    `file_bytes_read` says how much of all files, as stored, had been read when the block was made.
+    `file_bytes_read` is the number of stored bytes read from all files so far.
     """
 
     data: bytes
@@ -50,7 +52,7 @@ class TextBlock:
 
 @dataclass(frozen=True)
 class TextList:
-    """Texts of one source, following those that came before; `replacements` counts mended ones."""
+    """Consecutive texts of one source; `replacements` counts the invalid sequences that became U+FFFD."""
 
     texts: list[str]
     source: int
@@ -66,7 +68,7 @@ def read_corpus(
     errors: Utf8Errors = "replace",
     first_source: int = 0,
 ) -> Iterator[TextBlock | TextList]:
-    """Read files, directories and `-` (stdin) in the order given, each file a source of its own.
+    """Read files, directories and `-` (stdin) in order; each file is one source.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "corpus.txt"
@@ -74,18 +76,19 @@ def read_corpus(
     >>> [block.data for block in read_corpus(path)]
     [b'hug pug\\nhugs\\n']
 
-    A directory gives the files below it that have a known suffix (`.txt .text .md .rst .jsonl .ndjson`,
-    also with `.gz` or `.zst`), sorted by path, hidden ones left out. A byte order mark at the start of a
-    file is dropped. A line of plain text over 16 MB is cut before the last blank of its first 16 MB, or
-    between two characters when it has none. `field` names the text in each JSON object (None: "text");
-    stdin holds JSON lines if it is given and plain text otherwise. `errors` concerns JSON lines here, as
-    plain text is decoded by whoever takes the blocks.
+    A directory means its files with a known suffix (`.txt .text .md .rst .jsonl .ndjson`, also with `.gz`
+    or `.zst`), at any depth, sorted by path, without hidden ones. A byte order mark at the start of a file
+    is dropped. A line of plain text over 16 MB is split before the last space or tab of its first 16 MB, or
+    between two characters if it has none.
 
-    Raises `FileError` for what cannot be read, `CorpusError` for binary data, UTF-16, broken JSON or damaged
+    `field` names the text in each JSON object (None: "text"); stdin contains JSON lines if it is set, plain
+    text otherwise. `errors` applies to JSON lines only, because the consumer decodes the blocks of plain
+    text.
+
+    Raises `FileError` for unreadable files, `CorpusError` for binary data, UTF-16, invalid JSON or damaged
     compressed data.
     """
-    if errors not in ("replace", "strict"):
-        raise ArgumentError("errors", repr(errors), "'replace' or 'strict'")
+    check_choice("errors", errors, ("replace", "strict"))
     file_bytes_before = 0
     for index, path in enumerate(corpus_files(paths)):
         with ExitStack() as stack:
@@ -99,33 +102,25 @@ def read_corpus(
 
 
 def corpus_files(paths: PathLike | Sequence[PathLike]) -> list[str]:
-    """Return the files that `paths` stand for, directories expanded, in reading order."""
+    """Return the files to read, in order, with directories expanded."""
     if not isinstance(paths, (str, os.PathLike, Iterable)):
         raise ArgumentError("corpus", type(paths).__name__, "paths as str or os.PathLike")
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise ArgumentError("corpus", "no paths", "at least one file, directory or '-'")
-    return [name for path in given for name in _expand(_path_name(path))]
+    return [name for path in given for name in _expand(file_path(path, "corpus", ArgumentError))]
 
 
 def corpus_bytes(files: Sequence[str]) -> int:
-    """Return the size of the files as stored, in bytes; 0 when one has no size, such as stdin."""
+    """Return the size of the stored files in bytes; 0 if one of them has no size, such as stdin."""
     if any(not Path(name).is_file() for name in files):
         return 0
     return sum(Path(name).stat().st_size for name in files)
 
 
 def is_json_lines(path: str, field: str | None) -> bool:
-    """Return whether an input holds JSON lines: a file by its suffix, stdin if a field is named."""
+    """Return whether an input has JSON lines: a file by its suffix, stdin if `field` is set."""
     return field is not None if path == "-" else _kind_suffix(path) in JSON_LINES_SUFFIXES
-
-
-def _path_name(path: object) -> str:
-    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
-        raise ArgumentError("corpus", type(path).__name__, "paths as str or os.PathLike")
-    if "\0" in os.fspath(path):
-        raise ArgumentError("corpus", repr(os.fspath(path)), "a path without null characters")
-    return os.fspath(path)
 
 
 def _expand(name: str) -> list[str]:
@@ -154,13 +149,13 @@ def _is_known(name: str) -> bool:
 
 
 def _kind_suffix(name: str) -> str:
-    """Return the suffix that tells the kind of text: `a.jsonl.gz` gives `.jsonl`."""
+    """Return the suffix without that of the compression: `.jsonl` for `a.jsonl.gz`."""
     path = Path(name.lower())
     return (path.with_suffix("") if path.suffix in COMPRESSION_SUFFIXES else path).suffix
 
 
 class _Source:
-    """One input on its way to becoming blocks or lists of texts."""
+    """One input, which yields blocks or lists of texts."""
 
     def __init__(self, stream: TextStream, number: int, bytes_before: int) -> None:
         self._stream = stream
@@ -174,7 +169,7 @@ class _Source:
     def blocks(self) -> Iterator[TextBlock]:
         name = self._stream.name
         byte_offset = 0
-        for data in _cut_at_line_ends(self._stream):
+        for data in _blocks_of_lines(self._stream):
             if not byte_offset:
                 warn_of_json_lines(data, name)
             yield TextBlock(data, self._number, byte_offset, name, self._file_bytes_read)
@@ -186,37 +181,38 @@ class _Source:
             yield TextList(texts, self._number, name, self._file_bytes_read, replacements)
 
 
-def _cut_at_line_ends(stream: TextStream) -> Iterator[bytes]:
-    more = stream.read(_BLOCK_BYTES)
-    pending = bytearray(more.removeprefix(BYTE_ORDER_MARK))
-    while more:
-        yield from _parts_of_long_line(pending)
-        cut = pending.rfind(b"\n") + 1
-        if cut:
-            yield bytes(pending[:cut])
-            del pending[:cut]
-        more = stream.read(_BLOCK_BYTES)
-        pending += more
+def _blocks_of_lines(stream: TextStream) -> Iterator[bytes]:
+    chunk = stream.read(_BLOCK_BYTES)
+    pending = bytearray(chunk.removeprefix(BYTE_ORDER_MARK))
+    while chunk:
+        yield from _split_long_line(pending)
+        end = pending.rfind(b"\n") + 1
+        if end:
+            yield bytes(pending[:end])
+            del pending[:end]
+        chunk = stream.read(_BLOCK_BYTES)
+        pending += chunk
     if pending:
         yield bytes(pending)
 
 
-def _parts_of_long_line(pending: bytearray) -> Iterator[bytes]:
-    """Remove and return parts of the line that `pending` starts with, while it is too long.
+def _split_long_line(pending: bytearray) -> Iterator[bytes]:
+    """Remove and yield the start of the first line of `pending` while the line is too long.
 
-    Where a line is cut depends on the line alone, so shards are cut like the whole corpus.
+    The split depends on the line only, so shards are split like the whole corpus.
     """
     while len(pending) > _MAX_LINE_BYTES and pending.find(b"\n", 0, _MAX_LINE_BYTES) < 0:
-        cut = _cut_inside_line(pending[:_MAX_LINE_BYTES])
+        cut = _split_position(pending[:_MAX_LINE_BYTES])
         yield bytes(pending[:cut])
         del pending[:cut]
 
 
-def _cut_inside_line(line: bytearray) -> int:
-    """Return where to cut a line that is too long: before a blank, or between characters."""
-    before_blank = max(line.rfind(b" "), line.rfind(b"\t"))
-    if before_blank > 0:
-        return before_blank
+def _split_position(line: bytearray) -> int:
+    """Return the position before the last space or tab, otherwise before the last character."""
+    before_space = max(line.rfind(b" "), line.rfind(b"\t"))
+    if before_space > 0:
+        return before_space
     # Bytes 10xxxxxx continue a character; UTF-8 has at most three of them in a row.
-    starts = (at for at in range(len(line) - 1, len(line) - 5, -1) if line[at] & 0xC0 != 0x80)
+    last = range(len(line) - 1, len(line) - 5, -1)
+    starts = (index for index in last if line[index] & 0xC0 != 0x80)
     return next(starts, len(line))

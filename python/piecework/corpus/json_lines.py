@@ -1,4 +1,4 @@
-"""JSON lines: a stream of lines in, lists of the texts under one field out."""
+"""Read the texts under one field of JSON lines."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MAX_LINE_BYTES = 256 << 20
 
 
 def read_json_lines(stream: TextStream, field: str, errors: str) -> Iterator[tuple[list[str], int]]:
-    """Give the texts of about 4 MB of lines at a time, each list with how many texts were mended.
+    """Yield the texts of about 4 MB of lines, with the number of replaced sequences.
 
-    Blank lines are left out. Raises `CorpusError` naming file, line and field for a line that is not
-    a JSON object with a string under `field`, and `InvalidUtf8Error` for bytes or escapes that are
-    not Unicode text under `errors="strict"`; otherwise those become U+FFFD.
+    Skips blank lines. Invalid UTF-8 and lone surrogates become U+FFFD, or raise `InvalidUtf8Error` if
+    `errors="strict"`. Raises `CorpusError` with file, line and field for a line that is not a JSON object
+    with a string under `field`.
     """
     first_line = 1
     for lines in line_lists(stream, _READ_BYTES):
@@ -29,24 +29,24 @@ def read_json_lines(stream: TextStream, field: str, errors: str) -> Iterator[tup
         for number, line in enumerate(lines, start=first_line):
             if not line.strip():
                 continue
-            text, mended = json_line_text(line, f"{stream.name} line {number}", field, errors)
+            text, replaced = json_line_text(line, f"{stream.name} line {number}", field, errors)
             texts.append(text)
-            replacements += mended
+            replacements += replaced
         if texts:
             yield texts, replacements
         first_line += len(lines)
 
 
 def json_line_text(line: bytes, place: str, field: str, errors: str) -> tuple[str, int]:
-    """Return the text of one line and how much of it was mended; errors are those above."""
-    text, mended, _ = json_line_record(line, place, field, errors)
-    return text, mended
+    """Return the text of one line, and the number of replaced sequences."""
+    text, replaced, _ = json_line_record(line, place, field, errors)
+    return text, replaced
 
 
 def json_line_record(
     line: bytes, place: str, field: str, errors: str
 ) -> tuple[str, int, dict[str, Any]]:
-    """Return the text of one line, how much of it was mended, and the whole object."""
+    """Return the text of one line, the number of replaced sequences, and the whole object."""
     decoded, bad_bytes = _decode(line, place, errors)
     record = _record_of(decoded, place, field)
     place = f"{place} field {field!r}"
@@ -55,7 +55,7 @@ def json_line_record(
 
 
 def warn_of_json_lines(data: bytes, name: str) -> None:
-    """Warn when plain text begins with a line that is a JSON object."""
+    """Warn with `CorpusWarning` if the first line of plain text is a JSON object."""
     first_line, line_end, _ = data.partition(b"\n")
     if not first_line.startswith(b"{") or not (line_end or first_line.rstrip().endswith(b"}")):
         return
@@ -71,9 +71,9 @@ def warn_of_json_lines(data: bytes, name: str) -> None:
 
 
 def line_lists(stream: TextStream, read_bytes: int) -> Iterator[list[bytes]]:
-    """Give the whole lines of each read of `read_bytes`, without their ends.
+    """Yield the complete lines of each read of `read_bytes`, without their ends.
 
-    Raises `CorpusError` for a line that could fill the memory.
+    Raises `CorpusError` for a line over 256 MB.
     """
     pending = bytearray()
     number = 0
@@ -104,11 +104,11 @@ def _decode(line: bytes, place: str, errors: str) -> tuple[str, int]:
 
 
 def _record_of(line: str, place: str, field: str) -> dict[str, Any]:
-    """Parse one object that has a string under `field`."""
+    """Return the parsed object; raises `CorpusError` unless it has a string under `field`."""
     try:
         value: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
-        # The decoder's own words end in a position: "line 1 column 9 (char 8)".
+        # The message of the decoder ends in a position: "line 1 column 9 (char 8)".
         found = f"broken JSON ({str(error).replace('line 1 ', '')})"
         raise CorpusError(place, found, "one JSON object") from error
     if not isinstance(value, dict):

@@ -1,7 +1,7 @@
 """Recognize input that is not UTF-8 text by its first bytes: binary formats, UTF-16, UTF-32.
 
-A file extension decides nothing here. Formats are recognized by their magic bytes, everything else by its
-share of NUL and other control bytes, which text does not have.
+Formats are recognized by their magic bytes, not by the name of the file. Other binary data is recognized by
+its fraction of NUL and other control bytes, which text does not contain.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _DECOMPRESS = "plain text, gzip or Zstandard: decompress it first"
 _UNPACK = "plain text: unpack it first"
 _TEXT = "UTF-8 text or JSON lines"
 
-# Magic bytes at the start of a file, what they say it is, and what to do. Longer ones come first.
+# Magic bytes, name of the format, expected input. A longer magic precedes its prefixes.
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"PAR1", "a Parquet file", _AS_COLUMN),
     (b"ARROW1", "an Arrow IPC file", _AS_COLUMN),
@@ -47,7 +47,7 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
         "plain text: export it first",
     ),
 )
-# Letters alone can begin a text; these need a byte of the format behind them.
+# These magic bytes are letters that can begin a text; the head must contain control bytes too.
 _NEEDS_CONTROL_BYTES = frozenset({b"PAR1", b"ORC", b"LZIP", b"GGUF", b"FEA1", b"ARROW1"})
 _BZIP2_BLOCK = b"1AY&SY"
 _TAR_MAGIC = (257, b"ustar")
@@ -58,22 +58,22 @@ _BYTE_ORDER_MARKS = (
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
-# C0 controls but for tab, line ends, form feed, backspace (overstruck manual pages) and escape (terminal
+# C0 controls except tab, line ends, form feed, backspace (overstruck manual pages) and escape (terminal
 # colours).
 _CONTROL_BYTES = bytes({*range(32)} - {8, 9, 10, 11, 12, 13, 27})
-_MAX_CONTROL_SHARE = 0.02
+_MAX_CONTROL_FRACTION = 0.02
 _MIN_CONTROL_BYTES = 4
 
 
 def refuse_binary(head: bytes, name: str) -> None:
-    """Raise `CorpusError` when the first bytes of `name` are not those of UTF-8 text.
+    """Raise `CorpusError` if the first bytes of `name` are not UTF-8 text.
 
     >>> refuse_binary(b"PK\\x03\\x04rest", "a.txt")
     Traceback (most recent call last):
         ...
     piecework.errors.CorpusError: a.txt: found a zip archive, expected plain text: unpack it first
 
-    `head` is what was read first, up to `HEAD_BYTES`; fewer bytes are judged by what there is.
+    `head` is the result of the first read; only the first `HEAD_BYTES` are inspected.
     """
     recognized = _recognize(head[:HEAD_BYTES])
     if recognized is not None:
@@ -81,7 +81,7 @@ def refuse_binary(head: bytes, name: str) -> None:
 
 
 def _recognize(head: bytes) -> tuple[str, str] | None:
-    """Return what the data is and what was expected, None for text."""
+    """Return the kind of binary data and the expected input, None for text."""
     control_bytes = _control_bytes(head)
     for magic, kind, expected in _MAGIC:
         if head.startswith(magic) and _is_format(magic, head, control_bytes):
@@ -91,9 +91,9 @@ def _recognize(head: bytes) -> tuple[str, str] | None:
     encoding = _wide_encoding(head)
     if encoding:
         return f"{encoding} text", f"UTF-8: convert it with `iconv -f {encoding} -t UTF-8`"
-    if control_bytes >= max(_MIN_CONTROL_BYTES, _MAX_CONTROL_SHARE * len(head)):
-        share = f"{control_bytes} NUL or control bytes in the first {len(head):,}"
-        return f"binary data ({share})", _TEXT
+    if control_bytes >= max(_MIN_CONTROL_BYTES, _MAX_CONTROL_FRACTION * len(head)):
+        found = f"{control_bytes} NUL or control bytes in the first {len(head):,}"
+        return f"binary data ({found})", _TEXT
     return None
 
 
@@ -104,7 +104,7 @@ def _is_format(magic: bytes, head: bytes, control_bytes: int) -> bool:
 
 
 def _wide_encoding(head: bytes) -> str | None:
-    """Tell UTF-16 and UTF-32 by the byte order mark, or by NULs at regular distances."""
+    """Recognize UTF-16 and UTF-32 by the byte order mark, or by NULs at regular distances."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return encoding
@@ -112,7 +112,7 @@ def _wide_encoding(head: bytes) -> str | None:
         units = len(head) // width
         if units < _MIN_CONTROL_BYTES:
             continue
-        nuls = [head[place : units * width : width].count(0) for place in range(width)]
+        nuls = [head[start : units * width : width].count(0) for start in range(width)]
         for order, by_significance in (("LE", nuls), ("BE", nuls[::-1])):
             high = by_significance[width // 2 :]
             if min(high) > 0.4 * units and by_significance[0] < 0.02 * units:

@@ -1,4 +1,4 @@
-"""Open one input as a stream of text bytes: a file, a pipe or stdin, decompressed, never binary data."""
+"""Open one input as a stream of text bytes: a file, a pipe or stdin; decompress it, reject binary data."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from piecework.io.read_file import reason
 
 
 class TextStream:
-    """The decompressed bytes of one input, refused when they turn out to be binary.
+    """The decompressed bytes of one input; reading binary data raises `CorpusError`.
 
-    With `at_once`, `read` on a pipe or a terminal returns what has arrived instead of waiting for `size`
-    bytes, so that a program that writes a line and waits for its answer gets it. Errors call the input
-    `name`.
+    With `at_once`, `read` on a pipe or a terminal returns the bytes that have arrived and does not wait for
+    `size` bytes. A program that writes one line and waits for the answer then receives it. `name` is the
+    name of the input in errors.
     """
 
     def __init__(self, path: str, stack: ExitStack, *, at_once: bool = False) -> None:
         self.name = "<stdin>" if path == "-" else path
-        with self._naming_the_file():
+        with self._errors_with_name():
             self._stored = StoredBytes(_opened(path, stack), at_once=at_once)
         self._text = decompressed(self._stored, self.name)
         self._is_checked = False
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of the file, as stored, have been read."""
+        """The number of stored bytes read so far."""
         return self._stored.bytes_read
 
     @property
     def is_idle(self) -> bool:
-        """Whether the next `read` would wait for somebody to write."""
+        """Whether the next `read` would block."""
         return self._stored.is_idle
 
     def read(self, size: int) -> bytes:
-        """Read up to `size` bytes, none only at the end.
+        """Read up to `size` bytes; returns no bytes only at the end.
 
-        Raises `CorpusError` for binary data and for damaged compressed data, `FileError` when reading fails.
+        Raises `CorpusError` for binary data and damaged compressed data, `FileError` if reading fails.
         """
-        with self._naming_the_file():
+        with self._errors_with_name():
             data = self._text.read(size)
         if not self._is_checked:
             refuse_binary(data, self.name)
@@ -54,7 +54,7 @@ class TextStream:
         return data
 
     @contextmanager
-    def _naming_the_file(self) -> Iterator[None]:
+    def _errors_with_name(self) -> Iterator[None]:
         try:
             yield
         except PieceworkError:
@@ -64,7 +64,7 @@ class TextStream:
 
 
 class StoredBytes:
-    """The bytes of a file as stored: counted, with the first of them in `head`."""
+    """A stream of stored bytes that counts them; `head` has the first bytes."""
 
     def __init__(self, stream: BinaryIO, *, at_once: bool = False) -> None:
         self._stream = stream
@@ -76,11 +76,11 @@ class StoredBytes:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the next `read` would wait for somebody to write."""
+        """Whether the next `read` would block."""
         return not self._ahead and self._is_empty_pipe()
 
     def read(self, size: int = -1) -> bytes:
-        """Read up to `size` bytes, none only at the end; from a pipe read `at_once`, what has arrived."""
+        """Read up to `size` bytes, none only at the end; with `at_once`, do not wait for more."""
         data, self._ahead = self._ahead, b""
         if 0 <= size < len(data):
             data, self._ahead = data[:size], data[size:]
@@ -93,7 +93,7 @@ class StoredBytes:
         return data
 
     def _read_head(self) -> bytes:
-        """Read the first bytes, no more of them than it takes to see that they are not compressed."""
+        """Read only as many bytes as are needed to recognize compressed data."""
         head = b""
         while any(magic.startswith(head) and magic != head for magic in MAGIC_BYTES):
             more = self._read_some(max(map(len, MAGIC_BYTES)) - len(head))
@@ -112,7 +112,7 @@ class StoredBytes:
 
 
 def _opened(path: str, stack: ExitStack) -> BinaryIO:
-    """Open a file, closed by `stack`, or stdin for `-`."""
+    """Open a file, which `stack` closes, or return stdin for `-`."""
     if path != "-":
         return stack.enter_context(open(path, "rb"))
     if sys.stdin is None:  # started with a closed stdin
@@ -121,10 +121,10 @@ def _opened(path: str, stack: ExitStack) -> BinaryIO:
 
 
 def _pipe_of(stream: BinaryIO) -> int | None:
-    """Return the descriptor of a pipe, socket or terminal that can be polled, None for other streams."""
+    """Return the descriptor of a pipe, socket or terminal that `select` supports, otherwise None."""
     try:
         descriptor = stream.fileno()
         is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-    except (OSError, ValueError):  # a stream of a test or a notebook
+    except (OSError, ValueError):  # streams of tests and notebooks have no descriptor
         return None
     return None if is_file or os.name == "nt" or not hasattr(stream, "read1") else descriptor

@@ -1,4 +1,4 @@
-"""Files written whole or not at all: a temporary name in the same directory, then a rename."""
+"""Write files atomically: to a temporary file in the same directory, then rename it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from contextlib import contextmanager, suppress
 from piecework.errors import FileError
 from piecework.io.read_file import reason
 
-# Paths are taken apart where a file is written: to load a tokenizer needs none.
+# `pathlib` is imported only to write: loading a tokenizer does not need it.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-# These paths name streams that are already open, so they are written in place and never replaced.
+# Paths of open streams are written in place, not replaced.
 _STREAM_NAMES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside `path`; rename it on success, remove it on any failure.
+    """Yield a temporary path in the same directory; rename it to `path` on success, delete it on failure.
 
     >>> import pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
@@ -32,9 +32,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> target.read_text()
     'whole'
 
-    An interrupt counts as a failure. A link is followed. A path that is not a regular file, such as
-    `/dev/null`, `/dev/stdout` or a pipe, is given as it is. Raises `FileError` when the path cannot be
-    written.
+    An interrupt is a failure too. Symbolic links are followed. For a device, a pipe or an open stream, such
+    as `/dev/null` or `/dev/stdout`, yields the path itself. Raises `FileError` if the path is not writable.
     """
     if _is_device(path):
         yield _path(path)
@@ -51,7 +50,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def whole_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that appears whole or not at all, or stdout for `-`."""
+    """Yield a binary stream to a file that is written atomically, or to stdout for `-`."""
     if os.fspath(path) == "-":
         with _stdout() as stream:
             yield stream
@@ -61,7 +60,7 @@ def whole_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise `FileError` now if `path` could not be written later, before long work begins."""
+    """Raise `FileError` if `path` is not writable; call this before long work."""
     if os.path.isdir(path):
         raise FileError(os.fspath(path), "a directory", "the name of a file to write")
     if not _is_device(path):
@@ -70,11 +69,11 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def _stdout() -> Iterator[BinaryIO]:
-    if sys.stdout is None:  # started with a closed stdout
-        raise FileError("<stdout>", "a closed stream", "one that can be written")
+    if sys.stdout is None:  # the process was started with a closed stdout
+        raise FileError("<stdout>", "a closed stream", "a writable stream")
     stream = sys.stdout.buffer
     if isinstance(stream, io.RawIOBase):
-        # Under `python -u` this is no buffer, and may write less than it is given.
+        # With `python -u` the stream is unbuffered, and `write` can write only a part.
         with open(sys.stdout.fileno(), "wb", closefd=False) as buffered:
             yield buffered
         return
@@ -93,7 +92,7 @@ def _path(path: str | os.PathLike[str]) -> Path:
 
 
 def _is_device(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is written in place: a device, a pipe, or a name of an open stream."""
+    """Return whether a path is a device, a pipe or the name of an open stream."""
     if os.path.abspath(path).startswith(_STREAM_NAMES):
         return True
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
@@ -102,7 +101,7 @@ def _is_device(path: str | os.PathLike[str]) -> bool:
 def _temporary_beside(target: Path, path: str | os.PathLike[str]) -> Path:
     temporary = target.with_name(f".{os.urandom(8).hex()}.tmp")
     try:
-        # Unlike the tempfile module's, these permissions follow the user's umask.
+        # Unlike the permissions of the tempfile module, these follow the umask.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except OSError as error:
         raise FileError(os.fspath(path), reason(error), "a path in a writable directory") from error

@@ -1,4 +1,4 @@
-"""Files read whole, with errors that name them."""
+"""Read whole files; errors contain the path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from piecework.errors import FileError, FormatError
 
 
 def file_bytes(path: str | os.PathLike[str], expected: str) -> bytes:
-    """Read a file; raises `FileError`, which says what was `expected`, when it cannot be read."""
+    """Return the bytes of a file; raises `FileError` with `expected` if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -17,9 +17,9 @@ def file_bytes(path: str | os.PathLike[str], expected: str) -> bytes:
 
 
 def text_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Read the lines of a small text file in UTF-8, without their ends.
+    """Return the lines of a small UTF-8 file, without their ends.
 
-    Raises `FileError` when it cannot be read, `FormatError` with the byte where it is not UTF-8.
+    Raises `FileError` if it cannot be read, `FormatError` with the byte offset of invalid UTF-8.
     """
     data = file_bytes(path, "a readable text file")
     try:
@@ -30,5 +30,5 @@ def text_lines(path: str | os.PathLike[str]) -> list[str]:
 
 
 def reason(error: OSError) -> str:
-    """Return the system's words for an error, in lower case: "no such file or directory"."""
+    """Return the message of the operating system in lower case: "no such file or directory"."""
     return (error.strerror or str(error)).lower()
