@@ -150,7 +150,7 @@ class CoreEngine:
             first=list(range(len(words))),
         )
         learned = WordPieceTrainer(**settings).learn_vocabulary(counts, num_threads=num_threads)
-        joins = [astuple(join) for join in learned.joins]
+        joins = [astuple(merge) for merge in learned.merges]
         return Outcome(list(learned.entries), joins, learned.stopped_early is not None)
 
     def relearn(

@@ -15,7 +15,8 @@ from piecework.reference import bpe_model
 from piecework.reference import bpe_training as reference
 from piecework.spec import NFC, BPEDecoder, ByteLevelDecoder, Digits, SequencePreTokenizer
 from piecework.spec.named_patterns import NAMED_PATTERNS, named_pre_tokenizer
-from piecework.train import BYTE_ALPHABET, PRESETS, BPETrainer, ByteBPETrainer, Pipeline
+from piecework.train import PRESETS, BPETrainer, ByteBPETrainer, Pipeline
+from piecework.train.trainers.bpe import BYTE_ALPHABET
 from tests.case_files import read_cases
 
 CASES = read_cases("bpe_training.toml")
@@ -39,7 +40,7 @@ def trainer_of(case: dict[str, Any]) -> BPETrainer:
 def test_learning_gives_these_merges_and_entries(case: dict[str, Any]) -> None:
     learned = trainer_of(case).learn_vocabulary(counts_of(case["words"]))
     assert list(learned.entries) == case["vocab"]
-    assert [[j.left, j.right, j.pair_count] for j in learned.joins] == case["merges"]
+    assert [[m.left, m.right, m.pair_count] for m in learned.merges] == case["merges"]
 
 
 @pytest.mark.parametrize("case", CASES["case"], **by_name)

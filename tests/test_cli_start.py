@@ -18,7 +18,7 @@ from piecework._internal import progress as bars
 from piecework.cli.app import VERBS, commands, run
 from piecework.cli.messages import in_flags, with_flags
 from piecework.cli.parameters import Context
-from piecework.train.trainers import BYTE_ALPHABET
+from piecework.train.trainers.bpe import BYTE_ALPHABET
 
 Run = Callable[..., tuple[int, str, str]]
 

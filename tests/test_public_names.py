@@ -68,6 +68,46 @@ ANALYSIS_NAMES = {
     "token_counts",
 }
 
+TRAIN_NAMES = {
+    "PRESETS",
+    "SENTENCEPIECE_PRESETS",
+    "BPETrainer",
+    "ByteBPETrainer",
+    "CharTrainer",
+    "Counts",
+    "LearnedPieces",
+    "LearnedVocabulary",
+    "Pipeline",
+    "Plan",
+    "Preset",
+    "RetrainSettings",
+    "SentencePiecePreset",
+    "SentencePieceTrainer",
+    "Sentences",
+    "TrainSettings",
+    "Trainer",
+    "UnigramTrainer",
+    "WordPieceTrainer",
+    "WordTrainer",
+    "count_files",
+    "count_texts",
+    "learn_spec",
+    "pipeline_of",
+    "read_corpus",
+}
+
+VOCABULARY_NAMES = {
+    "IdMap",
+    "add_pieces",
+    "as_components",
+    "as_sentencepiece",
+    "remove_pieces",
+    "set_scores",
+    "set_types",
+}
+
+EXPORT_NAMES = {"FORMATS", "EncodedFiles", "encode_files", "read_ids", "read_lines"}
+
 TOKENIZER_NAMES = {
     "load",
     "from_spec",
@@ -166,7 +206,7 @@ def public_members(owner: object) -> dict[str, object]:
 def documented_things() -> list[tuple[str, object]]:
     """Every public class, function, method and property that a user can reach."""
     things: list[tuple[str, object]] = [("piecework", pw)]
-    for home in (pw, pw.spec, pw.analysis, pw.errors):
+    for home in (pw, pw.spec, pw.train, pw.vocabulary, pw.export, pw.analysis, pw.errors):
         for name, value in public_members(home).items():
             if not (inspect.isclass(value) or inspect.isfunction(value)):
                 continue
@@ -189,6 +229,18 @@ def test_all_lists_exactly_the_public_names() -> None:
 
 def test_analysis_lists_exactly_its_public_names() -> None:
     assert set(pw.analysis.__all__) == ANALYSIS_NAMES
+
+
+def test_train_lists_exactly_its_public_names() -> None:
+    assert set(pw.train.__all__) == TRAIN_NAMES
+
+
+def test_vocabulary_lists_exactly_its_public_names() -> None:
+    assert set(pw.vocabulary.__all__) == VOCABULARY_NAMES
+
+
+def test_export_lists_exactly_its_public_names() -> None:
+    assert set(pw.export.__all__) == EXPORT_NAMES
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC_NAMES))

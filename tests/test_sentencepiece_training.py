@@ -62,8 +62,8 @@ def test_symbols_stand_where_they_are_asked_for() -> None:
     ("settings", "message"),
     [
         ({"unk_id": -1}, "unk_id: found -1"),
-        ({"pad_id": 1}, "pad_id: found 1, that of bos"),
-        ({"eos_piece": "<s>"}, "eos_piece: found '<s>', that of bos"),
+        ({"pad_id": 1}, "pad_id: found 1, the id of bos"),
+        ({"eos_piece": "<s>"}, "eos_piece: found '<s>', the piece of bos"),
         ({"bos_piece": ""}, "bos_piece: found an empty string"),
         ({"control_symbols": ("a",), "user_defined_symbols": ("a",)}, "found 'a' twice"),
         ({"user_defined_symbols": ("<unk>",)}, "user_defined_symbols: found '<unk>' twice"),
@@ -94,7 +94,7 @@ def test_contradictions_are_refused(settings: dict[str, Any], message: str) -> N
 
 def test_a_trainer_takes_no_settings_or_preset_beside_it() -> None:
     trainer = SentencePieceTrainer(vocab_size=60)
-    with pytest.raises(ArgumentError, match="vocab_size: found a setting beside a trainer"):
+    with pytest.raises(ArgumentError, match="vocab_size: found a setting in addition to trainer"):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, vocab_size=9)
     with pytest.raises(ArgumentError, match="preset: found 't5', expected None"):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, preset="t5")
@@ -147,7 +147,7 @@ def test_all_words_are_taken_where_that_is_asked_for() -> None:
 
 
 def test_long_sentences_are_left_out_with_a_warning() -> None:
-    with pytest.warns(pw.errors.TrainingWarning, match="1 sentence was left out: longer than 80"):
+    with pytest.warns(pw.errors.TrainingWarning, match="1 sentence was skipped: longer than 80"):
         ours = train([*TEXTS, "xyzzy " * 20], model_type="char", max_sentence_length=80)
     assert ours.token_to_id("y") is not None
     assert ours.token_to_id("z") is not None
@@ -261,7 +261,7 @@ def test_counts_behind_sentences_are_added_up(tmp_path: Path) -> None:
     kept: dict[str, Any] = {"pipeline": trainer.pipeline, "sentences": trainer.sentences}
     counts = pw.count_files(write_tsv(tmp_path / "c.tsv"), **kept)
     assert dict(counts) == {"▁hug": 4, "▁pug": 4, "▁abc": 1, "▁hugs": 2}
-    with pytest.warns(pw.errors.TrainingWarning, match="1 sentence was left out"):
+    with pytest.warns(pw.errors.TrainingWarning, match="1 sentence was skipped"):
         assert len(count_texts(["hug\t1234567", "hug hug hug\t1", ""], **kept)) == 1
 
 

@@ -34,10 +34,10 @@ from piecework.train import (
     count_texts,
     learn_spec,
     pipeline_of,
-    preset_for,
-    relearn_spec,
-    trainer_for,
 )
+from piecework.train.presets import preset_for
+from piecework.train.relearn import relearn_spec
+from piecework.train.trainers import trainer_for
 
 HUGS = pw.Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5], [0, 1, 2, 3, 4])
 SENTENCES = [
@@ -64,9 +64,9 @@ def test_joins_come_with_counts_and_scores() -> None:
     trainer = WordPieceTrainer(score="pmi", vocab_size=9, special_tokens=UNK)
     learned = trainer.learn_vocabulary(HUGS)
     assert learned.entries == ("[UNK]", "##g", "##n", "##s", "##u", "b", "h", "p", "##gs")
-    (join,) = learned.joins
-    assert (join.left, join.right, join.joined, join.pair_count) == ("##g", "##s", "##gs", 5)
-    assert join.score == pytest.approx(1 / 20)
+    (merge,) = learned.merges
+    assert (merge.left, merge.right, merge.token, merge.pair_count) == ("##g", "##s", "##gs", 5)
+    assert merge.score == pytest.approx(1 / 20)
     assert learned.stopped_early is None
 
 
@@ -114,7 +114,7 @@ def test_stopping_early_is_said_with_the_reason() -> None:
 
 
 def test_pmi_on_rare_pairs_is_warned_of() -> None:
-    with pytest.warns(pw.errors.TrainingWarning, match=r"pmi with min_frequency=1 .*likelihood"):
+    with pytest.warns(pw.errors.TrainingWarning, match=r"with min_frequency=1 .*likelihood"):
         wordpiece(70, score="pmi").learn(bert_counts())
 
 
@@ -313,7 +313,7 @@ def test_words_and_characters_get_their_models_and_decoders() -> None:
 
 def test_counts_of_another_pipeline_are_refused_and_those_of_none_accepted() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match=r"counts: found .* expected those of preset 'whitesp"
+        pw.errors.ArgumentError, match=r"counts: found .* expected the pipeline of preset 'whitesp"
     ):
         learn_spec(bert_counts(), wordpiece(), "whitespace")
     assert learn_spec(HUGS, WordTrainer(), "whitespace").model.vocab["pun"] == 1
@@ -390,10 +390,12 @@ def test_relearning_refuses_special_tokens_without_those_of_the_template() -> No
 
 
 def test_relearning_refuses_what_the_tokenizer_decides() -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="unk_token: found a setting that comes from"):
+    with pytest.raises(
+        pw.errors.ArgumentError, match="unk_token: found a setting that the tokenizer"
+    ):
         relearn_spec(OLD, bert_counts(), 60, {"unk_token": "?"})
 
 
 def test_relearning_refuses_counts_of_another_pipeline() -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="expected those of the tokenizer"):
+    with pytest.raises(pw.errors.ArgumentError, match="expected the pipeline of the tokenizer"):
         relearn_spec(OLD, count_texts(SENTENCES), 60)

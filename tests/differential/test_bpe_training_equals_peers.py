@@ -60,7 +60,7 @@ def test_byte_level_vocabularies_and_merges_are_equal(path: Path) -> None:
     )
     trainer = ByteBPETrainer(vocab_size=SIZE)
     learned = trainer.learn_vocabulary(pw.count_texts(texts, pipeline="gpt2"))
-    assert [(join.left, join.right) for join in learned.joins] == merges_of(theirs)
+    assert [(merge.left, merge.right) for merge in learned.merges] == merges_of(theirs)
     assert {entry: at for at, entry in enumerate(learned.entries)} == theirs["vocab"]
 
 
@@ -123,10 +123,10 @@ def test_small_corpora_of_characters_give_equal_merges(seed: int) -> None:
     )
     trainer = BPETrainer(max_token_length=longest, unk_token=None, **settings)
     learned = trainer.learn_vocabulary(pw.count_texts(texts, pipeline="whitespace"))
-    joined = [join.left + join.right for join in learned.joins]
+    joined = [merge.left + merge.right for merge in learned.merges]
     if len(set(joined)) < len(joined):
         pytest.skip("an entry was made twice: see docs/reference/conformance.md")
-    assert [(join.left, join.right) for join in learned.joins] == merges_of(theirs)
+    assert [(merge.left, merge.right) for merge in learned.merges] == merges_of(theirs)
     assert {entry: at for at, entry in enumerate(learned.entries)} == theirs["vocab"]
 
 
@@ -141,7 +141,7 @@ def test_a_limited_alphabet_is_equal(english_corpus: Path, limit: int) -> None:
         vocab_size=1000, limit_alphabet=limit, min_frequency=0, special_tokens=(), unk_token=None
     )
     learned = trainer.learn_vocabulary(pw.count_texts(texts, pipeline="whitespace"))
-    assert [(join.left, join.right) for join in learned.joins] == merges_of(theirs)
+    assert [(merge.left, merge.right) for merge in learned.merges] == merges_of(theirs)
     assert {entry: at for at, entry in enumerate(learned.entries)} == theirs["vocab"]
 
 
@@ -191,5 +191,5 @@ def test_the_published_codes_of_subword_nmt_are_reproduced() -> None:
         ties="greatest-strings",
     )
     learned = trainer.learn_vocabulary(pw.Counts(list(totals), list(totals.values())))
-    codes = [(join.left, join.right) for join in learned.joins]
+    codes = [(merge.left, merge.right) for merge in learned.merges]
     assert codes[: len(published)] == published

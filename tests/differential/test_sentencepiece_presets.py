@@ -10,7 +10,7 @@ import pytest
 
 import piecework as pw
 from piecework.compat.sentencepiece import SentencePieceProcessor
-from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, prepared_rules
+from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, preprocessing_rules
 from tests import data
 from tests.differential.wire import fields
 
@@ -113,9 +113,9 @@ def test_albert_and_xlnet_drop_accents_and_double_quotes() -> None:
     assert small("xlnet").normalize("``É''  E\u0301 naïve") == '▁"E"▁E▁naive'
 
 
-def test_prepared_rules_do_what_the_normalizers_and_the_rules_do_in_turn() -> None:
-    before = SENTENCEPIECE_PRESETS["albert"].prepared
-    rules, after = prepared_rules(before), pw.NormalizationRules.named("nmt_nfkc")
+def test_preprocessing_rules_do_what_the_normalizers_and_the_rules_do_in_turn() -> None:
+    before = SENTENCEPIECE_PRESETS["albert"].preprocessing
+    rules, after = preprocessing_rules(before), pw.NormalizationRules.named("nmt_nfkc")
     vocab = pw.spec.Char({"[UNK]": 0})
     normalizer = pw.spec.SequenceNormalizer(before)
     first = pw.Tokenizer(vocab, normalizer=normalizer)

@@ -102,7 +102,7 @@ def test_frequency_learns_the_same_but_for_ties(english_corpus: Path, size: int)
     vocabulary, their_joins = their_vocabulary_and_joins(english_corpus, size)
     counts = pw.count_files(english_corpus)
     learned = pw.WordPieceTrainer(vocab_size=size, score="frequency").learn_vocabulary(counts)
-    our_joins = [(join.left, join.right) for join in learned.joins]
+    our_joins = [(merge.left, merge.right) for merge in learned.merges]
     replayed = {}
     for name, joins in (("theirs", their_joins), ("ours", our_joins)):
         replay = Replay(counts)
@@ -111,7 +111,7 @@ def test_frequency_learns_the_same_but_for_ties(english_corpus: Path, size: int)
             largest = replay.largest()
             replayed[name].append(replay.join(*join))
             assert replayed[name][-1] == largest, f"{name}: {join} is not a most frequent pair"
-    assert replayed["ours"] == [join.pair_count for join in learned.joins]
+    assert replayed["ours"] == [merge.pair_count for merge in learned.merges]
     assert len(vocabulary) == len(learned.entries) == size
     differing = vocabulary ^ set(learned.entries)
     assert len(differing) <= size // 100

@@ -13,7 +13,8 @@ import piecework as pw
 from piecework.errors import TrainingError
 from piecework.reference import bpe_model
 from piecework.reference import bpe_training as reference
-from piecework.train import BYTE_ALPHABET, BPETrainer, ByteBPETrainer
+from piecework.train import BPETrainer, ByteBPETrainer
+from piecework.train.trainers.bpe import BYTE_ALPHABET
 from tests.laws.counting import compared, compares_some
 
 Words = list[tuple[str, int]]
@@ -46,9 +47,9 @@ def learned_by_core(words: Words, how: dict[str, Any]) -> Any:
         learned = BPETrainer(**how, unk_token=None).learn_vocabulary(counts)
     except TrainingError as error:
         return error.place
-    merges = [(join.left, join.right) for join in learned.joins]
+    merges = [(merge.left, merge.right) for merge in learned.merges]
     compared()
-    return list(learned.entries), merges, [join.pair_count for join in learned.joins]
+    return list(learned.entries), merges, [merge.pair_count for merge in learned.merges]
 
 
 def learned_by_reference(words: Words, how: dict[str, Any]) -> Any:

@@ -25,7 +25,7 @@ from piecework.corpus.files import TextBlock, Utf8Errors, read_corpus
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
 from piecework.tokenizer import Tokenizer
-from piecework.train import Progress
+from piecework.train.counting import Progress
 
 _DOCUMENT_CHARS = 2_000
 _MIN_TEXTS = 4

@@ -37,7 +37,8 @@ from piecework.corpus.files import (
 )
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.tokenizer import Tokenizer
-from piecework.train import Pipeline, Progress, count_texts
+from piecework.train import Pipeline, count_texts
+from piecework.train.counting import Progress
 
 Lengths: TypeAlias = tuple[tuple[int, int], ...]
 

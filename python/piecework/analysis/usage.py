@@ -12,7 +12,7 @@ from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.tally import Tally
 from piecework.corpus.files import Utf8Errors, corpus_bytes, corpus_files, read_corpus
 from piecework.tokenizer import Tokenizer
-from piecework.train import Progress
+from piecework.train.counting import Progress
 
 
 def token_counts(

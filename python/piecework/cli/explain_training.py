@@ -6,7 +6,7 @@ merges come from the learner itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from fractions import Fraction
 
@@ -26,10 +26,10 @@ def explain_training(counts: pw.Counts, trainer: pw.train.Trainer, steps: int) -
         learned = trainer.learn_vocabulary(counts)
         if isinstance(trainer, pw.BPETrainer):
             _explain_bpe_start(list(counts), trainer, steps)
-            _say("merges", _merge_lines(learned.joins), steps)
+            _say("merges", _merge_lines(learned), steps)
         else:
             _explain_start(list(counts), trainer, steps)
-            _say("joins", _join_lines(learned.joins), steps)
+            _say("joins", _join_lines(learned), steps)
         if learned.stopped_early:
             click.echo(f"stopped early: {learned.stopped_early}")
         entries: Sequence[str] = learned.entries
@@ -46,7 +46,7 @@ def explain_training(counts: pw.Counts, trainer: pw.train.Trainer, steps: int) -
 def _explain_unigram(counts: pw.Counts, trainer: pw.UnigramTrainer, steps: int) -> list[str]:
     """Print the estimates and the best pieces; return all entries."""
     learned = trainer.learn_pieces(counts)
-    _say("estimates", _estimate_lines(learned.steps), steps)
+    _say("estimates", _estimate_lines(learned), steps)
     reserved = {*trainer.special_tokens, *trainer.user_defined_symbols}
     scored = [
         f"{piece}  {_score(score)}" for piece, score in learned.pieces if piece not in reserved
@@ -61,7 +61,7 @@ def _explain_sentencepiece(
     """Print the estimates of Unigram and the best pieces; return all pieces in the order of ids."""
     learned = trainer.learn_pieces(counts)
     if learned.steps:
-        _say("estimates", _estimate_lines(learned.steps), steps)
+        _say("estimates", _estimate_lines(learned), steps)
     scored = [f"{piece}  {_score(score)}" for piece, score in learned.pieces]
     _say("scores", scored, steps)
     return [piece.text for piece in trainer.learn(counts).pieces]
@@ -101,19 +101,22 @@ def _explain_bpe_start(words: list[tuple[str, int]], trainer: pw.BPETrainer, ste
     _say("pair counts", [f"{left} {right}  {count}" for (left, right), count in pairs], steps)
 
 
-def _estimate_lines(learning_steps: Iterable[pw.train.LearningStep]) -> list[str]:
+def _estimate_lines(learned: pw.train.LearnedPieces) -> list[str]:
     return [
         f"{step.pieces:,} pieces  log-likelihood {step.log_likelihood:.6g}"
-        for step in learning_steps
+        for step in learned.steps
     ]
 
 
-def _merge_lines(joins: Iterable[pw.train.Join]) -> list[str]:
-    return [f"{j.left} {j.right} -> {j.joined}  {j.pair_count}" for j in joins]
+def _merge_lines(learned: pw.train.LearnedVocabulary) -> list[str]:
+    return [f"{m.left} {m.right} -> {m.token}  {m.pair_count}" for m in learned.merges]
 
 
-def _join_lines(joins: Iterable[pw.train.Join]) -> list[str]:
-    return [f"{j.left} {j.right} -> {j.joined}  {_score(j.score)}  {j.pair_count}" for j in joins]
+def _join_lines(learned: pw.train.LearnedVocabulary) -> list[str]:
+    return [
+        f"{m.left} {m.right} -> {m.token}  {_score(m.score)}  {m.pair_count}"
+        for m in learned.merges
+    ]
 
 
 def _score(score: Fraction | float) -> str:

@@ -114,7 +114,7 @@ def _wordpiece_options() -> tuple[Callable[[Command], Command], ...]:
     return (
         add(
             "--score",
-            type=click.Choice(pw.train.SCORES),
+            type=click.Choice(pw.WordPieceTrainer.SCORES),
             help="How WordPiece chooses pairs. pmi is the textbook formula and makes poor "
             "vocabularies of real text unless --min-frequency is high.  [default: likelihood]",
         ),
@@ -128,7 +128,9 @@ def _bpe_options() -> tuple[Callable[[Command], Command], ...]:
         both("--max-token-length", type=int, help="In characters, without ##."),
         both(
             "--ties",
-            type=click.Choice(list(dict.fromkeys((*pw.train.WORDPIECE_TIES, *pw.train.TIES)))),
+            type=click.Choice(
+                list(dict.fromkeys((*pw.WordPieceTrainer.TIES, *pw.BPETrainer.TIES)))
+            ),
             help="Which of equally scored pairs is merged; first-seen needs first positions.  "
             "[default: smallest-strings; frequency, bpe: lowest-ids; pmi: first-seen]",
         ),

@@ -60,7 +60,7 @@ def _type_option() -> Callable[[Command], Command]:
         "--type",
         "model_type",
         section=_SECTION,
-        type=click.Choice(pw.train.SENTENCEPIECE_TYPES),
+        type=click.Choice(pw.SentencePieceTrainer.TYPES),
         help="Train a SentencePiece model of this type, for a .model; in place of --model and --preset, "
         "with the options below.",
     )

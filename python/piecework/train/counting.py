@@ -1,4 +1,4 @@
-"""From text to word counts: files or an iterator in, `Counts` out, by all threads of the core."""
+"""Count the words of files or of an iterator, on several threads: text in, `Counts` out."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from piecework._core import WordCounter
-from piecework._internal import validation as checks
 from piecework._internal.threads import thread_count
+from piecework._internal.validation import whole_number
 from piecework.corpus.batches import batches_of_texts
 from piecework.corpus.files import (
     PathLike,
@@ -26,8 +26,7 @@ from piecework.train.sentences import Sentences, sentences_of
 
 Progress: TypeAlias = Callable[[int, int], None]
 
-_SOURCES = 1 << 24
-"""First positions have 24 bits for the number of the source."""
+_MAX_SOURCES = 1 << 24  # a first position has 24 bits for the number of the source
 
 
 def count_files(
@@ -41,16 +40,22 @@ def count_files(
     first_source: int = 0,
     sentences: Sentences | None = None,
 ) -> Counts:
-    """Count the words of files, directories and `-` (stdin; JSON lines if `field` is given).
+    """Count the words of files, directories and `-` (stdin; JSON lines if `field` is set).
 
-    `pipeline` is a `Pipeline` or the name of a preset; `sentences` says which lines or texts count.
-    Lines of plain text are counted one by one, by a byte-level pipeline with their line ends, so counts of
-    shards add up to those of the whole. The files are the sources `first_source`, `first_source + 1` and
-    so on; `ties="first-seen"` needs shards whose sources have different numbers. `progress(done, total)`
-    receives bytes of the files as stored, total 0 when unknown.
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "corpus.txt"
+    >>> _ = path.write_text("hug pug\\nhug\\n")
+    >>> count_files(path).most_common()
+    [('hug', 2), ('pug', 1)]
 
-    Raises `FileError`, `CorpusError`, and `InvalidUtf8Error` with the byte position under
-    `errors="strict"`; otherwise invalid UTF-8 becomes U+FFFD, counted and warned of.
+    `pipeline` is a `Pipeline` or the name of a preset. `sentences` selects lines or texts. Each line of
+    plain text is counted on its own (a byte-level pipeline includes its line end), so the counts of shards
+    add up to the counts of the whole corpus. The files are the sources `first_source`,
+    `first_source + 1`, ...; `ties="first-seen"` needs shards with different source numbers.
+    `progress(done, total)` receives bytes as stored; total 0 means unknown.
+
+    Invalid UTF-8 becomes U+FFFD, with a `TrainingWarning`. Raises `FileError`, `CorpusError`, and
+    `InvalidUtf8Error` with the byte position if `errors="strict"`.
     """
     resolved = _resolve(pipeline)
     files = corpus_files(paths)
@@ -72,8 +77,8 @@ def count_files(
             replacements += piece.replacements
         if progress is not None:
             progress(piece.file_bytes_read, total_bytes)
-    _warn_of(replacements)
-    _warn_of_long(counter.too_long(), sentences)
+    _warn_of_replacements(replacements)
+    _warn_of_skipped(counter.too_long(), sentences)
     return Counts._of(counter.finish(), resolved, replacements)
 
 
@@ -86,14 +91,14 @@ def count_texts(
     source: int = 0,
     sentences: Sentences | None = None,
 ) -> Counts:
-    """Count the words of texts that an iterator gives.
+    """Count the words of texts from an iterator.
 
     >>> count_texts(["hug pug", "Hug"]).most_common()
     [('hug', 2), ('pug', 1)]
 
-    The texts are one source with the number `source`, of which `sentences` says what is taken; see
-    `count_files`. `progress(done, total)` receives texts, total 0 when unknown. Raises `InputTypeError`
-    naming the index of an item that is not a string.
+    All texts are one source with the number `source`. `pipeline` and `sentences` are those of
+    `count_files`. `progress(done, total)` receives numbers of texts; total 0 means unknown. Raises
+    `InputTypeError` with the index of an item that is not a string.
     """
     resolved = _resolve(pipeline)
     _check_sources("source", source, 1)
@@ -108,8 +113,8 @@ def count_texts(
         replacements += batch.replacements
         if progress is not None:
             progress(done, total)
-    _warn_of(replacements)
-    _warn_of_long(counter.too_long(), sentences)
+    _warn_of_replacements(replacements)
+    _warn_of_skipped(counter.too_long(), sentences)
     return Counts._of(counter.finish(), resolved, replacements)
 
 
@@ -121,22 +126,22 @@ def _counter(
     keep_line_ends: bool,
 ) -> WordCounter:
     text, functions = pipeline.to_core()
-    kept = sentences or Sentences()
+    selected = sentences or Sentences()
     return WordCounter(
         text,
         thread_count(num_threads),
         functions,
         keep_line_ends=keep_line_ends,
-        max_bytes=kept.max_bytes,
-        reserved=kept.reserved,
-        with_counts=kept.with_counts,
+        max_bytes=selected.max_bytes,
+        reserved=selected.reserved,
+        with_counts=selected.with_counts,
     )
 
 
 def _resolve(pipeline: Pipeline | str) -> Pipeline:
     if isinstance(pipeline, Pipeline):
         return pipeline
-    # Trainers need what is here.
+    # Imported here because the trainers import this module.
     from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS
 
     preset = SENTENCEPIECE_PRESETS.get(pipeline)
@@ -144,20 +149,20 @@ def _resolve(pipeline: Pipeline | str) -> Pipeline:
 
 
 def _check_sources(name: str, first: int, sources: int) -> None:
-    last = checks.whole_number(name, first, 0) + sources - 1
-    if last >= _SOURCES:
-        raise ArgumentError(name, f"{first} for {sources} files", f"numbers below {_SOURCES}")
+    last = whole_number(name, first, 0) + sources - 1
+    if last >= _MAX_SOURCES:
+        raise ArgumentError(name, f"{first} for {sources} files", f"numbers below {_MAX_SOURCES}")
 
 
-def _warn_of(replacements: int) -> None:
+def _warn_of_replacements(replacements: int) -> None:
     if replacements:
         were = "sequence was" if replacements == 1 else "sequences were"
         message = f"{replacements} invalid UTF-8 {were} replaced by U+FFFD"
         warnings.warn(message, TrainingWarning, stacklevel=3)
 
 
-def _warn_of_long(too_long: int, sentences: Sentences | None) -> None:
+def _warn_of_skipped(too_long: int, sentences: Sentences | None) -> None:
     if too_long and sentences is not None:
         were = "sentence was" if too_long == 1 else "sentences were"
-        message = f"{too_long} {were} left out: longer than {sentences.max_bytes} bytes"
+        message = f"{too_long} {were} skipped: longer than {sentences.max_bytes} bytes"
         warnings.warn(message, TrainingWarning, stacklevel=3)

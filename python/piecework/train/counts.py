@@ -1,11 +1,10 @@
-"""Word counts: what every learner learns from.
+"""Word counts, the input of every learner.
 
-Counting makes them from text, `+` adds two of them, a learner reads them. Counts of shards, added in any
-order and grouping, equal the counts of the whole corpus.
+The sum of the counts of shards, in any order and grouping, equals the counts of the whole corpus.
 
-First positions are a separate, optional column, which only `ties="first-seen"` reads: a position is
-(source << 40) + byte offset in that source. They can be compared only between different sources, so adding
-counts that share a source drops them.
+First positions are an optional column that only `ties="first-seen"` reads. A position is
+(source << 40) + byte offset in that source. Positions within one source cannot be compared between shards,
+so a sum of counts that share a source has no positions.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ class Counts:
     >>> counts + Counts(["hug"], [1]) == Counts(["pug", "hug"], [5, 11])
     True
 
-    `first` holds the first position of each word, (source << 40) + byte offset, or is None when positions
-    are unknown. Words are ordered by first position; without positions by falling count, then by code
-    points. `pipeline` is what made words of the text; None means it is not known. `replacements` counts
-    the invalid UTF-8 sequences that became U+FFFD.
+    `first` has the first position of each word, (source << 40) + byte offset, or is None if positions are
+    unknown. Words are ordered by first position; without positions by decreasing count, then by code
+    points. `pipeline` is the `Pipeline` that split the text, None if unknown. `replacements` counts the
+    invalid UTF-8 sequences that became U+FFFD.
 
-    `==` compares words, counts and pipeline. First positions, the order of words and `replacements` take
-    no part in it. Counts pickle as their columns; of custom pipeline stages only the names are kept.
+    `==` compares words, counts and pipeline, not first positions, order or `replacements`. Counts pickle
+    as columns; custom pipeline stages keep their names only.
     """
 
     def __init__(
@@ -57,26 +56,26 @@ class Counts:
 
     @classmethod
     def _of(cls, raw: RawCounts, pipeline: Pipeline | None, replacements: int = 0) -> Counts:
-        """Wrap what the core counted, which needs no check."""
+        """Wrap counts of the core without a check."""
         made = cls.__new__(cls)
         made._raw, made.pipeline, made.replacements = raw, pipeline, replacements
         return made
 
-    # ---- what it holds
+    # ---- columns
 
     @property
     def words(self) -> list[str]:
-        """The words, by first position; without positions by falling count, then by code points."""
+        """The words, by first position; without positions by decreasing count, then by code points."""
         return self._raw.words()
 
     @property
     def counts(self) -> npt.NDArray[np.uint64]:
-        """How often each word occurs, uint64 of shape (words,)."""
+        """The number of occurrences of each word, uint64 of shape (words,)."""
         return self._raw.counts()
 
     @property
     def first(self) -> npt.NDArray[np.uint64] | None:
-        """The first position of each word, uint64 of shape (words,), or None when positions are unknown."""
+        """The first position of each word, uint64 of shape (words,), None if positions are unknown."""
         return self._raw.first()
 
     @property
@@ -85,11 +84,11 @@ class Counts:
         return int(self.counts.sum(dtype=np.uint64))
 
     def most_common(self, n: int | None = None) -> list[tuple[str, int]]:
-        """Return the `n` most frequent words with their counts; equals keep the order of `words`."""
+        """Return the `n` most frequent words with their counts; ties keep the order of `words`."""
         counts = self.counts
         order = np.argsort(counts.max(initial=0) - counts, kind="stable")[:n]
         words = self.words
-        return [(words[at], int(counts[at])) for at in order.tolist()]
+        return [(words[index], int(counts[index])) for index in order.tolist()]
 
     def merge(self, other: Counts) -> Counts:
         """Return the sum of both, as `+` does.
@@ -98,9 +97,8 @@ class Counts:
         >>> shards[0].merge(shards[1]).most_common()
         [('hug', 3), ('pug', 1)]
 
-        The sum has the earlier first positions when both operands have positions and no source in
-        common, and otherwise none. Raises `ArgumentError` when `other` is no `Counts` or when different
-        pipelines made the two, and `TrainingError` when a sum is beyond 64 bits.
+        The sum has first positions if both operands have them and share no source. Raises `ArgumentError`
+        if `other` is not `Counts` or has another pipeline, and `TrainingError` if a sum exceeds 64 bits.
         """
         if not isinstance(other, Counts):
             raise ArgumentError("other", type(other).__name__, "Counts")
@@ -115,10 +113,10 @@ class Counts:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Counts:
-        """Read what `save` wrote, Parquet or TSV told apart by content.
+        """Read counts from Parquet or TSV; the content decides the format.
 
-        A file from elsewhere needs the columns `word` and `count`; `first` and the pipeline may be
-        missing. Raises `FileError` or `FormatError`, the latter naming the line or column.
+        Files of other programs need the columns `word` and `count`; `first` and the pipeline are optional.
+        Raises `FileError`, and `FormatError` with the line or column.
         """
         table = read_counts(path)
         try:
@@ -127,17 +125,17 @@ class Counts:
             raise FormatError(f"{path}: {error.place}", error.found, error.expected) from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write `*.parquet` (needs `piecework[parquet]`) or `*.tsv`, whole or not at all."""
+        """Write `*.parquet` (needs `piecework[parquet]`) or `*.tsv` atomically."""
         write_counts(self._table(), path)
 
     def write_tsv(self, stream: BinaryIO) -> None:
-        """Write the lines of a `.tsv` file to an open binary stream."""
+        """Write TSV to an open binary stream."""
         write_tsv(self._table(), stream)
 
     def _table(self) -> CountsTable:
         return CountsTable(self.words, self.counts, self.first, self.pipeline)
 
-    # ---- as a Python value
+    # ---- Python protocols
 
     def __len__(self) -> int:
         return len(self._raw)
@@ -151,7 +149,7 @@ class Counts:
         return self.merge(other)
 
     def __radd__(self, other: Literal[0]) -> Counts:
-        """Return `self` for 0, the value that `sum` starts with."""
+        """Return `self` if `other` is 0, the start value of `sum`."""
         return self if type(other) is int and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
@@ -198,10 +196,10 @@ def _is_same_pipeline(one: Pipeline | None, two: Pipeline | None) -> bool:
 def _checked_words(words: Sequence[Any]) -> list[str]:
     for index, word in enumerate(words):
         if not isinstance(word, str) or not word:
-            raise ArgumentError(f"words[{index}]", repr(word), "a string that is not empty")
+            raise ArgumentError(f"words[{index}]", repr(word), "a non-empty string")
     if len(set(words)) != len(words):
-        twice = next(word for word, times in Counter(words).items() if times > 1)
-        raise ArgumentError("words", f"{twice!r} twice", "distinct words")
+        duplicate = next(word for word, times in Counter(words).items() if times > 1)
+        raise ArgumentError("words", f"{duplicate!r} twice", "distinct words")
     return list(words)
 
 

@@ -1,8 +1,7 @@
-"""The two file forms of word counts: Parquet for machines, TSV for eyes.
+"""Read and write word counts as Parquet or TSV.
 
-Both have the columns `word`, `count` (u64) and, where positions are known, `first` (u64). They carry the
-pipeline that made the words as JSON: in the schema metadata under `piecework`, or in the comment line a
-TSV begins with.
+Both have the columns `word`, `count` (u64) and, if positions are known, `first` (u64). They contain the
+pipeline as JSON: Parquet in the schema metadata under `piecework`, TSV in a comment on the first line.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ _PARQUET_MAGIC = b"PAR1"
 _COMMENT = "# piecework counts "
 _METADATA_KEY = b"piecework"
 _COLUMNS = ("word", "count", "first")
-_ROWS_A_WRITE = 65_536
+_ROWS_PER_WRITE = 65_536
 
 
 class CountsTable(NamedTuple):
-    """The columns of a counts file and the pipeline that made its words."""
+    """The columns of a counts file, and its pipeline."""
 
     words: list[str]
     counts: npt.NDArray[np.uint64]
@@ -37,7 +36,7 @@ class CountsTable(NamedTuple):
 
 
 def write_counts(table: CountsTable, path: str | os.PathLike[str]) -> None:
-    """Write the form that the suffix names, whole or not at all."""
+    """Write Parquet or TSV, by the suffix of the path, atomically."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".parquet", ".tsv"):
         raise ArgumentError("path", repr(str(path)), "a name ending in .parquet or .tsv")
@@ -50,7 +49,7 @@ def write_counts(table: CountsTable, path: str | os.PathLike[str]) -> None:
 
 
 def read_counts(path: str | os.PathLike[str]) -> CountsTable:
-    """Read either form, told apart by content."""
+    """Read Parquet or TSV, by the first bytes of the file."""
     try:
         with open(path, "rb") as stream:
             head = stream.read(len(_PARQUET_MAGIC))
@@ -67,7 +66,7 @@ def read_counts(path: str | os.PathLike[str]) -> CountsTable:
 def write_tsv(table: CountsTable, stream: BinaryIO) -> None:
     """Write a comment line with the pipeline, a header line, and a line for each word.
 
-    Raises `ArgumentError` for a word with a tab or a newline, which only Parquet can hold.
+    Raises `ArgumentError` for a word with a tab or a newline, which TSV cannot represent.
     """
     for word in table.words:
         if "\t" in word or "\n" in word:
@@ -78,8 +77,8 @@ def write_tsv(table: CountsTable, stream: BinaryIO) -> None:
     stream.write(("\t".join(_COLUMNS[: 1 + len(numbers)]) + "\n").encode())
     rows = zip(table.words, *(map(str, column) for column in numbers), strict=True)
     lines = ["\t".join(row) + "\n" for row in rows]
-    for start in range(0, len(lines), _ROWS_A_WRITE):
-        stream.write("".join(lines[start : start + _ROWS_A_WRITE]).encode())
+    for start in range(0, len(lines), _ROWS_PER_WRITE):
+        stream.write("".join(lines[start : start + _ROWS_PER_WRITE]).encode())
 
 
 def _read_tsv(data: bytes, name: str) -> CountsTable:
@@ -95,7 +94,7 @@ def _read_tsv(data: bytes, name: str) -> CountsTable:
     header = lines[skipped].rstrip("\r") if skipped < len(lines) else ""
     if header.split("\t") not in ([*_COLUMNS], [*_COLUMNS[:2]]):
         raise FormatError(
-            f"{name} line {skipped + 1}", repr(header[:80]), "word, count, first with tabs between"
+            f"{name} line {skipped + 1}", repr(header[:80]), "word, count, first, separated by tabs"
         )
     rows = lines[skipped + 1 : -1] if lines[-1] == "" else lines[skipped + 1 :]
     return _table_of(rows, header.count("\t") + 1, skipped + 2, name, pipeline)
@@ -117,10 +116,12 @@ def _table_of(
     )
 
 
-def _column(cells: list[list[str]], at: int, place: str, first_line: int) -> npt.NDArray[np.uint64]:
+def _column(
+    cells: list[list[str]], index: int, place: str, first_line: int
+) -> npt.NDArray[np.uint64]:
     values = np.empty(len(cells), np.uint64)
     for row, cell in enumerate(cells):
-        text = cell[at].rstrip("\r")
+        text = cell[index].rstrip("\r")
         if not (text.isascii() and text.isdigit() and len(text) <= 20 and int(text) < 1 << 64):
             expected = "an integer from 0 to 2**64 - 1"
             raise FormatError(f"{place} line {row + first_line}", repr(text[:80]), expected)

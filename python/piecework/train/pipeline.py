@@ -1,4 +1,4 @@
-"""The part of a tokenizer that makes words of text: what counts depend on and must remember."""
+"""The stages that split text into words, which counts depend on and store."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from piecework.spec.pre_tokenizers import pre_tokenizer_from_json
 class Pipeline:
     """A normalizer and a pre-tokenizer, each optional.
 
-    >>> Pipeline.from_json(Pipeline().to_json()) == Pipeline()
-    True
+    >>> from piecework.spec import WhitespaceSplit
+    >>> print(Pipeline(None, WhitespaceSplit()))
+    WhitespaceSplit()
     """
 
     normalizer: Normalizer | None = None
@@ -31,7 +32,7 @@ class Pipeline:
 
     @property
     def is_byte_level(self) -> bool:
-        """Whether words are written as printable bytes, which keeps white space and line ends.
+        """Whether a stage is byte-level, so that words include white space and line ends.
 
         >>> from piecework.spec import ByteLevel
         >>> Pipeline(None, ByteLevel()).is_byte_level
@@ -41,13 +42,13 @@ class Pipeline:
 
     @property
     def metaspace(self) -> Metaspace | None:
-        """The stage that marks spaces, if there is one.
+        """The metaspace stage, None if there is none.
 
         >>> Pipeline(None, Metaspace(replacement="_")).metaspace.replacement
         '_'
         """
-        marking = (member for member in self._pre_tokenizers if isinstance(member, Metaspace))
-        return next(marking, None)
+        stages = (member for member in self._pre_tokenizers if isinstance(member, Metaspace))
+        return next(stages, None)
 
     @property
     def _pre_tokenizers(self) -> tuple[PreTokenizer | None, ...]:
@@ -55,10 +56,7 @@ class Pipeline:
         return stage.pretokenizers if isinstance(stage, SequencePreTokenizer) else (stage,)
 
     def to_json(self) -> str:
-        """Return both stages as the `tokenizer.json` objects, in one JSON object.
-
-        Of custom stages it has the names alone.
-        """
+        """Return a JSON object with both stages as in a `tokenizer.json`; custom stages by name."""
         return json.dumps(
             {
                 "normalizer": self.normalizer and self.normalizer.to_json(),
@@ -68,9 +66,12 @@ class Pipeline:
 
     @classmethod
     def from_json(cls, text: str) -> Pipeline:
-        """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for anything else.
+        """Return the pipeline of a JSON object; raises ValueError, KeyError or TypeError if it is invalid.
 
-        The functions of custom stages are missing: it says what made words, and can make none.
+        >>> Pipeline.from_json(Pipeline().to_json()) == Pipeline()
+        True
+
+        Custom stages lack their functions: such a pipeline can be compared but not run.
         """
         value = loads_with_functions(text, MissingFunction)
         return cls(
@@ -79,11 +80,11 @@ class Pipeline:
         )
 
     def to_core(self) -> tuple[str, list[Callable[[str], Any]]]:
-        """Return what the core compiles: the text, and the functions of custom stages in its order."""
+        """Return the JSON, and the functions of the custom stages in the order of the JSON."""
         return self.to_json(), functions_of(self.normalizer, self.pre_tokenizer)
 
     def without_functions(self) -> Pipeline:
-        """Return the pipeline with the names of its custom stages in place of their functions.
+        """Return the pipeline with names instead of functions in custom stages.
 
         >>> Pipeline().without_functions()
         Pipeline(normalizer=None, pre_tokenizer=None)
@@ -92,7 +93,7 @@ class Pipeline:
         return Pipeline.from_json(self.to_json()) if has_functions else self
 
     def agrees_with(self, other: Pipeline) -> bool:
-        """Whether both make the same words, as far as is known: missing functions agree by name."""
+        """Return whether both split text alike; custom stages without functions are compared by name."""
         if self._lacks_functions or other._lacks_functions:
             return self.to_json() == other.to_json()
         return self == other

@@ -1,4 +1,4 @@
-"""What `Tokenizer.train` is to learn, made of what its caller says: a trainer, its words, its sentences."""
+"""Resolve the arguments of `Tokenizer.train` to a plan: trainer, preset, pipeline, sentences."""
 
 from __future__ import annotations
 
@@ -15,24 +15,18 @@ from piecework.train.sentencepiece_presets import (
     sentencepiece_preset,
 )
 from piecework.train.sentences import Sentences
-from piecework.train.trainers import (
-    SENTENCEPIECE_TYPES,
-    SentencePieceTrainer,
-    Trainer,
-    kind_of,
-    trainer_for,
-)
+from piecework.train.trainers import SentencePieceTrainer, Trainer, kind_of, trainer_for
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is learned, of which words of which sentences.
+    """The trainer, and the pipeline and sentences to count for it.
 
     >>> Plan.of(None, "word", None, {"vocab_size": 9}).trainer.vocab_size
     9
 
-    `preset` is None where the trainer has a pipeline of its own and none was named; `tests` is how many
-    sentences are kept in the model with their pieces.
+    `preset` is None if the trainer has its own pipeline and no preset is named. `tests` is the number of
+    sentences to store in the model as a self-test.
     """
 
     trainer: Trainer
@@ -49,58 +43,67 @@ class Plan:
         preset: str | Preset | SentencePiecePreset | None,
         settings: Mapping[str, Any],
     ) -> Plan:
-        """Make a plan of a trainer, or of a kind of model with the settings of its trainer.
+        """Return the plan for a trainer, or for a kind of model and the settings of its trainer.
 
-        Beside a preset of SentencePiece the kind is one of its types; "sentencepiece" is that of the preset.
+        With a SentencePiece preset, `model` is one of the SentencePiece types, and "sentencepiece" means
+        the type of the preset. Raises `ArgumentError` for arguments in conflict.
         """
         model = model.lower() if isinstance(model, str) else model
-        if isinstance(preset, str) and preset not in PRESETS.keys() | SENTENCEPIECE_PRESETS.keys():
-            names = ", ".join(dict.fromkeys((*PRESETS, *SENTENCEPIECE_PRESETS)))
-            raise ArgumentError("preset", repr(preset), f"one of {names}")
+        _check_preset_name(preset)
         if trainer is not None and (model is not None or settings):
             found = "model" if model is not None else next(iter(settings))
-            raise ArgumentError(found, "a setting beside a trainer", "the trainer alone")
-        if trainer is None and _is_of_sentencepiece(preset) and model in SENTENCEPIECE_TYPES:
+            expected = "either trainer or settings, not both"
+            raise ArgumentError(found, "a setting in addition to trainer", expected)
+        is_sentencepiece = _is_sentencepiece_preset(preset)
+        if trainer is None and is_sentencepiece and model in SentencePieceTrainer.TYPES:
             model, settings = "sentencepiece", {**settings, "model_type": model}
-        kind = _kind(model, preset) if trainer is None else kind_of(trainer)
+        default_model = "sentencepiece" if is_sentencepiece else "wordpiece"
+        named = default_model if model is None else model
+        kind = named if trainer is None else kind_of(trainer)
         if kind == "sentencepiece":
-            return cls._of_sentencepiece(trainer, preset, settings)
-        if _is_of_sentencepiece(preset):
-            name = preset.name if isinstance(preset, SentencePiecePreset) else preset
-            types = ", ".join(SENTENCEPIECE_TYPES)
-            expected = f"no model or one of {types}, or a preset of pipelines: {', '.join(PRESETS)}"
-            raise ArgumentError("preset", f"{name!r} beside the model {kind!r}", expected)
+            return cls._for_sentencepiece(trainer, preset, settings)
+        if is_sentencepiece:
+            raise _preset_of_other_model(preset, kind)
         assert not isinstance(preset, SentencePiecePreset)
         chosen = preset_for(kind, preset)
-        made = trainer_for(kind, settings, chosen) if trainer is None else trainer
-        return cls(made, chosen, chosen.pipeline, Sentences())
+        if trainer is None:
+            trainer = trainer_for(kind, settings, chosen)
+        return cls(trainer, chosen, chosen.pipeline, Sentences())
 
     @classmethod
-    def _of_sentencepiece(
+    def _for_sentencepiece(
         cls,
         trainer: Trainer | None,
         preset: str | Preset | SentencePiecePreset | None,
         settings: Mapping[str, Any],
     ) -> Plan:
         if trainer is not None and preset is not None:
-            expected = "None: a SentencePieceTrainer has settings for all of the pipeline"
+            expected = "None: a SentencePieceTrainer has settings for the whole pipeline"
             raise ArgumentError("preset", repr(preset), expected)
-        usual = None if preset is None else sentencepiece_preset(preset)
+        chosen = None if preset is None else sentencepiece_preset(preset)
         if trainer is None:
-            given = settings if usual is None else usual.settings_with(settings)
-            trainer = trainer_for("sentencepiece", given)
+            merged = settings if chosen is None else chosen.settings_with(settings)
+            trainer = trainer_for("sentencepiece", merged)
         assert isinstance(trainer, SentencePieceTrainer)
         tests = trainer.self_test_sample_size
-        return cls(trainer, usual, trainer.pipeline, trainer.sentences, tests)
+        return cls(trainer, chosen, trainer.pipeline, trainer.sentences, tests)
 
 
-def _kind(model: str | None, preset: str | Preset | SentencePiecePreset | None) -> str:
-    """Return the kind of model; the presets of SentencePiece are of its kind unless another is named."""
-    if model is not None:
-        return model
-    return "sentencepiece" if _is_of_sentencepiece(preset) else "wordpiece"
+def _check_preset_name(preset: object) -> None:
+    if isinstance(preset, str) and preset not in PRESETS.keys() | SENTENCEPIECE_PRESETS.keys():
+        names = ", ".join(dict.fromkeys((*PRESETS, *SENTENCEPIECE_PRESETS)))
+        raise ArgumentError("preset", repr(preset), f"one of {names}")
 
 
-def _is_of_sentencepiece(preset: str | Preset | SentencePiecePreset | None) -> bool:
+def _is_sentencepiece_preset(preset: str | Preset | SentencePiecePreset | None) -> bool:
     is_name = isinstance(preset, str) and preset in SENTENCEPIECE_PRESETS
     return is_name or isinstance(preset, SentencePiecePreset)
+
+
+def _preset_of_other_model(
+    preset: str | Preset | SentencePiecePreset | None, kind: str
+) -> ArgumentError:
+    name = preset.name if isinstance(preset, SentencePiecePreset) else preset
+    types = ", ".join(SentencePieceTrainer.TYPES)
+    expected = f"no model or one of {types}, or another preset: {', '.join(PRESETS)}"
+    return ArgumentError("preset", f"{name!r} with model {kind!r}", expected)

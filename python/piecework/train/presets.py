@@ -1,4 +1,4 @@
-"""Presets: named pipelines around a model, from BERT's and GPT-2's to the simple ones for teaching."""
+"""Presets: named pipelines with their special tokens and templates, such as those of BERT and GPT-2."""
 
 from __future__ import annotations
 
@@ -26,10 +26,13 @@ from piecework.train.pipeline import Pipeline
 
 @dataclass(frozen=True)
 class Preset:
-    """A pipeline, the special tokens that are usual with it, and how they frame sequences.
+    """A pipeline with its default special tokens and its template.
 
-    `single` and `pair` are items as those of `TemplateProcessing`; where one is no special token of the
-    vocabulary, there is no frame. Without `special_tokens`, those of the trainer are usual.
+    >>> PRESETS["bert-uncased"].single
+    ('[CLS]:0', '$A:0', '[SEP]:0')
+
+    `single` and `pair` are items of `TemplateProcessing`; the template is omitted if the vocabulary lacks
+    one of its tokens. Without `special_tokens`, the defaults of the trainer apply.
     """
 
     name: str
@@ -40,12 +43,12 @@ class Preset:
     unk_token: str = "<unk>"
 
     def tokens_for(self, settings: Collection[str]) -> dict[str, Any]:
-        """Return the usual tokens under those of the names that are among `settings`."""
+        """Return the default tokens for those settings that a trainer has."""
         names = ("special_tokens", "unk_token") if self.special_tokens else ()
         return {name: getattr(self, name) for name in names if name in settings}
 
 
-def _framed_as_bert(name: str, pipeline: Pipeline) -> Preset:
+def _bert_preset(name: str, pipeline: Pipeline) -> Preset:
     return Preset(
         name,
         pipeline,
@@ -54,18 +57,18 @@ def _framed_as_bert(name: str, pipeline: Pipeline) -> Preset:
     )
 
 
-# SentencePiece's way with spaces, of components that others know: one at a time, marked.
-_SPACED = SequenceNormalizer((Nmt(), NFKC(), Strip(), Replace(Regex(" {2,}"), " ")))
+# The space handling of SentencePiece, built from components of tokenizer.json.
+_SENTENCEPIECE_NORMALIZER = SequenceNormalizer(
+    (Nmt(), NFKC(), Strip(), Replace(Regex(" {2,}"), " "))
+)
 
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
-        _framed_as_bert("bert-uncased", Pipeline(BertNormalizer(), BertPreTokenizer())),
-        _framed_as_bert(
-            "bert-cased", Pipeline(BertNormalizer(lowercase=False), BertPreTokenizer())
-        ),
-        Preset("sentencepiece", Pipeline(_SPACED, Metaspace())),
+        _bert_preset("bert-uncased", Pipeline(BertNormalizer(), BertPreTokenizer())),
+        _bert_preset("bert-cased", Pipeline(BertNormalizer(lowercase=False), BertPreTokenizer())),
+        Preset("sentencepiece", Pipeline(_SENTENCEPIECE_NORMALIZER, Metaspace())),
         Preset("whitespace", Pipeline(None, WhitespaceSplit())),
         Preset("punctuation", Pipeline(None, BertPreTokenizer())),
         Preset("characters", Pipeline()),
@@ -88,9 +91,9 @@ _DEFAULT_PRESETS = {
 
 
 def preset_for(model: str = "wordpiece", name: str | Preset | None = None) -> Preset:
-    """Return the preset called `name`, or the usual one of `model` when no name is given.
+    """Return the preset with this name, or the default preset of `model` if `name` is None.
 
-    A `Preset` stands for itself, so that a pipeline of one's own can be given wherever a name can.
+    A `Preset` is returned unchanged.
 
     >>> preset_for("word").name
     'punctuation'

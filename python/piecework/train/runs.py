@@ -14,8 +14,9 @@ from piecework.errors import FileError, InputTypeError
 from piecework.spec import SentencePiece, TokenizerSpec
 from piecework.train.counting import count_files, count_texts
 from piecework.train.counts import Counts
-from piecework.train.learn import learn_spec, pipeline_of, relearn_spec
+from piecework.train.learn import learn_spec, pipeline_of
 from piecework.train.plan import Plan
+from piecework.train.relearn import relearn_spec
 from piecework.train.sentences import Reservoir, sentences_of
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""What published SentencePiece models were trained with, as settings of `SentencePieceTrainer`.
+"""The settings of published SentencePiece models, for `SentencePieceTrainer`.
 
-Their `.model` files say it: type, size, coverage, symbols and their ids, rules. XLNet's and ALBERT's texts
-were prepared by rules of their own before; here these are part of the model's rules.
+The settings come from the `.model` files: type, size, coverage, symbols with their ids, rules. XLNet and
+ALBERT also preprocess their texts; here this preprocessing is part of the normalization rules.
 """
 
 from __future__ import annotations
@@ -24,29 +24,33 @@ from piecework.spec import (
     TemplateProcessing,
     TokenizerSpec,
 )
+from piecework.spec.templates import template_for
 from piecework.train.trainers import SentencePieceTrainer
 
 _SYMBOLS = ("(", ")", '"', "-", ".", "–", "£", "€")
-_NO_SOURCES = {0x0A, *range(0xD800, 0xE000)}
-_BETWEEN = "\n"
+_SEPARATOR = "\n"
+_EXCLUDED_SOURCES = {ord(_SEPARATOR), *range(0xD800, 0xE000)}
 
 
 @dataclass(frozen=True)
 class SentencePiecePreset:
-    """Settings of a trainer, how texts are prepared, and how sequences are framed.
+    """Settings of a trainer, with the preprocessing and the template of the model.
 
-    `prepared` is done to texts before the rules that `settings` name. `single` and `pair` are items as
-    those of `TemplateProcessing`.
+    >>> SENTENCEPIECE_PRESETS["llama"].settings["model_type"]
+    'bpe'
+
+    `preprocessing` normalizers apply before the rules that `settings` name. `single` and `pair` are items
+    of `TemplateProcessing`.
     """
 
     name: str
     settings: Mapping[str, Any]
     single: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
-    prepared: tuple[Normalizer, ...] = ()
+    preprocessing: tuple[Normalizer, ...] = ()
 
     def trainer(self, **settings: Any) -> SentencePieceTrainer:
-        """Return the trainer, with other settings than usual where they are given.
+        """Return the trainer; `settings` override those of the preset.
 
         >>> SENTENCEPIECE_PRESETS["t5"].trainer(vocab_size=100).eos_id
         1
@@ -54,23 +58,16 @@ class SentencePiecePreset:
         return SentencePieceTrainer(**self.settings_with(settings))
 
     def settings_with(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the usual settings, with those that are given instead."""
-        own = dict(self.settings)
-        if (
-            self.prepared
-            and not {"normalization_rule_name", "normalization_rule_tsv"} & given.keys()
-        ):
-            own["normalization_rule_tsv"] = prepared_rules(self.prepared)
-        return own | dict(given)
+        """Return the settings of the preset, overridden by `given`."""
+        defaults = dict(self.settings)
+        rule_names = {"normalization_rule_name", "normalization_rule_tsv"}
+        if self.preprocessing and not rule_names & given.keys():
+            defaults["normalization_rule_tsv"] = preprocessing_rules(self.preprocessing)
+        return defaults | dict(given)
 
-    def frame(self, vocab: Mapping[str, int]) -> TemplateProcessing | None:
-        """Return what puts the special tokens around texts, None where the vocabulary lacks one."""
-        tokens = {item.rpartition(":")[0] for item in self.pair} - {"$A", "$B"}
-        if not tokens <= vocab.keys():
-            return None
-        return TemplateProcessing(
-            self.single, self.pair, {token: (vocab[token],) for token in sorted(tokens)}
-        )
+    def template(self, vocab: Mapping[str, int]) -> TemplateProcessing | None:
+        """Return the template with the ids of a vocabulary, None if it lacks one of the tokens."""
+        return template_for(self.single, self.pair, vocab)
 
 
 SENTENCEPIECE_PRESETS = {
@@ -120,7 +117,7 @@ SENTENCEPIECE_PRESETS = {
             },
             single=("[CLS]:0", "$A:0", "[SEP]:0"),
             pair=("[CLS]:0", "$A:0", "[SEP]:0", "$B:1", "[SEP]:1"),
-            prepared=(NFKD(), StripAccents(), Lowercase()),
+            preprocessing=(NFKD(), StripAccents(), Lowercase()),
         ),
         SentencePiecePreset(
             "xlnet",
@@ -133,14 +130,14 @@ SENTENCEPIECE_PRESETS = {
             },
             single=("$A:0", "<sep>:0", "<cls>:2"),
             pair=("$A:0", "<sep>:0", "$B:1", "<sep>:1", "<cls>:2"),
-            prepared=(NFKD(), StripAccents()),
+            preprocessing=(NFKD(), StripAccents()),
         ),
     )
 }
 
 
 def sentencepiece_preset(name: object) -> SentencePiecePreset:
-    """Return the preset of this name; a preset stands for itself."""
+    """Return the preset with this name; a preset is returned unchanged."""
     if isinstance(name, SentencePiecePreset):
         return name
     if not isinstance(name, str) or name not in SENTENCEPIECE_PRESETS:
@@ -150,30 +147,31 @@ def sentencepiece_preset(name: object) -> SentencePiecePreset:
 
 
 @cache
-def prepared_rules(before: tuple[Normalizer, ...]) -> NormalizationRules:
-    """Return nmt_nfkc after normalizers of single characters, and after doubled quotes are made one.
+def preprocessing_rules(preprocessing: tuple[Normalizer, ...]) -> NormalizationRules:
+    """Return rules for these normalizers, then for `` and '' as one quote, then for nmt_nfkc.
 
-    >>> rules = prepared_rules((NFKD(), StripAccents(), Lowercase()))
+    >>> rules = preprocessing_rules((NFKD(), StripAccents(), Lowercase()))
     >>> rules.normalize("``É''  ½"), rules.normalize("E\u0301")
     ('"e"  1⁄2', 'e')
 
-    A rule for a sequence, such as a letter and its accent, leads to what it would after `before`.
+    The normalizers must map each character independently. A rule of nmt_nfkc for a sequence, such as a
+    letter and its accent, gets the result that it has after `preprocessing`.
     """
     rules = NormalizationRules.named("nmt_nfkc")
-    own = rules.to_mapping()
-    sources = [chr(code) for code in range(1, 0x110000) if code not in _NO_SOURCES]
-    sources += [source for source in own if len(source) > 1]
-    prepared = zip(sources, _normalized_each(SequenceNormalizer(before), sources), strict=True)
+    mapping = rules.to_mapping()
+    sources = [chr(code) for code in range(1, 0x110000) if code not in _EXCLUDED_SOURCES]
+    sources += [source for source in mapping if len(source) > 1]
+    preprocessed = _normalized_each(SequenceNormalizer(preprocessing), sources)
     changed = {
         source: rules.normalize(text)
-        for source, text in prepared
-        if text != source or source in own
+        for source, text in zip(sources, preprocessed, strict=True)
+        if text != source or source in mapping
     }
-    return NormalizationRules.from_mapping(own | changed | {"``": '"', "''": '"'})
+    return NormalizationRules.from_mapping(mapping | changed | {"``": '"', "''": '"'})
 
 
 def _normalized_each(normalizer: Normalizer, texts: list[str]) -> list[str]:
-    """Normalize many short texts at once, with what no normalizer touches between them."""
+    """Normalize many short texts in one call, joined by a separator that the normalizer keeps."""
     specification, _ = TokenizerSpec(Char({"[UNK]": 0}), normalizer=normalizer).to_core()
     core = Core.from_json(specification.encode(), "")
-    return core.normalize(_BETWEEN.join(texts)).split(_BETWEEN)
+    return core.normalize(_SEPARATOR.join(texts)).split(_SEPARATOR)

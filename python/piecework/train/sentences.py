@@ -1,7 +1,6 @@
-"""Which sentences of a corpus are learned from: not too long, not too many, drawn at random or the first.
+"""Select sentences of a corpus: by length, by number, at random or the first ones.
 
-A sentence is a line of plain text, or a whole text of JSON lines or of an iterator; behind it may stand a tab
-and how often it counts.
+A sentence is a line of plain text, or a text from JSON lines or an iterator. A tab and a count can follow it.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Sentences:
-    """What is taken of a corpus.
+    """Rules that select sentences of a corpus.
 
-    >>> Sentences(max_bytes=4192).max_bytes
-    4192
+    >>> from piecework.train import count_texts
+    >>> count_texts(["a b", "much longer"], sentences=Sentences(max_bytes=4)).words
+    ['a', 'b']
 
-    Sentences of more than `max_bytes` bytes of UTF-8 are left out, and those with a character of
-    `reserved`. `size` is how many are taken at most, 0 for all; `shuffle` draws them at random, the same
-    ones for the same `seed`, and else they are the first. Under `with_counts` what is read is a sentence, a
-    tab and how often it counts, which may be drawn as one.
+    Skips sentences over `max_bytes` bytes of UTF-8, and those with a character of `reserved`. `size` is
+    the maximum number of sentences, 0 for all. `shuffle` draws them at random, reproducible by `seed`;
+    otherwise the first ones are used. With `with_counts`, each line is a sentence, a tab and its count.
     """
 
     max_bytes: int | None = None
@@ -38,7 +37,7 @@ class Sentences:
     with_counts: bool = False
 
     def text_of(self, line: str) -> str:
-        """Return the sentence of what was read.
+        """Return the sentence of a line, without its count.
 
         >>> Sentences(with_counts=True).text_of("hugs\\t5")
         'hugs'
@@ -46,7 +45,7 @@ class Sentences:
         return line.partition("\t")[0] if self.with_counts else line
 
     def keep(self, line: str) -> bool:
-        """Tell whether a sentence can be among those that are taken.
+        """Return whether a line passes the length and character rules.
 
         >>> Sentences(max_bytes=3).keep("hugs")
         False
@@ -56,7 +55,7 @@ class Sentences:
         return bool(sentence) and is_short and not any(c in sentence for c in self.reserved)
 
     def drawn(self, sentences: Iterable[str]) -> list[str]:
-        """Return the sentences that are taken, `size` at most.
+        """Return the selected sentences, at most `size`.
 
         >>> Sentences(size=2, shuffle=False).drawn(["a", "b", "c"])
         ['a', 'b']
@@ -70,9 +69,9 @@ class Sentences:
 
 
 def sentences_of(corpus: Iterable[TextBlock | TextList], errors: Utf8Errors) -> Iterator[str]:
-    """Give the lines of plain text and the texts of JSON lines one by one.
+    """Yield the lines of plain text and the texts of JSON lines.
 
-    Invalid UTF-8 becomes U+FFFD, or raises `InvalidUtf8Error` with its byte under "strict".
+    Invalid UTF-8 becomes U+FFFD; with `errors="strict"`, raises `InvalidUtf8Error` with its byte offset.
     """
     for piece in corpus:
         yield from piece.texts if isinstance(piece, TextList) else _lines(piece, errors)
@@ -87,7 +86,7 @@ def _lines(block: TextBlock, errors: Utf8Errors) -> list[str]:
 
 
 class Reservoir(Generic[Item]):
-    """Draws a number of items from a stream, each set of them equally likely.
+    """Draw a fixed number of items from a stream, so that all subsets are equally likely.
 
     >>> reservoir = Reservoir(2, seed=1)
     >>> reservoir.add_all(["a", "b", "c", "d"])
@@ -104,22 +103,22 @@ class Reservoir(Generic[Item]):
         self._random = random.Random(seed)
 
     def add(self, item: Item) -> None:
-        """Consider the next item."""
+        """Add the next item of the stream."""
         self.seen += 1
         if len(self.drawn) < self._size:
             self.drawn.append(item)
             return
-        at = self._random.randrange(self.seen)
-        if at < self._size:
-            self.drawn[at] = item
+        index = self._random.randrange(self.seen)
+        if index < self._size:
+            self.drawn[index] = item
 
     def add_all(self, items: Iterable[Item]) -> None:
-        """Consider the next items."""
+        """Add the next items of the stream."""
         for item in items:
             self.add(item)
 
     def watching(self, items: Iterable[Item], wanted: Callable[[Item], bool]) -> Iterator[Item]:
-        """Give the items on, considering those that are wanted."""
+        """Yield all items, and add those for which `wanted` returns True."""
         for item in items:
             if wanted(item):
                 self.add(item)

@@ -1,4 +1,4 @@
-"""The trainer settings as keyword arguments, so that editors and type checkers know them."""
+"""Types of the keyword arguments that `Tokenizer.train` passes to trainers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from piecework.spec import SentencePieceKind
 
 
 class RetrainSettings(TypedDict, total=False):
-    """What `Tokenizer.train_new_from_iterator` passes on to the trainer; see the trainers."""
+    """Settings that `Tokenizer.train_new_from_iterator` passes to the trainer.
+
+    >>> settings: RetrainSettings = {"min_frequency": 2}
+    """
 
     score: Literal["likelihood", "pmi", "frequency", "top-down"]
     min_frequency: int
@@ -33,7 +36,7 @@ class RetrainSettings(TypedDict, total=False):
 
 
 class SentencePieceSettings(TypedDict, total=False):
-    """What only `SentencePieceTrainer` has."""
+    """Settings that only `SentencePieceTrainer` has."""
 
     model_type: SentencePieceKind
     hard_vocab_limit: bool
@@ -79,6 +82,9 @@ class SentencePieceSettings(TypedDict, total=False):
 
 
 class TrainSettings(RetrainSettings, SentencePieceSettings, total=False):
-    """What `Tokenizer.train` and its kin pass on to the trainer of the model; see the trainers."""
+    """Settings that `Tokenizer.train` and its variants pass to the trainer.
+
+    >>> settings: TrainSettings = {"vocab_size": 8_000}
+    """
 
     vocab_size: int

@@ -1,4 +1,7 @@
-"""Trainers: word counts in, a model with its vocabulary out; one frozen dataclass for each kind."""
+"""Trainers: word counts in, a model out; one frozen dataclass for each kind of model.
+
+To add a trainer, write its module here and add it to `TRAINERS` and `PlainTrainer`.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +12,18 @@ from typing import Any, TypeAlias
 from piecework._internal import validation as checks
 from piecework.errors import ArgumentError
 from piecework.train.presets import Preset
-from piecework.train.trainers.bpe import BYTE_ALPHABET, TIES, BPETrainer, ByteBPETrainer
+from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
 from piecework.train.trainers.char import CharTrainer
-from piecework.train.trainers.common import Join, LearnedVocabulary
 from piecework.train.trainers.sentencepiece import SentencePieceTrainer
-from piecework.train.trainers.sentencepiece_settings import SENTENCEPIECE_TYPES
-from piecework.train.trainers.unigram import LearnedPieces, LearningStep, UnigramTrainer
+from piecework.train.trainers.unigram import UnigramTrainer
 from piecework.train.trainers.word import WordTrainer
-from piecework.train.trainers.wordpiece import SCORES, WORDPIECE_TIES, WordPieceTrainer
+from piecework.train.trainers.wordpiece import WordPieceTrainer
 
 __all__ = [
-    "BYTE_ALPHABET",
-    "SCORES",
-    "SENTENCEPIECE_TYPES",
-    "TIES",
-    "WORDPIECE_TIES",
+    "TRAINERS",
     "BPETrainer",
     "ByteBPETrainer",
     "CharTrainer",
-    "Join",
-    "LearnedPieces",
-    "LearnedVocabulary",
-    "LearningStep",
     "PlainTrainer",
     "SentencePieceTrainer",
     "Trainer",
@@ -44,6 +37,8 @@ __all__ = [
 PlainTrainer: TypeAlias = (
     WordPieceTrainer | BPETrainer | ByteBPETrainer | UnigramTrainer | WordTrainer | CharTrainer
 )
+"""The trainers whose pipeline comes from a preset."""
+
 Trainer: TypeAlias = PlainTrainer | SentencePieceTrainer
 
 TRAINERS: dict[str, type[Trainer]] = {
@@ -58,13 +53,13 @@ TRAINERS: dict[str, type[Trainer]] = {
 
 
 def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None = None) -> Trainer:
-    """Return the trainer of a model kind with the given settings, or else with those of the preset.
+    """Return the trainer of a kind of model with these settings; the preset supplies default tokens.
 
     >>> trainer_for("word", {"vocab_size": 100}).vocab_size
     100
 
-    Raises `ArgumentError` for an unknown model, an unknown setting (listing those that there are) or
-    an unusable value.
+    Raises `ArgumentError` for an unknown model, an unknown setting (the message lists the known ones) or
+    an invalid value.
     """
     checks.check_choice("model", model, TRAINERS)
     known = [field.name for field in fields(TRAINERS[model])]
@@ -72,17 +67,17 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
         if name not in known:
             expected = f"a setting of model {model!r}: {', '.join(known)}"
             raise ArgumentError(name, "an unknown setting", expected)
-    usual = preset.tokens_for(known) if preset else {}
-    return TRAINERS[model](**{**usual, **settings})
+    defaults = preset.tokens_for(known) if preset else {}
+    return TRAINERS[model](**{**defaults, **settings})
 
 
 def kind_of(trainer: Trainer) -> str:
-    """Return the name of the model kind that a trainer learns.
+    """Return the name of the kind of model that a trainer learns.
 
     >>> kind_of(WordTrainer())
     'word'
     """
-    for kind, trained in TRAINERS.items():
-        if type(trainer) is trained:
+    for kind, trainer_type in TRAINERS.items():
+        if type(trainer) is trainer_type:
             return kind
     raise ArgumentError("trainer", type(trainer).__name__, "one of the trainers of this library")

@@ -1,10 +1,10 @@
-"""Word counts in, a byte-pair model out: by characters, or by bytes written as printable characters."""
+"""Learn a BPE model: word counts in, `BPE` out, over characters or over bytes."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from piecework._core import learn_bpe
 from piecework._internal import validation as checks
@@ -14,23 +14,22 @@ from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import (
-    Join,
     LearnedVocabulary,
+    check_counts,
     check_special_tokens,
-    numbered,
-    refuse_empty,
     set_field,
+    vocabulary_of,
 )
-
-TIES = ("lowest-ids", "greatest-strings")
 
 BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
 """The 256 characters of the byte-level alphabet in code point order (GPT-2, Radford et al. 2019)."""
 
+_TIES = ("lowest-ids", "greatest-strings")
+
 
 @dataclass(frozen=True)
 class BPETrainer:
-    """Learn merges of characters: join the most frequent pair of entries again and again.
+    """Learn merges of characters: replace the most frequent pair by one token, and repeat.
 
     >>> from piecework.train import Counts
     >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
@@ -38,19 +37,22 @@ class BPETrainer:
     >>> model.merges
     (('u', 'g'), ('u', 'n'), ('h', 'ug'))
 
-    `vocab_size` counts special tokens and alphabet: an alphabet of 478 and 40,000 merges make 40,478
-    entries. `min_frequency` leaves out rarer pairs; `limit_alphabet` keeps that many characters,
-    `initial_alphabet` first; `max_token_length` is the longest entry in characters without prefix and
-    suffix. `continuing_subword_prefix` goes before each character but a word's first,
-    `end_of_word_suffix` after its last. `unk_token` must be a special token; None drops unknown
-    characters.
-
-    `ties` says which of the most frequent pairs is joined: "lowest-ids", the one with the lower ids,
-    as the `tokenizers` library has it, or "greatest-strings", the one with the greater strings, as
-    subword-nmt has it.
+    - `vocab_size` counts special tokens and alphabet: an alphabet of 478 and 40,000 merges make 40,478
+      entries.
+    - `min_frequency`: pairs with fewer occurrences are not merged.
+    - `limit_alphabet`: maximum number of characters in the alphabet; those of `initial_alphabet` come
+      first, then the most frequent ones.
+    - `max_token_length`: maximum length of an entry in characters, without prefix and suffix.
+    - `continuing_subword_prefix` precedes each character except the first of a word;
+      `end_of_word_suffix` follows the last.
+    - `unk_token` must be one of `special_tokens`; None drops unknown characters.
+    - `ties` selects among equally frequent pairs: "lowest-ids", the pair with the lower ids, as
+      `tokenizers` does, or "greatest-strings", the pair with the greater strings, as subword-nmt does.
 
     Source: Sennrich et al. 2016, section 3.2.
     """
+
+    TIES: ClassVar[tuple[str, ...]] = _TIES
 
     vocab_size: int = 30_000
     min_frequency: int = 2
@@ -64,7 +66,7 @@ class BPETrainer:
     unk_token: str | None = "<unk>"
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check_settings(self)
         alphabet = checks.distinct_characters("initial_alphabet", self.initial_alphabet)
         set_field(self, "initial_alphabet", alphabet)
         limit = checks.optional_number("limit_alphabet", self.limit_alphabet, 1)
@@ -75,10 +77,10 @@ class BPETrainer:
     def learn(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> BPE:
-        """Return the model with vocabulary and merges; warns when there are fewer than asked for.
+        """Return the model; warns with `TrainingWarning` if it has fewer entries than `vocab_size`.
 
-        Raises `TrainingError` when `vocab_size` cannot hold special tokens and alphabet, and
-        `CorpusError` when there are no words.
+        Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, and `CorpusError` if
+        there are no words.
         """
         return _model(
             self.learn_vocabulary(counts, progress, num_threads),
@@ -90,11 +92,8 @@ class BPETrainer:
     def learn_vocabulary(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> LearnedVocabulary:
-        """Return the vocabulary together with every join; the joins are the merges.
-
-        The learner works on one thread whatever `num_threads` says.
-        """
-        refuse_empty(counts)
+        """Return the vocabulary and every merge with its count; learns on one thread."""
+        check_counts(counts)
         learned = learn_bpe(
             counts._raw,
             vocab_size=self.vocab_size,
@@ -108,22 +107,23 @@ class BPETrainer:
             ties=self.ties,
             progress=progress,
         )
-        joins = tuple(Join(*join) for join in learned.joins)
-        return LearnedVocabulary(tuple(learned.vocab), joins, learned.stopped_early)
+        return LearnedVocabulary._of(learned)
 
 
 @dataclass(frozen=True)
 class ByteBPETrainer:
-    """Learn merges of bytes; the alphabet is always the 256 of them, so nothing is ever unknown.
+    """Learn merges of bytes; the alphabet is all 256 bytes, so no text is unknown.
 
     >>> from piecework.train import count_texts
     >>> trainer = ByteBPETrainer(vocab_size=257 + 2, min_frequency=1)
     >>> trainer.learn(count_texts(["hug pug hug"], pipeline="gpt2")).merges
     (('u', 'g'), ('h', 'ug'))
 
-    The settings are those of `BPETrainer`. GPT-2's `vocab_size` is 256 bytes, 50,000 merges and one
+    The settings are those of `BPETrainer`. The `vocab_size` of GPT-2 is 256 bytes, 50,000 merges and one
     special token: 50,257. Counts must come from a byte-level pipeline.
     """
+
+    TIES: ClassVar[tuple[str, ...]] = _TIES
 
     vocab_size: int = 50_257
     min_frequency: int = 2
@@ -132,27 +132,27 @@ class ByteBPETrainer:
     ties: str = "lowest-ids"
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check_settings(self)
 
     @property
     def unk_token(self) -> None:
-        """None: every byte is an entry."""
+        """None, because every byte is an entry."""
         return None
 
     def learn(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> BPE:
-        """Return the model with vocabulary and merges, as `BPETrainer.learn` does."""
+        """Return the model, as `BPETrainer.learn` does."""
         return _model(self.learn_vocabulary(counts, progress, num_threads))
 
     def learn_vocabulary(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> LearnedVocabulary:
-        """Return the vocabulary together with every join, as `BPETrainer.learn_vocabulary` does."""
+        """Return the vocabulary and every merge, as `BPETrainer.learn_vocabulary` does."""
         return self.by_characters().learn_vocabulary(counts, progress, num_threads)
 
     def by_characters(self) -> BPETrainer:
-        """Return the same trainer in terms of the characters that stand for bytes."""
+        """Return the trainer over the byte-level alphabet that learns the same merges."""
         return BPETrainer(
             vocab_size=self.vocab_size,
             min_frequency=self.min_frequency,
@@ -164,14 +164,14 @@ class ByteBPETrainer:
         )
 
 
-def _check(trainer: BPETrainer | ByteBPETrainer) -> None:
+def _check_settings(trainer: BPETrainer | ByteBPETrainer) -> None:
     set_field(trainer, "vocab_size", checks.whole_number("vocab_size", trainer.vocab_size, 1))
     frequency = checks.whole_number("min_frequency", trainer.min_frequency, 0)
     set_field(trainer, "min_frequency", frequency)
     check_special_tokens(trainer, needs_unknown=False)
     longest = checks.optional_number("max_token_length", trainer.max_token_length, 1)
     set_field(trainer, "max_token_length", longest)
-    checks.check_choice("ties", trainer.ties, TIES)
+    checks.check_choice("ties", trainer.ties, _TIES)
 
 
 def _model(
@@ -181,9 +181,9 @@ def _model(
         message = f"stopped early: {learned.stopped_early}"
         warnings.warn(message, TrainingWarning, stacklevel=3)
     return BPE(
-        vocab=numbered(learned.entries),
-        # A pair that is joined a second time changes nothing: its first rank stands.
-        merges=tuple(dict.fromkeys((join.left, join.right) for join in learned.joins)),
+        vocab=vocabulary_of(learned.entries),
+        # A learner can merge one pair twice; the first merge decides the rank.
+        merges=tuple(dict.fromkeys((merge.left, merge.right) for merge in learned.merges)),
         unk_token=unk_token,
         continuing_subword_prefix=prefix or None,
         end_of_word_suffix=suffix or None,

@@ -1,65 +1,82 @@
-"""What the trainers share: their results, their checks, and filling a vocabulary by rank."""
+"""Code that the trainers share: results, checks of settings, and vocabularies by rank."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from piecework._core import LearnedEntries
 from piecework._internal import validation as checks
 from piecework.errors import ArgumentError, CorpusError, TrainingError
 from piecework.train.counts import Counts
 
 
 @dataclass(frozen=True)
-class Join:
-    """One step of a learner: two entries become one."""
+class Merge:
+    """One step of a learner: the pair `left`, `right` becomes `token`.
+
+    `pair_count` is the number of occurrences of the pair in the corpus, `score` its score.
+    """
 
     left: str
     right: str
-    joined: str
+    token: str
     pair_count: int
     score: float
 
 
 @dataclass(frozen=True)
 class LearnedVocabulary:
-    """Entries in id order, the joins that led there, and why learning ended early if it did."""
+    """The entries in the order of their ids, the merges in the order in which they were learned.
+
+    >>> from piecework.train import BPETrainer, count_texts
+    >>> trainer = BPETrainer(vocab_size=4, special_tokens=("<unk>",), min_frequency=1)
+    >>> learned = trainer.learn_vocabulary(count_texts(["ab"], pipeline="whitespace"))
+    >>> learned.entries, learned.merges[0].pair_count
+    (('<unk>', 'a', 'b', 'ab'), 1)
+
+    `stopped_early` is the reason why learning ended before `vocab_size`, None if it did not.
+    """
 
     entries: tuple[str, ...]
-    joins: tuple[Join, ...]
+    merges: tuple[Merge, ...]
     stopped_early: str | None
+
+    @classmethod
+    def _of(cls, learned: LearnedEntries) -> LearnedVocabulary:
+        merges = tuple(Merge(*merge) for merge in learned.joins)
+        return cls(tuple(learned.vocab), merges, learned.stopped_early)
 
 
 # ---- checks
 
 
 def set_field(trainer: Any, name: str, value: object) -> None:
-    """Store the checked form of a setting in a frozen dataclass that is being made."""
+    """Set a field of a frozen dataclass in its `__post_init__`."""
     object.__setattr__(trainer, name, value)
 
 
 def check_special_tokens(trainer: Any, *, needs_unknown: bool = True) -> None:
-    """Check and store `unk_token`, which may be None for a model that needs none, and `special_tokens`."""
+    """Check and store `special_tokens` and `unk_token`, which can be None unless `needs_unknown`."""
     if needs_unknown or trainer.unk_token is not None:
         checks.check_text("unk_token", trainer.unk_token)
     tokens = checks.distinct_tokens("special_tokens", trainer.special_tokens, trainer.unk_token)
     set_field(trainer, "special_tokens", tokens)
 
 
-def check_simple(trainer: Any) -> None:
-    """Check and store the settings of the trainers that only count."""
+def check_ranking_settings(trainer: Any) -> None:
+    """Check and store the settings of the trainers that take the most frequent units."""
     check_special_tokens(trainer)
-    at_least = len(trainer.special_tokens) + 1
-    set_field(
-        trainer, "vocab_size", checks.optional_number("vocab_size", trainer.vocab_size, at_least)
-    )
-    set_field(
-        trainer, "min_frequency", checks.whole_number("min_frequency", trainer.min_frequency, 0)
-    )
+    least_size = len(trainer.special_tokens) + 1
+    size = checks.optional_number("vocab_size", trainer.vocab_size, least_size)
+    set_field(trainer, "vocab_size", size)
+    frequency = checks.whole_number("min_frequency", trainer.min_frequency, 0)
+    set_field(trainer, "min_frequency", frequency)
 
 
-def refuse_empty(counts: Counts) -> None:
-    """Refuse what is not `Counts` and counts without words."""
+def check_counts(counts: Counts) -> None:
+    """Raise `ArgumentError` for another type than `Counts`, `CorpusError` for counts without words."""
     if not isinstance(counts, Counts):
         raise ArgumentError(
             "counts", type(counts).__name__, "Counts, from count_files or count_texts"
@@ -71,15 +88,15 @@ def refuse_empty(counts: Counts) -> None:
 # ---- vocabularies
 
 
-def numbered(entries: tuple[str, ...]) -> dict[str, int]:
-    """Return a vocabulary of entries in id order."""
-    return {entry: number for number, entry in enumerate(entries)}
+def vocabulary_of(entries: Iterable[str]) -> dict[str, int]:
+    """Return a vocabulary whose ids are the positions of the entries."""
+    return {entry: id for id, entry in enumerate(entries)}
 
 
-def filled(trainer: Any, ranked: Any) -> dict[str, int]:
-    """Return special tokens, then ranked entries, up to the size asked for."""
+def ranked_vocabulary(trainer: Any, ranked: Iterable[str]) -> dict[str, int]:
+    """Return the special tokens and then the ranked entries, up to `vocab_size`."""
     entries = tuple(dict.fromkeys((*trainer.special_tokens, *ranked)))[: trainer.vocab_size]
     if len(entries) == len(trainer.special_tokens):
         found = f"{trainer.min_frequency}, which nothing in the corpus reaches"
-        raise TrainingError("min_frequency", found, "a lower one")
-    return numbered(entries)
+        raise TrainingError("min_frequency", found, "a lower frequency")
+    return vocabulary_of(entries)

@@ -1,8 +1,8 @@
-"""Which ids the pieces have that nothing is learned about: unknown, bos, eos, pad, symbols, bytes.
+"""Assign ids to the pieces that SentencePiece does not learn: unknown, bos, eos, pad, symbols, bytes.
 
-The four roles stand at the ids that are asked for, -1 leaves one out. Control symbols take the lowest ids
-that are free, then user-defined symbols, then with byte fallback the 256 bytes; learned pieces take what
-is left. A symbol with the name of bos, eos or pad stays at that id and takes the symbol's type.
+The four roles have the ids that the settings name; -1 omits one. Control symbols get the lowest free ids,
+then user-defined symbols, then the 256 bytes of byte fallback; learned pieces get the rest. A symbol with
+the text of bos, eos or pad keeps the id of the role and gets the type of the symbol.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from piecework.spec import PieceType, ScoredPiece
 
 
 class Role(NamedTuple):
-    """What one of the four roles is called, and where it is to stand; -1 is nowhere."""
+    """One of the four roles with its id, -1 to omit it, and its piece."""
 
     name: str
     id: int
@@ -24,76 +24,78 @@ class Role(NamedTuple):
 
 
 class Symbols(NamedTuple):
-    """The pieces that are asked for beside the roles."""
+    """The pieces without roles."""
 
     control: tuple[str, ...] = ()
     user_defined: tuple[str, ...] = ()
     byte_fallback: bool = False
 
 
-def placed(roles: Sequence[Role], symbols: Symbols) -> dict[int, ScoredPiece]:
-    """Return the pieces by id, in the order of the ids; the first of the roles is the unknown one.
+def pieces_by_id(roles: Sequence[Role], symbols: Symbols) -> dict[int, ScoredPiece]:
+    """Return the pieces by id, in increasing order; the first role is the unknown piece.
 
     >>> roles = Role("unk", 0, "<unk>"), Role("eos", 2, "</s>")
-    >>> [(id, piece.text) for id, piece in placed(roles, Symbols(("<a>", "<b>"))).items()]
+    >>> [(id, piece.text) for id, piece in pieces_by_id(roles, Symbols(("<a>", "<b>"))).items()]
     [(0, '<unk>'), (1, '<a>'), (2, '</s>'), (3, '<b>')]
 
-    Raises `ArgumentError` for an id or a name that is asked for twice.
+    Raises `ArgumentError` for an id or a text that is used twice.
     """
-    pieces = _roles(roles)
+    pieces = _pieces_of_roles(roles)
     role_ids = {piece.text: id for id, piece in pieces.items()}
-    free = (id for id in count() if id not in pieces)
+    free_ids = (id for id in count() if id not in pieces)
     seen = {roles[0].piece}
-    for field, text, type in _symbols(symbols):
+    for field, text, type in _typed_symbols(symbols):
         if text in seen:
             raise ArgumentError(field, f"{text!r} twice", "symbols that differ from all others")
         seen.add(text)
-        id = role_ids[text] if text in role_ids else next(free)
+        id = role_ids[text] if text in role_ids else next(free_ids)
         pieces[id] = ScoredPiece(text, 0.0, type)
     return dict(sorted(pieces.items()))
 
 
-def merged(
-    meta: dict[int, ScoredPiece], learned: Sequence[tuple[str, float]]
+def with_learned(
+    meta_pieces: dict[int, ScoredPiece], learned: Sequence[tuple[str, float]]
 ) -> tuple[ScoredPiece, ...]:
-    """Return all pieces in id order, the learned ones in the gaps and after the others.
+    """Return all pieces in the order of their ids; learned pieces fill the free ids.
 
-    >>> meta = {1: ScoredPiece("<unk>", 0.0, "unknown")}
-    >>> [piece.text for piece in merged(meta, [("▁a", -1.0), ("▁b", -2.0)])]
+    >>> meta_pieces = {1: ScoredPiece("<unk>", 0.0, "unknown")}
+    >>> [piece.text for piece in with_learned(meta_pieces, [("▁a", -1.0), ("▁b", -2.0)])]
     ['▁a', '<unk>', '▁b']
 
-    Raises `TrainingError` when there are too few learned pieces to fill the gaps.
+    Raises `TrainingError` if there are too few learned pieces to fill the gaps.
     """
-    size = len(meta) + len(learned)
-    beyond = next((id for id in meta if id >= size), None)
+    size = len(meta_pieces) + len(learned)
+    beyond = next((id for id in meta_pieces if id >= size), None)
     if beyond is not None:
-        found = f"id {beyond} for {meta[beyond].text!r}, beyond the {size} pieces that there are"
+        found = f"id {beyond} for {meta_pieces[beyond].text!r}, but only {size} pieces"
         raise TrainingError("vocab_size", found, f"ids below {size}")
     rest = iter(learned)
-    return tuple(meta[id] if id in meta else ScoredPiece(*next(rest)) for id in range(size))
+    return tuple(
+        meta_pieces[id] if id in meta_pieces else ScoredPiece(*next(rest)) for id in range(size)
+    )
 
 
-def _roles(roles: Sequence[Role]) -> dict[int, ScoredPiece]:
-    at: dict[int, Role] = {}
+def _pieces_of_roles(roles: Sequence[Role]) -> dict[int, ScoredPiece]:
+    role_of: dict[int, Role] = {}
     for role in roles:
         if role.id < 0:
             continue
-        if role.id in at:
-            found = f"{role.id}, that of {at[role.id].name}"
+        if role.id in role_of:
+            found = f"{role.id}, the id of {role_of[role.id].name}"
             raise ArgumentError(f"{role.name}_id", found, "an id of its own")
-        same = next((other for other in at.values() if other.piece == role.piece), None)
+        same = next((other for other in role_of.values() if other.piece == role.piece), None)
         if same is not None:
-            found = f"{role.piece!r}, that of {same.name}"
+            found = f"{role.piece!r}, the piece of {same.name}"
             raise ArgumentError(f"{role.name}_piece", found, "a piece of its own")
-        at[role.id] = role
+        role_of[role.id] = role
     types: dict[str, PieceType] = {roles[0].piece: "unknown"}
     return {
         id: ScoredPiece(role.piece, 0.0, types.get(role.piece, "control"))
-        for id, role in at.items()
+        for id, role in role_of.items()
     }
 
 
-def _symbols(symbols: Symbols) -> Iterator[tuple[str, str, PieceType]]:
+def _typed_symbols(symbols: Symbols) -> Iterator[tuple[str, str, PieceType]]:
     yield from (("control_symbols", text, "control") for text in symbols.control)
     yield from (("user_defined_symbols", text, "user_defined") for text in symbols.user_defined)
     if symbols.byte_fallback:

@@ -1,10 +1,10 @@
-"""Sentences in, a whole SentencePiece model out: with the settings and the rules of its trainer."""
+"""Learn a SentencePiece model of any type: word counts in, `SentencePiece` out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from piecework._core import learn_sentencepiece
 from piecework._internal.threads import thread_count
@@ -25,11 +25,12 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.sentences import Sentences
-from piecework.train.trainers.common import refuse_empty
-from piecework.train.trainers.meta_pieces import Role, Symbols, merged, placed
-from piecework.train.trainers.sentencepiece_normalizers import denormalizer_of, replacing
+from piecework.train.trainers.common import check_counts
+from piecework.train.trainers.meta_pieces import Role, Symbols, pieces_by_id, with_learned
+from piecework.train.trainers.sentencepiece_normalizers import denormalizer_of, with_tab_for
 from piecework.train.trainers.sentencepiece_settings import (
     ROLES,
+    SENTENCEPIECE_TYPES,
     Rules,
     check_settings,
     read_seeds,
@@ -43,7 +44,7 @@ _RESERVED = "▅"
 
 @dataclass(frozen=True)
 class SentencePieceTrainer:
-    """Learn a SentencePiece model of any type from raw sentences; settings are called as for `spm_train`.
+    """Learn a SentencePiece model from raw sentences; the settings have the names of `spm_train`.
 
     >>> import piecework as pw
     >>> trainer = SentencePieceTrainer(model_type="char", vocab_size=8)
@@ -51,39 +52,52 @@ class SentencePieceTrainer:
     >>> tok.encode("hug").tokens
     ['▁', 'h', 'u', 'g']
 
-    What is learned is saved as `.model` (and `.vocab`), which `sentencepiece` reads.
+    `Tokenizer.save` writes the model as `.model` (and `.vocab`), which `sentencepiece` reads.
 
-    - *Size.* `vocab_size` counts all pieces. With `hard_vocab_limit` that many are learned or it is an
-      error that says how many there could be; without, or for "char", what there is. `use_all_vocab`
-      takes all words or characters there are (only "word" and "char").
-    - *Text.* `normalization_rule_name` is one of `NormalizationRules.NAMES`; `normalization_rule_tsv`, a
-      file or `NormalizationRules`, takes its place, `denormalization_rule_tsv` is applied to decoded text.
-      `add_dummy_prefix`, `remove_extra_whitespaces` and `treat_whitespace_as_suffix` are those
-      of `spec.SentencePieceNormalizer`; `escape_whitespaces` must be set.
-    - *Characters.* The most frequent ones are pieces until they make up `character_coverage` of the text,
-      and `required_chars` in any case; the others are unknown.
-    - *Shapes.* No learned piece has more than `max_sentencepiece_length` characters; characters of two
-      scripts (`split_by_unicode_script`; Japanese is one script, and unless `split_by_number` digits are
-      of any); a digit beside anything else (`split_digits`); ▁ but as its first character (as its last
-      with `treat_whitespace_as_suffix`), or, unless `split_by_whitespace`, but not as its last (first).
-      `allow_whitespace_only_pieces` lets pieces be of ▁ alone. None goes across
-      `pretokenization_delimiter`, which is not learned itself.
-    - *Pieces that are not learned.* Unknown, bos, eos and pad stand at `unk_id`, `bos_id`, `eos_id` and
-      `pad_id` (-1: nowhere; the first must be somewhere) and are called `unk_piece`, ...;
-      `control_symbols` take the lowest free ids, then `user_defined_symbols` (always tokens of their own),
-      then with `byte_fallback` 256 bytes.
-    - *Sentences.* With `input_format="tsv"` a tab and a count stand behind each, and every type goes by the
-      counts. Those of more than `max_sentence_length` bytes are left out. `input_sentence_size` are taken at
-      most, drawn at random with `shuffle_input_sentence` and `seed`, 0 for all. `self_test_sample_size` of
-      them are kept in the model with their pieces.
-    - *Unigram alone*: `seed_sentencepiece_size`, `shrinking_factor`, `num_sub_iterations` are
-      `seed_size`, ... of `UnigramTrainer`. `seed_sentencepieces_file` names the pieces to begin with, each in
-      a line with a tab and its count; those that occur take the place of the substrings of the corpus.
-    - *Files.* `required_chars_file`, `control_symbols_file` and `user_defined_symbols_file` have more of what
-      they are called after, symbols one a line.
+    *Size.* `vocab_size` counts all pieces. With `hard_vocab_limit`, exactly this number is learned;
+    `TrainingError` names the largest possible size. Without it, and for "char", fewer are accepted.
+    `use_all_vocab` takes all words or characters ("word" and "char" only).
+
+    *Text.* `normalization_rule_name` is one of `NormalizationRules.NAMES`. `normalization_rule_tsv`, a
+    file or `NormalizationRules`, replaces it; `denormalization_rule_tsv` applies to decoded text.
+    `add_dummy_prefix`, `remove_extra_whitespaces` and `treat_whitespace_as_suffix` are those of
+    `spec.SentencePieceNormalizer`; `escape_whitespaces` must be True.
+
+    *Alphabet.* The most frequent characters that make up the fraction `character_coverage` of the text,
+    and `required_chars`, become pieces. Other characters are unknown.
+
+    *Limits on learned pieces.*
+
+    - At most `max_sentencepiece_length` characters.
+    - `split_by_unicode_script`: characters of one script; Han, Hiragana and Katakana count as one. Without
+      `split_by_number`, digits combine with every script.
+    - `split_digits`: each digit is a piece of its own.
+    - `split_by_whitespace`: ▁ only as the first character (the last with
+      `treat_whitespace_as_suffix`). Without it, ▁ can be anywhere except at the other end.
+    - `allow_whitespace_only_pieces`: pieces of several ▁ are allowed.
+    - `pretokenization_delimiter`: no piece crosses this string, which is not learned itself.
+
+    *Pieces that are not learned.* Unknown, bos, eos and pad have the ids `unk_id`, `bos_id`, `eos_id`,
+    `pad_id` and the texts `unk_piece`, ...; -1 omits a piece, but the unknown piece must exist.
+    `control_symbols` get the lowest free ids, then `user_defined_symbols` (always tokens of their own),
+    then the 256 bytes of `byte_fallback`.
+
+    *Sentences.* With `input_format="tsv"`, each line is a sentence, a tab and a count. Sentences over
+    `max_sentence_length` bytes are skipped. At most `input_sentence_size` sentences are used (0: all),
+    drawn at random with `shuffle_input_sentence` and `seed`. `self_test_sample_size` sentences are stored
+    in the model with their pieces.
+
+    *Unigram only.* `seed_sentencepiece_size`, `shrinking_factor` and `num_sub_iterations` are `seed_size`,
+    ... of `UnigramTrainer`. `seed_sentencepieces_file` has a seed piece, a tab and a count on each line;
+    those that occur in the corpus replace the seed substrings.
+
+    *Files.* `required_chars_file`, `control_symbols_file` and `user_defined_symbols_file` add to the
+    settings of the same name, one symbol on each line.
 
     Source: Kudo and Richardson 2018; `spm_train` of sentencepiece 0.2.3.
     """
+
+    TYPES: ClassVar[tuple[str, ...]] = SENTENCEPIECE_TYPES
 
     model_type: SentencePieceKind = "unigram"
     vocab_size: int = 8_000
@@ -143,7 +157,7 @@ class SentencePieceTrainer:
     def __post_init__(self) -> None:
         check_settings(self)
 
-    # ---- what the settings come to
+    # ---- stages and pieces that follow from the settings
 
     @cached_property
     def meta_pieces(self) -> dict[int, ScoredPiece]:
@@ -157,11 +171,11 @@ class SentencePieceTrainer:
             for name in ROLES
         ]
         symbols = Symbols(self.control_symbols, self._user_defined, self.byte_fallback)
-        return placed(roles, symbols)
+        return pieces_by_id(roles, symbols)
 
     @property
     def normalizer(self) -> SentencePieceNormalizer:
-        """What the model does to a text before it segments it."""
+        """The normalizer of the model."""
         return SentencePieceNormalizer(
             charsmap=self._rules.charsmap,
             add_dummy_prefix=self.add_dummy_prefix,
@@ -172,7 +186,7 @@ class SentencePieceTrainer:
 
     @property
     def decoder(self) -> SentencePieceDecoder:
-        """What makes text of the pieces of the model."""
+        """The decoder of the model."""
         rules = rules_given("denormalization_rule_tsv", self.denormalization_rule_tsv)
         return SentencePieceDecoder(
             add_dummy_prefix=self.add_dummy_prefix,
@@ -186,9 +200,9 @@ class SentencePieceTrainer:
 
     @property
     def pipeline(self) -> Pipeline:
-        """The stages that make words of sentences, or leave them whole.
+        """The normalizer and pre-tokenizer that split sentences into words for counting.
 
-        Symbols do not keep the rules of normalization away here, as they do when the model is used.
+        Unlike the normalizer of the model, this one applies the rules to user-defined symbols too.
         """
         normalizer = SentencePieceNormalizer(
             charsmap=self._rules.charsmap,
@@ -196,11 +210,11 @@ class SentencePieceTrainer:
             remove_extra_whitespaces=self.remove_extra_whitespaces,
             treat_whitespace_as_suffix=self.treat_whitespace_as_suffix,
         )
-        return Pipeline(replacing(self._texts_across_words, normalizer), self._pre_tokenizer)
+        return Pipeline(with_tab_for(self._symbols_across_words, normalizer), self._pre_tokenizer)
 
     @property
     def sentences(self) -> Sentences:
-        """Which sentences are learned from."""
+        """The sentences to learn from."""
         return Sentences(
             max_bytes=self.max_sentence_length,
             reserved=_RESERVED,
@@ -215,13 +229,14 @@ class SentencePieceTrainer:
     def learn(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> SentencePiece:
-        """Return the model of counts that `pipeline` made, with how it was trained.
+        """Return the model, with its training settings, from counts of `pipeline`.
 
-        Raises `TrainingError` when `vocab_size` cannot hold what must be there, or is more than the
-        corpus has pieces for (it names the largest possible), and `CorpusError` when there are no
+        Raises `TrainingError` if the required pieces exceed `vocab_size`, or if the corpus has too few
+        substrings for it (the message has the largest possible size), and `CorpusError` if there are no
         words.
         """
-        pieces = merged(self.meta_pieces, self.learn_pieces(counts, progress, num_threads).pieces)
+        learned = self.learn_pieces(counts, progress, num_threads).pieces
+        pieces = with_learned(self.meta_pieces, learned)
         return SentencePiece(
             pieces,
             kind=self.model_type,
@@ -235,8 +250,8 @@ class SentencePieceTrainer:
     def learn_pieces(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> LearnedPieces:
-        """Return the learned pieces alone, with the steps of Unigram; `num_threads` change nothing."""
-        refuse_empty(counts)
+        """Return the learned pieces and the EM iterations of Unigram; `num_threads` changes no result."""
+        check_counts(counts)
         symbols = [piece.text for piece in self.meta_pieces.values()]
         learned = learn_sentencepiece(
             counts._raw,
@@ -250,10 +265,10 @@ class SentencePieceTrainer:
         return LearnedPieces(tuple(learned.pieces), steps)
 
     def specification(self, model: SentencePiece) -> TokenizerSpec:
-        """Put the normalizer and the decoder around a model that was learned."""
+        """Return the specification of a learned model with its normalizer and decoder."""
         return TokenizerSpec(model, normalizer=self.normalizer, decoder=self.decoder)
 
-    # ---- parts
+    # ---- helpers
 
     @cached_property
     def _rules(self) -> NormalizationRules:
@@ -267,7 +282,7 @@ class SentencePieceTrainer:
 
     @property
     def _pre_tokenizer(self) -> PreTokenizer | None:
-        """What sets words apart: a space begins one or ends one, several spaces each or together."""
+        """Split at ▁, which begins or ends a word; several ▁ are one word or separate words."""
         if self.model_type in ("word", "char"):
             return Split("▁", "merged_with_next")
         if not self.split_by_whitespace:
@@ -278,21 +293,21 @@ class SentencePieceTrainer:
 
     @property
     def _user_defined(self) -> tuple[str, ...]:
-        """The user-defined symbols; as whole words they begin with ▁ too."""
+        """The user-defined symbols; a word model needs them with and without ▁."""
         if self.model_type != "word":
             return self.user_defined_symbols
-        both = (
+        pairs = (
             (text, "" if text.startswith("▁") else f"▁{text}") for text in self.user_defined_symbols
         )
-        return tuple(text for pair in both for text in pair if text)
+        return tuple(text for pair in pairs for text in pair if text)
 
     @property
-    def _texts_across_words(self) -> list[str]:
-        """All symbols, if one of them can be more than a word, or a word and what is before it."""
+    def _symbols_across_words(self) -> list[str]:
+        """All symbols, longest first, if one of them can span more than one word; otherwise none."""
         texts = [piece.text for piece in self.meta_pieces.values()]
-        least = 0 if self.model_type == "word" else 1
-        across = any("▁" in text[least:] for text in texts)
-        return sorted(texts, key=len, reverse=True) if across else []
+        first = 0 if self.model_type == "word" else 1
+        spans_words = any("▁" in text[first:] for text in texts)
+        return sorted(texts, key=len, reverse=True) if spans_words else []
 
     def _texts(self, type: str) -> tuple[str, ...]:
         return tuple(piece.text for piece in self.meta_pieces.values() if piece.type == type)

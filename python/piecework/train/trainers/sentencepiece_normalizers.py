@@ -1,4 +1,4 @@
-"""Normalizers around the one of a SentencePiece model: for decoded text, and for sentences with symbols."""
+"""Normalizers derived from that of a SentencePiece model: for decoded text, and for training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from piecework.spec import (
 
 
 def denormalizer_of(rules: NormalizationRules | None) -> SentencePieceNormalizer | None:
-    """Return what applies rules to decoded text and leaves its spaces alone."""
+    """Return a normalizer that applies rules to decoded text and does not change spaces."""
     if rules is None:
         return None
     return SentencePieceNormalizer(
@@ -27,8 +27,8 @@ def denormalizer_of(rules: NormalizationRules | None) -> SentencePieceNormalizer
     )
 
 
-def replacing(texts: Sequence[str], normalizer: Normalizer) -> Normalizer:
-    """Write a tab for each of the texts that is left by a normalizer; no piece has one."""
+def with_tab_for(texts: Sequence[str], normalizer: Normalizer) -> Normalizer:
+    """Return the normalizer followed by replacing each text with a tab, which no piece contains."""
     if not texts:
         return normalizer
     pattern = Regex("|".join(map(re.escape, texts)))

@@ -1,4 +1,4 @@
-"""The settings of SentencePiece's trainer: their checks, and how a model says what they were."""
+"""Check the settings of `SentencePieceTrainer`, and serialize them for the `.model` file."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _RANGES = (
 )
 
 _NOT_WRITTEN = {
-    "model_type",  # a number there
-    "vocab_size",  # that of the model
+    "model_type",  # written as a number
+    "vocab_size",  # written as the size of the model
     "normalization_rule_name",
     "normalization_rule_tsv",
     "denormalization_rule_tsv",
@@ -53,21 +53,21 @@ _NOT_WRITTEN = {
 
 
 def check_settings(trainer: Any) -> None:
-    """Refuse settings out of range, of the wrong kind, or against each other; store their checked forms."""
+    """Raise `ArgumentError` for settings of a wrong type, out of range or in conflict; store the others."""
     checks.check_choice("model_type", trainer.model_type, SENTENCEPIECE_TYPES)
     checks.check_choice("input_format", trainer.input_format, _INPUT_FORMATS)
-    _add_listed(trainer)
-    _check_kinds(trainer)
+    _read_files(trainer)
+    _check_types(trainer)
     _check_numbers(trainer)
     _check_contradictions(trainer)
     needed = max(len(trainer.meta_pieces), max(trainer.meta_pieces) + 1)
     if not trainer.use_all_vocab and trainer.vocab_size < needed:
-        expected = f"at least {needed}, for the pieces that are not learned"
+        expected = f"at least {needed}, the number of pieces that are not learned"
         raise ArgumentError("vocab_size", str(trainer.vocab_size), expected)
 
 
 def rules_given(name: str, given: Rules | None) -> NormalizationRules | None:
-    """Return rules as they are, or read them from a file."""
+    """Return rules unchanged, or read them from a file."""
     if given is None or isinstance(given, NormalizationRules):
         return given
     if not isinstance(given, (str, os.PathLike)):
@@ -76,7 +76,7 @@ def rules_given(name: str, given: Rules | None) -> NormalizationRules | None:
 
 
 def read_seeds(path: PathLike) -> list[tuple[str, int]]:
-    """Read pieces with their counts, each in a line with a tab between; what stands behind is passed over."""
+    """Read lines of a piece, a tab and its count; columns after these two are ignored."""
     return [_seed(line, f"{path} line {row}") for row, line in enumerate(text_lines(path), start=1)]
 
 
@@ -84,12 +84,12 @@ def _seed(line: str, place: str) -> tuple[str, int]:
     piece, _, rest = line.partition("\t")
     count = rest.split("\t")[0].strip()
     if not (count.isascii() and count.isdigit() and 0 < int(count) < 2**63):
-        raise FormatError(place, repr(line[:80]), "a piece, a tab, and an integer from 1 on")
+        raise FormatError(place, repr(line[:80]), "a piece, a tab, and an integer of at least 1")
     return piece, int(count)
 
 
-def _add_listed(trainer: Any) -> None:
-    """Add what files list to the settings that they are called after."""
+def _read_files(trainer: Any) -> None:
+    """Add the lines of `..._file` settings to the settings of the same name."""
     for name in ("control_symbols", "user_defined_symbols", "required_chars"):
         path = getattr(trainer, f"{name}_file")
         if path is None:
@@ -103,8 +103,8 @@ def _add_listed(trainer: Any) -> None:
         set_field(trainer, f"{name}_file", None)
 
 
-def _check_kinds(trainer: Any) -> None:
-    """Check settings by the types of their defaults; lists of texts become tuples."""
+def _check_types(trainer: Any) -> None:
+    """Check each setting by the type of its default; lists become tuples."""
     for field in fields(trainer):
         value = getattr(trainer, field.name)
         if isinstance(field.default, bool):
@@ -138,30 +138,32 @@ def _check_contradictions(trainer: Any) -> None:
         "normalization_rule_name", trainer.normalization_rule_name, NormalizationRules.NAMES
     )
     if not trainer.escape_whitespaces:
-        raise ArgumentError("escape_whitespaces", "False", "True: pieces are told by their ▁")
+        raise ArgumentError(
+            "escape_whitespaces", "False", "True: the trainer recognizes words by ▁"
+        )
     if trainer.unk_id < 0:
-        raise ArgumentError("unk_id", str(trainer.unk_id), "an id: there must be an unknown piece")
+        raise ArgumentError("unk_id", str(trainer.unk_id), "an id: the unknown piece is required")
     if trainer.seed_sentencepieces_file is not None and trainer.model_type != "unigram":
-        expected = "None: only unigram models begin with seeds"
+        expected = "None: only unigram models start with seed pieces"
         raise ArgumentError("seed_sentencepieces_file", "given", expected)
-    counts = trainer.model_type in ("word", "char")
-    if trainer.use_all_vocab and not counts:
-        expected = "False: only word and char models take all there is"
+    is_ranking = trainer.model_type in ("word", "char")
+    if trainer.use_all_vocab and not is_ranking:
+        expected = "False: only word and char models can take all words or characters"
         raise ArgumentError("use_all_vocab", "True", expected)
-    if trainer.pretokenization_delimiter and counts:
-        expected = "none: only unigram and bpe models have pieces that could go across"
+    if trainer.pretokenization_delimiter and is_ranking:
+        expected = "none: only unigram and bpe models learn pieces that could cross it"
         raise ArgumentError(
             "pretokenization_delimiter", repr(trainer.pretokenization_delimiter), expected
         )
 
 
-# ---- how a model was trained
+# ---- serialization
 
 
 def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
-    """Return the settings as a `.model` holds them, but for what components hold."""
-    given = {field.name: getattr(trainer, field.name) for field in fields(trainer)}
-    written = {name: value for name, value in given.items() if name not in _NOT_WRITTEN}
+    """Return the settings as the bytes that a `.model` contains, without those of other messages."""
+    values = {field.name: getattr(trainer, field.name) for field in fields(trainer)}
+    written = {name: value for name, value in values.items() if name not in _NOT_WRITTEN}
     written |= {
         "model_type": SENTENCEPIECE_TYPES.index(trainer.model_type) + 1,
         "vocab_size": vocab_size,
@@ -170,17 +172,17 @@ def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
         (name, list(value) if isinstance(value, tuple) else value)
         for name, value in written.items()
     ]
-    own = trainer.normalization_rule_tsv is not None
-    name = "user_defined" if own else trainer.normalization_rule_name
+    is_custom = trainer.normalization_rule_tsv is not None
+    name = "user_defined" if is_custom else trainer.normalization_rule_name
     denormalizer = trainer.decoder.denormalizer
     return sentencepiece_settings(
         settings,
-        _of_normalizer(name, trainer.normalizer),
-        denormalizer and _of_normalizer("user_defined", denormalizer),
+        _normalizer_settings(name, trainer.normalizer),
+        denormalizer and _normalizer_settings("user_defined", denormalizer),
     )
 
 
-def _of_normalizer(name: str, normalizer: SentencePieceNormalizer) -> list[tuple[str, Any]]:
+def _normalizer_settings(name: str, normalizer: SentencePieceNormalizer) -> list[tuple[str, Any]]:
     spaces = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
     flags = [(flag, getattr(normalizer, flag)) for flag in spaces]
     return [("name", name), ("precompiled_charsmap", ""), *flags]

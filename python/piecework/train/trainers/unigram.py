@@ -1,4 +1,4 @@
-"""Word counts in, a Unigram model out: pieces with their log probabilities."""
+"""Learn a Unigram model: word counts in, `Unigram` with log probabilities out."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from piecework._internal.threads import thread_count
 from piecework.spec import Unigram
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
-from piecework.train.trainers.common import check_special_tokens, refuse_empty, set_field
+from piecework.train.trainers.common import check_counts, check_special_tokens, set_field
 
 
 @dataclass(frozen=True)
 class LearningStep:
-    """One estimate of a Unigram learner: with how many pieces, and how likely they make the corpus."""
+    """One EM iteration: the number of pieces, and the log-likelihood of the corpus under them."""
 
     pieces: int
     log_likelihood: float
@@ -23,7 +23,14 @@ class LearningStep:
 
 @dataclass(frozen=True)
 class LearnedPieces:
-    """Entries in id order with their log probabilities, and the steps that led there."""
+    """Pieces with their log probabilities in the order of their ids, and the EM iterations.
+
+    >>> from piecework.train import UnigramTrainer, count_texts
+    >>> trainer = UnigramTrainer(vocab_size=4, special_tokens=("<unk>",))
+    >>> learned = trainer.learn_pieces(count_texts(["ab ab"], pipeline="whitespace"))
+    >>> [piece for piece, _ in learned.pieces]
+    ['<unk>', 'ab', 'a', 'b']
+    """
 
     pieces: tuple[tuple[str, float], ...]
     steps: tuple[LearningStep, ...]
@@ -31,7 +38,7 @@ class LearnedPieces:
 
 @dataclass(frozen=True)
 class UnigramTrainer:
-    """Learn Unigram pieces: begin with many substrings, drop those that the likelihood needs least.
+    """Learn Unigram pieces: start with frequent substrings, drop those with the least pruning loss.
 
     >>> from piecework.train import Counts
     >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
@@ -39,15 +46,16 @@ class UnigramTrainer:
     >>> [(piece, round(score, 2)) for piece, score in model.pieces[:5]]
     [('<unk>', 0.0), ('pun', -1.13), ('hug', -1.32), ('hugs', -2.06), ('pug', -2.07)]
 
-    `vocab_size` is met exactly; it counts `special_tokens`, `user_defined_symbols` (always tokens of
-    their own), with `byte_fallback` the 256 bytes, and the alphabet: the most frequent characters that
-    make up the share `character_coverage` of the text, and `initial_alphabet`.
+    - `vocab_size` is met exactly. It counts `special_tokens`, `user_defined_symbols`, the 256 bytes of
+      `byte_fallback`, and the alphabet.
+    - `user_defined_symbols` are always tokens of their own.
+    - The alphabet has `initial_alphabet` and the most frequent characters that make up the fraction
+      `character_coverage` of the text.
+    - `seed_size`: number of seed substrings, of at most `max_piece_length` characters.
+    - Each round runs `num_sub_iterations` EM iterations and keeps the fraction `shrinking_factor` of
+      the pieces.
 
-    `seed_size` is how many substrings there are to begin with, at most `max_piece_length` characters
-    long; a round estimates their probabilities `num_sub_iterations` times and keeps the share
-    `shrinking_factor` of them. The defaults are those of SentencePiece.
-
-    Source: Kudo 2018, section 3.2.
+    The defaults are those of SentencePiece. Source: Kudo 2018, section 3.2.
     """
 
     vocab_size: int = 8_000
@@ -78,9 +86,9 @@ class UnigramTrainer:
     ) -> Unigram:
         """Return the model with pieces and scores.
 
-        Raises `TrainingError` when `vocab_size` cannot hold what must be there, or is more than the
-        corpus has substrings for (it names the largest possible), and `CorpusError` when there are
-        no words.
+        Raises `TrainingError` if the required pieces exceed `vocab_size`, or if the corpus has too few
+        substrings for it (the message has the largest possible size), and `CorpusError` if there are no
+        words.
         """
         pieces = self.learn_pieces(counts, progress, num_threads).pieces
         names = [piece for piece, _ in pieces]
@@ -90,8 +98,8 @@ class UnigramTrainer:
     def learn_pieces(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> LearnedPieces:
-        """Return the pieces together with every step; the outcome does not depend on `num_threads`."""
-        refuse_empty(counts)
+        """Return the pieces and every EM iteration; the result does not depend on `num_threads`."""
+        check_counts(counts)
         learned = learn_unigram(
             counts._raw,
             vocab_size=self.vocab_size,

@@ -1,4 +1,4 @@
-"""Word counts in, a word model out."""
+"""Learn a word model: word counts in, `WordLevel` out."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from piecework.spec import WordLevel
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
-from piecework.train.trainers.common import check_simple, filled, refuse_empty
+from piecework.train.trainers.common import check_counts, check_ranking_settings, ranked_vocabulary
 
 
 @dataclass(frozen=True)
 class WordTrainer:
-    """Take the most frequent words as they are: one entry a word.
+    """Make an entry of each word, the most frequent first.
 
     >>> from piecework.train import count_texts
     >>> list(WordTrainer(vocab_size=2).learn(count_texts(["pug hug hug"])).vocab)
     ['[UNK]', 'hug']
 
-    `vocab_size` counts the special tokens; None takes every word of at least `min_frequency`.
+    `vocab_size` counts the special tokens; None means every word with at least `min_frequency`
+    occurrences.
     """
 
     vocab_size: int | None = None
@@ -27,13 +28,13 @@ class WordTrainer:
     unk_token: str = "[UNK]"
 
     def __post_init__(self) -> None:
-        check_simple(self)
+        check_ranking_settings(self)
 
     def learn(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> WordLevel:
-        """Return the model; the word with the lower code points wins among equals."""
-        refuse_empty(counts)
-        kept = (item for item in counts if item[1] >= self.min_frequency)
-        ranked = (word for word, _ in sorted(kept, key=lambda item: (-item[1], item[0])))
-        return WordLevel(vocab=filled(self, ranked), unk_token=self.unk_token)
+        """Return the model; of equally frequent words the one with lower code points comes first."""
+        check_counts(counts)
+        frequent = (item for item in counts if item[1] >= self.min_frequency)
+        ranked = (word for word, _ in sorted(frequent, key=lambda item: (-item[1], item[0])))
+        return WordLevel(vocab=ranked_vocabulary(self, ranked), unk_token=self.unk_token)

@@ -1,35 +1,33 @@
-"""Word counts in, a WordPiece model out."""
+"""Learn a WordPiece model: word counts in, `WordPiece` out."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
-from piecework._core import LearnedEntries, learn_wordpiece
+from piecework._core import learn_wordpiece
 from piecework._internal import validation as checks
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import WordPiece
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import (
-    Join,
     LearnedVocabulary,
+    check_counts,
     check_special_tokens,
-    numbered,
-    refuse_empty,
     set_field,
+    vocabulary_of,
 )
 
-SCORES = ("likelihood", "pmi", "frequency", "top-down")
-WORDPIECE_TIES = ("smallest-strings", "lowest-ids", "first-seen")
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
-_RARE_JOIN = 10
+_RARE_PAIR_COUNT = 10
 
 
 @dataclass(frozen=True)
 class WordPieceTrainer:
-    """Learn a WordPiece vocabulary by joining the best pair of entries again and again.
+    """Learn a WordPiece vocabulary: replace the pair with the best score by one token, and repeat.
 
     >>> from piecework.train import count_texts
     >>> trainer = WordPieceTrainer(vocab_size=12, special_tokens=("[UNK]",), score="frequency")
@@ -37,24 +35,30 @@ class WordPieceTrainer:
     >>> list(model.vocab)[-2:]
     ['bug', 'hug']
 
-    `score` decides what is best. "likelihood": the exact gain of the corpus's unigram log-likelihood.
-    "frequency": the most frequent pair. "top-down": the longest frequent substrings, to exactly
-    `vocab_size`. "pmi": f(ab) / (f(a) f(b)), the formula WordPiece is usually described by; it
-    prefers the rarest pairs there are, so at `min_frequency=1` nearly the whole vocabulary goes to
-    words seen once. On 50 MB of documentation, 8,000 entries, it cuts held-out words into 3.2 tokens
-    each where "likelihood" needs 1.10 and "frequency" 1.09; take it to follow the formula, not to
-    ship.
+    `score` selects the learner:
 
-    `limit_alphabet` keeps that many characters, `initial_alphabet` first; `max_token_length` counts
-    characters without the prefix.
+    - "likelihood": the exact gain in log-likelihood of the corpus under a unigram model.
+    - "frequency": the most frequent pair.
+    - "top-down": the longest frequent substrings; `vocab_size` is met exactly and no pairs are merged.
+    - "pmi": f(ab) / (f(a) f(b)), the formula usually published for WordPiece. It prefers the rarest pairs,
+      so with `min_frequency=1` nearly all entries are words that occur once. On 50 MB of documentation
+      and 8,000 entries, held-out words have 3.2 tokens each, against 1.10 with "likelihood" and 1.09 with
+      "frequency". Use it to follow the formula, not in production.
 
-    `ties` decides which of equally scored pairs is joined. "smallest-strings" (the default of
-    "likelihood"): the pair with the smaller left entry, then the smaller right entry, by code points,
-    prefix included. "lowest-ids" (the default of "frequency"): the pair with the lower left id, then
-    the lower right id, as `tokenizers` does. "first-seen" (the default of "pmi", whose published
-    examples need it): the pair that occurs first in the corpus; it needs counts with first positions.
-    "top-down" joins no pairs and takes no `ties`.
+    `limit_alphabet` is the maximum number of characters in the alphabet; those of `initial_alphabet` come
+    first. `max_token_length` is in characters, without the prefix.
+
+    `ties` selects among pairs with equal scores:
+
+    - "smallest-strings" (default of "likelihood"): the smaller left entry, then the smaller right entry,
+      by code points, prefix included.
+    - "lowest-ids" (default of "frequency"): the lower left id, then the lower right id, as `tokenizers`.
+    - "first-seen" (default of "pmi", whose published examples need it): the pair that occurs first in the
+      corpus; needs counts with first positions.
     """
+
+    SCORES: ClassVar[tuple[str, ...]] = ("likelihood", "pmi", "frequency", "top-down")
+    TIES: ClassVar[tuple[str, ...]] = ("smallest-strings", "lowest-ids", "first-seen")
 
     vocab_size: int = 30_000
     score: str = "likelihood"
@@ -69,19 +73,14 @@ class WordPieceTrainer:
 
     def __post_init__(self) -> None:
         set_field(self, "vocab_size", checks.whole_number("vocab_size", self.vocab_size, 1))
-        checks.check_choice("score", self.score, SCORES)
+        checks.check_choice("score", self.score, self.SCORES)
         _check_ties(self)
-        set_field(
-            self, "min_frequency", checks.whole_number("min_frequency", self.min_frequency, 0)
-        )
-        set_field(
-            self, "limit_alphabet", checks.optional_number("limit_alphabet", self.limit_alphabet, 1)
-        )
-        set_field(
-            self,
-            "initial_alphabet",
-            checks.distinct_characters("initial_alphabet", self.initial_alphabet),
-        )
+        frequency = checks.whole_number("min_frequency", self.min_frequency, 0)
+        set_field(self, "min_frequency", frequency)
+        limit = checks.optional_number("limit_alphabet", self.limit_alphabet, 1)
+        set_field(self, "limit_alphabet", limit)
+        alphabet = checks.distinct_characters("initial_alphabet", self.initial_alphabet)
+        set_field(self, "initial_alphabet", alphabet)
         check_special_tokens(self)
         checks.check_text("continuing_subword_prefix", self.continuing_subword_prefix)
         longest = checks.optional_number("max_token_length", self.max_token_length, 1)
@@ -90,17 +89,16 @@ class WordPieceTrainer:
     def learn(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> WordPiece:
-        """Return the model with the learned vocabulary; warns when that is poor or too small.
+        """Return the model; warns with `TrainingWarning` if it is small or has mostly rare entries.
 
-        Raises `TrainingError` when `vocab_size` cannot hold special tokens and alphabet,
-        `CorpusError` when there are no words, and `ArgumentError` when "first-seen" ties meet counts
-        without first positions.
+        Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, `CorpusError` if there
+        are no words, and `ArgumentError` for `ties="first-seen"` if counts lack first positions.
         """
         learned = self.learn_vocabulary(counts, progress, num_threads)
-        for message in _doubts(self, learned):
+        for message in _warnings(self, learned):
             warnings.warn(message, TrainingWarning, stacklevel=2)
         return WordPiece(
-            vocab=numbered(learned.entries),
+            vocab=vocabulary_of(learned.entries),
             unk_token=self.unk_token,
             continuing_subword_prefix=self.continuing_subword_prefix,
         )
@@ -108,9 +106,9 @@ class WordPieceTrainer:
     def learn_vocabulary(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> LearnedVocabulary:
-        """Return the vocabulary together with every join; "top-down" has none."""
-        refuse_empty(counts)
-        learned: LearnedEntries = learn_wordpiece(
+        """Return the vocabulary and every merge with its count and score; "top-down" has no merges."""
+        check_counts(counts)
+        learned = learn_wordpiece(
             counts._raw,
             vocab_size=self.vocab_size,
             score=self.score,
@@ -123,8 +121,7 @@ class WordPieceTrainer:
             max_token_length=self.max_token_length,
             progress=progress,
         )
-        joins = tuple(Join(*join) for join in learned.joins)
-        return LearnedVocabulary(tuple(learned.vocab), joins, learned.stopped_early)
+        return LearnedVocabulary._of(learned)
 
 
 def _check_ties(trainer: WordPieceTrainer) -> None:
@@ -133,19 +130,18 @@ def _check_ties(trainer: WordPieceTrainer) -> None:
     if trainer.score == "top-down":
         expected = 'None: score="top-down" ranks substrings by count, then by code points'
         raise ArgumentError("ties", repr(trainer.ties), expected)
-    checks.check_choice("ties", trainer.ties, WORDPIECE_TIES)
+    checks.check_choice("ties", trainer.ties, trainer.TIES)
 
 
-def _doubts(trainer: WordPieceTrainer, learned: LearnedVocabulary) -> list[str]:
-    """Return what the user should know about a vocabulary that may disappoint."""
-    doubts = []
+def _warnings(trainer: WordPieceTrainer, learned: LearnedVocabulary) -> list[str]:
+    messages = []
     if learned.stopped_early:
-        doubts.append(f"stopped early: {learned.stopped_early}")
-    rare = sum(join.pair_count < _RARE_JOIN for join in learned.joins)
-    if trainer.score == "pmi" and 2 * rare > len(learned.joins):
-        doubts.append(
-            f"{rare} of {len(learned.joins)} joins were of pairs seen fewer than {_RARE_JOIN} times: "
-            f"pmi with min_frequency={trainer.min_frequency} spends the vocabulary on words that "
-            'hardly occur; use score="likelihood" or a higher min_frequency'
+        messages.append(f"stopped early: {learned.stopped_early}")
+    rare = sum(merge.pair_count < _RARE_PAIR_COUNT for merge in learned.merges)
+    if trainer.score == "pmi" and 2 * rare > len(learned.merges):
+        messages.append(
+            f"{rare} of {len(learned.merges)} merged pairs occur fewer than {_RARE_PAIR_COUNT} times: "
+            f'score="pmi" with min_frequency={trainer.min_frequency} spends the vocabulary on rare '
+            'words; use score="likelihood" or a higher min_frequency'
         )
-    return doubts
+    return messages

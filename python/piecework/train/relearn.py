@@ -1,0 +1,168 @@
+"""Learn a new vocabulary for an existing specification, with the same pipeline and special tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from piecework.errors import ArgumentError
+from piecework.spec import (
+    BPE,
+    AddedToken,
+    Char,
+    Model,
+    TokenizerSpec,
+    Unigram,
+    WordLevel,
+    WordPiece,
+)
+from piecework.spec.renumbering import inserted_ids, renumbered
+from piecework.train.counting import Progress
+from piecework.train.counts import Counts
+from piecework.train.learn import check_pipeline, pipeline_of
+from piecework.train.trainers import PlainTrainer, SentencePieceTrainer, trainer_for
+from piecework.train.trainers.bpe import BYTE_ALPHABET
+
+_KIND_OF_MODEL: dict[type[Model], str] = {
+    WordPiece: "wordpiece",
+    BPE: "bpe",
+    Unigram: "unigram",
+    WordLevel: "word",
+    Char: "char",
+}
+
+
+def relearn_spec(
+    spec: TokenizerSpec,
+    counts: Counts,
+    vocab_size: int,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    progress: Progress | None = None,
+    num_threads: int | None = None,
+) -> TokenizerSpec:
+    """Learn a new vocabulary for the pipeline, kind of model, options and added tokens of `spec`.
+
+    >>> from piecework.train import WordTrainer, count_texts, learn_spec
+    >>> spec = learn_spec(count_texts(["hug"], pipeline="whitespace"), WordTrainer(), "whitespace")
+    >>> relearn_spec(spec, count_texts(["bug"], pipeline="whitespace"), 2).model.vocab
+    {'[UNK]': 0, 'bug': 1}
+
+    The added tokens get the first ids, in their old order, then the other tokens that post-processor and
+    padding insert. Post-processor and padding get the new ids. `settings` are further settings of the
+    trainer.
+    """
+    check_pipeline(counts, pipeline_of(spec), "the pipeline of the tokenizer")
+    if type(spec.model) not in _KIND_OF_MODEL:
+        expected = "WordPiece, BPE, Unigram, WordLevel or Char"
+        raise ArgumentError("model", type(spec.model).__name__, expected)
+    trainer = _trainer_for(spec, vocab_size, settings or {})
+    learned = trainer.learn(counts, progress, num_threads)
+    model = _with_vocabulary_of(learned, spec.model)
+    new_ids = {old_id: _new_id(spec, old_id, model.vocab) for old_id in inserted_ids(spec)}
+    added = _added_tokens(spec, trainer, settings or {})
+    without_added = replace(spec, added_tokens=())
+    return replace(
+        renumbered(without_added, model, new_ids.__getitem__),
+        added_tokens=tuple(replace(token, id=model.vocab[token.content]) for token in added),
+    )
+
+
+def _with_vocabulary_of(learned: Model, old: Model) -> Model:
+    """Return the learned model with the other options of the old one."""
+    if isinstance(learned, Unigram):
+        return learned
+    fields: dict[str, Any] = {"vocab": learned.vocab}
+    if isinstance(learned, BPE):
+        fields["merges"] = learned.merges
+    return replace(old, **fields)
+
+
+def _trainer_for(spec: TokenizerSpec, vocab_size: int, settings: Mapping[str, Any]) -> PlainTrainer:
+    """Return a trainer with the settings of the specification and of the caller."""
+    inherited = {"vocab_size": vocab_size, **_inherited_settings(spec)}
+    for name in settings:
+        if name in inherited and name != "special_tokens":
+            found = "a setting that the tokenizer determines"
+            raise ArgumentError(name, found, "no value for it")
+    trainer = trainer_for(_KIND_OF_MODEL[type(spec.model)], {**inherited, **settings})
+    assert not isinstance(trainer, SentencePieceTrainer)
+    return trainer
+
+
+def _inherited_settings(spec: TokenizerSpec) -> dict[str, Any]:
+    model = spec.model
+    inherited: dict[str, Any] = {
+        "special_tokens": _special_tokens(spec),
+        "unk_token": _unk_token(model),
+    }
+    if isinstance(model, WordPiece):
+        inherited["continuing_subword_prefix"] = model.continuing_subword_prefix
+    if isinstance(model, BPE):
+        inherited |= _inherited_bpe_settings(spec, model)
+    if isinstance(model, Unigram):
+        inherited["byte_fallback"] = model.byte_fallback
+    return inherited
+
+
+def _special_tokens(spec: TokenizerSpec) -> tuple[str, ...]:
+    """Return the tokens that get the first ids: added tokens, then other inserted tokens."""
+    tokens = [token.content for token in sorted(spec.added_tokens, key=lambda token: token.id)]
+    unk_token = _unk_token(spec.model)
+    if unk_token is not None and unk_token not in tokens:
+        tokens.insert(0, unk_token)
+    token_of_id = _token_of_id(spec)
+    tokens += [token_of_id[id] for id in inserted_ids(spec) if id in token_of_id]
+    return tuple(dict.fromkeys(tokens))
+
+
+def _unk_token(model: Model) -> str | None:
+    if isinstance(model, Unigram):
+        return None if model.unk_id is None else model.pieces[model.unk_id][0]
+    return model.unk_token
+
+
+def _inherited_bpe_settings(spec: TokenizerSpec, model: BPE) -> dict[str, Any]:
+    inherited = {
+        "continuing_subword_prefix": model.continuing_subword_prefix or "",
+        "end_of_word_suffix": model.end_of_word_suffix or "",
+    }
+    if pipeline_of(spec).is_byte_level:
+        return inherited | {"initial_alphabet": BYTE_ALPHABET}
+    if model.byte_fallback:
+        raise ArgumentError("model", "a BPE model with byte_fallback", "one without")
+    return inherited
+
+
+def _added_tokens(
+    spec: TokenizerSpec, trainer: PlainTrainer, settings: Mapping[str, Any]
+) -> tuple[AddedToken, ...]:
+    """Return the old added tokens with their flags, and new special tokens with default flags.
+
+    Ids are not final. A token that only post-processor or padding inserts stays an entry of the vocabulary
+    and does not become an added token, because text must not match it.
+    """
+    old = {token.content: token for token in spec.added_tokens}
+    token_of_id = _token_of_id(spec)
+    inserted = {token_of_id[id] for id in inserted_ids(spec) if id in token_of_id}
+    unmatched = set() if "special_tokens" in settings else inserted - old.keys()
+    return tuple(
+        old.get(content, AddedToken(content, 0))
+        for content in trainer.special_tokens
+        if content not in unmatched or content == trainer.unk_token
+    )
+
+
+def _new_id(spec: TokenizerSpec, old_id: int, vocab: Mapping[str, int]) -> int:
+    """Return the new id of a token that post-processor or padding inserts."""
+    token = _token_of_id(spec).get(old_id)
+    if token is None or token not in vocab:
+        expected = f"{token!r} among them, which the post-processor or padding uses"
+        raise ArgumentError("special_tokens", "too few tokens", expected)
+    return vocab[token]
+
+
+def _token_of_id(spec: TokenizerSpec) -> dict[int, str]:
+    tokens = {id: token for token, id in spec.model.vocab.items()}
+    return tokens | {token.id: token.content for token in spec.added_tokens}
