@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from piecework._internal.validation import PathLike
 from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores
@@ -29,7 +30,6 @@ from piecework.analysis.tally import Tally
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
 from piecework.corpus.batches import TextBatch, batches_of_texts
 from piecework.corpus.files import (
-    PathLike,
     Utf8Errors,
     corpus_bytes,
     corpus_files,

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from piecework._internal.validation import PathLike
 from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.metrics import ratio
-from piecework.corpus.files import PathLike, TextBlock, read_corpus
+from piecework.corpus.files import TextBlock, read_corpus
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError
 from piecework.tokenizer import Tokenizer

@@ -18,7 +18,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 MAGIC_BYTES = (_GZIP_MAGIC, _ZSTD_MAGIC)
 _CHUNK_BYTES = 1 << 16
-# A Zstandard block of 4 bytes can decompress to 128 KB: 4 KB of input give at most 128 MB.
+# A Zstandard block of 4 bytes can decompress to 128 KB, so 4 KB of input become at most 128 MB.
 _ZSTD_INPUT_BYTES = 4096
 
 

@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from piecework._internal.validation import check_choice, file_path
+from piecework._internal.validation import PathLike, check_choice, file_path
 from piecework.corpus.json_lines import read_json_lines, warn_of_json_lines
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import ArgumentError, FileError
 from piecework.io.read_file import reason
 
-PathLike: TypeAlias = str | os.PathLike[str]
 Utf8Errors: TypeAlias = Literal["replace", "strict"]
 
 TEXT_SUFFIXES = (".txt", ".text", ".md", ".rst")
@@ -134,10 +133,10 @@ def _expand(name: str) -> list[str]:
 
 
 def _known_files(directory: Path) -> Iterator[Path]:
-    def refuse(error: OSError) -> None:
+    def raise_file_error(error: OSError) -> None:
         raise FileError(str(error.filename), reason(error), "a readable directory") from error
 
-    for folder, folders, files in os.walk(directory, onerror=refuse):
+    for folder, folders, files in os.walk(directory, onerror=raise_file_error):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             if not name.startswith(".") and _is_known(name):

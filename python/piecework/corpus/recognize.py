@@ -65,10 +65,10 @@ _MAX_CONTROL_FRACTION = 0.02
 _MIN_CONTROL_BYTES = 4
 
 
-def refuse_binary(head: bytes, name: str) -> None:
+def check_not_binary(head: bytes, name: str) -> None:
     """Raise `CorpusError` if the first bytes of `name` are not UTF-8 text.
 
-    >>> refuse_binary(b"PK\\x03\\x04rest", "a.txt")
+    >>> check_not_binary(b"PK\\x03\\x04rest", "a.txt")
     Traceback (most recent call last):
         ...
     piecework.errors.CorpusError: a.txt: found a zip archive, expected plain text: unpack it first

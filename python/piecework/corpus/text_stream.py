@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import BinaryIO
 
 from piecework.corpus.compression import MAGIC_BYTES, decompressed
-from piecework.corpus.recognize import refuse_binary
+from piecework.corpus.recognize import check_not_binary
 from piecework.errors import FileError, PieceworkError
 from piecework.io.read_file import reason
 
@@ -49,7 +49,7 @@ class TextStream:
         with self._errors_with_name():
             data = self._text.read(size)
         if not self._is_checked:
-            refuse_binary(data, self.name)
+            check_not_binary(data, self.name)
             self._is_checked = True
         return data
 

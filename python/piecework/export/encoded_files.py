@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from piecework._core import RawBatch
-from piecework._internal.validation import check_choice
+from piecework._internal.validation import PathLike, check_choice
 from piecework.batch import Batch
-from piecework.corpus.files import PathLike, Utf8Errors, corpus_bytes
+from piecework.corpus.files import Utf8Errors, corpus_bytes
 from piecework.errors import CorpusError, FileError
 from piecework.export.encoded_lines import EncodedLines
 from piecework.export.file_arguments import (

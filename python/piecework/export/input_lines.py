@@ -12,11 +12,10 @@ from contextlib import ExitStack
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from piecework._internal.validation import path_text
+from piecework._internal.validation import PathLike, path_text
 from piecework.corpus.files import (
     BYTE_ORDER_MARK,
     TEXT_FIELD,
-    PathLike,
     Utf8Errors,
     is_json_lines,
 )
@@ -134,8 +133,8 @@ class LineSource:
         record: dict[str, Any] = {}
         if line.strip():
             field, place = self._field or TEXT_FIELD, f"{name} line {number}"
-            text, mended, record = json_line_record(line, place, field, self._errors)
-            self.replacements += mended
+            text, replaced, record = json_line_record(line, place, field, self._errors)
+            self.replacements += replaced
         return self._labelled(text, name, number, record) if self._labels else text
 
     def _labelled(

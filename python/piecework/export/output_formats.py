@@ -24,8 +24,8 @@ class OutputFormat:
     """One output format.
 
     `open` returns a context manager that yields a function for batches; the files appear, complete, when
-    the context closes. `files` returns the paths that an output path stands for. `has_offsets` says that
-    rows contain the offsets and label of their line.
+    the context closes. `files` returns the paths of the files for an output path. With `has_offsets`,
+    rows contain the offsets and the label of their line.
     """
 
     open: Callable[[str, Tokenizer], AbstractContextManager[Write]]

@@ -1,4 +1,4 @@
-"""The optional arguments of `Tokenizer.load`, and the check that a format uses those that are given."""
+"""The optional arguments of `Tokenizer.load`, and the check that the format uses them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class LoadOptions:
-    """What a caller says about a tokenizer file; None for everything that is not said.
+    """The arguments of `Tokenizer.load` about the file; None for arguments that are not set.
 
-    A plain class and not a dataclass: `dataclasses` takes longer to import than most files to load.
+    Not a dataclass, because importing `dataclasses` takes longer than loading most files.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ def source_bytes(source: str) -> bytes:
             if is_cache(head):
                 return head
             if file.seekable():
-                # One read of the whole file needs no copy to join it with the head.
+                # Reading the whole file at once avoids a copy to append it to the head.
                 file.seek(0)
                 head = b""
             return head + file.read()
@@ -90,6 +90,6 @@ def _file_in(folder: str, name: str) -> str | None:
 
 def _with_merges(options: LoadOptions, merges: str) -> LoadOptions:
     if options.merges is not None:
-        expected = "None for a directory that holds both files"
+        expected = "None for a directory with both files"
         raise ArgumentError("merges", shortened(options.merges), expected)
     return options.with_merges(merges)

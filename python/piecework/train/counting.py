@@ -8,10 +8,9 @@ from typing import TypeAlias
 
 from piecework._core import WordCounter
 from piecework._internal.threads import thread_count
-from piecework._internal.validation import whole_number
+from piecework._internal.validation import PathLike, whole_number
 from piecework.corpus.batches import batches_of_texts
 from piecework.corpus.files import (
-    PathLike,
     TextBlock,
     Utf8Errors,
     corpus_bytes,
@@ -67,16 +66,16 @@ def count_files(
     counter = _counter(resolved, num_threads, sentences, keep_line_ends=resolved.is_byte_level)
     total_bytes = corpus_bytes(files)
     replacements = 0
-    for piece in read_corpus(files, field=field, errors=errors, first_source=first_source):
-        if isinstance(piece, TextBlock):
+    for block in read_corpus(files, field=field, errors=errors, first_source=first_source):
+        if isinstance(block, TextBlock):
             replacements += counter.add_block(
-                piece.data, piece.source, piece.byte_offset, errors == "strict", piece.name
+                block.data, block.source, block.byte_offset, errors == "strict", block.name
             )
         else:
-            counter.add_texts(piece.texts, piece.source)
-            replacements += piece.replacements
+            counter.add_texts(block.texts, block.source)
+            replacements += block.replacements
         if progress is not None:
-            progress(piece.file_bytes_read, total_bytes)
+            progress(block.file_bytes_read, total_bytes)
     _warn_of_replacements(replacements)
     _warn_of_skipped(counter.too_long(), sentences)
     return Counts._of(counter.finish(), resolved, replacements)

@@ -57,13 +57,13 @@ class SentencePiecePreset:
         """
         return SentencePieceTrainer(**self.settings_with(settings))
 
-    def settings_with(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings of the preset, overridden by `given`."""
+    def settings_with(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings of the preset, with these overrides."""
         defaults = dict(self.settings)
         rule_names = {"normalization_rule_name", "normalization_rule_tsv"}
-        if self.preprocessing and not rule_names & given.keys():
+        if self.preprocessing and not rule_names & overrides.keys():
             defaults["normalization_rule_tsv"] = preprocessing_rules(self.preprocessing)
-        return defaults | dict(given)
+        return defaults | dict(overrides)
 
     def template(self, vocab: Mapping[str, int]) -> TemplateProcessing | None:
         """Return the template with the ids of a vocabulary, None if it lacks one of the tokens."""

@@ -73,8 +73,8 @@ def sentences_of(corpus: Iterable[TextBlock | TextList], errors: Utf8Errors) -> 
 
     Invalid UTF-8 becomes U+FFFD; with `errors="strict"`, raises `InvalidUtf8Error` with its byte offset.
     """
-    for piece in corpus:
-        yield from piece.texts if isinstance(piece, TextList) else _lines(piece, errors)
+    for block in corpus:
+        yield from block.texts if isinstance(block, TextList) else _lines(block, errors)
 
 
 def _lines(block: TextBlock, errors: Utf8Errors) -> list[str]:

@@ -34,7 +34,7 @@ from piecework.train.trainers.sentencepiece_settings import (
     Rules,
     check_settings,
     read_seeds,
-    rules_given,
+    resolve_rules,
     settings_as_bytes,
 )
 from piecework.train.trainers.unigram import LearnedPieces, LearningStep
@@ -187,7 +187,7 @@ class SentencePieceTrainer:
     @property
     def decoder(self) -> SentencePieceDecoder:
         """The decoder of the model."""
-        rules = rules_given("denormalization_rule_tsv", self.denormalization_rule_tsv)
+        rules = resolve_rules("denormalization_rule_tsv", self.denormalization_rule_tsv)
         return SentencePieceDecoder(
             add_dummy_prefix=self.add_dummy_prefix,
             remove_extra_whitespaces=self.remove_extra_whitespaces,
@@ -272,7 +272,7 @@ class SentencePieceTrainer:
 
     @cached_property
     def _rules(self) -> NormalizationRules:
-        own = rules_given("normalization_rule_tsv", self.normalization_rule_tsv)
+        own = resolve_rules("normalization_rule_tsv", self.normalization_rule_tsv)
         return NormalizationRules.named(self.normalization_rule_name) if own is None else own
 
     @cached_property

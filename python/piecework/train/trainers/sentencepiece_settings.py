@@ -66,13 +66,13 @@ def check_settings(trainer: Any) -> None:
         raise ArgumentError("vocab_size", str(trainer.vocab_size), expected)
 
 
-def rules_given(name: str, given: Rules | None) -> NormalizationRules | None:
+def resolve_rules(name: str, rules: Rules | None) -> NormalizationRules | None:
     """Return rules unchanged, or read them from a file."""
-    if given is None or isinstance(given, NormalizationRules):
-        return given
-    if not isinstance(given, (str, os.PathLike)):
-        raise ArgumentError(name, type(given).__name__, "a path or NormalizationRules")
-    return NormalizationRules.from_tsv(given)
+    if rules is None or isinstance(rules, NormalizationRules):
+        return rules
+    if not isinstance(rules, (str, os.PathLike)):
+        raise ArgumentError(name, type(rules).__name__, "a path or NormalizationRules")
+    return NormalizationRules.from_tsv(rules)
 
 
 def read_seeds(path: PathLike) -> list[tuple[str, int]]:
@@ -97,9 +97,9 @@ def _read_files(trainer: Any) -> None:
         if not isinstance(path, (str, os.PathLike)):
             raise ArgumentError(f"{name}_file", type(path).__name__, "a path")
         lines = [line for line in text_lines(path) if line]
-        given = getattr(trainer, name)
-        more: Any = "".join(lines) if isinstance(given, str) else tuple(lines)
-        set_field(trainer, name, (given if isinstance(given, str) else tuple(given)) + more)
+        value = getattr(trainer, name)
+        more: Any = "".join(lines) if isinstance(value, str) else tuple(lines)
+        set_field(trainer, name, (value if isinstance(value, str) else tuple(value)) + more)
         set_field(trainer, f"{name}_file", None)
 
 
@@ -145,7 +145,7 @@ def _check_contradictions(trainer: Any) -> None:
         raise ArgumentError("unk_id", str(trainer.unk_id), "an id: the unknown piece is required")
     if trainer.seed_sentencepieces_file is not None and trainer.model_type != "unigram":
         expected = "None: only unigram models start with seed pieces"
-        raise ArgumentError("seed_sentencepieces_file", "given", expected)
+        raise ArgumentError("seed_sentencepieces_file", "a path", expected)
     is_ranking = trainer.model_type in ("word", "char")
     if trainer.use_all_vocab and not is_ranking:
         expected = "False: only word and char models can take all words or characters"
