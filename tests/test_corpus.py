@@ -270,7 +270,7 @@ def test_compressed_data_that_is_cut_short_is_refused(
 ) -> None:
     data: bytes = compress("".join(map(str, range(50_000))).encode())
     for end in (len(data) - 1, len(data) // 2, 5):
-        with pytest.raises(pw.errors.CorpusError, match=f"a: found {kind} data that is truncated"):
+        with pytest.raises(pw.errors.CorpusError, match=f"a: found truncated {kind} data"):
             list(read_corpus(write(tmp_path / "a", data[:end])))
 
 

@@ -72,7 +72,7 @@ def _zstd_chunks(stream: StoredStream, name: str, zstandard: Any) -> Iterator[by
 
 
 def _truncated(name: str, kind: str) -> CorpusError:
-    return CorpusError(name, f"{kind} data that is truncated", "a complete file")
+    return CorpusError(name, f"truncated {kind} data", "a complete file")
 
 
 def _damaged(name: str, kind: str, error: Exception) -> CorpusError:
