@@ -117,7 +117,7 @@ def test_train_warns_and_reports_in_one_line_each(cli: Run, corpus: str, tmp_pat
     assert (code, out) == (0, "")
     warning, report = err.splitlines()
     assert warning.startswith("piecework: warning: 25 of 25 merged pairs occur fewer than 10")
-    assert report.startswith("learned 70 entries from 30 distinct words")
+    assert report.startswith("trained 70 entries from 30 distinct words")
 
 
 @pytest.mark.parametrize("name", ["counts.tsv", "counts.parquet"])
@@ -238,7 +238,7 @@ def test_encode_drops_lines_empty_on_one_side_and_says_how_many(
     code, out, err = cli("encode", tokenizer, "--parallel", str(left), str(right), *options)
     saved = f"2 + 2 tokens, saved as {' '.join(outputs)}"
     assert (code, out) == (0, "")
-    assert err == f"3 lines read, 2 written, 1 dropped because empty, {saved}\n"
+    assert err == f"3 lines read, 2 written, 1 dropped as empty, {saved}\n"
     assert [Path(path).read_text() for path in outputs] == ["is\nHug\n", "Hug\nis\n"]
     right.write_text("Hug\n")
     code, _, err = cli("encode", tokenizer, "--parallel", str(left), str(right), *options)
@@ -325,7 +325,7 @@ def test_inspect_prints_pipeline_sizes_and_doubtful_tokens(
     assert lines["normalizer"].startswith("BertNormalizer(")
     assert lines["model"].startswith("WordPiece(unk_token='[UNK]'")
     assert lines["truncation"] == "none"
-    assert lines["vocabulary"] == "17 tokens, 3 of them inside words"
+    assert lines["vocabulary"] == "17 tokens, 3 with a continuation prefix"
     assert "numeric tokens  3  (##1 12 ٣)" in out
     assert "##!" in lines["unreachable"]
     assert "don't" in lines["unreachable"]
@@ -371,7 +371,7 @@ def test_explain_prints_the_scores_of_unigram_pieces(cli: Run, tmp_path: Path) -
     pw.Tokenizer(pw.spec.Unigram(pieces, unk_id=0)).save(path)
     code, out, _ = cli("explain", path, "hugsx")
     assert code == 0
-    scores = ["  hug  -2.5000", "  s  -1.2500", "  <unk>  not scored", "  together  -3.7500"]
+    scores = ["  hug  -2.5000", "  s  -1.2500", "  <unk>  not scored", "  total  -3.7500"]
     assert out.split("scores\n")[1].split("pieces\n")[0].splitlines() == scores
 
 
@@ -392,7 +392,7 @@ def test_explain_training_prints_the_worked_example(cli: Run, corpus: str) -> No
         "  T ##h  0.125  3",
         "  ##h ##i  0.0340909  3",
         "  i ##s  0.1  2",
-        "joins (25)",
+        "merges (25)",
         "  a ##b -> ab  0.2  2",
         "vocabulary (70)",
     ):
@@ -455,24 +455,24 @@ def test_bad_usage_is_one_line_and_code_two(cli: Run, corpus: str, tokenizer: st
         (["train", corpus, "--vocab-size", "0", "-o", "x"], "--vocab-size: found 0"),
         (
             ["train", corpus, "--preset", "gpt9", "-o", "x"],
-            "'--preset': no preset is called 'gpt9'; there are",
+            "'--preset': 'gpt9' is not a known preset; choose one of",
         ),
         (
             ["train", corpus, "--model", "word", "--score", "pmi", "-o", "x"],
             "--score: found an unkn",
         ),
         (["train", corpus, "--special-token", "[CLS]", "-o", "x"], "unknown token '[UNK]' among"),
-        (["train", corpus, "a.tsv", "-o", "x"], "CORPUS: found text and counts files"),
+        (["train", corpus, "a.tsv", "-o", "x"], "CORPUS: found both text files and counts files"),
         (
             ["count", corpus, "-o", "counts.csv"],
-            "--output: found 'counts.csv', expected a name ending in",
+            "--output: found 'counts.csv', expected a file name that ends in",
         ),
         (["encode", tokenizer, "--format", "xml"], "'xml' is not one of"),
         (["encode", tokenizer, corpus, "--format", "npy"], "--output: found '-', expected a path"),
         (["encode", tokenizer, corpus, "-o", corpus], "--output: found"),
         (["encode", tokenizer, "a", "b", "-o", "c", "-o", "d", "-o", "e"], "3 for 2 inputs"),
         (["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x"], "--append-eod: found"),
-        (["explain", tokenizer], "TOKENIZER: found 1 arguments"),
+        (["explain", tokenizer], "TOKENIZER: found 1 argument,"),
     ):
         code, out, err = cli(*arguments)
         assert (code, out) == (2, ""), arguments

@@ -98,8 +98,8 @@ def test_the_tokenizer_can_go_to_stdout(cli: Run, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("prune", "tok.json"), "give --keep or --min-count"),
-        (("prune", "tok.json", "--min-count", "2"), "go together"),
+        (("prune", "tok.json"), "give --keep, --min-count, or both"),
+        (("prune", "tok.json", "--min-count", "2"), "--min-count and --corpus is missing"),
         (("prune", "tok.json", "--keep", "absent.txt"), "absent.txt"),
         (("prune", "tok.json", "--keep", "text.txt"), "keep: found"),
         (("extend", "tok.json", "other.txt", "-n", "1", "--map", "map.csv"), "--map"),

@@ -208,13 +208,13 @@ def test_an_option_with_one_value_is_refused_when_repeated(cli: Run, verb: str) 
         twice = [flag, flag] if option.is_flag else [flag, "1", flag, "2"]
         code, out, err = cli(verb, *twice)
         assert (code, out) == (2, ""), flag
-        assert f"Option '{flag}' was given twice" in err
+        assert f"Option '{flag}' is given more than once" in err
 
 
 def test_opposite_switches_are_refused_together(cli: Run) -> None:
     code, _, err = cli("train", "x", "--split-digits", "--no-split-digits", "-o", "t.json")
     assert code == 2
-    assert "'--split-digits' was given twice" in err
+    assert "'--split-digits' is given more than once" in err
 
 
 @pytest.mark.parametrize("name", ["t.yaml", "t.gguf", "t.json.gz", "t.1"])
@@ -243,7 +243,7 @@ def test_a_directory_as_output_is_refused(
         folder.mkdir()
     code, _, err = cli(verb, "x", "-o", f"{folder}/")
     assert code == 2
-    assert f"'{folder}/' is a directory; give the name of a file, such as" in err
+    assert f"'{folder}/' is a directory; give a file name, such as" in err
     assert folder.exists() == exists
 
 
@@ -297,7 +297,10 @@ def test_convert_writes_a_tokenizer_json_to_a_pipe(cli: Run, ranks: str) -> None
 def test_convert_refuses_a_suffix_without_a_format(cli: Run, ranks: str, tmp_path: Path) -> None:
     code, _, err = cli("convert", ranks, str(tmp_path / "t.gguf"), "--pattern", "gpt2")
     assert code == 2
-    assert "'DST': 't.gguf' says no format; give a name that ends in one of .json" in err
+    assert (
+        "'DST': 't.gguf' has no suffix of a tokenizer format; give a name that ends in one of .json"
+        in err
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["ranks.tiktoken"]
 
 
@@ -427,7 +430,7 @@ def test_compare_gives_the_options_to_the_files_that_need_them(
     assert "t.json" in out
     code, _, err = cli("compare", str(other), "--corpus", corpus, *hints)
     assert code == 2
-    assert "TOKENIZER: found --pattern for files that need no such option" in err
+    assert "TOKENIZER: found --pattern for files that are self-contained" in err
 
 
 def test_a_wrong_encoding_is_answered_with_all(cli: Run, ranks: str) -> None:

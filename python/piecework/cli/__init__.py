@@ -1,19 +1,21 @@
-"""The command line: `piecework VERB ...`, one file for each verb."""
+"""The command line, `piecework VERB ...`; each verb has a file."""
 
 from __future__ import annotations
 
 
 def main() -> None:
-    """Run the command line and exit: 0 done, 2 bad usage or bad input, 130 interrupted, 143 terminated."""
+    """Run the command line and exit: 0 success, 2 invalid usage or input, 130 interrupted, 143 terminated."""
     import io
     import sys
 
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # a pipe may have been given less
+        sys.stdout.reconfigure(
+            encoding="utf-8"
+        )  # the locale may select another encoding for a pipe
     try:
-        from piecework.cli.signals import end_like_ctrl_c
+        from piecework.cli.signals import terminate_like_ctrl_c
 
-        end_like_ctrl_c()
+        terminate_like_ctrl_c()
         from piecework.cli.app import run
 
         code = run()

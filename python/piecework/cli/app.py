@@ -1,4 +1,4 @@
-"""From arguments to an exit code: every failure is one line on stderr, never a traceback."""
+"""Run a command and return an exit code; each failure prints one line on stderr, without a traceback."""
 
 from __future__ import annotations
 
@@ -31,35 +31,35 @@ Example:
   echo "Hello world" | piecework encode tokenizer.json --format tokens -
 """
 
-# Each command with the first sentence of its help. Its module is imported when it is run.
+# Command -> first sentence of its help. The module of a command is imported when it runs.
 VERBS = {
     "train": "Train a tokenizer on CORPUS.",
-    "count": "Count the words of CORPUS, to train from the counts later.",
+    "count": "Count the words of CORPUS, for later training.",
     "encode": "Encode each line of the FILEs with TOKENIZER.",
-    "decode": "Decode the ids in the FILEs to text, a line for each row.",
-    "inspect": "Print the pipeline of TOKENIZER, its sizes, and its tokens by kind.",
-    "explain": "Print each stage of encoding TEXT, or of learning from CORPUS.",
-    "compare": "Measure each TOKENIZER on a corpus and print the measures side by side.",
+    "decode": "Decode the ids in the FILEs to text, one line per row.",
+    "inspect": "Print the stages of TOKENIZER, its sizes, and its tokens by kind.",
+    "explain": "Print each stage of encoding TEXT, or each step of training on CORPUS.",
+    "compare": "Measure several TOKENIZERs on a corpus and print a table.",
     "bench": "Measure how fast TOKENIZER encodes and decodes a corpus.",
-    "extend": "Add entries learned from CORPUS to TOKENIZER; existing ids stay the same.",
-    "prune": "Keep only some tokens of TOKENIZER.",
-    "convert": "Convert the tokenizer SRC to the format that the suffix of DST names.",
-    "normalize": "Normalize each line of the FILEs with SentencePiece's normalization rules.",
-    "completion": "Print the completion script of SHELL.",
+    "extend": "Add entries learned from CORPUS to TOKENIZER, without changing existing ids.",
+    "prune": "Remove tokens from TOKENIZER, and renumber the others.",
+    "convert": "Convert the tokenizer SRC to the format of DST, given by its suffix.",
+    "normalize": "Normalize each line of the FILEs with normalization rules of SentencePiece.",
+    "completion": "Print a completion script for SHELL.",
 }
 
 
 class Commands(click.Group):
-    """The commands by name; the help of the group imports none of them."""
+    """The group of all commands; printing its help imports no command."""
 
     context_class = Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the help."""
+        """Return the names of the commands in the order of the help."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+        """Import and return a command, None for an unknown name."""
         if cmd_name not in VERBS:
             return None
         found = getattr(import_module(f"piecework.cli.{cmd_name}"), cmd_name)
@@ -69,7 +69,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Import the command that is named, or say which names are close."""
+        """Return the command of the first argument; raise with similar names if it is unknown."""
         name = args[0]
         if name not in VERBS and not name.startswith("-") and not ctx.resilient_parsing:
             from difflib import get_close_matches
@@ -80,7 +80,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands and options that begin so."""
+        """Return the commands and options that start with `incomplete`."""
         from click.shell_completion import CompletionItem
 
         verbs = [
@@ -91,14 +91,14 @@ class Commands(click.Group):
         return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the names and the first sentences."""
+        """Write the names of the commands with the first sentences of their help."""
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
 
 commands = Commands(
     "piecework",
-    help="Train subword tokenizers and use them.",
+    help="Train, use and study subword tokenizers.",
     epilog=_EXAMPLE,
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -109,7 +109,7 @@ click.version_option(pw.__version__, prog_name="piecework", message="%(prog)s %(
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run one command and return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     instruction = os.environ.get(COMPLETE)
     if arguments is None and instruction:
@@ -120,7 +120,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if not given:
             return _show_help()
         with warnings.catch_warnings():
-            _say_warnings_in_one_line()
+            _print_warnings_in_one_line()
             _invoke(given)
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
@@ -129,21 +129,21 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", _INTERRUPTED)
     except BrokenPipeError:
-        _let_stdout_go()
+        _discard_stdout()
         return _BROKEN_PIPE
     except click.ClickException as error:
         return _fail(_usage_message(error))
     except pw.PieceworkError as error:
         return _fail(str(error))
     except OSError as error:
-        # Files are named by the library; what is left is the output that is printed.
+        # Errors of the library name their file, so this one concerns stdout.
         name = error.filename or "<stdout>"
         return _fail(f"{name}: found {(error.strerror or str(error)).lower()}")
     return 0
 
 
 def _invoke(arguments: list[str]) -> None:
-    # `Group.main` would print usage errors in several lines and choose the exit codes itself.
+    # `Group.main` would print usage errors on several lines and choose other exit codes.
     with commands.make_context("piecework", arguments) as context:
         commands.invoke(context)
     if sys.stdout is not None:
@@ -151,7 +151,7 @@ def _invoke(arguments: list[str]) -> None:
 
 
 def _show_help() -> int:
-    """Print the help on stderr, as a command was expected."""
+    """Print the help on stderr, because the command is missing."""
     with commands.make_context("piecework", [], resilient_parsing=True) as context:
         click.echo(context.get_help(), err=True, color=context.color)
     return _BAD_USAGE
@@ -169,7 +169,7 @@ def _fail(message: str, code: int = _BAD_USAGE) -> int:
     return code
 
 
-def _say_warnings_in_one_line() -> None:
+def _print_warnings_in_one_line() -> None:
     def show(message: Warning | str, *_: object, **__: object) -> None:
         context = click.get_current_context(silent=True)
         flags = {} if context is None else flags_of(context.command.params)
@@ -180,8 +180,8 @@ def _say_warnings_in_one_line() -> None:
     warnings.showwarning = show  # undone by the surrounding catch_warnings
 
 
-def _let_stdout_go() -> None:
-    """Point stdout at nothing, so that what is still buffered cannot fail again at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+def _discard_stdout() -> None:
+    """Redirect stdout to the null device, so that flushing buffered data at exit cannot fail again."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)

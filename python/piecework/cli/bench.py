@@ -1,4 +1,4 @@
-"""`piecework bench`: how fast a tokenizer is on a corpus, here, and beside other libraries."""
+"""`piecework bench`: measure the speed of a tokenizer, and of other libraries."""
 
 from __future__ import annotations
 
@@ -37,19 +37,24 @@ Example:
     "--against",
     multiple=True,
     type=click.Choice(["tokenizers", "sentencepiece", "tiktoken"]),
-    help="Measure this library on the same file too, and compare ids; repeatable (extra: bench).",
+    help="Also measure this library with the same tokenizer file, and compare ids; repeatable. "
+    "Install piecework[bench] for it.",
 )
 @option(
-    "--repetitions", type=click.IntRange(min=1), default=3, show_default=True, help="Of everything."
+    "--repetitions",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Number of repetitions of each measurement.",
 )
 @option(
     "--megabytes",
     type=click.FloatRange(min=0, min_open=True),
     default=16,
     show_default=True,
-    help="How much of the corpus to use.",
+    help="Megabytes of the corpus to measure on.",
 )
-@option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @quiet_option
 def bench(
     tokenizer: str,
@@ -65,8 +70,8 @@ def bench(
 ) -> None:
     """Measure how fast TOKENIZER encodes and decodes a corpus.
 
-    Cold is the first quarter of the texts, for a tokenizer that has just been loaded; steady the half that
-    comes after it. Run it on a quiet machine, and give it ten megabytes or more.
+    The measurement "cold" encodes the first quarter of the texts with an empty word cache. "steady" encodes
+    the next half with the filled word cache. Use an idle machine and at least ten megabytes of text.
     """
     loaded = load_tokenizer(tokenizer, hints)
     with progress("measuring") as update:

@@ -1,4 +1,4 @@
-"""`piecework compare`: tokenizers side by side on one corpus, as tables, JSON, a page or pictures."""
+"""`piecework compare`: measure tokenizers on one corpus; print tables or JSON, write HTML or plots."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ Example:
     multiple=True,
     required=True,
     type=InputFile(),
-    help="Text to measure on; repeatable; - too.",
+    help="Text or JSON lines file, - for stdin; repeatable.",
 )
 @option(
     "--gold",
     section="Corpus",
     type=InputFile(),
-    help="Segmented words, as in SIGMORPHON 2022, to score boundaries by.",
+    help="File of words and their morphemes, in the format of SIGMORPHON 2022, to score boundaries.",
 )
 @option(
     "--words",
@@ -54,24 +54,24 @@ Example:
     type=PRESET,
     default="whitespace",
     show_default=True,
-    help="Preset whose words count as words.",
+    help="Preset that defines the words for fertility.",
 )
 @reading_options
 @tokenizer_options
-@option("--json", "as_json", section="Output", is_flag=True, help="Print the figures as JSON.")
+@option("--json", "as_json", section="Output", is_flag=True, help="Print the measures as JSON.")
 @option(
     "--html",
     "html_path",
     section="Output",
     type=OutputFile(),
-    help="Write a page that needs nothing else.",
+    help="Write a self-contained HTML report.",
 )
 @option(
     "--plot",
     "plot_directory",
     section="Output",
     metavar="DIR",
-    help="Write pictures (extra: plot).",
+    help="Write plots to this directory. Install piecework[plot] for it.",
 )
 @quiet_option
 def compare(
@@ -87,13 +87,16 @@ def compare(
     num_threads: int | None,
     hints: Hints,
 ) -> None:
-    """Measure each TOKENIZER on a corpus and print the measures side by side.
+    """Measure several TOKENIZERs on a corpus and print a table.
 
-    Tokens a word (fertility), compression, unknown tokens, use of the vocabulary, lengths and
-    frequencies of tokens; docs/explanation/analysis-measures.md defines them.
+    The measures are fertility (tokens per word), compression, unknown tokens, use of the vocabulary, and
+    lengths and frequencies of tokens. docs/explanation/analysis-measures.md
+    defines them.
     """
     if html_path == "-" and as_json:
-        raise pw.errors.ArgumentError("html", "- beside --json", "one of them on stdout")
+        raise pw.errors.ArgumentError(
+            "html", "- together with --json", "only one of them on stdout"
+        )
     if html_path:
         check_output(html_path)
     if plot_directory:
@@ -119,24 +122,26 @@ def compare(
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     elif html_path != "-":
-        _print(found)
+        _print_tables(found)
 
 
 def _names(paths: Sequence[str]) -> dict[str, str]:
-    """Return the paths by file name where that tells them apart, else by themselves."""
+    """Return name -> path; the names are the file names if these are distinct, else the paths."""
     for path in paths:
         if paths.count(path) > 1:
-            raise pw.errors.ArgumentError("TOKENIZER", f"{path} twice", "each tokenizer once")
+            raise pw.errors.ArgumentError(
+                "TOKENIZER", f"{path} more than once", "distinct tokenizers"
+            )
     files = [Path(path).name for path in paths]
     names = files if len(set(files)) == len(files) else paths
     return {
-        # File names may be no Unicode; what prints them needs it.
+        # File names may contain invalid Unicode, which cannot be printed.
         name.encode(errors="surrogateescape").decode(errors="replace"): path
         for name, path in zip(names, paths, strict=True)
     }
 
 
-def _print(found: pw.analysis.Comparison) -> None:
+def _print_tables(found: pw.analysis.Comparison) -> None:
     click.echo(headline(found))
     for table in tables(found):
         show_table(table)

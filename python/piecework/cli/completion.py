@@ -1,4 +1,4 @@
-"""`piecework completion`: the script by which a shell completes commands, options and files."""
+"""`piecework completion`: print a shell script that completes commands, options and files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Example:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the completion script of SHELL: bash (4.4 or later), zsh or fish."""
+    """Print a completion script for SHELL: bash (4.4 or later), zsh or fish."""
     kind = get_completion_class(shell)
     assert kind is not None  # click has these three
     script = kind(ctx.find_root().command, {}, "piecework", COMPLETE).source()
@@ -28,5 +28,5 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 def complete(commands: click.Command, instruction: str) -> int:
-    """Answer a shell that completes; return the exit code."""
+    """Handle a completion request of a shell; return the exit code."""
     return shell_complete(commands, {}, "piecework", COMPLETE, instruction)

@@ -1,4 +1,4 @@
-"""`piecework convert`: one tokenizer file into another format, and proof that it is the same tokenizer."""
+"""`piecework convert`: convert a tokenizer file to another format, and verify the result."""
 
 from __future__ import annotations
 
@@ -32,8 +32,17 @@ _DIFFERS = 1
 @click.argument("source", metavar="SRC", type=InputFile())
 @click.argument("target", metavar="DST", type=TokenizerOutput(directories=True))
 @tokenizer_options
-@option("--verify", "corpus", metavar="CORPUS", help="Encode this text with both, line by line.")
-@option("--force", is_flag=True, help="Write what DST can hold, and say what is lost.")
+@option(
+    "--verify",
+    "corpus",
+    metavar="CORPUS",
+    help="Encode each line of this file with both tokenizers, and compare the ids.",
+)
+@option(
+    "--force",
+    is_flag=True,
+    help="Write DST even if its format loses information, and print what is lost.",
+)
 @quiet_option
 def convert(
     source: str,
@@ -42,22 +51,25 @@ def convert(
     corpus: str | None,
     force: bool,
 ) -> None:
-    """Convert the tokenizer SRC to the format that the suffix of DST names.
+    """Convert the tokenizer SRC to the format of DST, given by its suffix.
 
-    .txt is a vocab.txt, .tiktoken ranks, .model SentencePiece's, a directory (or a name that ends in /)
-    vocab.json with merges.txt, .json or - (stdout) a tokenizer.json, .piecework a file that keeps everything,
-    for this library alone. What DST would lose is refused. Exit code 1: --verify found a difference.
+    .json is a tokenizer.json, .model a SentencePiece model, .txt a vocab.txt, .tiktoken ranks, and .piecework
+    a complete tokenizer that only piecework reads. A directory, or a name that ends in /, gets vocab.json
+    and merges.txt. - writes a tokenizer.json to stdout.
+
+    The command stops if the format of DST would lose information. The exit code is 1 if --verify finds a
+    difference.
     """
     original = load_tokenizer(source, hints)
     name = "tokenizer.json" if target == "-" else target
     loaded = _with_stages_for(original, name, force=force)
-    written = _written_and_read_again(loaded, name)
+    written = _round_trip(loaded, name)
     lost = _lost(loaded, written)
     if lost and not force:
         raise pw.errors.ArgumentError(
             target,
-            f"a format that loses {', '.join(lost)}",
-            "another, such as tokenizer.json; or --force",
+            f"a format that cannot store {', '.join(lost)}",
+            "another format, such as tokenizer.json, or --force",
         )
     if lost:
         click.echo(f"piecework: lost: {', '.join(lost)}", err=True)
@@ -73,7 +85,7 @@ def convert(
 
 
 def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw.Tokenizer:
-    """Return the tokenizer made of the stages that readers of the target know."""
+    """Return the tokenizer with stages that the target format supports."""
     is_native = isinstance(tokenizer.spec.model, pw.spec.SentencePiece)
     if target.endswith(".model"):
         if is_native:
@@ -93,8 +105,8 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
         )
 
 
-def _written_and_read_again(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
-    """Save as `target` would be, elsewhere, and load that with what the format does not hold."""
+def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
+    """Save to a temporary file in the format of `target`, and load it with what the format lacks."""
     with tempfile.TemporaryDirectory() as folder:
         if target.endswith("/") or Path(target).is_dir():
             tokenizer.save(folder)
@@ -107,13 +119,17 @@ def _written_and_read_again(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenize
         pattern = _pattern(tokenizer)
         if pattern is None:
             found = type(tokenizer.spec.pre_tokenizer).__name__
-            raise pw.errors.ArgumentError("pre_tokenizer", found, "patterns, then bytes, for ranks")
+            raise pw.errors.ArgumentError(
+                "pre_tokenizer",
+                found,
+                "split patterns followed by ByteLevel, which a .tiktoken file needs",
+            )
         ids = {token.content: token.id for token in tokenizer.added_tokens if token.special}
         return pw.Tokenizer.load(path, pattern=pattern, special_tokens=ids)
 
 
 def _pattern(tokenizer: pw.Tokenizer) -> str | tuple[str, ...] | None:
-    """Return what `pattern=` must be to give the same pre-tokenizer; None if nothing does."""
+    """Return the `pattern` argument for the same pre-tokenizer, None if there is none."""
     stages = _stages(tokenizer)
     if stages == (pw.spec.ByteLevel(add_prefix_space=False),):
         return "gpt2"
@@ -132,7 +148,7 @@ def _stages(tokenizer: pw.Tokenizer) -> tuple[Any, ...]:
 
 
 def _of_stages(pre_tokenizer: Any) -> tuple[Any, ...]:
-    """Return the members of a sequence, without the setting that says nothing there."""
+    """Return the members of a sequence; `trim_offsets` has no effect there and is normalized."""
     members = getattr(pre_tokenizer, "pretokenizers", (pre_tokenizer,))
     is_byte_level = [isinstance(member, pw.spec.ByteLevel) for member in members]
     return tuple(
@@ -142,13 +158,13 @@ def _of_stages(pre_tokenizer: Any) -> tuple[Any, ...]:
 
 
 def _lost(before: pw.Tokenizer, after: pw.Tokenizer) -> list[str]:
-    """Name what the two would do differently."""
+    """Return the names of the stages in which two tokenizers differ."""
     old, new = before.spec, after.spec
     same_model = type(old.model) is type(new.model) and (
         _settings(old.model) == _settings(new.model) or isinstance(old.model, pw.spec.BPE)
     )
 
-    def framing(tokenizer: pw.Tokenizer) -> list[list[int]]:
+    def inserted(tokenizer: pw.Tokenizer) -> list[list[int]]:
         bare = tokenizer.with_truncation(None).with_padding(None)
         return [bare.encode("").ids, bare.encode("", "").ids]
 
@@ -159,7 +175,7 @@ def _lost(before: pw.Tokenizer, after: pw.Tokenizer) -> list[str]:
         "model settings": same_model,
         "the normalizer": (old.normalizer or None) == (new.normalizer or None),
         "the pre-tokenizer": _stages(before) == _stages(after),
-        "the post-processor": framing(before) == framing(after),
+        "the post-processor": inserted(before) == inserted(after),
         "added tokens": added(before) == added(after),
         "truncation": old.truncation == new.truncation,
         "padding": old.padding == new.padding,
@@ -168,12 +184,12 @@ def _lost(before: pw.Tokenizer, after: pw.Tokenizer) -> list[str]:
 
 
 def _settings(model: pw.spec.Model) -> pw.spec.Model:
-    """Leave out what a file says of its training."""
+    """Return a model without the training settings of a `.model` file."""
     return replace(model, rest=b"") if isinstance(model, pw.spec.SentencePiece) else model
 
 
 def _verify(before: pw.Tokenizer, after: pw.Tokenizer, corpus: str) -> None:
-    """Encode every line with both; leave with exit code 1 at the first that differs."""
+    """Encode each line with both tokenizers; exit with code 1 at the first difference."""
     lines = tokens = 0
     for texts in pw.export.read_lines(corpus):
         old = before.encode_batch(texts, parse_special=True).to_lists()

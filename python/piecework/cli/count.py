@@ -1,4 +1,4 @@
-"""`piecework count`: corpora in, word counts out, to learn from once or often."""
+"""`piecework count`: count the words of a corpus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 import piecework as pw
 from piecework.cli.notes import note
-from piecework.cli.options import COUNTS_SUFFIXES, corpus_options, counts_by
+from piecework.cli.options import COUNTS_SUFFIXES, corpus_options, count_or_load
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.io.atomic_files import whole_stream
@@ -31,9 +31,9 @@ Example:
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Number of the first file; only --ties first-seen needs distinct numbers in all shards.",
+    help="Number of the first file. For --ties first-seen, the files of all shards need distinct numbers.",
 )
-@output_option("*.parquet, *.tsv, or - for TSV.", required=True)
+@output_option("File to write: .parquet or .tsv; - writes TSV to stdout.", required=True)
 @quiet_option
 def count(
     corpus: tuple[str, ...],
@@ -44,18 +44,18 @@ def count(
     first_source: int,
     path: str,
 ) -> None:
-    """Count the words of CORPUS, to train from the counts later.
+    """Count the words of CORPUS, for later training.
 
-    CORPUS: text or .jsonl files, both also as .gz or .zst, directories of them, - for stdin. Counts
-    files (.parquet, .tsv) are merged into one.
+    CORPUS: text files, JSON lines (.jsonl), either with .gz or .zst, directories of these, or - for stdin.
+    Counts files (.parquet, .tsv) are merged.
     """
     plan = pw.train.Plan.of(None, None, preset or "bert-uncased", {})
     if path != "-" and Path(path).suffix.lower() not in COUNTS_SUFFIXES:
         raise pw.errors.ArgumentError(
-            "output", repr(path), "a name ending in .parquet or .tsv, or -"
+            "output", repr(path), "a file name that ends in .parquet or .tsv, or - for stdout"
         )
     check_output(path)
-    counts = counts_by(
+    counts = count_or_load(
         corpus, plan.pipeline, field, errors, num_threads, plan.sentences, first_source
     )
     if path == "-":

@@ -1,4 +1,4 @@
-"""`piecework decode`: rows of ids in, in any format that `encode` writes, lines of text out."""
+"""`piecework decode`: decode rows of ids, in any format that `encode` writes, to lines of text."""
 
 from __future__ import annotations
 
@@ -30,12 +30,10 @@ Example:
     "--keep-special-tokens",
     section="Output",
     is_flag=True,
-    help="Write [CLS], [SEP] and the like too.",
+    help="Also print special tokens such as [CLS] and [SEP].",
 )
-@option(
-    "--no-clean-up", section="Output", is_flag=True, help="Leave the spaces before punctuation."
-)
-@output_option("Output file  [default: stdout]", default="-")
+@option("--no-clean-up", section="Output", is_flag=True, help="Keep spaces before punctuation.")
+@output_option("File to write.  [default: stdout]", default="-")
 @quiet_option
 def decode(
     tokenizer: str,
@@ -45,10 +43,11 @@ def decode(
     path: str,
     hints: Hints,
 ) -> None:
-    """Decode the ids in the FILEs to text, a line for each row.
+    """Decode the ids in the FILEs to text, one line per row.
 
-    FILEs (stdin without any, or for -): what `piecework encode` writes, recognized by content. Lines of
-    ids or of JSON objects, .npy with .row_offsets.npy beside it, Arrow, Parquet, or .bin with .idx.
+    FILEs have a format that `piecework encode` writes; the command detects it from the content. These are
+    lines of ids, JSON lines, .npy with its .row_offsets.npy, Arrow, Parquet, and .bin with its .idx.
+    Without FILEs, or for -, the command reads stdin.
     """
     loaded = load_tokenizer(tokenizer, hints)
     size = 1 + max(loaded.get_vocab().values(), default=-1)

@@ -1,4 +1,4 @@
-"""`piecework encode`: files of text in, files of tokens or ids out, in constant memory."""
+"""`piecework encode`: encode files of text to tokens or ids, in constant memory."""
 
 from __future__ import annotations
 
@@ -38,35 +38,36 @@ Example:
     type=click.Choice(list(pw.export.FORMATS)),
     default="ids",
     show_default=True,
-    help="jsonl gives ids, tokens and character offsets; npy and megatron make two files.",
+    help="Output format. jsonl has ids, tokens and character offsets; npy and megatron write two files.",
 )
 @option(
     "--parallel",
     section="Corpus",
     is_flag=True,
-    help="The FILEs are translations of each other: a line that is empty in one is dropped from all.",
+    help="The FILEs are translations of each other; a line that is empty in one is dropped from all.",
 )
 @option(
     "--keep-empty",
     section="Output",
     is_flag=True,
-    help="Keep lines that are empty or blank; jsonl always does.",
+    help="Keep empty and blank lines; jsonl always keeps them.",
 )
-@option("--append-eod", section="Output", metavar="TOKEN", help="End each row with this token.")
+@option("--append-eod", section="Output", metavar="TOKEN", help="Append this token to each row.")
 @option(
     "--no-special-tokens",
     section="Output",
     is_flag=True,
-    help="Leave out [CLS], [SEP] and the like.",
+    help="Do not add special tokens such as [CLS] and [SEP].",
 )
 @option(
     "--parse-special/--no-parse-special",
     section="Output",
     default=None,
-    help="Take special tokens written in the text as such, or as text.  [default: as the tokenizer does]",
+    help="Recognize special tokens written in the text, or treat them as plain text.  "
+    "[default: set by the tokenizer]",
 )
 @output_option(
-    "Output of all FILEs, or one for each FILE.  [default: stdout]",
+    "File to write; give one for all FILEs, or one for each FILE.  [default: stdout]",
     name="outputs",
     multiple=True,
     default=["-"],
@@ -82,9 +83,9 @@ def encode(
 ) -> None:
     """Encode each line of the FILEs with TOKENIZER.
 
-    FILEs (stdin without any, or for -) are plain text or JSON lines (.jsonl), also with gzip or
-    Zstandard. One output takes all of them, one after the other; as many outputs as FILEs take one each.
-    Empty lines are dropped unless --keep-empty.
+    FILEs are plain text or JSON lines (.jsonl), either with gzip or Zstandard compression. Without FILEs,
+    or for -, the command reads stdin. One output receives the lines of all FILEs; several outputs receive
+    one FILE each. Empty lines are dropped, except with --keep-empty.
     """
     loaded = load_tokenizer(tokenizer, hints)
     with progress("encoding") as update:
@@ -100,13 +101,13 @@ def encode(
 
 
 def _report(done: pw.EncodedFiles, outputs: Sequence[str]) -> None:
-    """Say what was saved; of what went to stdout, only what did not go there whole."""
+    """Print a summary; for output on stdout, only if lines were dropped or bytes replaced."""
     to_files = "-" not in outputs
     if not to_files and not done.empty_lines_dropped and not done.replacements:
         return
     parts = [f"{done.lines_read:,} lines read", f"{done.lines_written:,} written"]
     if done.empty_lines_dropped:
-        parts.append(f"{done.empty_lines_dropped:,} dropped because empty")
+        parts.append(f"{done.empty_lines_dropped:,} dropped as empty")
     if done.replacements:
         parts.append(f"{done.replacements:,} invalid UTF-8 sequences replaced")
     if to_files:

@@ -1,4 +1,4 @@
-"""`piecework explain`: every stage of one text in order, or every step of a small training."""
+"""`piecework explain`: print each stage of encoding a text, or each step of a small training run."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from piecework.cli.explain_text import explain_text
 from piecework.cli.explain_training import explain_training
 from piecework.cli.options import (
     corpus_options,
-    counts_by,
+    count_or_load,
     given_options,
-    kind_of_model,
+    requested_model,
     training_options,
 )
 from piecework.cli.parameters import InputFile, command, option
@@ -32,12 +32,12 @@ Example:
 @click.argument(
     "arguments", nargs=-1, required=True, metavar="(TOKENIZER TEXT | CORPUS...)", type=InputFile()
 )
-@option("--training", is_flag=True, help="Train on CORPUS and print the learner's steps.")
+@option("--training", is_flag=True, help="Train on CORPUS and print the steps of the trainer.")
 @option(
     "--steps",
     default=20,
     show_default=True,
-    help="Merges of each word; lines of each list of --training.",
+    help="Maximum number of merges of each word, or of lines of each list with --training.",
 )
 @partial(tokenizer_options, shared=("special_tokens",))
 @corpus_options
@@ -55,21 +55,21 @@ def explain(
     hints: Hints,
     **settings: Any,
 ) -> None:
-    """Print each stage of encoding TEXT, or of learning from CORPUS.
+    """Print each stage of encoding TEXT, or each step of training on CORPUS.
 
-    TEXT is encoded with TOKENIZER; with --training a tokenizer is learned from CORPUS. Use --training on
-    small corpora; the other options are those of `piecework train`.
+    TOKENIZER encodes TEXT. With --training, the arguments are a small CORPUS, and the options are those of
+    `piecework train`.
     """
     if training:
         given = given_options(settings)
-        plan = pw.train.Plan.of(None, kind_of_model(model, given), preset, given)
-        counts = counts_by(arguments, plan.pipeline, field, errors, num_threads, plan.sentences)
+        plan = pw.train.Plan.of(None, requested_model(model, given), preset, given)
+        counts = count_or_load(arguments, plan.pipeline, field, errors, num_threads, plan.sentences)
         explain_training(counts, plan.trainer, steps)
         return
     if len(arguments) != 2:
-        found = f"{len(arguments)} arguments"
+        found = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
         raise pw.errors.ArgumentError(
-            "arguments", found, "TOKENIZER and one TEXT in quotes, or --training"
+            "arguments", found, "TOKENIZER and TEXT (in quotes), or --training with CORPUS"
         )
     loaded = load_tokenizer(arguments[0], hints).with_special_in_text("parse")
     text = arguments[1].encode(errors="surrogateescape").decode(errors="replace")

@@ -1,4 +1,4 @@
-"""What `piecework explain TOKENIZER TEXT` prints: each stage, each merge, and tokens in colours."""
+"""Print the stages of encoding a text, the merges of each word, and the tokens in colors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import piecework as pw
 from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
 from piecework.cli.terminal_text import escape_controls
 
-_SIGNS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
+_WHITESPACE_SYMBOLS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 _STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")
 
 
@@ -20,23 +20,25 @@ def explain_text(tokenizer: pw.Tokenizer, text: str, steps: int) -> None:
     """Print the stages of a text, at most `steps` merges of each word."""
     found = pw.analysis.explain(tokenizer, text)
     model = tokenizer.spec.model
-    _say("text", [repr(text)])
-    _say("special tokens", [f"{text[a:b]}  {a}:{b}" for a, b in found.added_tokens])
-    _say("normalized", [repr(found.normalized)])
-    _say("words", [f"{word.word}  {word.span[0]}:{word.span[1]}" for word in found.words])
+    _print_list("text", [repr(text)])
+    _print_list("special tokens", [f"{text[a:b]}  {a}:{b}" for a, b in found.added_tokens])
+    _print_list("normalized", [repr(found.normalized)])
+    _print_list("words", [f"{word.word}  {word.span[0]}:{word.span[1]}" for word in found.words])
     if isinstance(model, pw.spec.BPE):
-        by_bytes = is_byte_level(tokenizer.spec)
-        shown = _shown_bytes if by_bytes else _visible
-        _say("merges", [line for word in found.words for line in _merges(word, steps, shown)])
+        byte_level = is_byte_level(tokenizer.spec)
+        shown = _show_byte_level if byte_level else _show_whitespace
+        _print_list(
+            "merges", [line for word in found.words for line in _merges(word, steps, shown)]
+        )
     if isinstance(model, pw.spec.Unigram):
-        _say("scores", list(_scores(found.tokens)))
-    _say("pieces", list(_pieces(found)))
-    _say("ids", [f"{token.id:>8}  {token.token}" for token in found.tokens])
+        _print_list("scores", list(_scores(found.tokens)))
+    _print_list("pieces", list(_pieces(found)))
+    _print_list("ids", [f"{token.id:>8}  {token.token}" for token in found.tokens])
     click.echo("tokens")
-    _paint([_visible(token.text) for token in found.tokens])
+    _print_tokens([_show_whitespace(token.text) for token in found.tokens])
 
 
-def _say(title: str, lines: Sequence[str]) -> None:
+def _print_list(title: str, lines: Sequence[str]) -> None:
     click.echo(title)
     for line in lines or ["none"]:
         click.echo(f"  {line}")
@@ -45,16 +47,16 @@ def _say(title: str, lines: Sequence[str]) -> None:
 def _merges(
     word: pw.analysis.ExplainedWord, limit: int, shown: Callable[[str], str]
 ) -> Iterator[str]:
-    """Give the symbols a word begins as, then a line a merge with the symbols it leaves."""
+    """Yield the initial symbols of a word, then a line for each merge with the symbols after it."""
     symbols: Sequence[str] = word.symbols
     if word.merges is None:
-        yield f"a word of {len(symbols):,} symbols, too long to be shown in steps"
+        yield f"(no merges shown for a word of {len(symbols):,} symbols)"
         return
     yield " ".join(map(shown, symbols)) or word.word
     for step in word.merges[:limit]:
         symbols = step.applied_to(symbols)
-        join = f"{shown(step.left)} {shown(step.right)} -> {shown(step.joined)}"
-        yield f"{step.rank:>8}  {join}    {' '.join(map(shown, symbols))}"
+        merge = f"{shown(step.left)} {shown(step.right)} -> {shown(step.joined)}"
+        yield f"{step.rank:>8}  {merge}    {' '.join(map(shown, symbols))}"
     if len(word.merges) > limit:
         yield f"          ... and {len(word.merges) - limit:,} more"
 
@@ -63,13 +65,13 @@ def _scores(tokens: Sequence[pw.analysis.ExplainedToken]) -> Iterator[str]:
     for token in tokens:
         if token.word is not None:
             score = "not scored" if token.score is None else f"{token.score:.4f}"
-            yield f"{_visible(token.token)}  {score}"
+            yield f"{_show_whitespace(token.token)}  {score}"
     total = sum(token.score for token in tokens if token.score is not None)
-    yield f"together  {total:.4f}"
+    yield f"total  {total:.4f}"
 
 
 def _pieces(found: pw.analysis.Explanation) -> Iterator[str]:
-    """Give one line a word: what stands in the text, and the pieces it became."""
+    """Yield a line for each word: its text and its tokens."""
     by_word: dict[int, list[pw.analysis.ExplainedToken]] = {}
     for token in found.tokens:
         if token.word is not None:
@@ -79,8 +81,8 @@ def _pieces(found: pw.analysis.Explanation) -> Iterator[str]:
         yield f"{text} -> {' '.join(piece.token for piece in pieces)}"
 
 
-def _paint(tokens: Sequence[str]) -> None:
-    """Print tokens on alternating backgrounds, with bars between where there are no colours."""
+def _print_tokens(tokens: Sequence[str]) -> None:
+    """Print tokens on alternating background colors, or separated by bars without a color terminal."""
     if sys.stdout is not None and sys.stdout.isatty():
         from rich.console import Console
         from rich.text import Text
@@ -94,10 +96,10 @@ def _paint(tokens: Sequence[str]) -> None:
     click.echo(f"  {'|'.join(tokens)}")
 
 
-def _shown_bytes(token: str) -> str:
-    return _visible(text_of_bytes(token))
+def _show_byte_level(token: str) -> str:
+    return _show_whitespace(text_of_bytes(token))
 
 
-def _visible(text: str) -> str:
-    """Show white space by signs, and what a terminal would obey by its code."""
-    return "".join(_SIGNS.get(c) or escape_controls(c) for c in text)
+def _show_whitespace(text: str) -> str:
+    """Replace whitespace by symbols, and escape control characters."""
+    return "".join(_WHITESPACE_SYMBOLS.get(c) or escape_controls(c) for c in text)

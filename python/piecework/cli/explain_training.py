@@ -1,7 +1,6 @@
-"""What `piecework explain --training` prints: counts, alphabet, splits, pair scores, joins.
+"""Print the steps of training: counts, alphabet, splits, pair scores and merges.
 
-The first pair scores and counts come from the reference, which says what they are; the joins and
-merges come from the learner itself.
+The reference implementation computes the first pair scores and counts. The trainer reports the merges.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ from piecework.reference import wordpiece_training as reference
 
 
 def explain_training(counts: pw.Counts, trainer: pw.train.Trainer, steps: int) -> None:
-    """Print the steps of learning from counts, at most `steps` lines of each kind."""
-    _say("word counts", [f"{word}  {count}" for word, count in counts], steps)
+    """Print the steps of training on counts, at most `steps` lines of each list."""
+    _print_list("word counts", [f"{word}  {count}" for word, count in counts], steps)
     if isinstance(trainer, pw.ByteBPETrainer):
         trainer = trainer.by_characters()
     if isinstance(trainer, (pw.WordPieceTrainer, pw.BPETrainer)):
         learned = trainer.learn_vocabulary(counts)
         if isinstance(trainer, pw.BPETrainer):
-            _explain_bpe_start(list(counts), trainer, steps)
-            _say("merges", _merge_lines(learned), steps)
+            _print_bpe_start(list(counts), trainer, steps)
+            _print_list("merges", _merge_lines(learned), steps)
         else:
-            _explain_start(list(counts), trainer, steps)
-            _say("joins", _join_lines(learned), steps)
+            _print_wordpiece_start(list(counts), trainer, steps)
+            _print_list("merges", _scored_merge_lines(learned), steps)
         if learned.stopped_early:
             click.echo(f"stopped early: {learned.stopped_early}")
         entries: Sequence[str] = learned.entries
@@ -44,33 +43,33 @@ def explain_training(counts: pw.Counts, trainer: pw.train.Trainer, steps: int) -
 
 
 def _explain_unigram(counts: pw.Counts, trainer: pw.UnigramTrainer, steps: int) -> list[str]:
-    """Print the estimates and the best pieces; return all entries."""
+    """Print the EM estimates and the pieces by score; return all entries."""
     learned = trainer.learn_pieces(counts)
-    _say("estimates", _estimate_lines(learned), steps)
+    _print_list("estimates", _estimate_lines(learned), steps)
     reserved = {*trainer.special_tokens, *trainer.user_defined_symbols}
     scored = [
         f"{piece}  {_score(score)}" for piece, score in learned.pieces if piece not in reserved
     ]
-    _say("scores", scored, steps)
+    _print_list("scores", scored, steps)
     return [piece for piece, _ in learned.pieces]
 
 
 def _explain_sentencepiece(
     counts: pw.Counts, trainer: pw.SentencePieceTrainer, steps: int
 ) -> list[str]:
-    """Print the estimates of Unigram and the best pieces; return all pieces in the order of ids."""
+    """Print the EM estimates (Unigram) and the pieces by score; return all pieces in order of ids."""
     learned = trainer.learn_pieces(counts)
     if learned.steps:
-        _say("estimates", _estimate_lines(learned), steps)
+        _print_list("estimates", _estimate_lines(learned), steps)
     scored = [f"{piece}  {_score(score)}" for piece, score in learned.pieces]
-    _say("scores", scored, steps)
+    _print_list("scores", scored, steps)
     return [piece.text for piece in trainer.learn(counts).pieces]
 
 
-def _explain_start(
+def _print_wordpiece_start(
     words: list[tuple[str, int]], trainer: pw.train.WordPieceTrainer, steps: int
 ) -> None:
-    """Print the state before the first join."""
+    """Print the state before the first WordPiece merge."""
     known = {field.name for field in fields(reference.Settings)}
     given = {name: value for name, value in asdict(trainer).items() if name in known}
     settings = reference.Settings(**given)
@@ -78,17 +77,17 @@ def _explain_start(
     click.echo(f"alphabet ({len(alphabet):,})")
     click.echo("  " + " ".join(alphabet))
     splits = reference.initial_splits(words, settings)
-    _say("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
+    _print_list("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
     if trainer.score != "top-down":
-        joins = reference.candidate_joins(splits, settings)
+        merges = reference.candidate_joins(splits, settings)
         title = f"pair scores ({trainer.score})"
-        _say(
-            title, [f"{j.left} {j.right}  {_score(j.score)}  {j.pair_count}" for j in joins], steps
+        _print_list(
+            title, [f"{m.left} {m.right}  {_score(m.score)}  {m.pair_count}" for m in merges], steps
         )
 
 
-def _explain_bpe_start(words: list[tuple[str, int]], trainer: pw.BPETrainer, steps: int) -> None:
-    """Print the state before the first merge."""
+def _print_bpe_start(words: list[tuple[str, int]], trainer: pw.BPETrainer, steps: int) -> None:
+    """Print the state before the first BPE merge."""
     known = {field.name for field in fields(bpe.Settings)}
     given = {name: value for name, value in asdict(trainer).items() if name in known}
     settings = bpe.Settings(**given)
@@ -96,9 +95,11 @@ def _explain_bpe_start(words: list[tuple[str, int]], trainer: pw.BPETrainer, ste
     click.echo(f"alphabet ({len(alphabet):,})")
     click.echo("  " + " ".join(sorted(alphabet)))
     splits = [(bpe.split(word, alphabet, settings), count) for word, count in words]
-    _say("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
+    _print_list("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
     pairs = bpe.count_pairs(splits, settings).most_common()
-    _say("pair counts", [f"{left} {right}  {count}" for (left, right), count in pairs], steps)
+    _print_list(
+        "pair counts", [f"{left} {right}  {count}" for (left, right), count in pairs], steps
+    )
 
 
 def _estimate_lines(learned: pw.train.LearnedPieces) -> list[str]:
@@ -112,7 +113,7 @@ def _merge_lines(learned: pw.train.LearnedVocabulary) -> list[str]:
     return [f"{m.left} {m.right} -> {m.token}  {m.pair_count}" for m in learned.merges]
 
 
-def _join_lines(learned: pw.train.LearnedVocabulary) -> list[str]:
+def _scored_merge_lines(learned: pw.train.LearnedVocabulary) -> list[str]:
     return [
         f"{m.left} {m.right} -> {m.token}  {_score(m.score)}  {m.pair_count}"
         for m in learned.merges
@@ -123,7 +124,7 @@ def _score(score: Fraction | float) -> str:
     return f"{float(score):.6g}"
 
 
-def _say(title: str, lines: list[str], limit: int) -> None:
+def _print_list(title: str, lines: list[str], limit: int) -> None:
     click.echo(f"{title} ({len(lines):,})")
     for line in lines[:limit]:
         click.echo(f"  {line}")

@@ -1,4 +1,4 @@
-"""`piecework extend`: a tokenizer and new text in, a tokenizer with more entries out."""
+"""`piecework extend`: add entries learned from a corpus to a tokenizer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 import click
 
 import piecework as pw
-from piecework.cli.options import counts_by, reading_options
+from piecework.cli.options import count_or_load, reading_options
 from piecework.cli.parameters import (
     InputFile,
     TokenizerOutput,
@@ -40,13 +40,13 @@ Example:
     section="Vocabulary",
     type=click.IntRange(min=0),
     required=True,
-    help="Entries to add.",
+    help="Number of entries to add.",
 )
 @option(
     "--score",
     section="Vocabulary",
     type=click.Choice(["likelihood", "frequency", "pmi"]),
-    help="How WordPiece chooses pairs.  [default: likelihood; BPE: frequency]",
+    help="Score that selects the next pair.  [default: likelihood; BPE: frequency]",
 )
 @option(
     "--min-frequency",
@@ -54,15 +54,22 @@ Example:
     type=click.IntRange(min=0),
     default=2,
     show_default=True,
-    help="Leave out rarer pairs.",
+    help="Do not merge pairs that occur less often.",
 )
 @option(
-    "--max-token-length", section="Vocabulary", type=click.IntRange(min=1), help="In characters."
+    "--max-token-length",
+    section="Vocabulary",
+    type=click.IntRange(min=1),
+    help="Longest token to learn, in characters.",
 )
 @reading_options
 @tokenizer_options
 @map_option
-@output_option("tokenizer.json, *.txt or -.", type=TokenizerOutput(), required=True)
+@output_option(
+    "File to write: .json, .txt or another format by suffix; - writes a tokenizer.json to stdout.",
+    type=TokenizerOutput(),
+    required=True,
+)
 @quiet_option
 def extend(
     tokenizer: str,
@@ -78,14 +85,15 @@ def extend(
     map_path: str | None,
     path: str,
 ) -> None:
-    """Add entries learned from CORPUS to TOKENIZER; existing ids stay the same.
+    """Add entries learned from CORPUS to TOKENIZER, without changing existing ids.
 
-    CORPUS: what `piecework train` takes; counts must have been made with the tokenizer's pipeline.
+    CORPUS: the same kinds of files as for `piecework train`. Counts files must come from the normalizer and
+    pre-tokenizer of TOKENIZER.
     """
     loaded = load_tokenizer(tokenizer, hints)
     check_outputs(path, map_path)
     pipeline = pw.train.pipeline_of(loaded.spec)
-    counts = counts_by(corpus, pipeline, field, errors, num_threads)
+    counts = count_or_load(corpus, pipeline, field, errors, num_threads)
     larger, id_map = loaded.extend(
         counts,
         n,

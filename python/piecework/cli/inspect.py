@@ -37,13 +37,14 @@ _STAGES = (
 @command(epilog=_EXAMPLE)
 @tokenizer_argument()
 @tokenizer_options
-@option("--show", default=10, show_default=True, help="Examples of each kind of token.")
-@option("--json", "as_json", is_flag=True, help="Print the kinds of tokens, whole, as JSON.")
+@option("--show", default=10, show_default=True, help="Number of examples of each kind of token.")
+@option("--json", "as_json", is_flag=True, help="Print all tokens of each kind as JSON.")
 def inspect(tokenizer: str, show: int, as_json: bool, hints: Hints) -> None:
-    """Print the pipeline of TOKENIZER, its sizes, and its tokens by kind.
+    """Print the stages of TOKENIZER, its sizes, and its tokens by kind.
 
-    Byte tokens stand for one byte each. Invalid UTF-8: no text alone. Numeric: nothing but decimal
-    digits. Unreachable: no text was found that gives the token. Duplicates stand for the same text.
+    Byte tokens represent a single byte. Tokens listed under "invalid UTF-8" are not valid text on their
+    own. Numeric tokens consist of decimal digits. No tested text produces an unreachable token. Duplicates
+    represent the same text.
     """
     loaded = load_tokenizer(tokenizer, hints)
     found = pw.analysis.inspect(loaded)
@@ -52,35 +53,40 @@ def inspect(tokenizer: str, show: int, as_json: bool, hints: Hints) -> None:
         return
     spec = loaded.spec
     for stage in _STAGES:
-        _say(stage.replace("_", "-"), str(getattr(spec, stage) or "none"))
-    _say("family", found.family)
-    _say("vocabulary", f"{found.vocab_size:,} tokens, {found.inside_words:,} of them inside words")
-    _say("special tokens", _with_ids(loaded, found.special))
-    _say("added tokens", _with_ids(loaded, found.added))
-    _say("byte tokens", _some(found.byte_tokens, show))
-    _say("invalid UTF-8", _some(found.invalid_utf8, show))
-    _say("numeric tokens", _some(found.numeric, show))
-    _say("unreachable", _some(found.unreachable, show))
-    _say("duplicates", _some([" = ".join(tokens) for tokens in found.duplicates], show))
-    _say("memory", _sizes(loaded.memory()))
+        _print_field(stage.replace("_", "-"), str(getattr(spec, stage) or "none"))
+    _print_field("family", found.family)
+    _print_field(
+        "vocabulary",
+        f"{found.vocab_size:,} tokens, {found.inside_words:,} with a continuation prefix",
+    )
+    _print_field("special tokens", _with_ids(loaded, found.special))
+    _print_field("added tokens", _with_ids(loaded, found.added))
+    _print_field("byte tokens", _count_and_examples(found.byte_tokens, show))
+    _print_field("invalid UTF-8", _count_and_examples(found.invalid_utf8, show))
+    _print_field("numeric tokens", _count_and_examples(found.numeric, show))
+    _print_field("unreachable", _count_and_examples(found.unreachable, show))
+    _print_field(
+        "duplicates", _count_and_examples([" = ".join(tokens) for tokens in found.duplicates], show)
+    )
+    _print_field("memory", _sizes(loaded.memory()))
     lengths = " ".join(f"{length}:{many:,}" for length, many in found.entry_lengths)
-    _say("characters", lengths or "none")
+    _print_field("lengths", lengths or "none")
 
 
-def _say(name: str, value: str) -> None:
+def _print_field(name: str, value: str) -> None:
     click.echo(f"{name:<16}{escape_controls(value)}")
 
 
 def _sizes(memory: tuple[int, int, int]) -> str:
     tables, caches, budget = (f"{size / (1 << 20):,.1f} MiB" for size in memory)
-    return f"tables {tables}, caches {caches} a thread, of at most {budget}"
+    return f"tables {tables}, word cache {caches} per thread (limit {budget})"
 
 
 def _with_ids(tokenizer: pw.Tokenizer, tokens: Sequence[str]) -> str:
     return ", ".join(f"{token} {tokenizer.token_to_id(token)}" for token in tokens) or "none"
 
 
-def _some(tokens: Sequence[str], show: int) -> str:
+def _count_and_examples(tokens: Sequence[str], show: int) -> str:
     shown = " ".join(tokens[:show])
     more = " ..." if len(tokens) > show else ""
     return f"{len(tokens):,}" + (f"  ({shown}{more})" if shown else "")

@@ -1,4 +1,4 @@
-"""Messages of the library in the words of the command line: arguments by their flags."""
+"""Translate messages of the library for the command line: argument names become flags."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import piecework as pw
 
 
 def with_flags(error: pw.PieceworkError, parameters: Iterable[click.Parameter]) -> str:
-    """Return the message of an error with the flags of a command for the arguments of the library.
+    """Return the message of an error, with the flags of a command in place of argument names.
 
     >>> option = click.Option(["--vocab-size"])
     >>> with_flags(pw.errors.TrainingError("vocab_size", "6", "at least 15"), [option])
     '--vocab-size: found 6, expected at least 15'
 
-    The place is replaced where it is an argument. In the rest `name=` and `name="value"` are, and names
-    of several words.
+    The place of the error is replaced if it is an argument. In the rest of the message, `name=`,
+    `name="value"` and names with underscores are replaced.
     """
     flags = flags_of(parameters)
     place = error.place
@@ -30,7 +30,7 @@ def with_flags(error: pw.PieceworkError, parameters: Iterable[click.Parameter]) 
 
 
 def flags_of(parameters: Iterable[click.Parameter]) -> dict[str, str]:
-    """Return what the user types for each name that the library may use."""
+    """Return argument name -> what the user types: a flag, or the name of a positional argument."""
     flags = {}
     for parameter in parameters:
         if isinstance(parameter, click.Option):
@@ -44,7 +44,7 @@ def flags_of(parameters: Iterable[click.Parameter]) -> dict[str, str]:
 
 
 def in_flags(text: str, flags: Mapping[str, str]) -> str:
-    """Return a message with flags for the names of arguments in it.
+    """Return a message with flags in place of argument names.
 
     >>> in_flags('expected encoding="cl100k_base", or merges=', {"encoding": "--encoding"})
     'expected --encoding cl100k_base, or merges='

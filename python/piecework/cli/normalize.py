@@ -1,4 +1,4 @@
-"""`piecework normalize`: lines of text in, normalized lines out."""
+"""`piecework normalize`: normalize lines of text."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ Example:
     "--rules",
     required=True,
     metavar="NAME|TSV",
-    help=f"{', '.join(pw.NormalizationRules.NAMES)}; or a file of rules, on each line source, tab, "
+    help=f"{', '.join(pw.NormalizationRules.NAMES)}, or a file of rules. Each line has source, tab and "
     "replacement, in hexadecimal code points.",
 )
-@option("--json", "as_json", is_flag=True, help="Write text and offsets as JSON lines.")
+@option(
+    "--json", "as_json", is_flag=True, help="Write JSON lines with normalized text and offsets."
+)
 @errors_option
-@output_option("Output file  [default: stdout]", default="-")
+@output_option("File to write.  [default: stdout]", default="-")
 @quiet_option
 def normalize(
     files: tuple[str, ...],
@@ -40,12 +42,12 @@ def normalize(
     errors: Literal["replace", "strict"],
     path: str,
 ) -> None:
-    """Normalize each line of the FILEs with SentencePiece's normalization rules.
+    """Normalize each line of the FILEs with normalization rules of SentencePiece.
 
-    Without FILEs, and for -, stdin is read.
+    Without FILEs, or for -, the command reads stdin.
     """
-    loaded = _rules_of(rules)
-    write = _json_of if as_json else pw.NormalizationRules.normalize
+    loaded = _load_rules(rules)
+    write = _normalize_to_json if as_json else pw.NormalizationRules.normalize
     with whole_stream(path) as stream:
         for name in files or ("-",):
             for lines in pw.export.read_lines(name, errors=errors):
@@ -53,12 +55,12 @@ def normalize(
                 stream.flush()
 
 
-def _rules_of(name: str) -> pw.NormalizationRules:
+def _load_rules(name: str) -> pw.NormalizationRules:
     if name in pw.NormalizationRules.NAMES:
         return pw.NormalizationRules.named(name)
     return pw.NormalizationRules.from_tsv(name)
 
 
-def _json_of(rules: pw.NormalizationRules, text: str) -> str:
+def _normalize_to_json(rules: pw.NormalizationRules, text: str) -> str:
     normalized, offsets = rules.normalize_with_offsets(text)
     return json.dumps({"text": normalized, "offsets": offsets}, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What a command says on stderr beside its result: progress, and a line in the end."""
+"""What a command prints on stderr: progress, and a summary line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from piecework.cli.parameters import is_quiet
 
 
 def note(message: str) -> None:
-    """Print a line on stderr, unless `--quiet` was given."""
+    """Print a line on stderr unless `--quiet` is given."""
     if not is_quiet():
         click.echo(message, err=True)
 
 
 def progress(title: str) -> AbstractContextManager[Callable[[int, int], None]]:
-    """Return a context that gives `progress(done, total)`, which shows nothing after `--quiet`."""
+    """Return a context manager for `progress(done, total)`, which prints nothing with `--quiet`."""
     return progress_bar(title, shown=not is_quiet())

@@ -1,4 +1,4 @@
-"""Options that several verbs share; what is not given is left to the library's own defaults."""
+"""Options that several commands share; an option that is not given uses the default of the library."""
 
 from __future__ import annotations
 
@@ -21,53 +21,54 @@ PRESET = Name(tuple(dict.fromkeys((*pw.train.PRESETS, *pw.train.SENTENCEPIECE_PR
 
 
 def corpus_options(command: Command) -> Command:
-    """Add the pipeline that makes words of a corpus, and how to read it."""
+    """Add the option for the pipeline, and those for reading a corpus."""
     preset = option(
         "--preset",
         section="Corpus",
         type=PRESET,
-        help=f"Pipeline: {', '.join(PRESET.names)}.",
+        help=f"Normalizer, pre-tokenizer and decoder: {', '.join(PRESET.names)}.",
     )
     return preset(reading_options(command))
 
 
 def reading_options(command: Command) -> Command:
-    """Add how to read a corpus."""
+    """Add the options for reading a corpus."""
     field = option(
         "--field",
         section="Corpus",
         metavar="NAME",
-        help="Text field of JSON lines; with it, stdin is read as JSON lines.  [default: text]",
+        help="Field with the text in JSON lines. With this option, stdin is read as JSON lines.  "
+        "[default: text]",
     )
     return apply((field, errors_option, num_threads_option), command)
 
 
 def errors_option(command: Command) -> Command:
-    """Add what to do about invalid UTF-8."""
+    """Add the option for invalid UTF-8."""
     decorate = option(
         "--errors",
         section="Corpus",
         type=click.Choice(["replace", "strict"]),
         default="replace",
         show_default=True,
-        help="What to do about invalid UTF-8.",
+        help="Replace invalid UTF-8 by U+FFFD, or stop with an error.",
     )
     return decorate(command)
 
 
 def num_threads_option(command: Command) -> Command:
-    """Add the number of threads."""
+    """Add the option for the number of threads."""
     decorate = option(
         "--num-threads",
         section="Corpus",
         type=click.IntRange(min=1),
-        help="Threads  [default: all cores]",
+        help="Number of threads.  [default: one per CPU]",
     )
     return decorate(command)
 
 
 def training_options(command: Command) -> Command:
-    """Add the settings of the trainers; the defaults named are WordPiece's."""
+    """Add the options of the trainers; the help shows the defaults of WordPiece."""
     return apply(
         (*_vocabulary_options(), *_wordpiece_options(), *_bpe_options(), *_unigram_options()),
         command,
@@ -82,29 +83,38 @@ def _vocabulary_options() -> tuple[Callable[[Command], Command], ...]:
             type=click.Choice(["wordpiece", "bpe", "byte-bpe", "unigram", "word", "char"]),
             default="wordpiece",
             show_default=True,
-            help="Kind of model.",
+            help="Model type.",
         ),
-        add("--vocab-size", type=int, help="Entries in all.  [default: 30000; unigram: 8000]"),
-        add("--min-frequency", type=int, help="Leave out rarer pairs.  [default: 2]"),
-        add("--limit-alphabet", type=int, help="Keep this many characters."),
+        add(
+            "--vocab-size",
+            type=int,
+            help="Size of the vocabulary, special tokens included.  [default: 30000; unigram: 8000]",
+        ),
+        add(
+            "--min-frequency",
+            type=int,
+            help="Do not merge pairs that occur less often.  [default: 2]",
+        ),
+        add("--limit-alphabet", type=int, help="Keep only the N most frequent characters."),
         add(
             "--initial-alphabet",
             metavar="CHARS",
-            help="Characters to have in any case, as one string.",
+            help="Characters to include even if they do not occur, as one string.",
         ),
         add(
             "--special-token",
             "special_tokens",
             multiple=True,
             metavar="TOKEN",
-            help="Repeatable, in id order.  [default: [PAD] [UNK] [CLS] [SEP] [MASK]]",
+            help="Special token; repeat the option in the order of ids.  "
+            "[default: [PAD] [UNK] [CLS] [SEP] [MASK]]",
         ),
         add(
             "--user-defined-symbol",
             "user_defined_symbols",
             multiple=True,
             metavar="TOKEN",
-            help="Repeatable; always a token of its own (unigram, SentencePiece).",
+            help="String that is always one token (unigram, SentencePiece); repeatable.",
         ),
     )
 
@@ -115,8 +125,8 @@ def _wordpiece_options() -> tuple[Callable[[Command], Command], ...]:
         add(
             "--score",
             type=click.Choice(pw.WordPieceTrainer.SCORES),
-            help="How WordPiece chooses pairs. pmi is the textbook formula and makes poor "
-            "vocabularies of real text unless --min-frequency is high.  [default: likelihood]",
+            help="Score that selects the next pair. pmi is the textbook formula; with a low "
+            "--min-frequency it learns rare, noisy tokens.  [default: likelihood]",
         ),
     )
 
@@ -125,16 +135,23 @@ def _bpe_options() -> tuple[Callable[[Command], Command], ...]:
     both = partial(option, section="WordPiece and BPE")
     add = partial(option, section="BPE")
     return (
-        both("--max-token-length", type=int, help="In characters, without ##."),
+        both(
+            "--max-token-length", type=int, help="Longest token to learn, in characters without ##."
+        ),
         both(
             "--ties",
             type=click.Choice(
                 list(dict.fromkeys((*pw.WordPieceTrainer.TIES, *pw.BPETrainer.TIES)))
             ),
-            help="Which of equally scored pairs is merged; first-seen needs first positions.  "
+            help="Which of several pairs with equal scores to merge; first-seen needs counts with "
+            "positions.  "
             "[default: smallest-strings; frequency, bpe: lowest-ids; pmi: first-seen]",
         ),
-        add("--end-of-word-suffix", metavar="SUFFIX", help="What ends a word's last token."),
+        add(
+            "--end-of-word-suffix",
+            metavar="SUFFIX",
+            help="Suffix of the last token of a word, such as </w>.",
+        ),
     )
 
 
@@ -146,25 +163,29 @@ def _unigram_options() -> tuple[Callable[[Command], Command], ...]:
             "--byte-fallback",
             is_flag=True,
             default=None,
-            help="Encode unknown characters as bytes.",
+            help="Encode unknown characters as byte tokens such as <0x0A>.",
         ),
         both(
             "--character-coverage",
             type=float,
-            help="Share of the text that the alphabet covers.  [default: 0.9995]",
+            help="Share of the characters of the corpus that the alphabet covers.  [default: 0.9995]",
         ),
         both(
             "--shrinking-factor",
             type=float,
-            help="Share of the pieces that each pruning round keeps.  [default: 0.75]",
+            help="Share of the pieces that each pruning step keeps.  [default: 0.75]",
         ),
-        add("--seed-size", type=int, help="Pieces to begin with.  [default: 1000000]"),
-        add("--max-piece-length", type=int, help="In characters.  [default: 16]"),
+        add("--seed-size", type=int, help="Number of seed pieces.  [default: 1000000]"),
+        add(
+            "--max-piece-length",
+            type=int,
+            help="Longest piece to learn, in characters.  [default: 16]",
+        ),
     )
 
 
-def kind_of_model(model: str, given: Mapping[str, Any]) -> str | None:
-    """Return the kind of model that was asked for, None where the preset decides it."""
+def requested_model(model: str, given: Mapping[str, Any]) -> str | None:
+    """Return the model type that the user requested, None if the preset determines it."""
     if "model_type" in given:
         return "sentencepiece"
     source = click.get_current_context().get_parameter_source("model")
@@ -172,11 +193,11 @@ def kind_of_model(model: str, given: Mapping[str, Any]) -> str | None:
 
 
 def given_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were given."""
+    """Return the options that the user gave."""
     return {name: value for name, value in options.items() if value is not None and value != ()}
 
 
-def counts_by(
+def count_or_load(
     corpus: Sequence[str],
     pipeline: pw.train.Pipeline,
     field: str | None,
@@ -185,14 +206,16 @@ def counts_by(
     sentences: pw.train.Sentences | None = None,
     first_source: int = 0,
 ) -> pw.Counts:
-    """Count the words of a corpus as a pipeline makes them, or load and merge counts files."""
+    """Count the words that a pipeline produces from a corpus, or load and merge counts files."""
     counted_lines = sentences is not None and sentences.with_counts
     suffixes = COUNTS_SUFFIXES[:1] if counted_lines else COUNTS_SUFFIXES
     are_counts = [Path(path).suffix.lower() in suffixes for path in corpus]
     if all(are_counts):
         return reduce(pw.Counts.merge, map(pw.Counts.load, corpus))
     if any(are_counts):
-        raise pw.errors.ArgumentError("CORPUS", "text and counts files", "one kind of them")
+        raise pw.errors.ArgumentError(
+            "CORPUS", "both text files and counts files", "files of one kind"
+        )
     with progress("counting") as update:
         counts = pw.count_files(
             corpus,
@@ -205,5 +228,5 @@ def counts_by(
             first_source=first_source,
         )
     if not len(counts):
-        raise pw.errors.CorpusError(", ".join(corpus), "no words", "text")
+        raise pw.errors.CorpusError(", ".join(corpus), "no words", "files with text")
     return counts

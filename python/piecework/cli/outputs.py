@@ -1,4 +1,4 @@
-"""Outputs: checked before the work, with `-` for stdout."""
+"""Output files, checked before the work starts; `-` is stdout."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from piecework.io.atomic_files import check_writable, whole_stream
 
 
 def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:
-    """Write a tokenizer file, or a `tokenizer.json` to stdout for `-`."""
+    """Write a tokenizer file; for `-`, write a `tokenizer.json` to stdout."""
     if path != "-":
         tokenizer.save(path)
         return
@@ -16,6 +16,6 @@ def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:
 
 
 def check_output(path: str) -> None:
-    """Complain about a path that cannot be written before the work, not after it."""
+    """Raise now if a path cannot be written, before the work starts."""
     if path != "-":
         check_writable(path)

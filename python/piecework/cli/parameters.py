@@ -1,4 +1,4 @@
-"""Commands, options and arguments: help in sections, single values once, errors that name the flag."""
+"""Commands, options and argument types: help in sections, no repeated options, errors with flags."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _QUIET = "piecework.quiet"
 _LAST_SECTION = "Other"
-_NAMES_WIDTH = 30  # of the column of options; longer ones have a line to themselves
+_NAMES_WIDTH = 30  # width of the option column; longer names get a line of their own
 
 
 # ---- help
 
 
 class HelpFormatter(click.HelpFormatter):
-    """The help of click with bold headings where there is a terminal to show them."""
+    """The help formatter of click, with bold headings on a terminal."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write the usage line."""
         super().write_usage(prog, args, click.style(prefix or "Usage:", bold=True) + " ")
 
     def write_heading(self, heading: str) -> None:
-        """Write the name of a section."""
+        """Write the heading of a section."""
         self.write(f"{'':>{self.current_indent}}{click.style(f'{heading}:', bold=True)}\n")
 
 
 class Context(click.Context):
-    """A context whose help is formatted by `HelpFormatter`; colours follow `NO_COLOR`."""
+    """A context that uses `HelpFormatter`; the environment variable NO_COLOR turns off bold headings."""
 
     formatter_class = HelpFormatter
 
@@ -50,7 +50,7 @@ class Context(click.Context):
 
 
 class Option(click.Option):
-    """An option with the section of the help that lists it, and a short name for its kind of value."""
+    """An option with a section in the help, and a short placeholder for numbers."""
 
     def __init__(self, *arguments: Any, section: str = _LAST_SECTION, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
@@ -64,19 +64,19 @@ class Option(click.Option):
                 self.metavar = name
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """Return what the help says in brackets; the message for a wrong number names the range."""
+        """Return the bracketed part of the help, without the range of numbers, which errors name."""
         extra = super().get_help_extra(ctx)
         extra.pop("range", None)
         return extra
 
 
 class Command(click.Command):
-    """A command that lists its options by section and refuses an option given twice."""
+    """A command whose help lists options by section, and which rejects repeated options."""
 
     context_class = Context
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, a section each; those of no section come last."""
+        """Write the options by section; options without a section come last."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -92,21 +92,21 @@ class Command(click.Command):
                 formatter.write_dl([(name.ljust(width), about) for name, about in records])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; an option with a single value may be given once."""
+        """Parse the arguments; raise if an option with a single value is repeated."""
         if not ctx.resilient_parsing:
             _, _, order = self.make_parser(ctx).parse_args(list(args))
-            _refuse_repeated(ctx, order)
+            _check_repeated(ctx, order)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error of the library names its argument as the user typed it."""
+        """Run the command; translate argument names in errors of the library to flags."""
         try:
             return super().invoke(ctx)
         except pw.PieceworkError as error:
             raise click.ClickException(with_flags(error, self.params)) from error
 
 
-def _refuse_repeated(ctx: click.Context, order: Sequence[click.Parameter]) -> None:
+def _check_repeated(ctx: click.Context, order: Sequence[click.Parameter]) -> None:
     seen = set()
     for parameter in order:
         if not isinstance(parameter, click.Option) or parameter.multiple:
@@ -114,7 +114,9 @@ def _refuse_repeated(ctx: click.Context, order: Sequence[click.Parameter]) -> No
         is_switch = parameter.is_flag and not parameter.secondary_opts
         if parameter in seen and not is_switch:
             flag = max(parameter.opts, key=len)
-            raise click.UsageError(f"Option '{flag}' was given twice; it takes one value.", ctx)
+            raise click.UsageError(
+                f"Option '{flag}' is given more than once; give it one value.", ctx
+            )
         seen.add(parameter)
 
 
@@ -126,14 +128,14 @@ option = partial(click.option, cls=Option)
 
 
 def apply(options: Sequence[Callable[[Function], Function]], function: Function) -> Function:
-    """Add options to a command, listed in this order."""
+    """Add options to a command, in the order of the help."""
     for one in reversed(options):
         function = one(function)
     return function
 
 
 def quiet_option(function: Function) -> Function:
-    """Add `--quiet`, which `is_quiet` tells."""
+    """Add the option `--quiet`; `is_quiet` returns its value."""
 
     def keep(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
         ctx.meta[_QUIET] = value
@@ -144,13 +146,13 @@ def quiet_option(function: Function) -> Function:
         is_flag=True,
         expose_value=False,
         callback=keep,
-        help="Show no progress and no summary on stderr.",
+        help="Do not print progress and summary on stderr.",
     )
     return decorate(function)
 
 
 def is_quiet() -> bool:
-    """Tell whether the command that runs was given `--quiet`."""
+    """Return whether the running command has `--quiet`."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(_QUIET))
 
@@ -164,7 +166,7 @@ def output_option(
     )
 
 
-# ---- kinds of values
+# ---- types of values
 
 
 if TYPE_CHECKING:
@@ -174,30 +176,28 @@ else:
 
 
 class InputFile(_Text):
-    """A file to read, or `-`; a shell completes it."""
+    """A file to read, or `-` for stdin; shells complete file names."""
 
     name = "file"
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Let the shell complete the name of a file."""
+        """Make the shell complete file names."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
 
 
 class OutputFile(InputFile):
-    """A file to write, or `-`; the name of a directory is refused."""
+    """A file to write, or `-` for stdout; raises for a directory."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name."""
+        """Return the validated value."""
         path = str(value)
         if path.endswith(_separators()) or os.path.isdir(path):
             inside = os.path.join(path, self._example())
-            self.fail(
-                f"{path!r} is a directory; give the name of a file, such as {inside!r}.", param, ctx
-            )
+            self.fail(f"{path!r} is a directory; give a file name, such as {inside!r}.", param, ctx)
         return path
 
     def _example(self) -> str:
@@ -205,13 +205,16 @@ class OutputFile(InputFile):
 
 
 class TokenizerOutput(OutputFile):
-    """A tokenizer file to write, whose suffix says its format, or `-`; a directory where that is allowed."""
+    """A tokenizer file to write, with a suffix that selects the format, or `-` for stdout.
+
+    With `directories`, it may also be a directory.
+    """
 
     def __init__(self, *, directories: bool = False) -> None:
         self._directories = directories
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name."""
+        """Return the validated value."""
         from piecework.io.saving import check_tokenizer_path
 
         if self._directories and str(value).endswith(_separators()):
@@ -220,7 +223,11 @@ class TokenizerOutput(OutputFile):
         try:
             check_tokenizer_path(path)
         except pw.PieceworkError as error:
-            self.fail(f"{error.found} says no format; give {error.expected}.", param, ctx)
+            self.fail(
+                f"{error.found} has no suffix of a tokenizer format; give {error.expected}.",
+                param,
+                ctx,
+            )
         return path
 
     def _example(self) -> str:
@@ -228,7 +235,7 @@ class TokenizerOutput(OutputFile):
 
 
 class Name(_Text):
-    """One of the names of something; a wrong one is answered with all of them."""
+    """A choice of names; the error for an unknown name lists all of them."""
 
     name = "name"
 
@@ -237,17 +244,19 @@ class Name(_Text):
         self.of = of
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name."""
+        """Return the validated value."""
         if value not in self.names:
             self.fail(
-                f"no {self.of} is called {value!r}; there are {', '.join(self.names)}.", param, ctx
+                f"{value!r} is not a known {self.of}; choose one of {', '.join(self.names)}.",
+                param,
+                ctx,
             )
         return str(value)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the names that begin so."""
+        """Return the names that start with `incomplete`."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(name) for name in self.names if name.startswith(incomplete)]

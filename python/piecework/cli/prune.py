@@ -1,4 +1,4 @@
-"""`piecework prune`: a tokenizer in, one with only some of its tokens out."""
+"""`piecework prune`: remove tokens from a tokenizer."""
 
 from __future__ import annotations
 
@@ -39,31 +39,35 @@ Example:
     "keep_path",
     section="Vocabulary",
     type=InputFile(),
-    help="Tokens to keep, one a line.",
+    help="File of tokens to keep, one per line.",
 )
 @option(
     "--min-count",
     section="Vocabulary",
     type=click.IntRange(min=1),
-    help="Keep the tokens that occur so often in the corpus.",
+    help="Keep tokens that occur at least N times in --corpus.",
 )
 @option(
     "--drop-alphabet",
     section="Vocabulary",
     is_flag=True,
-    help="Let single characters and bytes go too.",
+    help="Also remove single characters and bytes.",
 )
 @option(
     "--corpus",
     section="Corpus",
     multiple=True,
     type=InputFile(),
-    help="Text or JSON lines, - for stdin; repeatable.",
+    help="Text or JSON lines file, - for stdin; repeatable.",
 )
 @reading_options
 @tokenizer_options
 @map_option
-@output_option("tokenizer.json, *.txt or -.", type=TokenizerOutput(), required=True)
+@output_option(
+    "File to write: .json, .txt or another format by suffix; - writes a tokenizer.json to stdout.",
+    type=TokenizerOutput(),
+    required=True,
+)
 @quiet_option
 def prune(
     tokenizer: str,
@@ -78,15 +82,15 @@ def prune(
     map_path: str | None,
     path: str,
 ) -> None:
-    """Keep only some tokens of TOKENIZER.
+    """Remove tokens from TOKENIZER, and renumber the others.
 
-    The tokens of a file are kept, those that a corpus uses, or both. Special tokens, and what the tokens
-    kept are made of, stay as well.
+    The tokens of a file (--keep), the tokens that a corpus uses (--min-count), or both are kept. Special
+    tokens are kept too, and the tokens from which kept tokens are merged.
     """
     if keep_path is None and min_count is None:
-        raise click.UsageError("give --keep or --min-count, or both")
+        raise click.UsageError("no tokens to keep; give --keep, --min-count, or both")
     if (min_count is None) != (not corpus):
-        raise click.UsageError("--min-count and --corpus go together")
+        raise click.UsageError("one of --min-count and --corpus is missing; give both")
     loaded = load_tokenizer(tokenizer, hints)
     check_outputs(path, map_path)
     keep: list[str | int] = []

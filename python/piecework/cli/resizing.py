@@ -1,4 +1,4 @@
-"""What the verbs that change a vocabulary share: saving a tokenizer and the map of its ids."""
+"""Shared by `extend` and `prune`: save the tokenizer and the map of its ids."""
 
 from __future__ import annotations
 
@@ -21,30 +21,32 @@ MAP_SUFFIXES = (".npy", ".json")
 
 
 def map_option(command: Command) -> Command:
-    """Add the option that names the file for the map of ids."""
+    """Add the option for the file of the id map."""
     return option(
         "--map",
         "map_path",
         section="Output",
         type=OutputFile(),
         metavar="*.npy|*.json",
-        help="Also write the new id of each old one, -1 for none.",
+        help="Also write the new id of each old id, -1 for a removed token.",
     )(command)
 
 
 def check_outputs(path: str, map_path: str | None) -> None:
-    """Complain about files that cannot be written before the work, not after it."""
+    """Raise now if an output file cannot be written, before the work starts."""
     check_output(path)
     if map_path is not None:
         if Path(map_path).suffix not in MAP_SUFFIXES:
-            raise pw.errors.ArgumentError("--map", repr(map_path), "a name ending in .npy or .json")
+            raise pw.errors.ArgumentError(
+                "--map", repr(map_path), "a file name that ends in .npy or .json"
+            )
         check_output(map_path)
 
 
 def save_resized(
     tokenizer: pw.Tokenizer, id_map: pw.IdMap, path: str, map_path: str | None
 ) -> None:
-    """Write the tokenizer, and the map if it is wanted, and say what became of the ids."""
+    """Write the tokenizer and the id map, if requested; print how many tokens were kept and added."""
     save_tokenizer(tokenizer, path)
     if map_path is not None:
         _save_map(id_map, map_path)

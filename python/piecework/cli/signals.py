@@ -1,4 +1,4 @@
-"""Termination requests end a command as Ctrl-C does, so that no temporary file is left behind."""
+"""SIGTERM and SIGHUP end a command like Ctrl-C, so that temporary files are removed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _TERMINATION = ("SIGTERM", "SIGHUP")
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end; `exit_code` is what a shell reports for the signal."""
+    """The process received a termination signal; `exit_code` is 128 plus its number, as in a shell."""
 
     def __init__(self, number: int) -> None:
-        super().__init__(f"ended by {signal.Signals(number).name}")
+        super().__init__(f"terminated by {signal.Signals(number).name}")
         self.exit_code = 128 + number
 
 
-def end_like_ctrl_c() -> None:
-    """Make SIGTERM and SIGHUP raise `Terminated`; a signal that the parent process ignores stays ignored."""
+def terminate_like_ctrl_c() -> None:
+    """Make SIGTERM and SIGHUP raise `Terminated`; signals ignored by the parent process stay ignored."""
     if threading.current_thread() is not threading.main_thread():
         return
     for name in _TERMINATION:

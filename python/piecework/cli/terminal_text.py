@@ -1,10 +1,10 @@
-"""Text from files on its way to a terminal."""
+"""Text from files, made safe to print on a terminal."""
 
 from __future__ import annotations
 
 
 def escape_controls(text: str) -> str:
-    r"""Return the text with what a terminal would obey, or not show, by its code.
+    r"""Return the text with control and other unprintable characters as escape sequences.
 
     >>> escape_controls("hug\x1b[31m")
     'hug\\x1b[31m'

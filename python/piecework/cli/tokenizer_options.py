@@ -1,4 +1,4 @@
-"""The tokenizer that a command reads: the options that say what its file leaves out, and one loader."""
+"""Load the tokenizer of a command, with options for what its file does not contain."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _NAMES = ("encoding", "pattern", "special_tokens", "merges", "lowercase")
 
 
 def tokenizer_argument(name: str = "tokenizer", **settings: Any) -> Callable[[Function], Function]:
-    """Return the argument that names a tokenizer file."""
+    """Return the argument for a tokenizer file."""
     return click.argument(name, type=InputFile(), **settings)
 
 
 def tokenizer_options(
     function: Callable[..., Any], shared: Collection[str] = ()
 ) -> Callable[..., Any]:
-    """Add the options about the tokenizer's file, which the command takes together as `hints`.
+    """Add the options for a tokenizer file; the command receives them together as `hints`.
 
-    Those of the names in `shared` the command has already, for a use of its own too.
+    The options in `shared` are defined by the command, which also receives them separately.
     """
 
     @wraps(function)
@@ -42,32 +42,32 @@ def tokenizer_options(
 
 
 def load_tokenizer(path: str, hints: Hints) -> pw.Tokenizer:
-    """Load a tokenizer with what the options say of its file."""
+    """Load a tokenizer with the options for its file."""
     return pw.Tokenizer.load(path, **_arguments(hints))
 
 
 def load_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer]:
-    """Load tokenizers of several formats: the options are for the files that need or take them.
+    """Load tokenizers of several formats; the options apply to the files that accept them.
 
-    Raises `ArgumentError` when options were given and no file takes them.
+    Raises `ArgumentError` if no file accepts the given options.
     """
     given = _arguments(hints)
     lowercase = {name: given[name] for name in ("lowercase",) if name in given}
-    # A file that says everything itself refuses options, so that they are tried last.
+    # A self-contained format rejects options, so each file is first tried without them.
     attempts = [lowercase, {}, given] if lowercase else [{}, given]
-    taken = not given
+    applied = not given
     loaded = {}
     for name, path in paths.items():
-        loaded[name], settings = _first_that_loads(path, attempts)
-        taken = taken or bool(settings)
-    if not taken:
+        loaded[name], settings = _load_with_first(path, attempts)
+        applied = applied or bool(settings)
+    if not applied:
         names = ", ".join(f"{name}=" for name in given)
-        found = f"{names} for files that need no such option"
-        raise pw.errors.ArgumentError("tokenizers", found, "options that one of the files takes")
+        found = f"{names} for files that are self-contained"
+        raise pw.errors.ArgumentError("tokenizers", found, "no such option for these formats")
     return loaded
 
 
-def _first_that_loads(
+def _load_with_first(
     path: str, attempts: Sequence[dict[str, Any]]
 ) -> tuple[pw.Tokenizer, dict[str, Any]]:
     for settings in attempts[:-1]:
@@ -84,35 +84,35 @@ def _options() -> dict[str, Callable[[Any], Any]]:
         "encoding": in_section(
             "--encoding",
             type=Name(tuple(pw.spec.ENCODINGS), "encoding"),
-            help=f"What .tiktoken ranks are: {', '.join(pw.spec.ENCODINGS)}.",
+            help=f"Encoding of a .tiktoken file: {', '.join(pw.spec.ENCODINGS)}.",
         ),
         "pattern": in_section(
             "--pattern",
             multiple=True,
             metavar="NAME|REGEX",
-            help="How ranks, or a vocabulary with merges, split text: a name such as "
-            "gpt2 or cl100k, or regular expressions that are applied in turn. Repeatable.",
+            help="Split pattern of a .tiktoken file, or of vocab.json with merges: a name such as gpt2 or "
+            "cl100k, or regular expressions, applied in order; repeatable.",
         ),
         "special_tokens": in_section(
             "--special-token",
             "special_tokens",
             multiple=True,
             metavar="TOKEN[=ID]",
-            help="Special token of ranks (TOKEN=ID) or of a vocabulary with merges (TOKEN). Repeatable.",
+            help="Special token of a .tiktoken file (TOKEN=ID) or of vocab.json with merges (TOKEN); "
+            "repeatable.",
         ),
-        "merges": in_section(
-            "--merges", type=InputFile(), help="Merges that belong to a vocab.json."
-        ),
+        "merges": in_section("--merges", type=InputFile(), help="The merges.txt of a vocab.json."),
         "lowercase": in_section(
             "--lowercase/--no-lowercase",
             default=None,
-            help="Whether text is lowercased for a vocab.txt.  [default: as its entries suggest]",
+            help="Lowercase text for a vocab.txt, or not.  "
+            "[default: lowercase if no token has a capital letter]",
         ),
     }
 
 
 def _arguments(hints: Hints) -> dict[str, Any]:
-    """Return the options that were given, as `Tokenizer.load` takes them."""
+    """Return the given options as arguments of `Tokenizer.load`."""
     patterns = hints["pattern"]
     values = {
         **hints,
@@ -123,7 +123,7 @@ def _arguments(hints: Hints) -> dict[str, Any]:
 
 
 def _special_tokens(given: Sequence[str]) -> Mapping[str, int] | Collection[str] | None:
-    """Return tokens with ids where all have one, else the tokens."""
+    """Return token -> id if each token has an id, else the tokens."""
     parts = [token.rpartition("=") for token in given]
     if given and all(token and id.isdecimal() for token, _, id in parts):
         return {token: int(id) for token, _, id in parts}

@@ -1,4 +1,4 @@
-"""`piecework train`: corpora or word counts in, a tokenizer file out."""
+"""`piecework train`: train a tokenizer on a corpus or on word counts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import piecework as pw
 from piecework.cli.notes import note, progress
 from piecework.cli.options import (
     corpus_options,
-    counts_by,
+    count_or_load,
     given_options,
-    kind_of_model,
+    requested_model,
     training_options,
 )
 from piecework.cli.outputs import check_output, save_tokenizer
@@ -42,7 +42,7 @@ Example:
 @training_options
 @sentencepiece_options
 @output_option(
-    "tokenizer.json, *.model, *.txt or another format by suffix, or - for stdout.",
+    "File to write: .json, .model, .txt or another format by suffix; - writes a tokenizer.json to stdout.",
     type=TokenizerOutput(),
     required=True,
 )
@@ -59,18 +59,18 @@ def train(
 ) -> None:
     """Train a tokenizer on CORPUS.
 
-    CORPUS: text files, .jsonl files, both also as .gz or .zst, directories of them, - for stdin, or
-    counts that `piecework count` made (.parquet, .tsv).
+    CORPUS: text files, JSON lines (.jsonl), either with .gz or .zst, directories of these, or - for stdin.
+    It can also be counts files of `piecework count` (.parquet, .tsv).
     """
     given = given_options(settings)
-    plan = pw.train.Plan.of(None, kind_of_model(model, given), preset, given)
+    plan = pw.train.Plan.of(None, requested_model(model, given), preset, given)
     check_output(path)
     _check_portable(plan, path)
     if plan.tests:
-        # Sentences are kept in the model, which counts no longer have.
+        # The model stores sentences for self-tests, and counts have no sentences.
         learned = pw.Tokenizer.train(
             corpus,
-            model=kind_of_model(model, given),
+            model=requested_model(model, given),
             preset=preset,
             field=field,
             errors=errors,
@@ -80,22 +80,22 @@ def train(
         )
         source = "sentences"
     else:
-        counts = counts_by(corpus, plan.pipeline, field, errors, num_threads, plan.sentences)
-        learned = _learned(counts, plan, num_threads)
+        counts = count_or_load(corpus, plan.pipeline, field, errors, num_threads, plan.sentences)
+        learned = _train(counts, plan, num_threads)
         source = f"{len(counts):,} distinct words"
     save_tokenizer(learned, path)
     entries = f"{learned.get_vocab_size():,} entries from {source}"
-    note(f"learned {entries}" + ("" if path == "-" else f", saved as {path}"))
+    note(f"trained {entries}" + ("" if path == "-" else f", saved as {path}"))
 
 
 def _check_portable(plan: pw.train.Plan, path: str) -> None:
-    """Refuse settings that no `tokenizer.json` can hold before the work, not after it."""
+    """Raise now for settings that a `tokenizer.json` cannot represent, before the training."""
     trainer = plan.trainer
     if not (path == "-" or path.endswith(".json")):
         return
     if not isinstance(trainer, pw.train.SentencePieceTrainer):
         return
-    # What is learned has this normalizer, this kind of model and these symbols, whatever the corpus.
+    # The trained model will have this normalizer, this model type and these symbols.
     pieces = [pw.spec.ScoredPiece("<unk>", 0.0, "unknown"), pw.spec.ScoredPiece("u", -1.0)]
     symbols = trainer.user_defined_symbols
     pieces += [pw.spec.ScoredPiece(symbol, 0.0, "user_defined") for symbol in symbols]
@@ -103,7 +103,7 @@ def _check_portable(plan: pw.train.Plan, path: str) -> None:
     pw.TokenizerSpec(model, plan.pipeline.normalizer).to_json()
 
 
-def _learned(counts: pw.Counts, plan: pw.train.Plan, num_threads: int | None) -> pw.Tokenizer:
+def _train(counts: pw.Counts, plan: pw.train.Plan, num_threads: int | None) -> pw.Tokenizer:
     with progress("learning") as update:
         spec = pw.train.learn_spec(
             counts, plan.trainer, plan.preset, progress=update, num_threads=num_threads
