@@ -55,7 +55,7 @@ def convert(
 
     .json is a tokenizer.json, .model a SentencePiece model, .txt a vocab.txt, .tiktoken ranks, and .piecework
     a complete tokenizer that only piecework reads. A directory, or a name that ends in /, gets vocab.json
-    and merges.txt. - writes a tokenizer.json to stdout.
+    and merges.txt. With -, the command writes a tokenizer.json to stdout.
 
     The command stops if the format of DST would lose information. The exit code is 1 if --verify finds a
     difference.

@@ -46,7 +46,8 @@ def count(
 ) -> None:
     """Count the words of CORPUS, for later training.
 
-    CORPUS: text files, JSON lines (.jsonl), either with .gz or .zst, directories of these, or - for stdin.
+    CORPUS: text files or JSON lines (.jsonl), optionally compressed (.gz, .zst), directories of these, or -
+    for stdin.
     Counts files (.parquet, .tsv) are merged.
     """
     plan = pw.train.Plan.of(None, None, preset or "bert-uncased", {})

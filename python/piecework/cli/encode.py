@@ -83,7 +83,7 @@ def encode(
 ) -> None:
     """Encode each line of the FILEs with TOKENIZER.
 
-    FILEs are plain text or JSON lines (.jsonl), either with gzip or Zstandard compression. Without FILEs,
+    FILEs are plain text or JSON lines (.jsonl), optionally compressed with gzip or Zstandard. Without FILEs,
     or for -, the command reads stdin. One output receives the lines of all FILEs; several outputs receive
     one FILE each. Empty lines are dropped, except with --keep-empty.
     """

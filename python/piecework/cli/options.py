@@ -26,7 +26,7 @@ def corpus_options(command: Command) -> Command:
         "--preset",
         section="Corpus",
         type=PRESET,
-        help=f"Normalizer, pre-tokenizer and decoder: {', '.join(PRESET.names)}.",
+        help=f"Preset of normalizer, pre-tokenizer and decoder: {', '.join(PRESET.names)}.",
     )
     return preset(reading_options(command))
 

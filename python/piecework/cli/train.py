@@ -59,8 +59,9 @@ def train(
 ) -> None:
     """Train a tokenizer on CORPUS.
 
-    CORPUS: text files, JSON lines (.jsonl), either with .gz or .zst, directories of these, or - for stdin.
-    It can also be counts files of `piecework count` (.parquet, .tsv).
+    CORPUS: text files or JSON lines (.jsonl), optionally compressed (.gz, .zst), directories of these, or -
+    for stdin.
+    Counts files of `piecework count` (.parquet, .tsv) work too.
     """
     given = given_options(settings)
     plan = pw.train.Plan.of(None, requested_model(model, given), preset, given)

@@ -1,9 +1,9 @@
-"""What other libraries bring: one file for each, imported at need and installed by an extra.
+"""Custom stages over other libraries, one file each; an extra installs the library.
 
-    spacy       words as spaCy's tokenizer for a language makes them    piecework[spacy]
-    sacremoses  words and clean punctuation as Moses makes them         piecework[moses]
-    segmenters  words of texts without spaces: jieba and its like       piecework[jieba]
-    ftfy        mended text                                             piecework[ftfy]
+    spacy       pre-tokenizer: the tokenizers of spaCy                        piecework[spacy]
+    sacremoses  pre-tokenizer and punctuation normalizer of Moses             piecework[moses]
+    segmenters  pre-tokenizer for text without spaces: jieba or any function  piecework[jieba]
+    ftfy        normalizer that repairs text                                  piecework[ftfy]
 
-Each gives custom stages, whose functions pickle by reference and work in any thread.
+The functions of these stages pickle by reference and work in any thread.
 """

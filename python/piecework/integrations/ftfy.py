@@ -1,4 +1,4 @@
-"""ftfy's clean-up as a normalizer: mended mojibake, plain quotes, one newline. Needs `piecework[ftfy]`."""
+"""A normalizer that repairs mojibake, curly quotes and line breaks with ftfy. Requires `piecework[ftfy]`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from piecework.spec import CustomNormalizer
 
 
 def normalizer() -> CustomNormalizer:
-    """Mend text as `ftfy.fix_text` does: "schÃ¶n" becomes "schön", “ becomes ".
+    """Return a normalizer that applies `ftfy.fix_text`: "schÃ¶n" becomes "schön", “ becomes ".
 
     >>> normalizer()
     CustomNormalizer('ftfy:fix_text')
 
-    Raises `MissingExtraError`.
+    Raises `MissingExtraError` if ftfy is not installed.
     """
     import_extra("ftfy", "ftfy")
-    return CustomNormalizer(FixedText(), "ftfy:fix_text")
+    return CustomNormalizer(TextFixer(), "ftfy:fix_text")
 
 
 @dataclass(frozen=True)
-class FixedText:
-    """Mended text."""
+class TextFixer:
+    """A function that repairs a text."""
 
     def __call__(self, text: str) -> str:
-        """Return the text mended."""
+        """Return the repaired text."""
         fixed: str = import_extra("ftfy", "ftfy").fix_text(text)
         return fixed

@@ -1,7 +1,7 @@
-"""Moses' rule-based tokenizer and punctuation clean-up, through sacremoses. Needs `piecework[moses]`.
+"""The rule-based tokenizer and punctuation normalizer of Moses, with sacremoses.
 
-XLM and FlauBERT prepared their text so (Lample & Conneau 2019; Le et al. 2020). Moses cuts "Don't" into
-Don 't; for Do n't take spaCy.
+Requires `piecework[moses]`. XLM (Lample & Conneau 2019) and FlauBERT (Le et al. 2020) use these stages.
+Moses splits "Don't" into Don 't; spaCy splits it into Do n't.
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ _SPLIT_DASH = "@-@"
 
 
 def pre_tokenizer(lang: str = "en", *, aggressive_dash_splits: bool = False) -> CustomPreTokenizer:
-    """Split as the Moses tokenizer does, nothing escaped.
+    """Return a pre-tokenizer that splits like the Moses tokenizer, without escaping.
 
     >>> pre_tokenizer("fr")
     CustomPreTokenizer('moses:fr')
 
-    Control characters that Moses leaves out of a word count as part of it. A dash that
-    `aggressive_dash_splits` cuts out is the dash of the text, not Moses' mark @-@. Raises
-    `MissingExtraError`, and `ArgumentError` for a language that Moses does not have.
+    Moses drops control characters inside a word; here they are part of the word. A dash split off by
+    `aggressive_dash_splits` stays a dash, where Moses writes @-@. Raises `MissingExtraError` if sacremoses is
+    not installed, and `ArgumentError` for an unknown language.
     """
-    _tokenizer_of(lang)
+    _load_tokenizer(lang)
     return CustomPreTokenizer(MosesWords(lang, aggressive_dash_splits), f"moses:{lang}")
 
 
 def normalizer(
     lang: str = "en", *, replace_unicode_punct: bool = False, remove_control_chars: bool = False
 ) -> CustomNormalizer:
-    """Make punctuation plain as Moses does: “ becomes ", … becomes three dots.
+    """Return a normalizer for punctuation, like that of Moses: “ becomes ", … becomes three dots.
 
     >>> normalizer()
     CustomNormalizer('moses-punctuation:en')
 
-    The settings are those of the scripts that usually go before and after it. Raises
-    `MissingExtraError`.
+    `replace_unicode_punct` and `remove_control_chars` add the steps of two other Moses scripts, before and
+    after it. Raises `MissingExtraError` if sacremoses is not installed.
     """
     rules = MosesPunctuation(lang, replace_unicode_punct, remove_control_chars)
-    _punctuation_rules_of(rules)
+    _punctuation_normalizer(rules)
     return CustomNormalizer(rules, f"moses-punctuation:{lang}")
 
 
 @dataclass(frozen=True)
 class MosesWords:
-    """Spans of the words of a text, by the rules of a language."""
+    """A function that splits a text into words, by the rules of a language."""
 
     lang: str
     aggressive_dash_splits: bool = False
 
     def __call__(self, text: str) -> list[tuple[int, int]]:
-        """Return (start, end) of each word in characters."""
-        words = _tokenizer_of(self.lang).tokenize(
+        """Return the span of each word, in characters."""
+        words = _load_tokenizer(self.lang).tokenize(
             text, aggressive_dash_splits=self.aggressive_dash_splits, escape=False
         )
         if self.aggressive_dash_splits:
@@ -67,20 +67,20 @@ class MosesWords:
 
 @dataclass(frozen=True)
 class MosesPunctuation:
-    """Text with plain punctuation, by the rules of a language."""
+    """A function that normalizes punctuation, by the rules of a language."""
 
     lang: str
     replace_unicode_punct: bool = False
     remove_control_chars: bool = False
 
     def __call__(self, text: str) -> str:
-        """Return the text with plain punctuation."""
-        normalized: str = _punctuation_rules_of(self).normalize(text)
+        """Return the text with normalized punctuation."""
+        normalized: str = _punctuation_normalizer(self).normalize(text)
         return normalized
 
 
 def _spans(text: str, words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Find words from left to right; Moses leaves out space between and control characters anywhere."""
+    """Find words from left to right; Moses drops whitespace between them and all control characters."""
     at = 0
     for word in words:
         at = _skip_to(word[0], text, at, word)
@@ -91,29 +91,29 @@ def _spans(text: str, words: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _skip_to(char: str, text: str, at: int, word: str) -> int:
-    for place in range(at, len(text)):
-        if text[place] == char:
-            return place
-        if not (text[place].isspace() or text[place] < " "):
+    for index in range(at, len(text)):
+        if text[index] == char:
+            return index
+        if not (text[index].isspace() or text[index] < " "):
             break
     rest = text[at : at + 40]
     raise ValueError(
-        f"Moses made the word {word!r}, and from character {at} on the text is {rest!r}"
+        f"cannot locate the word {word!r} of Moses in the text from character {at}: {rest!r}"
     )
 
 
 @cache
-def _tokenizer_of(lang: str) -> Any:
+def _load_tokenizer(lang: str) -> Any:
     sacremoses = import_extra("sacremoses", "moses")
     try:
         return sacremoses.MosesTokenizer(lang=lang)
     except (KeyError, ValueError, OSError, AttributeError, TypeError) as error:
-        expected = "a language that Moses has rules for"
+        expected = "a language with rules in Moses, such as 'en'"
         raise ArgumentError("lang", f"{lang!r} ({error})", expected) from error
 
 
 @cache
-def _punctuation_rules_of(rules: MosesPunctuation) -> Any:
+def _punctuation_normalizer(rules: MosesPunctuation) -> Any:
     return import_extra("sacremoses", "moses").MosesPunctNormalizer(
         lang=rules.lang,
         pre_replace_unicode_punct=rules.replace_unicode_punct,

@@ -1,4 +1,4 @@
-"""Word segmenters for texts without spaces, as pre-tokenizers: jieba, and any function like its `cut`."""
+"""Pre-tokenizers for languages without spaces between words: jieba, or any segmentation function."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from piecework.spec.custom import name_of
 
 
 def jieba(*, hmm: bool = True) -> CustomPreTokenizer:
-    """Split Chinese text as `jieba.cut` does. Needs `piecework[jieba]`.
+    """Return a pre-tokenizer that splits Chinese text with `jieba.cut`. Requires `piecework[jieba]`.
 
     >>> jieba()
     CustomPreTokenizer('jieba:cut')
 
-    `hmm` also finds words that its dictionary lacks. Raises `MissingExtraError`.
+    `hmm` also finds words outside the dictionary. Raises `MissingExtraError` if jieba is not installed.
     """
     import_extra("jieba", "jieba")
     return CustomPreTokenizer(JiebaWords(hmm), "jieba:cut")
@@ -26,39 +26,39 @@ def jieba(*, hmm: bool = True) -> CustomPreTokenizer:
 def pre_tokenizer(
     cut: Callable[[str], Iterable[str]], name: str | None = None
 ) -> CustomPreTokenizer:
-    """Split by a function from a text to its words: a segmenter of MeCab, pythainlp, ...
+    """Return a pre-tokenizer for a function that returns the words of a text: of MeCab, pythainlp, ...
 
     >>> pre_tokenizer(str.split)
     CustomPreTokenizer('builtins:str.split')
 
-    The words stand in the text, in order; those of nothing but space are dropped. For a segmenter whose
-    words are objects, give a function that names their texts. It pickles when `cut` does.
+    `cut` returns words of the text as `str`, in order; whitespace words are dropped. Wrap a segmenter that
+    returns other objects. The pre-tokenizer can be pickled if `cut` can.
     """
     return CustomPreTokenizer(SegmentedWords(cut), name_of(cut) if name is None else name)
 
 
 @dataclass(frozen=True)
 class JiebaWords:
-    """The words that jieba finds."""
+    """A function that returns the words jieba finds."""
 
     hmm: bool
 
     def __call__(self, text: str) -> list[str]:
         """Return the words of a text, in order."""
-        return _without_space(import_extra("jieba", "jieba").cut(text, HMM=self.hmm))
+        return _drop_whitespace(import_extra("jieba", "jieba").cut(text, HMM=self.hmm))
 
 
 @dataclass(frozen=True)
 class SegmentedWords:
-    """The words that a function finds."""
+    """A function that returns the words `cut` finds, without whitespace."""
 
     cut: Callable[[str], Iterable[str]]
 
     def __call__(self, text: str) -> list[str]:
         """Return the words of a text, in order."""
-        return _without_space(self.cut(text))
+        return _drop_whitespace(self.cut(text))
 
 
-def _without_space(words: Iterable[Any]) -> list[str]:
-    # What is no string is for the core to refuse.
+def _drop_whitespace(words: Iterable[Any]) -> list[str]:
+    # The core raises for a word that is not a string.
     return [word for word in words if not (isinstance(word, str) and word.isspace())]

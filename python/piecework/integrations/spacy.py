@@ -1,6 +1,7 @@
-"""spaCy's rule-based tokenizers as pre-tokenizers: Don't becomes Do n't. Needs `piecework[spacy]`.
+"""The rule-based tokenizers of spaCy as pre-tokenizers: Don't becomes Do n't.
 
-GPT split its words so, after `integrations.ftfy` (Radford et al. 2018, section 4.1).
+Requires `piecework[spacy]`. GPT splits words this way, after `integrations.ftfy` (Radford et al. 2018,
+section 4.1).
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from piecework.spec import CustomPreTokenizer
 
 
 def pre_tokenizer(language: Any = "en") -> CustomPreTokenizer:
-    """Split as spaCy does for a language ("en", "de", ...) or as a given `nlp` object does.
+    """Return a pre-tokenizer for a language ("en", "de", ...) or for an `nlp` object of spaCy.
 
     >>> pre_tokenizer("en")
     CustomPreTokenizer('spacy:en')
 
-    Only the tokenizer is used, never the models after it. Tokens of nothing but space are dropped. A
-    given object is pickled whole; a language by its name. spaCy remembers every word it has seen, so
-    that its memory grows with the distinct words of all texts. Raises `MissingExtraError`, and
-    `ArgumentError` for a language that spaCy does not have.
+    It uses only the tokenizer of the pipeline. Whitespace tokens are dropped. A language is pickled by name,
+    an `nlp` object by value. spaCy caches each distinct word, so its memory grows with the number of
+    distinct words. Raises `MissingExtraError` if spaCy is not installed, and `ArgumentError` for an unknown
+    language.
     """
     if isinstance(language, str):
-        _tokenizer_of(language)
+        _load_tokenizer(language)
         return CustomPreTokenizer(LanguageWords(language), f"spacy:{language}")
     if not callable(getattr(language, "tokenizer", None)):
         found = type(language).__name__
@@ -39,23 +40,23 @@ def pre_tokenizer(language: Any = "en") -> CustomPreTokenizer:
 
 @dataclass(frozen=True)
 class LanguageWords:
-    """Spans of the words of a text, by the rules of a language."""
+    """A function that splits a text into words, by the rules of a language."""
 
     language: str
 
     def __call__(self, text: str) -> list[tuple[int, int]]:
-        """Return (start, end) of each word in characters."""
-        return _spans(_tokenizer_of(self.language)(text))
+        """Return the span of each word, in characters."""
+        return _spans(_load_tokenizer(self.language)(text))
 
 
 @dataclass(frozen=True)
 class PipelineWords:
-    """Spans of the words of a text, by the tokenizer of a given pipeline."""
+    """A function that splits a text into words, with the tokenizer of a pipeline."""
 
     nlp: Any
 
     def __call__(self, text: str) -> list[tuple[int, int]]:
-        """Return (start, end) of each word in characters."""
+        """Return the span of each word, in characters."""
         return _spans(self.nlp.tokenizer(text))
 
 
@@ -66,10 +67,10 @@ def _spans(document: Any) -> list[tuple[int, int]]:
 
 
 @cache
-def _tokenizer_of(language: str) -> Any:
+def _load_tokenizer(language: str) -> Any:
     spacy = import_extra("spacy", "spacy")
     try:
         return spacy.blank(language).tokenizer
     except ImportError as error:
-        expected = "a language that spaCy has, with what that needs installed"
+        expected = "a language of spaCy, with the packages it requires"
         raise ArgumentError("language", f"{language!r} ({error})", expected) from error
