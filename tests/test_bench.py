@@ -259,7 +259,10 @@ def test_bench_takes_what_ranks_need(cli: Run, files: tuple[str, str], tmp_path:
 def test_bench_fails_in_one_line(cli: Run, files: tuple[str, str], tmp_path: Path) -> None:
     (tmp_path / "short.txt").write_text("one line\n")
     code, _, err = cli("bench", files[0], str(tmp_path / "short.txt"))
-    assert (code, err) == (2, "piecework: texts: found 1, expected at least 4 texts\n")
+    assert (code, err) == (
+        2,
+        "piecework: corpus: found 1 text, expected at least 4: JSON lines, or 2,000 characters each\n",
+    )
 
 
 def test_the_peers_of_the_command_are_those_of_the_library() -> None:

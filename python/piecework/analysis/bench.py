@@ -110,6 +110,10 @@ def bench_files(
     _check_positive("megabytes", megabytes)
     peers = [read_peer(name, path, loaded) for name in against]
     texts = list(_limit_bytes(megabytes * 1e6, _documents(corpus, field, errors)))
+    if len(texts) < _MIN_TEXTS:
+        found = "1 text" if len(texts) == 1 else f"{len(texts)} texts"
+        expected = f"at least {_MIN_TEXTS}: JSON lines, or {_DOCUMENT_CHARS:,} characters each"
+        raise CorpusError("corpus", found, expected)
     return bench(
         loaded,
         texts,

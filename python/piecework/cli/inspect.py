@@ -1,4 +1,4 @@
-"""`piecework inspect`: what a tokenizer file holds, stage by stage, and how sound it is."""
+"""`piecework inspect`: print the stages, sizes and kinds of tokens of a tokenizer."""
 
 from __future__ import annotations
 

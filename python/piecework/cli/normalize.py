@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Literal
 
 import click
@@ -58,6 +59,9 @@ def normalize(
 def _load_rules(name: str) -> pw.NormalizationRules:
     if name in pw.NormalizationRules.NAMES:
         return pw.NormalizationRules.named(name)
+    if not os.path.exists(name):
+        expected = f"a file of rules, or one of {', '.join(pw.NormalizationRules.NAMES)}"
+        raise pw.errors.ArgumentError("rules", repr(name), expected)
     return pw.NormalizationRules.from_tsv(name)
 
 
