@@ -158,6 +158,7 @@ DOCUMENTS = [
     *PAGES,
     *(ROOT / name for name in ("CHANGELOG.md", "SECURITY.md")),
     *(ROOT / "benchmarks").rglob("*.md"),
+    ROOT / "python/piecework/reference/README.md",
 ]
 
 
