@@ -92,7 +92,7 @@ class ReferenceEngine:
     def learn(self, words: WordCounts, settings: Mapping[str, Any]) -> Outcome:
         learner = learn_top_down if settings["score"] == "top-down" else learn
         learned = learner(words, Settings(**settings))
-        joins = [(*join[:4], float(join.score)) for join in learned.joins]
+        joins = [(*merge[:4], float(merge.score)) for merge in learned.merges]
         return Outcome(learned.vocab, joins, learned.stopped_early is not None)
 
     def relearn(

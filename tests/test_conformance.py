@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from piecework.reference.wordpiece_training import (
-    Join,
+    Merge,
     Settings,
-    apply_join,
-    candidate_joins,
+    apply_merge,
+    candidate_merges,
     initial_splits,
 )
 from piecework.spec import (
@@ -150,9 +150,9 @@ def scores_after(case: dict[str, Any], joins: int) -> list[tuple[str, str, str]]
     settings = Settings(**settings_of(case))
     splits = initial_splits(words_of(REFERENCE, case), settings)
     for left, right, joined, count, score in case["joins"][:joins]:
-        join = Join(left, right, joined, count, score)
-        splits = [(apply_join(entries, join), word_count) for entries, word_count in splits]
-    return [(join.left, join.right, str(join.score)) for join in candidate_joins(splits, settings)]
+        join = Merge(left, right, joined, count, score)
+        splits = [(apply_merge(entries, join), word_count) for entries, word_count in splits]
+    return [(join.left, join.right, str(join.score)) for join in candidate_merges(splits, settings)]
 
 
 @cases("training.toml", "retrain")
@@ -168,7 +168,7 @@ def test_replaying_joins_differs_from_longest_match(engine: Engine, case: dict[s
     word = case["word"]
     entries = [word[0], *(f"##{character}" for character in word[1:])]
     for left, right, joined in case["joins"]:
-        entries = apply_join(entries, Join(left, right, joined, 1, 1))
+        entries = apply_merge(entries, Merge(left, right, joined, 1, 1))
     assert entries == case["pieces"]
 
 

@@ -17,8 +17,8 @@ from piecework.reference.wordpiece_top_down import learn_top_down
 from piecework.reference.wordpiece_training import (
     Settings,
     Split,
-    apply_join,
-    candidate_joins,
+    apply_merge,
+    candidate_merges,
     entry_counts,
     initial_splits,
     learn,
@@ -40,8 +40,8 @@ def log_likelihood(splits: list[Split]) -> float:
 def test_likelihood_score_is_the_gain_in_log_likelihood(words: list[tuple[str, int]]) -> None:
     how = Settings(score="likelihood", min_frequency=1)
     splits = initial_splits(words, how)
-    for join in candidate_joins(splits, how):
-        joined = [(apply_join(entries, join), count) for entries, count in splits]
+    for join in candidate_merges(splits, how):
+        joined = [(apply_merge(entries, join), count) for entries, count in splits]
         gain = log_likelihood(joined) - log_likelihood(splits)
         assert join.score == pytest.approx(gain, abs=1e-6)
 
@@ -71,7 +71,7 @@ def test_frequency_without_a_prefix_is_the_byte_pair_encoding_of_tokenizers(
             continuing_subword_prefix="",
         ),
     )
-    assert [[join.left, join.right] for join in learned.joins] == published["merges"]
+    assert [[join.left, join.right] for join in learned.merges] == published["merges"]
     assert {entry: number for number, entry in enumerate(learned.vocab)} == published["vocab"]
 
 
@@ -99,7 +99,7 @@ def test_a_limited_alphabet_drops_whole_words_but_for_frequency_only_characters(
     score: str, pair_count: int
 ) -> None:
     how = Settings(score=score, limit_alphabet=2, min_frequency=1, special_tokens=[])
-    joins = learn([("axb", 5), ("ab", 1)], how).joins
+    joins = learn([("axb", 5), ("ab", 1)], how).merges
     assert [join.pair_count for join in joins] == [pair_count]
 
 

@@ -79,7 +79,7 @@ def _print_wordpiece_start(
     splits = reference.initial_splits(words, settings)
     _print_list("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
     if trainer.score != "top-down":
-        merges = reference.candidate_joins(splits, settings)
+        merges = reference.candidate_merges(splits, settings)
         title = f"pair scores ({trainer.score})"
         _print_list(
             title, [f"{m.left} {m.right}  {_score(m.score)}  {m.pair_count}" for m in merges], steps

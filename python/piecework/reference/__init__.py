@@ -1,24 +1,35 @@
-"""The executable specification: every algorithm as the literature states it, in plain Python.
+"""The reference: every algorithm of piecework in plain Python, short enough to read.
 
-Nothing here is fast and nothing here imports the compiled core. Each file holds one idea and is
-short enough to read in one sitting; together, in the order of the data:
+It is not fast, and it does not need the compiled core, which has to give the same results. `README.md`
+in this folder is a tour in the order in which one learns. The algorithms, each with `train`, `encode` and
+`decode`:
 
-    aligned              text that knows where it came from
-    patterns             searching: texts and regular expressions; classes of characters
-    bert                 text -> words: BERT's normalizer and pre-tokenizer
-    normalizers          text -> normalized text: every kind, with
-        unicode_forms        NFC, NFD, NFKC, NFKD
-        charsmap, graphemes  the compiled rules of SentencePiece models
-    pre_tokenizers       normalized text -> words: every kind, with
-        scripts              where the script changes
-    words                the tokenizers every course begins with: spaces, punctuation, characters
-    bpe                  word counts -> merges, and a word -> pieces by them
-    unigram              a word -> pieces: the likeliest, the n best, one drawn at random
-    wordpiece            a word -> pieces: greedy longest match, and the fewest pieces
-    post_processors      tokens of one sequence or two -> one row with special tokens
-    decoders             tokens -> text
-    tokenizer            the stages put together: text -> ids -> text
-    wordpiece_training   word counts -> vocabulary by joining pairs: pmi, likelihood, frequency
-    wordpiece_top_down   word counts -> vocabulary by keeping frequent substrings
-    unigram_training     word counts -> pieces by dropping what the likelihood needs least
+    words                  words and characters, and their vocabularies
+    bpe                    byte-pair encoding; byte_level has the alphabet of 256 bytes
+    wordpiece              WordPiece
+    unigram                Unigram; lattice sums over all segmentations of a word
+    sentencepiece          SentencePiece: raw text with spaces as ▁
+
+The stages of a whole tokenizer, in the order of the data:
+
+    aligned                text whose characters keep their spans of the original text
+    added_tokens           text -> added tokens and ordinary text
+    normalizers            text -> normalized text, with bert, unicode_forms, charsmap (and graphemes),
+                           sentencepiece_normalizer; patterns has searches and character classes
+    pre_tokenizers         normalized text -> words, with bert and scripts
+    models                 word -> tokens, with wordpiece_model, bpe_model, sentencepiece_model,
+                           sentencepiece_unigram
+    truncation_padding     tokens -> windows; windows -> rows of equal length
+    post_processors        one sequence or two -> one row with special tokens
+    encoding               rows -> columns
+    decoders               tokens -> text, with sentencepiece_decoder
+    tokenizer              all stages together: text -> ids -> text
+
+Learners with the options of real trainers:
+
+    bpe_training           BPE
+    wordpiece_training     WordPiece by likelihood, PMI or frequency
+    wordpiece_top_down     WordPiece by frequent substrings
+    unigram_training       Unigram
+    sentencepiece_training how SentencePiece's trainer splits texts, restricts pieces and merges
 """

@@ -1,8 +1,8 @@
-"""Unigram segmentation: a word and the log probabilities of pieces in, segmentations out.
+"""The lattice of all segmentations of a word, with the log probabilities of its pieces.
 
-A segmentation is as probable as the product of its pieces (Kudo 2018, section 3.1). All of them
-together form a lattice: places between characters, and pieces that lead from place to place. One pass
-over it finds the best segmentation, the n best, the sum over all, or draws one at random.
+The probability of a segmentation is the product of those of its pieces (Kudo 2018, section 3.1). The
+nodes of the lattice are the positions between characters; its edges are pieces. One pass finds the best
+segmentation (Viterbi), the n best, the sum over all (forward-backward), or draws one at random.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ UNKNOWN_PENALTY = 10.0
 
 
 class Edge(NamedTuple):
-    """A piece in its place; a character that is no piece is `known=False`."""
+    """A piece between two positions; an unknown character has `known=False`."""
 
     piece: str
     start: int
@@ -27,7 +27,7 @@ class Edge(NamedTuple):
 
 
 class Segmentation(NamedTuple):
-    """Pieces from left to right, and the sum of their scores."""
+    """The pieces from left to right, and the sum of their scores."""
 
     pieces: list[str]
     score: float
@@ -45,14 +45,18 @@ class Lattice:
     h ug s 0.006
     h u g s 0.0002
 
-    A character that is no piece scores 10 less than the worst piece.
+    An unknown character scores 10 less than the worst piece.
     """
 
     word: str
     scores: Mapping[str, float]
 
     def edges(self, start: int) -> Iterator[Edge]:
-        """Give all that begins at a place, the longest first."""
+        """Return the pieces that begin at a position, the longest first.
+
+        >>> [edge.piece for edge in Lattice("ab", {"a": -1.0, "ab": -2.0}).edges(0)]
+        ['ab', 'a']
+        """
         for end in range(len(self.word), start, -1):
             piece = self.word[start:end]
             if piece in self.scores:
@@ -63,11 +67,19 @@ class Lattice:
     # ---- the best
 
     def best(self) -> Segmentation:
-        """Return the segmentation with the greatest sum; of equal ones that with the longer last piece."""
+        """Return the segmentation with the highest score; of equal ones, the one with the longer last piece.
+
+        >>> Lattice("ab", {"a": -1.0, "b": -1.0, "ab": -2.0}).best().pieces
+        ['ab']
+        """
         return self.n_best(1)[0]
 
     def n_best(self, n: int) -> list[Segmentation]:
-        """Return the best `n` segmentations, the best first."""
+        """Return the best `n` segmentations, the best first.
+
+        >>> [found.pieces for found in Lattice("ab", {"a": -1.0, "b": -1.5, "ab": -2.0}).n_best(2)]
+        [['ab'], ['a', 'b']]
+        """
         best: list[list[Segmentation]] = [[] for _ in range(len(self.word) + 1)]
         best[0] = [Segmentation([], 0.0)]
         for start in range(len(self.word)):
@@ -82,7 +94,11 @@ class Lattice:
     # ---- all together
 
     def forward(self, alpha: float = 1.0) -> list[float]:
-        """Return, by place, the sum of probabilities of all that can come before."""
+        """Return for each position the sum of the probabilities of all segmentations before it.
+
+        >>> Lattice("aa", {"a": math.log(0.5), "aa": math.log(0.25)}).forward()
+        [1.0, 0.5, 0.5]
+        """
         sums = [1.0] + [0.0] * len(self.word)
         for start in range(len(self.word)):
             for edge in self.edges(start):
@@ -90,11 +106,19 @@ class Lattice:
         return sums
 
     def probability(self) -> float:
-        """Return the sum of the probabilities of all segmentations."""
+        """Return the sum of the probabilities of all segmentations.
+
+        >>> Lattice("aa", {"a": math.log(0.5), "aa": math.log(0.25)}).probability()
+        0.5
+        """
         return self.forward()[-1]
 
     def expected(self, weight: float = 1.0) -> Iterator[tuple[str, float]]:
-        """Give how often each piece is expected at each of its places, times `weight`."""
+        """Return the expected count of each piece at each of its positions, times `weight`.
+
+        >>> list(Lattice("a", {"a": -1.0}).expected(3.0))
+        [('a', 3.0)]
+        """
         forward = self.forward()
         backward = [0.0] * len(self.word) + [1.0]
         for start in reversed(range(len(self.word))):
@@ -121,10 +145,13 @@ class Lattice:
         return entropies[-1]
 
     def sample(self, random: random.Random, alpha: float = 1.0) -> list[str]:
-        """Draw a segmentation with probability proportional to its own to the power of `alpha`.
+        """Draw a segmentation; its weight is its probability to the power of `alpha`.
+
+        >>> Lattice("ab", {"a": -1.0, "b": -1.0, "ab": -2.0}).sample(random.Random(0))
+        ['a', 'b']
 
         Forward filtering, backward sampling: the last piece is drawn first (Kudo 2018, section 3.3,
-        with all segmentations for candidates).
+        over all segmentations).
         """
         forward, end = self.forward(alpha), len(self.word)
         pieces: list[str] = []
@@ -137,10 +164,18 @@ class Lattice:
         return pieces[::-1]
 
     def edges_to(self, end: int) -> Sequence[Edge]:
-        """Return all that ends at a place, the longest first."""
+        """Return the pieces that end at a position, the longest first.
+
+        >>> [edge.piece for edge in Lattice("ab", {"b": -1.0, "ab": -2.0}).edges_to(2)]
+        ['ab', 'b']
+        """
         return [edge for start in range(end) for edge in self.edges(start) if edge.end == end]
 
 
 def unknown_score(scores: Mapping[str, float]) -> float:
-    """Return the score of a character that is no piece."""
+    """Return the score of an unknown character.
+
+    >>> unknown_score({"a": -1.0, "b": -2.0})
+    -12.0
+    """
     return min(scores.values(), default=0.0) - UNKNOWN_PENALTY

@@ -1,11 +1,10 @@
-"""Unigram training: word counts in, pieces with their log probabilities out.
+"""Unigram training with the options of real trainers: word counts in, scored pieces out.
 
-Many frequent substrings are the seeds. Expectation and maximization score them; those that the
-likelihood of the corpus needs least are dropped; and so on, until few enough are left (Kudo 2018,
-section 3.2). The constants, the digammas and the approximate loss are those of SentencePiece; the seeds
-are weighed by how often words occur, and a word that occurs twice is a seed itself.
+The loop is the one of `unigram.train` (Kudo 2018, section 3.2). The constants, the digamma and the
+approximate loss are those of SentencePiece. Unlike there, seeds are weighted by word counts, and a
+single word that occurs twice is a seed.
 
-Expected counts are integers, in small units: so their sums do not depend on any order.
+Expected counts are integers in small units, so that sums do not depend on their order.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ RARE_CHARACTER_STEP = 0.0001
 
 @dataclass(frozen=True)
 class Settings:
-    """Say what to learn; lengths are in characters."""
+    """What to learn; lengths are in characters."""
 
     vocab_size: int = 8_000
     special_tokens: Sequence[str] = ("<unk>", "<s>", "</s>")
@@ -44,13 +43,14 @@ class Settings:
 
 
 def learn(words: Words, settings: Settings) -> list[tuple[str, float]]:
-    """Return exactly `vocab_size` entries with their scores, 0 for those that are not learned.
+    """Return `vocab_size` entries with their scores; reserved entries have score 0.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
     >>> [piece for piece, _ in learn(words, Settings(vocab_size=14))][3:7]
     ['pun', 'hug', 'hugs', 'pug']
 
-    Raises `TrainingError` when that many cannot be had or cannot hold what must be there.
+    Raises `TrainingError` when the corpus has too few substrings, or `vocab_size` is too small for
+    reserved entries and alphabet.
     """
     words = around_symbols(words, settings.user_defined_symbols)
     reserved, required = reserved_entries(settings), alphabet(words, settings)
@@ -70,7 +70,10 @@ def learn(words: Words, settings: Settings) -> list[tuple[str, float]]:
 
 
 def check_size(size: int, reserved: int, required: Sequence[str], scores: Scores) -> None:
-    """Refuse a vocabulary that is too small for what must be there, or larger than the seeds."""
+    """Raise `TrainingError` if the size is below the required entries or above the seeds.
+
+    >>> check_size(3, 1, ["a", "b"], {"a": -1.0, "b": -1.0})
+    """
     least, most = reserved + len(required), reserved + len({*required, *scores})
     if size < least:
         alphabet_size = len(required)
@@ -87,7 +90,7 @@ def check_size(size: int, reserved: int, required: Sequence[str], scores: Scores
 
 
 def around_symbols(words: Words, symbols: Sequence[str]) -> Words:
-    """Cut words around symbols: the first, and of those the longest.
+    """Split words around symbols: the leftmost symbol, and of those the longest.
 
     >>> around_symbols([("a<b>c", 2)], ["<b>"])
     [('a', 2), ('c', 2)]
@@ -108,14 +111,18 @@ def _between(word: str, symbols: Sequence[str]) -> Iterator[str]:
 
 
 def reserved_entries(settings: Settings) -> list[str]:
-    """Return special tokens, symbols and bytes, each once."""
+    """Return special tokens, user-defined symbols and byte entries, without duplicates.
+
+    >>> reserved_entries(Settings(user_defined_symbols=("<x>",)))
+    ['<unk>', '<s>', '</s>', '<x>']
+    """
     byte_entries = [f"<0x{byte:02X}>" for byte in range(256)] if settings.byte_fallback else []
     entries = [*settings.special_tokens, *settings.user_defined_symbols, *byte_entries]
     return list(dict.fromkeys(entries))
 
 
 def alphabet(words: Words, settings: Settings) -> list[str]:
-    """Return the characters that must be entries, the most frequent first.
+    """Return the characters that become entries, the most frequent first.
 
     >>> alphabet([("aab", 2), ("c", 1)], Settings(character_coverage=0.8))
     ['a', 'b']
@@ -135,7 +142,11 @@ def alphabet(words: Words, settings: Settings) -> list[str]:
 
 
 def within_alphabet(words: Words, alphabet: Sequence[str]) -> Words:
-    """Cut words at all other characters."""
+    """Split words at the characters outside the alphabet.
+
+    >>> within_alphabet([("axb", 2)], ["a", "b"])
+    [('a', 2), ('b', 2)]
+    """
     known = set(alphabet)
     return [
         ("".join(run), count)
@@ -146,7 +157,7 @@ def within_alphabet(words: Words, alphabet: Sequence[str]) -> Words:
 
 
 def seeds(segments: Words, reserved: Sequence[str], settings: Settings) -> dict[str, float]:
-    """Return the characters, and the substrings that cover most of the corpus, with first scores.
+    """Return all characters and the substrings that cover most text, with their initial scores.
 
     >>> list(seeds([("only", 3), ("one", 1)], [], Settings()))
     ['e', 'l', 'ly', 'n', 'nly', 'o', 'on', 'only', 'y']
@@ -170,7 +181,11 @@ def seeds(segments: Words, reserved: Sequence[str], settings: Settings) -> dict[
 
 
 def substring_counts(segments: Words, max_length: int) -> Counter[str]:
-    """Count all substrings, overlapping ones too."""
+    """Count all substrings, overlapping ones too.
+
+    >>> substring_counts([("aa", 2)], 2)
+    Counter({'a': 4, 'aa': 2})
+    """
     counts: Counter[str] = Counter()
     for segment, count in segments:
         for start in range(len(segment)):
@@ -183,13 +198,22 @@ def substring_counts(segments: Words, max_length: int) -> Counter[str]:
 
 
 def unit(segments: Words) -> float:
-    """Return how much 1 is where expected counts are integers: a power of two."""
+    """Return the integer that stands for an expected count of 1: a power of two.
+
+    >>> unit([("ab", 1)])
+    1099511627776.0
+    """
     characters = sum(count * len(segment) for segment, count in segments)
     return 2.0 ** min(62 - characters.bit_length(), 40)
 
 
 def expect(segments: Words, scores: Scores) -> dict[str, int]:
-    """Return how often each piece is expected over all segmentations of all segments."""
+    """Return the expected count of each piece over all segmentations: the E step.
+
+    >>> segments = [("a", 3)]
+    >>> expect(segments, {"a": -1.0})["a"] / unit(segments)
+    3.0
+    """
     one, expected = unit(segments), dict.fromkeys(scores, 0)
     for segment, count in segments:
         for piece, times in Lattice(segment, scores).expected(count * one):
@@ -198,14 +222,21 @@ def expect(segments: Words, scores: Scores) -> dict[str, int]:
 
 
 def log_likelihood(segments: Words, scores: Scores) -> float:
-    """Return the log probability of the corpus, summed over all segmentations."""
+    """Return the log probability of the corpus, summed over all segmentations.
+
+    >>> log_likelihood([("a", 3)], {"a": -1.0})
+    -3.0
+    """
     return sum(count * math.log(Lattice(word, scores).probability()) for word, count in segments)
 
 
 def maximize(expected: Mapping[str, int], one: float, wanted: int) -> dict[str, float]:
-    """Return new scores, without the pieces that are hardly expected but with `wanted` ones at least.
+    """Return new scores: the M step. Pieces with a low expected count go, but `wanted` ones stay.
 
-    Digammas instead of logarithms give rare pieces less than their share, a sparse prior (Liang and
+    >>> sorted(maximize({"a": 4, "b": 0}, one=1.0, wanted=1))
+    ['a']
+
+    The digamma in place of the logarithm lowers the scores of rare pieces: a sparse prior (Liang and
     Klein 2007).
     """
     kept = [piece for piece, count in expected.items() if count >= math.ceil(THRESHOLD * one)]
@@ -217,7 +248,7 @@ def maximize(expected: Mapping[str, int], one: float, wanted: int) -> dict[str, 
 
 
 def digamma(x: float) -> float:
-    """Return the derivative of the logarithm of the gamma function (Bernardo 1976, AS 103).
+    """Return the digamma function, the derivative of log gamma (Bernardo 1976, AS 103).
 
     >>> round(digamma(1.0), 6)
     -0.577216
@@ -235,7 +266,11 @@ def digamma(x: float) -> float:
 
 
 def prune(segments: Words, scores: Scores, size: int, wanted: int) -> dict[str, float]:
-    """Keep the pieces without which the likelihood would lose most: about `size` of them."""
+    """Keep about `size` pieces, those with the greatest loss.
+
+    >>> sorted(prune([("ab", 2)], {"a": -2.0, "b": -2.0, "ab": -1.0}, size=1, wanted=1))
+    ['ab']
+    """
     counts: Counter[str] = Counter()
     for segment, count in segments:
         for piece in Lattice(segment, scores).best().pieces:
@@ -253,10 +288,14 @@ def _useless(piece: str, losses: Scores, scores: Scores) -> tuple[float, str]:
 
 
 def loss(piece: str, scores: Scores, counts: Counter[str]) -> float:
-    """Return what the likelihood loses without a piece, approximately.
+    """Return approximately how much log-likelihood the corpus loses without a piece.
 
-    Wherever it stood in the best segmentations would stand the best segmentation of its own text
-    without it. Infinite for characters, minus infinite for what is not used or not the best itself.
+    >>> loss("a", {"a": -1.0}, Counter({"a": 2})), loss("a", {"a": -1.0}, Counter())
+    (inf, -inf)
+
+    The best alternative segmentation of the piece replaces each of its uses. The loss of a used
+    character is infinite. The loss of an unused piece, or of one that its alternative beats, is minus
+    infinity.
     """
     if not counts[piece]:
         return -math.inf
@@ -275,7 +314,7 @@ def loss(piece: str, scores: Scores, counts: Counter[str]) -> float:
 
 
 class _Without(dict[str, float]):
-    """All scores, but one piece cannot be found."""
+    """All scores but the one of a piece."""
 
     def __init__(self, scores: Scores, piece: str) -> None:
         super().__init__(scores)
@@ -286,7 +325,11 @@ class _Without(dict[str, float]):
 
 
 def choose(scores: Scores, required: Sequence[str], wanted: int) -> list[tuple[str, float]]:
-    """Return the required characters and the best pieces, `wanted` in all, the best first."""
+    """Return the required characters and the best pieces, `wanted` in all, the best first.
+
+    >>> choose({"a": -1.0, "ab": -0.5, "b": -2.0}, ["b"], 2)
+    [('ab', -0.5), ('b', -2.0)]
+    """
     lowest, chosen = min([0.0, *scores.values()]), {}
     for character in required:
         if character not in scores:
@@ -298,5 +341,9 @@ def choose(scores: Scores, required: Sequence[str], wanted: int) -> list[tuple[s
 
 
 def ranked(scores: Scores) -> list[str]:
-    """Return the pieces by score, then code points."""
+    """Return the pieces by falling score, then by code points.
+
+    >>> ranked({"a": -2.0, "b": -1.0})
+    ['b', 'a']
+    """
     return sorted(scores, key=lambda piece: (-scores[piece], piece))

@@ -1,9 +1,9 @@
-"""WordPiece training from the top down: keep the frequent substrings of words, longest first.
+"""Top-down WordPiece training: keep the frequent substrings of words, longest first.
 
-A substring that is frequent enough becomes an entry and takes its count away from its own prefixes,
-so a prefix must earn its place by other words. Later iterations count only the substrings that
-start where the vocabulary so far would cut. A search finds the frequency threshold whose vocabulary
-fits `vocab_size`, and the next looser threshold fills it up.
+A substring that is frequent enough becomes a token, and its count is subtracted from the counts of its
+prefixes. So a prefix is kept only if it also occurs elsewhere. Later iterations count only substrings
+that start where the vocabulary so far splits a word. A binary search finds the lowest count threshold
+whose vocabulary fits `vocab_size`; the next lower threshold fills the rest.
 
 Source: the learner published with TensorFlow Text, after Schuster & Nakajima 2012.
 """
@@ -29,7 +29,7 @@ LONGEST_ENTRY_CHARS = 50
 
 
 def learn_top_down(words: Sequence[tuple[str, int]], settings: Settings) -> Learned:
-    """Learn exactly `vocab_size` entries where the corpus has as many.
+    """Learn `vocab_size` tokens, or fewer if the corpus has fewer frequent substrings.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
     >>> settings = Settings(vocab_size=10, score="top-down", special_tokens=())
@@ -48,7 +48,7 @@ def learn_top_down(words: Sequence[tuple[str, int]], settings: Settings) -> Lear
 
 
 class _Learner:
-    """The corpus, and what each threshold gives on it."""
+    """The corpus, and the vocabulary of each threshold."""
 
     def __init__(self, words: Sequence[tuple[str, int]], settings: Settings) -> None:
         prefix = settings.continuing_subword_prefix
@@ -62,7 +62,7 @@ class _Learner:
         ]
 
     def loosest_that_fits(self, vocab: Sequence[str]) -> int:
-        """Search by halves for the first threshold whose vocabulary fits, as if size fell with it."""
+        """Return the lowest threshold whose vocabulary fits, by binary search."""
         low = self.loosest
         high = max(self.substring_counts(None).values(), default=0) + 1
         while low < high:
@@ -74,13 +74,13 @@ class _Learner:
         return low
 
     def new_entries(self, vocab: Sequence[str], threshold: int) -> list[str]:
-        """Return what `threshold` keeps beyond `vocab`, by falling count, then by code points."""
+        """Return the tokens of a threshold outside `vocab`, by falling count, then by code points."""
         kept = self.kept_at(threshold)
         ranked = sorted(kept, key=lambda entry: (-kept[entry], entry))
         return [entry for entry in ranked if entry not in vocab]
 
     def kept_at(self, threshold: int) -> dict[str, int]:
-        """Repeat counting and keeping, each time from the cuts of the vocabulary before."""
+        """Count and keep substrings several times, each time from the splits of the vocabulary before."""
         prefix = self.settings.continuing_subword_prefix
         kept = keep_frequent(self.substring_counts(None), threshold, prefix)
         for _ in range(ITERATIONS - 1):
@@ -89,9 +89,9 @@ class _Learner:
         return kept
 
     def substring_counts(self, vocab: Mapping[str, int] | None) -> Counter[str]:
-        """Count the substrings of words that start at a cut; without a vocabulary, anywhere.
+        """Count the substrings that start where `vocab` splits a word; None counts all substrings.
 
-        Substrings are spelled as entries, prefixed inside a word; spelled alike is counted together.
+        Substrings inside a word have the prefix.
         """
         prefix = self.settings.continuing_subword_prefix
         counts: Counter[str] = Counter()
@@ -103,7 +103,7 @@ class _Learner:
 
 
 def cuts(word: str, vocab: Mapping[str, int] | None, prefix: str) -> Sequence[int]:
-    """Return where the greedy pieces of a word start; everywhere when it cannot be cut.
+    """Return the starts of the tokens of a word; every position if the word cannot be split.
 
     >>> cuts("hugs", {"hug": 0, "##s": 0}, "##")
     [0, 3]
@@ -116,7 +116,7 @@ def cuts(word: str, vocab: Mapping[str, int] | None, prefix: str) -> Sequence[in
 
 
 def keep_frequent(counts: Counter[str], threshold: int, prefix: str) -> dict[str, int]:
-    """Keep substrings of two characters or more, longest first, and charge them to their prefixes.
+    """Keep frequent substrings of two or more characters, and subtract them from their prefixes.
 
     >>> keep_frequent(Counter({"##ugs": 5, "##ug": 7}), 3, "##")
     {'##ugs': 5}

@@ -1,19 +1,19 @@
-"""WordPiece training by joining pairs: word counts in, vocabulary and joins out.
+"""WordPiece training by merging pairs, with every score: word counts in, vocabulary and merges out.
 
-Words are sequences of entries, at first one for each character. The best pair is joined everywhere,
-again and again, until the vocabulary is full; `score` says what best means:
+The loop is the one of `wordpiece.train`: merge the pair with the best score until the vocabulary is
+full. `score` chooses the score of a pair ab, where f counts occurrences:
 
-    pmi         f(ab) / (f(a) f(b)), exactly: the formula published for WordPiece
+    pmi         f(ab) / (f(a) f(b)), exact fractions: the formula published for WordPiece
     likelihood  the gain in unigram log-likelihood of the corpus, as in Schuster & Nakajima 2012
     frequency   f(ab), with the alphabet of the `tokenizers` trainer
 
 `ties` decides between pairs of equal score:
 
-    smallest-strings  the smaller left entry, then the smaller right entry, by code points
+    smallest-strings  the smaller left symbol, then the smaller right symbol, by code points
     lowest-ids        the lower left id, then the lower right id, as in `tokenizers`
     first-seen        the pair that occurs first in the corpus
 
-Everything is counted again from scratch at every step, so a step costs the whole corpus.
+Each step counts the whole corpus again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 @dataclass(frozen=True)
 class Settings:
-    """Say what to learn; lengths are in characters without the prefix."""
+    """What to learn; lengths are in characters without the prefix."""
 
     vocab_size: int = 30_000
     score: Literal["pmi", "likelihood", "frequency", "top-down"] = "likelihood"
@@ -53,49 +53,51 @@ class Settings:
 DEFAULT_TIES = {"likelihood": "smallest-strings", "pmi": "first-seen", "frequency": "lowest-ids"}
 
 
-class Join(NamedTuple):
-    """One step of the learner: the pair, what it became, how often it stood there, and its score."""
+class Merge(NamedTuple):
+    """One step of training: the pair, the token it became, its count and its score."""
 
     left: str
     right: str
-    joined: str
+    merged: str
     pair_count: int
     score: Score
 
 
 @dataclass
 class Learned:
-    """Entries in id order, the joins that made them, and why there are too few, if so."""
+    """Tokens in id order, the merges, and the reason if training stopped early."""
 
     vocab: list[str]
-    joins: list[Join] = field(default_factory=list)
+    merges: list[Merge] = field(default_factory=list)
     stopped_early: str | None = None
 
 
 def learn(words: Sequence[tuple[str, int]], settings: Settings) -> Learned:
-    """Join the best pair until the vocabulary is full or no pair is worth joining.
+    """Merge the best pair until the vocabulary is full or no pair improves it.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
     >>> settings = Settings(vocab_size=9, score="pmi", special_tokens=())
-    >>> for join in learn(words, settings).joins:
-    ...     print(join.left, join.right, join.pair_count, join.score)
+    >>> for merge in learn(words, settings).merges:
+    ...     print(merge.left, merge.right, merge.pair_count, merge.score)
     ##g ##s 5 1/20
     h ##u 15 1/36
 
-    `words` are distinct and in the order of their first occurrence. Raises `TrainingError` when the
-    special tokens and the alphabet alone are more than `vocab_size`.
+    `words` are distinct and in order of first occurrence. Raises `TrainingError` when special tokens and
+    alphabet alone are more than `vocab_size`.
     """
     learned = Learned(initial_vocabulary(words, settings))
     splits = initial_splits(words, settings)
     while len(learned.vocab) < settings.vocab_size:
-        join = best_join(splits, learned.vocab, settings)
-        if join is None:
-            learned.stopped_early = f"no pair is worth joining after {len(learned.joins)} joins"
+        merge = best_merge(splits, learned.vocab, settings)
+        if merge is None:
+            learned.stopped_early = (
+                f"no pair improves the vocabulary after {len(learned.merges)} merges"
+            )
             break
-        learned.joins.append(join)
-        splits = [(apply_join(entries, join), count) for entries, count in splits]
-        if join.joined not in learned.vocab:
-            learned.vocab.append(join.joined)
+        learned.merges.append(merge)
+        splits = [(apply_merge(entries, merge), count) for entries, count in splits]
+        if merge.merged not in learned.vocab:
+            learned.vocab.append(merge.merged)
     return learned
 
 
@@ -103,7 +105,7 @@ def learn(words: Sequence[tuple[str, int]], settings: Settings) -> Learned:
 
 
 def initial_vocabulary(words: Sequence[tuple[str, int]], settings: Settings) -> list[str]:
-    """Return the special tokens, then the alphabet, each spelling once.
+    """Return the special tokens, then the alphabet, without duplicates.
 
     >>> initial_vocabulary([("ab", 1), ("b", 1)], Settings(special_tokens=["[UNK]"]))
     ['[UNK]', '##b', 'a', 'b']
@@ -121,7 +123,11 @@ def initial_vocabulary(words: Sequence[tuple[str, int]], settings: Settings) -> 
 
 
 def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> list[str]:
-    """Return the one-character entries in order: plain at the start of words, prefixed inside."""
+    """Return the tokens of one character in order: plain at the start of words, prefixed inside.
+
+    >>> alphabet_entries([("hug", 1)], Settings())
+    ['##g', '##u', 'h']
+    """
     prefix = settings.continuing_subword_prefix
     kept = alphabet(words, settings)
     starting = {word[0] for word, _ in words} & kept
@@ -133,7 +139,11 @@ def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> li
 
 
 def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:
-    """Return the characters to keep: those given, then the most frequent, up to the limit."""
+    """Return the characters to keep: `initial_alphabet`, then the most frequent ones up to the limit.
+
+    >>> sorted(alphabet([("aab", 2), ("c", 1)], Settings(limit_alphabet=2)))
+    ['a', 'b']
+    """
     given = set(settings.initial_alphabet)
     totals: Counter[str] = Counter()
     for word, count in words:
@@ -144,13 +154,13 @@ def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:
 
 
 def initial_splits(words: Sequence[tuple[str, int]], settings: Settings) -> list[Split]:
-    """Split each word into one-character entries.
+    """Split each word into its characters.
 
     >>> initial_splits([("hug", 10)], Settings())
     [(['h', '##u', '##g'], 10)]
 
-    A word with a character outside the alphabet is left out, since encoding makes it unknown anyway;
-    `frequency` leaves out only the character, as the `tokenizers` trainer does.
+    A word with a character outside the alphabet does not count, because encoding makes it unknown.
+    With `frequency` only the character is dropped, as in `tokenizers`.
     """
     kept = alphabet(words, settings)
     prefix = settings.continuing_subword_prefix
@@ -165,48 +175,63 @@ def initial_splits(words: Sequence[tuple[str, int]], settings: Settings) -> list
 # ---- pairs
 
 
-def best_join(splits: Sequence[Split], vocab: Sequence[str], settings: Settings) -> Join | None:
-    """Return the join of the pair with the best score, None when there is none to make.
+def best_merge(splits: Sequence[Split], vocab: Sequence[str], settings: Settings) -> Merge | None:
+    """Return the merge with the best score, None if no pair remains.
 
-    `ties` decides among equal scores.
+    >>> best_merge([(["a", "##b"], 2)], ["a", "##b"], Settings(score="frequency")).merged
+    'ab'
+
+    `ties` decides between equal scores. A `likelihood` of 0 or less does not count.
     """
-    joins = candidate_joins(splits, settings)
+    merges = candidate_merges(splits, settings)
     ties = settings.ties or DEFAULT_TIES[settings.score]
     if ties == "smallest-strings":
-        joins.sort(key=lambda join: (join.left, join.right))
+        merges.sort(key=lambda merge: (merge.left, merge.right))
     elif ties == "lowest-ids":
         ids = {entry: index for index, entry in enumerate(vocab)}
-        joins.sort(key=lambda join: (ids[join.left], ids[join.right]))
-    best = max(joins, key=lambda join: join.score, default=None)  # max keeps the first of equals
+        merges.sort(key=lambda merge: (ids[merge.left], ids[merge.right]))
+    best = max(merges, key=lambda merge: merge.score, default=None)  # max keeps the first of equals
     if best is None or (settings.score == "likelihood" and best.score <= 0):
         return None
     return best
 
 
-def candidate_joins(splits: Sequence[Split], settings: Settings) -> list[Join]:
-    """Score every pair that is frequent and short enough, in the order of first occurrence."""
+def candidate_merges(splits: Sequence[Split], settings: Settings) -> list[Merge]:
+    """Score every pair that is frequent and short enough, in order of first occurrence.
+
+    >>> [merge.merged for merge in candidate_merges([(["a", "##b", "##c"], 2)], Settings())]
+    ['ab', '##bc']
+    """
     prefix = settings.continuing_subword_prefix
     pairs = pair_counts(splits, overlapping=settings.score != "likelihood")
     entries = entry_counts(splits)
     score = _scorer(settings.score, entries)
-    joins = []
+    merges = []
     for (left, right), count in pairs.items():
-        joined = left + right[len(prefix) :]
+        merged = left + right[len(prefix) :]
         limit = settings.max_token_length
-        if limit is not None and length_of(joined, prefix) > limit:
+        if limit is not None and length_of(merged, prefix) > limit:
             continue
         if count >= max(settings.min_frequency, 1):
-            joins.append(Join(left, right, joined, count, score((left, right), joined, count)))
-    return joins
+            merges.append(Merge(left, right, merged, count, score((left, right), merged, count)))
+    return merges
 
 
 def length_of(entry: str, prefix: str) -> int:
-    """Count the characters of an entry without its prefix."""
+    """Count the characters of a token without its prefix.
+
+    >>> length_of("##ug", "##")
+    2
+    """
     return len(entry) - len(prefix) if entry.startswith(prefix) else len(entry)
 
 
 def entry_counts(splits: Sequence[Split]) -> Counter[str]:
-    """Count the occurrences of each entry in the corpus as it is split now."""
+    """Count the symbols of all words.
+
+    >>> entry_counts([(["a", "##b"], 2)])
+    Counter({'a': 2, '##b': 2})
+    """
     counts: Counter[str] = Counter()
     for entries, count in splits:
         for entry in entries:
@@ -215,7 +240,7 @@ def entry_counts(splits: Sequence[Split]) -> Counter[str]:
 
 
 def pair_counts(splits: Sequence[Split], *, overlapping: bool) -> Counter[Pair]:
-    """Count adjacent pairs, in the order in which they first occur.
+    """Count adjacent pairs, in order of first occurrence.
 
     >>> dict(pair_counts([(["a", "a", "a"], 1)], overlapping=True))
     {('a', 'a'): 2}
@@ -237,19 +262,19 @@ def _pairs_of(entries: Sequence[str], overlapping: bool) -> Iterator[Pair]:
             yield pair
 
 
-def apply_join(entries: Sequence[str], join: Join) -> list[str]:
-    """Replace the pair from left to right.
+def apply_merge(entries: Sequence[str], merge: Merge) -> list[str]:
+    """Replace every occurrence of a pair, from left to right.
 
-    >>> apply_join(["a", "a", "a"], Join("a", "a", "aa", 2, 1))
+    >>> apply_merge(["a", "a", "a"], Merge("a", "a", "aa", 2, 1))
     ['aa', 'a']
     """
-    joined: list[str] = []
+    merged: list[str] = []
     index = 0
     while index < len(entries):
-        found = tuple(entries[index : index + 2]) == (join.left, join.right)
-        joined.append(join.joined if found else entries[index])
+        found = tuple(entries[index : index + 2]) == (merge.left, merge.right)
+        merged.append(merge.merged if found else entries[index])
         index += 2 if found else 1
-    return joined
+    return merged
 
 
 # ---- scores
@@ -260,7 +285,7 @@ def _scorer(score: str, entries: Counter[str]) -> Callable[[Pair, str, int], Sco
     if score == "pmi":
         return lambda pair, _, count: pmi(count, entries[pair[0]], entries[pair[1]])
     if score == "likelihood":
-        return lambda pair, joined, count: likelihood_gain(pair, joined, count, entries, tokens)
+        return lambda pair, merged, count: likelihood_gain(pair, merged, count, entries, tokens)
     return lambda _pair, _joined, count: count
 
 
@@ -274,19 +299,22 @@ def pmi(pair_count: int, left_count: int, right_count: int) -> Fraction:
 
 
 def likelihood_gain(
-    pair: Pair, joined: str, count: int, entries: Counter[str], tokens: int
+    pair: Pair, merged: str, count: int, entries: Counter[str], tokens: int
 ) -> float:
-    """Return how much the corpus log-likelihood of the unigram model grows by a join.
+    """Return how much a merge raises the log-likelihood of the corpus under a unigram model.
 
-    With c the counts, N their sum and g(x) = x ln x the log-likelihood is (sum of g(c)) - g(N);
-    only the terms that change are added, in this order, so that floats agree to the last bit.
+    >>> round(likelihood_gain(("a", "b"), "ab", 2, Counter({"a": 2, "b": 2}), 4), 4)
+    2.7726
+
+    With counts c, their sum N and g(x) = x ln x, the log-likelihood is the sum of g(c) minus g(N). Only
+    the terms that change are added, in this order, so that the compiled core gets the same float.
     """
     left, right = pair
     if left == right:
         changed = _growth(entries[left], -2 * count)
     else:
         changed = _growth(entries[left], -count) + _growth(entries[right], -count)
-    return (changed + _growth(entries[joined], count)) + (g(tokens) - g(tokens - count))
+    return (changed + _growth(entries[merged], count)) + (g(tokens) - g(tokens - count))
 
 
 def _growth(count: int, change: int) -> float:
@@ -294,5 +322,9 @@ def _growth(count: int, change: int) -> float:
 
 
 def g(x: int) -> float:
-    """Return x ln x, and 0 for 0."""
+    """Return x ln x, and 0 for 0.
+
+    >>> g(0), g(1)
+    (0.0, 0.0)
+    """
     return x * math.log(x) if x else 0.0
