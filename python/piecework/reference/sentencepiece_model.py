@@ -80,14 +80,26 @@ def token_of(text: str, model: SentencePiece) -> str:
 
 
 def words(text: str, model: SentencePiece) -> Iterator[Piece]:
-    """Split before each ▁ but the first character, and look each word up."""
+    """Split before each ▁ but the first character, and look each word up.
+
+    >>> from piecework.spec import ScoredPiece
+    >>> model = SentencePiece((ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("▁a", -1.0)), "word")
+    >>> [piece.token for piece in words("▁a▁b", model)]
+    ['▁a', '<unk>']
+    """
     starts = [0, *(at for at, c in enumerate(text) if c == METASPACE and at > 0), len(text)]
     for start, end in pairwise(starts):
         yield Piece(token_of(text[start:end], model), start, end)
 
 
 def characters(text: str, model: SentencePiece) -> Iterator[Piece]:
-    """Look each character up; a user-defined piece counts as one character."""
+    """Look each character up; a user-defined piece counts as one character.
+
+    >>> from piecework.spec import ScoredPiece
+    >>> model = SentencePiece((ScoredPiece("<x>", 0.0, "user_defined"), ScoredPiece("a", -1.0)), "char")
+    >>> [piece.token for piece in characters("a<x>", model)]
+    ['a', '<x>']
+    """
     for start, end, _ in symbols(text, model):
         yield Piece(token_of(text[start:end], model), start, end)
 
@@ -113,6 +125,11 @@ def symbols(text: str, model: SentencePiece) -> Iterator[tuple[int, int, bool]]:
 
 def bpe(text: str, model: SentencePiece) -> Iterator[Piece]:
     """Merge neighbours whose joined text is a piece: the highest score first, then the leftmost.
+
+    >>> from piecework.spec import ScoredPiece
+    >>> scored = (ScoredPiece("ab", -2.0), ScoredPiece("bc", -1.0), ScoredPiece("a", -3.0))
+    >>> [piece.token for piece in bpe("abc", SentencePiece(scored, "bpe"))]
+    ['a', 'bc']
 
     User-defined pieces do not merge. An unused piece takes part in merges; at the end it is split into
     the two parts that the search last saw it made of.

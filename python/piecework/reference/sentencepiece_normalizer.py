@@ -83,7 +83,11 @@ def replaced_parts(text: str, spec: SentencePieceNormalizer) -> list[tuple[str, 
 
 
 def longest_match(rules: Charsmap, text: str) -> tuple[str, str]:
-    """Return the longest prefix of a text that has a rule, and its replacement; both empty if none."""
+    """Return the longest prefix of a text that has a rule, and its replacement; both empty if none.
+
+    >>> longest_match(Charsmap((0,) * 256, b""), "a")
+    ('', '')
+    """
     key = text.encode().split(b"\0")[0]
     base, found = child_base(rules.units[0]), ("", "")
     for length, byte in enumerate(key, start=1):

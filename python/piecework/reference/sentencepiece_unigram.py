@@ -77,12 +77,23 @@ def piece_scores(model: SentencePiece) -> dict[str, float]:
 
 
 def user_defined_score(text: str) -> float:
-    """Return the score of a user-defined piece: 0.1 for every byte after the first."""
+    """Return the score of a user-defined piece: 0.1 for every byte after the first.
+
+    >>> user_defined_score("a")
+    0.0
+    """
     return single(0.1 * (len(text.encode()) - 1))
 
 
 def lowest_score(model: SentencePiece) -> float:
-    """Return the score that unknown characters are measured by."""
+    """Return the lowest score of the normal pieces; unknown characters score 10 less.
+
+    >>> from piecework.spec import ScoredPiece
+    >>> lowest_score(SentencePiece((ScoredPiece("a", -1.5), ScoredPiece("b", -2.5))))
+    -2.5
+
+    `model.lowest_score` overrides it: a restricted vocabulary keeps the score of the whole one.
+    """
     if model.lowest_score is not None:
         return model.lowest_score
     return min((p.score for p in model.pieces if p.type == "normal"), default=MAX_FLOAT32)
@@ -98,12 +109,21 @@ def single(value: float) -> float:
 
 
 def reset(reached: Reached | None, sum_so_far: float) -> Reached | None:
-    """Subtract a sum that has grown too large."""
+    """Subtract a sum that has grown too large.
+
+    >>> reset(Reached(-100_003.0, Piece("a", 0, 1)), -100_001.0).score
+    -2.0
+    """
     return reached and reached._replace(score=single(reached.score - sum_so_far))
 
 
 def backtrace(best: Sequence[Reached | None]) -> list[Piece]:
-    """Follow the best pieces from the end of the text to its beginning."""
+    """Return the pieces of the best path, found from the end of the text to its beginning.
+
+    >>> a, b = Piece("a", 0, 1), Piece("b", 1, 2)
+    >>> [piece.token for piece in backtrace([None, Reached(-1.0, a), Reached(-2.0, b)])]
+    ['a', 'b']
+    """
     pieces: list[Piece] = []
     end = len(best) - 1
     while end > 0 and (reached := best[end]):

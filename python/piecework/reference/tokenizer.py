@@ -61,8 +61,8 @@ class ReferenceTokenizer:
 
         Raises `SpecialTokenError` for a special token in the text when the specification refuses them.
         """
-        windows = self.windows(text, pair, add_special_tokens)
-        return self.padded(windows, len(windows[0]))
+        windows = self._windows(text, pair, add_special_tokens)
+        return self._padded(windows, len(windows[0]))
 
     def encode_batch(
         self,
@@ -80,13 +80,13 @@ class ReferenceTokenizer:
         """
         seconds = [None] * len(texts) if pairs is None else pairs
         rows = [
-            self.windows(text, pair, add_special_tokens)
+            self._windows(text, pair, add_special_tokens)
             for text, pair in zip(texts, seconds, strict=True)
         ]
         longest = max((len(windows[0]) for windows in rows), default=0)
-        return [self.padded(windows, longest) for windows in rows]
+        return [self._padded(windows, longest) for windows in rows]
 
-    def windows(self, text: str, pair: str | None, add_special_tokens: bool) -> Windows:
+    def _windows(self, text: str, pair: str | None, add_special_tokens: bool) -> Windows:
         """Return the tokens of a text or pair, truncated and framed, before padding."""
         texts = [text] if pair is None else [text, pair]
         sequences = [list(self.sequence(text, number)) for number, text in enumerate(texts)]
@@ -99,7 +99,7 @@ class ReferenceTokenizer:
             truncated, self.spec.post_processor, add_special_tokens=add_special_tokens
         )
 
-    def padded(self, windows: Windows, longest: int) -> ReferenceEncoding:
+    def _padded(self, windows: Windows, longest: int) -> ReferenceEncoding:
         """Return the encoding of one row, padded, given the length of the longest row."""
         padding = self.spec.padding
         if padding is None:
@@ -115,17 +115,17 @@ class ReferenceTokenizer:
         >>> [token.token for token in tok.sequence("ab", 0)]
         ['a', '[UNK]']
         """
-        for word_id, (word, pieces, matched) in enumerate(self.words(text)):
+        for word_id, (word, pieces, matched) in enumerate(self._words(text)):
             for piece in pieces:
                 offsets = span_between(word, piece.start, piece.end)
                 yield Token(piece.token, offsets, word_id, sequence_id, text=matched)
 
-    def words(self, text: str) -> Iterator[tuple[Aligned, list[Piece], str | None]]:
+    def _words(self, text: str) -> Iterator[tuple[Aligned, list[Piece], str | None]]:
         """Return the words and added tokens of a text with their pieces.
 
         The last item is the text that an added token matched, None for a word.
         """
-        for part, added in self.split_added_tokens(align(text)):
+        for part, added in self._split_added_tokens(align(text)):
             if added is not None:
                 start, end = span_between(part, 0, len(part))
                 yield part, [Piece(added.content, 0, len(part))], text[start:end]
@@ -133,20 +133,20 @@ class ReferenceTokenizer:
             for word in pre_tokenize(part, self.spec.pre_tokenizer):
                 yield word, encode_word(as_text(word), self.spec.model, self.rng), None
 
-    def split_added_tokens(self, text: Aligned) -> Iterator[tuple[Aligned, AddedToken | None]]:
+    def _split_added_tokens(self, text: Aligned) -> Iterator[tuple[Aligned, AddedToken | None]]:
         """Split a text into added tokens and normalized text."""
-        raw = self.searched_forms(normalized=False)
-        in_normalized = self.searched_forms(normalized=True)
+        raw = self._searched_forms(normalized=False)
+        in_normalized = self._searched_forms(normalized=True)
         for part, added in split_added_tokens(text, raw):
-            self.check_special(added)
+            self._check_special(added)
             if added is not None:
                 yield part, added
                 continue
             for normalized_part, found in split_added_tokens(self.normalize(part), in_normalized):
-                self.check_special(found)
+                self._check_special(found)
                 yield normalized_part, found
 
-    def searched_forms(self, *, normalized: bool) -> dict[str, AddedToken]:
+    def _searched_forms(self, *, normalized: bool) -> dict[str, AddedToken]:
         """Return the texts to search for; of two tokens with one form, the first counts."""
         forms: dict[str, AddedToken] = {}
         for token in self.spec.added_tokens:
@@ -156,14 +156,20 @@ class ReferenceTokenizer:
                 forms.setdefault(form, token)
         return forms
 
-    def check_special(self, token: AddedToken | None) -> None:
+    def _check_special(self, token: AddedToken | None) -> None:
         """Raise `SpecialTokenError` for a special token when the specification refuses them in text."""
         if token is not None and token.special and self.spec.special_in_text == "refuse":
             found = f"the special token {token.content!r} in text"
             raise SpecialTokenError("text", found, 'special_in_text="parse" or "text"')
 
     def normalize(self, text: Aligned) -> Aligned:
-        """Apply the normalizer."""
+        """Apply the normalizer.
+
+        >>> from piecework.spec import Char, Lowercase
+        >>> tok = ReferenceTokenizer(TokenizerSpec(Char({"[UNK]": 0}), Lowercase()))
+        >>> tok.normalize(align("A"))
+        [('a', (0, 1))]
+        """
         return normalize(text, self.spec.normalizer)
 
     def pre_tokenize(self, text: Aligned) -> list[Aligned]:
@@ -182,6 +188,11 @@ class ReferenceTokenizer:
         self, ids: Iterable[int], *, skip_special_tokens: bool = True, clean_up: bool | None = None
     ) -> str:
         """Turn ids into text; ids without a token are skipped.
+
+        >>> from piecework.spec import Char, Fuse
+        >>> tok = ReferenceTokenizer(TokenizerSpec(Char({"[UNK]": 0, "a": 1}), decoder=Fuse()))
+        >>> tok.decode([1, 1, 99])
+        'aa'
 
         `clean_up` removes spaces before punctuation; None follows the decoder's own setting.
         """
