@@ -41,7 +41,7 @@ from tests.laws.counting import compared, compares_some
 patiently = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-    max_examples=120,
+    max_examples=100,
 )
 
 COLUMNS = (
@@ -270,6 +270,7 @@ def outcome(tokenizer: Any, *arguments: Any, **options: Any) -> Any:
         return type(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", MODELS)
 @compares_some
 @given(data=st.data())
