@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
+from piecework.io.format_detection import file_format
 from piecework.io.saving import (
     TOKENIZER_FORMATS,
     save_tokenizer,
@@ -42,7 +43,7 @@ def test_suffix_selects_the_format(
     path = tmp_path / f"saved{suffix}"
     save_tokenizer(wordpiece, path)
     assert tokenizer_format_of(str(path)) == format
-    assert pw.analysis.file_format(path) == format
+    assert file_format(path) == format
     assert pw.Tokenizer.load(path, compiled_cache=True).encode("hugs").ids == [1, 2]
 
 
@@ -55,7 +56,7 @@ def test_every_suffix_has_a_writer(wordpiece: pw.Tokenizer) -> None:
 def test_directory_gets_vocab_json_and_merges_txt(tmp_path: Path, bpe: pw.Tokenizer) -> None:
     save_tokenizer(bpe, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["merges.txt", "vocab.json"]
-    assert tokenizer_format_of(str(tmp_path)) == pw.analysis.file_format(tmp_path)
+    assert tokenizer_format_of(str(tmp_path)) == file_format(tmp_path)
 
 
 def test_merges_names_the_second_file(tmp_path: Path, bpe: pw.Tokenizer) -> None:

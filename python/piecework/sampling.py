@@ -34,8 +34,8 @@ class Sampling:
     The meaning of `alpha` depends on the model, with opposite directions:
 
     - BPE: the probability, from 0 to 1, of skipping each possible merge at each step. 0 skips none, 1
-      results in characters (or bytes). A native SentencePiece BPE model skips a merge for the rest of the
-      word, as `sentencepiece` does.
+      results in characters (or bytes). A native SentencePiece BPE model never retries a skipped
+      merge, as `sentencepiece` does.
     - Unigram: the inverse temperature, at least 0. A segmentation has a probability proportional to
       exp(alpha * score). 0 makes all segmentations equally likely; large values select the best one.
 

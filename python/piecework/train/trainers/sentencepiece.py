@@ -72,8 +72,8 @@ class SentencePieceTrainer:
     - `split_by_unicode_script`: characters of one script; Han, Hiragana and Katakana count as one. Without
       `split_by_number`, digits combine with every script.
     - `split_digits`: each digit is a piece of its own.
-    - `split_by_whitespace`: ▁ only as the first character (the last with
-      `treat_whitespace_as_suffix`). Without it, ▁ can be anywhere except at the other end.
+    - `split_by_whitespace`: ▁ only as the first character. Without it, ▁ anywhere except as the last
+      character. `treat_whitespace_as_suffix` swaps first and last.
     - `allow_whitespace_only_pieces`: pieces of several ▁ are allowed.
     - `pretokenization_delimiter`: no piece crosses this string, which is not learned itself.
 
