@@ -60,7 +60,6 @@ def test_the_walk_finds_methods_properties_and_fields() -> None:
         "piecework.Tokenizer.load",
         "piecework.Tokenizer.spec",
         "piecework.Batch.ids",
-        "piecework.Encoding.offsets",
         "piecework.Encoding.token_to_chars",
         "piecework.IdMap.__init__",
         "piecework.spec.WordPiece",

@@ -12,8 +12,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from piecework._internal.types import EncodingFields
-from piecework.encoding import Encoding
+from piecework.errors import ArgumentError
 from piecework.sampling import Sampling
 from piecework.spec import SpecialInText
 
@@ -51,12 +50,19 @@ class Core:
         is_pretokenized: bool,
         parse_special: Sequence[int] | None,
         sampling: tuple[float, int | None, int, int] | None,
-    ) -> RawEncoding:
+    ) -> Encoding:
         """Encode one text or pair with every field; offsets count characters of the original.
 
         `parse_special`: the ids of the special tokens recognised in the text, None for all.
         `sampling`: alpha, how many of the best to choose from (None: all there are), seed and the number
         of the text, for segmentations drawn at random.
+        """
+
+    def encode_text(self, text: str, add_special_tokens: bool, parse_special: bool) -> Encoding:
+        """Encode one text into ids; the other fields of the encoding are made when they are first read.
+
+        Only for a core that `is_plain`, as nothing is truncated, padded or drawn. `parse_special`: all
+        special tokens are recognised in the text, or none.
         """
 
     def encode_batch(
@@ -351,6 +357,9 @@ class RawBatch:
     def row(self, row: int) -> list[int]:
         """Return the ids of one row, without numpy unless the arrays are there."""
 
+    def encoding(self, row: int, token_of: Callable[[int], str | None], pad_token: str) -> Encoding:
+        """Return one row as an `Encoding`; `token_of` maps an id to its token."""
+
     def lists(self) -> list[list[int]]:
         """Return a list of ids for each row, without numpy unless the arrays are there."""
 
@@ -391,45 +400,169 @@ class TextEncoder:
         field, as for pairs and other settings.
         """
 
-class EncodedText:
-    """The ids of one text, and what its other fields are made with: the half of `Encoding` in Rust."""
+class Encoding:
+    """One encoded text or pair: parallel lists, one item a token.
 
-    def __init__(
-        self,
-        source: Core | EncodingFields,
-        text: str | Sequence[str] | None,
-        pair: str | Sequence[str] | None,
-        add_special_tokens: bool,
-        parse_special: bool,
-    ) -> None:
-        """Encode one text into ids alone, without padding; or hold the fields of what was encoded.
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
+    >>> e = tok.encode("hugs")
+    >>> e.ids, e.tokens, e.offsets
+    ([1, 2], ['hug', '##s'], [(0, 3), (3, 4)])
 
-        `parse_special`: all special tokens are recognised in the text, or none. A `Core` refuses what is
-        no string, and pairs are not for it.
+    A slice is an `Encoding` of these tokens of the same text.
+
+    >>> e[1:].tokens
+    ['##s']
+
+    Encodings are equal if all their lists are, `overflowing` included. They pickle and copy with their lists
+    and their text, without the tokenizer. They do not hash, as lists can change. A row of a `Batch` has the
+    columns of its batch; other attributes raise `ArgumentError`, which names the call that makes them.
+
+    `Tokenizer.encode` and `Batch` make encodings. The constructor restores one from its `texts` and a dict of
+    its lists by name.
+    """
+
+    def __init__(self, texts: tuple[str | Sequence[str], ...], columns: dict[str, Any]) -> None: ...
+    @property
+    def ids(self) -> list[int]:
+        """Vocabulary ids."""
+
+    @property
+    def tokens(self) -> list[str]:
+        """Vocabulary entries as strings."""
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """Spans (start, end) in characters of the original text; (0, 0) for template tokens."""
+
+    @property
+    def word_ids(self) -> list[int | None]:
+        """Index of the pre-tokenized word each token came from; None for template tokens."""
+
+    @property
+    def sequence_ids(self) -> list[int | None]:
+        """0 for the first text, 1 for its pair, None for template tokens."""
+
+    @property
+    def type_ids(self) -> list[int]:
+        """Segment ids that the template assigns."""
+
+    @property
+    def special_tokens_mask(self) -> list[int]:
+        """1 for tokens that the template or the padding added, 0 for tokens of the text."""
+
+    @property
+    def attention_mask(self) -> list[int]:
+        """0 for padding, 1 for everything else."""
+
+    @property
+    def overflowing(self) -> list[Encoding]:
+        """The further windows of a truncated text, in order."""
+
+    @property
+    def byte_offsets(self) -> list[tuple[int, int]]:
+        """Spans in bytes of the text as UTF-8; (0, 0) for template tokens.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "é": 1, "##t": 2}))
+        >>> e = tok.encode("ét")
+        >>> e.offsets, e.byte_offsets
+        ([(0, 1), (1, 2)], [(0, 2), (2, 3)])
         """
 
     @property
-    def ids(self) -> list[int]: ...
+    def utf16_offsets(self) -> list[tuple[int, int]]:
+        """Spans in UTF-16 code units, as JavaScript and Java count; (0, 0) for template tokens.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "🤗": 1, "##s": 2}))
+        >>> e = tok.encode("🤗s")
+        >>> e.offsets, e.utf16_offsets
+        ([(0, 1), (1, 2)], [(0, 2), (2, 3)])
+        """
+
     @property
     def texts(self) -> tuple[str | Sequence[str], ...]:
-        """The text, or the text and its pair; empty for a row of a batch."""
+        """The text, or the text and its pair; empty for a row of a batch, which keeps no text."""
 
-    def every_field(self) -> EncodingFields:
-        """Return all fields; the text is encoded once more where only ids were made."""
+    @property
+    def n_sequences(self) -> int:
+        """1, or 2 for a pair."""
 
-class RawEncoding:
-    """One encoded text; each attribute is built when it is read."""
+    def token_to_sequence(self, token_index: int) -> int | None:
+        """Return 0 or 1 for the text a token came from; None for template tokens and beyond the end."""
 
-    ids: list[int]
-    type_ids: list[int]
-    tokens: list[str]
-    offsets: list[tuple[int, int]]
-    word_ids: list[int | None]
-    sequence_ids: list[int | None]
-    special_tokens_mask: list[int]
-    attention_mask: list[int]
-    overflowing: list[RawEncoding]
+    def token_to_chars(self, token_index: int) -> tuple[int, int] | None:
+        """Return the character span of a token in its text; None for template tokens.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.encode("hugs hug").token_to_chars(2)
+        (5, 8)
+        """
+
+    def token_to_word(self, token_index: int) -> int | None:
+        """Return the index of the word that a token came from; None for template tokens.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.encode("hugs hug").token_to_word(2)
+        1
+        """
+
+    def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """Return the first token that covers a character of a text; None where none does.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> e = tok.encode("hugs hug")
+        >>> e.char_to_token(3), e.char_to_token(4)
+        (1, None)
+        """
+
+    def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """Return the index of the word that covers a character of a text; None where none does.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.encode("hugs hug").char_to_word(6)
+        1
+        """
+
+    def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None:
+        """Return the tokens of a word as (first, one after the last); None for a word without any.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.encode("hug hugs").word_to_tokens(1)
+        (1, 3)
+        """
+
+    def word_to_chars(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None:
+        """Return the characters of a word, from its first token to its last; None for a word without any.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.encode("hug hugs").word_to_chars(1)
+        (4, 8)
+        """
+
+    def __getitem__(self, index: slice) -> Encoding: ...
+    def __eq__(self, other: object) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
     def __len__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[Encoding], tuple[Any, dict[str, Any]]]: ...
+    def _repr_html_(self) -> str:
+        """Return the tokens as HTML: spans over the original text, with ids on hover."""
+
+def missing_column(name: str) -> ArgumentError:
+    """Return the error for a column that a batch did not keep."""
 
 class RawDecodeStream:
     """Sequences being decoded token by token."""
@@ -482,7 +615,7 @@ def segmentations(
     include_best: bool,
     add_special_tokens: bool,
     parse_special: Sequence[int] | None,
-) -> list[tuple[RawEncoding, float, float, float | None]]:
+) -> list[tuple[Encoding, float, float, float | None]]:
     """List up to `n` segmentations of a text: the best, or with `sampling` some that are drawn.
 
     Each with its score, ln of its share of all segmentations (at alpha 1, or that of `sampling`), and

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import overload
 
 _MAX_ID = 2**32 - 1
+_ROWS_IN_HTML = 20
 _COLUMNS = (
     "ids",
     "type_ids",
@@ -239,7 +240,7 @@ class Batch:
         index = row.__index__()
         if not -len(self) <= index < len(self):
             raise IndexError(f"row {index} of a batch of {len(self)}")
-        return Encoding.of(_Row(self, index % len(self)))
+        return self._raw.encoding(index % len(self), self._token_of, self._filling[1])
 
     def __iter__(self) -> Iterator[Encoding]:
         return (self[row] for row in range(len(self)))
@@ -302,76 +303,12 @@ class Batch:
     def __repr__(self) -> str:
         return f"Batch({len(self)} rows, {self._raw.token_count} tokens)"
 
-
-class _Row:
-    """The columns of one row, read when they are asked for."""
-
-    def __init__(self, batch: Batch, row: int) -> None:
-        self._batch = batch
-        self._row = row
-
-    @property
-    def ids(self) -> list[int]:
-        return self._batch._raw.row(self._row)
-
-    @property
-    def tokens(self) -> list[str]:
-        pad_token, token_of = self._batch._filling[1], self._batch._token_of
-        return [
-            (token_of(id) or "") if is_token else pad_token
-            for id, is_token in zip(self.ids, self.attention_mask, strict=True)
-        ]
-
-    @property
-    def type_ids(self) -> list[int]:
-        return self._items(self._batch._raw.type_ids, default=0)
-
-    @property
-    def attention_mask(self) -> list[int]:
-        return self._items(self._batch._raw.attention_mask, default=1)
-
-    @property
-    def special_tokens_mask(self) -> list[int]:
-        self._check_spans("special_tokens_mask")
-        return [int(sequence is None) for sequence in self.sequence_ids]
-
-    @property
-    def offsets(self) -> list[tuple[int, int]]:
-        return list(map(tuple, self._items(self._batch.offsets)))
-
-    @property
-    def word_ids(self) -> list[int | None]:
-        return [None if word < 0 else word for word in self._items(self._batch.word_ids)]
-
-    @property
-    def sequence_ids(self) -> list[int | None]:
-        self._check_spans("sequence_ids")
-        if self._batch._raw.sequence_ids is None:
-            return [None if word is None else 0 for word in self.word_ids]
-        sequences = self._items(self._batch._raw.sequence_ids)
-        return [None if sequence < 0 else sequence for sequence in sequences]
-
-    @property
-    def n_sequences(self) -> int:
-        self._check_spans("n_sequences")
-        return 1 if self._batch._raw.sequence_ids is None else 2
-
-    @property
-    def overflowing(self) -> list[typing.Any]:
-        if self._batch._raw.samples is None:
-            raise missing_column("overflowing")
-        return []
-
-    def _check_spans(self, column: str) -> None:
-        if self._batch._raw.word_ids is None:
-            raise missing_column(column)
-
-    def _items(self, column: npt.NDArray[typing.Any] | None, default: int = 0) -> list[typing.Any]:
-        if column is None:
-            return [default] * len(self.ids)
-        start, end = self._batch.row_offsets[self._row : self._row + 2]
-        items: list[typing.Any] = column[start:end].tolist()
-        return items
+    def _repr_html_(self) -> str:
+        """Return the first rows as HTML: their tokens, with ids on hover."""
+        shown = min(len(self), _ROWS_IN_HTML)
+        rows = "".join(f"<li>{self[row]._repr_html_()}</li>" for row in range(shown))
+        rest = f"<p>… {len(self) - shown} more rows</p>" if shown < len(self) else ""
+        return f'<p>{self!r}</p><ol start="0">{rows}</ol>{rest}'
 
 
 def _cut(

@@ -221,6 +221,6 @@ def _segmentations(
         parse_special=parse_special,
     )
     return [
-        Segmentation(Encoding.of(raw, text), score, log_probability, log_inclusion)
-        for raw, score, log_probability, log_inclusion in found
+        Segmentation(encoding, score, log_probability, log_inclusion)
+        for encoding, score, log_probability, log_inclusion in found
     ]

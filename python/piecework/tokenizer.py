@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from piecework._core import Core, TextColumn, TextEncoder
+from piecework._core import Core, TextColumn
 from piecework._internal.foreign_names import NamedElsewhere, unknown_name
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.role_attributes import RoleId, RoleToken
@@ -371,8 +371,8 @@ class Tokenizer(metaclass=NamedElsewhere):
             and sampling is None
             and not is_pretokenized
         ):
-            return self._encode_text(text, add_special_tokens=add_special_tokens)
-        raw = self._core.encode(
+            return self._encode_text(text, add_special_tokens, self._parses)  # type: ignore[arg-type]
+        return self._core.encode(
             text,
             pair,
             add_special_tokens=add_special_tokens,
@@ -380,7 +380,6 @@ class Tokenizer(metaclass=NamedElsewhere):
             parse_special=self._recognized(parse_special, [text] if pair is None else [text, pair]),
             sampling=self._drawn(sampling),
         )
-        return Encoding.of(raw, text, pair)
 
     def encode_batch(
         self,
@@ -1359,9 +1358,8 @@ class Tokenizer(metaclass=NamedElsewhere):
         self._roles, self._all_roles, self._spec = {}, None, None
         # One plain text goes straight to the core; see docs/decisions/0012.
         self._is_plain = core.is_plain and not functions and special_in_text != "refuse"
-        encoder = TextEncoder()
-        encoder._encode_by(core if self._is_plain else None, special_in_text == "parse")
-        self._encode_text = encoder.encode
+        self._parses = special_in_text == "parse"
+        self._encode_text = core.encode_text
 
     def _drawn(self, sampling: pw.Sampling | None) -> hints.Drawn | None:
         """Return the sampling settings for the core, None for the one best segmentation."""

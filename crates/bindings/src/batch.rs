@@ -1,5 +1,6 @@
 //! Many encoded texts: flat columns that become numpy arrays when they are asked for, or lists without any.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
@@ -11,6 +12,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
 use crate::arrays::need_numpy;
+use crate::encoding::Encoding;
+use crate::encoding_columns::Column;
 use crate::errors::bad_argument;
 use crate::numbers::Numbers;
 
@@ -19,14 +22,14 @@ use crate::numbers::Numbers;
 pub struct RawBatch {
     rows: usize,
     tokens: usize,
-    ids: Column<u32>,
-    row_offsets: Column<i64>,
-    type_ids: Option<Column<u8>>,
-    attention_mask: Option<Column<u8>>,
+    ids: Values<u32>,
+    row_offsets: Values<i64>,
+    type_ids: Option<Values<u8>>,
+    attention_mask: Option<Values<u8>>,
     /// Offsets (two a token) and word ids.
-    spans: Option<(Column<u32>, Column<i32>)>,
-    sequence_ids: Option<Column<i8>>,
-    samples: Option<Column<i64>>,
+    spans: Option<(Values<u32>, Values<i32>)>,
+    sequence_ids: Option<Values<i8>>,
+    samples: Option<Values<i64>>,
     numbers: Arc<Numbers>,
 }
 
@@ -36,18 +39,18 @@ impl RawBatch {
         let mut sequences = None;
         let spans = batch.spans.map(|Spans { offsets, word_ids, sequence_ids }| {
             sequences = sequence_ids;
-            (Column::of(offsets.into_flattened()), Column::of(word_ids))
+            (Values::of(offsets.into_flattened()), Values::of(word_ids))
         });
         Self {
             rows: batch.row_offsets.len().saturating_sub(1),
             tokens: batch.ids.len(),
-            ids: Column::of(batch.ids),
-            row_offsets: Column::of(batch.row_offsets),
-            type_ids: batch.type_ids.map(Column::of),
-            attention_mask: batch.attention_mask.map(Column::of),
+            ids: Values::of(batch.ids),
+            row_offsets: Values::of(batch.row_offsets),
+            type_ids: batch.type_ids.map(Values::of),
+            attention_mask: batch.attention_mask.map(Values::of),
             spans,
-            sequence_ids: sequences.map(Column::of),
-            samples: batch.samples.map(Column::of),
+            sequence_ids: sequences.map(Values::of),
+            samples: batch.samples.map(Values::of),
             numbers,
         }
     }
@@ -75,13 +78,13 @@ impl RawBatch {
         Ok(Self {
             rows: row_offsets.len()?.saturating_sub(1),
             tokens: ids.len()?,
-            ids: Column::of_array(ids),
-            row_offsets: Column::of_array(row_offsets),
-            type_ids: type_ids.map(Column::of_array),
-            attention_mask: attention_mask.map(Column::of_array),
-            spans: offsets.map(Column::of_array).zip(word_ids.map(Column::of_array)),
-            sequence_ids: sequence_ids.map(Column::of_array),
-            samples: samples.map(Column::of_array),
+            ids: Values::of_array(ids),
+            row_offsets: Values::of_array(row_offsets),
+            type_ids: type_ids.map(Values::of_array),
+            attention_mask: attention_mask.map(Values::of_array),
+            spans: offsets.map(Values::of_array).zip(word_ids.map(Values::of_array)),
+            sequence_ids: sequence_ids.map(Values::of_array),
+            samples: samples.map(Values::of_array),
             numbers: Arc::default(),
         })
     }
@@ -149,8 +152,139 @@ impl RawBatch {
         })?
     }
 
+    /// One row as an `Encoding`; `token_of` gives the token of an id, and `pad_token` fills.
+    fn encoding(
+        slf: &Bound<'_, Self>,
+        row: usize,
+        token_of: Py<PyAny>,
+        pad_token: String,
+    ) -> PyResult<Encoding> {
+        if row >= slf.get().rows {
+            return Err(PyIndexError::new_err(row));
+        }
+        Encoding::of_row(slf.py(), Row { batch: slf.clone().unbind(), row, token_of, pad_token })
+    }
+
     fn __len__(&self) -> usize {
         self.rows
+    }
+}
+
+/// A row of a batch, whose columns become lists when they are read.
+pub(crate) struct Row {
+    batch: Py<RawBatch>,
+    row: usize,
+    token_of: Py<PyAny>,
+    pad_token: String,
+}
+
+impl Row {
+    pub(crate) fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.batch.get().row(py, self.row)
+    }
+
+    /// 1, or 2 where the batch has pairs; `None` where the batch did not keep it.
+    pub(crate) fn n_sequences(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+        let batch = self.batch.bind(py).get();
+        Ok(batch.spans.as_ref().map(|_| 1 + usize::from(batch.sequence_ids.is_some())))
+    }
+
+    /// The list of a column; `None` for one that the batch did not keep.
+    pub(crate) fn list<'py>(
+        &self,
+        py: Python<'py>,
+        column: Column,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        let batch = self.batch.bind(py).get();
+        let Some((offsets, words)) = &batch.spans else {
+            return self.list_without_spans(py, batch, column);
+        };
+        let list = match column {
+            Column::Offsets => {
+                let flat = self.items(py, offsets, 2, |number| number)?;
+                PyList::new(py, flat.chunks(2).map(|two| (two[0], two[1])))?
+            }
+            Column::WordIds => PyList::new(py, self.items(py, words, 1, |word| u32::try_from(word).ok())?)?,
+            Column::SequenceIds => PyList::new(py, self.sequences(py, batch, words)?)?,
+            Column::SpecialTokensMask => {
+                let sequences = self.sequences(py, batch, words)?;
+                PyList::new(py, sequences.iter().map(|sequence| u8::from(sequence.is_none())))?
+            }
+            _ => return self.list_without_spans(py, batch, column),
+        };
+        Ok(Some(list))
+    }
+
+    fn list_without_spans<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &RawBatch,
+        column: Column,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        let list = match column {
+            Column::Tokens => self.tokens(py, batch)?,
+            Column::TypeIds => PyList::new(py, self.items_or(py, batch.type_ids.as_ref(), 0)?)?,
+            Column::AttentionMask => PyList::new(py, self.items_or(py, batch.attention_mask.as_ref(), 1)?)?,
+            Column::Overflowing if batch.samples.is_some() => PyList::empty(py),
+            _ => return Ok(None),
+        };
+        Ok(Some(list))
+    }
+
+    fn tokens<'py>(&self, py: Python<'py>, batch: &RawBatch) -> PyResult<Bound<'py, PyList>> {
+        let mask = self.items_or(py, batch.attention_mask.as_ref(), 1)?;
+        let token = |(id, is_token): (u32, u8)| match is_token {
+            0 => Ok(self.pad_token.clone()),
+            _ => Ok(self.token_of.call1(py, (id,))?.extract::<Option<String>>(py)?.unwrap_or_default()),
+        };
+        let ids = self.items(py, &batch.ids, 1, |id| id)?;
+        PyList::new(py, ids.into_iter().zip(mask).map(token).collect::<PyResult<Vec<String>>>()?)
+    }
+
+    /// The sequence of each token; without pairs, every token of a word belongs to the text.
+    fn sequences(
+        &self,
+        py: Python<'_>,
+        batch: &RawBatch,
+        words: &Values<i32>,
+    ) -> PyResult<Vec<Option<u8>>> {
+        match &batch.sequence_ids {
+            Some(sequences) => self.items(py, sequences, 1, |sequence| u8::try_from(sequence).ok()),
+            None => self.items(py, words, 1, |word| (word >= 0).then_some(0)),
+        }
+    }
+
+    fn items_or(&self, py: Python<'_>, column: Option<&Values<u8>>, default: u8) -> PyResult<Vec<u8>> {
+        match column {
+            Some(column) => self.items(py, column, 1, |value| value),
+            None => Ok(vec![default; self.range(py)?.len()]),
+        }
+    }
+
+    /// The values of the row in a column with `width` values for each token.
+    fn items<T: Element + Copy, R>(
+        &self,
+        py: Python<'_>,
+        column: &Values<T>,
+        width: usize,
+        convert: impl Fn(T) -> R,
+    ) -> PyResult<Vec<R>> {
+        let range = self.range(py)?;
+        column.read(py, |values| {
+            let of_row = values.get(range.start * width..range.end * width);
+            let outside =
+                || bad_argument("row_offsets", "an offset beyond the tokens", "offsets of tokens");
+            Ok(of_row.ok_or_else(outside)?.iter().map(|&value| convert(value)).collect())
+        })?
+    }
+
+    /// The tokens of the row.
+    fn range(&self, py: Python<'_>) -> PyResult<Range<usize>> {
+        let two = |offsets: &[i64]| Some((*offsets.get(self.row)?, *offsets.get(self.row + 1)?));
+        let found = self.batch.get().row_offsets.read(py, two)?;
+        let range =
+            found.and_then(|(start, end)| Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
+        range.ok_or_else(|| PyIndexError::new_err(self.row))
     }
 }
 
@@ -167,12 +301,12 @@ pub(crate) fn rows<'i>(ids: &'i [u32], row_offsets: &[i64]) -> PyResult<Vec<&'i 
 }
 
 /// Values in Rust's memory until an array of them is asked for, which then owns them.
-struct Column<T> {
+struct Values<T> {
     values: Mutex<Option<Arc<Vec<T>>>>,
     array: PyOnceLock<Py<PyArray1<T>>>,
 }
 
-impl<T: Element + Clone> Column<T> {
+impl<T: Element + Clone> Values<T> {
     fn of(values: Vec<T>) -> Self {
         Self { values: Mutex::new(Some(Arc::new(values))), array: PyOnceLock::new() }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
 use piecework_core::batch::{Encoder, Keep};
+use piecework_core::encoding::Token;
 use piecework_core::error::Error;
 use piecework_core::model::Sampling;
 use piecework_core::pipeline::{Input, Options, Origin, Pipeline, Scratch};
@@ -16,7 +17,7 @@ use pyo3::types::{IntoPyDict, PyDict, PyList};
 
 use crate::batch::{rows, RawBatch};
 use crate::custom::functions as custom_functions;
-use crate::encoding::RawEncoding;
+use crate::encoding::Encoding;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrowed, selector, Borrowed, Held, HeldRows};
 use crate::numbers::Numbers;
@@ -44,6 +45,15 @@ impl Core {
     /// Wrap a pipeline with the vocabulary of this one.
     fn sharing(&self, pipeline: Pipeline) -> Self {
         Self { encoder: Arc::new(Encoder::new(pipeline)), numbers: Arc::clone(&self.numbers) }
+    }
+
+    /// The string of a token, which for padding is that of the padding settings.
+    pub(crate) fn token(&self, token: &Token) -> &str {
+        let pipeline = self.encoder.pipeline();
+        if token.attention {
+            return pipeline.token_of(token.id).unwrap_or_default();
+        }
+        pipeline.padding().map_or("", |padding| padding.pad_token.as_str())
     }
 
     /// Borrow a text and work on it without the GIL.
@@ -174,32 +184,45 @@ impl Core {
         vocab_txt::write(&self.encoder.pipeline().spec().model.vocab()).map_err(raise)
     }
 
+    /// Encode one text or pair with every field.
     #[pyo3(signature = (text, pair, *, add_special_tokens, is_pretokenized, parse_special, sampling))]
-    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
-    pub(crate) fn encode(
-        &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        pair: Option<&Bound<'_, PyAny>>,
+    fn encode(
+        slf: &Bound<'_, Self>,
+        text: Bound<'_, PyAny>,
+        pair: Option<Bound<'_, PyAny>>,
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Option<Vec<u32>>,
         sampling: Drawn,
-    ) -> PyResult<RawEncoding> {
-        let held = Held::take(text, is_pretokenized, || "text".into())?;
-        let held_pair = pair.map(|pair| Held::take(pair, is_pretokenized, || "pair".into())).transpose()?;
-        let text = borrowed(&held, "text")?;
-        let pair = held_pair.as_ref().map(|held| borrowed(held, "pair")).transpose()?;
+    ) -> PyResult<Encoding> {
+        let held = Held::take(&text, is_pretokenized, || "text".into())?;
+        let hold_pair = |pair| Held::take(pair, is_pretokenized, || "pair".into());
+        let held_pair = pair.as_ref().map(hold_pair).transpose()?;
+        let input = borrowed(&held, "text")?;
+        let second = held_pair.as_ref().map(|held| borrowed(held, "pair")).transpose()?;
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
+        let encoder = &slf.get().encoder;
         let encode = || {
-            self.encoder.with_scratch(|scratch| {
-                let pair = pair.as_ref().map(Borrowed::input);
-                self.encoder.pipeline().encode(text.input(), pair, options, scratch)
+            encoder.with_scratch(|scratch| {
+                let second = second.as_ref().map(Borrowed::input);
+                encoder.pipeline().encode(input.input(), second, options, scratch)
             })
         };
-        let encoding = py.detach(encode).map_err(raise)?;
-        Ok(RawEncoding::new(encoding, self))
+        let fields = slf.py().detach(encode).map_err(raise)?;
+        Encoding::of_fields(slf, fields, Some(text.clone().unbind()), pair.clone().map(Bound::unbind))
+    }
+
+    /// Encode one text into ids; the other fields of the encoding are made when they are first read.
+    ///
+    /// Only for a core that `is_plain`, as nothing is truncated, padded or drawn.
+    fn encode_text(
+        slf: &Bound<'_, Self>,
+        text: Bound<'_, PyAny>,
+        add_special_tokens: bool,
+        parse_special: bool,
+    ) -> PyResult<Encoding> {
+        Encoding::of_text(slf, text, add_special_tokens, parse_special)
     }
 
     #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, offsets, overflow, num_threads))]

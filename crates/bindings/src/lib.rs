@@ -12,6 +12,8 @@ mod core;
 mod counting;
 mod custom;
 mod encoding;
+mod encoding_columns;
+mod encoding_html;
 mod errors;
 mod extending;
 mod files;
@@ -49,7 +51,7 @@ mod _core {
     #[pymodule_export]
     use crate::counting::{RawCounts, WordCounter};
     #[pymodule_export]
-    use crate::encoding::{EncodedText, RawEncoding};
+    use crate::encoding::{missing_column, Encoding};
     #[pymodule_export]
     use crate::extending::learn_further_entries;
     #[pymodule_export]

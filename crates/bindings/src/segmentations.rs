@@ -5,11 +5,11 @@ use piecework_core::pipeline::{Choice, Input, Options, Segmentation};
 use pyo3::prelude::*;
 
 use crate::core::{drawn, Core, Drawn};
-use crate::encoding::RawEncoding;
+use crate::encoding::Encoding;
 use crate::input::selector;
 
 /// An encoding, its score, ln of its share of all, and ln of the probability that it was drawn.
-type Scored = (RawEncoding, f64, f64, Option<f64>);
+type Scored = (Encoding, f64, f64, Option<f64>);
 
 /// The best segmentations of a text or, with `sampling`, some that are drawn.
 #[catch_panics]
@@ -20,7 +20,7 @@ type Scored = (RawEncoding, f64, f64, Option<f64>);
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn segmentations(
     py: Python<'_>,
-    core: &Core,
+    core: &Bound<'_, Core>,
     text: &Bound<'_, PyAny>,
     n: usize,
     sampling: Drawn,
@@ -32,13 +32,14 @@ pub(crate) fn segmentations(
     let choice = choice(sampling, replacement, include_best);
     let parse_special = &selector(parse_special);
     let options = Options { add_special_tokens, parse_special, sampling: None };
-    let found = core.compute(py, text, |pipeline, text, scratch| {
+    let found = core.get().compute(py, text, |pipeline, text, scratch| {
         pipeline.segmentations(Input::Text(text), n, choice, options, scratch)
     })?;
     let scored = |Segmentation { encoding, score, log_probability, log_inclusion }| {
-        (RawEncoding::new(encoding, core), score, log_probability, log_inclusion)
+        let encoding = Encoding::of_fields(core, encoding, Some(text.clone().unbind()), None)?;
+        Ok((encoding, score, log_probability, log_inclusion))
     };
-    Ok(found.into_iter().map(scored).collect())
+    found.into_iter().map(scored).collect()
 }
 
 /// What the arguments ask for.

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 
 use crate::core::Core;
-use crate::encoding::EncodedText;
+use crate::encoding::Encoding;
 
 /// The half of `Tokenizer` that encodes one text.
 #[pyclass(frozen, subclass, module = "piecework._core")]
@@ -67,7 +67,7 @@ impl TextEncoder {
         let is_text = !is_pretokenized.as_ref().map_or(Ok(false), PyAnyMethods::is_truthy)?;
         let is_simple = is_text && pair.is_none() && parse_special.is_none() && sampling.is_none();
         if let (true, Some(Some((core, parses)))) = (is_simple, slf.get().plain.get()) {
-            let encoded = EncodedText::of_text(core.bind(py), text, add_special_tokens, *parses)?;
+            let encoded = Encoding::of_text(core.bind(py), text, add_special_tokens, *parses)?;
             return Ok(Bound::new(py, encoded)?.into_any());
         }
         let no = PyBool::new(py, false).to_owned().into_any();

@@ -44,61 +44,11 @@ Texts: TypeAlias = (
 )
 
 
-class EncodingFields(Protocol):
-    """Fields of one encoding, from the core or from the columns of a batch."""
-
-    @property
-    def ids(self) -> list[int]:
-        """Vocabulary ids."""
-        ...
-
-    @property
-    def type_ids(self) -> list[int]:
-        """Segment ids."""
-        ...
-
-    @property
-    def tokens(self) -> list[str]:
-        """Vocabulary entries as strings."""
-        ...
-
-    @property
-    def offsets(self) -> list[tuple[int, int]]:
-        """Start and end of each token, in characters of the original text."""
-        ...
-
-    @property
-    def word_ids(self) -> list[int | None]:
-        """Index of the word of each token, None for special tokens."""
-        ...
-
-    @property
-    def sequence_ids(self) -> list[int | None]:
-        """0 for tokens of the text, 1 for tokens of its pair, None for special tokens."""
-        ...
-
-    @property
-    def special_tokens_mask(self) -> list[int]:
-        """1 for tokens that the post-processor or padding inserts, otherwise 0."""
-        ...
-
-    @property
-    def attention_mask(self) -> list[int]:
-        """0 for padding tokens, otherwise 1."""
-        ...
-
-    @property
-    def overflowing(self) -> Sequence[EncodingFields]:
-        """Encodings of the further windows of a truncated text."""
-        ...
-
-
 __all__ = [
     "Any",
     "ArrowArray",
     "ArrowStream",
     "Drawn",
-    "EncodingFields",
     "Ids",
     "Memory",
     "Self",

@@ -6,6 +6,7 @@ mod checks;
 mod decoding;
 mod held;
 mod input;
+mod known_ids;
 mod laid;
 mod later;
 mod locks;

@@ -28,7 +28,7 @@ fn plain(pipeline: &Pipeline, text: &str) -> Vec<u32> {
 /// Encode texts one after the other, twice, with the same memory.
 fn check(spec: &TokenizerSpec, texts: &[String]) -> Result<(), TestCaseError> {
     let pipeline = Pipeline::compile(spec).unwrap();
-    prop_assert!(pipeline.marked.is_some());
+    prop_assert!(pipeline.tables.marked.is_some());
     let selector = Selector::All;
     let options = Options { add_special_tokens: false, parse_special: &selector, sampling: None };
     let mut scratch = pipeline.scratch();
