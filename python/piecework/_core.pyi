@@ -1,9 +1,15 @@
 """The compiled core: the whole boundary between Python and Rust.
 
-Every call releases the GIL while it computes and raises only the exceptions of `piecework.errors`.
-Specifications cross as JSON text in the shape of `tokenizer.json`; ids and offsets cross as numpy
-arrays; nothing per token is a Python object unless lists are asked for, a single `RawEncoding` is read, or a
-custom stage is called.
+Calls raise the exceptions of `piecework.errors`. Encoding, decoding, counting, training and reading files
+release the GIL while they compute; `Core.encode_text` keeps it for a text under 1024 bytes.
+
+Settings cross as keyword arguments or as typed objects (`SeededSampling`). Only whole specifications and
+pipelines are JSON text, in the shape of `tokenizer.json`: the `data` of `Core.from_json`, the result of
+`Core.to_json`, the `pipeline` of `read_tiktoken` and `read_vocab_merges`, and the `pipeline_json` of
+`WordCounter`.
+
+Ids and offsets of a batch cross as numpy arrays without a copy. The lists of an `Encoding` are made when they
+are first read.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -49,13 +55,12 @@ class Core:
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Sequence[int] | None,
-        sampling: tuple[float, int | None, int, int] | None,
+        sampling: SeededSampling | None,
     ) -> Encoding:
         """Encode one text or pair with every field; offsets count characters of the original.
 
         `parse_special`: the ids of the special tokens recognised in the text, None for all.
-        `sampling`: alpha, how many of the best to choose from (None: all there are), seed and the number
-        of the text, for segmentations drawn at random.
+        `sampling` draws the segmentation at random.
         """
 
     def encode_text(self, text: str, add_special_tokens: bool, parse_special: bool) -> Encoding:
@@ -73,7 +78,7 @@ class Core:
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Sequence[int] | None,
-        sampling: tuple[float, int | None, int, int] | None,
+        sampling: SeededSampling | None,
         offsets: bool,
         overflow: bool,
         num_threads: int,
@@ -89,7 +94,7 @@ class Core:
         *,
         add_special_tokens: bool,
         parse_special: Sequence[int] | None,
-        sampling: tuple[float, int | None, int, int] | None,
+        sampling: SeededSampling | None,
         num_threads: int,
     ) -> list[int]:
         """Count the tokens of each text without keeping their ids."""
@@ -290,6 +295,29 @@ def panic_in_loading_for_tests() -> Core:
 
 def available_processors() -> int:
     """Return the processors that this process may use, by CPU affinity and control group."""
+
+class SeededSampling:
+    """The settings of random segmentation for the texts of one call."""
+
+    def __init__(
+        self, alpha: float, *, seed: int, nbest_size: int | None = None, text_index: int = 0
+    ) -> None: ...
+    @property
+    def alpha(self) -> float:
+        """The share of merges left out (BPE), or the exponent of the scores (Unigram)."""
+
+    @property
+    def nbest_size(self) -> int | None:
+        """How many of the best segmentations to draw from; None for all."""
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def text_index(self) -> int:
+        """The index of the first text, so that a text is drawn alike alone and in a batch."""
+
+    def at(self, text_index: int) -> SeededSampling:
+        """Return the same settings for the text with another index."""
 
 class TextColumn:
     """Texts in UTF-8 that another library holds, lent until this is gone."""
@@ -610,7 +638,7 @@ def segmentations(
     text: str,
     n: int,
     *,
-    sampling: tuple[float, int | None, int, int] | None,
+    sampling: SeededSampling | None,
     replacement: bool,
     include_best: bool,
     add_special_tokens: bool,
@@ -630,7 +658,7 @@ def scores(core: Core, ids: Sequence[int]) -> list[float | None]:
     """Return what each id adds to the score of a segmentation, None where the model has no such entry."""
 
 def pieces(
-    core: Core, text: str, *, sampling: tuple[float, int | None, int, int] | None
+    core: Core, text: str, *, sampling: SeededSampling | None
 ) -> list[tuple[int, str, tuple[int, int]]]:
     """Segment a text without added tokens: ids, the normalized text of each, character spans."""
 
@@ -639,7 +667,7 @@ def piece_segmentations(
     text: str,
     n: int,
     *,
-    sampling: tuple[float, int | None, int, int] | None,
+    sampling: SeededSampling | None,
     replacement: bool,
     include_best: bool,
 ) -> list[tuple[list[tuple[int, str, tuple[int, int]]], float, float, float | None]]:
@@ -791,16 +819,31 @@ def learn_unigram(
 
 def learn_sentencepiece(
     counts: RawCounts,
-    trainer: Any,
     *,
+    model_type: str,
+    vocab_size: int | None,
+    hard_vocab_limit: bool,
+    character_coverage: float,
+    required_chars: str,
+    max_sentencepiece_length: int,
+    split_by_unicode_script: bool,
+    split_by_number: bool,
+    split_digits: bool,
+    split_by_whitespace: bool,
+    allow_whitespace_only_pieces: bool,
+    treat_whitespace_as_suffix: bool,
+    pretokenization_delimiter: str,
+    seed_sentencepiece_size: int,
+    shrinking_factor: float,
+    num_sub_iterations: int,
     symbols: Sequence[str],
     seeds: Sequence[tuple[str, int]] | None,
     num_threads: int,
     progress: Callable[[int, int], None] | None,
 ) -> LearnedPieces:
-    """Learn the pieces of a model of SentencePiece.
+    """Learn the pieces of a SentencePiece model.
 
-    `trainer` has the attributes of `SentencePieceTrainer`; `symbols` are the pieces that are not
-    learned; `seeds`, with their counts, take the place of those of the corpus (Unigram). Gives fewer
-    than `vocab_size` where that is allowed.
+    The settings are those of `SentencePieceTrainer`; `vocab_size=None` keeps all pieces of a word or
+    character model. `symbols` are pieces that are not learned. `seeds`, with their counts, replace those of
+    the corpus (Unigram). Returns fewer than `vocab_size` pieces where `hard_vocab_limit` is off.
     """

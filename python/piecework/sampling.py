@@ -6,7 +6,7 @@ import math
 import secrets
 from dataclasses import dataclass
 
-from piecework._core import Core, entropy, scores, segmentations
+from piecework._core import Core, SeededSampling, entropy, scores, segmentations
 from piecework._internal.lazy import hints
 from piecework._internal.validation import check_number
 from piecework.encoding import Encoding
@@ -99,8 +99,8 @@ class Segmentation:
 
 def resolved(
     sampling: Sampling | None, dropout: float | None, by_score: bool
-) -> hints.Drawn | None:
-    """Return the sampling settings for the core, None for the best segmentation.
+) -> SeededSampling | None:
+    """Return the sampling for the core, None for the best segmentation.
 
     Without `sampling`, only a model with `dropout` samples. `by_score` says that the model is Unigram, for
     which alpha 0 is a sampling strength.
@@ -118,7 +118,8 @@ def resolved(
     if alpha == 0 and not by_score:
         return None
     seed = secrets.randbits(64) if sampling.seed is None else sampling.seed
-    return float(alpha), nbest_size if nbest_size and nbest_size > 0 else None, seed, 0
+    size = nbest_size if nbest_size and nbest_size > 0 else None
+    return SeededSampling(alpha, seed=seed, nbest_size=size)
 
 
 def check_alpha(alpha: object) -> None:

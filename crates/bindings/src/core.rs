@@ -7,7 +7,6 @@ use piecework_catch_panics::catch_panics;
 use piecework_core::batch::{Encoder, Keep};
 use piecework_core::encoding::Token;
 use piecework_core::error::Error;
-use piecework_core::model::Sampling;
 use piecework_core::pipeline::{Input, Options, Origin, Pipeline, Scratch};
 use piecework_core::spec::{Direction, Padding, TokenizerSpec, Truncation, TruncationStrategy};
 use piecework_core::text::{CharIndex, Pieces};
@@ -21,6 +20,7 @@ use crate::encoding::Encoding;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrowed, selector, Borrowed, Held, HeldRows};
 use crate::numbers::Numbers;
+use crate::sampling::{drawn, SeededSampling};
 use crate::stream::RawDecodeStream;
 use crate::strings::string;
 use crate::text::borrow;
@@ -67,13 +67,6 @@ impl Core {
         let with = |scratch: &mut Scratch| work(self.encoder.pipeline(), text, scratch);
         py.detach(|| self.encoder.with_scratch(with)).map_err(raise)
     }
-}
-
-/// How segmentations are drawn: alpha, from how many of the best, seed, and the number of the (first) text.
-pub(crate) type Drawn = Option<(f64, Option<usize>, u64, u64)>;
-
-pub(crate) fn drawn(sampling: Drawn) -> Option<Sampling> {
-    sampling.map(|(alpha, nbest, seed, row)| Sampling { alpha, nbest, seed, row })
 }
 
 /// Rows in parts of moderate size: what they become stays in the caches until it is copied.
@@ -193,7 +186,7 @@ impl Core {
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Option<Vec<u32>>,
-        sampling: Drawn,
+        sampling: Option<SeededSampling>,
     ) -> PyResult<Encoding> {
         let held = Held::take(&text, is_pretokenized, || "text".into())?;
         let hold_pair = |pair| Held::take(pair, is_pretokenized, || "pair".into());
@@ -235,7 +228,7 @@ impl Core {
         add_special_tokens: bool,
         is_pretokenized: bool,
         parse_special: Option<Vec<u32>>,
-        sampling: Drawn,
+        sampling: Option<SeededSampling>,
         offsets: bool,
         overflow: bool,
         num_threads: i64,
@@ -271,7 +264,7 @@ impl Core {
         texts: &Bound<'_, PyAny>,
         add_special_tokens: bool,
         parse_special: Option<Vec<u32>>,
-        sampling: Drawn,
+        sampling: Option<SeededSampling>,
         num_threads: i64,
     ) -> PyResult<Vec<i64>> {
         let num_threads = thread_count(num_threads)?;

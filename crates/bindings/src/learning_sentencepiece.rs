@@ -12,15 +12,19 @@ use crate::errors::bad_argument;
 use crate::learning::watched;
 use crate::learning_unigram::LearnedPieces;
 
-/// The attributes of a `SentencePieceTrainer` that the learner goes by.
-#[derive(FromPyObject)]
-pub(crate) struct Trainer {
-    model_type: String,
-    vocab_size: usize,
+/// Learn the pieces of a SentencePiece model.
+#[catch_panics]
+#[pyfunction]
+#[pyo3(signature = (counts, *, model_type, vocab_size, hard_vocab_limit, character_coverage, required_chars, max_sentencepiece_length, split_by_unicode_script, split_by_number, split_digits, split_by_whitespace, allow_whitespace_only_pieces, treat_whitespace_as_suffix, pretokenization_delimiter, seed_sentencepiece_size, shrinking_factor, num_sub_iterations, symbols, seeds, num_threads, progress))]
+#[expect(clippy::too_many_arguments, reason = "the settings of SentencePiece's trainer")]
+pub(crate) fn learn_sentencepiece(
+    py: Python<'_>,
+    counts: &RawCounts,
+    model_type: &str,
+    vocab_size: Option<usize>,
     hard_vocab_limit: bool,
-    use_all_vocab: bool,
     character_coverage: f64,
-    required_chars: String,
+    required_chars: &str,
     max_sentencepiece_length: usize,
     split_by_unicode_script: bool,
     split_by_number: bool,
@@ -32,42 +36,32 @@ pub(crate) struct Trainer {
     seed_sentencepiece_size: usize,
     shrinking_factor: f64,
     num_sub_iterations: usize,
-}
-
-/// Learn the pieces of a model of SentencePiece.
-#[catch_panics]
-#[pyfunction]
-#[pyo3(signature = (counts, trainer, *, symbols, seeds, num_threads, progress))]
-pub(crate) fn learn_sentencepiece(
-    py: Python<'_>,
-    counts: &RawCounts,
-    trainer: Trainer,
     symbols: Vec<String>,
     seeds: Option<Vec<(String, u64)>>,
     num_threads: i64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedPieces> {
     let spec = TrainSpec {
-        kind: kind_named(&trainer.model_type)?,
-        vocab_size: (!trainer.use_all_vocab).then_some(trainer.vocab_size),
-        hard_vocab_limit: trainer.hard_vocab_limit,
+        kind: kind_named(model_type)?,
+        vocab_size,
+        hard_vocab_limit,
         symbols,
-        character_coverage: trainer.character_coverage,
-        required_chars: trainer.required_chars.chars().collect(),
+        character_coverage,
+        required_chars: required_chars.chars().collect(),
         shape: Shape {
-            max_chars: trainer.max_sentencepiece_length,
-            split_by_unicode_script: trainer.split_by_unicode_script,
-            split_by_number: trainer.split_by_number,
-            split_digits: trainer.split_digits,
-            split_by_whitespace: trainer.split_by_whitespace,
-            allow_whitespace_only_pieces: trainer.allow_whitespace_only_pieces,
-            treat_whitespace_as_suffix: trainer.treat_whitespace_as_suffix,
+            max_chars: max_sentencepiece_length,
+            split_by_unicode_script,
+            split_by_number,
+            split_digits,
+            split_by_whitespace,
+            allow_whitespace_only_pieces,
+            treat_whitespace_as_suffix,
         },
-        pretokenization_delimiter: trainer.pretokenization_delimiter,
-        seed_size: trainer.seed_sentencepiece_size,
+        pretokenization_delimiter,
+        seed_size: seed_sentencepiece_size,
         seeds,
-        shrinking_factor: trainer.shrinking_factor,
-        num_sub_iterations: trainer.num_sub_iterations,
+        shrinking_factor,
+        num_sub_iterations,
     };
     let num_threads = thread_count(num_threads)?;
     let learned = watched(py, progress, |pulse| learn(&counts.counts, &spec, num_threads, pulse))?;

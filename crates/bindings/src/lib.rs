@@ -26,6 +26,7 @@ mod numbers;
 mod panics;
 mod pieces;
 mod rules;
+mod sampling;
 mod segmentations;
 mod stream;
 mod strings;
@@ -74,6 +75,8 @@ mod _core {
     use crate::pieces::{normalize_with_offsets, piece_segmentations, pieces};
     #[pymodule_export]
     use crate::rules::RawRules;
+    #[pymodule_export]
+    use crate::sampling::SeededSampling;
     #[pymodule_export]
     use crate::segmentations::{entropy, scores, segmentations};
     #[pymodule_export]

@@ -5,7 +5,8 @@ use piecework_core::pipeline::{PieceSegmentation, SpannedPiece};
 use piecework_core::text::CharIndex;
 use pyo3::prelude::*;
 
-use crate::core::{drawn, Core, Drawn};
+use crate::core::Core;
+use crate::sampling::{drawn, SeededSampling};
 use crate::segmentations::choice;
 
 /// Pieces, their score, ln of their share of all, and ln of the probability that they were drawn.
@@ -19,7 +20,7 @@ pub(crate) fn pieces(
     py: Python<'_>,
     core: &Core,
     text: &Bound<'_, PyAny>,
-    sampling: Drawn,
+    sampling: Option<SeededSampling>,
 ) -> PyResult<Vec<SpannedPiece>> {
     let sampling = drawn(sampling);
     core.compute(py, text, |pipeline, text, scratch| {
@@ -37,7 +38,7 @@ pub(crate) fn piece_segmentations(
     core: &Core,
     text: &Bound<'_, PyAny>,
     n: usize,
-    sampling: Drawn,
+    sampling: Option<SeededSampling>,
     replacement: bool,
     include_best: bool,
 ) -> PyResult<Vec<Scored>> {

@@ -4,9 +4,10 @@ use piecework_catch_panics::catch_panics;
 use piecework_core::pipeline::{Choice, Input, Options, Segmentation};
 use pyo3::prelude::*;
 
-use crate::core::{drawn, Core, Drawn};
+use crate::core::Core;
 use crate::encoding::Encoding;
 use crate::input::selector;
+use crate::sampling::{drawn, SeededSampling};
 
 /// An encoding, its score, ln of its share of all, and ln of the probability that it was drawn.
 type Scored = (Encoding, f64, f64, Option<f64>);
@@ -23,7 +24,7 @@ pub(crate) fn segmentations(
     core: &Bound<'_, Core>,
     text: &Bound<'_, PyAny>,
     n: usize,
-    sampling: Drawn,
+    sampling: Option<SeededSampling>,
     replacement: bool,
     include_best: bool,
     add_special_tokens: bool,
@@ -43,7 +44,7 @@ pub(crate) fn segmentations(
 }
 
 /// What the arguments ask for.
-pub(crate) fn choice(sampling: Drawn, replacement: bool, include_best: bool) -> Choice {
+pub(crate) fn choice(sampling: Option<SeededSampling>, replacement: bool, include_best: bool) -> Choice {
     match drawn(sampling) {
         None => Choice::Best,
         Some(sampling) if replacement => Choice::Drawn(sampling),

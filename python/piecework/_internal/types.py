@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union
 import numpy as np
 import numpy.typing as npt
 
+from piecework._core import SeededSampling
 from piecework._internal.memory import Memory
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ else:
 
 T = TypeVar("T")
 
-Drawn: TypeAlias = tuple[float, int | None, int, int]
-"""Sampling settings for the core: alpha, n-best size or None, seed, index of the text in its batch."""
+Drawn: TypeAlias = SeededSampling
+"""Sampling with every setting resolved."""
 
 Ids: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
 

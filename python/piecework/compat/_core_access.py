@@ -151,11 +151,12 @@ def decode_bytes(tokenizer: Tokenizer, ids: Sequence[int]) -> bytes:
     return _core.decode_bytes(tokenizer._core, ids)
 
 
-def _core_sampling(
-    sampling: Sampling | None, row: int = 0
-) -> tuple[float, int | None, int, int] | None:
+def _core_sampling(sampling: Sampling | None, row: int = 0) -> _core.SeededSampling | None:
     if sampling is None:
         return None
     assert sampling.alpha is not None
     assert sampling.seed is not None
-    return float(sampling.alpha), sampling.nbest_size, sampling.seed, row
+    seeded = _core.SeededSampling(
+        float(sampling.alpha), seed=sampling.seed, nbest_size=sampling.nbest_size
+    )
+    return seeded.at(row)
