@@ -1,4 +1,4 @@
-//! Many encoded texts: flat columns that become numpy arrays when they are asked for, or lists without any.
+//! Many encoded texts: flat columns that become numpy arrays when they are first read, or lists without numpy.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +34,7 @@ pub struct RawBatch {
 }
 
 impl RawBatch {
-    /// Hold what was encoded.
+    /// Wrap the result of the encoder.
     pub(crate) fn new(batch: BatchIds, numbers: Arc<Numbers>) -> Self {
         let mut sequences = None;
         let spans = batch.spans.map(|Spans { offsets, word_ids, sequence_ids }| {
@@ -134,7 +134,7 @@ impl RawBatch {
         self.tokens
     }
 
-    /// A list of ids for each row.
+    /// Return a list of ids for each row.
     fn lists<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.ids.read(py, |ids| {
             let rows = self.row_offsets.read(py, |offsets| rows(ids, offsets))??;
@@ -143,7 +143,7 @@ impl RawBatch {
         })?
     }
 
-    /// The ids of one row.
+    /// Return the ids of one row.
     fn row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyList>> {
         self.ids.read(py, |ids| {
             let of_row = |offsets: &[i64]| offsets.get(row..row + 2).map(|two| rows(ids, two));
@@ -152,7 +152,7 @@ impl RawBatch {
         })?
     }
 
-    /// One row as an `Encoding`; `token_of` gives the token of an id, and `pad_token` fills.
+    /// Return one row as an `Encoding`; `token_of` maps an id to its token.
     fn encoding(
         slf: &Bound<'_, Self>,
         row: usize,
@@ -261,7 +261,7 @@ impl Row {
         }
     }
 
-    /// The values of the row in a column with `width` values for each token.
+    /// Convert the values of the row in a column with `width` values for each token.
     fn items<T: Element + Copy, R>(
         &self,
         py: Python<'_>,
@@ -300,7 +300,7 @@ pub(crate) fn rows<'i>(ids: &'i [u32], row_offsets: &[i64]) -> PyResult<Vec<&'i 
     })
 }
 
-/// Values in Rust's memory until an array of them is asked for, which then owns them.
+/// One column: a vector until it is read as an array, which then owns the memory.
 struct Values<T> {
     values: Mutex<Option<Arc<Vec<T>>>>,
     array: PyOnceLock<Py<PyArray1<T>>>,
@@ -317,7 +317,7 @@ impl<T: Element + Clone> Values<T> {
         column
     }
 
-    /// The array; nothing is copied unless somebody is reading the values right now.
+    /// Return the array; the values are copied only while another thread reads them.
     fn array<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyArray1<T>>> {
         if self.array.get(py).is_none() {
             need_numpy(py)?;
@@ -329,7 +329,7 @@ impl<T: Element + Clone> Values<T> {
         Ok(made.bind(py))
     }
 
-    /// Read the values, those of the array once there is one.
+    /// Read the values, from the array once there is one.
     fn read<R>(&self, py: Python<'_>, work: impl FnOnce(&[T]) -> R) -> PyResult<R> {
         let values = self.values().clone();
         match values {
@@ -338,7 +338,7 @@ impl<T: Element + Clone> Values<T> {
         }
     }
 
-    /// Locked for a moment, in which nothing of Python runs.
+    /// Lock the values; no Python code runs under this lock.
     fn values(&self) -> MutexGuard<'_, Option<Arc<Vec<T>>>> {
         self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Tokens as bytes, and the special tokens that texts hold.
+//! Tokens as bytes, and the search for special tokens in texts.
 
 use piecework_catch_panics::catch_panics;
 use pyo3::prelude::*;
@@ -6,9 +6,9 @@ use pyo3::types::PyBytes;
 
 use crate::core::Core;
 use crate::errors::raise;
-use crate::input::{selector, Borrowed, HeldRows};
+use crate::input::{selector, Borrowed, InputRows};
 
-/// The bytes of a token, None for an id that is none.
+/// Return the bytes of a token; `None` for an unknown id.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn token_bytes<'py>(py: Python<'py>, core: &Core, id: u32) -> Option<Bound<'py, PyBytes>> {
@@ -16,7 +16,7 @@ pub(crate) fn token_bytes<'py>(py: Python<'py>, core: &Core, id: u32) -> Option<
     core.encoder.pipeline().token_bytes_into(id, &mut bytes).then(|| PyBytes::new(py, &bytes))
 }
 
-/// Every entry of the model's vocabulary, as bytes, by id.
+/// Return every entry of the model's vocabulary as bytes, with its id.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn vocab_bytes<'py>(py: Python<'py>, core: &Core) -> Vec<(u32, Bound<'py, PyBytes>)> {
@@ -30,7 +30,7 @@ pub(crate) fn vocab_bytes<'py>(py: Python<'py>, core: &Core) -> Vec<(u32, Bound<
     pipeline.vocab().iter().map(|(_, id)| entry(id)).collect()
 }
 
-/// Ids to bytes.
+/// Decode ids into bytes.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn decode_bytes<'py>(
@@ -42,14 +42,14 @@ pub(crate) fn decode_bytes<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Bytes as one word.
+/// Segment bytes as one word.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn encode_word_of_bytes(py: Python<'_>, core: &Core, word: &[u8]) -> Vec<u32> {
     py.detach(|| core.encoder.pipeline().encode_word_of_bytes(word))
 }
 
-/// The first text that holds one of these special tokens: its row and the id.
+/// Find the first text that contains one of these special tokens; return its row and the id.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn find_special(
@@ -58,8 +58,8 @@ pub(crate) fn find_special(
     texts: &Bound<'_, PyAny>,
     special: Option<Vec<u32>>,
 ) -> PyResult<Option<(usize, u32)>> {
-    let held = HeldRows::take(texts, false, "texts")?;
-    let rows = held.borrow("texts")?;
+    let text_rows = InputRows::take(texts, false, "texts")?;
+    let rows = text_rows.borrow("texts")?;
     let selector = selector(special);
     let pipeline = core.encoder.pipeline();
     let find = |(row, text): (usize, &Borrowed<'_>)| {

@@ -1,4 +1,4 @@
-//! Compiled caches: tokenizers with their built tables.
+//! Compiled caches: files that contain a tokenizer with its built tables.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use pyo3::types::PyBytes;
 use crate::core::Core;
 use crate::errors::raise;
 
-/// Whether a file begins as a cache does.
+/// Whether a file begins like a compiled cache.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn is_cache(head: &[u8]) -> bool {
     cache::is_cache(head)
 }
 
-/// What tells sources apart.
+/// Return a fingerprint of the source files.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn fingerprint<'py>(py: Python<'py>, sources: Vec<Vec<u8>>) -> Bound<'py, PyBytes> {
@@ -29,7 +29,7 @@ pub(crate) fn fingerprint<'py>(py: Python<'py>, sources: Vec<Vec<u8>>) -> Bound<
     PyBytes::new(py, &cache::fingerprint(&sources))
 }
 
-/// Write a tokenizer with its tables.
+/// Write a compiled cache.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_cache(
@@ -43,7 +43,7 @@ pub(crate) fn write_cache(
     py.detach(write).map_err(raise)
 }
 
-/// Read a cache and what it says of special tokens; None if it was made of something else than `key` says.
+/// Read a compiled cache and its `special_in_text` setting; `None` if it has another key.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn read_cache(
@@ -64,7 +64,7 @@ pub(crate) fn read_cache(
     Ok(found.map(|(pipeline, special)| (Core::of(pipeline), special)))
 }
 
-/// The bytes of a file as they are now: a mapped file may change, or be cut short, while it is in use.
+/// Read a file into memory; a mapped file could change or shrink while it is in use.
 fn read_whole(path: &Path) -> std::io::Result<Array<u8>> {
     let mut file = File::open(path)?;
     let len = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! Columns of texts that others hold, read where they lie: Arrow strings and numpy arrays of bytes.
+//! Columns of texts in the memory of another library, read without a copy: Arrow strings, numpy arrays of bytes.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use piecework_capsules::{column_of_array, column_of_stream};
@@ -12,7 +12,7 @@ use pyo3::types::PyTuple;
 use crate::errors::{bad_argument, null_text, raise};
 use crate::text::check_size;
 
-/// Texts that an Arrow column or a numpy array holds.
+/// Texts of an Arrow column or of a numpy array.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct TextColumn {
     rows: Rows,
@@ -20,7 +20,7 @@ pub struct TextColumn {
 
 enum Rows {
     Arrow(Column),
-    /// Values one after another, each of `width` bytes, zeros after its end.
+    /// Consecutive values of `width` bytes, padded with zeros.
     Bytes {
         flat: Py<PyArray1<u8>>,
         width: usize,
@@ -28,8 +28,8 @@ enum Rows {
     },
 }
 
-/// A column whose memory is lent as long as this lives.
-pub(crate) enum Lent<'py> {
+/// A column that is borrowed while its texts are read.
+pub(crate) enum BorrowedColumn<'py> {
     Arrow(&'py Column),
     Bytes { flat: PyReadonlyArray1<'py, u8>, width: usize, len: usize },
 }
@@ -81,17 +81,17 @@ impl TextColumn {
     }
 
     /// Borrow the memory.
-    pub(crate) fn lend<'py>(slf: &'py Bound<'_, Self>) -> Lent<'py> {
+    pub(crate) fn lend<'py>(slf: &'py Bound<'_, Self>) -> BorrowedColumn<'py> {
         match &slf.get().rows {
-            Rows::Arrow(column) => Lent::Arrow(column),
+            Rows::Arrow(column) => BorrowedColumn::Arrow(column),
             Rows::Bytes { flat, width, len } => {
-                Lent::Bytes { flat: flat.bind(slf.py()).readonly(), width: *width, len: *len }
+                BorrowedColumn::Bytes { flat: flat.bind(slf.py()).readonly(), width: *width, len: *len }
             }
         }
     }
 }
 
-impl Lent<'_> {
+impl BorrowedColumn<'_> {
     /// Borrow every row as text; errors name it.
     pub(crate) fn texts(&self, place: &str) -> PyResult<Vec<&str>> {
         let checked = |(row, bytes)| text(bytes, place, row);

@@ -18,15 +18,15 @@ use crate::batch::{rows, RawBatch};
 use crate::custom::functions as custom_functions;
 use crate::encoding::Encoding;
 use crate::errors::{bad_argument, raise};
-use crate::input::{borrowed, selector, Borrowed, Held, HeldRows};
+use crate::input::{borrowed, selector, Borrowed, InputObject, InputRows};
 use crate::numbers::Numbers;
 use crate::sampling::{drawn, SeededSampling};
 use crate::stream::RawDecodeStream;
 use crate::strings::string;
 use crate::text::borrow;
 
-/// Ids that are turned into text before strings are made of it.
-const IDS_PER_PART: usize = 1 << 15;
+/// The number of ids that are decoded before Python strings are made of the bytes.
+const IDS_PER_CHUNK: usize = 1 << 15;
 
 /// A compiled tokenizer.
 #[pyclass(frozen, module = "piecework._core")]
@@ -42,12 +42,12 @@ impl Core {
         Self { encoder: Arc::new(Encoder::new(pipeline)), numbers: Arc::new(numbers) }
     }
 
-    /// Wrap a pipeline with the vocabulary of this one.
+    /// Wrap a pipeline that has the same vocabulary.
     fn sharing(&self, pipeline: Pipeline) -> Self {
         Self { encoder: Arc::new(Encoder::new(pipeline)), numbers: Arc::clone(&self.numbers) }
     }
 
-    /// The string of a token, which for padding is that of the padding settings.
+    /// Return the string of a token; padding has the string of the padding settings.
     pub(crate) fn token(&self, token: &Token) -> &str {
         let pipeline = self.encoder.pipeline();
         if token.attention {
@@ -69,22 +69,22 @@ impl Core {
     }
 }
 
-/// Rows in parts of moderate size: what they become stays in the caches until it is copied.
-fn parts<'r, 'i>(mut rows: &'r [&'i [u32]]) -> impl Iterator<Item = &'r [&'i [u32]]> {
+/// Split rows into chunks whose decoded bytes fit the CPU caches until they are copied.
+fn chunks<'r, 'i>(mut rows: &'r [&'i [u32]]) -> impl Iterator<Item = &'r [&'i [u32]]> {
     std::iter::from_fn(move || {
         let mut ids = 0;
         let is_within = |row: &&&[u32]| {
             ids += row.len();
-            ids <= IDS_PER_PART
+            ids <= IDS_PER_CHUNK
         };
         let count = rows.iter().take_while(is_within).count().max(1);
-        let (part, rest) = rows.split_at_checked(count)?;
+        let (chunk, rest) = rows.split_at_checked(count)?;
         rows = rest;
-        Some(part)
+        Some(chunk)
     })
 }
 
-fn side(direction: Direction) -> &'static str {
+fn direction_name(direction: Direction) -> &'static str {
     match direction {
         Direction::Left => "left",
         Direction::Right => "right",
@@ -122,7 +122,7 @@ pub(crate) fn compile(
     Ok(Core::of(pipeline))
 }
 
-/// Check a number of threads, which Python has resolved from `num_threads` and the environment.
+/// Check a number of threads; Python resolves `num_threads` and the environment.
 pub(crate) fn thread_count(num_threads: i64) -> PyResult<usize> {
     if (1..=4096).contains(&num_threads) {
         return Ok(num_threads as usize);
@@ -130,7 +130,7 @@ pub(crate) fn thread_count(num_threads: i64) -> PyResult<usize> {
     Err(bad_argument("num_threads", num_threads.to_string(), "1 to 4096, or None"))
 }
 
-/// Processors that this process may use, by its affinity and its quota.
+/// Return the number of CPUs available to the process, by CPU affinity and control group.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn available_processors() -> usize {
@@ -157,7 +157,7 @@ impl Core {
         compile(py, source, || vocab_txt::read(data, lowercase))
     }
 
-    /// What the file probably says by mistake; `origin` is "document", "lines" or "ranks", and `data` the file.
+    /// Return warnings about probable mistakes in a file; `origin` is "document", "lines" or "ranks".
     fn warnings(&self, py: Python<'_>, origin: &str, data: &[u8]) -> PyResult<Vec<String>> {
         let origin = match origin {
             "document" => Origin::Document,
@@ -188,11 +188,11 @@ impl Core {
         parse_special: Option<Vec<u32>>,
         sampling: Option<SeededSampling>,
     ) -> PyResult<Encoding> {
-        let held = Held::take(&text, is_pretokenized, || "text".into())?;
-        let hold_pair = |pair| Held::take(pair, is_pretokenized, || "pair".into());
-        let held_pair = pair.as_ref().map(hold_pair).transpose()?;
-        let input = borrowed(&held, "text")?;
-        let second = held_pair.as_ref().map(|held| borrowed(held, "pair")).transpose()?;
+        let text_object = InputObject::take(&text, is_pretokenized, || "text".into())?;
+        let keep_pair = |pair| InputObject::take(pair, is_pretokenized, || "pair".into());
+        let pair_object = pair.as_ref().map(keep_pair).transpose()?;
+        let input = borrowed(&text_object, "text")?;
+        let second = pair_object.as_ref().map(|object| borrowed(object, "pair")).transpose()?;
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
         let encoder = &slf.get().encoder;
@@ -234,10 +234,10 @@ impl Core {
         num_threads: i64,
     ) -> PyResult<RawBatch> {
         let num_threads = thread_count(num_threads)?;
-        let held = HeldRows::take(texts, is_pretokenized, "texts")?;
-        let held_pairs = pairs.map(|pairs| HeldRows::take(pairs, is_pretokenized, "pairs")).transpose()?;
-        let texts = held.borrow("texts")?;
-        let pairs = held_pairs.as_ref().map(|held| held.borrow("pairs")).transpose()?;
+        let text_rows = InputRows::take(texts, is_pretokenized, "texts")?;
+        let pair_rows = pairs.map(|pairs| InputRows::take(pairs, is_pretokenized, "pairs")).transpose()?;
+        let texts = text_rows.borrow("texts")?;
+        let pairs = pair_rows.as_ref().map(|rows| rows.borrow("pairs")).transpose()?;
         if let Some(pairs) = pairs.as_ref().filter(|pairs| pairs.len() != texts.len()) {
             let expected = format!("{}, one for each text", texts.len());
             return Err(bad_argument("pairs", format!("{} items", pairs.len()), &expected));
@@ -268,8 +268,8 @@ impl Core {
         num_threads: i64,
     ) -> PyResult<Vec<i64>> {
         let num_threads = thread_count(num_threads)?;
-        let held = HeldRows::take(texts, false, "texts")?;
-        let texts = held.borrow("texts")?;
+        let text_rows = InputRows::take(texts, false, "texts")?;
+        let texts = text_rows.borrow("texts")?;
         let inputs: Vec<Input<'_>> = texts.iter().map(Borrowed::input).collect();
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
@@ -297,8 +297,8 @@ impl Core {
         let rows = rows(ids.as_slice()?, row_offsets.as_slice()?)?;
         let pipeline = self.encoder.pipeline();
         let (mut strings, mut units) = (Vec::with_capacity(rows.len()), Vec::new());
-        for part in parts(&rows) {
-            let decoded = py.detach(|| pipeline.decode_rows(part, skip_special_tokens, clean_up));
+        for chunk in chunks(&rows) {
+            let decoded = py.detach(|| pipeline.decode_rows(chunk, skip_special_tokens, clean_up));
             strings.extend(decoded.map_err(raise)?.iter().map(|bytes| string(py, bytes, &mut units)));
         }
         PyList::new(py, strings)
@@ -314,12 +314,14 @@ impl Core {
         RawDecodeStream::begin(encoder, &prefill, skip_special_tokens, clean_up).map_err(raise)
     }
 
-    /// What fills short rows: the id, its token, its type id and the side.
+    /// Return the settings that pad a rectangle: the id, its token, its type id and the side.
     fn filling(&self, pad_tokens: Vec<String>) -> (Option<u32>, &str, u32, &'static str) {
         let pipeline = self.encoder.pipeline();
         let id = pipeline.pad_id(&pad_tokens);
         match pipeline.padding() {
-            Some(padding) => (id, &padding.pad_token, padding.pad_type_id, side(padding.direction)),
+            Some(padding) => {
+                (id, &padding.pad_token, padding.pad_type_id, direction_name(padding.direction))
+            }
             None => (id, id.and_then(|id| pipeline.token_of(id)).unwrap_or_default(), 0, "right"),
         }
     }
@@ -329,7 +331,7 @@ impl Core {
         self.encoder.pipeline().dropout()
     }
 
-    /// Whether the ids of a text are what the model gives in a template: nothing is cut, filled up or drawn.
+    /// Whether the tokenizer neither truncates nor pads nor drops merges at random.
     #[getter]
     fn is_plain(&self) -> bool {
         self.encoder.pipeline().is_plain()
@@ -402,7 +404,7 @@ impl Core {
         self.encoder.pipeline().cache_bytes()
     }
 
-    /// Bytes of the shared tables, of the caches of a thread, and what these may take.
+    /// Return the bytes of the shared tables, of the caches of a thread, and the limit of these caches.
     fn memory(&self) -> (usize, usize, usize) {
         let memory = self.encoder.pipeline().memory();
         (memory.tables, memory.caches, memory.budget)

@@ -1,4 +1,4 @@
-//! Word counts: gathering them from a corpus, and the columns they are stored in.
+//! Word counts: counting a corpus, and the columns of the counts.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -19,7 +19,7 @@ use crate::errors::raise;
 use crate::panics::lock;
 use crate::text::{borrow_all, items};
 
-/// Counts the words of a corpus.
+/// Counts the pre-tokens of a corpus.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct WordCounter {
     counter: Mutex<batch::WordCounter>,
@@ -100,7 +100,7 @@ impl WordCounter {
     }
 }
 
-/// Distinct words with counts and, where known, first positions.
+/// Distinct words with their counts and, where known, their first positions.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct RawCounts {
     pub(crate) counts: Counts,

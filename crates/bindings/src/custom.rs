@@ -1,7 +1,7 @@
-//! Custom stages: Python functions as the functions from text that the core calls.
+//! Custom stages: Python functions that the core calls on texts.
 //!
-//! Workers attach to the interpreter for a call alone. Exceptions become errors that carry them; what is
-//! no `Exception` (KeyboardInterrupt, SystemExit) becomes a request to stop.
+//! Threads attach to the interpreter for each call. An exception becomes the cause of a core error; one that is not
+//! an `Exception` (KeyboardInterrupt, SystemExit) stops the call and is raised unchanged.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const REWRITTEN: &str = "str, or (str, spans): the text and a (start, end) for e
 const WORDS: &str = "a sequence of str, or of (start, end)";
 const SPAN: &str = "(start, end) in characters of the text given";
 
-/// Take the functions that a specification numbers.
+/// Wrap the functions of custom stages, in the order of the specification.
 pub(crate) fn functions(functions: Vec<Py<PyAny>>) -> Vec<Arc<dyn TextFunction>> {
     functions.into_iter().map(|function| Arc::new(PythonFunction(function)) as Arc<_>).collect()
 }

@@ -7,7 +7,7 @@ use pyo3::types::PyType;
 
 /// Make the exception for a core error.
 ///
-/// An exception that led to it becomes its `__cause__`; what asked to stop goes on as it was.
+/// A Python exception behind the error becomes its `__cause__`; an interrupt is raised unchanged.
 pub(crate) fn raise(error: Error) -> PyErr {
     let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<PyErr>());
     let cause = cause.map(|cause| Python::attach(|py| cause.clone_ref(py)));

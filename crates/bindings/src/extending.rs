@@ -1,4 +1,4 @@
-//! Learning on from the vocabulary of a compiled tokenizer.
+//! Extension of the vocabulary of a compiled tokenizer by training.
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::train::wordpiece::{learn_further, Present, TrainSpec};

@@ -1,4 +1,4 @@
-//! Files that need more than their bytes to be read, or give more than one.
+//! Readers and writers of tokenizer files, except `tokenizer.json`.
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::{Error, ErrorKind};
@@ -39,7 +39,7 @@ pub(crate) fn read_clip(py: Python<'_>, data: &[u8], source: &str) -> PyResult<C
     compile(py, source, || clip::read(data))
 }
 
-/// Read a vocabulary and its merges; `sources` are their names.
+/// Read `vocab.json` and `merges.txt`; `sources` name them in errors.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn read_vocab_merges(
@@ -64,7 +64,7 @@ pub(crate) fn write_tiktoken(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
     py.detach(|| tiktoken::write(&core.encoder.pipeline().spec())).map_err(raise)
 }
 
-/// Write a vocabulary and its merges.
+/// Write `vocab.json` and `merges.txt`.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_vocab_merges(py: Python<'_>, core: &Core) -> PyResult<(Vec<u8>, Vec<u8>)> {
@@ -85,21 +85,21 @@ fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
     Ok(spec)
 }
 
-/// Whether a file is a `.model` of SentencePiece.
+/// Whether a file begins like a SentencePiece `.model`.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn is_sentencepiece(data: &[u8]) -> bool {
     sentencepiece::is_model(data)
 }
 
-/// Read a `.model` of SentencePiece.
+/// Read a SentencePiece `.model`.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn read_sentencepiece(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
     compile(py, source, || sentencepiece::read(data))
 }
 
-/// Read the rules of the normalizer of a `.model`, and its flags: prefix, extra spaces, marks.
+/// Read the charsmap of a `.model`, and the normalizer flags: dummy prefix, extra whitespace, metaspace.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn read_sentencepiece_normalizer<'py>(
@@ -112,14 +112,14 @@ pub(crate) fn read_sentencepiece_normalizer<'py>(
     Ok((charsmap, read.add_dummy_prefix, read.remove_extra_whitespaces, read.escape_whitespaces))
 }
 
-/// Write a `.model` of SentencePiece.
+/// Write a SentencePiece `.model`.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_sentencepiece(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
     py.detach(|| sentencepiece::write(&core.encoder.pipeline().spec())).map_err(raise)
 }
 
-/// Write the pieces of a model of SentencePiece with their scores.
+/// Write the pieces of a SentencePiece model with their scores.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_sentencepiece_vocab(core: &Core) -> PyResult<Vec<u8>> {
@@ -133,7 +133,7 @@ pub(crate) fn read_sentencepiece_vocab(data: &[u8], source: &str) -> PyResult<Ve
     sentencepiece::read_vocab(data).map_err(|error| raise(error.within(source)))
 }
 
-/// A setting as Python gives it.
+/// A training setting: a number, a string or a list of strings.
 #[derive(FromPyObject)]
 pub(crate) enum GivenSetting {
     Integer(i64),
@@ -155,7 +155,7 @@ impl From<GivenSetting> for sentencepiece::Setting {
 
 type GivenSettings = Vec<(String, GivenSetting)>;
 
-/// Write how a model of SentencePiece was trained.
+/// Serialize the training settings of a SentencePiece model.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn sentencepiece_settings(

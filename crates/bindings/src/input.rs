@@ -1,20 +1,20 @@
-//! What is encoded, borrowed from Python: texts, or lists of words.
+//! Input of the encoder, borrowed from Python: texts, or lists of words.
 
 use piecework_core::pipeline::Input;
 use piecework_core::special::Selector;
 use pyo3::prelude::*;
 
-use crate::columns::{Lent, TextColumn};
+use crate::columns::{BorrowedColumn, TextColumn};
 use crate::text::{borrow, borrow_all, items};
 
 /// Python objects kept alive while their text is borrowed: one string, or the words of one input.
-pub(crate) enum Held<'py> {
+pub(crate) enum InputObject<'py> {
     Text(Bound<'py, PyAny>),
     Words(Vec<Bound<'py, PyAny>>),
 }
 
-impl<'py> Held<'py> {
-    /// Take hold of one input; `is_pretokenized` says that it is a sequence of words.
+impl<'py> InputObject<'py> {
+    /// Keep one input; with `is_pretokenized` it is a sequence of words.
     pub(crate) fn take(
         value: &Bound<'py, PyAny>,
         is_pretokenized: bool,
@@ -36,14 +36,14 @@ impl<'py> Held<'py> {
     }
 }
 
-/// Many inputs, kept alive while they are borrowed: objects one by one, or a column that others hold.
-pub(crate) enum HeldRows<'a, 'py> {
-    Objects(Vec<Held<'py>>),
-    Column(Lent<'a>),
+/// Many inputs, kept alive while they are borrowed: Python objects, or a column of another library.
+pub(crate) enum InputRows<'a, 'py> {
+    Objects(Vec<InputObject<'py>>),
+    Column(BorrowedColumn<'a>),
 }
 
-impl<'a, 'py> HeldRows<'a, 'py> {
-    /// Take hold of many inputs.
+impl<'a, 'py> InputRows<'a, 'py> {
+    /// Keep many inputs.
     pub(crate) fn take(
         values: &'a Bound<'py, PyAny>,
         is_pretokenized: bool,
@@ -53,16 +53,16 @@ impl<'a, 'py> HeldRows<'a, 'py> {
             return Ok(Self::Column(TextColumn::lend(column)));
         }
         let rows = items(values, place)?;
-        let held = |(row, value)| Held::take(value, is_pretokenized, || format!("{place}[{row}]"));
-        rows.iter().enumerate().map(held).collect::<PyResult<_>>().map(Self::Objects)
+        let keep = |(row, value)| InputObject::take(value, is_pretokenized, || format!("{place}[{row}]"));
+        rows.iter().enumerate().map(keep).collect::<PyResult<_>>().map(Self::Objects)
     }
 
     /// Borrow them all.
     pub(crate) fn borrow(&self, place: &str) -> PyResult<Vec<Borrowed<'_>>> {
         match self {
-            Self::Objects(held) => {
-                let rows = held.iter().enumerate();
-                rows.map(|(row, held)| held.borrow(|| format!("{place}[{row}]"))).collect()
+            Self::Objects(objects) => {
+                let rows = objects.iter().enumerate();
+                rows.map(|(row, object)| object.borrow(|| format!("{place}[{row}]"))).collect()
             }
             Self::Column(column) => Ok(column.texts(place)?.into_iter().map(Borrowed::Text).collect()),
         }
@@ -85,8 +85,8 @@ impl Borrowed<'_> {
 }
 
 /// Borrow one input.
-pub(crate) fn borrowed<'a>(held: &'a Held<'_>, place: &str) -> PyResult<Borrowed<'a>> {
-    held.borrow(|| place.to_owned())
+pub(crate) fn borrowed<'a>(object: &'a InputObject<'_>, place: &str) -> PyResult<Borrowed<'a>> {
+    object.borrow(|| place.to_owned())
 }
 
 /// Which special tokens are recognised in text: all of them, or those with these ids.

@@ -1,4 +1,4 @@
-//! Learning a vocabulary, with progress and Ctrl-C.
+//! Training of WordPiece and BPE, with progress and Ctrl-C.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use pyo3::prelude::*;
 use crate::counting::RawCounts;
 use crate::errors::{bad_argument, raise};
 
-/// How often Python is asked whether to go on.
+/// The time between two checks for signals.
 const PULSE: Duration = Duration::from_millis(100);
 
-/// What the learner made.
+/// The result of a trainer.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct LearnedEntries {
     pub(crate) learned: Learned,
@@ -80,7 +80,7 @@ pub(crate) fn learn_wordpiece(
     Ok(LearnedEntries { learned })
 }
 
-/// Learn a byte-pair vocabulary and its merges.
+/// Learn a BPE vocabulary and its merges.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
@@ -118,10 +118,10 @@ pub(crate) fn learn_bpe(
     Ok(LearnedEntries { learned })
 }
 
-/// What a learner calls to say how far it is.
+/// The callback that a trainer calls to report progress.
 pub(crate) type Pulse<'p> = &'p mut dyn FnMut(usize, usize) -> ControlFlow<()>;
 
-/// Run a learner without the GIL, looking for signals and reporting progress now and then.
+/// Run a trainer without the GIL; check for signals and report progress several times a second.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -150,7 +150,7 @@ pub(crate) fn watched<T: Send>(
     }
 }
 
-/// Look for signals and report progress.
+/// Check for signals and report progress.
 fn pulse(py: Python<'_>, progress: Option<&Py<PyAny>>, done: usize, total: usize) -> PyResult<()> {
     py.check_signals()?;
     if let Some(progress) = progress {

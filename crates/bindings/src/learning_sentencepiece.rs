@@ -1,4 +1,4 @@
-//! Learning the pieces of a model of SentencePiece.
+//! Training of SentencePiece models.
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::spec::SentencePieceKind;
@@ -15,7 +15,13 @@ use crate::learning_unigram::LearnedPieces;
 /// Learn the pieces of a SentencePiece model.
 #[catch_panics]
 #[pyfunction]
-#[pyo3(signature = (counts, *, model_type, vocab_size, hard_vocab_limit, character_coverage, required_chars, max_sentencepiece_length, split_by_unicode_script, split_by_number, split_digits, split_by_whitespace, allow_whitespace_only_pieces, treat_whitespace_as_suffix, pretokenization_delimiter, seed_sentencepiece_size, shrinking_factor, num_sub_iterations, symbols, seeds, num_threads, progress))]
+#[pyo3(signature = (
+    counts, *, model_type, vocab_size, hard_vocab_limit, character_coverage, required_chars,
+    max_sentencepiece_length, split_by_unicode_script, split_by_number, split_digits,
+    split_by_whitespace, allow_whitespace_only_pieces, treat_whitespace_as_suffix,
+    pretokenization_delimiter, seed_sentencepiece_size, shrinking_factor, num_sub_iterations, symbols,
+    seeds, num_threads, progress
+))]
 #[expect(clippy::too_many_arguments, reason = "the settings of SentencePiece's trainer")]
 pub(crate) fn learn_sentencepiece(
     py: Python<'_>,

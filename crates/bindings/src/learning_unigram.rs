@@ -1,4 +1,4 @@
-//! Learning a Unigram vocabulary.
+//! Training of Unigram.
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::train::unigram::{learn, Step, TrainSpec};
@@ -8,7 +8,7 @@ use crate::core::thread_count;
 use crate::counting::RawCounts;
 use crate::learning::watched;
 
-/// What the learner made.
+/// The result of a trainer.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct LearnedPieces {
     pub(crate) pieces: Vec<(String, f64)>,

@@ -1,4 +1,4 @@
-//! Which instructions the kernels use.
+//! The instruction set that the kernels use.
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::level::Level;
@@ -6,14 +6,14 @@ use pyo3::prelude::*;
 
 use crate::errors::bad_argument;
 
-/// The names of the levels that this processor has, the best last.
+/// Return the names of the levels that this CPU supports, the fastest last.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn kernel_levels() -> Vec<&'static str> {
     names()
 }
 
-/// Use the instructions of one level from now on, in every thread.
+/// Use one level in every thread from now on.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn use_kernel_level(name: &str) -> PyResult<()> {

@@ -1,4 +1,4 @@
-//! The Python face of the core: signatures, release of the GIL, one error mapping; no logic.
+//! The Python binding: signatures, release of the GIL, one error mapping. The algorithms are in `piecework-core`.
 
 #![forbid(unsafe_code)]
 #![expect(clippy::needless_pass_by_value, reason = "arguments arrive by value from Python")]

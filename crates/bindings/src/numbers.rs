@@ -1,14 +1,14 @@
-//! Python's integers for ids: each made when its id is first given, and given again from then on.
+//! Python integers for ids: each is made at the first use of its id and reused later.
 //!
-//! A list of ids then costs a reference for each. The slots take 16 bytes for each entry of a vocabulary, the
-//! integers 32 for each entry that was given.
+//! A list of ids then costs one reference for each id. The slots take 16 bytes for each vocabulary entry, the
+//! integers 32 bytes for each id that was used.
 
 use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList};
 
-/// The integers below the size of a vocabulary.
+/// Cached integers below the size of a vocabulary.
 #[derive(Default)]
 pub(crate) struct Numbers {
     count: usize,
@@ -16,12 +16,12 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Integers for that many ids; those beyond are made each time.
+    /// Cache integers below `count`; larger ones are made each time.
     pub(crate) fn below(count: usize) -> Self {
         Self { count, slots: OnceLock::new() }
     }
 
-    /// The list of some ids.
+    /// Make a list of ids.
     pub(crate) fn list<'py>(
         &self,
         py: Python<'py>,
@@ -31,7 +31,7 @@ impl Numbers {
         PyList::new(py, ids.map(|id| number(py, slots, id)))
     }
 
-    /// Threads without a common lock would wait for each other to count references: each makes its own.
+    /// Free-threaded Python has no cached integers: threads would contend for their reference counts.
     fn empty_slots(&self, py: Python<'_>) -> Vec<OnceLock<Py<PyInt>>> {
         let is_free_threaded = py.version().contains("free-threading");
         std::iter::repeat_with(OnceLock::new).take(if is_free_threaded { 0 } else { self.count }).collect()
@@ -45,7 +45,7 @@ fn number<'py>(py: Python<'py>, slots: &[OnceLock<Py<PyInt>>], id: u32) -> Bound
         Some(number) => number.bind(py).clone(),
         None => {
             let number = new_number(py, id);
-            // Another thread may have been faster; its integer is as good.
+            // Another thread may have filled the slot first, with an equal integer.
             let _ = slot.set(number.clone().unbind());
             number
         }

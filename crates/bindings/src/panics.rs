@@ -1,7 +1,7 @@
-//! Panics become `InternalError`: no Rust panic reaches Python as one.
+//! Rust panics become `InternalError` in Python.
 //!
 //! The attribute `#[catch_panics]` runs the body of every function that Python calls in `caught`. A panic in a
-//! worker thread continues in the thread that started it, and is caught there.
+//! thread of a batch continues in the calling thread and is caught there.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
@@ -13,12 +13,12 @@ use pyo3::prelude::*;
 use crate::core::{compile, Core};
 use crate::errors::internal;
 
-/// What the panic hook knows of the last panic, until it is caught.
+/// The message and location of the last panic, until it is caught.
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
-/// Run `work`; a panic in it is an `InternalError`.
+/// Run `work`; return `InternalError` if it panics.
 ///
-/// Shared state must be usable after a panic: locks that `work` holds reset or refuse what they guard.
+/// Shared state must be usable after a panic: a poisoned lock resets its value or returns an error.
 pub(crate) fn caught<R>(work: impl FnOnce() -> R) -> PyResult<R> {
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let reported = last().take();
@@ -26,9 +26,9 @@ pub(crate) fn caught<R>(work: impl FnOnce() -> R) -> PyResult<R> {
     })
 }
 
-/// Keep panics off standard error: the exception tells the message and the place.
+/// Print nothing to standard error: the exception contains the message and the location.
 ///
-/// With `RUST_BACKTRACE` set, Rust's own report with the backtrace is printed too.
+/// With `RUST_BACKTRACE` set, Rust's report with the backtrace is printed too.
 pub(crate) fn install_hook() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -42,7 +42,7 @@ pub(crate) fn install_hook() {
     });
 }
 
-/// Lock what a panic may leave half changed: an `InternalError` after one.
+/// Lock a value; return `InternalError` if a panic has left it half changed.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
     mutex.lock().map_err(|_| internal("an earlier panic, which left this object half changed"))
 }
@@ -61,9 +61,9 @@ fn last() -> MutexGuard<'static, Option<String>> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Panic, for tests: the panic goes on in the Rust code that calls the Python function that calls this.
+/// Panic, for tests: the panic continues in the Rust code that called the Python function.
 ///
-/// The one function of the module without `#[catch_panics]`.
+/// This function alone has no `#[catch_panics]`.
 #[pyfunction]
 pub(crate) fn panic_for_tests() {
     panic!("a panic on purpose");

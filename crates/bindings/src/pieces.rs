@@ -1,4 +1,4 @@
-//! Texts as pieces with their normalized text and their place in the text as given.
+//! Texts as pieces, with their normalized text and their offsets in the original text.
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::pipeline::{PieceSegmentation, SpannedPiece};
@@ -9,10 +9,10 @@ use crate::core::Core;
 use crate::sampling::{drawn, SeededSampling};
 use crate::segmentations::choice;
 
-/// Pieces, their score, ln of their share of all, and ln of the probability that they were drawn.
+/// Pieces, their score, their log probability, and the log probability that they are drawn.
 type Scored = (Vec<SpannedPiece>, f64, f64, Option<f64>);
 
-/// The pieces of a text: id, normalized text, character span.
+/// Segment a text into pieces: id, normalized text, character offsets.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (core, text, *, sampling))]
@@ -29,7 +29,7 @@ pub(crate) fn pieces(
     })
 }
 
-/// Several segmentations of a text, each as its pieces.
+/// List segmentations of a text, each as its pieces.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (core, text, n, *, sampling, replacement, include_best))]
@@ -53,7 +53,7 @@ pub(crate) fn piece_segmentations(
     })
 }
 
-/// Normalized text, with the character of the text as given behind each of its own, and behind its end.
+/// Normalize a text; return the index of the original character for each character, and for the end.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn normalize_with_offsets(

@@ -1,4 +1,4 @@
-//! Normalization rules: built, read, applied.
+//! Normalization rules of SentencePiece: compile, read, apply.
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::{Error, ErrorKind};
@@ -88,7 +88,7 @@ impl RawRules {
 }
 
 impl RawRules {
-    /// The normalized text, and the character span of the original behind each of its characters.
+    /// Normalize a text; return the original character offsets of each character.
     fn aligned(&self, text: &str) -> Result<(String, Vec<Span>), Error> {
         let mut aligned = Aligned::default();
         self.rules.run(text, 0, &mut aligned)?;
@@ -101,7 +101,7 @@ impl RawRules {
     }
 }
 
-/// Say where a rule at fault stands.
+/// Convert the error of a rule, with the position of the rule.
 fn rule_error(error: RuleError, kind: ErrorKind, all: &str, place: impl Fn(usize) -> String) -> Error {
     Error::new(kind, error.rule.map_or_else(|| all.to_owned(), place), error.found, error.expected)
 }

@@ -1,4 +1,4 @@
-//! The segmentations of a text: the best, some drawn, their scores.
+//! Segmentations of a text: the n best, random samples, scores and entropy.
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::pipeline::{Choice, Input, Options, Segmentation};
@@ -9,10 +9,10 @@ use crate::encoding::Encoding;
 use crate::input::selector;
 use crate::sampling::{drawn, SeededSampling};
 
-/// An encoding, its score, ln of its share of all, and ln of the probability that it was drawn.
+/// An encoding, its score, its log probability, and the log probability that it is drawn.
 type Scored = (Encoding, f64, f64, Option<f64>);
 
-/// The best segmentations of a text or, with `sampling`, some that are drawn.
+/// List the n best segmentations of a text or, with `sampling`, n random ones.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
@@ -43,7 +43,7 @@ pub(crate) fn segmentations(
     found.into_iter().map(scored).collect()
 }
 
-/// What the arguments ask for.
+/// Convert the arguments into the choice of segmentations.
 pub(crate) fn choice(sampling: Option<SeededSampling>, replacement: bool, include_best: bool) -> Choice {
     match drawn(sampling) {
         None => Choice::Best,
@@ -52,7 +52,7 @@ pub(crate) fn choice(sampling: Option<SeededSampling>, replacement: bool, includ
     }
 }
 
-/// The entropy of the segmentations of a text, in nats.
+/// Compute the entropy of the segmentations of a text, in nats.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (core, text, *, alpha, parse_special))]
@@ -70,7 +70,7 @@ pub(crate) fn entropy(
     })
 }
 
-/// What each id adds to the score of a segmentation; `None` for what the model has no score for.
+/// Return the score of each id; `None` for an id without one.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn scores(core: &Core, ids: Vec<u32>) -> Vec<Option<f64>> {

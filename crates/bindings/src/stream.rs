@@ -1,4 +1,4 @@
-//! Decoding token by token, for one sequence or for several side by side.
+//! Decoding token by token, for one sequence or for several in parallel.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use crate::errors::{bad_argument, raise};
 use crate::panics::lock;
 
-/// Streams of several sequences.
+/// The decoding streams of several sequences.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct RawDecodeStream {
     streams: Mutex<Vec<DecodeStream>>,

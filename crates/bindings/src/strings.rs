@@ -1,19 +1,19 @@
-//! Making Python strings.
+//! Conversion of bytes into Python strings.
 
 use piecework_core::pipeline::text_of;
 use piecework_kernels::utf16;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-/// Tells Python the order of bytes in UTF-16, and is no part of the text.
+/// The byte order mark of UTF-16, which Python removes.
 const BYTE_ORDER_MARK: u16 = 0xFEFF;
 
-/// Where at least one byte in so many is not ASCII, Python reads UTF-16 so much faster that making it pays off.
+/// From one non-ASCII byte in this many, conversion to UTF-16 first is faster than Python's UTF-8 decoder.
 const BYTES_PER_WIDE: usize = 32;
 
-/// Make a string of bytes, of which what is not UTF-8 is replaced; `units` is memory to work in.
+/// Make a string of bytes, with U+FFFD for invalid UTF-8; `units` is scratch memory.
 pub(crate) fn string<'py>(py: Python<'py>, bytes: &[u8], units: &mut Vec<u8>) -> Bound<'py, PyString> {
-    // Who reads the bytes checks them, too; so nobody else does, unless they are found wrong.
+    // Python validates the bytes while it decodes them; a second check runs only after it fails.
     let string = if wide_bytes(bytes) * BYTES_PER_WIDE <= bytes.len() {
         PyString::from_bytes(py, bytes).ok()
     } else {
@@ -22,13 +22,13 @@ pub(crate) fn string<'py>(py: Python<'py>, bytes: &[u8], units: &mut Vec<u8>) ->
     string.unwrap_or_else(|| PyString::new(py, &text_of(bytes.to_vec())))
 }
 
-/// How many bytes are not ASCII.
+/// Count the bytes that are not ASCII.
 fn wide_bytes(bytes: &[u8]) -> usize {
     let top_bits = |bytes: &[u8]| bytes.iter().map(|byte| byte >> 7).sum::<u8>();
     bytes.chunks(usize::from(u8::MAX)).map(|bytes| usize::from(top_bits(bytes))).sum()
 }
 
-/// Make a string by way of UTF-16; none of bytes that are not UTF-8.
+/// Make a string by way of UTF-16; `None` for invalid UTF-8.
 fn by_units<'py>(py: Python<'py>, bytes: &[u8], units: &mut Vec<u8>) -> Option<Bound<'py, PyString>> {
     units.clear();
     units.extend_from_slice(&BYTE_ORDER_MARK.to_ne_bytes());

@@ -5,7 +5,7 @@ use pyo3::types::PyString;
 
 use crate::errors::{bad_argument, wrong_type};
 
-/// Spans are 32 bits wide inside.
+/// Offsets have 32 bits.
 const MAX_TEXT_BYTES: usize = u32::MAX as usize;
 
 /// Borrow one string.
@@ -18,7 +18,7 @@ pub(crate) fn borrow<'a>(value: &'a Bound<'_, PyAny>, place: impl Fn() -> String
     Ok(text)
 }
 
-/// Refuse a text that is too long.
+/// Reject a text of 4 GiB or more.
 pub(crate) fn check_size(text: &str, place: impl Fn() -> String) -> PyResult<()> {
     if text.len() > MAX_TEXT_BYTES {
         return Err(bad_argument(place(), format!("{} bytes", text.len()), "less than 4 GiB in one text"));
@@ -26,7 +26,7 @@ pub(crate) fn check_size(text: &str, place: impl Fn() -> String) -> PyResult<()>
     Ok(())
 }
 
-/// Take the items out of a sequence.
+/// Collect the items of a sequence.
 pub(crate) fn items<'py>(values: &Bound<'py, PyAny>, name: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if values.is_instance_of::<PyString>() {
         return Err(wrong_type(name.into(), values, "a sequence of str"));

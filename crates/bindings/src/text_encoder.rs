@@ -1,4 +1,4 @@
-//! `Tokenizer.encode`, which for most texts is one call into Rust.
+//! `Tokenizer.encode`, one call into Rust for a plain text.
 
 use std::sync::OnceLock;
 
@@ -11,12 +11,11 @@ use pyo3::types::{PyBool, PyDict, PyTuple};
 use crate::core::Core;
 use crate::encoding::Encoding;
 
-/// The half of `Tokenizer` that encodes one text.
+/// The base class of `Tokenizer` that encodes one text.
 #[pyclass(frozen, subclass, module = "piecework._core")]
 #[derive(Default)]
 pub struct TextEncoder {
-    /// What is asked for the ids of one text, where they tell all that can be asked again later, and whether
-    /// special tokens in it are parsed.
+    /// The core and whether it parses special tokens, for tokenizers whose ids suffice to make the other fields later.
     plain: OnceLock<Option<(Py<Core>, bool)>>,
 }
 
