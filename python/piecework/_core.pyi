@@ -32,20 +32,25 @@ class Core:
     def from_json(data: bytes, source: str, functions: Sequence[Callable[[str], Any]] = ()) -> Core:
         """Read and compile a `tokenizer.json`; `source` names the file in errors.
 
-        `functions` are those of the custom stages, which no file has, in the order of the document.
-        Threads attach to the interpreter to call them.
+        `functions` are those of the custom stages, in the order of the document; no file contains them.
+        Each thread attaches to the interpreter to call them.
         """
 
     @staticmethod
     def from_vocab_txt(data: bytes, source: str, lowercase: bool | None) -> Core:
-        """Read a BERT `vocab.txt`; `lowercase=None` decides by the letter case of the vocabulary."""
+        """Read a BERT `vocab.txt`; `lowercase=None` infers it from the letter case of the entries."""
 
-    def warnings(self, origin: str, data: bytes) -> list[str]: ...
+    def warnings(self, origin: str, data: bytes) -> list[str]:
+        """Return warnings about probable mistakes; `origin` is "document", "lines" or "ranks".
+
+        `data` is the content of the file.
+        """
+
     def to_json(self, pretty: bool) -> str:
         """Write the specification as `tokenizer.json` text."""
 
     def to_vocab_txt(self) -> bytes:
-        """Write one token a line in id order; an error when the ids have gaps."""
+        """Write one token a line in id order. Raises `VocabularyError` when the ids have gaps."""
 
     def encode(
         self,
@@ -57,7 +62,7 @@ class Core:
         parse_special: Sequence[int] | None,
         sampling: SeededSampling | None,
     ) -> Encoding:
-        """Encode one text or pair with every field; offsets count characters of the original.
+        """Encode one text or pair with every field; offsets count characters of the original text.
 
         `parse_special`: the ids of the special tokens recognised in the text, None for all.
         `sampling` draws the segmentation at random.
@@ -83,9 +88,9 @@ class Core:
         overflow: bool,
         num_threads: int,
     ) -> RawBatch:
-        """Encode many texts; `offsets` keeps offsets, word ids and sequence ids too.
+        """Encode many texts; with `offsets`, also store offsets, word ids and sequence ids.
 
-        `overflow` makes a row of each window that truncation cuts off, after the first window of its text.
+        With `overflow`, each further window of a truncated text is a row after the first window.
         """
 
     def count_batch(
@@ -97,10 +102,10 @@ class Core:
         sampling: SeededSampling | None,
         num_threads: int,
     ) -> list[int]:
-        """Count the tokens of each text without keeping their ids."""
+        """Count the tokens of each text."""
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool, clean_up: bool | None) -> str:
-        """Turn ids back into text; `clean_up=None` follows the decoder's own setting."""
+        """Decode ids into text; `clean_up=None` follows the setting of the decoder."""
 
     def decode_batch(
         self,
@@ -117,10 +122,10 @@ class Core:
         skip_special_tokens: bool,
         clean_up: bool | None,
     ) -> RawDecodeStream:
-        """Begin to decode as many sequences as `prefill` has lists, each after its ids."""
+        """Return a decoding stream for each list of `prefill`, positioned after its ids."""
 
     def filling(self, pad_tokens: Sequence[str]) -> tuple[int | None, str, int, str]:
-        """Return what fills short rows: padding id, its token, type id, "left" or "right".
+        """Return the settings that pad a rectangle: padding id, its token, type id, "left" or "right".
 
         Without a padding setting, the id is that of the padding piece of a SentencePiece model, or of the
         one special token among `pad_tokens`; None if there is none or more than one.
@@ -128,18 +133,18 @@ class Core:
 
     @property
     def dropout(self) -> float | None:
-        """The share of merges that the model says to leave out."""
+        """The dropout of a BPE model: the probability that a merge is skipped."""
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing is cut, filled up or left out at random."""
+        """Whether the tokenizer neither truncates nor pads nor drops merges at random."""
 
     @property
     def scores_segmentations(self) -> bool:
-        """Whether segmentations have scores, by which they are drawn (Unigram)."""
+        """Whether the model scores segmentations (Unigram); samples then follow the scores."""
 
     def with_word_cache_budget(self, bytes: int) -> Core:
-        """Return the same with caches of at most so many bytes in each thread."""
+        """Return a core whose word caches take at most `bytes` bytes in each thread."""
 
     def with_truncation(
         self,
@@ -176,7 +181,7 @@ class Core:
 
     cache_budget: int
     def memory(self) -> tuple[int, int, int]:
-        """Return the bytes of the tables, of the caches of each thread, and what these may take."""
+        """Return the bytes of the tables, of the caches of a thread, and the limit of these caches."""
 
     def token_to_id(self, token: str) -> int | None: ...
     def id_to_token(self, id: int) -> str | None: ...
@@ -186,7 +191,7 @@ class Core:
         """Apply the normalizer alone."""
 
     def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
-        """Normalize and split: words with their character spans in the original text."""
+        """Normalize and split a text; return words with their character offsets in the original text."""
 
 def read_tiktoken(
     data: bytes,
@@ -194,25 +199,25 @@ def read_tiktoken(
     pipeline: bytes,
     special_tokens: Sequence[tuple[str, int]],
 ) -> Core:
-    """Read `.tiktoken` ranks; `pipeline`: a JSON object with a `pre_tokenizer` as in `tokenizer.json`."""
+    """Read `.tiktoken` ranks; `pipeline` is a JSON object with a `pre_tokenizer` as in `tokenizer.json`."""
 
 def read_tekken(data: bytes, source: str) -> Core:
     """Read a `tekken.json`."""
 
 def is_sentencepiece(data: bytes) -> bool:
-    """Tell whether a file begins as a `.model` of SentencePiece does."""
+    """Tell whether a file begins like a SentencePiece `.model`."""
 
 def read_sentencepiece(data: bytes, source: str) -> Core:
-    """Read a `.model` of SentencePiece; errors name the file and the field."""
+    """Read a SentencePiece `.model`; errors name the file and the field."""
 
 def read_sentencepiece_normalizer(data: bytes, source: str) -> tuple[bytes, bool, bool, bool]:
-    """Read of a `.model` the charsmap and the flags of its normalizer, all else as if it were not there.
+    """Read the charsmap and the flags of the normalizer of a `.model`, and ignore the rest.
 
     The flags are `add_dummy_prefix`, `remove_extra_whitespaces` and `escape_whitespaces`.
     """
 
 def write_sentencepiece(core: Core) -> bytes:
-    """Write a `.model`; normalizer, model and decoder must be SentencePiece's, with nothing else."""
+    """Write a `.model`; the stages must be SentencePiece's normalizer, model and decoder alone."""
 
 def write_sentencepiece_vocab(core: Core) -> bytes:
     """Write one piece and its score a line."""
@@ -222,10 +227,10 @@ def sentencepiece_settings(
     normalizer: Sequence[tuple[str, int | float | str | list[str]]],
     denormalizer: Sequence[tuple[str, int | float | str | list[str]]] | None,
 ) -> bytes:
-    """Write how a model was trained, by the names of the schema: the `rest` of `spec.SentencePiece`."""
+    """Serialize training settings by their names in the schema: the `rest` of `spec.SentencePiece`."""
 
 def read_sentencepiece_vocab(data: bytes, source: str) -> list[tuple[str, float]]:
-    """Read one piece and its score or count a line; a line without a number has 1."""
+    """Read one piece and its score or count a line; the number defaults to 1."""
 
 def read_clip(data: bytes, source: str) -> Core:
     """Read CLIP's list of merges, decompressed."""
@@ -237,64 +242,64 @@ def read_vocab_merges(
     pipeline: bytes | None,
     special_tokens: Sequence[str] | None,
 ) -> Core:
-    """Read `vocab.json` and `merges.txt`; `sources` name the two in errors, `pipeline` is as for ranks."""
+    """Read `vocab.json` and `merges.txt`; `sources` name them in errors, `pipeline` as in `read_tiktoken`."""
 
 def write_tiktoken(core: Core) -> bytes:
-    """Write `.tiktoken` ranks; an error when the merges are not those that the ids stand for."""
+    """Write `.tiktoken` ranks. Raises `VocabularyError` when the ids do not determine the merges."""
 
 def write_vocab_merges(core: Core) -> tuple[bytes, bytes]:
-    """Write `vocab.json` and `merges.txt`; an error when they cannot hold the model."""
+    """Write `vocab.json` and `merges.txt`. Raises `VocabularyError` for a model that they cannot express."""
 
 def token_bytes(core: Core, id: int) -> bytes | None:
-    """Return the bytes that a token stands for."""
+    """Return the bytes of a token; None for an unknown id."""
 
 def vocab_bytes(core: Core) -> list[tuple[int, bytes]]:
-    """Return the model's entries by id, as bytes."""
+    """Return the entries of the model as pairs of id and bytes."""
 
 def decode_bytes(core: Core, ids: Sequence[int]) -> bytes:
-    """Turn ids into bytes, special tokens included; an id of nothing is an `ArgumentError`."""
+    """Decode ids into bytes, special tokens included. Raises `ArgumentError` for an unknown id."""
 
 def encode_word_of_bytes(core: Core, word: bytes) -> list[int]:
-    """Segment bytes, which need not be UTF-8, as one word of a byte-level model."""
+    """Segment bytes as one word of a byte-level model; they need not be UTF-8."""
 
 def find_special(
     core: Core, texts: Sequence[str] | TextColumn, special: Sequence[int] | None
 ) -> tuple[int, int] | None:
-    """Find the first text that holds one of these special tokens (None: any): its row and the id."""
+    """Return row and id of the first text that contains one of these special tokens (None: any)."""
 
 def kernel_levels() -> list[str]:
-    """Return the names of the instruction sets that kernels can use here, the best (the default) last."""
+    """Return the names of the instruction sets that this CPU supports; the last one is the default."""
 
 def use_kernel_level(name: str) -> None:
-    """Use the instructions of one level from now on, in every thread; all give the same answers."""
+    """Use one instruction set in every thread from now on; the results do not depend on it."""
 
 def is_cache(head: bytes) -> bool:
-    """Tell whether a file begins as a cache does."""
+    """Tell whether a file begins like a compiled cache."""
 
 def fingerprint(sources: Sequence[bytes]) -> bytes:
-    """Return 16 bytes that tell lists of bytes apart."""
+    """Return a fingerprint of 16 bytes of the source files."""
 
 def write_cache(core: Core, special_in_text: str, key: bytes) -> bytes:
-    """Write a tokenizer with its built tables; `key` says what it was made of."""
+    """Write a compiled cache; `key` is the fingerprint of its sources."""
 
 @overload
 def read_cache(path: str, source: str, key: None) -> tuple[Core, SpecialInText]: ...
 @overload
 def read_cache(path: str, source: str, key: bytes) -> tuple[Core, SpecialInText] | None:
-    """Read a compiled cache: the tokenizer, and what it does with special tokens in text.
+    """Read a compiled cache: the tokenizer and its `special_in_text` setting.
 
-    None if it was made with another key. Raises `OSError`, `FormatError` for a file that is damaged or
-    that another version wrote, and names it `source`.
+    Returns None if the cache has another key. Raises `OSError`, and `FormatError` for a damaged file or
+    one of another version; `source` names the file.
     """
 
 def panic_for_tests() -> None:
-    """Panic, for tests: in the Rust code that calls the Python function that calls this."""
+    """Panic, for tests: the panic continues in the Rust code that called the Python function."""
 
 def panic_in_loading_for_tests() -> Core:
     """Panic while a tokenizer file is read, for tests."""
 
 def available_processors() -> int:
-    """Return the processors that this process may use, by CPU affinity and control group."""
+    """Return the number of CPUs available to the process, by CPU affinity and control group."""
 
 class SeededSampling:
     """The settings of random segmentation for the texts of one call."""
@@ -314,13 +319,13 @@ class SeededSampling:
     def seed(self) -> int: ...
     @property
     def text_index(self) -> int:
-        """The index of the first text, so that a text is drawn alike alone and in a batch."""
+        """The index of the first text; seed and index determine how a text is segmented."""
 
     def at(self, text_index: int) -> SeededSampling:
         """Return the same settings for the text with another index."""
 
 class TextColumn:
-    """Texts in UTF-8 that another library holds, lent until this is gone."""
+    """Texts in UTF-8 in the memory of another library, borrowed for the life of the object."""
 
     @staticmethod
     def of_arrow(column: Any, place: str) -> TextColumn:
@@ -328,13 +333,13 @@ class TextColumn:
 
     @staticmethod
     def of_bytes(flat: npt.NDArray[np.uint8], width: int, len: int) -> TextColumn:
-        """Borrow `len` values of `width` bytes each; zeros at their ends do not count."""
+        """Borrow `len` values of `width` bytes each, padded with zeros."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, row: int) -> str: ...
 
 class RawBatch:
-    """Many encoded texts; a column becomes a numpy array, not copied, when it is first read."""
+    """Many encoded texts; a column becomes a numpy array without a copy when it is first read."""
 
     @staticmethod
     def of_arrays(
@@ -347,54 +352,54 @@ class RawBatch:
         sequence_ids: npt.NDArray[np.int8] | None = None,
         samples: npt.NDArray[np.int64] | None = None,
     ) -> RawBatch:
-        """Hold arrays, which must be contiguous."""
+        """Wrap contiguous arrays."""
 
     @property
     def ids(self) -> npt.NDArray[np.uint32]:
-        """Flat ids."""
+        """Ids of all rows."""
 
     @property
     def row_offsets(self) -> npt.NDArray[np.int64]:
-        """Where rows start, and the end."""
+        """The index of the first token of each row, and the number of tokens."""
 
     @property
     def type_ids(self) -> npt.NDArray[np.uint8] | None:
-        """Flat type ids, None where all are 0."""
+        """Type ids, None when all are 0."""
 
     @property
     def attention_mask(self) -> npt.NDArray[np.uint8] | None:
-        """1 for tokens and 0 for padding, None where there is none."""
+        """1 for tokens and 0 for padding, None without padding."""
 
     @property
     def offsets(self) -> npt.NDArray[np.uint32] | None:
-        """Two for each token, None unless they were asked for."""
+        """Start and end of each token, None unless encoded with `offsets`."""
 
     @property
     def word_ids(self) -> npt.NDArray[np.int32] | None:
-        """-1 for none; None unless they were asked for."""
+        """The word of each token or -1, None unless encoded with `offsets`."""
 
     @property
     def sequence_ids(self) -> npt.NDArray[np.int8] | None:
-        """-1 for none; None unless they were asked for, and where there are no pairs."""
+        """The sequence of each token or -1, None unless encoded with `offsets` and pairs."""
 
     @property
     def samples(self) -> npt.NDArray[np.int64] | None:
-        """The index of the text of each row, None unless overflow windows were asked for."""
+        """The index of the text of each row, None unless encoded with `overflow`."""
 
     token_count: int
     def row(self, row: int) -> list[int]:
-        """Return the ids of one row, without numpy unless the arrays are there."""
+        """Return the ids of one row, without numpy until an array is read."""
 
     def encoding(self, row: int, token_of: Callable[[int], str | None], pad_token: str) -> Encoding:
         """Return one row as an `Encoding`; `token_of` maps an id to its token."""
 
     def lists(self) -> list[list[int]]:
-        """Return a list of ids for each row, without numpy unless the arrays are there."""
+        """Return a list of ids for each row, without numpy until an array is read."""
 
     def __len__(self) -> int: ...
 
 class TextEncoder:
-    """The half of `Tokenizer` that encodes one text."""
+    """The base class of `Tokenizer` that encodes one text."""
 
     def encode(
         self,
@@ -593,20 +598,20 @@ def missing_column(name: str) -> ArgumentError:
     """Return the error for a column that a batch did not keep."""
 
 class RawDecodeStream:
-    """Sequences being decoded token by token."""
+    """Streams that decode several sequences token by token."""
 
     def step(self, ids: Sequence[int | None]) -> list[str | None]:
-        """Take the next id of each sequence, None for one that is over; gives what text each adds."""
+        """Decode the next id of each sequence (None for a finished one); return the text that each adds."""
 
     def finish(self) -> list[str | None]:
-        """Give what still waits."""
+        """Return the text that each sequence still buffers."""
 
 class RawRules:
-    """Normalization rules of SentencePiece, compiled; applied by the longest match at each place."""
+    """Compiled normalization rules of SentencePiece; the longest match at each position applies."""
 
     @staticmethod
     def named(name: str) -> RawRules:
-        """Build nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf or identity."""
+        """Return the rules nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf or identity."""
 
     @staticmethod
     def from_pairs(sources: Sequence[str], replacements: Sequence[str]) -> RawRules:
@@ -618,20 +623,20 @@ class RawRules:
 
     @staticmethod
     def from_charsmap(charsmap: bytes) -> RawRules:
-        """Check compiled rules; none at all are the identity."""
+        """Check compiled rules; empty bytes are the identity."""
 
     def charsmap(self) -> bytes:
-        """Return the compiled form, empty if there is no rule."""
+        """Return the compiled rules, empty for the identity."""
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Decompile, ordered by source."""
+        """Return the rules ordered by source."""
 
     def to_tsv(self) -> bytes:
         """Write a rule file."""
 
     def normalize(self, text: str) -> str: ...
     def normalize_with_offsets(self, text: str) -> tuple[str, list[tuple[int, int]]]:
-        """Normalize; give the character span of the original behind each character too."""
+        """Normalize a text; return the original character offsets of each character too."""
 
 def segmentations(
     core: Core,
@@ -644,23 +649,23 @@ def segmentations(
     add_special_tokens: bool,
     parse_special: Sequence[int] | None,
 ) -> list[tuple[Encoding, float, float, float | None]]:
-    """List up to `n` segmentations of a text: the best, or with `sampling` some that are drawn.
+    """List up to `n` segmentations of a text: the best or, with `sampling`, random ones.
 
-    Each with its score, ln of its share of all segmentations (at alpha 1, or that of `sampling`), and
-    without `replacement` ln of the probability that it is drawn. With `replacement` they are those that
-    `n` rows of a batch would get.
+    Each has its score, its log probability (at alpha 1 or that of `sampling`) and, without `replacement`,
+    the log probability that it is drawn. With `replacement`, sample i is the segmentation of row i of a
+    batch.
     """
 
 def entropy(core: Core, text: str, *, alpha: float, parse_special: Sequence[int] | None) -> float:
     """Return the entropy of the segmentations of a text, in nats."""
 
 def scores(core: Core, ids: Sequence[int]) -> list[float | None]:
-    """Return what each id adds to the score of a segmentation, None where the model has no such entry."""
+    """Return the score of each id, None for an id that the model does not score."""
 
 def pieces(
     core: Core, text: str, *, sampling: SeededSampling | None
 ) -> list[tuple[int, str, tuple[int, int]]]:
-    """Segment a text without added tokens: ids, the normalized text of each, character spans."""
+    """Segment a text without added tokens into ids with their normalized text and character offsets."""
 
 def piece_segmentations(
     core: Core,
@@ -671,16 +676,16 @@ def piece_segmentations(
     replacement: bool,
     include_best: bool,
 ) -> list[tuple[list[tuple[int, str, tuple[int, int]]], float, float, float | None]]:
-    """List up to `n` segmentations as `segmentations` does, each as `pieces` gives them."""
+    """List up to `n` segmentations like `segmentations`, each in the form of `pieces`."""
 
 def normalize_with_offsets(core: Core, text: str) -> tuple[str, list[int]]:
-    """Normalize; give the character of the original at which each begins, and at which the last ends.
+    """Normalize a text; return the index of the original character for each character, and for the end.
 
-    Of a text that nothing is left of, only the end, and none if all of it went as spaces at its beginning.
+    A text that normalizes to nothing has the end alone, or no index if only leading spaces were removed.
     """
 
 class WordCounter:
-    """Counts pre-tokenized words of a corpus, in parallel, remembering where each came first."""
+    """Counts the pre-tokens of a corpus in parallel, with the first position of each."""
 
     def __init__(
         self,
@@ -693,30 +698,30 @@ class WordCounter:
         reserved: str = "",
         with_counts: bool = False,
     ) -> None:
-        """`pipeline_json`: an object with `normalizer` and `pre_tokenizer` as in `tokenizer.json`.
+        """Compile `pipeline_json`, an object with `normalizer` and `pre_tokenizer` as in `tokenizer.json`.
 
-        `functions`: as in `Core.from_json`. `keep_line_ends` makes line ends part of the texts that
-        blocks are cut into. Texts of more than `max_bytes` bytes of UTF-8 are left out, and those that
-        hold `reserved`. `with_counts`: behind each text stand a tab and how often it counts, from 1 to
-        2**64 - 1; an empty one is none.
+        `functions` are those of `Core.from_json`. With `keep_line_ends`, the line ends of a block belong to
+        its texts. Texts of more than `max_bytes` bytes of UTF-8 and texts that contain `reserved` are
+        skipped. With `with_counts`, each text ends with a tab and its count, from 1 to 2**64 - 1; empty
+        texts are skipped.
         """
 
     def add_texts(self, texts: Sequence[str], source: int) -> None:
-        """Count a list of texts that follow what `source` has given so far."""
+        """Count the next texts of `source`."""
 
     def add_block(self, block: bytes, source: int, offset: int, strict: bool, name: str) -> int:
-        """Count a block of UTF-8 that starts at byte `offset` of `source`; returns the replacements made."""
+        """Count a block of UTF-8 at byte `offset` of `source`; return the number of U+FFFD replacements."""
 
     def too_long(self) -> int:
-        """How many texts were left out because of their length."""
+        """Return the number of texts that were skipped because of their length."""
 
     def finish(self) -> RawCounts:
-        """Merge what all threads counted; the counter is empty afterwards."""
+        """Merge the counts of all threads; the counter is empty afterwards."""
 
 class RawCounts:
     """Distinct words with u64 counts and, where known, u64 first positions.
 
-    Words are ordered by first position; without positions by falling count, then by code points.
+    Words are ordered by first position; without positions by descending count, then by code points.
     """
 
     def __init__(
@@ -733,13 +738,13 @@ class RawCounts:
         """Sum both; first positions are dropped where a source occurs in both."""
 
 class LearnedEntries:
-    """What a learner made: entries in id order and the joins that led there."""
+    """The result of a trainer: entries in id order and the merges in the order of their creation."""
 
     vocab: list[str]
     joins: list[tuple[str, str, str, int, float]]
-    """(left, right, joined, pair count, score) for each join; empty for `top-down`."""
+    """(left, right, merged token, pair count, score) for each merge; empty for `top-down`."""
     stopped_early: str | None
-    """Why fewer than `vocab_size` entries were learned, if so."""
+    """The reason why fewer than `vocab_size` entries were learned, else None."""
 
 def learn_further_entries(
     core: Core,
@@ -754,10 +759,10 @@ def learn_further_entries(
     barriers: Sequence[int],
     progress: Callable[[int, int], object] | None,
 ) -> LearnedEntries:
-    """Join further entries in words segmented by `core`, until its model has `vocab_size`.
+    """Learn further entries by merging tokens of words segmented by `core`, up to `vocab_size`.
 
-    In the result the entries of the model come first, in the order of their ids. Pieces with ids in
-    `barriers` are never joined. `progress(done, total)` as for `learn_wordpiece`.
+    The result begins with the entries of the model in the order of their ids. Tokens with ids in
+    `barriers` are never merged. `progress` is that of `learn_wordpiece`.
     """
 
 def learn_wordpiece(
@@ -790,10 +795,10 @@ def learn_bpe(
     ties: str,
     progress: Callable[[int, int], None] | None,
 ) -> LearnedEntries:
-    """Learn a byte-pair vocabulary; `ties` is lowest-ids or greatest-strings; the joins are the merges."""
+    """Learn a BPE vocabulary; `ties` is "lowest-ids" or "greatest-strings"; `joins` are the merges."""
 
 class LearnedPieces:
-    """What the Unigram learner made: entries in id order with their scores, and its steps."""
+    """The result of a Unigram trainer: entries in id order with their scores, and its steps."""
 
     pieces: list[tuple[str, float]]
     steps: list[tuple[int, float]]
@@ -815,7 +820,7 @@ def learn_unigram(
     num_threads: int,
     progress: Callable[[int, int], None] | None,
 ) -> LearnedPieces:
-    """Learn a Unigram vocabulary of exactly `vocab_size` entries; progress as in the other learners."""
+    """Learn a Unigram vocabulary of exactly `vocab_size` entries; `progress` is that of `learn_wordpiece`."""
 
 def learn_sentencepiece(
     counts: RawCounts,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import overload
 
 _MAX_ID = 2**32 - 1
-_ROWS_IN_HTML = 20
+_ROWS_IN_HTML = 10
 _COLUMNS = (
     "ids",
     "type_ids",
@@ -31,11 +31,11 @@ _COLUMNS = (
 )
 
 Filling = tuple[int | None, str, int, str]
-"""What fills short rows: the id of the padding token or None, the token, its type id, and the side."""
+"""How rows are padded: the id of the padding token or None, the token, its type id, and the side."""
 
 
 class Batch:
-    """Many encoded texts: flat ids and where each row starts.
+    """Many encoded texts: flat ids, and the index at which each row starts.
 
     `ids` is uint32 of shape (tokens,), `row_offsets` is int64 of shape (rows + 1,); row `i` is
     `ids[row_offsets[i]:row_offsets[i + 1]]`.
@@ -46,9 +46,9 @@ class Batch:
     >>> b.ids.tolist(), b.row_offsets.tolist()
     ([1, 2, 1], [0, 2, 3])
 
-    `batch[i]` is an `Encoding` and `batch[2:5]` a `Batch`. A row has the columns that its batch has:
-    always `ids`, `tokens`, `type_ids` and `attention_mask`; `offsets`, `word_ids`, `sequence_ids` and
-    `special_tokens_mask` with `encode_batch(..., offsets=True)`; never the text itself.
+    `batch[i]` is an `Encoding` and `batch[2:5]` a `Batch`. A row has the columns of its batch: always
+    `ids`, `tokens`, `type_ids` and `attention_mask`; `offsets`, `word_ids`, `sequence_ids` and
+    `special_tokens_mask` with `encode_batch(..., offsets=True)`. No row has its text.
 
     >>> b[0].tokens, b[1:].to_lists()
     (['hug', '##s'], [[1]])
@@ -71,7 +71,7 @@ class Batch:
 
     @property
     def row_offsets(self) -> npt.NDArray[np.int64]:
-        """Where rows start, and the end, int64 of shape (rows + 1,)."""
+        """Index of the first token of each row, then the number of tokens; int64 of shape (rows + 1,)."""
         return self._raw.row_offsets
 
     @property
@@ -88,7 +88,7 @@ class Batch:
 
     @property
     def overflow_to_sample_mapping(self) -> npt.NDArray[np.int64]:
-        """Index of the text that each row is a window of, int64 of shape (rows,).
+        """Index of the text of each row, int64 of shape (rows,).
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})).with_truncation(2)
@@ -96,12 +96,12 @@ class Batch:
         >>> windows.to_lists(), windows.overflow_to_sample_mapping.tolist()
         ([[1, 2], [1, 2], [2, 1]], [0, 1, 1])
 
-        Without `overflow=True` each text has one row. Slices keep the indices of the whole batch.
+        Without `overflow=True` each text has one row. A slice keeps the indices of the whole batch.
         """
         samples = self._raw.samples
         return np.arange(len(self), dtype=np.int64) if samples is None else samples
 
-    # ---- where tokens come from, for `encode_batch(..., offsets=True)`
+    # ---- columns of `encode_batch(..., offsets=True)`
 
     @property
     def offsets(self) -> npt.NDArray[np.uint32]:
@@ -118,7 +118,7 @@ class Batch:
 
     @property
     def word_ids(self) -> npt.NDArray[np.int32]:
-        """Index of the word of the row that each token came from, int32 of shape (tokens,); -1 for none."""
+        """Index of the word that each token came from, int32 of shape (tokens,); -1 for template tokens."""
         if self._raw.word_ids is None:
             raise missing_column("word_ids")
         return self._raw.word_ids
@@ -130,7 +130,7 @@ class Batch:
             return self._raw.sequence_ids
         if self._raw.word_ids is None:
             raise missing_column("sequence_ids")
-        # Without pairs, every token of a word is of the row's text.
+        # Without pairs, every token of a word belongs to the row's text.
         return np.minimum(self._raw.word_ids, 0).astype(np.int8)
 
     @property
@@ -148,7 +148,7 @@ class Batch:
         return np.diff(self.row_offsets)
 
     def to_lists(self) -> list[list[int]]:
-        """Return the ids as a list of lists; numpy is not needed for it."""
+        """Return the ids as a list of lists, without importing numpy."""
         return self._raw.lists()
 
     def to_numpy(
@@ -158,7 +158,7 @@ class Batch:
         padding_side: typing.Literal["right", "left"] | None = None,
         column: str = "ids",
     ) -> npt.NDArray[typing.Any]:
-        """Return a column as a rectangle of shape (rows, longest row), shorter rows filled up.
+        """Return a column as a rectangle of shape (rows, longest row); shorter rows are padded.
 
         >>> import piecework as pw
         >>> vocab = {"[UNK]": 0, "[PAD]": 1, "hug": 2, "##s": 3}
@@ -172,16 +172,16 @@ class Batch:
         >>> batch.to_numpy(pad=1, padding_side="left").tolist()
         [[2, 3], [1, 2]]
 
-        `pad` is the id that fills. None takes that of the tokenizer's padding; else of the padding
-        piece that its SentencePiece model declares; else of its special token `[PAD]` or `<pad>`.
-        `padding_side` None takes the side of the tokenizer's padding, else "right".
+        `pad` is the padding id. None uses the id of the tokenizer's padding settings, else of the padding
+        piece of its SentencePiece model, else of its special token `[PAD]` or `<pad>`. `padding_side`
+        None uses the side of the padding settings, else "right".
 
         `column` is "ids", "type_ids", "attention_mask", "special_tokens_mask", "word_ids",
         "sequence_ids" or "offsets" (of shape (rows, longest row, 2)); each has the dtype of its
-        property and says of the filling what it says of padding. `pad` is for ids alone.
+        property, and its value for padding tokens. Only "ids" takes `pad`.
 
-        Raises `ArgumentError` when a row has to be filled and there is no padding id, and for
-        columns that need `encode_batch(..., offsets=True)`.
+        Raises `ArgumentError` when a row needs padding and no padding id is known, and for columns that
+        need `encode_batch(..., offsets=True)`.
         """
         check_choice("column", column, _COLUMNS)
         _, _, pad_type_id, side = self._filling
@@ -209,12 +209,12 @@ class Batch:
         return rectangle
 
     def _pad_id(self, pad: int | None, *, is_needed: bool) -> int:
-        """Return the id that fills; raise if there is none and rows differ in length."""
+        """Return the padding id; raise if none is known and rows differ in length."""
         if pad is None:
             pad = self._filling[0]
             if pad is None and is_needed:
                 found = "rows of different lengths and a tokenizer without a known padding token"
-                raise ArgumentError("pad", found, "to_numpy(pad=...) with the id to fill with")
+                raise ArgumentError("pad", found, "to_numpy(pad=...) with a padding id")
             return pad or 0
         if isinstance(pad, bool) or not hasattr(pad, "__index__"):
             raise InputTypeError("pad", type(pad).__name__, "an id or None")
@@ -283,7 +283,7 @@ class Batch:
     __hash__ = None  # type: ignore[assignment]
 
     def _values(self) -> tuple[npt.NDArray[typing.Any] | None, ...]:
-        """Return every column, None for those that were not kept."""
+        """Return every column, None for those that the batch does not have."""
         raw = self._raw
         sequence_ids = None if raw.word_ids is None else self.sequence_ids
         return (
@@ -314,7 +314,7 @@ class Batch:
 def _cut(
     column: npt.NDArray[typing.Any] | None, items: slice | npt.NDArray[np.int64]
 ) -> npt.NDArray[typing.Any] | None:
-    """Return some items of a column one after the other in memory; None for a column not kept."""
+    """Copy items of a column into a contiguous array; None for a missing column."""
     return None if column is None else np.ascontiguousarray(column[items])
 
 

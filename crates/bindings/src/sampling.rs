@@ -16,7 +16,7 @@ pub struct SeededSampling {
     nbest_size: Option<usize>,
     #[pyo3(get)]
     seed: u64,
-    /// The index of the first text, so that a text is drawn alike alone and in a batch.
+    /// The index of the first text; seed and index determine how a text is segmented.
     #[pyo3(get)]
     text_index: u64,
 }
