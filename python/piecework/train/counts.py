@@ -65,26 +65,47 @@ class Counts:
 
     @property
     def words(self) -> list[str]:
-        """The words, by first position; without positions by decreasing count, then by code points."""
+        """The words, by first position; without positions by decreasing count, then by code points.
+
+        >>> Counts(["pug", "hug"], [5, 10]).words
+        ['hug', 'pug']
+        """
         return self._raw.words()
 
     @property
     def counts(self) -> npt.NDArray[np.uint64]:
-        """The number of occurrences of each word, uint64 of shape (words,)."""
+        """The number of occurrences of each word, uint64 of shape (words,).
+
+        >>> Counts(["pug", "hug"], [5, 10]).counts.tolist()
+        [10, 5]
+        """
         return self._raw.counts()
 
     @property
     def first(self) -> npt.NDArray[np.uint64] | None:
-        """The first position of each word, uint64 of shape (words,), None if positions are unknown."""
+        """The first position of each word, uint64 of shape (words,), None if positions are unknown.
+
+        >>> from piecework.train import count_texts
+        >>> count_texts(["hug pug"]).first.tolist()
+        [0, 4]
+        """
         return self._raw.first()
 
     @property
     def total(self) -> int:
-        """The sum of all counts."""
+        """The sum of all counts.
+
+        >>> Counts(["hug", "pug"], [10, 5]).total
+        15
+        """
         return int(self.counts.sum(dtype=np.uint64))
 
     def most_common(self, n: int | None = None) -> list[tuple[str, int]]:
-        """Return the `n` most frequent words with their counts; ties keep the order of `words`."""
+        """Return the `n` most frequent words with their counts; ties keep the order of `words`.
+
+        >>> Counts(["hug", "pug", "pun"], [10, 5, 12]).most_common(2)
+        [('pun', 12), ('hug', 10)]
+        """
         counts = self.counts
         order = np.argsort(counts.max(initial=0) - counts, kind="stable")[:n]
         words = self.words
@@ -125,7 +146,14 @@ class Counts:
             raise FormatError(f"{path}: {error.place}", error.found, error.expected) from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write `*.parquet` (needs `piecework[parquet]`) or `*.tsv` atomically."""
+        """Write `*.parquet` (needs `piecework[parquet]`) or `*.tsv` atomically.
+
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "counts.tsv"
+        >>> Counts(["hug"], [10]).save(path)
+        >>> Counts.load(path)
+        Counts(1 words, 10 in total)
+        """
         write_counts(self._table(), path)
 
     def write_tsv(self, stream: BinaryIO) -> None:

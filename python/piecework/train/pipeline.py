@@ -56,7 +56,11 @@ class Pipeline:
         return stage.pretokenizers if isinstance(stage, SequencePreTokenizer) else (stage,)
 
     def to_json(self) -> str:
-        """Return a JSON object with both stages as in a `tokenizer.json`; custom stages by name."""
+        """Return a JSON object with both stages as in a `tokenizer.json`; custom stages by name.
+
+        >>> Pipeline().to_json()
+        '{"normalizer": null, "pre_tokenizer": null}'
+        """
         return json.dumps(
             {
                 "normalizer": self.normalizer and self.normalizer.to_json(),

@@ -66,7 +66,11 @@ class SentencePiecePreset:
         return defaults | dict(overrides)
 
     def template(self, vocab: Mapping[str, int]) -> TemplateProcessing | None:
-        """Return the template with the ids of a vocabulary, None if it lacks one of the tokens."""
+        """Return the template with the ids of a vocabulary, None if it lacks one of the tokens.
+
+        >>> SENTENCEPIECE_PRESETS["t5"].template({"</s>": 1}).single
+        ('$A:0', '</s>:0')
+        """
         return template_for(self.single, self.pair, vocab)
 
 

@@ -214,7 +214,11 @@ class SentencePieceTrainer:
 
     @property
     def sentences(self) -> Sentences:
-        """The sentences to learn from."""
+        """The sentences to learn from, for `count_texts` and `count_files`.
+
+        >>> SentencePieceTrainer(input_sentence_size=1000).sentences.size
+        1000
+        """
         return Sentences(
             max_bytes=self.max_sentence_length,
             reserved=_RESERVED,
