@@ -8,8 +8,19 @@ from types import ModuleType
 import pytest
 
 import piecework as pw
+from piecework.compat import sentencepiece, tiktoken
 
-HOMES = (pw, pw.spec, pw.train, pw.vocabulary, pw.export, pw.analysis, pw.errors)
+HOMES = (
+    pw,
+    pw.spec,
+    pw.train,
+    pw.vocabulary,
+    pw.export,
+    pw.analysis,
+    pw.errors,
+    sentencepiece,
+    tiktoken,
+)
 
 
 def public_names(home: ModuleType) -> list[str]:
