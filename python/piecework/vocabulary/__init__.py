@@ -4,7 +4,8 @@
 - `alphabet`: the alphabet of a model, and the entries that must not be removed
 - `derivations`: the entries that a BPE entry is merged from
 - `prune`, `shrink`, `extend`: keep some entries, remove the last ones, learn more
-- `pieces`: edit SentencePiece pieces one by one
+- `additions`: add and remove added tokens
+- `pieces`, `kept_pieces`: edit SentencePiece pieces, restrict the output to some of them
 - `components`: convert SentencePiece to components of tokenizer.json, and back
 
 `Tokenizer.prune`, `shrink`, `extend` and `with_vocabulary` call these modules.
