@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from piecework.errors import FileError
-from piecework.io.atomic_files import check_writable, whole_file
+from piecework.io.atomic_files import atomic_file, check_writable
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 
@@ -18,7 +18,7 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 def test_nothing_is_seen_before_the_end_and_nothing_is_left_beside(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("old")
-    with whole_file(path) as temporary:
+    with atomic_file(path) as temporary:
         temporary.write_text("new")
         assert path.read_text() == "old"
     assert path.read_text() == "new"
@@ -31,7 +31,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, failure: type[BaseExcep
     path.write_text("old")
 
     def fail_half_way() -> None:
-        with whole_file(path) as temporary:
+        with atomic_file(path) as temporary:
             temporary.write_text("half")
             raise failure
 
@@ -43,7 +43,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, failure: type[BaseExcep
 
 def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
     path = tmp_path / ("n" * 255)
-    with whole_file(path) as temporary:
+    with atomic_file(path) as temporary:
         temporary.write_text("x")
     assert path.read_text() == "x"
 
@@ -56,7 +56,7 @@ def test_permissions_follow_the_old_file_or_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         for path in (old, new):
-            with whole_file(path) as temporary:
+            with atomic_file(path) as temporary:
                 temporary.write_text("x")
     finally:
         os.umask(before)
@@ -68,7 +68,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_text("old")
     link.symlink_to(real)
-    with whole_file(link) as temporary:
+    with atomic_file(link) as temporary:
         temporary.write_text("new")
     assert link.is_symlink()
     assert real.read_text() == "new"
@@ -79,7 +79,7 @@ def test_a_pipe_is_written_and_never_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     check_writable(pipe)
-    with whole_file(pipe) as given:
+    with atomic_file(pipe) as given:
         assert given == Path(os.path.realpath(pipe))
     assert pipe.is_fifo()
     assert list(tmp_path.iterdir()) == [pipe]
@@ -89,7 +89,7 @@ def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing" / "a"):
         with pytest.raises(FileError, match=path.name):
             check_writable(path)
-        with pytest.raises(FileError, match=path.name), whole_file(path) as temporary:
+        with pytest.raises(FileError, match=path.name), atomic_file(path) as temporary:
             temporary.write_text("x")
     assert list(tmp_path.iterdir()) == []
 
@@ -99,8 +99,8 @@ def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_stdout_gets_all_of_a_long_write_or_fails(option: str) -> None:
     """An unbuffered stdout writes a part and says how much; here that would be lost bytes."""
     code = (
-        "from piecework.io.atomic_files import whole_stream\n"
-        "with whole_stream('-') as stream: stream.write(b'x' * 1_000_000)\n"
+        "from piecework.io.atomic_files import atomic_stream\n"
+        "with atomic_stream('-') as stream: stream.write(b'x' * 1_000_000)\n"
     )
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
     command = [sys.executable, option, "-c", code]

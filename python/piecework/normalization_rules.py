@@ -16,7 +16,7 @@ from piecework._core import RawRules
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import PathLike, path_text
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.io.atomic_files import whole_file
+from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import file_bytes
 from piecework.spec import Precompiled
 
@@ -110,7 +110,7 @@ class NormalizationRules:
         'BD\t31 2F 32\t# "½" => "1/2"\n'
         """
         path_text(path)
-        with whole_file(path) as temporary:
+        with atomic_file(path) as temporary:
             temporary.write_bytes(self._raw.to_tsv())
 
     def normalize(self, text: str) -> str:

@@ -10,7 +10,7 @@ from piecework._internal.extras import import_extra
 from piecework._internal.validation import PathLike, path_text
 from piecework.analysis.compare import Comparison, Measures
 from piecework.errors import FileError
-from piecework.io.atomic_files import whole_file
+from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import reason
 
 
@@ -59,7 +59,7 @@ def _save(
 ) -> Path:
     figure = figure_class(figsize=(8, 4.5), layout="constrained")
     draw(figure, measures)
-    with whole_file(path) as temporary:
+    with atomic_file(path) as temporary:
         figure.savefig(temporary, dpi=150, format="png")
     return path
 

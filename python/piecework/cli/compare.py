@@ -23,7 +23,7 @@ from piecework.cli.tokenizer_options import (
     tokenizer_argument,
     tokenizer_options,
 )
-from piecework.io.atomic_files import whole_stream
+from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:
@@ -115,7 +115,7 @@ def compare(
             progress=update,
         )
     if html_path:
-        with whole_stream(html_path) as stream:
+        with atomic_stream(html_path) as stream:
             stream.write(pw.analysis.html_report(found).encode())
     if plot_directory:
         pw.analysis.save_plots(found, plot_directory)

@@ -12,7 +12,7 @@ from piecework.cli.notes import note
 from piecework.cli.options import COUNTS_SUFFIXES, corpus_options, count_or_load
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
-from piecework.io.atomic_files import whole_stream
+from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:
@@ -60,7 +60,7 @@ def count(
         corpus, plan.pipeline, field, errors, num_threads, plan.sentences, first_source
     )
     if path == "-":
-        with whole_stream(path) as stream:
+        with atomic_stream(path) as stream:
             counts.write_tsv(stream)
     else:
         counts.save(path)

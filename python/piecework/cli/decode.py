@@ -12,7 +12,7 @@ from piecework.cli.tokenizer_options import (
     tokenizer_argument,
     tokenizer_options,
 )
-from piecework.io.atomic_files import whole_stream
+from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:
@@ -51,7 +51,7 @@ def decode(
     """
     loaded = load_tokenizer(tokenizer, hints)
     size = 1 + max(loaded.get_vocab().values(), default=-1)
-    with whole_stream(path) as stream:
+    with atomic_stream(path) as stream:
         for name in files or ("-",):
             for rows in pw.export.read_ids(name, id_limit=size):
                 texts = loaded.decode_batch(

@@ -11,7 +11,7 @@ import click
 import piecework as pw
 from piecework.cli.options import errors_option
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
-from piecework.io.atomic_files import whole_stream
+from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:
@@ -49,7 +49,7 @@ def normalize(
     """
     loaded = _load_rules(rules)
     write = _normalize_to_json if as_json else pw.NormalizationRules.normalize
-    with whole_stream(path) as stream:
+    with atomic_stream(path) as stream:
         for name in files or ("-",):
             for lines in pw.export.read_lines(name, errors=errors):
                 stream.writelines(f"{write(loaded, line)}\n".encode() for line in lines)

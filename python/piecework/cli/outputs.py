@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import piecework as pw
-from piecework.io.atomic_files import check_writable, whole_stream
+from piecework.io.atomic_files import atomic_stream, check_writable
 
 
 def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:
@@ -11,7 +11,7 @@ def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:
     if path != "-":
         tokenizer.save(path)
         return
-    with whole_stream("-") as stream:
+    with atomic_stream("-") as stream:
         stream.write(tokenizer.to_json().encode() + b"\n")
 
 

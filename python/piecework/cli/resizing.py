@@ -13,7 +13,7 @@ import piecework as pw
 from piecework.cli.notes import note
 from piecework.cli.outputs import check_output, save_tokenizer
 from piecework.cli.parameters import OutputFile, option
-from piecework.io.atomic_files import whole_file
+from piecework.io.atomic_files import atomic_file
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -56,7 +56,7 @@ def save_resized(
 
 
 def _save_map(id_map: pw.IdMap, path: str) -> None:
-    with whole_file(path) as temporary, temporary.open("wb") as stream:
+    with atomic_file(path) as temporary, temporary.open("wb") as stream:
         if path.endswith(".npy"):
             np.save(stream, id_map.new_ids)
         else:

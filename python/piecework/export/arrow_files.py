@@ -12,7 +12,7 @@ from piecework.batch import Batch
 from piecework.errors import CorpusError
 from piecework.export.damaged_files import damage_as_corpus_error
 from piecework.export.encoded_lines import EncodedLines, Write
-from piecework.io.atomic_files import whole_stream
+from piecework.io.atomic_files import atomic_stream
 from piecework.tokenizer import Tokenizer
 
 ARROW_FILE_MAGIC = b"ARROW1"
@@ -31,7 +31,7 @@ def write_arrow(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
     pyarrow = _import_pyarrow("pyarrow")
     schema = _schema(pyarrow)
     new_writer = pyarrow.ipc.new_stream if path == "-" else pyarrow.ipc.new_file
-    with whole_stream(path) as stream, new_writer(stream, schema) as writer:
+    with atomic_stream(path) as stream, new_writer(stream, schema) as writer:
         yield lambda lines: writer.write_batch(_record_batch(pyarrow, schema, lines.batch))
 
 
@@ -53,7 +53,7 @@ def write_parquet(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
         row_group.clear()
 
     with (
-        whole_stream(path) as stream,
+        atomic_stream(path) as stream,
         parquet.ParquetWriter(stream, schema, compression="zstd") as writer,
     ):
         yield write

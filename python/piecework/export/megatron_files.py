@@ -21,7 +21,7 @@ import numpy as np
 from piecework.errors import CorpusError, FileError
 from piecework.export.damaged_files import damage_as_corpus_error
 from piecework.export.encoded_lines import EncodedLines, Write, id_limit_of
-from piecework.io.atomic_files import whole_file, whole_stream
+from piecework.io.atomic_files import atomic_file, atomic_stream
 from piecework.tokenizer import Tokenizer
 
 MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
@@ -53,9 +53,9 @@ def write_megatron(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
     ids_type = "<u2" if id_limit_of(tokenizer) < _UINT16_LIMIT else "<i4"
     # Contexts close in reverse order: the index appears after the data.
     with (
-        whole_file(index_path) as index,
+        atomic_file(index_path) as index,
         index.open("wb") as index_stream,
-        whole_stream(data_path) as data,
+        atomic_stream(data_path) as data,
     ):
         index_stream.write(bytes(_HEADER.size))
 

@@ -17,7 +17,7 @@ import numpy as np
 from piecework.errors import CorpusError, FileError
 from piecework.export.damaged_files import damage_as_corpus_error
 from piecework.export.encoded_lines import EncodedLines, Write, id_limit_of
-from piecework.io.atomic_files import whole_stream
+from piecework.io.atomic_files import atomic_stream
 from piecework.tokenizer import Tokenizer
 
 NPY_MAGIC = b"\x93NUMPY"
@@ -37,8 +37,8 @@ def write_npy(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
     ids_type = "<u2" if id_limit_of(tokenizer) <= 1 << 16 else "<u4"
     # Contexts close in reverse order: the offsets appear after the ids.
     with (
-        whole_stream(offsets_path) as offsets_stream,
-        whole_stream(ids_path) as ids_stream,
+        atomic_stream(offsets_path) as offsets_stream,
+        atomic_stream(ids_path) as ids_stream,
         _growing_array(offsets_stream, "<i8") as offsets,
         _growing_array(ids_stream, ids_type) as ids,
     ):

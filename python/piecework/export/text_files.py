@@ -14,7 +14,7 @@ from piecework.corpus.text_stream import TextStream
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError, IdRangeError
 from piecework.export.encoded_lines import EncodedLines, Write
-from piecework.io.atomic_files import whole_stream
+from piecework.io.atomic_files import atomic_stream
 from piecework.tokenizer import Tokenizer
 
 RowTexts: TypeAlias = Callable[[EncodedLines], Iterable[str]]
@@ -27,7 +27,7 @@ RowTexts: TypeAlias = Callable[[EncodedLines], Iterable[str]]
 @contextmanager
 def write_text(path: str, row_texts: RowTexts) -> Iterator[Write]:
     """Write a line for each row, with the text that `row_texts` returns for it."""
-    with whole_stream(path) as stream:
+    with atomic_stream(path) as stream:
 
         def write(lines: EncodedLines) -> None:
             stream.write("".join([f"{text}\n" for text in row_texts(lines)]).encode())

@@ -22,12 +22,12 @@ _STREAM_NAMES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path in the same directory; rename it to `path` on success, delete it on failure.
 
     >>> import pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
-    >>> with whole_file(target) as temporary:
+    >>> with atomic_file(target) as temporary:
     ...     _ = temporary.write_text("whole")
     >>> target.read_text()
     'whole'
@@ -49,13 +49,13 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def atomic_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Yield a binary stream to a file that is written atomically, or to stdout for `-`."""
     if os.fspath(path) == "-":
         with _stdout() as stream:
             yield stream
         return
-    with whole_file(path) as temporary, temporary.open("wb") as stream:
+    with atomic_file(path) as temporary, temporary.open("wb") as stream:
         yield stream
 
 

@@ -46,7 +46,7 @@ def read_through_cache(path: str, key: bytes, read_source: Callable[[], Loaded])
 def _write_if_possible(path: str, data: bytes) -> None:
     from contextlib import suppress
 
-    from piecework.io.atomic_files import whole_file
+    from piecework.io.atomic_files import atomic_file
 
-    with suppress(PieceworkError, OSError), whole_file(path) as temporary:
+    with suppress(PieceworkError, OSError), atomic_file(path) as temporary:
         temporary.write_bytes(data)

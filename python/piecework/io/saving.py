@@ -16,7 +16,7 @@ from piecework._core import (
 )
 from piecework._internal.validation import PathLike, path_text
 from piecework.errors import ArgumentError
-from piecework.io.atomic_files import whole_file
+from piecework.io.atomic_files import atomic_file
 from piecework.io.format_readers import piecework_file
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ def save_tokenizer(tokenizer: Tokenizer, path: PathLike, merges: PathLike | None
     if merges is not None:
         _save_vocab_and_merges(tokenizer, target, merges)
         return
-    with whole_file(target) as temporary:
+    with atomic_file(target) as temporary:
         temporary.write_bytes(tokenizer_bytes(tokenizer, _suffix_of(target)))
 
 
@@ -103,7 +103,7 @@ def _suffix_of(path: str) -> str:
 
 def _save_vocab_and_merges(tokenizer: Tokenizer, vocab_path: str, merges_path: PathLike) -> None:
     vocab, merges = write_vocab_merges(tokenizer._core)
-    with whole_file(vocab_path) as vocab_file, whole_file(merges_path) as merges_file:
+    with atomic_file(vocab_path) as vocab_file, atomic_file(merges_path) as merges_file:
         vocab_file.write_bytes(vocab)
         merges_file.write_bytes(merges)
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError, FileError, FormatError
-from piecework.io.atomic_files import whole_file
+from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import reason
 from piecework.train.pipeline import Pipeline
 
@@ -40,7 +40,7 @@ def write_counts(table: CountsTable, path: str | os.PathLike[str]) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in (".parquet", ".tsv"):
         raise ArgumentError("path", repr(str(path)), "a name ending in .parquet or .tsv")
-    with whole_file(path) as temporary:
+    with atomic_file(path) as temporary:
         if suffix == ".parquet":
             _write_parquet(table, temporary)
         else:

@@ -19,7 +19,7 @@ from piecework.compat.sentencepiece.normalizer import (
     SentencePieceNormalizer,
 )
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.io.atomic_files import whole_file
+from piecework.io.atomic_files import atomic_file
 
 _DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Trainer)}
 _RENAMED = {"random_seed": "seed", "sentence_reader": "sentence_iterator"}
@@ -215,6 +215,6 @@ def _write(tokenizer: Tokenizer, call: Mapping[str, Any]) -> None:
         call["model_writer"].write(data)
         return
     prefix = call["model_prefix"]
-    with whole_file(f"{prefix}.model") as model, whole_file(f"{prefix}.vocab") as entries:
+    with atomic_file(f"{prefix}.model") as model, atomic_file(f"{prefix}.vocab") as entries:
         model.write_bytes(data)
         entries.write_bytes(sentencepiece_vocab_bytes(tokenizer))
