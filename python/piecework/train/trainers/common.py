@@ -1,4 +1,4 @@
-"""Code that the trainers share: results, checks of settings, and vocabularies by rank."""
+"""Code that several trainers use: results and checks of settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from piecework._core import LearnedEntries
 from piecework._internal import validation as checks
-from piecework.errors import ArgumentError, CorpusError, TrainingError
+from piecework.errors import ArgumentError, CorpusError
 from piecework.train.counts import Counts
 
 
@@ -65,16 +65,6 @@ def check_special_tokens(trainer: Any, *, needs_unknown: bool = True) -> None:
     set_field(trainer, "special_tokens", tokens)
 
 
-def check_ranking_settings(trainer: Any) -> None:
-    """Check and store the settings of the trainers that take the most frequent units."""
-    check_special_tokens(trainer)
-    least_size = len(trainer.special_tokens) + 1
-    size = checks.optional_number("vocab_size", trainer.vocab_size, least_size)
-    set_field(trainer, "vocab_size", size)
-    frequency = checks.whole_number("min_frequency", trainer.min_frequency, 0)
-    set_field(trainer, "min_frequency", frequency)
-
-
 def check_counts(counts: Counts) -> None:
     """Raise `ArgumentError` for another type than `Counts`, `CorpusError` for counts without words."""
     if not isinstance(counts, Counts):
@@ -91,12 +81,3 @@ def check_counts(counts: Counts) -> None:
 def vocabulary_of(entries: Iterable[str]) -> dict[str, int]:
     """Return a vocabulary whose ids are the positions of the entries."""
     return {entry: id for id, entry in enumerate(entries)}
-
-
-def ranked_vocabulary(trainer: Any, ranked: Iterable[str]) -> dict[str, int]:
-    """Return the special tokens and then the ranked entries, up to `vocab_size`."""
-    entries = tuple(dict.fromkeys((*trainer.special_tokens, *ranked)))[: trainer.vocab_size]
-    if len(entries) == len(trainer.special_tokens):
-        found = f"{trainer.min_frequency}, which nothing in the corpus reaches"
-        raise TrainingError("min_frequency", found, "a lower frequency")
-    return vocabulary_of(entries)

@@ -37,7 +37,7 @@ from piecework.train.trainers.sentencepiece_settings import (
     resolve_rules,
     settings_as_bytes,
 )
-from piecework.train.trainers.unigram import LearnedPieces, LearningStep
+from piecework.train.trainers.unigram import LearnedPieces
 
 _RESERVED = "▅"
 
@@ -280,8 +280,7 @@ class SentencePieceTrainer:
             num_threads=thread_count(num_threads),
             progress=progress,
         )
-        steps = tuple(LearningStep(*step) for step in learned.steps)
-        return LearnedPieces(tuple(learned.pieces), steps)
+        return LearnedPieces._of(learned)
 
     def specification(self, model: SentencePiece) -> TokenizerSpec:
         """Return the specification of a learned model with its normalizer and decoder."""

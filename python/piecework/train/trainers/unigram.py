@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_unigram
 from piecework._internal import validation as checks
 from piecework._internal.threads import thread_count
@@ -34,6 +35,10 @@ class LearnedPieces:
 
     pieces: tuple[tuple[str, float], ...]
     steps: tuple[LearningStep, ...]
+
+    @classmethod
+    def _of(cls, learned: CorePieces) -> LearnedPieces:
+        return cls(tuple(learned.pieces), tuple(LearningStep(*step) for step in learned.steps))
 
 
 @dataclass(frozen=True)
@@ -115,5 +120,4 @@ class UnigramTrainer:
             num_threads=thread_count(num_threads),
             progress=progress,
         )
-        steps = tuple(LearningStep(*step) for step in learned.steps)
-        return LearnedPieces(tuple(learned.pieces), steps)
+        return LearnedPieces._of(learned)

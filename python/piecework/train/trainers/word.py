@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from piecework.spec import WordLevel
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
-from piecework.train.trainers.common import check_counts, check_ranking_settings, ranked_vocabulary
+from piecework.train.trainers.common import check_counts
+from piecework.train.trainers.ranking import RankingTrainer
 
 
 @dataclass(frozen=True)
-class WordTrainer:
+class WordTrainer(RankingTrainer):
     """Make an entry of each word, the most frequent first.
 
     >>> from piecework.train import count_texts
@@ -22,19 +23,9 @@ class WordTrainer:
     occurrences.
     """
 
-    vocab_size: int | None = None
-    min_frequency: int = 1
-    special_tokens: tuple[str, ...] = ("[UNK]",)
-    unk_token: str = "[UNK]"
-
-    def __post_init__(self) -> None:
-        check_ranking_settings(self)
-
     def learn(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> WordLevel:
         """Return the model; of equally frequent words the one with lower code points comes first."""
         check_counts(counts)
-        frequent = (item for item in counts if item[1] >= self.min_frequency)
-        ranked = (word for word, _ in sorted(frequent, key=lambda item: (-item[1], item[0])))
-        return WordLevel(vocab=ranked_vocabulary(self, ranked), unk_token=self.unk_token)
+        return WordLevel(vocab=self._vocabulary(counts), unk_token=self.unk_token)
