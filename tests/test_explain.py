@@ -29,7 +29,7 @@ def last_symbols(word: pw.analysis.ExplainedWord) -> list[str]:
     symbols = list(word.symbols)
     for step in word.merges or ():
         assert symbols[step.at : step.at + 2] == [step.left, step.right]
-        symbols = step.applied_to(symbols)
+        symbols = step.apply_to(symbols)
     return symbols
 
 
@@ -39,7 +39,7 @@ def last_symbols(word: pw.analysis.ExplainedWord) -> list[str]:
 def test_merges_of_the_worked_example() -> None:
     [word] = explain(pw.Tokenizer(HUG), "hugs").words
     assert word.symbols == ("h", "u", "g", "s")
-    steps = [(step.rank, step.left, step.right, step.joined) for step in word.merges or ()]
+    steps = [(step.rank, step.left, step.right, step.token) for step in word.merges or ()]
     assert steps == [(0, "u", "g", "ug"), (2, "h", "ug", "hug")]
     assert last_symbols(word) == ["hug", "s"]
 
@@ -91,7 +91,7 @@ def test_merges_end_where_the_model_does(model: pw.spec.BPE, word: str) -> None:
     steps = table.steps(symbols)
     assert steps is not None
     for step in steps:
-        symbols = step.applied_to(symbols)
+        symbols = step.apply_to(symbols)
     assert symbols == pw.Tokenizer(model).encode(word).tokens
 
 

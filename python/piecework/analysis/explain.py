@@ -27,7 +27,7 @@ class ExplainedWord:
     ...     pw.spec.BPE({"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}, (("u", "g"), ("h", "ug")))
     ... )
     >>> [word] = pw.analysis.explain(tok, "hug").words
-    >>> word.span, word.symbols, [step.joined for step in word.merges]
+    >>> word.span, word.symbols, [step.token for step in word.merges]
     ((0, 3), ('h', 'u', 'g'), ['ug', 'hug'])
 
     For BPE, `symbols` are the initial symbols and `merges` the merges applied to them, in order. `merges`

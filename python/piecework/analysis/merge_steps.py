@@ -18,9 +18,9 @@ MAX_SYMBOLS = 500
 
 @dataclass(frozen=True)
 class MergeStep:
-    """One merge: its rank (0 was learned first), the index of the pair, and the symbols.
+    """One merge: its rank (0 was learned first), the index of the pair, the pair, and the new token.
 
-    >>> MergeStep(rank=0, at=1, left="u", right="g", joined="ug").joined
+    >>> MergeStep(rank=0, at=1, left="u", right="g", token="ug").token
     'ug'
     """
 
@@ -28,22 +28,22 @@ class MergeStep:
     at: int
     left: str
     right: str
-    joined: str
+    token: str
 
-    def applied_to(self, symbols: Sequence[str]) -> list[str]:
+    def apply_to(self, symbols: Sequence[str]) -> list[str]:
         """Return the symbols after this merge.
 
-        >>> MergeStep(rank=0, at=1, left="u", right="g", joined="ug").applied_to(["h", "u", "g"])
+        >>> MergeStep(rank=0, at=1, left="u", right="g", token="ug").apply_to(["h", "u", "g"])
         ['h', 'ug']
         """
-        return [*symbols[: self.at], self.joined, *symbols[self.at + 2 :]]
+        return [*symbols[: self.at], self.token, *symbols[self.at + 2 :]]
 
 
 class MergeTable:
     """The merges of a model, looked up by pair.
 
     >>> model = BPE({"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}, (("u", "g"), ("h", "ug")))
-    >>> [step.joined for step in MergeTable(model).steps(["h", "u", "g"])]
+    >>> [step.token for step in MergeTable(model).steps(["h", "u", "g"])]
     ['ug', 'hug']
     """
 
@@ -80,7 +80,7 @@ class MergeTable:
         steps: list[MergeStep] = []
         while step := self._next_step(symbols):
             steps.append(step)
-            symbols = step.applied_to(symbols)
+            symbols = step.apply_to(symbols)
         return steps
 
     def _next_step(self, symbols: Sequence[str]) -> MergeStep | None:

@@ -54,8 +54,8 @@ def _merges(
         return
     yield " ".join(map(shown, symbols)) or word.word
     for step in word.merges[:limit]:
-        symbols = step.applied_to(symbols)
-        merge = f"{shown(step.left)} {shown(step.right)} -> {shown(step.joined)}"
+        symbols = step.apply_to(symbols)
+        merge = f"{shown(step.left)} {shown(step.right)} -> {shown(step.token)}"
         yield f"{step.rank:>8}  {merge}    {' '.join(map(shown, symbols))}"
     if len(word.merges) > limit:
         yield f"          ... and {len(word.merges) - limit:,} more"
