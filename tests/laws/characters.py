@@ -1,7 +1,7 @@
-"""The characters that the laws draw: those on which reference and core use the same tables.
+"""The characters that the laws draw: those for which core and reference have equal Unicode tables.
 
-The core's tables are pinned; the reference has those of the running Python. A character that is newer
-than one of them, or has changed its category since, would fail a law for no fault of the code.
+The tables of the core are fixed; the reference uses those of the running Python. A character that one
+of them does not know, or whose category changed, fails a law although the code is right.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ SPECS = [
     ]
 ]
 
-# Nothing is assigned between these planes, and what follows them is for private use.
+# No code point between these ranges is assigned; the code points after them are for private use.
 CODE_POINTS = (*range(0xD800), *range(0xE000, 0x34000), *range(0xE0000, 0xE1000))
 
 
 @cache
 def disagreeing() -> frozenset[str]:
-    """Return the characters that, between two letters, make different words in both engines."""
+    """Return the characters that core and reference split differently between two letters."""
     return frozenset(_disagreeing())
 
 
@@ -49,5 +49,5 @@ def agreed() -> str:
 
 
 def agreed_in(*ranges: tuple[int, int]) -> str:
-    """Return the agreed characters of some ranges of code points, both ends included."""
+    """Return the characters of some ranges that laws may draw; ranges include both ends."""
     return "".join(c for c in agreed() if any(low <= ord(c) <= high for low, high in ranges))

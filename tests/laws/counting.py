@@ -1,4 +1,4 @@
-"""Laws that count the cases they compared: a law that compared none has shown nothing and fails."""
+"""Count the cases that a law compares, so that a law that compares none fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Law = TypeVar("Law", bound=Callable[..., Any])
 
 
 class Compared:
-    """How many cases the law that runs has compared."""
+    """The number of cases that the running law has compared."""
 
     count = 0
 

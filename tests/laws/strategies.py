@@ -1,4 +1,4 @@
-"""What the laws are tried on: small corpora full of ties, nested vocabularies, and mixed text."""
+"""Inputs of the laws: small corpora with many ties, nested vocabularies and mixed text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Words = list[tuple[str, int]]
 
 @st.composite
 def word_counts(draw: st.DrawFn) -> Words:
-    """Draw words glued from a few shared pieces, so that repeats, overlaps and ties abound."""
+    """Draw words composed of a few shared parts, with many repeats, overlaps and ties."""
     letters = draw(st.sampled_from(["a", "ab", "ab", "abc", "aé北", "abcdefg"]))
     pieces = draw(st.lists(st.text(letters, min_size=1, max_size=5), min_size=1, max_size=6))
     word = st.lists(st.sampled_from(pieces), min_size=1, max_size=5).map("".join)
@@ -27,7 +27,7 @@ def word_counts(draw: st.DrawFn) -> Words:
 
 @st.composite
 def train_settings(draw: st.DrawFn, score: str) -> dict[str, Any]:
-    """Draw every setting of a learner; special tokens may be spelled like entries."""
+    """Draw every setting of a learner; special tokens may equal ordinary tokens."""
     optional = st.none() | st.integers(1, 6)
     specials = st.lists(
         st.sampled_from(["[PAD]", "a", "##b", "ab", "##ab"]), unique=True, max_size=3
@@ -51,7 +51,7 @@ def train_settings(draw: st.DrawFn, score: str) -> dict[str, Any]:
 
 @st.composite
 def wordpieces(draw: st.DrawFn, letters: str = "ab#") -> WordPiece:
-    """Draw a WordPiece model whose entries nest in each other and may look like prefixes."""
+    """Draw a WordPiece model whose tokens contain each other and may equal the prefix."""
     prefix = draw(st.sampled_from(["##", "##", "#", "a", ""]))
     entry = st.tuples(st.sampled_from(["", prefix]), st.text(letters, min_size=1, max_size=6))
     entries = draw(st.lists(entry.map("".join), max_size=12, unique=True))
@@ -62,7 +62,7 @@ def wordpieces(draw: st.DrawFn, letters: str = "ab#") -> WordPiece:
 
 @st.composite
 def wordpieces_for(draw: st.DrawFn, words: list[str]) -> WordPiece:
-    """Draw a model whose entries are substrings of the given words."""
+    """Draw a model whose tokens are substrings of the given words."""
     entries = []
     for word in draw(st.lists(st.sampled_from(words), max_size=20)) if words else []:
         start = draw(st.integers(0, len(word) - 1))
@@ -101,7 +101,7 @@ def pre_tokenizers() -> st.SearchStrategy[Any]:
 
 
 def mixed_text() -> st.SearchStrategy[str]:
-    """Draw text that mixes ASCII, accents, marks, ideographs, controls, emoji and anything else."""
+    """Draw text that mixes ASCII, accents, marks, ideographs, controls, emoji and other characters."""
     kinds = [
         st.sampled_from("abcABC xyz.,!'#[]-0 \t\n"),
         st.sampled_from(agreed_in((0xC0, 0x24F), (0x1E00, 0x1FFF))),
@@ -115,7 +115,7 @@ def mixed_text() -> st.SearchStrategy[str]:
 
 
 def tie_texts() -> st.SearchStrategy[str]:
-    """Draw text in which many segmentations consist of the same pieces in another order."""
+    """Draw text with many segmentations of the same pieces in different orders."""
     runs = st.builds(
         lambda unit, times: unit * times, st.sampled_from(TIE_UNITS), st.integers(1, 12)
     )

@@ -1,4 +1,4 @@
-"""The byte-pair learner learns what the reference learns, whatever the settings."""
+"""The BPE learner equals the reference for all settings."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_encoding_replays_the_merges_of_training(words: Words, how: dict[str, An
 
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=5), st.integers(0, 40))
 @settings(deadline=None, max_examples=100)
-def test_a_byte_level_tokenizer_gives_every_text_back(texts: list[str], merges: int) -> None:
+def test_a_byte_level_tokenizer_decodes_every_text_to_itself(texts: list[str], merges: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tokenizer = pw.Tokenizer.train_from_iterator(

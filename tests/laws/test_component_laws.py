@@ -1,4 +1,4 @@
-"""Every component, with random options on random text, does in the core what it does in the reference."""
+"""Every component gives the same result in core and reference, with random options on random text."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests import components, engines
 from tests.charsmaps import charsmap
 from tests.component_cases import STAGES, Stage
 from tests.component_engines import CORE, REFERENCE
-from tests.laws.component_texts import CLUSTERS, TROUBLE, misnamed, old_characters, texts
+from tests.laws.component_texts import CLUSTERS, DIFFICULT, misnamed, old_characters, texts
 
 FULL = bool(os.environ.get("PIECEWORK_FULL"))
 
 patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
 
-# A zero-width joiner between pictographs makes clusters that the reference does not know.
+# The reference does not implement clusters of pictographs that a zero-width joiner joins.
 RULES = st.dictionaries(st.text(CLUSTERS, min_size=1, max_size=3), st.text("xyé", max_size=3))
 
 
@@ -49,7 +49,7 @@ def kinds(name: str) -> pytest.MarkDecorator:
 @kinds("normalizers")
 @given(data=st.data())
 @patiently
-def test_normalizers_are_those_of_the_reference(kind: str, data: st.DataObject) -> None:
+def test_normalizers_equal_the_reference(kind: str, data: st.DataObject) -> None:
     normalizer, text = data.draw(components_of("normalizers", kind)), data.draw(texts())
     known = "".join(dict.fromkeys(as_text(normalize(align(text), normalizer))))
     expected = REFERENCE.normalized(normalizer, text, known)
@@ -60,7 +60,7 @@ def test_normalizers_are_those_of_the_reference(kind: str, data: st.DataObject) 
 @kinds("pre_tokenizers")
 @given(data=st.data())
 @patiently
-def test_pre_tokenizers_are_those_of_the_reference(kind: str, data: st.DataObject) -> None:
+def test_pre_tokenizers_equal_the_reference(kind: str, data: st.DataObject) -> None:
     pre_tokenizer, text = data.draw(components_of("pre_tokenizers", kind)), data.draw(texts())
     assert CORE.pieces(pre_tokenizer, text) == REFERENCE.pieces(pre_tokenizer, text)
 
@@ -70,7 +70,7 @@ TOKENS = st.lists(
         "##b ab </w> <0xC3> <0xA9> <0xFF> <0x+A> Ġa Ã © <pad> | . n't ' ▁ ▁a▁ é".split()
     )
     | st.sampled_from(["do not", "a a", "  a ", ""])
-    | st.text(TROUBLE, max_size=5),
+    | st.text(DIFFICULT, max_size=5),
     max_size=8,
 )
 
@@ -79,7 +79,7 @@ TOKENS = st.lists(
 @kinds("decoders")
 @given(data=st.data())
 @patiently
-def test_decoders_are_those_of_the_reference(kind: str, data: st.DataObject) -> None:
+def test_decoders_equal_the_reference(kind: str, data: st.DataObject) -> None:
     decoder, tokens = data.draw(components_of("decoders", kind)), data.draw(TOKENS)
     assert CORE.decoded(decoder, tokens) == REFERENCE.decoded(decoder, tokens)
 
@@ -88,7 +88,7 @@ def test_decoders_are_those_of_the_reference(kind: str, data: st.DataObject) -> 
 @kinds("post_processors")
 @given(data=st.data())
 @patiently
-def test_post_processors_are_those_of_the_reference(kind: str, data: st.DataObject) -> None:
+def test_post_processors_equal_the_reference(kind: str, data: st.DataObject) -> None:
     processor = data.draw(components_of("post_processors", kind))
     text, pair, special = (
         data.draw(texts()),
@@ -103,7 +103,7 @@ def test_post_processors_are_those_of_the_reference(kind: str, data: st.DataObje
 @pytest.mark.slow
 @given(data=st.data())
 @settings(patiently, max_examples=600)
-def test_pipelines_are_those_of_the_reference(data: st.DataObject) -> None:
+def test_pipelines_equal_the_reference(data: st.DataObject) -> None:
     text, pair = data.draw(texts()), data.draw(st.none() | texts())
     spec = pipeline(
         data,
@@ -119,7 +119,7 @@ def test_pipelines_are_those_of_the_reference(data: st.DataObject) -> None:
 
 
 def pipeline(data: st.DataObject, text: str, **stages: Any) -> TokenizerSpec:
-    """Draw a pre-tokenizer, and a vocabulary that knows some of the words that it makes."""
+    """Draw a pre-tokenizer, and a vocabulary that contains some of its words."""
     stages["pre_tokenizer"] = data.draw(any_of("pre_tokenizers"))
     words = [
         word for word, _, _ in engines.REFERENCE.words(TokenizerSpec(WordLevel({}), **stages), text)
@@ -129,22 +129,22 @@ def pipeline(data: st.DataObject, text: str, **stages: Any) -> TokenizerSpec:
     try:
         pw.Tokenizer.from_spec(spec)
     except FormatError:
-        assume(False)  # a template after processors that make three parts
+        assume(False)  # a template after processors that return three parts
     return spec
 
 
 def beyond(words: list[str]) -> dict[str, int]:
-    """Number words after those of the vocabulary that the components know."""
+    """Number the words that are not in the vocabulary of the components after its last id."""
     fresh = dict.fromkeys(word for word in words if word not in components.VOCAB)
     return {word: len(components.VOCAB) + number for number, word in enumerate(fresh)}
 
 
-# ---- every old character
+# ---- all old characters
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["normalizers", "pre_tokenizers"])
-def test_every_old_character_comes_out_as_in_the_reference(name: str) -> None:
+def test_all_old_characters_equal_the_reference(name: str) -> None:
     stage = STAGES[name]
     characters = old_characters() if FULL else old_characters()[::11]
     for component in plain_components(stage):
@@ -165,6 +165,6 @@ def plain_components(stage: Stage) -> list[Any]:
     return [kind() for name, kind in stage.kinds.items() if name not in required]
 
 
-def test_names_tell_the_script_of_nearly_all_old_characters() -> None:
+def test_nearly_all_old_characters_are_named_for_their_script() -> None:
     assert len(misnamed()) < 400
     assert len(old_characters()) > 90_000

@@ -1,4 +1,4 @@
-"""The core encodes and decodes as the reference does, and its offsets lead back to the text."""
+"""The core encodes and decodes as the reference does, and its offsets point to the right text."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def words_in(text: str, normalizer: BertNormalizer | None, pre_tokenizer: Any) -
 
 @given(wordpieces(), st.text("ab#", min_size=1, max_size=30))
 @patiently
-def test_a_word_is_cut_as_the_reference_cuts_it(model: WordPiece, word: str) -> None:
+def test_a_word_is_split_as_in_the_reference(model: WordPiece, word: str) -> None:
     spec = TokenizerSpec(model, None, WhitespaceSplit())
     pieces = wordpiece.encode_word(word, model)
     encoded = CORE.encode(spec, word)
@@ -71,7 +71,7 @@ def test_runs_of_one_letter_take_the_longest_match(
 
 @given(mixed_text(), normalizers(), pre_tokenizers())
 @patiently
-def test_words_and_their_places_are_those_of_the_reference(
+def test_words_and_their_spans_equal_the_reference(
     text: str, normalizer: BertNormalizer | None, pre_tokenizer: Any
 ) -> None:
     spec = TokenizerSpec(WordLevel({"[UNK]": 0}), normalizer, pre_tokenizer)
@@ -80,7 +80,7 @@ def test_words_and_their_places_are_those_of_the_reference(
 
 @given(st.data(), mixed_text(), normalizers(), pre_tokenizers())
 @patiently
-def test_encoding_is_that_of_the_reference(
+def test_encoding_equals_the_reference(
     data: st.DataObject, text: str, normalizer: BertNormalizer | None, pre_tokenizer: Any
 ) -> None:
     model = data.draw(wordpieces_for(words_in(text, normalizer, pre_tokenizer)))
@@ -90,7 +90,7 @@ def test_encoding_is_that_of_the_reference(
 
 @given(mixed_text(), mixed_text() | st.none(), st.booleans())
 @patiently
-def test_pairs_and_templates_are_those_of_the_reference(
+def test_pairs_and_templates_equal_the_reference(
     text: str, pair: str | None, add_special_tokens: bool
 ) -> None:
     model = WordPiece({**FRAME, "[UNK]": 2, "a": 3, "##b": 4, "b": 5, "c": 6, ".": 7})
@@ -101,7 +101,7 @@ def test_pairs_and_templates_are_those_of_the_reference(
 
 @given(mixed_text(), pre_tokenizers(), st.sampled_from([WordLevel, Char]))
 @patiently
-def test_word_and_character_models_are_those_of_the_reference(
+def test_word_and_character_models_equal_the_reference(
     text: str, pre_tokenizer: Any, kind: type[WordLevel] | type[Char]
 ) -> None:
     units = ["[UNK]", *text[:5], *text.split()[:2]]
@@ -112,7 +112,7 @@ def test_word_and_character_models_are_those_of_the_reference(
 
 @given(st.data(), st.lists(mixed_text(), max_size=5), st.integers(1, 4))
 @settings(deadline=None, max_examples=50)
-def test_a_batch_is_its_rows_for_any_number_of_threads(
+def test_a_batch_equals_its_rows_for_any_number_of_threads(
     data: st.DataObject, texts: list[str], num_threads: int
 ) -> None:
     normalizer, pre_tokenizer = BertNormalizer(), BertPreTokenizer()
@@ -145,13 +145,13 @@ def test_the_slice_of_a_token_normalizes_to_the_token(
             len(as_text(normalize(align(c), normalizer)).strip()) > 1 for c in text[start:end]
         )
         compared()
-        # A character that becomes several may lie in two tokens; its whole is the slice of both.
+        # A character that becomes several may be in two tokens; both then have its whole span.
         assert bare in found if grows else found == bare
 
 
 @given(st.data(), mixed_text())
 @patiently
-def test_offsets_go_forward_and_stay_inside_the_text(data: st.DataObject, text: str) -> None:
+def test_offsets_increase_and_stay_inside_the_text(data: st.DataObject, text: str) -> None:
     model = data.draw(wordpieces_for(words_in(text, BertNormalizer(), BertPreTokenizer())))
     offsets = CORE.encode(TokenizerSpec(model, BertNormalizer(), BertPreTokenizer()), text).offsets
     assert all(0 <= start < end <= len(text) for start, end in offsets)
@@ -163,7 +163,7 @@ def test_offsets_go_forward_and_stay_inside_the_text(data: st.DataObject, text: 
 
 @given(st.data(), st.booleans())
 @patiently
-def test_decoding_is_that_of_the_reference(data: st.DataObject, clean_up: bool) -> None:
+def test_decoding_equals_the_reference(data: st.DataObject, clean_up: bool) -> None:
     token = st.sampled_from(
         [".", "?", "!", ",", "'", "n't", "'m", "'s", "'ve", "'re", "do not", "do"]
     )
@@ -180,7 +180,7 @@ def test_decoding_is_that_of_the_reference(data: st.DataObject, clean_up: bool) 
 
 @given(st.data(), st.lists(st.text("abc", min_size=1, max_size=6), min_size=1, max_size=6))
 @patiently
-def test_known_words_come_back_as_they_were(data: st.DataObject, words: list[str]) -> None:
+def test_known_words_decode_to_themselves(data: st.DataObject, words: list[str]) -> None:
     letters = ["a", "b", "c", "##a", "##b", "##c"]
     entries = dict.fromkeys([*letters, *data.draw(wordpieces_for(words)).vocab])
     model = WordPiece({token: number for number, token in enumerate(entries)})

@@ -1,4 +1,4 @@
-"""SentencePiece's stages give what their plain descriptions in the reference give."""
+"""The stages of SentencePiece give the same results in core and reference."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def models(draw: st.DrawFn) -> pw.spec.SentencePiece:
 
 
 @given(text=TEXTS, normalizer=normalizers())
-def test_texts_are_normalized_alike(text: str, normalizer: pw.spec.SentencePieceNormalizer) -> None:
+def test_normalized_texts_equal_the_reference(
+    text: str, normalizer: pw.spec.SentencePieceNormalizer
+) -> None:
     unknown = pw.spec.ScoredPiece("<unk>", 0.0, "unknown")
     model = pw.spec.SentencePiece((unknown,), kind="char")
     tok = pw.Tokenizer(model, normalizer=normalizer)
@@ -68,7 +70,7 @@ def test_texts_are_normalized_alike(text: str, normalizer: pw.spec.SentencePiece
 
 @settings(max_examples=300)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=40), model=models())
-def test_texts_are_segmented_alike(texts: list[str], model: pw.spec.SentencePiece) -> None:
+def test_segmentations_equal_the_reference(texts: list[str], model: pw.spec.SentencePiece) -> None:
     tok = pw.Tokenizer(
         model, normalizer=pw.spec.SentencePieceNormalizer(user_defined_symbols=("<x>",))
     )
@@ -86,7 +88,7 @@ def test_texts_are_segmented_alike(texts: list[str], model: pw.spec.SentencePiec
     ),
     flags=st.tuples(FLAG, FLAG),
 )
-def test_pieces_are_decoded_alike(pieces: list[str], flags: tuple[bool, bool]) -> None:
+def test_decoded_pieces_equal_the_reference(pieces: list[str], flags: tuple[bool, bool]) -> None:
     bytes_ = [pw.spec.ScoredPiece(f"<0x{byte:02X}>", 0.0, "byte") for byte in range(256)]
     others = [pw.spec.ScoredPiece(text, -1.0) for text in ("▁", "▁a", "b", "▁▁")]
     special = [

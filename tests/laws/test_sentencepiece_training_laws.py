@@ -1,4 +1,4 @@
-"""SentencePiece models are learned as the reference says: words, shapes of pieces, joins."""
+"""SentencePiece models are learned as in the reference: words, allowed pieces, merges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import piecework as pw
 from piecework.reference import sentencepiece_training as reference
 from piecework.train import SentencePieceTrainer
 
-# Of several scripts, digits of both kinds, a mark that inherits its script, the long vowel, spaces.
+# Several scripts, ASCII and full-width digits, an inherited script, the long vowel, spaces.
 CHARACTERS = "aab b1２я漢か\u0301ー.  "
 TEXTS = st.lists(st.text(CHARACTERS, max_size=24), min_size=1, max_size=8)
 FLAGS = ("split_by_unicode_script", "split_by_number", "split_digits", "split_by_whitespace")
@@ -25,7 +25,7 @@ SHAPES = st.fixed_dictionaries(
 
 
 def trainer_of(shape: dict[str, Any], **settings: Any) -> SentencePieceTrainer:
-    """Return a trainer that takes text as it is, but for ▁."""
+    """Return a trainer whose only normalization is ▁ for spaces."""
     plain = {
         "normalization_rule_name": "identity",
         "remove_extra_whitespaces": False,
@@ -55,7 +55,7 @@ def learned(trainer: SentencePieceTrainer, texts: list[str]) -> list[str]:
 
 
 @given(TEXTS, SHAPES)
-def test_words_are_those_of_the_reference(texts: list[str], shape: dict[str, Any]) -> None:
+def test_words_equal_the_reference(texts: list[str], shape: dict[str, Any]) -> None:
     trainer = trainer_of(shape)
     counts = pw.count_texts(texts, pipeline=trainer.pipeline)
     assert dict(counts) == dict(words_of(texts, shape))
@@ -63,7 +63,7 @@ def test_words_are_those_of_the_reference(texts: list[str], shape: dict[str, Any
 
 @given(TEXTS, SHAPES)
 @settings(max_examples=300)
-def test_bpe_joins_what_the_reference_joins(texts: list[str], shape: dict[str, Any]) -> None:
+def test_bpe_merges_equal_the_reference(texts: list[str], shape: dict[str, Any]) -> None:
     words = words_of(texts, shape)
     assume(words)
     pieces = learned(trainer_of(shape, model_type="bpe"), texts)

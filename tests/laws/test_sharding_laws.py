@@ -85,7 +85,7 @@ def pipeline_of(name: str) -> Pipeline | str:
 
 
 def learned(trainer: Any, counts: pw.Counts) -> object:
-    """Return the model that a trainer learns, or what it says of counts that it cannot learn from."""
+    """Return the model that a trainer learns, or the message of its error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -95,7 +95,7 @@ def learned(trainer: Any, counts: pw.Counts) -> object:
 
 
 def sharded(items: list[str], shards: int, rng: random.Random) -> list[list[str]]:
-    """Deal items to shards at random."""
+    """Distribute items over shards at random."""
     dealt: list[list[str]] = [[] for _ in range(shards)]
     for item in items:
         dealt[rng.randrange(shards)].append(item)

@@ -1,4 +1,4 @@
-"""The core learns what the reference learns: every score, all settings, any number of threads."""
+"""The WordPiece learner equals the reference: every score, all settings, any number of threads."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def sources_of(counts: pw.Counts) -> set[int]:
 
 
 @given(word_counts())
-def test_counts_without_places_are_ordered_by_count_then_code_points(words: Words) -> None:
+def test_counts_without_positions_are_ordered_by_count_then_code_points(words: Words) -> None:
     found = list(pw.Counts([word for word, _ in words], [count for _, count in words]))
     assert found == sorted(words, key=lambda item: (-item[1], item[0]))
 

@@ -1,4 +1,4 @@
-"""Where the reference's Unicode tables and the core's differ, their age is the reason."""
+"""The Unicode tables of core and reference differ only where their Unicode versions do."""
 
 from __future__ import annotations
 

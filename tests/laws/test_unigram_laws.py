@@ -1,4 +1,4 @@
-"""A Unigram model segments each word as the reference does: 64-bit sums from the left, one tie rule."""
+"""A Unigram model segments words as the reference does: 64-bit sums from the left, the same tie rule."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRE_TOKENIZERS = [
 
 @st.composite
 def models(draw: st.DrawFn) -> pw.spec.Unigram:
-    """Draw pieces with probabilities; sums of their logarithms round differently in another order."""
+    """Draw pieces with probabilities whose logarithms round differently in another order."""
     texts = draw(st.lists(st.sampled_from(PIECES), unique=True, min_size=5))
     counts = draw(st.lists(st.integers(1, 5000), min_size=len(texts), max_size=len(texts)))
     scored = [(text, math.log(n / 5001)) for text, n in zip(texts, counts, strict=True)]
@@ -30,7 +30,7 @@ def models(draw: st.DrawFn) -> pw.spec.Unigram:
 
 
 def expected_tokens(word: str, scores: dict[str, float]) -> list[str]:
-    """Return the best segmentation by the reference; unknown neighbours are one token."""
+    """Return the best segmentation of the reference; adjacent unknown characters are one token."""
     tokens: list[str] = []
     for piece in Lattice(word, scores).best().pieces:
         token = piece if piece in scores else "<unk>"
@@ -42,7 +42,7 @@ def expected_tokens(word: str, scores: dict[str, float]) -> list[str]:
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(models(), st.sampled_from(PRE_TOKENIZERS), st.lists(tie_texts(), min_size=8, max_size=20))
-def test_words_with_ties_are_segmented_alike_by_every_call(
+def test_every_call_segments_words_with_ties_as_the_reference_does(
     model: pw.spec.Unigram, pre_tokenizer: pw.spec.PreTokenizer, texts: list[str]
 ) -> None:
     tok = pw.Tokenizer(model, pre_tokenizer=pre_tokenizer)

@@ -1,4 +1,4 @@
-"""The Unigram learner learns what the reference learns, scores to the last bit, whatever the settings."""
+"""The Unigram learner equals the reference for all settings, scores to the last bit."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def learned_by_reference(words: Words, how: dict[str, Any]) -> Any:
 
 
 def within_reach(words: Words, how: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with the nearest size that the words allow."""
+    """Return the settings with the nearest vocabulary size that the words allow."""
     refused = learned_by_core(words, how)
     if not isinstance(refused, str):
         return how

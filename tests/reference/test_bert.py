@@ -1,4 +1,4 @@
-"""The reference's BERT pipeline against Python's own Unicode functions and a published library."""
+"""The BERT pipeline of the reference against `unicodedata` and `tokenizers`."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from piecework.reference.aligned import align, as_text
 from piecework.reference.unicode_forms import normal_form
 from piecework.spec import BertNormalizer
 
-# Characters that all Unicode versions in play agree on.
+# Characters whose properties are equal in all Unicode versions of the libraries.
 LETTERS = "aAzZ .,!'$-éÉñÅßİıΣςжЖ北力가각がギ\u0301\u0323\u0300\u200b\u200d\u00ad\u00a0\t\n\x07\0\ufffdﬁＡ🚀"
 texts = st.text(st.sampled_from(LETTERS), max_size=20)
 
 
 @given(texts)
-def test_decomposing_with_origins_is_nfd(text: str) -> None:
+def test_aligned_decomposition_is_nfd(text: str) -> None:
     assert as_text(normal_form(align(text), "NFD")) == unicodedata.normalize("NFD", text)
 
 
 @given(texts, st.booleans(), st.booleans(), st.sampled_from([None, True, False]), st.booleans())
 @settings(deadline=None)
-def test_normalized_text_is_that_of_tokenizers(
+def test_normalized_text_equals_tokenizers(
     text: str, clean: bool, cjk: bool, strip: bool | None, lower: bool
 ) -> None:
     published = tokenizers.normalizers.BertNormalizer(clean, cjk, strip, lower)
@@ -35,12 +35,12 @@ def test_normalized_text_is_that_of_tokenizers(
 
 @given(texts)
 @settings(deadline=None)
-def test_words_and_places_are_those_of_tokenizers(text: str) -> None:
+def test_words_and_spans_equal_tokenizers(text: str) -> None:
     published = tokenizers.pre_tokenizers.BertPreTokenizer()
     assert bert.pre_tokenize(align(text)) == published.pre_tokenize_str(text)
 
 
 @given(texts)
-def test_origins_never_go_back(text: str) -> None:
+def test_spans_never_decrease(text: str) -> None:
     origins = [origin for _, origin in bert.normalize(align(text), BertNormalizer())]
     assert origins == sorted(origins)

@@ -1,4 +1,4 @@
-"""The reference's learners against their definitions and a published library."""
+"""The learners of the reference against their definitions and `tokenizers`."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_frequency_without_a_prefix_is_the_byte_pair_encoding_of_tokenizers(
 
 
 @given(corpora, st.integers(8, 30))
-def test_top_down_cuts_every_word_and_fills_the_vocabulary(
+def test_top_down_splits_every_word_and_fills_the_vocabulary(
     words: list[tuple[str, int]], vocab_size: int
 ) -> None:
     how = Settings(vocab_size=vocab_size, score="top-down", min_frequency=1, special_tokens=[])
@@ -87,7 +87,7 @@ def test_top_down_cuts_every_word_and_fills_the_vocabulary(
 
 
 @given(corpora, st.sampled_from(["pmi", "likelihood", "frequency"]), st.integers(1, 4))
-def test_no_entry_is_longer_than_asked(
+def test_no_token_is_longer_than_the_limit(
     words: list[tuple[str, int]], score: str, longest: int
 ) -> None:
     how = Settings(score=score, min_frequency=1, special_tokens=[], max_token_length=longest)
@@ -95,7 +95,7 @@ def test_no_entry_is_longer_than_asked(
 
 
 @pytest.mark.parametrize(("score", "pair_count"), [("pmi", 1), ("frequency", 6)])
-def test_a_limited_alphabet_drops_whole_words_but_for_frequency_only_characters(
+def test_a_limited_alphabet_drops_words_and_with_frequency_only_characters(
     score: str, pair_count: int
 ) -> None:
     how = Settings(score=score, limit_alphabet=2, min_frequency=1, special_tokens=[])

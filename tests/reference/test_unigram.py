@@ -1,4 +1,4 @@
-"""The reference's lattices against the list of all segmentations."""
+"""The lattice of the reference against the list of all segmentations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ words = st.text("abcd", min_size=1, max_size=7)
 
 
 def segmentations(word: str, scores: Scored) -> Iterator[tuple[tuple[str, ...], float]]:
-    """Give every way to cut a word, an unknown character being a piece."""
+    """Return every segmentation of a word; an unknown character is a piece."""
     if not word:
         yield (), 0.0
     for end in range(1, len(word) + 1):
@@ -47,7 +47,7 @@ def test_n_best_are_the_best_of_all(word: str, scores: Scored) -> None:
 
 @given(words, pieces)
 @settings(deadline=None)
-def test_sums_and_expected_counts_are_those_of_all(word: str, scores: Scored) -> None:
+def test_sums_and_expected_counts_equal_the_definition(word: str, scores: Scored) -> None:
     everything = dict(segmentations(word, scores))
     total = math.fsum(map(math.exp, everything.values()))
     lattice = Lattice(word, scores)
@@ -65,7 +65,7 @@ def test_sums_and_expected_counts_are_those_of_all(word: str, scores: Scored) ->
 
 @given(words, pieces)
 @settings(deadline=None)
-def test_entropy_is_that_of_all(word: str, scores: Scored) -> None:
+def test_entropy_equals_the_definition(word: str, scores: Scored) -> None:
     chances = [math.exp(score) for score in dict(segmentations(word, scores)).values()]
     shares = [chance / math.fsum(chances) for chance in chances]
     expected = -math.fsum(share * math.log(share) for share in shares)
@@ -73,7 +73,7 @@ def test_entropy_is_that_of_all(word: str, scores: Scored) -> None:
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.3, 2.0])
-def test_samples_come_as_often_as_they_are_probable(alpha: float) -> None:
+def test_samples_follow_the_probabilities(alpha: float) -> None:
     scores = {
         piece: math.log(p) for piece, p in {"a": 0.3, "b": 0.2, "ab": 0.15, "ba": 0.1}.items()
     }

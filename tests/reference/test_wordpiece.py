@@ -1,4 +1,4 @@
-"""The reference's encoders against brute force and a published library."""
+"""The WordPiece encoders of the reference against brute force and `tokenizers`."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ def vocabs(draw: st.DrawFn) -> dict[str, int]:
     return {token: number for number, token in enumerate(tokens)}
 
 
-def all_ways(word: str, start: int, model: WordPiece) -> Iterator[tuple[Piece, ...]]:
+def all_segmentations(word: str, start: int, model: WordPiece) -> Iterator[tuple[Piece, ...]]:
     """Enumerate every segmentation of `word[start:]`, unknown characters included."""
     if start == len(word):
         yield ()
         return
     unknown = [Piece(model.unk_token, start, start + 1)] if model.unk == "char" else []
     for piece in matches_at(word, start, model) + unknown:
-        for rest in all_ways(word, piece.end, model):
+        for rest in all_segmentations(word, piece.end, model):
             yield (piece, *rest)
 
 
-def cost(way: tuple[Piece, ...]) -> tuple[int, int, list[int]]:
-    """Order ways: fewest unknown characters, fewest pieces, longest pieces from the left."""
-    unknown = sum(piece.token == "[UNK]" for piece in way)
-    return unknown, len(way), [-piece.end for piece in way]
+def cost(pieces: tuple[Piece, ...]) -> tuple[int, int, list[int]]:
+    """Compare by unknown characters, then number of pieces, then longest pieces from the left."""
+    unknown = sum(piece.token == "[UNK]" for piece in pieces)
+    return unknown, len(pieces), [-piece.end for piece in pieces]
 
 
 @given(words, vocabs(), st.sampled_from(["word", "char"]))
-def test_shortest_is_the_best_of_all_ways(word: str, vocab: dict[str, int], unk: str) -> None:
+def test_shortest_is_the_best_of_all_segmentations(
+    word: str, vocab: dict[str, int], unk: str
+) -> None:
     model = WordPiece(vocab, unk=unk, segmentation="shortest")
-    best = min(all_ways(word, 0, model), key=cost, default=None)
+    best = min(all_segmentations(word, 0, model), key=cost, default=None)
     assert shortest(word, model) == (None if best is None else list(best))
 
 
 @given(words, vocabs(), st.integers(1, 8))
 @settings(deadline=None)
-def test_greedy_pieces_are_those_of_tokenizers(
-    word: str, vocab: dict[str, int], max_chars: int
-) -> None:
+def test_greedy_pieces_equal_tokenizers(word: str, vocab: dict[str, int], max_chars: int) -> None:
     published = tokenizers.models.WordPiece(
         vocab, unk_token="[UNK]", max_input_chars_per_word=max_chars
     )
