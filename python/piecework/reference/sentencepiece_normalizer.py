@@ -41,6 +41,7 @@ def normalized_characters(text: str, spec: SentencePieceNormalizer) -> list[tupl
             del parts[0]
     if not parts:
         return [("", len(text))]
+    # Write the dummy prefix, then all parts; a space after a space is dropped.
     space = METASPACE if spec.escape_whitespaces else " "
     written: list[tuple[str, int]] = []
     if spec.add_dummy_prefix and not spec.treat_whitespace_as_suffix:
@@ -51,6 +52,7 @@ def normalized_characters(text: str, spec: SentencePieceNormalizer) -> list[tupl
         written += [(space if c == " " else c, at) for c in kept]
         if kept:
             after_space = spec.remove_extra_whitespaces and kept.endswith(" ")
+    # Drop trailing spaces, then write the dummy suffix.
     end = len(text)
     while spec.remove_extra_whitespaces and written and written[-1][0] == space:
         end = written.pop()[1]

@@ -39,9 +39,10 @@ def best_pieces(text: str, model: SentencePiece) -> list[Piece]:
     Of equal sums, the one whose last piece is longer wins. Unknown characters are single pieces here.
     """
     scores, unknown_score = piece_scores(model), lowest_score(model) - UNKNOWN_PENALTY
-    best: list[Reached | None] = [None] * (len(text) + 1)
+    best: list[Reached | None] = [Reached(0.0, Piece("", 0, 0)), *[None] * len(text)]
     for start, character in enumerate(text):
-        before = best[start].score if start and best[start] else 0.0  # type: ignore[union-attr]
+        path = best[start]
+        before = path.score if path else 0.0
         if abs(before) > MAX_SCORE:
             best = [
                 reset(reached, before) if at >= start else reached
