@@ -163,7 +163,7 @@ def test_html_is_bounded(tok: pw.Tokenizer) -> None:
 
 def members() -> Iterator[tuple[str, object]]:
     yield "Encoding", pw.Encoding
-    for name, member in vars(pw.Encoding).items():
+    for name, member in sorted(vars(pw.Encoding).items()):
         if not name.startswith("__"):
             yield name, member
 

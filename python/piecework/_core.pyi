@@ -398,41 +398,6 @@ class RawBatch:
 
     def __len__(self) -> int: ...
 
-class TextEncoder:
-    """The base class of `Tokenizer` that encodes one text."""
-
-    def encode(
-        self,
-        text: str | Sequence[str],
-        pair: str | Sequence[str] | None = None,
-        *,
-        add_special_tokens: bool = True,
-        is_pretokenized: bool = False,
-        parse_special: bool | Collection[str] | None = None,
-        sampling: Sampling | None = None,
-    ) -> Encoding:
-        """Encode one text, or a text and its pair, with every field.
-
-        Offsets count characters of the text as given, whatever the normalizer did. With
-        `is_pretokenized` text and pair are sequences of words: each is normalized and split further,
-        word ids number the words given, and offsets count from the beginning of each word.
-
-        `parse_special` says which special tokens are recognised when they are written in the text:
-        all (True, as in `tokenizers`), none (False: the safe setting for text that others wrote), or
-        those named; the others are text. None leaves it to the tokenizer: most recognise all, those read
-        from ranks raise `SpecialTokenError` (see `spec.TokenizerSpec.special_in_text`).
-
-        `sampling` draws the segmentation of a BPE or Unigram model at random; a BPE model that says
-        `dropout` does so by itself, from fresh randomness, unless `Sampling(alpha=0)` is given.
-        """
-
-    def _encode_by(self, core: Core | None, parse_special: bool) -> None:
-        """Say what makes the ids of one text, with or without special tokens parsed.
-
-        None where they do not tell all that can be asked again later: `_encode_otherwise` then makes every
-        field, as for pairs and other settings.
-        """
-
 class Encoding:
     """One encoded text or pair: parallel lists, one item a token.
 

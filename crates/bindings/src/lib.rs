@@ -31,7 +31,6 @@ mod segmentations;
 mod stream;
 mod strings;
 mod text;
-mod text_encoder;
 
 use pyo3::prelude::*;
 
@@ -81,8 +80,6 @@ mod _core {
     use crate::segmentations::{entropy, scores, segmentations};
     #[pymodule_export]
     use crate::stream::RawDecodeStream;
-    #[pymodule_export]
-    use crate::text_encoder::TextEncoder;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
