@@ -12,14 +12,13 @@ Ids and offsets of a batch cross as numpy arrays without a copy. The lists of an
 are first read.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from piecework.errors import ArgumentError
-from piecework.sampling import Sampling
 from piecework.spec import SpecialInText
 
 UNICODE_VERSION: str
