@@ -15,10 +15,10 @@ from piecework.spec import AddedToken
 
 Forms: TypeAlias = Mapping[str, AddedToken]
 # A part of the text, and the added token that it is; None for ordinary text.
-Part: TypeAlias = tuple[Aligned, AddedToken | None]
+TextPart: TypeAlias = tuple[Aligned, AddedToken | None]
 
 
-def split_added_tokens(text: Aligned, forms: Forms) -> Iterator[Part]:
+def split_added_tokens(text: Aligned, forms: Forms) -> Iterator[TextPart]:
     """Split a text into added tokens and ordinary text; `forms` maps each text to search to its token.
 
     >>> from piecework.reference.aligned import align

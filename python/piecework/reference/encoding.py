@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
-Span: TypeAlias = tuple[int, int]
+from piecework.reference.aligned import Span
 
 
 class Piece(NamedTuple):
