@@ -12,8 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
 use crate::arrays::need_numpy;
-use crate::encoding::Encoding;
-use crate::encoding_columns::Column;
+use crate::encoding::{Column, Encoding};
 use crate::errors::bad_argument;
 use crate::numbers::Numbers;
 

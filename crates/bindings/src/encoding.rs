@@ -1,23 +1,27 @@
 //! `Encoding`: the ids of one text at once, its other columns when they are first read, as Python lists.
 
+mod columns;
+mod html;
+mod missing;
+mod plain_text;
+
 use std::sync::OnceLock;
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::encoding::{Encoding as Fields, NONE};
-use piecework_core::pipeline::{Input, Options};
-use piecework_core::special::Selector;
+use piecework_core::encoding::Encoding as Fields;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
 
 use crate::batch::Row;
 use crate::core::Core;
-use crate::encoding_columns::{Column, Lists, Origin};
-use crate::encoding_html::{html, HtmlToken};
-use crate::errors::{bad_argument, raise, wrong_type};
-use crate::text::borrow;
+use crate::errors::{bad_argument, wrong_type};
 
-/// Shorter texts are encoded without releasing the GIL.
-const SHORT_TEXT_BYTES: usize = 1024;
+pub(crate) use columns::Column;
+use columns::{item, listed, optional_item, Lists};
+use html::{html, HtmlToken};
+use missing::missing;
+pub(crate) use missing::missing_column;
+use plain_text::PlainText;
 
 /// The most tokens that a representation shows.
 const MAX_TOKENS_IN_REPR: usize = 16;
@@ -67,17 +71,6 @@ enum Source {
     Lists { n_sequences: Option<usize> },
 }
 
-/// How a text was encoded into ids.
-struct PlainText {
-    core: Py<Core>,
-    add_special_tokens: bool,
-    parse_special: bool,
-    /// Tells whether the list of ids has been changed since.
-    checksum: u64,
-    /// Every field, once a second pass has made them.
-    fields: OnceLock<Box<Fields>>,
-}
-
 impl Encoding {
     fn new(
         ids: Bound<'_, PyList>,
@@ -96,10 +89,8 @@ impl Encoding {
         add_special_tokens: bool,
         parse_special: bool,
     ) -> PyResult<Self> {
-        let (ids, checksum) = ids_of(core, &text, add_special_tokens, parse_special)?;
-        let (core, fields) = (core.clone().unbind(), OnceLock::new());
-        let source = Source::Text(PlainText { core, add_special_tokens, parse_special, checksum, fields });
-        Ok(Self::new(ids, source, Some(text.unbind()), None))
+        let (ids, source) = PlainText::encode(core, &text, add_special_tokens, parse_special)?;
+        Ok(Self::new(ids, Source::Text(source), Some(text.unbind()), None))
     }
 
     /// Wrap the fields that a tokenizer made of a text and its pair.
@@ -117,197 +108,6 @@ impl Encoding {
     /// Wrap a row of a batch, which keeps no text.
     pub(crate) fn of_row(py: Python<'_>, row: Row) -> PyResult<Self> {
         Ok(Self::new(row.ids(py)?, Source::Row(row), None, None))
-    }
-
-    /// A column, made when it is first read; `None` for one that a batch did not keep.
-    fn find<'py>(&self, py: Python<'py>, column: Column) -> PyResult<Option<&Bound<'py, PyList>>> {
-        let slot = self.lists.get_or_init(Box::default).slot(column);
-        if let Some(list) = slot.get() {
-            return Ok(Some(list.bind(py)));
-        }
-        let Some(list) = self.made(py, column)? else { return Ok(None) };
-        Ok(Some(slot.get_or_init(|| list.unbind()).bind(py)))
-    }
-
-    /// A column; an error for one that a batch did not keep.
-    fn column<'py>(&self, py: Python<'py>, column: Column) -> PyResult<&Bound<'py, PyList>> {
-        self.find(py, column)?.ok_or_else(|| missing(column.name()))
-    }
-
-    fn made<'py>(&self, py: Python<'py>, column: Column) -> PyResult<Option<Bound<'py, PyList>>> {
-        if let Column::ByteOffsets | Column::Utf16Offsets = column {
-            return self.offsets_in(py, column);
-        }
-        match &self.source {
-            Source::Text(source) => {
-                self.list_of_fields(source.core.bind(py), self.fields_of(py, source)?, column).map(Some)
-            }
-            Source::Fields { core, fields } => self.list_of_fields(core.bind(py), fields, column).map(Some),
-            Source::Row(row) => row.list(py, column),
-            Source::Lists { .. } => Ok(None),
-        }
-    }
-
-    /// Every field of a text whose ids are known.
-    fn fields_of<'s>(&self, py: Python<'_>, source: &'s PlainText) -> PyResult<&'s Fields> {
-        if let Some(fields) = source.fields.get() {
-            return Ok(fields);
-        }
-        let text = self.text.as_ref().map_or_else(|| py.None(), |text| text.clone_ref(py));
-        let parse_special = &selector(source.parse_special);
-        let options =
-            Options { add_special_tokens: source.add_special_tokens, parse_special, sampling: None };
-        let ids: Vec<u32> = self.ids.extract(py).unwrap_or_default();
-        let is_unchanged = checksum(&ids) == source.checksum;
-        let made = source.core.get().compute(py, text.bind(py), |pipeline, text, scratch| {
-            if is_unchanged {
-                pipeline.encode_known(text, &ids, options, scratch)
-            } else {
-                pipeline.encode(Input::Text(text), None, options, scratch)
-            }
-        })?;
-        Ok(source.fields.get_or_init(|| Box::new(made)))
-    }
-
-    fn list_of_fields<'py>(
-        &self,
-        core: &Bound<'py, Core>,
-        fields: &Fields,
-        column: Column,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let (py, tokens) = (core.py(), &fields.tokens);
-        let known = |value: u32| Some(value).filter(|&value| value != NONE);
-        match column {
-            Column::Tokens => PyList::new(py, tokens.iter().map(|token| core.get().token(token))),
-            Column::WordIds => PyList::new(py, tokens.iter().map(|token| known(token.word))),
-            Column::SequenceIds => PyList::new(py, tokens.iter().map(|token| known(token.sequence))),
-            Column::TypeIds => PyList::new(py, tokens.iter().map(|token| token.type_id)),
-            Column::SpecialTokensMask => {
-                PyList::new(py, tokens.iter().map(|token| u32::from(token.special)))
-            }
-            Column::AttentionMask => PyList::new(py, tokens.iter().map(|token| u32::from(token.attention))),
-            Column::Overflowing => {
-                let window = |fields: &Fields| {
-                    let copied = |text: &Option<Py<PyAny>>| text.as_ref().map(|text| text.clone_ref(py));
-                    let (text, pair) = (copied(&self.text), copied(&self.pair));
-                    Bound::new(py, Self::of_fields(core, fields.clone(), text, pair)?)
-                };
-                let windows = fields.overflowing.iter().map(window).collect::<PyResult<Vec<_>>>()?;
-                PyList::new(py, windows)
-            }
-            Column::Offsets | Column::ByteOffsets | Column::Utf16Offsets => {
-                PyList::new(py, tokens.iter().map(|token| (token.start, token.end)))
-            }
-        }
-    }
-
-    /// The offsets converted to another unit; `None` without a text.
-    fn offsets_in<'py>(&self, py: Python<'py>, column: Column) -> PyResult<Option<Bound<'py, PyList>>> {
-        if self.text.is_none() {
-            return Ok(None);
-        }
-        let mut counts = Counts { units: column, last: None };
-        let converted = |at: usize| {
-            let Some(Origin { sequence, word, chars: (start, end) }) = self.origin(py, at)? else {
-                return Ok((0, 0));
-            };
-            let units = counts.before_chars((sequence, word), || self.text_of(py, sequence, word))?;
-            let count = |char: usize| units.get(char).copied().unwrap_or_default();
-            Ok((count(start), count(end)))
-        };
-        let offsets = (0..self.ids.bind(py).len()).map(converted).collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, offsets).map(Some)
-    }
-
-    /// Where a token comes from; `None` for template tokens.
-    fn origin(&self, py: Python<'_>, token: usize) -> PyResult<Option<Origin>> {
-        let sequence: Option<usize> = item(self.column(py, Column::SequenceIds)?, token)?;
-        let Some(sequence) = sequence else { return Ok(None) };
-        let word = match self.given(py, sequence) {
-            Some(given) if !given.is_instance_of::<PyString>() => {
-                item::<Option<usize>>(self.column(py, Column::WordIds)?, token)?.unwrap_or(0)
-            }
-            _ => 0,
-        };
-        let chars = item(self.column(py, Column::Offsets)?, token)?;
-        Ok(Some(Origin { sequence, word, chars }))
-    }
-
-    /// The text or the words of a sequence.
-    fn given<'py>(&self, py: Python<'py>, sequence: usize) -> Option<&Bound<'py, PyAny>> {
-        let given = if sequence == 0 { &self.text } else { &self.pair };
-        given.as_ref().map(|given| given.bind(py))
-    }
-
-    /// The text that the offsets of a word count in.
-    fn text_of(&self, py: Python<'_>, sequence: usize, word: usize) -> PyResult<String> {
-        let Some(given) = self.given(py, sequence) else { return Ok(String::new()) };
-        if given.is_instance_of::<PyString>() {
-            return given.extract();
-        }
-        given.get_item(word)?.extract()
-    }
-
-    /// The texts of a sequence: the text, or its words.
-    fn texts_of(&self, py: Python<'_>, sequence: usize) -> PyResult<Vec<Vec<char>>> {
-        let texts: Vec<String> = match self.given(py, sequence) {
-            None => Vec::new(),
-            Some(given) if given.is_instance_of::<PyString>() => vec![given.extract()?],
-            Some(given) => given.extract()?,
-        };
-        Ok(texts.iter().map(|text| text.chars().collect()).collect())
-    }
-
-    fn sequence_count(&self, py: Python<'_>) -> PyResult<Option<usize>> {
-        match (&self.text, &self.pair, &self.source) {
-            (Some(_), pair, _) => Ok(Some(1 + usize::from(pair.is_some()))),
-            (None, _, Source::Row(row)) => row.n_sequences(py),
-            (None, _, Source::Lists { n_sequences }) => Ok(*n_sequences),
-            (None, ..) => Ok(None),
-        }
-    }
-
-    /// Every column that there is, by name.
-    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
-        columns.set_item("ids", self.ids.bind(py))?;
-        for column in Column::STORED {
-            match self.find(py, column)? {
-                Some(list) => columns.set_item(column.name(), list)?,
-                // A text that was not truncated has no windows, whether or not a batch kept them.
-                None if column == Column::Overflowing => {
-                    columns.set_item(column.name(), PyList::empty(py))?;
-                }
-                None => {}
-            }
-        }
-        if let Some(n_sequences) = self.sequence_count(py)? {
-            columns.set_item("n_sequences", n_sequences)?;
-        }
-        Ok(columns)
-    }
-
-    /// The first tokens of a sequence that satisfy a test on their word and their characters.
-    fn tokens_where(
-        &self,
-        py: Python<'_>,
-        sequence_index: usize,
-        limit: usize,
-        is_wanted: impl Fn(Option<usize>, (usize, usize)) -> bool,
-    ) -> PyResult<Vec<usize>> {
-        let (offsets, words) = (self.column(py, Column::Offsets)?, self.column(py, Column::WordIds)?);
-        let sequences = self.column(py, Column::SequenceIds)?;
-        let mut found = Vec::new();
-        for token in 0..sequences.len() {
-            let is_of_sequence = item::<Option<usize>>(sequences, token)? == Some(sequence_index);
-            if is_of_sequence && is_wanted(item(words, token)?, item(offsets, token)?) {
-                found.push(token);
-            }
-            if found.len() == limit {
-                break;
-            }
-        }
-        Ok(found)
     }
 }
 
@@ -600,110 +400,5 @@ impl Encoding {
             is_special,
             origin: if self.text.is_some() { self.origin(py, at)? } else { None },
         })
-    }
-}
-
-/// Counts units before each character of one text after the other, and keeps the counts of the last text.
-struct Counts {
-    units: Column,
-    last: Option<((usize, usize), Vec<usize>)>,
-}
-
-impl Counts {
-    /// The units before each character of a text, and at its end.
-    fn before_chars(
-        &mut self,
-        key: (usize, usize),
-        text: impl FnOnce() -> PyResult<String>,
-    ) -> PyResult<&[usize]> {
-        if self.last.as_ref().is_none_or(|(last, _)| *last != key) {
-            let is_utf16 = self.units == Column::Utf16Offsets;
-            let size = |c: char| if is_utf16 { c.len_utf16() } else { c.len_utf8() };
-            let text = text()?;
-            let ends = text.chars().scan(0, |end, c| {
-                *end += size(c);
-                Some(*end)
-            });
-            self.last = Some((key, std::iter::once(0).chain(ends).collect()));
-        }
-        Ok(self.last.as_ref().map_or(&[], |(_, counts)| counts.as_slice()))
-    }
-}
-
-fn listed<'py>(value: Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyList>> {
-    value.cast_into::<PyList>().map_err(|error| wrong_type(name.into(), &error.into_inner(), "list"))
-}
-
-fn item<'py, T: for<'a> FromPyObject<'a, 'py>>(list: &Bound<'py, PyList>, at: usize) -> PyResult<T> {
-    list.get_item(at)?.extract().map_err(Into::into)
-}
-
-fn optional_item(list: &Bound<'_, PyList>, at: isize) -> PyResult<Option<usize>> {
-    match usize::try_from(at).ok().filter(|&at| at < list.len()) {
-        Some(at) => item(list, at),
-        None => Ok(None),
-    }
-}
-
-/// Which special tokens are recognised in the text: all or none.
-fn selector(parse_special: bool) -> Selector {
-    if parse_special {
-        Selector::All
-    } else {
-        Selector::only(Vec::new())
-    }
-}
-
-/// A number that differs when ids differ, but for rare collisions.
-fn checksum(ids: &[u32]) -> u64 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    ids.iter().fold(ids.len() as u64, |sum, &id| (sum.rotate_left(5) ^ u64::from(id)).wrapping_mul(FACTOR))
-}
-
-/// The ids of one text, without padding, and their checksum.
-#[inline]
-fn ids_of<'py>(
-    core: &Bound<'py, Core>,
-    text: &Bound<'py, PyAny>,
-    add_special_tokens: bool,
-    parse_special: bool,
-) -> PyResult<(Bound<'py, PyList>, u64)> {
-    let (py, core) = (core.py(), core.get());
-    let text = borrow(text, || "text".into())?;
-    let parse_special = &selector(parse_special);
-    let options = Options { add_special_tokens, parse_special, sampling: None };
-    let input = Input::Text(text);
-    // Releasing the GIL takes as long as encoding a short text does.
-    if text.len() < SHORT_TEXT_BYTES {
-        let list = |ids: &[u32]| Ok((core.numbers.list(py, ids.iter().copied())?, checksum(ids)));
-        return core.encoder.ids(input, options, list).map_err(raise)?;
-    }
-    let ids = py.detach(|| core.encoder.ids(input, options, <[u32]>::to_vec)).map_err(raise)?;
-    let checksum = checksum(&ids);
-    Ok((core.numbers.list(py, ids.into_iter())?, checksum))
-}
-
-/// Return the error for a column that a batch did not keep.
-#[catch_panics]
-#[pyfunction]
-pub(crate) fn missing_column(py: Python<'_>, name: &str) -> Py<PyAny> {
-    missing(name).into_value(py).into_any()
-}
-
-fn missing(name: &str) -> PyErr {
-    match name {
-        "overflowing" => {
-            let expected = "encode_batch(..., overflow=True), which makes a row of each window";
-            bad_argument("overflow", "False", &format!("{expected}, to read {name}"))
-        }
-        "byte_offsets" | "utf16_offsets" => {
-            let found = "a row of a batch, which keeps no text";
-            bad_argument("texts", found, &format!("encode(text).{name}"))
-        }
-        _ => bad_argument(
-            "offsets",
-            "False",
-            &format!("encode_batch(..., offsets=True), which keeps {name}"),
-        ),
     }
 }

@@ -12,8 +12,6 @@ mod core;
 mod counting;
 mod custom;
 mod encoding;
-mod encoding_columns;
-mod encoding_html;
 mod errors;
 mod extending;
 mod files;

@@ -1,15 +1,15 @@
 //! An encoding as HTML, for notebooks: tokens as spans over the original text, with ids on hover.
 
-use crate::encoding_columns::Origin;
+use super::columns::Origin;
 
 /// What HTML shows of one token.
-pub(crate) struct HtmlToken {
-    pub(crate) id: u32,
-    pub(crate) token: String,
+pub(super) struct HtmlToken {
+    pub(super) id: u32,
+    pub(super) token: String,
     /// Added by the template or by padding.
-    pub(crate) is_special: bool,
+    pub(super) is_special: bool,
     /// The text that the token covers; `None` for template tokens, and in an encoding without its text.
-    pub(crate) origin: Option<Origin>,
+    pub(super) origin: Option<Origin>,
 }
 
 const BACKGROUNDS: [&str; 2] = ["rgba(66,133,244,.28)", "rgba(251,188,5,.38)"];
@@ -23,7 +23,7 @@ const MAX_GAP: usize = 200;
 /// Write tokens over the texts of up to two sequences, each a text or its words; `left_out` tokens follow.
 ///
 /// Without texts the tokens themselves are shown.
-pub(crate) fn html(tokens: &[HtmlToken], texts: &[Vec<Vec<char>>; 2], left_out: usize) -> String {
+pub(super) fn html(tokens: &[HtmlToken], texts: &[Vec<Vec<char>>; 2], left_out: usize) -> String {
     let mut writer = Writer { texts, html: String::new(), at: None, shown: 0 };
     let mut rest = tokens;
     while let Some((first, _)) = rest.split_first() {

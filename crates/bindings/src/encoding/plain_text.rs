@@ -1,0 +1,106 @@
+//! One text that is encoded into ids first, and into the other fields when they are needed.
+
+use std::sync::OnceLock;
+
+use piecework_core::encoding::Encoding as Fields;
+use piecework_core::pipeline::{Input, Options};
+use piecework_core::special::Selector;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::core::Core;
+use crate::errors::raise;
+use crate::text::borrow;
+
+/// Shorter texts are encoded without releasing the GIL.
+const SHORT_TEXT_BYTES: usize = 1024;
+
+/// How a text was encoded into ids.
+pub(super) struct PlainText {
+    pub(super) core: Py<Core>,
+    add_special_tokens: bool,
+    parse_special: bool,
+    /// Tells whether the list of ids has been changed since.
+    checksum: u64,
+    /// Every field, once a second pass has made them.
+    fields: OnceLock<Box<Fields>>,
+}
+
+impl PlainText {
+    /// Encode a text into its list of ids, without truncation and padding.
+    #[inline]
+    pub(super) fn encode<'py>(
+        core: &Bound<'py, Core>,
+        text: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+        parse_special: bool,
+    ) -> PyResult<(Bound<'py, PyList>, Self)> {
+        let (ids, checksum) = ids_of(core, text, add_special_tokens, parse_special)?;
+        let (core, fields) = (core.clone().unbind(), OnceLock::new());
+        Ok((ids, Self { core, add_special_tokens, parse_special, checksum, fields }))
+    }
+
+    /// Return every field of the text, given its list of ids; a second pass assigns the ids to the text.
+    pub(super) fn fields(
+        &self,
+        py: Python<'_>,
+        ids: &Py<PyList>,
+        text: Option<&Py<PyAny>>,
+    ) -> PyResult<&Fields> {
+        if let Some(fields) = self.fields.get() {
+            return Ok(fields);
+        }
+        let text = text.map_or_else(|| py.None(), |text| text.clone_ref(py));
+        let parse_special = &selector(self.parse_special);
+        let options =
+            Options { add_special_tokens: self.add_special_tokens, parse_special, sampling: None };
+        let ids: Vec<u32> = ids.extract(py).unwrap_or_default();
+        let is_unchanged = checksum(&ids) == self.checksum;
+        let made = self.core.get().compute(py, text.bind(py), |pipeline, text, scratch| {
+            if is_unchanged {
+                pipeline.encode_known(text, &ids, options, scratch)
+            } else {
+                pipeline.encode(Input::Text(text), None, options, scratch)
+            }
+        })?;
+        Ok(self.fields.get_or_init(|| Box::new(made)))
+    }
+}
+
+/// Which special tokens are recognised in the text: all or none.
+fn selector(parse_special: bool) -> Selector {
+    if parse_special {
+        Selector::All
+    } else {
+        Selector::only(Vec::new())
+    }
+}
+
+/// A number that differs when ids differ, but for rare collisions.
+fn checksum(ids: &[u32]) -> u64 {
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    ids.iter().fold(ids.len() as u64, |sum, &id| (sum.rotate_left(5) ^ u64::from(id)).wrapping_mul(FACTOR))
+}
+
+/// The ids of one text, without padding, and their checksum.
+#[inline]
+fn ids_of<'py>(
+    core: &Bound<'py, Core>,
+    text: &Bound<'py, PyAny>,
+    add_special_tokens: bool,
+    parse_special: bool,
+) -> PyResult<(Bound<'py, PyList>, u64)> {
+    let (py, core) = (core.py(), core.get());
+    let text = borrow(text, || "text".into())?;
+    let parse_special = &selector(parse_special);
+    let options = Options { add_special_tokens, parse_special, sampling: None };
+    let input = Input::Text(text);
+    // Releasing the GIL takes as long as encoding a short text does.
+    if text.len() < SHORT_TEXT_BYTES {
+        let list = |ids: &[u32]| Ok((core.numbers.list(py, ids.iter().copied())?, checksum(ids)));
+        return core.encoder.ids(input, options, list).map_err(raise)?;
+    }
+    let ids = py.detach(|| core.encoder.ids(input, options, <[u32]>::to_vec)).map_err(raise)?;
+    let checksum = checksum(&ids);
+    Ok((core.numbers.list(py, ids.into_iter())?, checksum))
+}
