@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -56,3 +56,15 @@ def has_example(thing: object) -> bool:
 @pytest.mark.parametrize("name", sorted(THINGS))
 def test_public_class_or_function_has_an_example(name: str) -> None:
     assert has_example(THINGS[name]), f"{name} has no example"
+
+
+METHODS = [
+    name
+    for name, method in vars(pw.Tokenizer).items()
+    if not name.startswith("_") and isinstance(method, FunctionType | classmethod)
+]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_of_the_tokenizer_has_an_example(name: str) -> None:
+    assert has_example(getattr(pw.Tokenizer, name)), f"Tokenizer.{name} has no example"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 
 import pytest
@@ -270,22 +269,6 @@ def test_training_warning_is_a_user_warning() -> None:
 )
 def test_everything_public_is_documented(name: str, thing: object) -> None:
     assert (inspect.getdoc(thing) or "").strip(), f"{name} has no docstring"
-
-
-@pytest.mark.parametrize(
-    "module",
-    ["analysis", "compat.sentencepiece", "compat.tiktoken", "spec"],
-)
-def test_every_public_class_and_function_has_an_example(module: str) -> None:
-    home = importlib.import_module(f"piecework.{module}")
-    things = {name: getattr(home, name) for name in home.__all__}
-    without = [
-        name
-        for name, thing in things.items()
-        if (inspect.isclass(thing) or inspect.isfunction(thing))
-        and ">>>" not in (inspect.getdoc(thing) or "")
-    ]
-    assert without == []
 
 
 def test_version_is_the_one_of_the_distribution() -> None:

@@ -115,6 +115,13 @@ class Tokenizer(metaclass=NamedElsewhere):
     ) -> hints.Self:
         """Load a tokenizer file of any format; the content, gzipped or not, decides which one.
 
+        >>> import pathlib, tempfile
+        >>> import piecework as pw
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "vocab.txt"
+        >>> _ = path.write_text("[UNK]\\nhug\\n##s\\n")
+        >>> pw.Tokenizer.load(path).encode("Hugs").tokens
+        ['hug', '##s']
+
         - `tokenizer.json`, `tekken.json`, SentencePiece `.model` and CLIP's `bpe_simple_vocab_16e6.txt` are
           complete.
         - BERT's `vocab.txt` lacks the letter case: `lowercase=None` lowercases text if no entry outside
@@ -823,6 +830,10 @@ class Tokenizer(metaclass=NamedElsewhere):
 
     def memory(self) -> hints.Memory:
         """Return the memory in bytes: shared `tables`, `caches` of one thread, and the `budget` of these.
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).memory().budget
+        67108864
 
         Buffers for the text being encoded are not included.
         """
