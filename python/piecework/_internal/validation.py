@@ -56,7 +56,7 @@ def id_list(ids: typing.Any, place: str) -> list[int]:
         if not isinstance(id, int) and not isinstance(id, np.integer):
             raise InputTypeError(f"{place}[{position}]", type(id).__name__, "an id")
         if not 0 <= id <= _MAX_U32:
-            raise ArgumentError(f"{place}[{index}]", str(id), f"an id from 0 to {_MAX_U32}")
+            raise ArgumentError(f"{place}[{position}]", str(id), f"an id from 0 to {_MAX_U32}")
     return listed
 
 
