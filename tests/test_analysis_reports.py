@@ -212,12 +212,15 @@ def test_compare_draws_on_a_terminal(
     ("arguments", "message"),
     [
         (["{pieces}"], "Missing option '--corpus'"),
-        (["{pieces}", "{pieces}", "--corpus", "{corpus}"], "twice, expected each tokenizer once"),
+        (
+            ["{pieces}", "{pieces}", "--corpus", "{corpus}"],
+            "more than once, expected distinct tokenizers",
+        ),
         (["{pieces}", "--corpus", "{corpus}x"], "corpus.txtx"),
         (["{pieces}", "--corpus", "{corpus}", "--gold", "{corpus}"], "corpus.txt line 1"),
         (
             ["{pieces}", "--corpus", "{corpus}", "--words", "x"],
-            "'--words': no preset is called 'x'",
+            "'--words': 'x' is not a known preset",
         ),
         (["{pieces}", "--corpus", "{corpus}", "--json", "--html", "-"], "html: found -"),
         (["{corpus}", "--corpus", "{corpus}"], "corpus.txt"),
@@ -245,14 +248,14 @@ def test_inspect_prints_every_kind_and_json(cli: Run, tmp_path: Path) -> None:
     assert code == 0
     for line in (
         "family          byte-level BPE",
-        "vocabulary      6 tokens, 0 of them inside words",
+        "vocabulary      6 tokens, 0 with a continuation prefix",
         "special tokens  none",
         "byte tokens     4  (a 1 Ġ Ã)",
         "invalid UTF-8   1  (Ã)",
         "numeric tokens  2  (1 Ġ1)",
         r"unreachable     1  (a\x1b)",
         "duplicates      0",
-        "characters      1:5 2:1",
+        "token lengths   1:5 2:1",
     ):
         assert line in out.splitlines()
     code, out, _ = cli("inspect", path, "--json")

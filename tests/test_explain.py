@@ -175,15 +175,15 @@ def test_the_decoder_tells_that_tokens_are_bytes() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX terminals")
 @pytest.mark.parametrize(
-    ("environment", "is_coloured"),
+    ("environment", "is_colored"),
     [
         ({"TERM": "xterm-256color"}, True),
         ({"TERM": "xterm-256color", "NO_COLOR": "1"}, False),
         ({"TERM": "dumb"}, False),
     ],
 )
-def test_tokens_are_coloured_on_a_terminal_that_wants_it(
-    tmp_path: Path, environment: dict[str, str], is_coloured: bool
+def test_tokens_are_colored_on_a_terminal_that_wants_it(
+    tmp_path: Path, environment: dict[str, str], is_colored: bool
 ) -> None:
     import pty
 
@@ -202,5 +202,5 @@ def test_tokens_are_coloured_on_a_terminal_that_wants_it(
     shown = os.read(parent, 1 << 16).decode()
     os.close(parent)
     last = shown.rstrip().splitlines()[-1]
-    assert ("\x1b[" in shown) == is_coloured
-    assert ("hug|s" in last) != is_coloured
+    assert ("\x1b[" in shown) == is_colored
+    assert ("hug|s" in last) != is_colored

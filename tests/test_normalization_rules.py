@@ -209,4 +209,6 @@ def test_normalize_writes_lines_and_offsets(
 
 def test_normalize_says_which_rules_there_are(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["normalize", "--rules", "none.tsv"]) == 2
-    assert capfd.readouterr().err.startswith("piecework: none.tsv: found no such file")
+    assert capfd.readouterr().err.startswith(
+        "piecework: --rules: found 'none.tsv', which does not exist, expected a file of rules, or one of nmt"
+    )

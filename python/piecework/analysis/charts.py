@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from math import log10
 
-COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5")
+COLORS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5")
 
 _WIDTH, _HEIGHT, _MARGIN = 640, 220, 40
 
@@ -31,7 +31,7 @@ def bars(labels: Sequence[str], series: Series) -> str:
             top = _HEIGHT - _MARGIN - height
             marks.append(
                 f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" '
-                f'fill="{_colour(number)}"><title>{escape(name)}: {value:.4g}</title></rect>'
+                f'fill="{_color(number)}"><title>{escape(name)}: {value:.4g}</title></rect>'
             )
     for place, label in enumerate(labels):
         marks.append(_text(_MARGIN + (place + 0.4) * group, _HEIGHT - _MARGIN + 14, label))
@@ -59,7 +59,7 @@ def log_lines(points: Points) -> str:
 
     marks = [
         f'<polyline points="{" ".join(place(x, y) for x, y in line)}" fill="none" '
-        f'stroke="{_colour(number)}" stroke-width="2"/>'
+        f'stroke="{_color(number)}" stroke-width="2"/>'
         for number, line in enumerate(points.values())
     ]
     marks.append(_text(_MARGIN, _HEIGHT - _MARGIN + 14, f"{10**left:,.0f}"))
@@ -75,7 +75,7 @@ def _svg(marks: Sequence[str], names: Sequence[str]) -> str:
     for number, name in enumerate(names):
         y = _HEIGHT + 6 + 16 * number
         legend.append(
-            f'<rect x="{_MARGIN}" y="{y}" width="10" height="10" fill="{_colour(number)}"/>'
+            f'<rect x="{_MARGIN}" y="{y}" width="10" height="10" fill="{_color(number)}"/>'
             f'<text x="{_MARGIN + 16}" y="{y + 9}">{escape(name)}</text>'
         )
     base = _HEIGHT - _MARGIN
@@ -91,5 +91,5 @@ def _text(x: float, y: float, text: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{escape(text)}</text>'
 
 
-def _colour(number: int) -> str:
-    return COLOURS[number % len(COLOURS)]
+def _color(number: int) -> str:
+    return COLORS[number % len(COLORS)]

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from piecework._internal.validation import PathLike
 from piecework.analysis.corpus_batches import batch_of_piece
+from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores
 from piecework.analysis.metrics import (
@@ -26,7 +27,6 @@ from piecework.analysis.metrics import (
     tail_share,
     used_share,
 )
-from piecework.analysis.tally import Tally
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
 from piecework.corpus.batches import TextBatch, batches_of_texts
 from piecework.corpus.files import (
@@ -198,7 +198,9 @@ class _Corpus:
     def __init__(
         self, tokenizers: Mapping[str, Tokenizer], words: Pipeline | str, num_threads: int | None
     ) -> None:
-        self._tallies = {name: Tally(one) for name, one in _check_tokenizers(tokenizers).items()}
+        self._counts = {
+            name: CorpusCounts(one) for name, one in _check_tokenizers(tokenizers).items()
+        }
         self._count_words = partial(count_texts, pipeline=words, num_threads=num_threads)
         self._num_threads = num_threads
         self._texts = self._words = self._chars = self._bytes = self._replacements = 0
@@ -211,8 +213,8 @@ class _Corpus:
         self._chars += sum(map(len, texts))
         self._bytes += sum(len(text.encode()) for text in texts)
         self._replacements += batch.replacements
-        for tally in self._tallies.values():
-            tally.add(texts, self._num_threads)
+        for counts in self._counts.values():
+            counts.add(texts, self._num_threads)
 
     def comparison(self, gold: Gold | None) -> Comparison:
         """Return the measures of all texts added."""
@@ -226,33 +228,33 @@ class _Corpus:
             replacements=self._replacements,
             gold_words=None if gold is None else len(gold.boundaries),
             measures=tuple(
-                self._measures(name, tally, gold) for name, tally in self._tallies.items()
+                self._measures(name, counts, gold) for name, counts in self._counts.items()
             ),
         )
 
-    def _measures(self, name: str, tally: Tally, gold: Gold | None) -> Measures:
-        counts, size, tokens = tally.counts, len(tally.entries), tally.tokens
+    def _measures(self, name: str, counts: CorpusCounts, gold: Gold | None) -> Measures:
+        by_id, size, tokens = counts.id_counts, len(counts.entries), counts.tokens
         return Measures(
             name=name,
-            family=family(tally.tokenizer.spec),
+            family=family(counts.tokenizer.spec),
             vocab_size=size,
-            numeric_tokens=sum(map(is_numeric, tally.entries)),
+            numeric_tokens=sum(map(is_numeric, counts.entries)),
             tokens=tokens,
             fertility=ratio(tokens, self._words),
             chars_per_token=ratio(self._chars, tokens),
             bytes_per_token=ratio(self._bytes, tokens),
-            unknown_tokens=tally.unknown_tokens,
-            unknown_rate=ratio(tally.unknown_tokens, tokens),
-            used_share=used_share(counts, size),
-            tail_share=tail_share(counts, size),
-            frequency_at_95=frequency_at_95(counts, size),
-            mean_rank=mean_rank(counts, size),
-            renyi_efficiency=renyi_efficiency(counts, size),
-            sequence=sequence_lengths(tally.texts_by_length),
-            boundaries=None if gold is None else boundary_scores(tally.tokenizer, gold),
-            entry_lengths=entry_lengths(tally.entries),
-            token_lengths=tally.token_lengths(),
-            rank_frequencies=rank_frequencies(counts),
+            unknown_tokens=counts.unknown_tokens,
+            unknown_rate=ratio(counts.unknown_tokens, tokens),
+            used_share=used_share(by_id, size),
+            tail_share=tail_share(by_id, size),
+            frequency_at_95=frequency_at_95(by_id, size),
+            mean_rank=mean_rank(by_id, size),
+            renyi_efficiency=renyi_efficiency(by_id, size),
+            sequence=sequence_lengths(counts.texts_by_length),
+            boundaries=None if gold is None else boundary_scores(counts.tokenizer, gold),
+            entry_lengths=entry_lengths(counts.entries),
+            token_lengths=counts.token_lengths(),
+            rank_frequencies=rank_frequencies(by_id),
         )
 
 

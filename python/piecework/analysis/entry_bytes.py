@@ -140,7 +140,7 @@ def _entry_decoder(spec: TokenizerSpec) -> Callable[[int, str], Entry]:
 
 def _space_marker(decoder: Decoder | None) -> str | None:
     """Return the character that replaces a space in tokens, None if there is none."""
-    for part in _parts(decoder):
+    for part in _flatten(decoder):
         if isinstance(part, MetaspaceDecoder):
             return part.replacement
         if isinstance(part, SentencePieceDecoder):
@@ -152,12 +152,12 @@ def _space_marker(decoder: Decoder | None) -> str | None:
 
 def _has_byte_entries(spec: TokenizerSpec) -> bool:
     falls_back = getattr(spec.model, "byte_fallback", False)
-    return falls_back or any(isinstance(part, ByteFallback) for part in _parts(spec.decoder))
+    return falls_back or any(isinstance(part, ByteFallback) for part in _flatten(spec.decoder))
 
 
-def _parts(decoder: Decoder | None) -> Iterator[Decoder]:
+def _flatten(decoder: Decoder | None) -> Iterator[Decoder]:
     if isinstance(decoder, SequenceDecoder):
         for part in decoder.decoders:
-            yield from _parts(part)
+            yield from _flatten(part)
     elif decoder is not None:
         yield decoder

@@ -116,7 +116,7 @@ def _added_token_spans(tokenizer: Tokenizer, encoding: Encoding, text: str) -> l
     return spans
 
 
-def _parts(text: str, added: Sequence[Span]) -> Iterator[tuple[int, str, bool]]:
+def _split_at_added_tokens(text: str, added: Sequence[Span]) -> Iterator[tuple[int, str, bool]]:
     """Split a text at its added tokens; yield (start, part, whether the part is an added token)."""
     end = 0
     for start, stop in added:
@@ -127,15 +127,14 @@ def _parts(text: str, added: Sequence[Span]) -> Iterator[tuple[int, str, bool]]:
 
 
 def _normalized(tokenizer: Tokenizer, text: str, added: Sequence[Span]) -> str:
-    return "".join(
-        part if is_added else tokenizer.normalize(part) for _, part, is_added in _parts(text, added)
-    )
+    parts = _split_at_added_tokens(text, added)
+    return "".join(part if is_added else tokenizer.normalize(part) for _, part, is_added in parts)
 
 
 def _words(tokenizer: Tokenizer, text: str, added: Sequence[Span]) -> Iterator[ExplainedWord]:
     model = tokenizer.spec.model
     merges = MergeTable(model) if isinstance(model, BPE) else None
-    for offset, part, is_added in _parts(text, added):
+    for offset, part, is_added in _split_at_added_tokens(text, added):
         if is_added:
             yield ExplainedWord(part, (offset, offset + len(part)))
             continue

@@ -49,7 +49,7 @@ def frequency_at_95(counts: Counts, size: int) -> int:
     Source: Gowda and May 2020, "Finding the Optimal Vocabulary Size for Neural Machine Translation",
     measure F95%.
     """
-    ranked = _ranked(counts)
+    ranked = _sorted_descending(counts)
     place = ceil(95 * size / 100) - 1  # integer arithmetic, because 0.95 is not exact in binary
     return int(ranked[place]) if 0 <= place < len(ranked) else 0
 
@@ -62,7 +62,7 @@ def mean_rank(counts: Counts, size: int) -> float:
 
     The most frequent entry has rank 1. A small value means that few entries cover most of the text.
     """
-    ranked = _ranked(counts).astype(np.float64)
+    ranked = _sorted_descending(counts).astype(np.float64)
     ranks = np.arange(1, len(ranked) + 1)
     return ratio(float(ranks @ ranked), float(ranked.sum()) * size)
 
@@ -95,7 +95,7 @@ def rank_frequencies(counts: Counts) -> tuple[tuple[int, float], ...]:
     >>> rank_frequencies(np.array([1, 0, 3]))
     ((1, 0.75), (2, 0.25))
     """
-    ranked = _ranked(counts)
+    ranked = _sorted_descending(counts)
     ranked = ranked[: np.count_nonzero(ranked)]
     if not len(ranked):
         return ()
@@ -142,5 +142,5 @@ def ratio(part: float, whole: float) -> float:
     return float(part) / whole if whole else 0.0
 
 
-def _ranked(counts: Counts) -> Counts:
+def _sorted_descending(counts: Counts) -> Counts:
     return np.sort(counts)[::-1]

@@ -6,7 +6,7 @@ from html import escape
 
 from piecework.analysis.charts import bars, log_lines
 from piecework.analysis.compare import Comparison
-from piecework.analysis.text_tables import LONGEST, Table, headline, tables, within
+from piecework.analysis.text_tables import LONGEST, Table, headline, share_between, tables
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
@@ -47,8 +47,8 @@ def html_report(comparison: Comparison) -> str:
 
 
 def _shares(lengths: tuple[tuple[int, int], ...]) -> list[float]:
-    shares = [within(lengths, length, length) for length in range(1, LONGEST + 1)]
-    return [*shares, within(lengths, LONGEST + 1, None)]
+    shares = [share_between(lengths, length, length) for length in range(1, LONGEST + 1)]
+    return [*shares, share_between(lengths, LONGEST + 1, None)]
 
 
 def _page(*parts: str) -> str:

@@ -73,7 +73,7 @@ def headline(comparison: Comparison) -> str:
     return "; ".join(parts)
 
 
-def within(lengths: tuple[tuple[int, int], ...], low: int, high: int | None) -> float:
+def share_between(lengths: tuple[tuple[int, int], ...], low: int, high: int | None) -> float:
     """Return the share of lengths from `low` to `high` characters; None means no upper limit."""
     total = sum(count for _, count in lengths)
     inside = sum(count for length, count in lengths if low <= length <= (high or length))
@@ -119,8 +119,8 @@ def _table(title: str, comparison: Comparison, rows: tuple[tuple[str, Cell], ...
 
 def _length_cell(low: int, high: int | None) -> Cell:
     def cell(one: Measures) -> str:
-        entries = within(one.entry_lengths, low, high)
-        return f"{_percent(entries)} | {_percent(within(one.token_lengths, low, high))}"
+        entries = share_between(one.entry_lengths, low, high)
+        return f"{_percent(entries)} | {_percent(share_between(one.token_lengths, low, high))}"
 
     return cell
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from piecework._internal.validation import PathLike
 from piecework.analysis.corpus_batches import batch_of_piece
-from piecework.analysis.tally import Tally
+from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.corpus.files import Utf8Errors, corpus_bytes, corpus_files, read_corpus
 from piecework.tokenizer import Tokenizer
 from piecework.train.counting import Progress
@@ -39,11 +39,11 @@ def token_counts(
 
     Raises `FileError` and `InvalidUtf8Error`.
     """
-    tally = Tally(tokenizer)
+    counts = CorpusCounts(tokenizer)
     files = corpus_files(paths)
     total_bytes = corpus_bytes(files)
     for piece in read_corpus(files, field=field, errors=errors):
-        tally.add(batch_of_piece(piece, errors).texts, num_threads)
+        counts.add(batch_of_piece(piece, errors).texts, num_threads)
         if progress is not None:
             progress(piece.file_bytes_read, total_bytes)
-    return tally.counts
+    return counts.id_counts

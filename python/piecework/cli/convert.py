@@ -64,7 +64,7 @@ def convert(
     name = "tokenizer.json" if target == "-" else target
     loaded = _with_stages_for(original, name, force=force)
     written = _round_trip(loaded, name)
-    lost = _lost(loaded, written)
+    lost = _differences(loaded, written)
     if lost and not force:
         raise pw.errors.ArgumentError(
             target,
@@ -138,16 +138,16 @@ def _pattern(tokenizer: pw.Tokenizer) -> str | tuple[str, ...] | None:
         for stage in stages
         if isinstance(stage, pw.spec.Split) and isinstance(stage.pattern, pw.spec.Regex)
     )
-    if _of_stages(pw.spec.split_bytes(regexes)) == stages:
+    if _members(pw.spec.split_bytes(regexes)) == stages:
         return regexes
     return None
 
 
 def _stages(tokenizer: pw.Tokenizer) -> tuple[Any, ...]:
-    return _of_stages(tokenizer.spec.pre_tokenizer)
+    return _members(tokenizer.spec.pre_tokenizer)
 
 
-def _of_stages(pre_tokenizer: Any) -> tuple[Any, ...]:
+def _members(pre_tokenizer: Any) -> tuple[Any, ...]:
     """Return the members of a sequence; `trim_offsets` has no effect there and is normalized."""
     members = getattr(pre_tokenizer, "pretokenizers", (pre_tokenizer,))
     is_byte_level = [isinstance(member, pw.spec.ByteLevel) for member in members]
@@ -157,7 +157,7 @@ def _of_stages(pre_tokenizer: Any) -> tuple[Any, ...]:
     )
 
 
-def _lost(before: pw.Tokenizer, after: pw.Tokenizer) -> list[str]:
+def _differences(before: pw.Tokenizer, after: pw.Tokenizer) -> list[str]:
     """Return the names of the stages in which two tokenizers differ."""
     old, new = before.spec, after.spec
     same_model = type(old.model) is type(new.model) and (

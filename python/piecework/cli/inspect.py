@@ -68,16 +68,16 @@ def inspect(tokenizer: str, show: int, as_json: bool, hints: Hints) -> None:
     _print_field(
         "duplicates", _count_and_examples([" = ".join(tokens) for tokens in found.duplicates], show)
     )
-    _print_field("memory", _sizes(loaded.memory()))
+    _print_field("memory", _memory_text(loaded.memory()))
     lengths = " ".join(f"{length}:{many:,}" for length, many in found.entry_lengths)
-    _print_field("lengths", lengths or "none")
+    _print_field("token lengths", lengths or "none")
 
 
 def _print_field(name: str, value: str) -> None:
     click.echo(f"{name:<16}{escape_controls(value)}")
 
 
-def _sizes(memory: tuple[int, int, int]) -> str:
+def _memory_text(memory: tuple[int, int, int]) -> str:
     tables, caches, budget = (f"{size / (1 << 20):,.1f} MiB" for size in memory)
     return f"tables {tables}, word cache {caches} per thread (limit {budget})"
 

@@ -61,7 +61,7 @@ def _load_rules(name: str) -> pw.NormalizationRules:
         return pw.NormalizationRules.named(name)
     if not os.path.exists(name):
         expected = f"a file of rules, or one of {', '.join(pw.NormalizationRules.NAMES)}"
-        raise pw.errors.ArgumentError("rules", repr(name), expected)
+        raise pw.errors.ArgumentError("rules", f"{name!r}, which does not exist", expected)
     return pw.NormalizationRules.from_tsv(name)
 
 

@@ -12,12 +12,14 @@ from click.core import ParameterSource
 
 import piecework as pw
 from piecework.cli.notes import progress
-from piecework.cli.parameters import Name, apply, option
+from piecework.cli.parameters import NameChoice, apply, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 COUNTS_SUFFIXES = (".parquet", ".tsv")
-PRESET = Name(tuple(dict.fromkeys((*pw.train.PRESETS, *pw.train.SENTENCEPIECE_PRESETS))), "preset")
+PRESET = NameChoice(
+    tuple(dict.fromkeys((*pw.train.PRESETS, *pw.train.SENTENCEPIECE_PRESETS))), "preset"
+)
 
 
 def corpus_options(command: Command) -> Command:

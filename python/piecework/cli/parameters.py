@@ -234,7 +234,7 @@ class TokenizerOutput(OutputFile):
         return "tokenizer.json"
 
 
-class Name(_Text):
+class NameChoice(_Text):
     """A choice of names; the error for an unknown name lists all of them."""
 
     name = "name"

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 import click
 
 import piecework as pw
-from piecework.cli.parameters import InputFile, Name, apply, option
+from piecework.cli.parameters import InputFile, NameChoice, apply, option
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Hints: TypeAlias = Mapping[str, Any]
@@ -83,7 +83,7 @@ def _options() -> dict[str, Callable[[Any], Any]]:
     return {
         "encoding": in_section(
             "--encoding",
-            type=Name(tuple(pw.spec.ENCODINGS), "encoding"),
+            type=NameChoice(tuple(pw.spec.ENCODINGS), "encoding"),
             help=f"Encoding of a .tiktoken file: {', '.join(pw.spec.ENCODINGS)}.",
         ),
         "pattern": in_section(

@@ -34,7 +34,7 @@ def json_value(component: Any) -> Any:
     return component.to_json() if hasattr(component, "to_json") else component
 
 
-def refuse_value(value: object) -> NoReturn:
+def reject_value(value: object) -> NoReturn:
     """Raise for a value that JSON cannot represent."""
     raise InputTypeError(
         "spec", type(value).__name__, "components, strings, numbers, booleans and None"

@@ -81,8 +81,8 @@ class CustomNormalizer(CustomStage):
 
     `function` takes a text and returns `str`, or `(str, spans)`. `spans` has an ascending (start, end) in
     characters of the input for each character of the result. Without spans, the core aligns the two texts
-    to compute offsets. A section that it cannot align has the offsets of the whole section. The result must
-    depend on the text only.
+    to compute offsets. All characters of a section that it cannot align get the offsets of the section. The
+    result must depend on the text only.
 
     `name` identifies the stage in errors and in `repr`; the default is "module:qualname" of the function.
     A tokenizer with a custom stage compares, copies and pickles the function by reference, and cannot be

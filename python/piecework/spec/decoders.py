@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from piecework.spec.component import Component, component_from_json, json_value
-from piecework.spec.patterns import Pattern, PrependScheme, Replacing
+from piecework.spec.patterns import Pattern, PrependScheme, ReplaceComponent
 from piecework.spec.sentencepiece import SentencePieceDecoder
 
 
@@ -110,7 +110,7 @@ class CTC(Component):
 
 
 @dataclass(frozen=True)
-class ReplaceDecoder(Replacing):
+class ReplaceDecoder(ReplaceComponent):
     """Replace each match of a string or a `Regex` in each token by `content`.
 
     >>> import piecework as pw

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from piecework.spec.component import Component, component_from_json, json_value
 from piecework.spec.custom import CustomNormalizer
-from piecework.spec.patterns import Pattern, Replacing
+from piecework.spec.patterns import Pattern, ReplaceComponent
 from piecework.spec.sentencepiece import SentencePieceNormalizer
 
 
@@ -139,7 +139,7 @@ class StripAccents(Component):
 
 
 @dataclass(frozen=True)
-class Replace(Replacing):
+class Replace(ReplaceComponent):
     """Replace each match of a string or a `Regex` by `content`.
 
     >>> Replace(" ", "▁").to_json()["pattern"]

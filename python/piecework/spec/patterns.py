@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast
 
 from piecework.spec.component import Component
 
-Self = TypeVar("Self", bound="Replacing")
+Self = TypeVar("Self", bound="ReplaceComponent")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def behavior_from_json(name: str) -> Behavior:
 
 
 @dataclass(frozen=True)
-class Replacing(Component):
+class ReplaceComponent(Component):
     """The common base of `Replace` and `ReplaceDecoder`."""
 
     KIND: ClassVar[str] = "Replace"

@@ -60,16 +60,16 @@ def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
     if spec.special_in_text == "text":
         found = "'text': other libraries parse special tokens in text"
         raise PortabilityError("special_in_text", found, f"'parse', or {_KEPT_BY_OWN}")
-    _refuse_settings(spec)
+    _check_settings(spec)
     if is_sentencepiece(spec):
         spec = _without_sentencepiece(spec)
-    return _with_read_ids(spec)
+    return _with_ids_for_tokenizers(spec)
 
 
 # ---- settings that tokenizers reads differently
 
 
-def _refuse_settings(spec: TokenizerSpec) -> None:
+def _check_settings(spec: TokenizerSpec) -> None:
     model = spec.model
     if isinstance(model, WordPiece):
         for name, usual in (("unk", "word"), ("segmentation", "greedy")):
@@ -91,7 +91,7 @@ def _inserting(processor: PostProcessor | None) -> Iterator[PostProcessor]:
         yield processor
 
 
-def _with_read_ids(spec: TokenizerSpec) -> TokenizerSpec:
+def _with_ids_for_tokenizers(spec: TokenizerSpec) -> TokenizerSpec:
     """Ensure that `tokenizers` assigns the same ids to added tokens.
 
     `tokenizers` ignores the ids in the file and numbers added tokens outside the model itself. If this
@@ -137,14 +137,14 @@ def _with_read_ids(spec: TokenizerSpec) -> TokenizerSpec:
 
 def _without_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
     model = spec.model
-    normalizer = _mapped_normalizer(spec.normalizer)
-    changed = replace(spec, normalizer=normalizer, decoder=_mapped_decoder(spec.decoder))
+    normalizer = _convert_normalizer(spec.normalizer)
+    changed = replace(spec, normalizer=normalizer, decoder=_convert_decoder(spec.decoder))
     if not isinstance(model, SentencePiece):
         return changed
     if spec.pre_tokenizer is not None:
         found = f"{type(spec.pre_tokenizer).__name__} before a SentencePiece model"
         raise PortabilityError("pre_tokenizer", found, _KEPT_BY_OWN)
-    _refuse_piece_types(model)
+    _check_piece_types(model)
     if model.kind == "unigram":
         entries, splits = _unigram(model)
         return replace(changed, model=entries, pre_tokenizer=splits)
@@ -161,13 +161,13 @@ def _members(stage: Any) -> tuple[Any, ...]:
     return (stage,)
 
 
-def _mapped_normalizer(normalizer: Normalizer | None) -> Normalizer | None:
+def _convert_normalizer(normalizer: Normalizer | None) -> Normalizer | None:
     if isinstance(normalizer, SentencePieceNormalizer):
         stages = _normalizers(normalizer)
         return SequenceNormalizer(stages) if stages else None
     if isinstance(normalizer, SequenceNormalizer):
-        mapped = (_mapped_normalizer(member) for member in normalizer.normalizers)
-        return SequenceNormalizer(tuple(member for member in mapped if member is not None))
+        converted = (_convert_normalizer(member) for member in normalizer.normalizers)
+        return SequenceNormalizer(tuple(member for member in converted if member is not None))
     return normalizer
 
 
@@ -198,11 +198,11 @@ def _normalizers(spec: SentencePieceNormalizer) -> tuple[Normalizer, ...]:
     return tuple(stages)
 
 
-def _mapped_decoder(decoder: Decoder | None) -> Decoder | None:
+def _convert_decoder(decoder: Decoder | None) -> Decoder | None:
     if isinstance(decoder, SentencePieceDecoder):
         return _decoders(decoder)
     if isinstance(decoder, SequenceDecoder):
-        members = (_mapped_decoder(member) for member in decoder.decoders)
+        members = (_convert_decoder(member) for member in decoder.decoders)
         return SequenceDecoder(tuple(member for member in members if member is not None))
     return decoder
 
@@ -237,7 +237,7 @@ def _escaped(text: str) -> str:
     )
 
 
-def _refuse_piece_types(model: SentencePiece) -> None:
+def _check_piece_types(model: SentencePiece) -> None:
     for piece in model.pieces:
         if piece.type in ("user_defined", "unused"):
             found = f"{piece.text!r}, a piece of type {piece.type!r}"

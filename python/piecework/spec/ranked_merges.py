@@ -47,7 +47,7 @@ def ranked_merges(scores: Mapping[str, float], ids: Mapping[str, int]) -> tuple[
     _check_equal_scores(splits, scores)
     before = _constraints(splits, scores)
     ordered = {
-        piece: _in_order(piece, merges, before.get(piece, set()), ids)
+        piece: _order_by_constraints(piece, merges, before.get(piece, set()), ids)
         for piece, merges in splits.items()
     }
     for letter in {piece[0] for piece in splits if _is_run(piece)}:
@@ -80,15 +80,15 @@ def _constraints(
     By scores, the leftmost of two positions is merged first. This matters if the positions overlap, or if a
     chain of better merges extends from one position to the other.
     """
-    parts = _uses(splits)
+    parts = _merges_of_symbol(splits)
     return {
-        piece: _overlaps(piece, merges) | _meetings(merges, parts, scores)
+        piece: _overlaps(piece, merges) | _chain_connections(merges, parts, scores)
         for piece, merges in splits.items()
         if len(merges) > 1
     }
 
 
-def _uses(splits: Mapping[str, list[Merge]]) -> dict[str, list[tuple[str, str, bool]]]:
+def _merges_of_symbol(splits: Mapping[str, list[Merge]]) -> dict[str, list[tuple[str, str, bool]]]:
     """Return for each piece the (other piece, result, whether the other is on the left) of its merges."""
     found = defaultdict[str, list[tuple[str, str, bool]]](list)
     for piece, merges in splits.items():
@@ -108,7 +108,7 @@ def _overlaps(piece: str, merges: list[Merge]) -> set[tuple[Merge, Merge]]:
     }
 
 
-def _meetings(
+def _chain_connections(
     merges: list[Merge],
     uses: Mapping[str, list[tuple[str, str, bool]]],
     scores: Mapping[str, float],
@@ -152,7 +152,7 @@ def _reachable_neighbors(
                 waiting.append(state)
 
 
-def _in_order(
+def _order_by_constraints(
     piece: str, merges: list[Merge], before: set[tuple[Merge, Merge]], ids: Mapping[str, int]
 ) -> list[Merge]:
     """Order the merges of a piece by the ids of their symbols, subject to the constraints."""
@@ -199,25 +199,25 @@ def _order_runs(
             for piece in runs
             for first, second in before.get(piece, ())
         )
-        if allowed and _agrees(proposed, by_length):
+        if allowed and _simulations_agree(proposed, by_length):
             ordered.update(proposed)
             return
     raise AmbiguousOrderError(*runs)
 
 
-def _agrees(proposed: Mapping[str, list[Merge]], score_of: Mapping[int, float]) -> bool:
+def _simulations_agree(proposed: Mapping[str, list[Merge]], score_of: Mapping[int, float]) -> bool:
     lengths = sorted(score_of, key=lambda length: (-score_of[length], length))
     merges = {length: proposed[next(p for p in proposed if len(p) == length)] for length in lengths}
     pairs = [(len(left), len(right)) for length in lengths for left, right in merges[length]]
     rank = {pair: place for place, pair in enumerate(pairs)}
     levels = {pair: -score_of[sum(pair)] for pair in pairs}
     return all(
-        list(_states(size, levels, levels)) == list(_states(size, rank, levels))
+        list(_simulate_run(size, levels, levels)) == list(_simulate_run(size, rank, levels))
         for size in range(2, 3 * max(lengths) + 2)
     )
 
 
-def _states(
+def _simulate_run(
     size: int,
     priority: Mapping[tuple[int, int], float],
     level: Mapping[tuple[int, int], float],

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from piecework.errors import InputTypeError
 from piecework.spec.added_tokens import AddedToken
-from piecework.spec.component import json_value, refuse_value
+from piecework.spec.component import json_value, reject_value
 from piecework.spec.custom import functions_of, loads_with_functions
 from piecework.spec.decoders import Decoder, decoder_from_json
 from piecework.spec.models import Model, model_from_json
@@ -74,7 +74,7 @@ class TokenizerSpec:
                 "model": json_value(self.model),
             },
             ensure_ascii=False,
-            default=refuse_value,
+            default=reject_value,
         )
         return text, functions_of(self.normalizer, self.pre_tokenizer)
 

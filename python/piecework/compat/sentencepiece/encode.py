@@ -39,7 +39,7 @@ class RowEncoder:
             for row, source in enumerate(sources)
         ]
 
-    def named(self, pieces: list[Piece]) -> list[Piece]:
+    def name_pieces(self, pieces: list[Piece]) -> list[Piece]:
         """Name pieces by their text in the vocabulary; unknown pieces keep the text they cover."""
         model = self.model
         return [
@@ -94,7 +94,7 @@ class RowEncoder:
         ]
 
     def _encode_pieces(self, source: InputText, sampling: Sampling | None, row: int) -> list[Piece]:
-        return self.named(encode_pieces(self.model.tokenizer, source.text, sampling, row))
+        return self.name_pieces(encode_pieces(self.model.tokenizer, source.text, sampling, row))
 
     def _piece_texts(self, source: InputText, row: list[Piece]) -> list[str]:
         return [text for _, text, _ in self.with_extras(row, len(source.text))]

@@ -62,7 +62,7 @@ class SentencePieceNormalizer:
             spec = NormalizerSpec(_read_rules(rule_tsv, rule_name, norm_map).charsmap)
         flags = (add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces)
         spec = _with_flags(spec, dict(zip(WHITESPACE_FLAGS, flags, strict=True)))
-        self._tokenizer = _tokenizer_with(spec)
+        self._tokenizer = _tokenizer_for(spec)
 
     @property
     def specification(self) -> NormalizerSpec:
@@ -97,7 +97,7 @@ class SentencePieceNormalizer:
         return self.serialized_model_proto()
 
     def __setstate__(self, state: bytes) -> None:
-        self._tokenizer = _tokenizer_with(_read_spec(state, "state"))
+        self._tokenizer = _tokenizer_for(_read_spec(state, "state"))
 
     Normalize = normalize
     Decompile = decompile
@@ -125,7 +125,7 @@ def _normalize(tokenizer: Tokenizer, source: InputText, with_offsets: bool | Non
     return to_bytes(text), [*by_byte, in_bytes[offsets[-1]]] if offsets else []
 
 
-def _tokenizer_with(normalizer: NormalizerSpec) -> Tokenizer:
+def _tokenizer_for(normalizer: NormalizerSpec) -> Tokenizer:
     """Compile a tokenizer that is used for its normalizer only."""
     return Tokenizer.from_spec(TokenizerSpec(Char({"[UNK]": 0}), normalizer=normalizer))
 

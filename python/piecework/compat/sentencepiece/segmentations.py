@@ -57,7 +57,7 @@ def _best(encoder: RowEncoder, source: InputText, n: int) -> Any:
         replacement=True,
         include_best=False,
     )
-    rows: list[Scored] = [(encoder.named(pieces), score) for pieces, score, _, _ in found]
+    rows: list[Scored] = [(encoder.name_pieces(pieces), score) for pieces, score, _, _ in found]
     return _to_forms(encoder, source, rows, with_scores=False)
 
 
@@ -78,7 +78,7 @@ def _sampled(
         include_best=include_best,
     )
     rows: list[Scored] = [
-        (encoder.named(pieces), log_probability if replacement else log_inclusion)
+        (encoder.name_pieces(pieces), log_probability if replacement else log_inclusion)
         for pieces, _, log_probability, log_inclusion in found
     ]
     return _to_forms(encoder, source, rows, with_scores=True)

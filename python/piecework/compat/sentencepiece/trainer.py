@@ -93,7 +93,7 @@ class SentencePieceTrainer:
         options |= _normalizer_options(options.pop("normalizer", None), options)
         call = {name: options.pop(name) for name in _CALL_OPTIONS if name in options}
         _check_call(call)
-        trainer = Trainer(**{name: _value(name, value) for name, value in options.items()})
+        trainer = Trainer(**{name: _converted(name, value) for name, value in options.items()})
         _write(_train(trainer, call), call)
 
     Train = train
@@ -163,11 +163,11 @@ def _check_call(call: Mapping[str, Any]) -> None:
             raise ArgumentError(pair[0], found, f"exactly one of {pair[0]} and {pair[1]}")
 
 
-def _value(name: str, value: Any) -> Any:
+def _converted(name: str, value: Any) -> Any:
     """Convert a value to the type of its option."""
     default = _DEFAULTS[name]
     if isinstance(default, tuple):
-        return tuple(_listed(value))
+        return tuple(_split_list(value))
     if not isinstance(value, str) or isinstance(default, str) or default is None:
         return value
     return _convert(name, value, type(default))
@@ -180,7 +180,7 @@ def _convert(name: str, value: Any, kind: type) -> Any:
         raise ArgumentError(name, repr(value), f"a value of type {kind.__name__}") from None
 
 
-def _listed(value: Any) -> list[str]:
+def _split_list(value: Any) -> list[str]:
     """Split a comma-separated string; a quoted item may contain commas."""
     if not isinstance(value, str):
         return [str(one) for one in value]
@@ -192,7 +192,7 @@ def _train(trainer: Trainer, call: Mapping[str, Any]) -> Tokenizer:
     threads = _convert("num_threads", call.get("num_threads", -1), int)
     num_threads = threads if threads > 0 else None
     if "input" in call:
-        return Tokenizer.train(_listed(call["input"]), trainer, num_threads=num_threads)
+        return Tokenizer.train(_split_list(call["input"]), trainer, num_threads=num_threads)
     sentences = _sentences(call["sentence_iterator"])
     return Tokenizer.train_from_iterator(sentences, trainer, num_threads=num_threads)
 
