@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework._internal.foreign_names import _HERE
+from piecework._internal.foreign_names import _HERE, NameElsewhere
 from piecework.errors import FileError, InputTypeError
 
 TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -41,12 +41,18 @@ def test_a_constructor_of_another_library_names_the_one_here(name: str) -> None:
 
 
 def test_no_listed_name_exists_here() -> None:
-    assert [name for name in _HERE if name in vars(pw.Tokenizer)] == []
+    assert [name for name in _HERE if not isinstance(vars(pw.Tokenizer)[name], NameElsewhere)] == []
+
+
+def test_completion_and_hasattr_do_not_show_them() -> None:
+    assert [name for name in _HERE if name in dir(TOK) or hasattr(TOK, name)] == []
+    assert [name for name in _HERE if name in dir(pw.Tokenizer)] == []
+    assert {"encode", "vocab_size", "_core"} <= set(dir(TOK))
 
 
 def test_an_unknown_name_is_an_ordinary_attribute_error() -> None:
     assert not hasattr(TOK, "no_such_name")
-    with pytest.raises(AttributeError, match="'Tokenizer' has no attribute 'no_such_name'$"):
+    with pytest.raises(AttributeError, match="'Tokenizer' object has no attribute 'no_such_name'$"):
         TOK.no_such_name  # noqa: B018
 
 

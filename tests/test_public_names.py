@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 import piecework as pw
+from piecework._internal.foreign_names import NameElsewhere
 
 PUBLIC_NAMES = {
     # in the order of the data: what is learned from, what learns, what encodes, what it gives
@@ -199,7 +200,7 @@ def public_members(owner: object) -> dict[str, object]:
         name: value
         for names in reversed(own)
         for name, value in names.items()
-        if not name.startswith("_")
+        if not name.startswith("_") and not isinstance(value, NameElsewhere)
     }
 
 

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from piecework._core import Core, TextColumn
-from piecework._internal.foreign_names import NamedElsewhere, unknown_name
+from piecework._internal.foreign_names import WithForeignNames, add_foreign_names
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.role_attributes import RoleId, RoleToken
 from piecework._internal.special_tokens import (
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _PAD_TOKENS = ("[PAD]", "<pad>")
 
 
-class Tokenizer(metaclass=NamedElsewhere):
+class Tokenizer(metaclass=WithForeignNames):
     """Turn text into subword ids and back.
 
     >>> import piecework as pw
@@ -1314,8 +1314,8 @@ class Tokenizer(metaclass=NamedElsewhere):
             "Tokenizer()", "a call of a tokenizer", "encode(text) or encode_batch(texts)"
         )
 
-    def __getattr__(self, name: str) -> typing.NoReturn:
-        raise unknown_name(name)
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(type(self)), *vars(self)})
 
     # ---- inside
 
@@ -1398,6 +1398,9 @@ class Tokenizer(metaclass=NamedElsewhere):
             return None if parse_special else []
         special = {token.content: token.id for token in self.added_tokens if token.special}
         return recognized_ids(parse_special, special)
+
+
+add_foreign_names(Tokenizer)
 
 
 def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Core:

@@ -57,16 +57,28 @@ _HERE = {
 }
 
 
-def unknown_name(name: str) -> AttributeError:
-    """Return the error for a name that `Tokenizer` does not have; it says which one to use."""
-    message = f"'Tokenizer' has no attribute {name!r}"
-    if name in _HERE:
-        message = f"{message}: use {_HERE[name]}"
-    return AttributeError(message, name=name)
+class NameElsewhere:
+    """An attribute of `Tokenizer` that raises: a name of another library, called otherwise here.
+
+    A descriptor for each name, because a `__getattr__` would slow down every attribute of a tokenizer.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> object:
+        message = f"'Tokenizer' has no attribute {self._name!r}: use {_HERE[self._name]}"
+        raise AttributeError(message, name=self._name)
 
 
-class NamedElsewhere(type):
-    """The class of `Tokenizer`: a class attribute that does not exist raises `unknown_name`."""
+class WithForeignNames(type):
+    """The class of `Tokenizer`: `dir` and completion leave out the names of other libraries."""
 
-    def __getattr__(cls, name: str) -> object:
-        raise unknown_name(name)
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if name not in _HERE]
+
+
+def add_foreign_names(cls: type) -> None:
+    """Make each name of another library an attribute that raises `AttributeError` with the name here."""
+    for name in _HERE:
+        setattr(cls, name, NameElsewhere(name))
