@@ -9,7 +9,16 @@ import pytest
 
 import piecework as pw
 from piecework.cli.app import run
-from piecework.spec import ScoredPiece, SentencePiece, SentencePieceDecoder, SentencePieceNormalizer
+from piecework.spec import (
+    PreTokenizer,
+    Punctuation,
+    ScoredPiece,
+    SentencePiece,
+    SentencePieceDecoder,
+    SentencePieceKind,
+    SentencePieceNormalizer,
+    WhitespaceSplit,
+)
 
 PIECES = (
     ScoredPiece("<unk>", 0.0, "unknown"),
@@ -69,6 +78,20 @@ def test_a_long_text_is_segmented_alike_in_batches_and_alone(kind: str) -> None:
     text = " ".join("ab a b ba abba baab x <x>".split() * 3000)
     assert tok.encode_batch([text]).to_lists() == [tok.encode(text).ids]
     assert tok.decode(tok.encode("ab <x>ba").ids) == "ab <x>ba"
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "char"])
+@pytest.mark.parametrize("pre_tokenizer", [None, WhitespaceSplit(), Punctuation()])
+def test_only_the_last_byte_of_a_character_covers_it(
+    kind: SentencePieceKind, pre_tokenizer: PreTokenizer | None
+) -> None:
+    bytes_ = tuple(ScoredPiece(f"<0x{byte:02X}>", 0.0, "byte") for byte in range(256))
+    model = SentencePiece((*PIECES, *bytes_), kind, byte_fallback=True)
+    tok = pw.Tokenizer(model, pre_tokenizer=pre_tokenizer)
+    expected = [(0, 0), (0, 0), (0, 1), (1, 2), (2, 2), (2, 2), (2, 3)]
+    assert tok.encode("漢a漢").offsets == expected
+    [row] = tok.encode_batch(["漢a漢"], offsets=True)
+    assert row.offsets == expected
 
 
 def test_components_give_the_same_ids(tmp_path: Path) -> None:

@@ -89,10 +89,12 @@ impl LaidWords<'_, '_> {
         let mut fits = true;
         let emit = |word: Word<'_>| {
             let sources = word.sources;
-            let chars_of =
-                |from: usize, to: usize| [before + sources[from].0, before + sources[to.max(1) - 1].1];
+            let chars_of = |from: usize, to: usize| [before + sources[from].0, before + sources[to - 1].1];
+            // A byte piece that covers no text is empty.
+            let or_empty =
+                |from, to| if from < to { chars_of(from, to) } else { [before + sources[from].0; 2] };
             fits =
-                fits && (self.line.word(word.bytes.len(), chars_of) || self.by_model(word.bytes, chars_of));
+                fits && (self.line.word(word.bytes.len(), chars_of) || self.by_model(word.bytes, or_empty));
         };
         let is_apart = apart::words::<true>(stretch, tables, written, emit)?.is_none();
         self.line.pass_text(stretch);
