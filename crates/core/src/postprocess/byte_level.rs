@@ -21,27 +21,55 @@ pub(super) struct Trim {
     pub(super) leads: bool,
 }
 
-impl Trim {
-    /// Trim an encoding and its overflowing windows.
-    pub(super) fn apply_to_all<'t>(self, encoding: &mut Encoding, text_of: &impl Fn(&Token) -> &'t str) {
-        self.apply(&mut encoding.tokens, text_of);
-        encoding.overflowing.iter_mut().for_each(|window| self.apply(&mut window.tokens, text_of));
-    }
+/// Trim the tokens of an encoding and its overflowing windows by each of `trims` in order.
+pub(super) fn trim_encoding<'t>(
+    trims: &[Trim],
+    encoding: &mut Encoding,
+    text_of: &impl Fn(&Token) -> &'t str,
+) {
+    trim_tokens(trims, &mut encoding.tokens, text_of);
+    encoding.overflowing.iter_mut().for_each(|window| trim_tokens(trims, &mut window.tokens, text_of));
+}
 
-    /// Trim the tokens of one window.
-    pub(super) fn apply<'t>(self, tokens: &mut [Token], text_of: &impl Fn(&Token) -> &'t str) {
-        for (at, token) in tokens.iter_mut().enumerate() {
-            let text = text_of(token);
-            let trailing = text.chars().rev().take_while(|&c| is_space_mark(c)).count() as u32;
-            let mut leading = text.chars().take_while(|&c| is_space_mark(c)).count() as u32;
-            let is_first = (at == 0 && self.leads) || token.start == 0;
-            if is_first && self.add_prefix_space && leading == 1 {
-                leading = 0;
-            }
-            token.start = (token.start + leading).min(token.end);
-            if token.end >= trailing {
-                token.end = (token.end - trailing).max(token.start);
-            }
+/// Trim the tokens of one window by each of `trims` in order.
+///
+/// `text_of` finds the text of an added token by its offsets, so it is called before they change.
+pub(super) fn trim_tokens<'t>(trims: &[Trim], tokens: &mut [Token], text_of: &impl Fn(&Token) -> &'t str) {
+    if trims.is_empty() {
+        return;
+    }
+    for (at, token) in tokens.iter_mut().enumerate() {
+        let spaces = Spaces::of(text_of(token));
+        trims.iter().for_each(|trim| trim.apply(at, token, spaces));
+    }
+}
+
+impl Trim {
+    /// Exclude the spaces of the token with this index from its offsets.
+    fn apply(self, at: usize, token: &mut Token, Spaces { mut leading, trailing }: Spaces) {
+        let is_first = (at == 0 && self.leads) || token.start == 0;
+        if is_first && self.add_prefix_space && leading == 1 {
+            leading = 0;
+        }
+        token.start = (token.start + leading).min(token.end);
+        if token.end >= trailing {
+            token.end = (token.end - trailing).max(token.start);
+        }
+    }
+}
+
+/// The number of spaces at both ends of a token.
+#[derive(Clone, Copy, Debug)]
+struct Spaces {
+    leading: u32,
+    trailing: u32,
+}
+
+impl Spaces {
+    fn of(text: &str) -> Self {
+        Self {
+            leading: text.chars().take_while(|&c| is_space_mark(c)).count() as u32,
+            trailing: text.chars().rev().take_while(|&c| is_space_mark(c)).count() as u32,
         }
     }
 }

@@ -128,7 +128,7 @@ impl PostProcessor {
             let next = match place {
                 Place::Sequence { index, type_id, trims } => {
                     let mut encoding = typed(&sequences[*index], *type_id);
-                    trims.iter().for_each(|trim| trim.apply_to_all(&mut encoding, &text_of));
+                    byte_level::trim_encoding(trims, &mut encoding, &text_of);
                     encoding
                 }
                 Place::Special { ids, type_id } => {
@@ -159,7 +159,7 @@ impl PostProcessor {
                         continue;
                     }
                     let mut trimmed = tokens.clone();
-                    trims.iter().for_each(|trim| trim.apply(&mut trimmed, &text_of));
+                    byte_level::trim_tokens(trims, &mut trimmed, &text_of);
                     emit(&trimmed);
                 }
                 Place::Special { ids, type_id } => {
