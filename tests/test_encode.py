@@ -9,13 +9,22 @@ import os
 import pickle
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.errors import ArgumentError, InputTypeError, VocabularyError
+from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError, VocabularyError
+from piecework.spec import (
+    AddedToken,
+    ByteLevelProcessing,
+    SequenceProcessing,
+    TokenizerSpec,
+    WhitespaceSplit,
+    WordLevel,
+)
 
 VOCAB = [
     "[PAD]",
@@ -179,6 +188,69 @@ def test_unknown_characters_alone_when_asked() -> None:
 
 def test_special_tokens_in_the_text_are_found(tok: pw.Tokenizer) -> None:
     assert tok.encode("hug[SEP]pug", add_special_tokens=False).ids == [4, 3, 6]
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("hug <END> pug", "<END>"),
+        ("hug <end> pug", "<END>"),
+        ("<END> <raw>", "<END>"),
+        ("<raw> <END>", "<raw>"),
+        ("hug <ADDED> pug", None),
+    ],
+)
+def test_special_tokens_that_encoding_recognizes_are_refused(
+    tok: pw.Tokenizer, text: str, refused: str | None
+) -> None:
+    strict = tok.with_added_tokens(
+        [
+            AddedToken("<END>", 100, normalized=True),
+            AddedToken("<raw>", 101),
+            AddedToken("<ADDED>", 102, special=False, normalized=True),
+        ]
+    ).with_special_in_text("refuse")
+    calls: list[Callable[[], object]] = [
+        lambda: strict.encode(text),
+        lambda: strict.encode("hug", text),
+        lambda: strict.encode_batch(["hug", text]),
+        lambda: strict.encode(["hug", text], is_pretokenized=True),
+    ]
+    for call in calls:
+        if refused is None:
+            call()
+        else:
+            with pytest.raises(SpecialTokenError, match=refused):
+                call()
+    found = strict.encode(text, parse_special=True).tokens
+    assert ({"<END>", "<raw>"} & {*found} != set()) == (refused is not None)
+
+
+# ---- trimmed offsets
+
+
+@pytest.mark.parametrize(
+    ("times", "offsets"),
+    [
+        (1, [(0, 3), (6, 9), (13, 16)]),
+        (2, [(0, 3), (9, 9), (13, 16)]),
+    ],
+)
+def test_every_post_processor_trims_the_stripped_whitespace(
+    times: int, offsets: list[tuple[int, int]]
+) -> None:
+    """The expected offsets are those of tokenizers 0.23.3."""
+    trim = ByteLevelProcessing(add_prefix_space=False, trim_offsets=True)
+    spec = TokenizerSpec(
+        WordLevel({"[UNK]": 0, "hug": 1}),
+        pre_tokenizer=WhitespaceSplit(),
+        post_processor=SequenceProcessing((trim,) * times),
+        added_tokens=(AddedToken("<m>", 2, lstrip=True, rstrip=True),),
+    )
+    tok = pw.Tokenizer.from_spec(spec)
+    assert tok.encode("hug   <m>    hug").offsets == offsets
+    [row] = tok.encode_batch(["hug   <m>    hug"], offsets=True)
+    assert row.offsets == offsets
 
 
 # ---- decoding

@@ -62,8 +62,13 @@ pub(crate) fn find_special(
     let rows = text_rows.borrow("texts")?;
     let selector = selector(special);
     let pipeline = core.encoder.pipeline();
-    let find = |(row, text): (usize, &Borrowed<'_>)| {
-        text.input().texts().find_map(|text| Some((row, pipeline.find_special(text, &selector)?.0)))
+    let mut texts = rows
+        .iter()
+        .enumerate()
+        .flat_map(|(row, text): (usize, &Borrowed<'_>)| text.input().texts().map(move |text| (row, text)));
+    let find = |(row, text)| {
+        let found = pipeline.find_special(text, &selector).transpose()?;
+        Some(found.map(|id| (row, id)))
     };
-    Ok(py.detach(|| rows.iter().enumerate().find_map(find)))
+    py.detach(|| texts.find_map(find).transpose()).map_err(raise)
 }

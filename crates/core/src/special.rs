@@ -120,6 +120,16 @@ impl SpecialTokens {
         self.normalized.is_some()
     }
 
+    /// Whether `selector` recognizes any special token that is sought in normalized text.
+    #[must_use]
+    pub fn recognizes_normalized_special(&self, selector: &Selector) -> bool {
+        self.has_normalized()
+            && self
+                .tokens
+                .iter()
+                .any(|token| token.special && token.normalized && selector.recognizes(token))
+    }
+
     /// Cut raw text into ordinary stretches and added tokens, in order; empty stretches are left out.
     ///
     /// A special token that `selector` leaves out is as if it had never been added.

@@ -123,17 +123,41 @@ impl Pipeline {
         ids
     }
 
-    /// The first of these special tokens that a text holds: its id and the byte where it begins.
-    #[must_use]
-    pub fn find_special(&self, text: &str, selector: &Selector) -> Option<(u32, usize)> {
-        let mut first = None;
-        self.tables.special.split_raw(text, selector, |segment| match segment {
-            Segment::Token(id, start, _) if first.is_none() && self.tables.special.is_special(id) => {
-                first = Some((id, start));
+    /// Return the id of the first special token that encoding with `selector` recognizes in a text.
+    ///
+    /// Fails only where the normalizer fails.
+    pub fn find_special(&self, text: &str, selector: &Selector) -> Result<Option<u32>, Error> {
+        let special = &self.tables.special;
+        let seeks_normalized = special.recognizes_normalized_special(selector);
+        let mut found = Ok(None);
+        special.split_raw(text, selector, |segment| match segment {
+            _ if !matches!(found, Ok(None)) => {}
+            Segment::Token(id, ..) if special.is_special(id) => found = Ok(Some(id)),
+            Segment::Text(start, end) if seeks_normalized => {
+                found = self.find_normalized_special(&text[start..end], selector);
             }
-            _ => {}
+            Segment::Token(..) | Segment::Text(..) => {}
         });
-        first
+        found
+    }
+
+    /// Return the id of the first special token in the normalized form of a raw text.
+    fn find_normalized_special(&self, raw: &str, selector: &Selector) -> Result<Option<u32>, Error> {
+        let special = &self.tables.special;
+        let mut normalized = String::new();
+        let text = match self.tables.splitter.normalizer() {
+            Normalizer::Identity => raw,
+            normalizer => {
+                normalizer.run(raw, 0, &mut normalized)?;
+                normalized.as_str()
+            }
+        };
+        let mut found = None;
+        special.split_normalized(text, selector, |segment| match segment {
+            Segment::Token(id, ..) if special.is_special(id) => found = found.or(Some(id)),
+            Segment::Token(..) | Segment::Text(..) => {}
+        });
+        Ok(found)
     }
 }
 
