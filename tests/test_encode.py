@@ -253,6 +253,18 @@ def test_every_post_processor_trims_the_stripped_whitespace(
     assert row.offsets == offsets
 
 
+def test_stripped_whitespace_of_one_word_changes_no_offsets_of_another() -> None:
+    """The expected offsets are those of tokenizers 0.23.3."""
+    spec = TokenizerSpec(
+        WordLevel({"[UNK]": 0, "hug": 1}),
+        post_processor=ByteLevelProcessing(add_prefix_space=False, trim_offsets=True),
+        added_tokens=(AddedToken("<m>", 2, lstrip=True),),
+    )
+    words = ["  <m>", "hug", "<m>"]
+    encoding = pw.Tokenizer.from_spec(spec).encode(words, is_pretokenized=True)
+    assert encoding.offsets == [(2, 5), (0, 3), (0, 3)]
+
+
 # ---- decoding
 
 

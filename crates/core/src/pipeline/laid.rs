@@ -107,8 +107,9 @@ impl Pipeline {
         swallowed: &mut Swallowed,
         line: &mut Line<'_>,
     ) -> bool {
-        self.note_swallowed(id, found, (index, line.char_at(at)), swallowed);
-        line.token(id, found, at)
+        let word = line.number.take();
+        self.note_swallowed(id, found, (index, word, line.char_at(at)), swallowed);
+        line.token(id, found, at, word)
     }
 
     fn lengths(&self) -> &[u16] {
@@ -258,10 +259,9 @@ impl<'l> Line<'l> {
     }
 
     /// Lay the id of a token that stands whole at a byte of the text; false where it is not the next.
-    fn token(&mut self, id: u32, text: &str, at: usize) -> bool {
+    fn token(&mut self, id: u32, text: &str, at: usize, number: u32) -> bool {
         let first = self.char_at(at);
         self.pass_text(text);
-        let number = self.number.take();
         self.put(id, [first, self.char_at(at + text.len())], number)
     }
 

@@ -56,7 +56,7 @@ use marked::{Marked, MarkedScratch};
 pub use pieces::{PieceSegmentation, SpannedPiece};
 pub use row_tokens::Row;
 pub use segmentations::{Choice, Segmentation};
-use tokens::Part;
+use tokens::{Part, Swallowed};
 pub use warnings::Origin;
 use words::WordIds;
 pub use words::{SplitScratch, Splitter, WordSink};
@@ -109,8 +109,7 @@ pub struct Scratch {
     /// and where they then come from.
     laid: Laid,
     pieces: Vec<Piece>,
-    /// Added tokens that swallowed whitespace, by sequence and first character: their text with it.
-    swallowed: FxHashMap<(u32, u32), String>,
+    swallowed: Swallowed,
 }
 
 impl Scratch {
@@ -287,7 +286,7 @@ impl Pipeline {
             unlaid: Vec::new(),
             laid: Laid::default(),
             pieces: Vec::new(),
-            swallowed: FxHashMap::default(),
+            swallowed: Swallowed::default(),
         }
     }
 

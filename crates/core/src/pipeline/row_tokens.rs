@@ -91,7 +91,7 @@ impl Pipeline {
 
     /// The text of a token of the input.
     fn text_of<'t>(&'t self, token: &Token, scratch: &'t Scratch) -> &'t str {
-        match scratch.swallowed.get(&(token.sequence, token.start)) {
+        match scratch.swallowed.get(&(token.sequence, token.word, token.start)) {
             Some(text) => text.as_str(),
             None => self.token_of(token.id).unwrap_or_default(),
         }

@@ -44,8 +44,10 @@ impl WordNumber {
     }
 }
 
-/// Added tokens that swallowed whitespace, by sequence and first character: their text with it.
-pub(super) type Swallowed = FxHashMap<(u32, u32), String>;
+/// The text of added tokens that stripped whitespace, with that whitespace.
+///
+/// The key has the sequence, the word id and the first character; each pre-tokenized word counts its own characters.
+pub(super) type Swallowed = FxHashMap<(u32, u32, u32), String>;
 
 /// Writes the tokens of one text.
 pub(super) struct TokenWriter<'w> {
@@ -73,10 +75,10 @@ impl<'w> TokenWriter<'w> {
 
     /// Write a token that was found whole.
     pub(super) fn added(&mut self, id: u32, source: (u32, u32)) {
-        let place = (self.sequence, self.chars.chars_before(source.0));
+        let word = self.number.take();
+        let place = (self.sequence, word, self.chars.chars_before(source.0));
         let text = &self.text[source.0 as usize..source.1 as usize];
         self.pipeline.note_swallowed(id, text, place, self.swallowed);
-        let word = self.number.take();
         self.push(id, source, word);
     }
 
@@ -151,7 +153,13 @@ impl Pipeline {
     }
 
     /// Keep the text of a token that was found whole, if it has swallowed whitespace.
-    pub(super) fn note_swallowed(&self, id: u32, text: &str, place: (u32, u32), swallowed: &mut Swallowed) {
+    pub(super) fn note_swallowed(
+        &self,
+        id: u32,
+        text: &str,
+        place: (u32, u32, u32),
+        swallowed: &mut Swallowed,
+    ) {
         if self.tables.added.get(&id).is_some_and(|content| content.len() != text.len()) {
             swallowed.insert(place, text.to_owned());
         }
