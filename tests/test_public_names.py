@@ -189,6 +189,7 @@ ERROR_TREE = {
     "StageError": RuntimeError,
     "FileError": OSError,
     "MissingExtraError": ImportError,
+    "InternalError": RuntimeError,
 }
 
 
@@ -251,6 +252,12 @@ def test_public_name_exists(name: str) -> None:
 
 def test_tokenizer_has_exactly_its_public_names() -> None:
     assert set(public_members(pw.Tokenizer)) == TOKENIZER_NAMES
+
+
+def test_error_tree_lists_every_exception() -> None:
+    classes = {name for name, value in vars(pw.errors).items() if inspect.isclass(value)}
+    errors = {name for name in classes if not issubclass(getattr(pw.errors, name), Warning)}
+    assert set(ERROR_TREE) == errors
 
 
 @pytest.mark.parametrize(("name", "builtin"), ERROR_TREE.items())

@@ -7,10 +7,10 @@
     │   ├── UnknownNameError (KeyError)    a token or a name does not exist
     │   └── IdRangeError    (IndexError)   an id is not in the vocabulary
     ├── FormatError         (ValueError)   a tokenizer file is malformed or inconsistent
-    │   └── VocabularyError                its vocabulary is: duplicates, no unknown token, ...
+    │   └── VocabularyError                a vocabulary has duplicates, no unknown token, ...
     ├── PortabilityError    (ValueError)   a format cannot represent the tokenizer with the same ids
-    ├── CorpusError         (ValueError)   the training text is empty or unreadable
-    │   └── InvalidUtf8Error               ... because it is not UTF-8
+    ├── CorpusError         (ValueError)   input texts or ids are empty, damaged or inconsistent
+    │   └── InvalidUtf8Error               a text is not UTF-8, with errors="strict"
     ├── TrainingError       (ValueError)   the corpus cannot satisfy the training settings
     ├── StageError          (RuntimeError) a custom stage failed, or cannot be saved or pickled
     ├── FileError           (OSError)      a path cannot be opened, read or written
@@ -119,12 +119,14 @@ class PortabilityError(PieceworkError, ValueError):
 
 
 class CorpusError(PieceworkError, ValueError):
-    """The training text is empty, or cannot be read with these settings.
+    """A corpus, or a file of texts or ids, is empty, damaged or inconsistent with the other inputs.
 
     >>> import piecework as pw
     >>> pw.Tokenizer.train_from_iterator([""])
     Traceback (most recent call last):
     piecework.errors.CorpusError: corpus: found no words, expected text to learn from
+
+    Examples: a damaged `.npy` file, binary data where text is expected, parallel files of different lengths.
     """
 
 
