@@ -28,7 +28,8 @@ from piecework.spec.post_processors import (
     SequenceProcessing,
 )
 from piecework.spec.pre_tokenizers import PreTokenizer, SequencePreTokenizer, Split
-from piecework.spec.ranked_merges import AmbiguousOrderError, ranked_merges
+from piecework.spec.preserving_formats import KEPT_BY_MODEL, KEPT_BY_OWN
+from piecework.spec.ranked_merges import ranked_merges
 from piecework.spec.sentencepiece import (
     SentencePiece,
     SentencePieceDecoder,
@@ -37,9 +38,6 @@ from piecework.spec.sentencepiece import (
 from piecework.spec.tokenizer_spec import TokenizerSpec
 
 _METASPACE = "▁"
-_REPRODUCIBLE = "a tokenizer that other libraries can reproduce"
-_KEPT_BY_MODEL = f"{_REPRODUCIBLE}; '.model' and '.piecework' files preserve this one"
-_KEPT_BY_OWN = f"{_REPRODUCIBLE}; a '.piecework' file preserves this one"
 # An unknown character scores this much less than the worst piece, in all implementations.
 _UNKNOWN_PENALTY = 10.0
 
@@ -59,7 +57,7 @@ def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
     refuse_custom_stages(spec.normalizer, spec.pre_tokenizer)
     if spec.special_in_text == "text":
         found = "'text': other libraries parse special tokens in text"
-        raise PortabilityError("special_in_text", found, f"'parse', or {_KEPT_BY_OWN}")
+        raise PortabilityError("special_in_text", found, f"'parse', or {KEPT_BY_OWN}")
     _check_settings(spec)
     if is_sentencepiece(spec):
         spec = _without_sentencepiece(spec)
@@ -76,11 +74,11 @@ def _check_settings(spec: TokenizerSpec) -> None:
             value = getattr(model, name)
             if value != usual:
                 found = f"{value!r}, which other libraries ignore"
-                raise PortabilityError(f"model.{name}", found, f"{usual!r}, or {_KEPT_BY_OWN}")
+                raise PortabilityError(f"model.{name}", found, f"{usual!r}, or {KEPT_BY_OWN}")
     inserting = list(_inserting(spec.post_processor))
     if spec.truncation is not None and len(inserting) > 1:
         found = f"{len(inserting)} processors that insert tokens; other libraries truncate these differently"
-        raise PortabilityError("post_processor", found, f"one such processor, or {_KEPT_BY_OWN}")
+        raise PortabilityError("post_processor", found, f"one such processor, or {KEPT_BY_OWN}")
 
 
 def _inserting(processor: PostProcessor | None) -> Iterator[PostProcessor]:
@@ -128,7 +126,7 @@ def _with_ids_for_tokenizers(spec: TokenizerSpec) -> TokenizerSpec:
     content, id = next(iter(changed.items()))
     found = f"id {id} for {content!r}; other libraries assign another id"
     raise PortabilityError(
-        "added_tokens", found, f"ids that follow those of the model, or {_KEPT_BY_OWN}"
+        "added_tokens", found, f"ids that follow those of the model, or {KEPT_BY_OWN}"
     )
 
 
@@ -143,7 +141,7 @@ def _without_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
         return changed
     if spec.pre_tokenizer is not None:
         found = f"{type(spec.pre_tokenizer).__name__} before a SentencePiece model"
-        raise PortabilityError("pre_tokenizer", found, _KEPT_BY_OWN)
+        raise PortabilityError("pre_tokenizer", found, KEPT_BY_OWN)
     _check_piece_types(model)
     if model.kind == "unigram":
         entries, splits = _unigram(model)
@@ -151,7 +149,7 @@ def _without_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
     if model.kind in ("bpe", "char"):
         return replace(changed, model=_bpe(model))
     found = f"{model.kind!r}; other libraries do not combine adjacent unknown words"
-    raise PortabilityError("model.kind", found, f"'unigram', 'bpe' or 'char', or {_KEPT_BY_MODEL}")
+    raise PortabilityError("model.kind", found, f"'unigram', 'bpe' or 'char', or {KEPT_BY_MODEL}")
 
 
 def _members(stage: Any) -> tuple[Any, ...]:
@@ -175,12 +173,12 @@ def _normalizers(spec: SentencePieceNormalizer) -> tuple[Normalizer, ...]:
     """Return a normalizer for each step: remove spaces, add one before or after, escape spaces."""
     if spec.charsmap:
         found = "normalization rules, which other libraries do not apply across characters"
-        expected = f"the rules 'identity', or {_KEPT_BY_MODEL}"
+        expected = f"the rules 'identity', or {KEPT_BY_MODEL}"
         raise PortabilityError("normalizer.charsmap", found, expected)
     for symbol in spec.user_defined_symbols:
         if " " in symbol:
             found = f"{symbol!r}, a symbol with a space"
-            raise PortabilityError("normalizer.user_defined_symbols", found, _KEPT_BY_MODEL)
+            raise PortabilityError("normalizer.user_defined_symbols", found, KEPT_BY_MODEL)
     trims, suffix = spec.remove_extra_whitespaces, spec.treat_whitespace_as_suffix
     space = _METASPACE if spec.escape_whitespaces else " "
     stages: list[Normalizer] = []
@@ -211,7 +209,7 @@ def _decoders(spec: SentencePieceDecoder) -> SequenceDecoder:
     """Return decoders that produce the same text; control pieces are dropped."""
     if spec.denormalizer is not None:
         found = "denormalization rules, which other libraries do not support"
-        raise PortabilityError("decoder.denormalizer", found, f"none, or {_KEPT_BY_MODEL}")
+        raise PortabilityError("decoder.denormalizer", found, f"none, or {KEPT_BY_MODEL}")
     stages: list[Decoder] = []
     if spec.control_symbols:
         names = "|".join(_escaped(symbol) for symbol in spec.control_symbols)
@@ -241,12 +239,12 @@ def _check_piece_types(model: SentencePiece) -> None:
     for piece in model.pieces:
         if piece.type in ("user_defined", "unused"):
             found = f"{piece.text!r}, a piece of type {piece.type!r}"
-            raise PortabilityError("model.pieces", found, _KEPT_BY_MODEL)
+            raise PortabilityError("model.pieces", found, KEPT_BY_MODEL)
         if piece.type in ("control", "unknown") and len(piece.text) == 1:
             found = f"{piece.text!r}, a single character of type {piece.type!r}"
-            raise PortabilityError("model.pieces", found, _KEPT_BY_MODEL)
+            raise PortabilityError("model.pieces", found, KEPT_BY_MODEL)
         if not piece.text:
-            raise PortabilityError("model.pieces", "an empty piece", _KEPT_BY_MODEL)
+            raise PortabilityError("model.pieces", "an empty piece", KEPT_BY_MODEL)
 
 
 def _bpe(model: SentencePiece) -> BPE:
@@ -257,13 +255,8 @@ def _bpe(model: SentencePiece) -> BPE:
             missing = next((c for c in piece if c not in scores), None)
             if missing is not None and len(piece) > 1:
                 found = f"{piece!r}, whose character {missing!r} is not a piece"
-                raise PortabilityError("model.pieces", found, _KEPT_BY_MODEL)
-        try:
-            merges = ranked_merges(scores, model.vocab)
-        except AmbiguousOrderError as error:
-            names = ", ".join(map(repr, error.args[:3]))
-            found = f"scores of {names} that merge ranks cannot express"
-            raise PortabilityError("model.pieces", found, _KEPT_BY_MODEL) from None
+                raise PortabilityError("model.pieces", found, KEPT_BY_MODEL)
+        merges = ranked_merges(scores, model.vocab)
     return BPE(
         model.vocab,
         merges,
@@ -279,10 +272,10 @@ def _unigram(model: SentencePiece) -> tuple[Unigram, PreTokenizer | None]:
     lowest = min(scores.values(), default=0.0)
     if model.lowest_score is not None and model.lowest_score != lowest:
         found = f"{model.lowest_score}, which is not the lowest score of the pieces"
-        raise PortabilityError("model.lowest_score", found, _KEPT_BY_MODEL)
+        raise PortabilityError("model.lowest_score", found, KEPT_BY_MODEL)
     if not scores or 2 * (lowest - _UNKNOWN_PENALTY) >= lowest:
         found = f"{lowest} as the lowest score of a piece"
-        raise PortabilityError("model.pieces", found, f"one below 20, or {_KEPT_BY_MODEL}")
+        raise PortabilityError("model.pieces", found, f"one below 20, or {KEPT_BY_MODEL}")
     hidden = [piece.text for piece in model.pieces if piece.type != "normal"]
     entries = tuple((p.text, p.score if p.type == "normal" else lowest) for p in model.pieces)
     unk_id = model.vocab.get(model.unk_token or "")
@@ -321,7 +314,7 @@ def _split_points(hidden: list[str], scores: dict[str, float]) -> list[str]:
         )
         if at is None:
             found = f"{text!r}, which other libraries would match in text"
-            raise PortabilityError("model.pieces", found, _KEPT_BY_MODEL)
+            raise PortabilityError("model.pieces", found, KEPT_BY_MODEL)
         points.append(f"(?<={_escaped(text[:at])})(?={_escaped(text[at:])})")
     return points
 

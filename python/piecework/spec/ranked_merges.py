@@ -13,12 +13,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
+from piecework.errors import PortabilityError
+from piecework.spec.preserving_formats import KEPT_BY_MODEL
+
 Merge: TypeAlias = tuple[str, str]
 _Order: TypeAlias = Callable[[Merge], tuple[int, ...]]
 
-
-class AmbiguousOrderError(Exception):
-    """Ranks cannot express the merge order, and ids may depend on it; `args` are the pieces."""
+_MAX_NAMED_PIECES = 3
 
 
 def all_merges(scores: Mapping[str, float]) -> dict[str, list[Merge]]:
@@ -41,7 +42,7 @@ def ranked_merges(scores: Mapping[str, float], ids: Mapping[str, int]) -> tuple[
     ...     "a": 0, "b": 1, "ab": 2, "aba": 3, "ba": 4})
     (('a', 'b'), ('ab', 'a'), ('a', 'ba'), ('b', 'a'))
 
-    Raises `AmbiguousOrderError` if no such order is found.
+    Raises `PortabilityError` if no such order is found, because ids could then differ.
     """
     splits = all_merges(scores)
     _check_equal_scores(splits, scores)
@@ -54,6 +55,12 @@ def ranked_merges(scores: Mapping[str, float], ids: Mapping[str, int]) -> tuple[
         _order_runs(letter, ordered, before, scores)
     by_score = sorted(ordered, key=lambda piece: (-scores[piece], len(piece), ids[piece]))
     return tuple(merge for piece in by_score for merge in ordered[piece])
+
+
+def _ambiguous_order(*pieces: str) -> PortabilityError:
+    names = ", ".join(map(repr, pieces[:_MAX_NAMED_PIECES]))
+    found = f"scores of {names} that merge ranks cannot express"
+    return PortabilityError("model.pieces", found, KEPT_BY_MODEL)
 
 
 def _is_run(piece: str) -> bool:
@@ -69,7 +76,7 @@ def _check_equal_scores(splits: Mapping[str, list[Merge]], scores: Mapping[str, 
         if len(pieces) > 1 and not all(
             _is_run(piece) and piece[0] == pieces[0][0] for piece in pieces
         ):
-            raise AmbiguousOrderError(*pieces[:2])
+            raise _ambiguous_order(*pieces[:2])
 
 
 def _constraints(
@@ -163,7 +170,7 @@ def _order_by_constraints(
     try:
         graph.prepare()
     except CycleError:
-        raise AmbiguousOrderError(piece) from None
+        raise _ambiguous_order(piece) from None
     ordered: list[Merge] = []
     ready: list[Merge] = []
     while graph:
@@ -202,7 +209,7 @@ def _order_runs(
         if allowed and _simulations_agree(proposed, by_length):
             ordered.update(proposed)
             return
-    raise AmbiguousOrderError(*runs)
+    raise _ambiguous_order(*runs)
 
 
 def _simulations_agree(proposed: Mapping[str, list[Merge]], score_of: Mapping[int, float]) -> bool:
