@@ -91,7 +91,7 @@ def test_tuples_are_pairs() -> None:
     ("texts", "message"),
     [
         ([("a", "b"), "a"], r"texts\[1\]: found str, expected a \(text, pair\) tuple"),
-        (["a", ("a", "b")], r"texts\[0\]: found str"),
+        (["a", ("a", "b")], r"texts\[1\]: found tuple, expected str"),
         ([("a", "b", "a")], r"texts\[0\]: found a tuple of 3"),
         ([("a", 1)], r"pairs\[0\]: found int"),
     ],

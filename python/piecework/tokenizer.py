@@ -1362,7 +1362,8 @@ class Tokenizer(metaclass=WithForeignNames):
         special_in_text: pw.spec.SpecialInText,
         functions: Sequence[Callable[[str], typing.Any]],
     ) -> None:
-        if "_core" in vars(self):
+        # `vars(self)` would turn the attributes into a dict and slow down each of them.
+        if hasattr(self, "_core"):
             raise TypeError("a Tokenizer is immutable: construct another one")
         self._core, self._functions = core, tuple(functions)
         self._special_in_text = special_in_text
@@ -1412,8 +1413,8 @@ def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Co
 
 
 def _split_pairs(texts: typing.Any) -> tuple[typing.Any, list[str] | None]:
-    """Return the texts and the pairs of a list of tuples; other texts unchanged, without pairs."""
-    if not isinstance(texts, list | tuple) or not any(isinstance(text, tuple) for text in texts):
+    """Return the texts and the pairs of a list that begins with a tuple; other texts unchanged."""
+    if not isinstance(texts, list | tuple) or not texts or not isinstance(texts[0], tuple):
         return texts, None
     for index, item in enumerate(texts):
         if not isinstance(item, tuple) or len(item) != 2:
