@@ -55,7 +55,7 @@ def trained(english_corpus: Path) -> pw.Tokenizer:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks so small that a few kilobytes are many batches."""
-    monkeypatch.setattr(lines_module, "BLOCK_BYTES", 256)
+    monkeypatch.setattr(lines_module, "READ_BYTES", 256)
 
 
 def write(path: Path, data: str | bytes) -> Path:
@@ -168,7 +168,7 @@ def test_the_size_of_blocks_changes_no_line(
     sources = [write(tmp_path / "a", data), write(tmp_path / "b", data.upper())]
     written = set()
     for size in (1, 7, 256, 1 << 20):
-        monkeypatch.setattr(lines_module, "BLOCK_BYTES", size)
+        monkeypatch.setattr(lines_module, "READ_BYTES", size)
         outputs = [tmp_path / f"{size}.a", tmp_path / f"{size}.b"]
         pw.encode_files(trained, sources, outputs, parallel=True)
         written.add(tuple(path.read_bytes() for path in outputs))
@@ -379,7 +379,7 @@ def test_parquet_does_not_hold_back_what_it_has(
 def test_lines_end_at_lf_or_crlf_and_nowhere_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, lines: list[str], size: int
 ) -> None:
-    monkeypatch.setattr(lines_module, "BLOCK_BYTES", size)
+    monkeypatch.setattr(lines_module, "READ_BYTES", size)
     source = lines_module.LineSource([str(write(tmp_path / "a", data))], "text", "replace")
     assert [line for block in source.blocks() for line in block] == lines
     assert source.bytes_read == len(data)
@@ -448,7 +448,7 @@ def test_a_line_is_never_cut(trained: pw.Tokenizer, tmp_path: Path) -> None:
 def test_an_endless_line_is_refused(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(lines_module, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(lines_module, "READ_BYTES", 100)
     monkeypatch.setattr(lines_module, "MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(json_lines, "_READ_BYTES", 100)
     monkeypatch.setattr(json_lines, "MAX_LINE_BYTES", 1000)

@@ -149,7 +149,8 @@ def _lines(path: PathLike) -> Iterator[tuple[str, str]]:
     number = 0
     for block in read_corpus(path):
         if not isinstance(block, TextBlock):
-            raise CorpusError(block.name, "JSON lines", "tab-separated columns")
+            found = "a format with named fields, such as JSON lines"
+            raise CorpusError(block.name, found, "plain text with tab-separated columns")
         for line in block.data.decode(errors="replace").removesuffix("\n").split("\n"):
             number += 1
             if line.strip():

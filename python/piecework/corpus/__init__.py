@@ -1,6 +1,10 @@
-"""Corpus readers: files, pipes and iterators in, blocks of text out.
+"""Corpus readers: files, pipes and iterators in, blocks of text or lists of texts out.
 
-`files` reads paths, `json_lines` parses JSON lines, `text_stream` opens and decompresses one input,
-`compression` and `recognize` look at its first bytes, and `batches` collects texts from an iterator. To add
-a format, recognize it in `files` and write its reader beside `json_lines`.
+`files` reads paths for training and analysis, and `input_format` chooses the format of each path.
+`json_lines` parses JSON lines. `text_stream` opens one input, `compression` decompresses it, and
+`binary_input` rejects data that is not UTF-8 text. `batches` collects texts from an iterator.
+
+To add a format, write its reader here and add its suffixes to `input_format`. Two dispatchers choose a
+reader by format: `_Source.read` in `files`, and `LineSource` in `export.input_lines`, which reads line by
+line. mypy rejects a dispatcher without the new format.
 """

@@ -3,9 +3,8 @@
 Plain text is read in blocks of about 1 MB that end at line ends, JSON lines in lists of texts. Both have
 the number of their source, which makes first positions independent of the number of threads.
 
-Compressed and binary data are recognized by their first bytes, JSON lines by the suffix (`.jsonl` or
-`.ndjson`, before an optional `.gz` or `.zst`). Stdin contains JSON lines if `field` is set. Memory is bounded
-for every input.
+`input_format` chooses the format. Compressed and binary data are detected by their first bytes. Memory is
+bounded for every input.
 """
 
 from __future__ import annotations
@@ -18,6 +17,12 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from piecework._internal.validation import PathLike, check_choice, file_path
+from piecework.corpus.input_format import (
+    KNOWN_SUFFIXES,
+    InputFormat,
+    has_known_suffix,
+    input_format,
+)
 from piecework.corpus.json_lines import read_json_lines, warn_of_json_lines
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import ArgumentError, FileError
@@ -25,9 +30,6 @@ from piecework.io.read_file import reason
 
 Utf8Errors: TypeAlias = Literal["replace", "strict"]
 
-TEXT_SUFFIXES = (".txt", ".text", ".md", ".rst")
-JSON_LINES_SUFFIXES = (".jsonl", ".ndjson")
-COMPRESSION_SUFFIXES = (".gz", ".zst")
 TEXT_FIELD = "text"
 
 _BLOCK_BYTES = 1 << 20
@@ -93,10 +95,7 @@ def read_corpus(
         with ExitStack() as stack:
             stream = TextStream(path, stack)
             source = _Source(stream, first_source + index, file_bytes_before)
-            if is_json_lines(path, field):
-                yield from source.lists(field or TEXT_FIELD, errors)
-            else:
-                yield from source.blocks()
+            yield from source.read(input_format(path, field), field, errors)
             file_bytes_before += stream.bytes_read
 
 
@@ -117,18 +116,13 @@ def corpus_bytes(files: Sequence[str]) -> int:
     return sum(Path(name).stat().st_size for name in files)
 
 
-def is_json_lines(path: str, field: str | None) -> bool:
-    """Return whether an input has JSON lines: a file by its suffix, stdin if `field` is set."""
-    return field is not None if path == "-" else _kind_suffix(path) in JSON_LINES_SUFFIXES
-
-
 def _expand(name: str) -> list[str]:
     if name == "-" or not Path(name).is_dir():
         return [name]
     found = sorted(_known_files(Path(name)))
     if not found:
-        known = " ".join((*TEXT_SUFFIXES, *JSON_LINES_SUFFIXES))
-        raise FileError(name, "a directory without text files", f"files named {known}")
+        expected = f"files named {' '.join(KNOWN_SUFFIXES)}"
+        raise FileError(name, "a directory without text files", expected)
     return [str(path) for path in found]
 
 
@@ -139,18 +133,8 @@ def _known_files(directory: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(directory, onerror=raise_file_error):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
-            if not name.startswith(".") and _is_known(name):
+            if not name.startswith(".") and has_known_suffix(name):
                 yield Path(folder, name)
-
-
-def _is_known(name: str) -> bool:
-    return _kind_suffix(name) in (*TEXT_SUFFIXES, *JSON_LINES_SUFFIXES)
-
-
-def _kind_suffix(name: str) -> str:
-    """Return the suffix without that of the compression: `.jsonl` for `a.jsonl.gz`."""
-    path = Path(name.lower())
-    return (path.with_suffix("") if path.suffix in COMPRESSION_SUFFIXES else path).suffix
 
 
 class _Source:
@@ -165,7 +149,16 @@ class _Source:
     def _file_bytes_read(self) -> int:
         return self._bytes_before + self._stream.bytes_read
 
-    def blocks(self) -> Iterator[TextBlock]:
+    def read(
+        self, format: InputFormat, field: str | None, errors: Utf8Errors
+    ) -> Iterator[TextBlock | TextList]:
+        match format:
+            case "text":
+                return self._blocks()
+            case "json-lines":
+                return self._lists(field or TEXT_FIELD, errors)
+
+    def _blocks(self) -> Iterator[TextBlock]:
         name = self._stream.name
         byte_offset = 0
         for data in _blocks_of_lines(self._stream):
@@ -174,7 +167,7 @@ class _Source:
             yield TextBlock(data, self._number, byte_offset, name, self._file_bytes_read)
             byte_offset += len(data)
 
-    def lists(self, field: str, errors: Utf8Errors) -> Iterator[TextList]:
+    def _lists(self, field: str, errors: Utf8Errors) -> Iterator[TextList]:
         name = self._stream.name
         for texts, replacements in read_json_lines(self._stream, field, errors):
             yield TextList(texts, self._number, name, self._file_bytes_read, replacements)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import BinaryIO
 
+from piecework.corpus.binary_input import check_not_binary
 from piecework.corpus.compression import MAGIC_BYTES, decompressed
-from piecework.corpus.recognize import check_not_binary
 from piecework.errors import FileError, PieceworkError
 from piecework.io.read_file import reason
 

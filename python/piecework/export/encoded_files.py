@@ -22,7 +22,7 @@ from piecework.export.file_arguments import (
     checked_outputs,
     eod_id,
 )
-from piecework.export.input_lines import LabelledText, LineSource, parallel_lines
+from piecework.export.input_lines import LabelledLine, LineSource, parallel_lines
 from piecework.export.prefetch import overlapped
 from piecework.io.read_file import reason
 from piecework.tokenizer import Tokenizer
@@ -134,7 +134,7 @@ def encode_files(
             offsets=format == "jsonl",
             num_threads=num_threads,
         )
-        labelled = cast("list[LabelledText]", texts) if form.has_offsets else []
+        labelled = cast("list[LabelledLine]", texts) if form.has_offsets else []
         return EncodedLines(_with_eod(batch, eod), [text.label for text in labelled])
 
     def encode_step(step: Step) -> tuple[int, list[EncodedLines]]:

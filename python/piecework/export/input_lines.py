@@ -1,8 +1,8 @@
-"""Read the lines of one or several files, in blocks of whole lines.
+"""Read the lines of one or several files, in lists of bounded size.
 
-A line ends at LF or CRLF. Unlike the blocks of `corpus.files`, a line is never split and an empty line
-counts, which keeps parallel texts aligned. Memory is bounded by the block and the longest line; a line
-over 256 MB is an error.
+A line ends at LF or CRLF. Unlike `corpus.files`, this module never splits a long line and keeps empty
+lines, so that parallel texts stay aligned. Memory is bounded by one read and the longest line. A line over
+256 MB raises `CorpusError`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from piecework.corpus.files import (
     BYTE_ORDER_MARK,
     TEXT_FIELD,
     Utf8Errors,
-    is_json_lines,
 )
+from piecework.corpus.input_format import InputFormat, input_format
 from piecework.corpus.json_lines import (
     MAX_LINE_BYTES,
     json_line_record,
@@ -28,20 +28,23 @@ from piecework.corpus.json_lines import (
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import CorpusError, InvalidUtf8Error
 
-BLOCK_BYTES = 2 << 20
+READ_BYTES = 2 << 20
 
-Block: TypeAlias = tuple[list[str], int]
-"""Lines, and their size in bytes."""
+SizedLines: TypeAlias = tuple[list[str], int]
+"""Lines, and their size in the input in bytes."""
 
 
-class LabelledText(str):
-    """A text with a label: its file and line, and the `id` of its JSON object if there is one."""
+class LabelledLine(str):
+    """The text of a line with a label, which output formats write next to the ids.
+
+    `label` has the keys `file` (if there are several), `line` and `id` (if the JSON object has one).
+    """
 
     label: dict[str, Any]
 
     @classmethod
-    def of(cls, text: str, label: dict[str, Any]) -> LabelledText:
-        """Return the text with a label."""
+    def of(cls, text: str, label: dict[str, Any]) -> LabelledLine:
+        """Return the text of a line with its label."""
         labelled = cls(text)
         labelled.label = label
         return labelled
@@ -50,7 +53,7 @@ class LabelledText(str):
 class LineSource:
     """Read the lines of files in sequence; count `bytes_read` and `replacements`.
 
-    With `labels` every line is a `LabelledText` with `file` (if there are several), `line` from 1 and `id`.
+    With `labels` every line is a `LabelledLine`; line numbers start at 1.
     """
 
     def __init__(
@@ -63,38 +66,47 @@ class LineSource:
         self._labels = labels
         self._field = field
         self._errors = errors
-        self._open: TextStream | None = None
+        self._stream: TextStream | None = None
 
     @property
     def is_idle(self) -> bool:
         """Whether reading would block, because the pipe is empty."""
-        return self._open is not None and self._open.is_idle
+        return self._stream is not None and self._stream.is_idle
 
     def blocks(self) -> Iterator[list[str]]:
-        """Yield non-empty lists of about 2 MB of lines, or fewer if a pipe has no more now."""
+        """Yield non-empty lists with 1 to 3 MB of lines, or more for a longer line.
+
+        Yields less at the end of the input, and when reading more would block.
+        """
         texts: list[str] = []
         size = 0
         for path in self.paths:
-            for more, more_bytes in self._file_blocks(path):
+            for more, more_bytes in self._lines_of_file(path):
                 texts += more
                 size += more_bytes
-                if texts and (size >= BLOCK_BYTES // 2 or self.is_idle):
+                if texts and (size >= READ_BYTES // 2 or self.is_idle):
                     yield texts
                     texts, size = [], 0
         if texts:
             yield texts
 
-    def _file_blocks(self, path: str) -> Iterator[Block]:
+    def _lines_of_file(self, path: str) -> Iterator[SizedLines]:
         bytes_before = self.bytes_read
         with ExitStack() as stack:
-            stream = self._open = TextStream(path, stack, at_once=True)
-            kind = self._json if is_json_lines(path, self._field) else self._plain
-            for block in kind(stream):
+            stream = self._stream = TextStream(path, stack, at_once=True)
+            for lines in self._read(stream, input_format(path, self._field)):
                 self.bytes_read = bytes_before + stream.bytes_read
-                yield block
-        self._open = None
+                yield lines
+        self._stream = None
 
-    def _plain(self, stream: TextStream) -> Iterator[Block]:
+    def _read(self, stream: TextStream, format: InputFormat) -> Iterator[SizedLines]:
+        match format:
+            case "text":
+                return self._read_text(stream)
+            case "json-lines":
+                return self._read_json_lines(stream)
+
+    def _read_text(self, stream: TextStream) -> Iterator[SizedLines]:
         first_line = 1
         for block in _line_aligned(stream):
             data = block
@@ -118,9 +130,9 @@ class LineSource:
         self.replacements += text.count("\ufffd") - block.count("\ufffd".encode())
         return text
 
-    def _json(self, stream: TextStream) -> Iterator[Block]:
+    def _read_json_lines(self, stream: TextStream) -> Iterator[SizedLines]:
         first_line = 1
-        for lines in line_lists(stream, BLOCK_BYTES):
+        for lines in line_lists(stream, READ_BYTES):
             texts = [
                 self._json_text(line, stream.name, number)
                 for number, line in enumerate(lines, start=first_line)
@@ -139,12 +151,12 @@ class LineSource:
 
     def _labelled(
         self, text: str, name: str, number: int, record: Mapping[str, Any] = MappingProxyType({})
-    ) -> LabelledText:
+    ) -> LabelledLine:
         label: dict[str, Any] = {"file": name} if len(self.paths) > 1 else {}
         label["line"] = number
         if "id" in record:
             label["id"] = record["id"]
-        return LabelledText.of(text, label)
+        return LabelledLine.of(text, label)
 
 
 def read_lines(
@@ -181,25 +193,28 @@ def parallel_lines(sources: Sequence[LineSource]) -> Iterator[list[list[str]]]:
         yield [lines[:count] for lines in waiting]
         waiting = [lines[count:] for lines in waiting]
         line_count += count
-    _check_all_ended(sources, waiting, line_count)
+    _check_equal_lengths(sources, waiting, line_count)
 
 
-def _check_all_ended(
+def _check_equal_lengths(
     sources: Sequence[LineSource], waiting: Sequence[list[str]], line_count: int
 ) -> None:
     if not any(waiting):
         return
-    ended = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if not lines)
+    shorter = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if not lines)
     longer = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if lines)
     expected = f"a line {line_count + 1} as in {longer}"
-    raise CorpusError(ended, f"an end after line {line_count}", expected)
+    raise CorpusError(shorter, f"an end after line {line_count}", expected)
 
 
 def _line_aligned(stream: TextStream) -> Iterator[bytes]:
-    """Yield blocks of whole lines of about 2 MB, or fewer if a pipe has no more now."""
+    """Yield the whole lines of each read of 2 MB; a pipe returns fewer bytes if it has no more now.
+
+    Raises `CorpusError` for a line over 256 MB.
+    """
     pending = bytearray()
     lines = 0
-    while chunk := stream.read(BLOCK_BYTES):
+    while chunk := stream.read(READ_BYTES):
         end = chunk.rfind(b"\n") + 1
         if end:
             block = bytes(pending) + chunk[:end]

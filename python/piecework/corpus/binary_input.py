@@ -1,7 +1,7 @@
-"""Recognize input that is not UTF-8 text by its first bytes: binary formats, UTF-16, UTF-32.
+"""Reject input that is not UTF-8 text by its first bytes: binary formats, UTF-16, UTF-32.
 
-Formats are recognized by their magic bytes, not by the name of the file. Other binary data is recognized by
-its fraction of NUL and other control bytes, which text does not contain.
+Binary formats are detected by their magic bytes, not by the name of the file. Other binary data is detected
+by its fraction of NUL and other control bytes, which text does not contain.
 """
 
 from __future__ import annotations
@@ -75,13 +75,13 @@ def check_not_binary(head: bytes, name: str) -> None:
 
     `head` is the result of the first read; only the first `HEAD_BYTES` are inspected.
     """
-    recognized = _recognize(head[:HEAD_BYTES])
-    if recognized is not None:
-        raise CorpusError(name, *recognized)
+    rejection = _rejection(head[:HEAD_BYTES])
+    if rejection is not None:
+        raise CorpusError(name, *rejection)
 
 
-def _recognize(head: bytes) -> tuple[str, str] | None:
-    """Return the kind of binary data and the expected input, None for text."""
+def _rejection(head: bytes) -> tuple[str, str] | None:
+    """Return what was found and the expected input, None for UTF-8 text."""
     control_bytes = _control_bytes(head)
     for magic, kind, expected in _MAGIC:
         if head.startswith(magic) and _is_format(magic, head, control_bytes):
@@ -104,7 +104,7 @@ def _is_format(magic: bytes, head: bytes, control_bytes: int) -> bool:
 
 
 def _wide_encoding(head: bytes) -> str | None:
-    """Recognize UTF-16 and UTF-32 by the byte order mark, or by NULs at regular distances."""
+    """Detect UTF-16 and UTF-32 by the byte order mark, or by NULs at regular distances."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return encoding

@@ -1,0 +1,44 @@
+"""The format of an input, by its suffix; the readers of `files` and of `export.input_lines` follow it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+InputFormat: TypeAlias = Literal["text", "json-lines"]
+
+_SUFFIXES: dict[InputFormat, tuple[str, ...]] = {
+    "text": (".txt", ".text", ".md", ".rst"),
+    "json-lines": (".jsonl", ".ndjson"),
+}
+_COMPRESSION_SUFFIXES = (".gz", ".zst")
+KNOWN_SUFFIXES = tuple(suffix for suffixes in _SUFFIXES.values() for suffix in suffixes)
+
+
+def input_format(path: str, field: str | None) -> InputFormat:
+    """Return the format of a file or of stdin (`-`).
+
+    >>> input_format("a.jsonl.gz", None), input_format("a.csv", None), input_format("-", "text")
+    ('json-lines', 'text', 'json-lines')
+
+    A file with an unknown suffix is plain text. Stdin has JSON lines if `field` is set.
+    """
+    if path == "-":
+        return "text" if field is None else "json-lines"
+    suffix = _suffix(path)
+    return next((format for format, known in _SUFFIXES.items() if suffix in known), "text")
+
+
+def has_known_suffix(name: str) -> bool:
+    """Return whether a directory of a corpus includes files with this name.
+
+    >>> has_known_suffix("a.txt.zst"), has_known_suffix("a.csv")
+    (True, False)
+    """
+    return _suffix(name) in KNOWN_SUFFIXES
+
+
+def _suffix(name: str) -> str:
+    """Return the suffix without that of the compression: `.jsonl` for `a.jsonl.gz`."""
+    path = Path(name.lower())
+    return (path.with_suffix("") if path.suffix in _COMPRESSION_SUFFIXES else path).suffix
