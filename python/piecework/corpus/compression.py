@@ -1,6 +1,6 @@
-"""Decompress gzip and Zstandard, which are recognized by their first bytes.
+"""Decompress gzip and Zstandard, which are detected by their first bytes; pass other data through.
 
-A truncated or damaged file raises an error with its name; it never yields a shorter text.
+Truncated or damaged data raises `CorpusError` with the name of the file.
 """
 
 from __future__ import annotations
@@ -22,16 +22,18 @@ _CHUNK_BYTES = 1 << 16
 _ZSTD_INPUT_BYTES = 4096
 
 
-class StoredStream(Protocol):
-    """A stream of stored bytes; `head` has the first of them before they are read."""
+class StreamWithHead(Protocol):
+    """A stream of bytes as stored, compressed or not; `head` has the first bytes without reading them."""
 
     head: bytes
 
     def read(self, size: int = -1) -> bytes: ...  # noqa: D102
 
 
-def decompressed(stream: StoredStream, name: str) -> BinaryIO:
-    """Return a stream of the decompressed bytes; errors contain `name`.
+def decompressed_if_needed(stream: StreamWithHead, name: str) -> BinaryIO:
+    """Return a stream of the decompressed bytes, or `stream` itself if its data is not compressed.
+
+    Errors contain `name`.
 
     Raises `MissingExtraError` for Zstandard data without the extra `piecework[zstd]`. Reading raises
     `CorpusError` for truncated or damaged data.
@@ -43,7 +45,7 @@ def decompressed(stream: StoredStream, name: str) -> BinaryIO:
     return cast(BinaryIO, stream)
 
 
-def _gzip_chunks(stream: StoredStream, name: str) -> Iterator[bytes]:
+def _gzip_chunks(stream: StreamWithHead, name: str) -> Iterator[bytes]:
     reader = gzip.GzipFile(fileobj=cast(BinaryIO, stream), mode="rb")
     try:
         while chunk := reader.read(_CHUNK_BYTES):
@@ -54,8 +56,8 @@ def _gzip_chunks(stream: StoredStream, name: str) -> Iterator[bytes]:
         raise _damaged(name, "gzip", error) from error
 
 
-def _zstd_chunks(stream: StoredStream, name: str, zstandard: Any) -> Iterator[bytes]:
-    """Decode frame by frame; the reader of the library accepts truncated files."""
+def _zstd_chunks(stream: StreamWithHead, name: str, zstandard: Any) -> Iterator[bytes]:
+    """Decode frame by frame, because the `stream_reader` of zstandard does not reject truncated files."""
     frame, data = None, b""
     while data := data or stream.read(_ZSTD_INPUT_BYTES):
         if frame is None:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import BinaryIO
 
 from piecework.corpus.binary_input import check_not_binary
-from piecework.corpus.compression import MAGIC_BYTES, decompressed
+from piecework.corpus.compression import MAGIC_BYTES, decompressed_if_needed
 from piecework.errors import FileError, PieceworkError
 from piecework.io.read_file import reason
 
@@ -28,7 +28,7 @@ class TextStream:
         self.name = "<stdin>" if path == "-" else path
         with self._errors_with_name():
             self._stored = StoredBytes(_opened(path, stack), at_once=at_once)
-        self._text = decompressed(self._stored, self.name)
+        self._text = decompressed_if_needed(self._stored, self.name)
         self._is_checked = False
 
     @property
