@@ -37,7 +37,7 @@ class Settings:
 
 
 @dataclass
-class Learned:
+class LearnedBPE:
     """Tokens in id order, and the merges in order with the count of each pair."""
 
     vocab: list[str]
@@ -45,7 +45,7 @@ class Learned:
     pair_counts: list[int] = field(default_factory=list)
 
 
-def learn(words: Sequence[tuple[str, int]], settings: Settings) -> Learned:
+def learn(words: Sequence[tuple[str, int]], settings: Settings) -> LearnedBPE:
     """Merge the most frequent pair until the vocabulary is full or no pair is frequent enough.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
@@ -58,7 +58,7 @@ def learn(words: Sequence[tuple[str, int]], settings: Settings) -> Learned:
     kept = alphabet(words, settings)
     splits = [(split(word, kept, settings), count) for word, count in words]
     symbols = sorted({symbol for entries, _ in splits for symbol in entries})
-    learned = Learned(list(dict.fromkeys([*settings.special_tokens, *sorted(kept), *symbols])))
+    learned = LearnedBPE(list(dict.fromkeys([*settings.special_tokens, *sorted(kept), *symbols])))
     if len(learned.vocab) > settings.vocab_size:
         expected = f"at least {len(learned.vocab)}"
         raise TrainingError("vocab_size", str(settings.vocab_size), expected)

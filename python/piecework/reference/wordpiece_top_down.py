@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from piecework.reference.wordpiece_model import greedy
 from piecework.reference.wordpiece_training import (
-    Learned,
+    LearnedWordPiece,
     Settings,
     alphabet_entries,
     initial_splits,
@@ -28,7 +28,7 @@ ITERATIONS = 4
 LONGEST_ENTRY_CHARS = 50
 
 
-def learn_top_down(words: Sequence[tuple[str, int]], settings: Settings) -> Learned:
+def learn_top_down(words: Sequence[tuple[str, int]], settings: Settings) -> LearnedWordPiece:
     """Learn `vocab_size` tokens, or fewer if the corpus has fewer frequent substrings.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
@@ -43,8 +43,10 @@ def learn_top_down(words: Sequence[tuple[str, int]], settings: Settings) -> Lear
     if len(vocab) < settings.vocab_size and threshold > learner.loosest:
         vocab += learner.new_entries(vocab, threshold - 1)[: settings.vocab_size - len(vocab)]
     if len(vocab) < settings.vocab_size:
-        return Learned(vocab, stopped_early=f"no further substring occurs {threshold} times")
-    return Learned(vocab)
+        return LearnedWordPiece(
+            vocab, stopped_early=f"no further substring occurs {threshold} times"
+        )
+    return LearnedWordPiece(vocab)
 
 
 class _Learner:

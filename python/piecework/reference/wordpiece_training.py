@@ -64,7 +64,7 @@ class Merge(NamedTuple):
 
 
 @dataclass
-class Learned:
+class LearnedWordPiece:
     """Tokens in id order, the merges, and the reason if training stopped early."""
 
     vocab: list[str]
@@ -72,7 +72,7 @@ class Learned:
     stopped_early: str | None = None
 
 
-def learn(words: Sequence[tuple[str, int]], settings: Settings) -> Learned:
+def learn(words: Sequence[tuple[str, int]], settings: Settings) -> LearnedWordPiece:
     """Merge the best pair until the vocabulary is full or no pair improves it.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
@@ -85,7 +85,7 @@ def learn(words: Sequence[tuple[str, int]], settings: Settings) -> Learned:
     `words` are distinct and in order of first occurrence. Raises `TrainingError` when special tokens and
     alphabet alone are more than `vocab_size`.
     """
-    learned = Learned(initial_vocabulary(words, settings))
+    learned = LearnedWordPiece(initial_vocabulary(words, settings))
     splits = initial_splits(words, settings)
     while len(learned.vocab) < settings.vocab_size:
         merge = best_merge(splits, learned.vocab, settings)

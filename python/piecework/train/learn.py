@@ -37,7 +37,7 @@ from piecework.train.presets import Preset, preset_for
 from piecework.train.sentencepiece_presets import SentencePiecePreset
 from piecework.train.trainers import (
     ByteBPETrainer,
-    PlainTrainer,
+    PresetTrainer,
     SentencePieceTrainer,
     Trainer,
     UnigramTrainer,
@@ -121,7 +121,7 @@ def _check_byte_level(trainer: Trainer, pipeline: Pipeline) -> None:
         raise ArgumentError("preset", f"{pipeline}", expected)
 
 
-def _added_tokens(trainer: PlainTrainer, vocab: Mapping[str, int]) -> tuple[AddedToken, ...]:
+def _added_tokens(trainer: PresetTrainer, vocab: Mapping[str, int]) -> tuple[AddedToken, ...]:
     special = [AddedToken(token, vocab[token]) for token in trainer.special_tokens]
     symbols = trainer.user_defined_symbols if isinstance(trainer, UnigramTrainer) else ()
     return (*special, *(AddedToken(token, vocab[token], special=False) for token in symbols))

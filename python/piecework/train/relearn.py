@@ -21,7 +21,7 @@ from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.learn import check_pipeline, pipeline_of
-from piecework.train.trainers import PlainTrainer, SentencePieceTrainer, trainer_for
+from piecework.train.trainers import PresetTrainer, SentencePieceTrainer, trainer_for
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 
 _KIND_OF_MODEL: dict[type[Model], str] = {
@@ -79,7 +79,9 @@ def _with_vocabulary_of(learned: Model, old: Model) -> Model:
     return replace(old, **fields)
 
 
-def _trainer_for(spec: TokenizerSpec, vocab_size: int, settings: Mapping[str, Any]) -> PlainTrainer:
+def _trainer_for(
+    spec: TokenizerSpec, vocab_size: int, settings: Mapping[str, Any]
+) -> PresetTrainer:
     """Return a trainer with the settings of the specification and of the caller."""
     inherited = {"vocab_size": vocab_size, **_inherited_settings(spec)}
     for name in settings:
@@ -136,7 +138,7 @@ def _inherited_bpe_settings(spec: TokenizerSpec, model: BPE) -> dict[str, Any]:
 
 
 def _added_tokens(
-    spec: TokenizerSpec, trainer: PlainTrainer, settings: Mapping[str, Any]
+    spec: TokenizerSpec, trainer: PresetTrainer, settings: Mapping[str, Any]
 ) -> tuple[AddedToken, ...]:
     """Return the old added tokens with their flags, and new special tokens with default flags.
 

@@ -1,6 +1,12 @@
 """Trainers: word counts in, a model out; one frozen dataclass for each kind of model.
 
-To add a trainer, write its module here and add it to `TRAINERS` and `PlainTrainer`.
+To add a trainer, write its module here, then add
+
+- the class to `TRAINERS` and to `PresetTrainer`, and to the lists in `train/__init__.py` and
+  `piecework/__init__.py`;
+- its default preset to `_DEFAULT_PRESETS` in `train/presets.py`;
+- its settings to `TrainSettings` in `train/settings.py`, or to `RetrainSettings` if retraining takes them;
+- its kind and its options to `cli/options.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +30,7 @@ __all__ = [
     "BPETrainer",
     "ByteBPETrainer",
     "CharTrainer",
-    "PlainTrainer",
+    "PresetTrainer",
     "SentencePieceTrainer",
     "Trainer",
     "UnigramTrainer",
@@ -34,12 +40,12 @@ __all__ = [
     "trainer_for",
 ]
 
-PlainTrainer: TypeAlias = (
+PresetTrainer: TypeAlias = (
     WordPieceTrainer | BPETrainer | ByteBPETrainer | UnigramTrainer | WordTrainer | CharTrainer
 )
-"""The trainers whose pipeline comes from a preset."""
+"""The trainers whose pipeline comes from a preset; `SentencePieceTrainer` has settings for its own."""
 
-Trainer: TypeAlias = PlainTrainer | SentencePieceTrainer
+Trainer: TypeAlias = PresetTrainer | SentencePieceTrainer
 
 TRAINERS: dict[str, type[Trainer]] = {
     "wordpiece": WordPieceTrainer,
