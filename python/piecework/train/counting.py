@@ -21,7 +21,7 @@ from piecework.errors import ArgumentError, TrainingWarning
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import preset_for
-from piecework.train.sentences import Sentences, sentences_of
+from piecework.train.sentences import Sentences, texts_of_corpus
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -61,7 +61,7 @@ def count_files(
     _check_sources("first_source", first_source, len(files))
     if sentences is not None and sentences.size:
         corpus = read_corpus(files, field=field, errors=errors, first_source=first_source)
-        texts = sentences_of(corpus, errors)
+        texts = texts_of_corpus(corpus, errors)
         return count_texts(texts, pipeline=resolved, num_threads=num_threads, sentences=sentences)
     counter = _counter(resolved, num_threads, sentences, keep_line_ends=resolved.is_byte_level)
     total_bytes = corpus_bytes(files)
@@ -103,7 +103,7 @@ def count_texts(
     _check_sources("source", source, 1)
     counter = _counter(resolved, num_threads, sentences, keep_line_ends=False)
     if sentences is not None and sentences.size:
-        texts = sentences.drawn(text for batch in batches_of_texts(texts) for text in batch.texts)
+        texts = sentences.select(text for batch in batches_of_texts(texts) for text in batch.texts)
     total = len(texts) if isinstance(texts, Sequence) else 0
     done = replacements = 0
     for batch in batches_of_texts(texts):

@@ -17,7 +17,7 @@ from piecework.train.counts import Counts
 from piecework.train.learn import learn_spec, pipeline_of
 from piecework.train.plan import Plan
 from piecework.train.relearn import relearn_spec
-from piecework.train.sentences import Reservoir, sentences_of
+from piecework.train.sentences import Reservoir, texts_of_corpus
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -41,7 +41,7 @@ def spec_from_files(
     """Count the words of files and learn from them."""
     _check_paths(files)
     if plan.tests:
-        texts = sentences_of(read_corpus(files, field=field, errors=errors), errors)
+        texts = texts_of_corpus(read_corpus(files, field=field, errors=errors), errors)
         return spec_from_texts(
             texts, plan, tokens_of, num_threads=num_threads, show_progress=show_progress
         )
@@ -69,7 +69,7 @@ def spec_from_texts(
     """Count the words of texts and learn from them."""
     samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
     if plan.tests:
-        texts = samples.watching(texts, plan.sentences.keep)
+        texts = samples.sample_while_iterating(texts, plan.sentences.keep)
     with progress_bar("counting", shown=show_progress) as progress:
         counts = count_texts(
             texts,

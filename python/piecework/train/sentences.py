@@ -1,6 +1,7 @@
-"""Select sentences of a corpus: by length, by number, at random or the first ones.
+"""Select sentences of a corpus: drop some by length or characters, then sample at random or take the first.
 
-A sentence is a line of plain text, or a text from JSON lines or an iterator. A tab and a count can follow it.
+A sentence is a line of plain text, or a text from JSON lines or an iterator. With counts, a line is a
+sentence, a tab and the number of its occurrences.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class Sentences:
     ['a', 'b']
 
     Skips sentences over `max_bytes` bytes of UTF-8, and those with a character of `reserved`. `size` is
-    the maximum number of sentences, 0 for all. `shuffle` draws them at random, reproducible by `seed`;
-    otherwise the first ones are used. With `with_counts`, each line is a sentence, a tab and its count.
+    the maximum number of sentences; 0 means all. With `shuffle`, they are a random sample, reproducible by
+    `seed`; otherwise the first ones. With `with_counts`, each line is a sentence, a tab and its count.
     """
 
     max_bytes: int | None = None
@@ -54,11 +55,13 @@ class Sentences:
         is_short = self.max_bytes is None or len(sentence.encode()) <= self.max_bytes
         return bool(sentence) and is_short and not any(c in sentence for c in self.reserved)
 
-    def drawn(self, sentences: Iterable[str]) -> list[str]:
-        """Return the selected sentences, at most `size`.
+    def select(self, sentences: Iterable[str]) -> list[str]:
+        """Return at most `size` sentences that pass `keep`: a random sample, or the first ones.
 
-        >>> Sentences(size=2, shuffle=False).drawn(["a", "b", "c"])
+        >>> Sentences(size=2, shuffle=False).select(["a", "b", "c"])
         ['a', 'b']
+
+        Call it only if `size` is not 0.
         """
         kept = filter(self.keep, sentences)
         if not self.shuffle:
@@ -68,8 +71,8 @@ class Sentences:
         return reservoir.drawn
 
 
-def sentences_of(corpus: Iterable[TextBlock | TextList], errors: Utf8Errors) -> Iterator[str]:
-    """Yield the lines of plain text and the texts of JSON lines.
+def texts_of_corpus(corpus: Iterable[TextBlock | TextList], errors: Utf8Errors) -> Iterator[str]:
+    """Yield every line of plain text and every text of JSON lines.
 
     Invalid UTF-8 becomes U+FFFD; with `errors="strict"`, raises `InvalidUtf8Error` with its byte offset.
     """
@@ -117,9 +120,11 @@ class Reservoir(Generic[Item]):
         for item in items:
             self.add(item)
 
-    def watching(self, items: Iterable[Item], wanted: Callable[[Item], bool]) -> Iterator[Item]:
-        """Yield all items, and add those for which `wanted` returns True."""
+    def sample_while_iterating(
+        self, items: Iterable[Item], predicate: Callable[[Item], bool]
+    ) -> Iterator[Item]:
+        """Yield all items, and add those for which `predicate` returns True to the sample."""
         for item in items:
-            if wanted(item):
+            if predicate(item):
                 self.add(item)
             yield item
