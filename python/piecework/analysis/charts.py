@@ -21,20 +21,20 @@ def bars(labels: Sequence[str], series: Series) -> str:
     3
     """
     largest = max((value for values in series.values() for value in values), default=0) or 1
-    group = (_WIDTH - 2 * _MARGIN) / max(1, len(labels))
-    width = 0.8 * group / max(1, len(series))
+    group_width = (_WIDTH - 2 * _MARGIN) / max(1, len(labels))
+    bar_width = 0.8 * group_width / max(1, len(series))
     marks = []
     for number, (name, values) in enumerate(series.items()):
-        for place, value in enumerate(values):
-            left = _MARGIN + place * group + number * width
+        for group, value in enumerate(values):
+            left = _MARGIN + group * group_width + number * bar_width
             height = (_HEIGHT - 2 * _MARGIN) * value / largest
             top = _HEIGHT - _MARGIN - height
             marks.append(
-                f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" '
+                f'<rect x="{left:.1f}" y="{top:.1f}" width="{bar_width:.1f}" height="{height:.1f}" '
                 f'fill="{_color(number)}"><title>{escape(name)}: {value:.4g}</title></rect>'
             )
-    for place, label in enumerate(labels):
-        marks.append(_text(_MARGIN + (place + 0.4) * group, _HEIGHT - _MARGIN + 14, label))
+    for group, label in enumerate(labels):
+        marks.append(_text(_MARGIN + (group + 0.4) * group_width, _HEIGHT - _MARGIN + 14, label))
     marks.append(_text(_MARGIN, _MARGIN - 8, f"{largest:.3g}"))
     return _svg(marks, list(series))
 
@@ -45,20 +45,20 @@ def log_lines(points: Points) -> str:
     >>> log_lines({"a": [(1, 0.5), (10, 0.05)]}).count("<polyline")
     1
     """
-    every = [(log10(x), log10(y)) for line in points.values() for x, y in line] or [(0.0, 0.0)]
-    left, right = min(x for x, _ in every), max(x for x, _ in every)
-    bottom, top = min(y for _, y in every), max(y for _, y in every)
+    log_points = [(log10(x), log10(y)) for line in points.values() for x, y in line] or [(0.0, 0.0)]
+    left, right = min(x for x, _ in log_points), max(x for x, _ in log_points)
+    bottom, top = min(y for _, y in log_points), max(y for _, y in log_points)
 
-    def place(x: float, y: float) -> str:
-        across = (log10(x) - left) / (right - left or 1)
-        up = (log10(y) - bottom) / (top - bottom or 1)
+    def position(x: float, y: float) -> str:
+        x_fraction = (log10(x) - left) / (right - left or 1)
+        y_fraction = (log10(y) - bottom) / (top - bottom or 1)
         return (
-            f"{_MARGIN + across * (_WIDTH - 2 * _MARGIN):.1f},"
-            f"{_HEIGHT - _MARGIN - up * (_HEIGHT - 2 * _MARGIN):.1f}"
+            f"{_MARGIN + x_fraction * (_WIDTH - 2 * _MARGIN):.1f},"
+            f"{_HEIGHT - _MARGIN - y_fraction * (_HEIGHT - 2 * _MARGIN):.1f}"
         )
 
     marks = [
-        f'<polyline points="{" ".join(place(x, y) for x, y in line)}" fill="none" '
+        f'<polyline points="{" ".join(position(x, y) for x, y in line)}" fill="none" '
         f'stroke="{_color(number)}" stroke-width="2"/>'
         for number, line in enumerate(points.values())
     ]
