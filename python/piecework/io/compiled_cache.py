@@ -1,7 +1,8 @@
 """Read and write compiled caches (`.pwc`): tokenizers with their built tables.
 
-The core rejects a cache that is damaged or that another version of this library wrote. A cache that is
-kept beside a source is written again in these cases, and when the source has changed.
+The core rejects a cache that is damaged or that another version of this library wrote.
+`read_through_cache` replaces such a cache, and one whose key differs because the source file or the load
+options changed.
 """
 
 from __future__ import annotations
@@ -17,23 +18,29 @@ if TYPE_CHECKING:
 
     from piecework.spec import SpecialInText
 
-Loaded: TypeAlias = "tuple[Core, SpecialInText]"
+CoreAndSpecial: TypeAlias = "tuple[Core, SpecialInText]"
+"""A compiled core, and how it treats special tokens in text."""
 
 SUFFIX = ".pwc"
 
 
-def read_compiled(path: str) -> Loaded:
+def read_compiled(path: str) -> CoreAndSpecial:
     """Read a compiled cache; raises `FileError`, and `FormatError` for one that is not valid."""
     try:
-        return read_cache(path, path, None)
+        return read_cache(path, source=path, key=None)
     except OSError as error:
         raise FileError(path, reason(error), "a compiled cache") from error
 
 
-def read_through_cache(path: str, key: bytes, read_source: Callable[[], Loaded]) -> Loaded:
-    """Read the cache that was written with this key; otherwise read the source and write the cache."""
+def read_through_cache(
+    path: str, key: bytes, read_source: Callable[[], CoreAndSpecial]
+) -> CoreAndSpecial:
+    """Read a cache if its stored key equals `key`; otherwise read the source and write the cache.
+
+    `key` is the digest of the source file and the load options.
+    """
     try:
-        cached = read_cache(path, path, key)
+        cached = read_cache(path, source=path, key=key)
     except (PieceworkError, OSError):
         cached = None
     if cached is not None:

@@ -19,7 +19,7 @@ from piecework._core import (
 )
 from piecework._internal.validation import path_text
 from piecework.errors import ArgumentError, FormatError, FormatWarning
-from piecework.io.compiled_cache import Loaded
+from piecework.io.compiled_cache import CoreAndSpecial
 from piecework.io.format_detection import (
     BYTE_ORDER_MARK,
     CLIP_MERGES,
@@ -50,7 +50,7 @@ _FRAMES_TO_CALLER = 5
 # ---- JSON documents
 
 
-def read_tokenizer_json(data: bytes, source: str, options: LoadOptions) -> Loaded:
+def read_tokenizer_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read a tokenizer.json."""
     options.reject_unused((), "a tokenizer.json, which contains this setting")
     data = data.removeprefix(BYTE_ORDER_MARK)
@@ -58,13 +58,13 @@ def read_tokenizer_json(data: bytes, source: str, options: LoadOptions) -> Loade
     return warned(core, data, source, "document", _FRAMES_TO_CALLER), "parse"
 
 
-def read_tekken_json(data: bytes, source: str, options: LoadOptions) -> Loaded:
+def read_tekken_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read Mistral's tekken.json, whose library treats special tokens in text as text."""
     options.reject_unused((), "a tekken.json, which contains this setting")
     return read_tekken(data.removeprefix(BYTE_ORDER_MARK), source), "text"
 
 
-def read_piecework_file(data: bytes, source: str, options: LoadOptions) -> Loaded:
+def read_piecework_file(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read a `.piecework` file, which `Tokenizer.save` wrote."""
     options.reject_unused((), "a .piecework file, which contains this setting")
     data = data.lstrip(BYTE_ORDER_MARK + b" \t\r\n")
@@ -85,7 +85,7 @@ def piecework_file(core: Core, special_in_text: SpecialInText) -> bytes:
     return b"".join((head, _PIECEWORK_FILE_MIDDLE, text, b"}\n"))
 
 
-def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> Loaded:
+def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Raise `ArgumentError` for a vocab.json without its merges."""
     raise ArgumentError(
         "merges", f"None for the vocabulary {source}", "the path of its merges file"
@@ -95,20 +95,20 @@ def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> Loaded:
 # ---- lines of text
 
 
-def read_vocab_txt(data: bytes, source: str, options: LoadOptions) -> Loaded:
+def read_vocab_txt(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read BERT's vocab.txt."""
     options.reject_unused(("lowercase",), "a vocab.txt")
     core = Core.from_vocab_txt(data, source, options.lowercase)
     return warned(core, data, source, "lines", _FRAMES_TO_CALLER), "parse"
 
 
-def read_clip_merges(data: bytes, source: str, options: LoadOptions) -> Loaded:
+def read_clip_merges(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read CLIP's `bpe_simple_vocab_16e6.txt`."""
     options.reject_unused((), "CLIP's list of merges")
     return read_clip(data, source), "parse"
 
 
-def reject_merges_txt(data: bytes, source: str, options: LoadOptions) -> Loaded:
+def reject_merges_txt(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Raise `FormatError` for a merges.txt without its vocabulary."""
     raise FormatError(source, "a merges file", "its vocabulary, and this file as merges=")
 
@@ -116,7 +116,7 @@ def reject_merges_txt(data: bytes, source: str, options: LoadOptions) -> Loaded:
 # ---- vocabulary with merges
 
 
-def read_vocabulary_and_merges(vocab: bytes, source: str, options: LoadOptions) -> Loaded:
+def read_vocabulary_and_merges(vocab: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read vocab.json with merges.txt."""
     options.reject_unused(("merges", "pattern", "special_tokens"), "a vocabulary with merges")
     merges = path_text(options.merges) if options.merges is not None else ""
@@ -132,7 +132,7 @@ def read_vocabulary_and_merges(vocab: bytes, source: str, options: LoadOptions) 
 # ---- SentencePiece
 
 
-def read_sentencepiece_model(data: bytes, source: str, options: LoadOptions) -> Loaded:
+def read_sentencepiece_model(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read a SentencePiece `.model` of any of the four types."""
     options.reject_unused((), "a SentencePiece model, which contains this setting")
     return read_sentencepiece(data, source), "parse"
@@ -141,7 +141,7 @@ def read_sentencepiece_model(data: bytes, source: str, options: LoadOptions) -> 
 # ---- tiktoken
 
 
-def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> Loaded:
+def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read tiktoken ranks with the pattern and special tokens of a named encoding or of the caller."""
     if options.encoding is not None:
         return _read_named_ranks(data, source, options)
@@ -158,7 +158,7 @@ def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> Loade
     return warned(core, data, source, "ranks", _FRAMES_TO_CALLER), "refuse"
 
 
-def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> Loaded:
+def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     import hashlib
 
     from piecework.spec import named_encoding, named_pre_tokenizer
@@ -205,7 +205,7 @@ def _pipeline_json(pre_tokenizer: PreTokenizer) -> bytes:
     return json.dumps({"pre_tokenizer": pre_tokenizer.to_json()}).encode()
 
 
-READERS: dict[str, Callable[[bytes, str, LoadOptions], Loaded]] = {
+READERS: dict[str, Callable[[bytes, str, LoadOptions], CoreAndSpecial]] = {
     TOKENIZER_JSON: read_tokenizer_json,
     TEKKEN_JSON: read_tekken_json,
     PIECEWORK_FILE: read_piecework_file,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from piecework._core import fingerprint, is_cache
 from piecework._internal.validation import PathLike, path_text
 from piecework.errors import FormatError
-from piecework.io.compiled_cache import SUFFIX, Loaded, read_compiled, read_through_cache
+from piecework.io.compiled_cache import SUFFIX, CoreAndSpecial, read_compiled, read_through_cache
 from piecework.io.format_detection import detect_format
 from piecework.io.format_readers import READERS
 from piecework.io.load_options import LoadOptions
@@ -18,7 +18,7 @@ from piecework.io.source_bytes import files_of_directory, gunzipped, source_byte
 
 def read_tokenizer(
     path: PathLike, options: LoadOptions, compiled_cache: bool | PathLike = False
-) -> Loaded:
+) -> CoreAndSpecial:
     """Return the compiled core of a tokenizer file, and how it treats special tokens in text.
 
     `path` is a file, or a directory that contains one under its usual name. A path in `.pwc` is a
@@ -43,12 +43,12 @@ def read_tokenizer(
     )
 
 
-def _read_cache(source: str, options: LoadOptions) -> Loaded:
+def _read_cache(source: str, options: LoadOptions) -> CoreAndSpecial:
     options.reject_unused((), "a compiled cache, which contains this setting")
     return read_compiled(source)
 
 
-def _read(data: bytes, source: str, options: LoadOptions) -> Loaded:
+def _read(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     return READERS[detect_format(data, options)](data, source, options)
 
 
