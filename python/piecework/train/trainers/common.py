@@ -28,7 +28,7 @@ class Merge:
 
 @dataclass(frozen=True)
 class LearnedVocabulary:
-    """The entries in the order of their ids, the merges in the order in which they were learned.
+    """What a BPE or WordPiece trainer learned: entries in id order, merges in the order of learning.
 
     >>> from piecework.train import BPETrainer, count_texts
     >>> trainer = BPETrainer(vocab_size=4, special_tokens=("<unk>",), min_frequency=1)

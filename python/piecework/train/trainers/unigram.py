@@ -24,7 +24,7 @@ class LearningStep:
 
 @dataclass(frozen=True)
 class LearnedPieces:
-    """Pieces with their log probabilities in the order of their ids, and the EM iterations.
+    """What a Unigram or SentencePiece trainer learned: scored pieces in id order, and the EM iterations.
 
     >>> from piecework.train import UnigramTrainer, count_texts
     >>> trainer = UnigramTrainer(vocab_size=4, special_tokens=("<unk>",))
