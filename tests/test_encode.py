@@ -226,6 +226,17 @@ def test_special_tokens_that_encoding_recognizes_are_refused(
     assert ({"<END>", "<raw>"} & {*found} != set()) == (refused is not None)
 
 
+def test_a_text_that_is_not_refused_has_the_ids_of_parsing() -> None:
+    """The special token matches inside a word only, but the match hides the other token."""
+    added = (
+        AddedToken("ab", 2, single_word=True),
+        AddedToken("b ", 3, special=False),
+    )
+    tok = pw.Tokenizer(WordLevel({"[UNK]": 0, "a": 1}), added_tokens=added)
+    expected = tok.encode("aab ", parse_special=True).ids
+    assert tok.with_special_in_text("refuse").encode("aab ").ids == expected == [0]
+
+
 # ---- trimmed offsets
 
 

@@ -1396,7 +1396,7 @@ class Tokenizer(metaclass=WithForeignNames):
             if self._special_in_text == "refuse":
                 for rows in texts:
                     refuse_special(self._core, rows)
-            parse_special = self._special_in_text == "parse"
+            parse_special = self._special_in_text != "text"
         if isinstance(parse_special, bool):
             return None if parse_special else []
         special = {token.content: token.id for token in self.added_tokens if token.special}

@@ -89,6 +89,7 @@ class ReferenceTokenizer:
     def _windows(self, text: str, pair: str | None, add_special_tokens: bool) -> Windows:
         """Return the tokens of a text or pair, truncated and framed, before padding."""
         texts = [text] if pair is None else [text, pair]
+        self._refuse_special(texts)
         sequences = [list(self.sequence(text, number)) for number, text in enumerate(texts)]
         empty: list[Windows] = [[[]] for _ in texts]
         inserted = post_process(
@@ -138,13 +139,10 @@ class ReferenceTokenizer:
         raw = self._searched_forms(normalized=False)
         in_normalized = self._searched_forms(normalized=True)
         for part, added in split_added_tokens(text, raw):
-            self._check_special(added)
             if added is not None:
                 yield part, added
                 continue
-            for normalized_part, found in split_added_tokens(self.normalize(part), in_normalized):
-                self._check_special(found)
-                yield normalized_part, found
+            yield from split_added_tokens(self.normalize(part), in_normalized)
 
     def _searched_forms(self, *, normalized: bool) -> dict[str, AddedToken]:
         """Return the texts to search for; of two tokens with one form, the first counts."""
@@ -156,11 +154,15 @@ class ReferenceTokenizer:
                 forms.setdefault(form, token)
         return forms
 
-    def _check_special(self, token: AddedToken | None) -> None:
+    def _refuse_special(self, texts: list[str]) -> None:
         """Raise `SpecialTokenError` for a special token when the specification refuses them in text."""
-        if token is not None and token.special and self.spec.special_in_text == "refuse":
-            found = f"the special token {token.content!r} in text"
-            raise SpecialTokenError("text", found, 'special_in_text="parse" or "text"')
+        if self.spec.special_in_text != "refuse":
+            return
+        for text in texts:
+            for _, token in self._split_added_tokens(align(text)):
+                if token is not None and token.special:
+                    found = f"the special token {token.content!r} in text"
+                    raise SpecialTokenError("text", found, 'special_in_text="parse" or "text"')
 
     def normalize(self, text: Aligned) -> Aligned:
         """Apply the normalizer.
