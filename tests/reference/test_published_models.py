@@ -9,12 +9,12 @@ from piecework.reference.tokenizer import ReferenceTokenizer
 from tests.data import need
 
 MODELS = [
-    "vocab/bert-base-uncased/tokenizer.json",
+    "vocab/bert-base-uncased/vocab.txt",
     "vocab/openai-gpt",
     "vocab/gpt2/tokenizer.json.gz",
     "vocab/roberta-base/tokenizer.json.gz",
     "vocab/clip/tokenizer.json.gz",
-    "vocab/mistral-7b-v0.1/tokenizer.json.gz",
+    "vocab/qwen2.5/tokenizer.json.gz",
     "vocab/t5-small/tokenizer.json.gz",
     "vocab/albert-v2/tokenizer.json.gz",
     "vocab/xlnet/spiece.model",
