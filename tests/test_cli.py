@@ -604,6 +604,7 @@ def test_ctrl_c_while_reading_stdin_gives_130_and_no_file(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @NEEDS_SIGNALS
 @pytest.mark.parametrize("score", ["frequency", "top-down"])
 def test_ctrl_c_while_learning_gives_130_and_no_file(tmp_path: Path, score: str) -> None:

@@ -142,6 +142,7 @@ def help_text(verb: str) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("console|sh"), ids=page_name)
 def test_console_examples_use_options_that_exist(page: Path) -> None:
     wrong = []

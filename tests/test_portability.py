@@ -139,6 +139,7 @@ def test_sentencepiece_models_without_rules_give_the_same_ids_and_text(
     assert tok.decode_batch(batch) == [other.decode(ids) for ids in batch.to_lists()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["t5", "llama", "albert", "xlnet"])
 def test_presets_are_portable_or_name_what_is_lost(preset: str, tmp_path: Path) -> None:
     tok = pw.Tokenizer.train_from_iterator(
@@ -175,6 +176,7 @@ def random_bpe(rng: random.Random) -> pw.Tokenizer:
     return pw.Tokenizer(model, normalizer=normalizer, decoder=SentencePieceDecoder())
 
 
+@pytest.mark.slow
 def test_random_bpe_scores_become_ranks_with_the_same_ids_or_raise() -> None:
     portable = refused = 0
     for seed in range(400):

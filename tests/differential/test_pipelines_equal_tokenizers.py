@@ -96,6 +96,7 @@ def assert_same(document: dict[str, Any], texts: list[str]) -> None:
         assert ours.decode(expected.ids, skip_special_tokens=False) == decoded, text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(components.NORMALIZERS))
 def test_each_normalizer_alone(kind: str) -> None:
     @settings(max_examples=150)
@@ -106,6 +107,7 @@ def test_each_normalizer_alone(kind: str) -> None:
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(components.PRE_TOKENIZERS))
 def test_each_pre_tokenizer_alone(kind: str) -> None:
     @settings(max_examples=150)
@@ -116,6 +118,7 @@ def test_each_pre_tokenizer_alone(kind: str) -> None:
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(components.DECODERS))
 def test_each_decoder_alone(kind: str) -> None:
     @settings(max_examples=150)

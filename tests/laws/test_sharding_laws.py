@@ -112,6 +112,7 @@ def merged(parts: list[pw.Counts], rng: random.Random) -> pw.Counts:
     return parts[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAINERS)
 @given(lines=LINES, shards=st.integers(1, 4), seed=st.integers(0, 2**32))
 @patiently
