@@ -7,7 +7,6 @@ import secrets
 from dataclasses import dataclass
 
 from piecework._core import Core, SeededSampling, entropy, scores, segmentations
-from piecework._internal.lazy import hints
 from piecework._internal.validation import check_number
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
@@ -205,7 +204,7 @@ def _segmentations(
     core: Core,
     text: str,
     n: int,
-    drawn: hints.Drawn | None,
+    drawn: SeededSampling | None,
     add_special_tokens: bool,
     parse_special: list[int] | None,
     replacement: bool = True,

@@ -9,10 +9,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from piecework._core import Core, TextColumn
+from piecework._core import Core, SeededSampling, TextColumn
 from piecework._internal.foreign_names import WithForeignNames, add_foreign_names
 from piecework._internal.lazy import hints, np, pw, typing
-from piecework._internal.role_attributes import RoleId, RoleToken
+from piecework._internal.role_attributes import ROLES, RoleId, RoleToken
 from piecework._internal.special_tokens import (
     checked_special_in_text,
     recognized_ids,
@@ -65,6 +65,7 @@ class Tokenizer(metaclass=WithForeignNames):
     _roles: dict[str, str | None]
     _all_roles: dict[str, str] | None
     _spec: pw.TokenizerSpec | None
+    _filling: Filling | None
     _is_plain: bool
 
     # ---- make one
@@ -454,6 +455,8 @@ class Tokenizer(metaclass=WithForeignNames):
             overflow=overflow,
             num_threads=thread_count(num_threads),
         )
+        if self._filling is None:
+            self._filling = self._core.filling(_PAD_TOKENS)
         return Batch(raw, self._core.id_to_token, self._filling)
 
     def count(
@@ -892,8 +895,6 @@ class Tokenizer(metaclass=WithForeignNames):
         `mask_token`. They are names only: no id and no encoding changes. Raises `ArgumentError` for
         another role and for a token that is not in the vocabulary.
         """
-        from piecework.spec.roles import ROLES
-
         for role, token in roles.items():
             check_choice("role", role, ROLES)
             if token is not None and self.token_to_id(token) is None:
@@ -1322,10 +1323,6 @@ class Tokenizer(metaclass=WithForeignNames):
     # ---- inside
 
     @property
-    def _filling(self) -> Filling:
-        return self._core.filling(_PAD_TOKENS)
-
-    @property
     def _content(self) -> tuple[typing.Any, ...]:
         return self._core.to_json(False), self._functions, self._special_in_text
 
@@ -1369,13 +1366,13 @@ class Tokenizer(metaclass=WithForeignNames):
             raise TypeError("a Tokenizer is immutable: construct another one")
         self._core, self._functions = core, tuple(functions)
         self._special_in_text = special_in_text
-        self._roles, self._all_roles, self._spec = {}, None, None
-        # One plain text goes straight to the core; see docs/decisions/0012.
+        self._roles, self._all_roles, self._spec, self._filling = {}, None, None, None
+        # One plain text goes straight to the core; see docs/decisions/0015.
         self._is_plain = core.is_plain and not functions and special_in_text != "refuse"
         self._parses = special_in_text == "parse"
         self._encode_text = core.encode_text
 
-    def _drawn(self, sampling: pw.Sampling | None) -> hints.Drawn | None:
+    def _drawn(self, sampling: pw.Sampling | None) -> SeededSampling | None:
         """Return the sampling settings for the core, None for the one best segmentation."""
         if sampling is None and not self._core.dropout:
             return None

@@ -6,6 +6,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
 
+ROLES = (
+    "unk_token",
+    "bos_token",
+    "eos_token",
+    "sep_token",
+    "pad_token",
+    "cls_token",
+    "mask_token",
+)
+"""The roles that transformers names."""
+
 
 class RoleToken:
     """An attribute of `Tokenizer`: the special token of a role, or None where none is declared."""

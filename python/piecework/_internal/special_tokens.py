@@ -19,17 +19,11 @@ def checked_special_in_text(treatment: pw.spec.SpecialInText) -> pw.spec.Special
     return treatment
 
 
-def recognized_ids(
-    parse_special: bool | Collection[str], special: dict[str, int]
-) -> list[int] | None:
-    """Return the ids of the special tokens to recognize; None stands for all.
+def recognized_ids(parse_special: Collection[str], special: dict[str, int]) -> list[int]:
+    """Return the ids of the special tokens to recognize.
 
     `special` maps every special token of the tokenizer to its id.
     """
-    if parse_special is True:
-        return None
-    if parse_special is False:
-        return []
     if isinstance(parse_special, str) or not isinstance(parse_special, Collection):
         expected = "True, False or a collection of special tokens"
         raise InputTypeError("parse_special", type(parse_special).__name__, expected)

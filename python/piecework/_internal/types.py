@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union
 import numpy as np
 import numpy.typing as npt
 
-from piecework._core import SeededSampling
 from piecework._internal.memory import Memory
 
 if TYPE_CHECKING:
@@ -21,9 +20,6 @@ else:
         Unpack = Union
 
 T = TypeVar("T")
-
-Drawn: TypeAlias = SeededSampling
-"""Sampling with every setting resolved."""
 
 Ids: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
 
@@ -49,7 +45,6 @@ __all__ = [
     "Any",
     "ArrowArray",
     "ArrowStream",
-    "Drawn",
     "Ids",
     "Memory",
     "Self",

@@ -78,9 +78,8 @@ def check_size(name: str, value: object) -> None:
 
 def check_type_id(name: str, value: object) -> None:
     """Raise unless `value` is a type id from 0 to 255."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InputTypeError(name, type(value).__name__, "int")
-    if not 0 <= value < 256:
+    check_number(name, value, (int,), "int")
+    if not 0 <= value < 256:  # type: ignore[operator]
         raise ArgumentError(name, str(value), "a type id from 0 to 255")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from piecework import Sampling, Tokenizer, _core
 from piecework._internal.threads import thread_count
+from piecework.io.saving import tokenizer_bytes
 
 if TYPE_CHECKING:
     from piecework._core import RawBatch as RawBatch
@@ -48,12 +49,12 @@ def sentencepiece_normalizer_fields(data: bytes, source: str) -> NormalizerField
 
 def sentencepiece_model_bytes(tokenizer: Tokenizer) -> bytes:
     """Return what `save("name.model")` writes."""
-    return _core.write_sentencepiece(tokenizer._core)
+    return tokenizer_bytes(tokenizer, ".model")
 
 
 def sentencepiece_vocab_bytes(tokenizer: Tokenizer) -> bytes:
     """Return what `save("name.vocab")` writes."""
-    return _core.write_sentencepiece_vocab(tokenizer._core)
+    return tokenizer_bytes(tokenizer, ".vocab")
 
 
 # ---- encoding

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from piecework._internal.role_attributes import ROLES
 from piecework._internal.validation import PathLike, path_text
 from piecework.errors import FormatError
 from piecework.io.read_file import file_bytes
@@ -28,8 +29,6 @@ def configured_roles(path: PathLike, id_of: Callable[[str], int | None]) -> dict
     source = os.path.join(directory, _NAME)
     if not os.path.isfile(source):
         return {}
-    from piecework.spec.roles import ROLES
-
     named = {role: _content(value) for role, value in _object(source).items() if role in ROLES}
     return {role: token for role, token in named.items() if token and id_of(token) is not None}
 

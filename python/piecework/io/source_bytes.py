@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from io import BytesIO
 
 from piecework._core import is_cache
 from piecework.errors import ArgumentError, FileError, FormatError
@@ -74,7 +75,7 @@ def gunzipped(data: bytes, source: str) -> bytes:
     import zlib
 
     try:
-        with gzip.open(source) as stream:
+        with gzip.open(BytesIO(data)) as stream:
             decompressed = stream.read(_MAX_DECOMPRESSED_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(source, f"damaged gzip data: {error}", "a complete file") from error

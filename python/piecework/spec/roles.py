@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from piecework._internal.role_attributes import ROLES
 from piecework.spec.post_processors import BertProcessing, RobertaProcessing
 from piecework.spec.sentencepiece import SentencePiece
 from piecework.spec.tokenizer_spec import TokenizerSpec
-
-ROLES = (
-    "unk_token",
-    "bos_token",
-    "eos_token",
-    "sep_token",
-    "pad_token",
-    "cls_token",
-    "mask_token",
-)
-"""The roles that transformers names."""
 
 # Names that stand for one role in every published vocabulary. `<|endoftext|>`, for instance, does not.
 _NAMED = {
