@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from piecework import Sampling, Tokenizer, _core
 from piecework._internal.threads import thread_count
-from piecework.io.saving import tokenizer_bytes
 
 if TYPE_CHECKING:
     from piecework._core import RawBatch as RawBatch
@@ -23,7 +22,7 @@ NormalizerFields: TypeAlias = tuple[bytes, bool, bool, bool]
 """Charsmap, `add_dummy_prefix`, `remove_extra_whitespaces`, `escape_whitespaces`."""
 
 
-# ---- reading and writing files in memory
+# ---- reading files in memory
 
 
 def tokenizer_from_sentencepiece(data: bytes, source: str) -> Tokenizer:
@@ -45,16 +44,6 @@ def tokenizer_from_tiktoken(
 def sentencepiece_normalizer_fields(data: bytes, source: str) -> NormalizerFields:
     """Read only the normalizer settings of a SentencePiece `.model`."""
     return _core.read_sentencepiece_normalizer(data, source)
-
-
-def sentencepiece_model_bytes(tokenizer: Tokenizer) -> bytes:
-    """Return what `save("name.model")` writes."""
-    return tokenizer_bytes(tokenizer, ".model")
-
-
-def sentencepiece_vocab_bytes(tokenizer: Tokenizer) -> bytes:
-    """Return what `save("name.vocab")` writes."""
-    return tokenizer_bytes(tokenizer, ".vocab")
 
 
 # ---- encoding

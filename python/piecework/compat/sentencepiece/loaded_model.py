@@ -12,11 +12,11 @@ import numpy as np
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike, path_text
 from piecework.compat._core_access import (
-    sentencepiece_model_bytes,
     tokenizer_from_sentencepiece,
 )
 from piecework.errors import ArgumentError, IdRangeError, InputTypeError
 from piecework.io.read_file import file_bytes
+from piecework.io.saving import tokenizer_bytes
 from piecework.spec import (
     PieceType,
     ScoredPiece,
@@ -53,7 +53,7 @@ class LoadedModel:
         """Convert a tokenizer; the post-processor, truncation and padding are dropped."""
         if not isinstance(tokenizer, Tokenizer):
             raise InputTypeError("tokenizer", type(tokenizer).__name__, "Tokenizer")
-        return cls.from_bytes(sentencepiece_model_bytes(tokenizer))
+        return cls.from_bytes(tokenizer_bytes(tokenizer, ".model"))
 
     @classmethod
     def from_bytes(cls, data: Any) -> LoadedModel:
@@ -68,7 +68,7 @@ class LoadedModel:
     def data(self) -> bytes:
         """The bytes of the `.model`."""
         if self._data is None:
-            self._data = sentencepiece_model_bytes(self.tokenizer)
+            self._data = tokenizer_bytes(self.tokenizer, ".model")
         return self._data
 
     @cached_property

@@ -13,13 +13,13 @@ from typing import Any
 
 from piecework import NormalizationRules, Tokenizer
 from piecework import SentencePieceTrainer as Trainer
-from piecework.compat._core_access import sentencepiece_model_bytes, sentencepiece_vocab_bytes
 from piecework.compat.sentencepiece.normalizer import (
     WHITESPACE_FLAGS,
     SentencePieceNormalizer,
 )
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.atomic_files import atomic_file
+from piecework.io.saving import tokenizer_bytes
 
 _DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Trainer)}
 _RENAMED = {"random_seed": "seed", "sentence_reader": "sentence_iterator"}
@@ -210,11 +210,11 @@ def _sentences(sentences: Iterable[Any]) -> Iterator[str]:
 
 
 def _write(tokenizer: Tokenizer, call: Mapping[str, Any]) -> None:
-    data = sentencepiece_model_bytes(tokenizer)
+    data = tokenizer_bytes(tokenizer, ".model")
     if "model_writer" in call:
         call["model_writer"].write(data)
         return
     prefix = call["model_prefix"]
     with atomic_file(f"{prefix}.model") as model, atomic_file(f"{prefix}.vocab") as entries:
         model.write_bytes(data)
-        entries.write_bytes(sentencepiece_vocab_bytes(tokenizer))
+        entries.write_bytes(tokenizer_bytes(tokenizer, ".vocab"))
