@@ -11,14 +11,14 @@ use crate::model::{ModelScratch, Piece};
 use crate::spec::{ModelSpec, PieceType};
 use crate::text::{byte_of_entry, Pieces};
 
-/// The ids that no word has taken yet, and memory to segment a word.
-struct Known<'k> {
+/// The ids that are not assigned to a word yet, and memory to segment a word.
+struct RemainingIds<'k> {
     ids: &'k [u32],
     pieces: &'k mut Vec<Piece>,
     model: &'k mut ModelScratch,
 }
 
-impl Known<'_> {
+impl RemainingIds<'_> {
     /// Take the next ids if they are those of the pieces.
     fn take_pieces(&mut self) -> bool {
         let count = self.pieces.len();
@@ -95,41 +95,46 @@ impl Pipeline {
         let input = (Input::Text(text), 0, text);
         let mut writer = TokenWriter::new(self, input, 0, &mut tokens, &mut swallowed);
         let Scratch { model, split, pieces, .. } = &mut *scratch;
-        let mut known = Known { ids, pieces, model };
+        let mut remaining = RemainingIds { ids, pieces, model };
         let mut fits = true;
         self.visit_text(text, options, split, |part| {
-            fits = fits && self.assign(part, &mut known, &mut writer);
+            fits = fits && self.assign(part, &mut remaining, &mut writer);
         })?;
-        fits &= known.ids.is_empty();
+        fits &= remaining.ids.is_empty();
         scratch.swallowed = swallowed;
         scratch.model.check()?;
         Ok(fits.then_some(tokens))
     }
 
     /// Assign the next ids to the words of a part; false when they are not theirs.
-    fn assign(&self, part: Part<'_>, known: &mut Known<'_>, writer: &mut TokenWriter<'_>) -> bool {
+    fn assign(
+        &self,
+        part: Part<'_>,
+        remaining: &mut RemainingIds<'_>,
+        writer: &mut TokenWriter<'_>,
+    ) -> bool {
         match part {
             Part::Token(id, source) => {
                 writer.added(id, source);
-                known.take(id)
+                remaining.take(id)
             }
             Part::Pieces(Pieces { text, spans }) => spans.iter().all(|&(from, to)| {
                 let word = &text.text()[from..to];
-                if !self.spell(word, known) {
-                    known.pieces.clear();
-                    self.tables.model.run(word, &self.tables.vocab, known.model, known.pieces);
+                if !self.spell(word, remaining) {
+                    remaining.pieces.clear();
+                    self.tables.model.run(word, &self.tables.vocab, remaining.model, remaining.pieces);
                 }
-                writer.word(text, from, known.pieces);
-                known.take_pieces()
+                writer.word(text, from, remaining.pieces);
+                remaining.take_pieces()
             }),
         }
     }
 
     /// Make the pieces of a word of the next ids; false when their entries do not spell the word.
-    fn spell(&self, word: &str, known: &mut Known<'_>) -> bool {
-        known.pieces.clear();
+    fn spell(&self, word: &str, remaining: &mut RemainingIds<'_>) -> bool {
+        remaining.pieces.clear();
         let mut at = 0;
-        for &id in known.ids {
+        for &id in remaining.ids {
             if at == word.len() {
                 break;
             }
@@ -138,7 +143,7 @@ impl Pipeline {
                 return false;
             }
             let end = at + entry.len();
-            known.pieces.push(Piece { id, start: at as u32, end: end as u32 });
+            remaining.pieces.push(Piece { id, start: at as u32, end: end as u32 });
             at = end;
         }
         at == word.len()
