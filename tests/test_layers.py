@@ -23,13 +23,13 @@ ROOT = Path(__file__).parent.parent
 CRATES = ROOT / "crates"
 PACKAGE = ROOT / "python" / "piecework"
 
-FOUNDATION = {"error", "parts", "spec", "text", "vocab", "encoding"}
-STAGES = {"special", "normalize", "pretokenize", "model", "postprocess", "decode"}
+FOUNDATION = {"error", "table_sections", "spec", "text", "vocab", "encoding"}
+STAGES = {"added_tokens", "normalize", "pretokenize", "model", "postprocess", "decode"}
 MAY_USE = {
-    **dict.fromkeys(FOUNDATION | STAGES | {"memo"}, FOUNDATION),
-    "pipeline": FOUNDATION | STAGES | {"memo"},
-    "train": FOUNDATION | STAGES | {"memo"},
-    "batch": FOUNDATION | STAGES | {"memo", "pipeline", "train"},
+    **dict.fromkeys(FOUNDATION | STAGES | {"word_cache"}, FOUNDATION),
+    "encode": FOUNDATION | STAGES | {"word_cache"},
+    "train": FOUNDATION | STAGES | {"word_cache"},
+    "batch": FOUNDATION | STAGES | {"word_cache", "encode", "train"},
 }
 """Modules of crates/core, each with the modules it may use besides itself."""
 
@@ -42,7 +42,7 @@ CRATE_MAY_USE = {
     "bindings": {"kernels", "capsules", "core", "formats", "catch-panics"},
 }
 UNSAFE = {"kernels", "kernels/capsules"}
-FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "parts", "vocab"}
+FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "table_sections", "vocab"}
 
 
 def rust_files(crate: str) -> list[Path]:

@@ -1,7 +1,7 @@
 //! Compiled caches: a reader gets what was written, refuses what was damaged, and survives what was forged.
 
 use fastrand::Rng;
-use piecework_core::pipeline::Pipeline;
+use piecework_core::encode::Pipeline;
 use piecework_core::spec::TokenizerSpec;
 use piecework_formats::cache;
 

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use cap::Cap;
 use cpu_time::ProcessTime;
 use kinds::Kind;
-use piecework_core::pipeline::Pipeline;
+use piecework_core::encode::Pipeline;
 
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, 4 << 30);

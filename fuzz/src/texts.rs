@@ -1,9 +1,9 @@
 //! Texts that have given tokenizers trouble, encoded and decoded again.
 
+use piecework_core::added_tokens::Selector;
+use piecework_core::encode::{Choice, Input, Options, Pipeline, Scratch};
 use piecework_core::encoding::Encoding;
 use piecework_core::model::Sampling;
-use piecework_core::pipeline::{Choice, Input, Options, Pipeline, Scratch};
-use piecework_core::special::Selector;
 
 use crate::Calls;
 

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use piecework_catch_panics::catch_panics;
+use piecework_core::encode::Pipeline;
 use piecework_core::error::Error;
-use piecework_core::parts::Array;
-use piecework_core::pipeline::Pipeline;
+use piecework_core::table_sections::Array;
 use piecework_formats::cache;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

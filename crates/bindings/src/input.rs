@@ -1,7 +1,7 @@
 //! Input of the encoder, borrowed from Python: texts, or lists of words.
 
-use piecework_core::pipeline::Input;
-use piecework_core::special::Selector;
+use piecework_core::added_tokens::Selector;
+use piecework_core::encode::Input;
 use pyo3::prelude::*;
 
 use crate::columns::{BorrowedColumn, TextColumn};

@@ -8,12 +8,12 @@
 pub use piecework_kernels::level;
 
 pub mod error;
-pub mod parts;
 pub mod spec;
+pub mod table_sections;
 pub mod text;
 pub mod vocab;
 
-pub mod special;
+pub mod added_tokens;
 
 pub mod normalize;
 
@@ -25,11 +25,11 @@ pub mod postprocess;
 
 pub mod decode;
 
-pub mod memo;
+pub mod word_cache;
 
 pub mod encoding;
 
-pub mod pipeline;
+pub mod encode;
 
 pub mod train;
 

@@ -9,8 +9,8 @@ use piecework_kernels::array::{Array, Text};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 
 use crate::error::{shortened, Error, ErrorKind};
-use crate::parts::{damaged, Parts};
 use crate::spec::ModelSpec;
+use crate::table_sections::{damaged, Parts};
 
 /// The largest id a vocabulary may hold; tables are indexed by id.
 pub const MAX_ID: u32 = (1 << 28) - 1;

@@ -1,10 +1,10 @@
 //! What was written is read bit for bit; what was changed afterwards is refused, wherever that was.
 
+use piecework_core::added_tokens::Selector;
 use piecework_core::batch::{Encoder, Keep};
-use piecework_core::parts::Array;
-use piecework_core::pipeline::{Input, Options, Pipeline};
+use piecework_core::encode::{Input, Options, Pipeline};
 use piecework_core::spec::TokenizerSpec;
-use piecework_core::special::Selector;
+use piecework_core::table_sections::Array;
 
 use piecework_formats::cache::{fingerprint, read, write};
 use piecework_formats::{sentencepiece, tokenizer_json, vocab_txt};

@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::str::Utf8Error;
 use std::sync::Arc;
 
-use crate::pages;
+use crate::huge_pages;
 
 mod sealed {
     /// Any bytes are a value, and every byte of a value is one of its bytes.
@@ -93,7 +93,7 @@ impl Array<u8> {
     /// The memory is aligned for every `Plain` type. An error where the system does not have as much.
     pub fn read(source: &mut impl Read, len: usize) -> io::Result<Self> {
         let words = len.div_ceil(size_of::<u64>());
-        let mut memory: Vec<u64> = pages::with_capacity(words);
+        let mut memory: Vec<u64> = huge_pages::with_capacity(words);
         if memory.capacity() < words {
             return Err(io::ErrorKind::OutOfMemory.into());
         }

@@ -4,11 +4,11 @@
 pub mod array;
 pub mod arrow;
 pub mod ascii;
+pub mod buckets;
 pub mod classes;
-pub mod joins;
+pub mod huge_pages;
 pub mod level;
-pub mod lines;
-pub mod pages;
+pub mod merges;
 pub mod positions;
 pub mod prefetch;
 pub mod utf16;

@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
+use piecework_core::added_tokens::Selector;
+use piecework_core::encode::{Input, Options};
 use piecework_core::encoding::Encoding as Fields;
-use piecework_core::pipeline::{Input, Options};
-use piecework_core::special::Selector;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 

@@ -1,7 +1,7 @@
 //! The columns of a batch: written row by row, appended to each other, filled up to one length.
 
+use crate::encode::Row;
 use crate::encoding::{padded_length, Token};
-use crate::pipeline::Row;
 use crate::postprocess::Frame;
 use crate::spec::{Direction, Padding};
 

@@ -5,12 +5,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::shares::{shares, work_on};
+use super::chunks::{shares, work_on};
+use crate::encode::{SplitScratch, Splitter, WordSink};
 use crate::error::{Error, ErrorKind};
-use crate::memo::Key;
-use crate::pipeline::{SplitScratch, Splitter, WordSink};
 use crate::pretokenize::write_printable;
 use crate::train::{CountMap, Counts, SOURCE_SHIFT};
+use crate::word_cache::Key;
 
 /// Counts words as a normalizer and a pre-tokenizer make them.
 #[derive(Debug)]

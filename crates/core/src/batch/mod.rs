@@ -1,10 +1,10 @@
 //! Many texts at once: shared out over threads by bytes, gathered in order.
 
+mod chunks;
 mod columns;
 mod count;
-mod gather;
-mod laid;
-mod shares;
+mod offsets;
+mod ordered_collector;
 #[cfg(test)]
 mod tests;
 
@@ -16,11 +16,11 @@ use std::sync::{Mutex, MutexGuard};
 
 use piecework_kernels::prefetch::prefetch_read;
 
+use crate::encode::{room_for, try_lock, Input, Options, Pipeline, Scratch};
 use crate::error::Error;
-use crate::pipeline::{room_for, try_lock, Input, Options, Pipeline, Scratch};
 use crate::postprocess::Frame;
-use gather::Gather;
-use shares::{shares_of, work_on, Stop};
+use chunks::{shares_of, work_on, Stop};
+use ordered_collector::Gather;
 
 /// How often a store that is in use is asked again.
 const MAX_TRIES: usize = 1000;

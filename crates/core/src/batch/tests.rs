@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::added_tokens::Selector;
 use crate::spec::{
     AddedToken, BertNormalizerSpec, BpeSpec, ByteLevelSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
     PreTokenizerSpec, Segmentation, TokenizerSpec, UnknownUnit, WordPieceSpec,
 };
-use crate::special::Selector;
 use crate::text::printable_of;
 
 /// With the ids of `a` and the next around each text.

@@ -7,8 +7,8 @@ mod bpe;
 mod byte_fallback;
 mod byte_level;
 mod ctc;
+mod decode_table;
 mod fuse;
-mod gather;
 mod metaspace;
 mod pieces;
 mod replace;
@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind};
 use crate::spec::{check_steps, DecoderSpec, PrependScheme};
 use crate::text::{max_grown_len, Pattern, MAX_GROWTH};
 
-pub use gather::{Gather, Tokens};
+pub use decode_table::{Gather, Tokens};
 use pieces::TextPieces;
 use sentencepiece::SentencePiece;
 pub use stream::DecodeStream;

@@ -1,12 +1,12 @@
 //! Models: one word in, vocabulary entries out.
 
+mod allocator;
 mod bpe;
 mod bytes;
 mod char;
 #[cfg(test)]
 mod chi_square;
 mod keys;
-mod room;
 mod sampling;
 mod sentencepiece;
 mod trie;
@@ -23,8 +23,8 @@ pub use word::WordModel;
 pub use wordpiece::WordPiece;
 
 use crate::error::{Error, ErrorKind};
-use crate::parts::Parts;
 use crate::spec::ModelSpec;
+use crate::table_sections::Parts;
 use crate::text::printable_of;
 use crate::vocab::Vocab;
 

@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 
 use piecework_kernels::array::Array;
 
+use super::allocator::{Room, BLOCK};
 use super::keys::{chunks, sorted, Key};
-use super::room::{Room, BLOCK};
 use crate::error::{Error, ErrorKind};
-use crate::parts::Parts;
+use crate::table_sections::Parts;
 
 mod stored;
 

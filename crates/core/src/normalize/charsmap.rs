@@ -6,7 +6,7 @@
 //! is the unit at `base ^ byte`, if that is its label; the value is the unit at `base`, bit 31 set.
 //! Everything reachable is checked at first, so that looking up cannot leave the arrays.
 
-use super::firsts::{First, Firsts};
+use super::first_char::{First, Firsts};
 use crate::error::{Error, ErrorKind};
 
 /// How long a rule may be to match by the longest match: it bounds the work for each character.

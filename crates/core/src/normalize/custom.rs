@@ -3,7 +3,7 @@
 //! Origins are those that the function gives, or those that comparing both texts gives
 //! (`text::align`). An inserted character has the origin of the one before it, as everywhere.
 
-use super::growth::Growth;
+use super::expansion_limit::Growth;
 use crate::error::{Error, ErrorKind};
 use crate::spec::{CharSpan, CustomSpec};
 use crate::text::{align, CharSpans, NormalizedSink, Run};

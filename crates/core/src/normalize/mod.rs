@@ -4,17 +4,17 @@
 //! composed one has the origin of its first part.
 
 mod bert;
+mod boundaries;
 mod byte_level;
 mod changes;
+mod char_action;
 mod charsmap;
 mod custom;
-mod fates;
-mod firsts;
+mod expansion_limit;
+mod first_char;
 mod forms;
-mod growth;
 mod lowercase;
 mod nmt;
-mod parting;
 mod precompiled;
 mod prepend;
 mod replace;
@@ -28,10 +28,10 @@ mod strip_accents;
 mod tests;
 
 pub use bert::BertNormalizer;
+pub use boundaries::Parting;
+pub use char_action::{Fate, Fates};
 pub use custom::Custom;
-pub use fates::{Fate, Fates};
-pub use growth::Growth;
-pub use parting::Parting;
+pub use expansion_limit::Growth;
 pub use precompiled::Precompiled;
 pub use replace::Replace;
 pub use rules::{RuleError, Rules, RULE_NAMES};

@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::changes::Changes;
 use super::charsmap::Charsmap;
-use super::growth::Growth;
+use super::expansion_limit::Growth;
 use crate::error::Error;
 use crate::spec::NormalizerSpec;
 use crate::text::NormalizedSink;

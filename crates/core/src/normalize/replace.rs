@@ -3,7 +3,7 @@
 //!
 //! Linear in text and output, but for the regular expression itself.
 
-use super::growth::Growth;
+use super::expansion_limit::Growth;
 use crate::error::Error;
 use crate::spec::{NormalizerSpec, PatternSpec};
 use crate::text::{NormalizedSink, Pattern};

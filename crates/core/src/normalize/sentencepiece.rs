@@ -9,7 +9,7 @@
 //! Kudo and Richardson 2018, "SentencePiece", section 3; checked against `sentencepiece` 0.2.
 
 use super::charsmap::Charsmap;
-use super::growth::Growth;
+use super::expansion_limit::Growth;
 use crate::error::Error;
 use crate::spec::SentencePieceNormalizerSpec;
 use crate::text::{NormalizedSink, Prefixes};

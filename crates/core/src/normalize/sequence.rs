@@ -1,6 +1,6 @@
 //! Normalizers one after the other, each on the text that the one before wrote.
 
-use super::growth::Growth;
+use super::expansion_limit::Growth;
 use super::Normalizer;
 use crate::error::Error;
 use crate::spec::{check_steps, NormalizerSpec};

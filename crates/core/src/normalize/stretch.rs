@@ -1,6 +1,6 @@
 //! SentencePiece's normalizer for a stretch of text whose origin nobody asks for: what stays is copied as a whole.
 
-use super::growth::Growth;
+use super::expansion_limit::Growth;
 use super::sentencepiece::{Role, SentencePiece, MARK};
 use crate::error::Error;
 

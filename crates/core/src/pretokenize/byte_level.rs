@@ -3,7 +3,7 @@
 //! The pattern is that of GPT-2's published encoder,
 //! `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
 
-use super::known::Scanner;
+use super::scanners::Scanner;
 use crate::spec::ByteLevelSpec;
 use crate::text::{printable_of, NormalizedSink, Pieces};
 

@@ -5,9 +5,9 @@ mod classes;
 mod custom;
 mod cut;
 mod empty;
-mod known;
 mod metaspace;
 mod raw;
+mod scanners;
 mod scripts;
 mod simple;
 #[cfg(test)]
@@ -21,9 +21,9 @@ use crate::text::{class_of, max_grown_len, Class, Pattern, Pieces, MAX_GROWTH};
 use custom::Custom;
 use cut::{cut_at_chars, Cutter};
 pub use empty::refuse_empty_matches;
-pub use known::ScanScratch;
-use known::{Digits, Scanner, CLIP, DEEPSEEK, DEEPSEEK_CODER};
 pub use raw::{write_printable, Words};
+pub use scanners::ScanScratch;
+use scanners::{Digits, Scanner, CLIP, DEEPSEEK, DEEPSEEK_CODER};
 
 /// A compiled pre-tokenizer.
 #[derive(Clone, Debug)]

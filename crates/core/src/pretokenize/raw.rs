@@ -1,7 +1,7 @@
 //! Cutting without rewriting: for pre-tokenizers that end with the byte level, the words as they stand in
 //! the text, for those who can write each distinct one as printable bytes themselves.
 
-use super::known::{ScanScratch, Scanner};
+use super::scanners::{ScanScratch, Scanner};
 use super::{PreTokenizer, Stage};
 use crate::error::Error;
 use crate::spec::ByteLevelSpec;

@@ -8,7 +8,7 @@ use rustc_hash::FxHasher;
 
 use super::Counts;
 use crate::error::{Error, ErrorKind};
-use crate::memo::Key;
+use crate::word_cache::Key;
 
 /// Word counts while they are being gathered.
 ///

@@ -11,7 +11,7 @@
 //! | section: 0..32, 32..40, 40..48 | its name, filled with zeros, where it begins, how long it is |
 
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::parts::{damaged, Array, Parts};
+use piecework_core::table_sections::{damaged, Array, Parts};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"\x93PWC\r\n\x1a\n";

@@ -3,11 +3,11 @@
 //! The texts of the entries are those of the compiled vocabulary, which is among the parts.
 
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::parts::{damaged, Parts};
 use piecework_core::spec::{
     BpeSpec, CharSpec, ModelSpec, PieceType, ScoredPiece, SentencePieceSpec, UnigramSpec, VocabSpec,
     WordPieceSpec, WordSpec,
 };
+use piecework_core::table_sections::{damaged, Parts};
 use piecework_core::vocab::Vocab;
 
 use crate::json::all;

@@ -11,8 +11,8 @@ mod entries;
 use std::hash::Hasher;
 
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::parts::{damaged, Array, Parts};
 use piecework_core::spec::{ModelSpec, TokenizerSpec, WordSpec};
+use piecework_core::table_sections::{damaged, Array, Parts};
 use piecework_core::vocab::Vocab;
 use xxhash_rust::xxh3::Xxh3;
 

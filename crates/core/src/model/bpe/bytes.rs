@@ -1,9 +1,9 @@
 //! Words spelled by their bytes: an entry for each of the 256, joined from left to right.
 
-use super::linear::{Linear, Rules};
+use super::backtracking::{Linear, Rules};
 use super::merges::Merge;
-use crate::parts::Parts;
 use crate::spec::BpeSpec;
+use crate::table_sections::Parts;
 use crate::text::{byte_of_printable, printable_of, push_bytes_of_printable};
 use crate::vocab::Vocab;
 

@@ -4,12 +4,12 @@
 //! holds where what stands for it, the unknown entry or those of its bytes, is in no merge, and where something
 //! does.
 
+use super::backtracking::{Linear, Rules, Walk};
 use super::bytes;
-use super::linear::{Linear, Rules, Walk};
 use super::merges::Merge;
 use crate::model::{Piece, PieceSink};
-use crate::parts::Parts;
 use crate::spec::BpeSpec;
+use crate::table_sections::Parts;
 use crate::text::{byte_entry, byte_of_entry, byte_of_printable};
 use crate::vocab::Vocab;
 

@@ -15,10 +15,10 @@
 //! Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
 mod alphabet;
+mod backtracking;
 mod bytes;
 mod chars;
 mod dropout;
-mod linear;
 mod long;
 mod merges;
 mod order;
@@ -27,10 +27,10 @@ mod short;
 mod sweeps;
 
 use self::alphabet::Alphabet;
+pub use self::backtracking::Borders;
+use self::backtracking::ByRows;
+pub(super) use self::backtracking::{Linear, Rules, Walk};
 use self::chars::Chars;
-pub use self::linear::Borders;
-use self::linear::ByRows;
-pub(super) use self::linear::{Linear, Rules, Walk};
 use self::long::Links;
 pub(super) use self::merges::Merge;
 use self::merges::Merges;
@@ -39,8 +39,8 @@ use self::pairs::{Pairs, Ranks, NO_RANK};
 use self::sweeps::Places;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
-use crate::parts::Parts;
 use crate::spec::BpeSpec;
+use crate::table_sections::Parts;
 use crate::text::byte_of_printable;
 use crate::vocab::Vocab;
 

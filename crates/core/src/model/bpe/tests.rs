@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 mod chars;
 
-use piecework_kernels::joins::LongRows;
+use piecework_kernels::merges::LongRows;
 
 use super::*;
 use crate::model::Sampling;

@@ -1,19 +1,19 @@
 //! BPE by scores: neighbours whose joined text is a piece are joined, the highest score first, then the
 //! leftmost; an unused piece is taken apart again. O(n log n). That defines it; most models go by
-//! [`super::left`], short texts of the others by [`super::short`].
+//! [`super::left_to_right`], short texts of the others by [`super::short`].
 
 use rustc_hash::FxHashMap;
 
 use super::super::sampling::Draws;
 use super::super::PieceSink;
 use super::emit::Emitter;
-use super::left::{FromLeft, Memory};
+use super::left_to_right::{FromLeft, Memory};
 use super::queue::{Join, Queue};
 use super::short::{Found, Table};
 use super::SentencePiece;
 use crate::error::Error;
-use crate::parts::Parts;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
+use crate::table_sections::Parts;
 use crate::vocab::Vocab;
 
 /// What joining needs to know of the pieces.

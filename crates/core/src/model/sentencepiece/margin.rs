@@ -13,7 +13,7 @@
 //! then have any size below `P`, less what the part itself may add.
 
 use super::unigram::MAX_SCORE;
-use super::weigh::MAX_BYTES;
+use super::viterbi_fixed::MAX_BYTES;
 
 /// How much a text may score, by size, before a part for that to be segmented as it is alone: the higher the
 /// more. 0 is for parts that must be segmented where they stand.

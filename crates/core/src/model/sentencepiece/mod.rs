@@ -5,17 +5,16 @@
 //!
 //! Kudo and Richardson 2018, "SentencePiece"; checked against `sentencepiece` 0.2.
 
-mod abreast;
 mod bpe;
 mod checks;
 mod cuts;
 mod emit;
 mod equals;
-mod left;
+mod interleaved;
+mod left_to_right;
 mod margin;
 mod nbest;
 mod queue;
-mod rounded;
 #[cfg(test)]
 mod segmentation_tests;
 mod segmentations;
@@ -23,7 +22,8 @@ mod short;
 #[cfg(test)]
 mod tests;
 mod unigram;
-mod weigh;
+mod viterbi_f32;
+mod viterbi_fixed;
 
 pub use cuts::Cut;
 pub use margin::{Grade, Worth};
@@ -31,13 +31,13 @@ pub use margin::{Grade, Worth};
 use self::bpe::Bpe;
 use self::emit::Emitter;
 use self::unigram::Unigram;
-use self::weigh::Weighing;
+use self::viterbi_fixed::Weighing;
 use super::bytes::ByteEntries;
 use super::unigram::Drawing;
 use super::{ModelScratch, PieceSink};
 use crate::error::Error;
-use crate::parts::Parts;
 use crate::spec::{PieceType, SentencePieceKind, SentencePieceSpec};
+use crate::table_sections::Parts;
 use crate::text::Prefixes;
 use crate::vocab::Vocab;
 

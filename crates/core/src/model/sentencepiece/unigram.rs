@@ -14,10 +14,10 @@ use super::super::unigram::pieces::Pieces;
 use super::super::unigram::{PieceLattice, Places, Reached, Scored, Sums, Window};
 use super::super::{Piece, PieceSink};
 use super::emit::Emitter;
-use super::weigh::{Weighing, Weights};
+use super::viterbi_fixed::{Weighing, Weights};
 use crate::error::Error;
-use crate::parts::Parts;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
+use crate::table_sections::Parts;
 
 /// How much worse than the worst piece an unknown character is.
 const UNKNOWN_PENALTY: f32 = 10.0;

@@ -4,7 +4,7 @@
 
 use super::{Step, Trie, BASE, BLOCK, ENTRIES, NOBODY, NONE, PARENT, UNITS};
 use crate::error::Error;
-use crate::parts::{damaged, Parts};
+use crate::table_sections::{damaged, Parts};
 
 /// Put together the trie of these sets of keys; also gives its states in breadth-first order.
 ///

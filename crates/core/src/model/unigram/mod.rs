@@ -25,8 +25,8 @@ use super::bytes::ByteEntries;
 use super::sampling::Draws;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
-use crate::parts::Parts;
 use crate::spec::UnigramSpec;
+use crate::table_sections::Parts;
 use crate::vocab::Vocab;
 
 /// How much worse than the worst entry an unknown character is.

@@ -2,7 +2,7 @@
 
 use super::super::trie::Trie;
 use crate::error::Error;
-use crate::parts::Parts;
+use crate::table_sections::Parts;
 
 const ROOT: u32 = 0;
 const NONE: u32 = u32::MAX;

@@ -8,7 +8,7 @@
 //! What a step needs and what being stuck there needs lie together: a word of moderate length waits for one cache
 //! line a byte and no more.
 
-use piecework_kernels::pages;
+use piecework_kernels::huge_pages;
 use piecework_kernels::prefetch::prefetch_read;
 
 use super::INSIDE;
@@ -54,7 +54,7 @@ impl States {
     /// Compute all links; an adversarial vocabulary whose pops would not fit in memory is an error.
     pub(super) fn compute(trie: &Trie, order: &[Step]) -> Result<Self, Error> {
         let failures = Failures::compute(trie, order)?;
-        let mut made = Self { states: pages::with_capacity(trie.slots()), lists: Vec::new() };
+        let mut made = Self { states: huge_pages::with_capacity(trie.slots()), lists: Vec::new() };
         for (failure, [base, parent]) in failures.of_state.iter().zip(trie.units()) {
             let ids = &failures.ids[failure.first_pop as usize..][..failure.pops as usize];
             let pops = made.packed(ids);

@@ -3,9 +3,9 @@
 //! Greedy longest match by LinMaxMatch (Song et al. 2021, "Fast WordPiece Tokenization", section 3),
 //! linear in the word; or the fewest pieces by dynamic programming, O(word x longest entry).
 
-mod abreast;
 mod chars;
 mod failure;
+mod interleaved;
 mod shortest;
 
 pub(crate) use shortest::BestSuffix;
@@ -15,8 +15,8 @@ use self::failure::States;
 use super::trie::Trie;
 use super::{Among, ModelScratch, Piece, PieceSink};
 use crate::error::Error;
-use crate::parts::Parts;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
+use crate::table_sections::Parts;
 use crate::text::char_count;
 use crate::vocab::Vocab;
 

@@ -13,7 +13,7 @@ mod named;
 mod tests;
 
 use super::charsmap::Charsmap;
-use super::growth::Growth;
+use super::expansion_limit::Growth;
 use crate::error::Error;
 use crate::text::NormalizedSink;
 

@@ -7,7 +7,7 @@
 use super::corpus::Corpus;
 use super::lattice::{Scratch, Stretch};
 use super::pieces::{Link, Pieces};
-use super::shares::Workers;
+use super::threads::Workers;
 use crate::error::Error;
 
 /// A piece that is expected less often is dropped.

@@ -23,9 +23,9 @@ mod lattice;
 mod pieces;
 mod pruning;
 mod seeds;
-mod shares;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod vocabulary;
 
 use std::ops::ControlFlow;
@@ -39,7 +39,7 @@ use crate::train::{Counts, Shape};
 pub(in crate::train) use alphabet::Alphabet;
 use corpus::Corpus;
 use pieces::Pieces;
-use shares::Workers;
+use threads::Workers;
 use vocabulary::Reserved;
 
 /// How many more pieces than entries the rounds leave for the final choice.

@@ -6,7 +6,7 @@
 use super::corpus::Corpus;
 use super::lattice::{Scratch, Stretch};
 use super::pieces::{Pieces, NONE};
-use super::shares::Workers;
+use super::threads::Workers;
 use crate::error::Error;
 use crate::text::char_len;
 

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::joining::Joining;
+use super::merging::Joining;
 use super::ties::Order;
 use crate::error::Error;
 use crate::train::progress::Progress;

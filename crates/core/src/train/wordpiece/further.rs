@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::corpus::Corpus;
-use super::joining::Joining;
+use super::merging::Joining;
 use super::{learn_by_joins, TrainSpec};
 use crate::error::Error;
 use crate::model::{Model, ModelScratch};

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 use super::classes::{Classes, Ranked, UNCLASSED};
-use super::joining::Joining;
+use super::merging::Joining;
 use super::objective::{Facts, Objective};
 use super::ties::Order;
 use crate::error::Error;

@@ -25,8 +25,8 @@ mod forms;
 mod frequency;
 mod further;
 mod greedy;
-mod joining;
 mod likelihood;
+mod merging;
 mod objective;
 mod pairs;
 mod pmi;
@@ -44,7 +44,7 @@ use crate::train::learned::{check_counts, first_entries};
 use crate::train::progress::Progress;
 use crate::train::{Counts, Learned};
 
-use joining::Joining;
+use merging::Joining;
 use ties::{FirstSeen, LowestIds, Order, SmallestStrings};
 
 pub use further::{learn_further, Present};

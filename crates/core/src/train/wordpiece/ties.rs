@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use super::joining::Joining;
+use super::merging::Joining;
 use super::Score;
 use crate::error::{Error, ErrorKind};
 use crate::train::Counts;

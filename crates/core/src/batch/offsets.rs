@@ -1,0 +1,78 @@
+//! Rows with spans: the ids of some rows are made first, as without spans, then those of each are laid along its words
+//! while its text is still at hand.
+
+use std::ops::Range;
+
+use super::chunks::Stop;
+use super::columns::BatchIds;
+use super::{named, Rows};
+use crate::encode::{Row, Scratch};
+use crate::error::Error;
+use crate::postprocess::Frame;
+
+/// How many ids are made before they are laid: with their texts they fit the cache of a core.
+const ENOUGH: usize = 1 << 14;
+
+/// Ids that are still to be laid.
+#[derive(Default)]
+struct Unlaid {
+    /// The first of the rows that they are of,
+    first: usize,
+    /// where those of each end,
+    ends: Vec<usize>,
+    /// and themselves.
+    ids: Vec<u32>,
+}
+
+impl Rows<'_> {
+    /// Append some rows to a part.
+    pub(super) fn encode_laid(
+        &self,
+        rows: Range<usize>,
+        frame: &Frame,
+        stop: &Stop,
+        scratch: &mut Scratch,
+        part: &mut BatchIds,
+    ) -> Result<(), Error> {
+        let mut unlaid = Unlaid { first: rows.start, ..Unlaid::default() };
+        for row in stop.rows(rows) {
+            self.prefetch(row + 1);
+            let (input, ids) = (self.inputs[row], &mut unlaid.ids);
+            let made = self.pipeline.hold_row(input, &Frame::default(), self.options, scratch, ids);
+            if made.is_ok() {
+                unlaid.ends.push(unlaid.ids.len());
+            }
+            if made.is_err() || unlaid.ids.len() >= ENOUGH {
+                self.lay(&mut unlaid, frame, scratch, part)?;
+            }
+            made.map_err(|error| named(error, row))?;
+        }
+        self.lay(&mut unlaid, frame, scratch, part)
+    }
+
+    /// Append the rows whose ids are made.
+    fn lay(
+        &self,
+        unlaid: &mut Unlaid,
+        frame: &Frame,
+        scratch: &mut Scratch,
+        part: &mut BatchIds,
+    ) -> Result<(), Error> {
+        let Unlaid { first, ends, ids } = unlaid;
+        let shifts = self.pipeline.settle_rows(scratch, ids);
+        ends.iter_mut().zip(shifts).for_each(|(end, shift)| *end += shift);
+        let mut start = 0;
+        for end in ends.drain(..) {
+            let (input, ids) = (self.inputs[*first], &ids[start..end]);
+            let push = |row: Row<'_>| {
+                part.push_row(ids, row, frame);
+                part.end_row();
+            };
+            let laid = self.pipeline.laid_row(input, ids, self.options, scratch, push);
+            laid.map_err(|error| named(error, *first))?;
+            (*first, start) = (*first + 1, end);
+        }
+        ids.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! Which two entries join to which, by their numbers: a table behind a filter of bits.
+
+use piecework_kernels::merges::{hash, Pairs, NUMBER_BOUND};
+use piecework_kernels::prefetch::prefetch_read;
+
+use super::NONE;
+
+/// Bits of the filter for each pair, as a power of two, at the least.
+const FILTER_BITS: u32 = 3;
+
+/// The table.
+#[derive(Clone, Debug)]
+pub(super) struct Joins {
+    pairs: Pairs,
+    /// Two bits in one word for each pair: most pairs that are not joined are told by it alone.
+    filter: Vec<u64>,
+    shift: u32,
+}
+
+impl Joins {
+    pub(super) fn with_room_for(pairs: usize) -> Self {
+        let words = (pairs << FILTER_BITS).next_power_of_two().max(64) / 64;
+        let shift = 64 - (words * 64).ilog2();
+        Self { pairs: Pairs::with_room_for(pairs), filter: vec![0; words], shift }
+    }
+
+    /// Let two entries join, which did not.
+    pub(super) fn insert(&mut self, left: u32, right: u32, joined: u32) {
+        self.pairs.insert(left, right, joined);
+        let (word, bits) = self.filter_bits(hash(left, right));
+        self.filter[word] |= bits;
+    }
+
+    /// Say that two entries will be asked for soon, or let join.
+    #[inline]
+    pub(super) fn prefetch(&self, left: u32, right: u32) {
+        let (word, _) = self.filter_bits(hash(left, right));
+        prefetch_read(&self.filter[word]);
+        self.pairs.seek(left, right);
+    }
+
+    /// What two entries join to, or `NONE`.
+    #[inline]
+    pub(super) fn joined(&self, left: u32, right: u32) -> u32 {
+        let (word, bits) = self.filter_bits(hash(left, right));
+        if self.filter[word] & bits != bits {
+            return NONE;
+        }
+        match self.pairs.get(left, right) {
+            NUMBER_BOUND => NONE,
+            joined => joined,
+        }
+    }
+
+    /// The table without the filter.
+    pub(super) fn pairs(&self) -> &Pairs {
+        &self.pairs
+    }
+
+    #[inline]
+    fn filter_bits(&self, hash: u64) -> (usize, u64) {
+        let bits = hash >> (self.shift - 6);
+        let word = (hash >> self.shift >> 6) as usize;
+        (word, 1 << (bits & 63) | 1 << (bits >> 6 & 63))
+    }
+
+    /// The memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.pairs.bytes() + size_of_val(self.filter.as_slice())
+    }
+}

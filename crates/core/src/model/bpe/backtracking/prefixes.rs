@@ -1,0 +1,143 @@
+//! The entries that a text begins with: a byte trie in a double array (Aoe 1989) of four bytes a state.
+//!
+//! A state holds where its children are and the byte that leads to it, not its parent: no two states have
+//! their children at the same base, so the byte tells whose child it is (as in Yata's darts-clone). States are
+//! placed breadth first: those that most walks pass lie close together.
+
+use super::builder::build;
+use super::{stored, NONE};
+use crate::table_sections::Parts;
+
+/// The byte that leads to the state, a bit, and where its children are: the child by a byte is at the exclusive
+/// or of both.
+pub(super) type Unit = u32;
+/// An entry ends here that may stand beside others.
+pub(super) const ENDS: Unit = 1 << 8;
+pub(super) const BASE_SHIFT: u32 = 9;
+
+pub(super) const ROOT: usize = 0;
+
+/// The trie.
+#[derive(Clone, Debug)]
+pub(super) struct Prefixes {
+    pub(super) units: Vec<Unit>,
+    /// The entry that ends at each state, or `NONE`. Apart, as most states are only passed.
+    pub(super) entries: Vec<u32>,
+    /// The longest entry that each entry begins with, beside itself.
+    pub(super) shorter: Vec<Match>,
+}
+
+/// An entry that a text begins with, and how many bytes it has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Match {
+    pub(super) entry: u32,
+    pub(super) len: u32,
+}
+
+pub(super) const NO_MATCH: Match = Match { entry: NONE, len: 0 };
+
+impl Prefixes {
+    /// Make the trie of the bytes of each entry, no two alike. Entries from `first_whole` on are only found as whole
+    /// texts. None if there are too many.
+    pub(super) fn of(texts: &[&[u8]], first_whole: u32) -> Option<Self> {
+        build(texts, first_whole)
+    }
+
+    /// The same, as `parts` has it.
+    pub(super) fn restore_or_make(parts: &Parts, texts: &[&[u8]], first_whole: u32) -> Option<Self> {
+        stored::restore(parts, texts, first_whole).or_else(|| Self::of(texts, first_whole))
+    }
+
+    /// Take the tables apart.
+    pub(super) fn store(&self, parts: &mut Parts) {
+        stored::store(self, parts);
+    }
+
+    /// The longest entry that some bytes begin with, and how many of them were looked at.
+    #[inline]
+    pub(super) fn longest(&self, bytes: &[u8]) -> (Match, u32) {
+        let (mut unit, mut state, mut len, mut looked) = (self.units[ROOT], ROOT, 0, 0);
+        for &byte in bytes {
+            looked += 1;
+            let child = child(unit, byte);
+            unit = self.units[child];
+            if unit as u8 != byte {
+                break;
+            }
+            if unit & ENDS != 0 {
+                (state, len) = (child, looked);
+            }
+        }
+        (Match { entry: self.entries[state], len }, looked)
+    }
+
+    /// The entry that some bytes are.
+    pub(super) fn whole(&self, bytes: &[u8]) -> Option<u32> {
+        let mut state = ROOT;
+        for &byte in bytes {
+            state = child(self.units[state], byte);
+            if self.units[state] as u8 != byte {
+                return None;
+            }
+        }
+        Some(self.entries[state]).filter(|&entry| entry != NONE)
+    }
+
+    /// The longest entry that an entry begins with, beside itself; of no length if there is none.
+    #[inline]
+    pub(super) fn shorter(&self, entry: u32) -> Match {
+        self.shorter[entry as usize]
+    }
+}
+
+/// Where the child of a state by a byte stands, if there is one.
+#[inline(always)]
+fn child(unit: Unit, byte: u8) -> usize {
+    (unit >> BASE_SHIFT) as usize ^ usize::from(byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Bytes that lead to all corners of a block.
+    fn text(most: usize) -> impl Strategy<Value = Vec<u8>> {
+        prop::collection::vec(
+            prop::sample::select(vec![0, 1, 2, b'a', b'b', 0x7F, 0x80, 0xFE, 0xFF]),
+            1..most,
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn finds_what_comparing_with_all_entries_finds(
+            entries in prop::collection::btree_set(text(6), 1..300),
+            wholes in 0..20usize,
+            texts in prop::collection::vec(text(12), 50),
+        ) {
+            let entries: Vec<&[u8]> = entries.iter().map(Vec::as_slice).collect();
+            let first_whole = entries.len().saturating_sub(wholes);
+            let prefixes = Prefixes::of(&entries, first_whole as u32).unwrap();
+            let longest = |text: &[u8], bound: usize| {
+                let begins = |&at: &usize| text.starts_with(entries[at]) && entries[at].len() < bound;
+                let found = (0..first_whole).filter(begins).max_by_key(|&at| entries[at].len());
+                found.map_or((NONE, 0), |at| (at as u32, entries[at].len() as u32))
+            };
+            let mut parts = Parts::default();
+            prefixes.store(&mut parts);
+            prop_assert!(stored::restore(&parts, &entries, first_whole as u32).is_some());
+            prop_assert!(stored::restore(&parts, &entries[1..], first_whole as u32).is_none());
+            for text in texts.iter().map(Vec::as_slice).chain(entries.iter().copied()) {
+                let (found, _) = prefixes.longest(text);
+                prop_assert_eq!((found.entry, found.len), longest(text, usize::MAX));
+                let whole = entries.iter().position(|&entry| entry == text);
+                prop_assert_eq!(prefixes.whole(text), whole.map(|at| at as u32));
+            }
+            for (at, entry) in entries[..first_whole].iter().enumerate() {
+                let shorter = prefixes.shorter(at as u32);
+                prop_assert_eq!((shorter.entry, shorter.len), longest(entry, entry.len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Which neighbours were last found to stay apart or not: one slot for each of some thousand pairs.
+//!
+//! The bits of a pair are mixed one to one. Some of the mixed ones choose the slot, which holds the others: what
+//! is found is never about another pair.
+
+use piecework_kernels::merges::NUMBER_BITS;
+
+const PAIR_BITS: u32 = 2 * NUMBER_BITS;
+/// 128 KB: half of the second cache of small machines.
+const SLOT_BITS: u32 = 15;
+const TAG_BITS: u32 = PAIR_BITS - SLOT_BITS;
+/// Longer than any tag and verdict.
+const FREE: u32 = u32::MAX;
+
+/// The slots, made when the first pair comes: the tag, then a bit for the verdict.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Verdicts(Vec<u32>);
+
+impl Verdicts {
+    /// What was found for a pair, or is found now.
+    #[inline]
+    pub(super) fn get_or_find(&mut self, left: u32, right: u32, find: impl FnOnce() -> bool) -> bool {
+        if self.0.is_empty() {
+            self.0.resize(1 << SLOT_BITS, FREE);
+        }
+        let pair = u64::from(left) << NUMBER_BITS | u64::from(right);
+        let mixed = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) & ((1 << PAIR_BITS) - 1);
+        let tag = (mixed as u32 & ((1 << TAG_BITS) - 1)) << 1;
+        let slot = &mut self.0[(mixed >> TAG_BITS) as usize];
+        if *slot & !1 != tag {
+            *slot = tag | u32::from(find());
+        }
+        *slot & 1 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_told_apart() {
+        let mut verdicts = Verdicts::default();
+        let is_even = |left: u32, right: u32| (left / 3 + right) & 1 == 0;
+        for _ in 0..2 {
+            for left in (0..1 << NUMBER_BITS).step_by(7001) {
+                for right in (0..1 << NUMBER_BITS).step_by(6007).chain(0..50) {
+                    let verdict = verdicts.get_or_find(left, right, || is_even(left, right));
+                    assert_eq!(verdict, is_even(left, right));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Some short words of ASCII and marks at once, merge by merge, by the joins of [`super::left_to_right`]: while one waits for
+//! memory, the others go on (`piecework_kernels::merges`).
+//!
+//! Numbers are by the time at which entries are made, ASCII first; that of the space stands for the mark. A merge of
+//! such text joins such text, so these joins are the ones that a word of it comes to.
+
+use piecework_kernels::merges::{BytePairs, Pairs, ShortRows, NUMBER_BOUND};
+
+use super::cuts::MARK;
+use super::left_to_right::Merge;
+
+const ASCII: usize = 128;
+const NONE: u32 = u32::MAX;
+
+/// The joins.
+#[derive(Clone, Debug)]
+pub(super) struct Abreast {
+    bytes: BytePairs,
+    pairs: Pairs,
+    /// The entries by number.
+    entries: Vec<u32>,
+}
+
+impl Abreast {
+    /// Those of merges in order, where these entries are characters.
+    pub(super) fn of(
+        chars: impl Iterator<Item = (u32, char)>,
+        merges: &[Merge],
+        entry_bound: usize,
+    ) -> Self {
+        let mut numbers = vec![NONE; entry_bound];
+        let mut entries = vec![NONE; ASCII];
+        for (entry, c) in chars {
+            let byte = if c == MARK { b' '.into() } else { c as usize };
+            if byte < ASCII && c != ' ' {
+                (numbers[entry as usize], entries[byte]) = (byte as u32, entry);
+            }
+        }
+        let mut halves = Halves::with_room_for(merges.len().min(entry_bound));
+        for &Merge { left, right, joined } in merges {
+            let [left, right, number] = [left, right, joined].map(|entry| numbers[entry as usize]);
+            if left != NONE && right != NONE && number == NONE && halves.stay_apart(left, right) {
+                numbers[joined as usize] = halves.join(left, right);
+                entries.push(joined);
+            }
+        }
+        Self { bytes: halves.of_bytes(), pairs: halves.pairs, entries }
+    }
+
+    /// Join up to `ABREAST` words, given as bytes with spaces for marks, as long as `ShortRows` take them.
+    #[inline]
+    pub(super) fn join(&self, words: &[&[u8]], rows: &mut ShortRows) {
+        rows.join(words, &self.bytes, &self.pairs);
+    }
+
+    /// Give the entries of one of these words; false, perhaps after some, where one of its characters has none.
+    #[inline]
+    pub(super) fn entries(&self, rows: &ShortRows, row: usize, mut give: impl FnMut(u32)) -> bool {
+        rows.numbers(row).map(|number| self.entries[number as usize]).all(|entry| {
+            give(entry);
+            entry != NONE
+        })
+    }
+
+    /// The memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.bytes() + self.pairs.bytes() + size_of_val(self.entries.as_slice())
+    }
+}
+
+/// What numbers are joined from.
+struct Halves {
+    halves: Vec<(u32, u32)>,
+    pairs: Pairs,
+}
+
+impl Halves {
+    fn with_room_for(most: usize) -> Self {
+        Self { halves: Vec::new(), pairs: Pairs::with_room_for(most) }
+    }
+
+    /// Let two numbers join to the next.
+    fn join(&mut self, left: u32, right: u32) -> u32 {
+        let joined = (ASCII + self.halves.len()) as u32;
+        self.halves.push((left, right));
+        self.pairs.insert(left, right, joined);
+        joined
+    }
+
+    /// Whether nothing crosses the border of two that stand side by side: see [`super::super::bpe::Linear`].
+    fn stay_apart(&self, mut left: u32, mut right: u32) -> bool {
+        let mut limit = NUMBER_BOUND;
+        loop {
+            if self.pairs.get(left, right) < limit {
+                return false;
+            }
+            if left.max(right) < ASCII as u32 {
+                return true;
+            }
+            if left > right {
+                limit = left;
+                (_, left) = self.halves[left as usize - ASCII];
+            } else {
+                limit = right + 1;
+                (right, _) = self.halves[right as usize - ASCII];
+            }
+        }
+    }
+
+    fn of_bytes(&self) -> BytePairs {
+        let numbered = (ASCII as u32..).zip(&self.halves);
+        BytePairs::of(numbered.filter_map(|(number, &(left, right))| {
+            Some((
+                u8::try_from(left).ok().filter(u8::is_ascii)?,
+                u8::try_from(right).ok().filter(u8::is_ascii)?,
+                number,
+            ))
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::model::{ModelScratch, SentencePiece};
+    use crate::spec::{ModelSpec, PieceType, ScoredPiece, SentencePieceKind, SentencePieceSpec};
+    use crate::vocab::Vocab;
+
+    fn compiled(pieces: &[(String, i32)]) -> (SentencePiece, Vocab) {
+        let piece = |text: &str, score: f32, kind| ScoredPiece { text: text.into(), score, kind };
+        let mut all =
+            vec![piece("<unk>", 0.0, PieceType::Unknown), piece("\u{2581}", -99.0, PieceType::Normal)];
+        for (text, score) in pieces {
+            if all.iter().all(|other| other.text != *text) {
+                // Mostly the better the shorter, so that none joins what only a later one makes.
+                let score = text.chars().count() as i32 * 1000 + score;
+                all.push(piece(text, -score as f32, PieceType::Normal));
+            }
+        }
+        let spec =
+            SentencePieceSpec { kind: SentencePieceKind::Bpe, pieces: all, ..SentencePieceSpec::default() };
+        let vocab = Vocab::of_model(&ModelSpec::SentencePiece(spec.clone())).unwrap();
+        (SentencePiece::compile(&spec, &vocab).unwrap(), vocab)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn words_at_once_are_as_they_are_one_by_one(
+            pieces in prop::collection::vec(("\u{2581}{0,1}[abc\u{e9}]{1,5}|\u{2581}{2,4}", 0..1000), 1..40),
+            words in prop::collection::vec("[ abc]{1,15}|[ab]{1,15}|[ acd]{1,6}", 1..16),
+        ) {
+            let (model, vocab) = compiled(&pieces);
+            let mut scratch = ModelScratch::default();
+            if !model.joins(&scratch) {
+                return Ok(());
+            }
+            let bytes: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
+            model.join(&bytes, &mut scratch);
+            for (row, word) in words.iter().enumerate() {
+                let (mut expected, mut found) = (Vec::new(), Vec::new());
+                model.run(&word.replace(' ', "\u{2581}"), &vocab, &mut ModelScratch::default(), &mut expected);
+                // A character that is no piece, though others have it, is not told.
+                if model.append_joined(row, &mut scratch, &mut found) {
+                    prop_assert_eq!(found, expected, "{:?}", word);
+                } else {
+                    prop_assert!(found.is_empty() && expected.contains(&0));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The best paths of parts as each is alone, and by how much each of their decisions is made.
+//!
+//! From every place that is reached the trie is walked, and each piece on the way is a way to its end. Where no
+//! piece crosses a place, every path goes through it: a part ends there, and its path is read back. Scores are
+//! whole numbers (see [`super::margin`]), so the sums of a part do not depend on what stands before it.
+//!
+//! O(n) and the nodes walked, which are no more than the longest piece for each character.
+
+use super::super::trie::Trie;
+use super::super::Piece;
+use super::margin::{cost_of, Grades, Worth, MAX_CHARS, ONE};
+use super::viterbi_f32::Sum;
+use crate::text::char_len;
+
+/// The largest score by size that is weighed.
+const MAX_WEIGHED: f64 = 2000.0;
+/// How many bytes of a part, with the pieces that begin in it, are looked at.
+pub(super) const MAX_BYTES: usize = 512;
+
+/// A node of the trie in four bytes: above, the byte that led there; then whether a piece ends there; below, what
+/// the next byte is combined with. Few cache lines are all that matters here.
+type Node = u32;
+
+const BYTE_SHIFT: u32 = 24;
+const ENDS: u32 = 1 << 23;
+const BASE: u32 = ENDS - 1;
+
+/// A piece that ends at a node.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ending {
+    pub(super) id: u32,
+    score: i32,
+}
+
+/// The pieces of a model.
+#[derive(Clone, Debug)]
+pub(super) struct Weights {
+    /// Empty where a score is too large, or the trie.
+    nodes: Vec<Node>,
+    /// By node.
+    endings: Vec<Ending>,
+    /// What an unknown character is.
+    unknown: Ending,
+    pub(super) grades: Grades,
+}
+
+/// The best way to a byte of a part, and by how much it leads the next best.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    score: i64,
+    lead: i64,
+    id: u32,
+    start: u32,
+}
+
+/// No way leads here yet. So low that whatever comes leads it by more than any two ways differ.
+const UNREACHED: Place = Place { score: -(1 << 50), lead: i64::MAX, id: 0, start: 0 };
+
+/// Memory for one part.
+#[derive(Clone, Debug)]
+pub(super) struct Weighing {
+    /// From the beginning of the part on; all unreached between parts.
+    places: Box<[Place; MAX_BYTES + 1]>,
+    pub(super) sums: Vec<Sum>,
+    pub(super) path: Vec<Piece>,
+}
+
+impl Default for Weighing {
+    fn default() -> Self {
+        Self { places: Box::new([UNREACHED; MAX_BYTES + 1]), sums: Vec::new(), path: Vec::new() }
+    }
+}
+
+impl Weights {
+    /// The pieces of a trie with their scores by id, where the unknown one has what an unknown character adds.
+    pub(super) fn of(trie: &Trie, scores: &[f64], unk_id: u32, worst: f64) -> Self {
+        let is_weighed = worst <= MAX_WEIGHED && trie.slots() <= BASE as usize;
+        let units = trie.bases_and_bytes().filter(|_| is_weighed);
+        let ending = |slot| trie.entry(slot).map(|id| Ending { id, score: weight(scores[id as usize]) });
+        let endings: Vec<_> = (0..trie.slots() as u32).filter(|_| units.is_some()).map(ending).collect();
+        let node = |((base, byte), ending): ((u32, u8), &Option<Ending>)| {
+            u32::from(byte) << BYTE_SHIFT | base | ending.map_or(0, |_| ENDS)
+        };
+        Self {
+            nodes: units.into_iter().flatten().zip(&endings).map(node).collect(),
+            endings: endings.into_iter().map(Option::unwrap_or_default).collect(),
+            unknown: Ending { id: unk_id, score: weight(scores[unk_id as usize]) },
+            grades: Grades::of(worst),
+        }
+    }
+
+    /// Whether parts can be weighed at all.
+    pub(super) fn are_there(&self) -> bool {
+        !self.nodes.is_empty()
+    }
+
+    /// The memory that the nodes take.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.nodes.as_slice()) + size_of_val(self.endings.as_slice())
+    }
+
+    /// Find the best path through the part that begins at `floor`. Gives where it ends, and what the path is
+    /// worth; nothing for one that is too long, and then there is no path.
+    #[inline]
+    pub(super) fn weigh(&self, text: &str, floor: usize, memory: &mut Weighing) -> (usize, Option<Worth>) {
+        let Weighing { places, path, .. } = memory;
+        path.clear();
+        places[0] = Place { score: 0, ..UNREACHED };
+        let (mut at, mut furthest, mut char_count) = (floor, floor, 0);
+        while at < text.len() && (at < furthest || at == floor) {
+            if char_count == MAX_CHARS || self.nodes.is_empty() {
+                places.fill(UNREACHED);
+                return (self.end_of(text, at, furthest), None);
+            }
+            let end = at + char_len(text.as_bytes()[at]);
+            let Some(reached) = self.spread(&text.as_bytes()[at..], (at - floor, end - at), places) else {
+                places.fill(UNREACHED);
+                return (self.end_of(text, at, furthest), None);
+            };
+            furthest = furthest.max(at + reached);
+            char_count += 1;
+            if furthest == end && at == floor {
+                return (end, Some(self.take_only(floor, end, places, path)));
+            }
+            at = end;
+        }
+        let worth = self.read_back(floor, at - floor, char_count, places, path);
+        places[..=at - floor].fill(UNREACHED);
+        (at, Some(worth))
+    }
+
+    /// Take the only way through a part of one character.
+    #[inline]
+    fn take_only(
+        &self,
+        floor: usize,
+        end: usize,
+        places: &mut [Place; MAX_BYTES + 1],
+        path: &mut Vec<Piece>,
+    ) -> Worth {
+        let Place { id, score, .. } = std::mem::replace(&mut places[end - floor], UNREACHED);
+        places[0] = UNREACHED;
+        path.push(Piece { id, start: floor as u32, end: end as u32 });
+        let has_unknown = id == self.unknown.id;
+        Worth { cost: cost_of(score.unsigned_abs(), 1), has_unknown, ..Worth::default() }
+    }
+
+    /// Take every piece that begins at place `from` of a part, where `rest` begins with a character of
+    /// `char_len` bytes. How far the longest reaches, or `None` where that is too far.
+    #[inline]
+    fn spread(
+        &self,
+        rest: &[u8],
+        (from, char_len): (usize, usize),
+        places: &mut [Place; MAX_BYTES + 1],
+    ) -> Option<usize> {
+        let before = places[from].score;
+        self.each_piece(rest, char_len, |len, Ending { id, score }| {
+            let place = places.get_mut(from + len)?;
+            let score = before + i64::from(score);
+            let lead = score - place.score;
+            if lead > 0 {
+                *place = Place { score, lead, id, start: from as u32 };
+            } else {
+                place.lead = place.lead.min(-lead);
+            }
+            Some(())
+        })
+    }
+
+    /// Give the length of every piece that a text begins with, the shortest first, and what it is; where its first
+    /// character, of `char_len` bytes, is none, the unknown one comes last. The length of the longest, or `None`
+    /// where one is not taken.
+    #[inline(always)]
+    pub(super) fn each_piece(
+        &self,
+        text: &[u8],
+        char_len: usize,
+        mut take: impl FnMut(usize, Ending) -> Option<()>,
+    ) -> Option<usize> {
+        let (mut node, mut longest, mut has_single) = (self.nodes[0], char_len, false);
+        for (len, &byte) in (1..).zip(text) {
+            let next = (node & BASE ^ u32::from(byte)) as usize;
+            node = self.nodes[next];
+            if node >> BYTE_SHIFT != u32::from(byte) {
+                break;
+            }
+            if node & ENDS != 0 {
+                take(len, self.endings[next])?;
+                has_single |= len == char_len;
+                longest = longest.max(len);
+            }
+        }
+        if !has_single {
+            take(char_len, self.unknown)?;
+        }
+        Some(longest)
+    }
+
+    /// Read back the best path through a part of `len` bytes.
+    #[inline]
+    fn read_back(
+        &self,
+        floor: usize,
+        len: usize,
+        char_count: usize,
+        places: &[Place; MAX_BYTES + 1],
+        path: &mut Vec<Piece>,
+    ) -> Worth {
+        let (mut end, mut lead, mut score, mut has_unknown) = (len, i64::MAX, 0, false);
+        while end > 0 {
+            let place = places[end];
+            let start = place.start as usize;
+            lead = lead.min(place.lead);
+            score += (place.score - places[start].score).unsigned_abs();
+            has_unknown |= place.id == self.unknown.id;
+            path.push(Piece { id: place.id, start: (floor + start) as u32, end: (floor + end) as u32 });
+            end = start;
+        }
+        path.reverse();
+        Worth {
+            grade: self.grades.of_part(lead, char_count),
+            cost: cost_of(score, path.len()),
+            has_unknown,
+        }
+    }
+
+    /// Where a part ends that pieces go on to `furthest` from before the character at `at`.
+    #[cold]
+    fn end_of(&self, text: &str, mut at: usize, mut furthest: usize) -> usize {
+        while !self.nodes.is_empty() {
+            let rest = &text.as_bytes()[at..];
+            furthest = furthest.max(at + self.longest(rest));
+            at += char_len(rest[0]);
+            if at >= furthest {
+                return at;
+            }
+        }
+        text.len()
+    }
+
+    /// The length of the longest piece that a text begins with.
+    fn longest(&self, text: &[u8]) -> usize {
+        let (mut node, mut longest) = (self.nodes[0], 0);
+        for (len, &byte) in (1..).zip(text) {
+            node = self.nodes[(node & BASE ^ u32::from(byte)) as usize];
+            if node >> BYTE_SHIFT != u32::from(byte) {
+                break;
+            }
+            if node & ENDS != 0 {
+                longest = len;
+            }
+        }
+        longest
+    }
+}
+
+/// A score as a whole number.
+fn weight(score: f64) -> i32 {
+    (score * ONE).round() as i32
+}

@@ -1,0 +1,268 @@
+//! Text to bit masks: bit `i` of a mask says that byte `i` of a block of 64 is of its class, each byte of a
+//! longer character like the others.
+
+use std::sync::LazyLock;
+
+use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
+
+use super::scalar::{HAN, HAN_APART, KINDS, LETTER, LOWER, MARKED, NEWLINE, NUMBER, NUMERIC, SPACE, UPPER};
+use super::{bloom, deepseek, Alphabet};
+use crate::text::{wide_char_at, CharTable};
+
+/// The masks of one block.
+pub(super) type Masks = [u64; 6];
+
+/// The masks by number. Characters that are none of the first three are the pattern's other ones.
+pub(super) const IS_LETTER: usize = 0;
+pub(super) const IS_NUMBER: usize = 1;
+pub(super) const IS_SPACE: usize = 2;
+/// Of letters: a capital; of spaces: a line end; of others: an apostrophe.
+pub(super) const FIRST: usize = 3;
+/// Of letters: one without case; of spaces: the ASCII space; of others: a slash. A letter with both is a mark.
+pub(super) const SECOND: usize = 4;
+/// Not ASCII.
+pub(super) const IS_WIDE: usize = 5;
+
+/// A character like most that are not ASCII: a letter, of no case where that counts.
+const COMMON: char = '一';
+/// Of first bytes without their top bits: all characters of two bytes, or of three, that they begin are common.
+const BEGINS_TWO: usize = 0;
+const BEGINS_THREE: usize = 1;
+
+/// What the characters are to a pattern.
+pub(super) struct Table {
+    ascii: ByteClasses,
+    /// The first bytes of common characters.
+    firsts: ByteClasses,
+    /// The classes of these characters.
+    of_common: u8,
+    /// The classes of each kind of characters, a bit for each mask.
+    of_kind: [u8; 128],
+    pub(super) kinds: &'static CharTable,
+}
+
+/// Memory for what is not ASCII.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WideScratch {
+    /// Bytes with their top bits turned.
+    turned: Vec<u8>,
+    /// The first bytes of common characters of two bytes and of three; and what is ASCII.
+    firsts: Vec<[u64; 3]>,
+}
+
+static PLAIN: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, plain_classes, set_apart));
+static MARKED_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&MARKED, plain_classes, set_apart));
+static NUMERIC_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&NUMERIC, plain_classes, set_apart));
+static CASED: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, cased_classes, set_apart));
+static BLOOM: LazyLock<Table> =
+    LazyLock::new(|| Table::new(&bloom::BLOOM_KINDS, plain_classes, plain_space));
+static CODER: LazyLock<Table> = LazyLock::new(|| Table::new(&bloom::CODER_KINDS, coder_classes, |_| 0));
+static HAN_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&HAN_APART, han_classes, set_apart));
+static ZONED: LazyLock<Table> = LazyLock::new(|| Table::new(&deepseek::KINDS, zoned_classes, plain_space));
+
+impl Table {
+    pub(super) fn of(alphabet: Alphabet) -> &'static Self {
+        match alphabet {
+            Alphabet::Plain => &PLAIN,
+            Alphabet::Marked => &MARKED_TABLE,
+            Alphabet::Numeric => &NUMERIC_TABLE,
+            Alphabet::Cased => &CASED,
+            Alphabet::Han => &HAN_TABLE,
+            Alphabet::Zoned => &ZONED,
+            Alphabet::Bloom => &BLOOM,
+            Alphabet::Coder => &CODER,
+        }
+    }
+
+    /// From the classes of each kind, and what more there is to say of some bytes.
+    fn new(kinds: &'static CharTable, classes_of: impl Fn(u8) -> u8, more: impl Fn(u8) -> u8) -> Self {
+        let ascii = ByteClasses::new(|byte| classes_of(kinds.get(char::from(byte))) | more(byte));
+        let of_common = classes_of(kinds.get(COMMON));
+        let is_common = |code| char::from_u32(code).is_some_and(|c| classes_of(kinds.get(c)) == of_common);
+        // Those that are `upper`, but for so many bits.
+        let all_common = |upper: u32, bits: u32| (upper << bits..(upper + 1) << bits).all(is_common);
+        let firsts = ByteClasses::new(|byte| match u32::from(byte) | 0x80 {
+            first @ 0xC0..0xE0 => u8::from(all_common(first & 0x1F, 6)) << BEGINS_TWO,
+            first @ 0xE0..0xF0 => u8::from(all_common(first & 0xF, 12)) << BEGINS_THREE,
+            _ => 0,
+        });
+        let of_kind = std::array::from_fn(|kind| classes_of(kind as u8));
+        Self { ascii, firsts, of_common, of_kind, kinds }
+    }
+
+    /// Make the masks of a text.
+    pub(super) fn classify(&self, text: &str, masks: &mut Vec<Masks>, scratch: &mut WideScratch) {
+        masks.clear();
+        class_masks(text.as_bytes(), &self.ascii, masks);
+        let is_wide = |masks: &Masks| masks[IS_WIDE] != 0;
+        let Some(first_wide) = masks.iter().position(is_wide) else { return };
+        self.find_firsts(&text.as_bytes()[first_wide * BLOCK..], scratch);
+        let mut begun = 0;
+        for (block, &[two, three, _]) in (first_wide..).zip(&scratch.firsts) {
+            if is_wide(&masks[block]) {
+                let [two, three] = [two, three].map(u128::from);
+                let common = two | two << 1 | three | three << 1 | three << 2;
+                begun = self.classify_wide(text, block, (begun, common), masks);
+            }
+        }
+    }
+
+    /// Find the first bytes of common characters.
+    fn find_firsts(&self, bytes: &[u8], WideScratch { turned, firsts }: &mut WideScratch) {
+        turned.clear();
+        turned.extend(bytes.iter().map(|byte| byte ^ 0x80));
+        firsts.clear();
+        class_masks(turned, &self.firsts, firsts);
+    }
+
+    /// Add the characters of a block that are not ASCII: the bits `begun` belong to one that began before, `common`
+    /// to common ones. Returns the bits of the next block that belong to one of this.
+    fn classify_wide(
+        &self,
+        text: &str,
+        block: usize,
+        (begun, mut common): (u64, u128),
+        masks: &mut [Masks],
+    ) -> u64 {
+        let mut left = masks[block][IS_WIDE] & !begun & !(common as u64);
+        let mut beyond = 0;
+        while left != 0 {
+            let place = left.trailing_zeros() as usize;
+            let Some((code, len)) = wide_char_at(text.as_bytes(), block * BLOCK + place) else { break };
+            let c = char::from_u32(code).unwrap_or_default();
+            let classes = self.of_kind[usize::from(self.kinds.get(c) & 127)];
+            let bytes = ((1 << len) - 1) << place;
+            left &= !(bytes as u64);
+            if classes == self.of_common {
+                common |= bytes;
+            } else {
+                beyond |= add(classes, bytes, &mut masks[block..]);
+            }
+        }
+        beyond | add(self.of_common, common, &mut masks[block..])
+    }
+}
+
+/// Say that bytes of a block and the next are of some classes; returns those of the next.
+fn add(mut classes: u8, bytes: u128, masks: &mut [Masks]) -> u64 {
+    let (within, beyond) = (bytes as u64, (bytes >> BLOCK) as u64);
+    while classes != 0 {
+        let class = classes.trailing_zeros() as usize;
+        classes &= classes - 1;
+        masks[0][class] |= within;
+        if beyond != 0 {
+            masks[1][class] |= beyond;
+        }
+    }
+    beyond
+}
+
+fn plain_space(byte: u8) -> u8 {
+    u8::from(byte == b' ') << SECOND
+}
+
+/// The ASCII space, apostrophes and slashes.
+fn set_apart(byte: u8) -> u8 {
+    plain_space(byte) | u8::from(byte == b'\'') << FIRST | u8::from(byte == b'/') << SECOND
+}
+
+/// Where case does not count.
+fn plain_classes(kind: u8) -> u8 {
+    if kind & SPACE != 0 {
+        1 << IS_SPACE | u8::from(kind & NEWLINE != 0) << FIRST
+    } else if kind & NUMBER != 0 {
+        1 << IS_NUMBER
+    } else {
+        u8::from(kind & LETTER != 0) << IS_LETTER
+    }
+}
+
+/// Where capitals begin words, and marks are part of them.
+fn cased_classes(kind: u8) -> u8 {
+    match kind & (UPPER | LOWER) {
+        0 => plain_classes(kind),
+        UPPER => 1 << IS_LETTER | 1 << FIRST,
+        LOWER => 1 << IS_LETTER,
+        _ if kind & LETTER != 0 => 1 << IS_LETTER | 1 << SECOND,
+        _ => 1 << IS_LETTER | 1 << FIRST | 1 << SECOND,
+    }
+}
+
+/// Where Chinese characters stand apart: numbers of the first of the two are letters of theirs, those of both are
+/// numbers of theirs, and others of both are what else they have.
+fn han_classes(kind: u8) -> u8 {
+    match (kind & HAN, kind & (LETTER | NUMBER)) {
+        (0, _) => cased_classes(kind),
+        (_, LETTER) => 1 << IS_NUMBER | 1 << FIRST,
+        (_, NUMBER) => 1 << IS_NUMBER | 1 << FIRST | 1 << SECOND,
+        _ => 1 << FIRST | 1 << SECOND,
+    }
+}
+
+/// Where zones count: all but spaces are of the first of the two where they are Han or kana, and of the second where
+/// they are odd.
+fn zoned_classes(kind: u8) -> u8 {
+    if kind & (SPACE | NUMBER) != 0 {
+        return plain_classes(kind);
+    }
+    let is_odd = kind & (LETTER | deepseek::SYMBOL) == 0;
+    plain_classes(kind) | u8::from(kind & deepseek::EAST != 0) << FIRST | u8::from(is_odd) << SECOND
+}
+
+/// Where gaps and a range of scripts count: others are of the first of the two where they are punctuation, and all
+/// but numbers of the second where they are of that range.
+fn coder_classes(kind: u8) -> u8 {
+    let symbol = u8::from(kind & deepseek::SYMBOL != 0) << FIRST;
+    plain_classes(kind) | symbol | u8::from(kind & deepseek::EAST != 0) << SECOND
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALPHABETS: [Alphabet; 8] = [
+        Alphabet::Plain,
+        Alphabet::Marked,
+        Alphabet::Numeric,
+        Alphabet::Cased,
+        Alphabet::Han,
+        Alphabet::Zoned,
+        Alphabet::Bloom,
+        Alphabet::Coder,
+    ];
+
+    /// Every character that is not ASCII, with steps between that meet one and the next at all distances.
+    fn all_wide_chars() -> String {
+        let codes = 0x80..=u32::from(char::MAX);
+        let near = codes.clone().filter_map(char::from_u32);
+        let far = codes.map(|code| code.wrapping_mul(7919) % 0x3_0000).filter_map(char::from_u32);
+        near.zip(far).flat_map(|(near, far)| [near, far]).collect()
+    }
+
+    #[test]
+    fn every_byte_of_a_character_is_of_its_classes() {
+        let text = all_wide_chars();
+        for alphabet in ALPHABETS {
+            let table = Table::of(alphabet);
+            let (mut masks, mut scratch) = (Vec::new(), WideScratch::default());
+            table.classify(&text, &mut masks, &mut scratch);
+            for (at, c) in text.char_indices().filter(|(_, c)| !c.is_ascii()) {
+                let expected = table.of_kind[usize::from(table.kinds.get(c))];
+                for at in at..at + c.len_utf8() {
+                    let is_of = |class: usize| masks[at / BLOCK][class] >> (at % BLOCK) & 1;
+                    let found = (0..IS_WIDE).map(|class| (is_of(class) as u8) << class).sum::<u8>();
+                    assert_eq!(found, expected, "{alphabet:?} {c:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn most_letters_are_common() {
+        for alphabet in [Alphabet::Plain, Alphabet::Marked, Alphabet::Numeric] {
+            let Table { firsts, .. } = Table::of(alphabet);
+            assert_eq!(firsts.of("ж".as_bytes()[0] & 0x7F), 1 << BEGINS_TWO);
+            assert_eq!(firsts.of("思".as_bytes()[0] & 0x7F), 1 << BEGINS_THREE);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! CLIP's pattern, whose words leave spaces out: contractions, runs of letters, single digits, runs of others.
+//!
+//! What the byte level's own pattern does to such words is nothing, but for the two special tokens where a text
+//! has them as they stand: those it cuts like any others, so all that is left of them is that a word ends there.
+
+use super::boundary_masks::Around;
+use super::repairs::{Doubts, Found};
+use super::scalar::{contraction_end, Text, CLASSES, NUMBER};
+use super::Scanner;
+
+/// Its matches are kept and all else is dropped.
+pub(in super::super) const CLIP: &str =
+    r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
+
+const SPECIAL: [&str; 2] = ["<|startoftext|>", "<|endoftext|>"];
+
+/// Where the special token ends that stands at a byte, if one does.
+fn special_end(text: &str, at: usize) -> Option<usize> {
+    SPECIAL.iter().find(|special| text[at..].starts_with(**special)).map(|special| at + special.len())
+}
+
+/// Cut a text character by character; spaces are words here.
+pub(super) fn cut(text: &Text, emit: &mut dyn FnMut(usize, usize)) {
+    let mut start = 0;
+    while let Some((kind, next)) = text.at(start) {
+        let end = match special_end(text.text, start) {
+            Some(end) => {
+                emit(start, start + 2);
+                emit(start + 2, end - 2);
+                start = end - 2;
+                end
+            }
+            None => word_end(text, start, kind, next),
+        };
+        emit(start, end);
+        start = end;
+    }
+}
+
+fn word_end(text: &Text, start: usize, kind: u8, next: usize) -> usize {
+    let end = contraction_end(text.text, start, false);
+    if end > start {
+        return end;
+    }
+    if kind & NUMBER != 0 {
+        next
+    } else {
+        text.alike(next, kind, CLASSES)
+    }
+}
+
+impl Scanner {
+    /// Runs of one class; digits alone.
+    #[inline(always)]
+    pub(super) fn clip(self, around: &Around, doubts: &mut Doubts) -> u64 {
+        let now = &around.now;
+        let others = around.first(|b| b.other);
+        doubts.note_contractions(around.base, now.apostrophe & others & around.before(1, |b| b.letter));
+        let runs = others | around.first(|b| b.letter) | around.first(|b| b.space);
+        runs | self.numbers(around, doubts)
+    }
+}
+
+impl Found<'_> {
+    /// A special token ends a word, and what follows begins one.
+    pub(super) fn specials(&mut self) {
+        let text = self.text;
+        for at in memchr::memmem::find_iter(text.as_bytes(), "<|") {
+            if !self.is_start(at) {
+                continue;
+            }
+            let Some(mut end) = special_end(text, at) else { continue };
+            self.set(end);
+            let after = contraction_end(text, end, false);
+            if after > end {
+                self.clear(end + 1);
+                end = after;
+                self.set(end);
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The rare places where the start of a word takes more to tell than a byte's neighbours.
+
+use piecework_kernels::classes::BLOCK;
+
+use super::ascii_spans::is_certain;
+use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, SECOND};
+use super::scalar::contraction_end;
+use super::{Family, Scanner, Trail};
+
+/// Bytes that `find_starts` could not decide by, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Doubts {
+    /// Apostrophes that a contraction may begin with.
+    contractions: Vec<u32>,
+    /// Where more digits follow than a word may have, or a digit that is not ASCII.
+    numbers: Vec<u32>,
+    /// Last bytes of spaces that are not ASCII and stand before something else.
+    wide_spaces: Vec<u32>,
+    /// Letters after the last byte of something that is not ASCII and may lead them.
+    wide_leads: Vec<u32>,
+    /// Line ends after blanks.
+    blank_lines: Vec<u32>,
+    /// What the scalar scanner is asked about.
+    zones: Vec<u32>,
+}
+
+impl Doubts {
+    pub(super) fn clear(&mut self) {
+        let Self { contractions, numbers, wide_spaces, wide_leads, blank_lines, zones } = self;
+        for list in [contractions, numbers, wide_spaces, wide_leads, blank_lines, zones] {
+            list.clear();
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn note_contractions(&mut self, base: usize, bits: u64) {
+        note(&mut self.contractions, base, bits);
+    }
+
+    #[inline(always)]
+    pub(super) fn note_numbers(&mut self, base: usize, bits: u64) {
+        note(&mut self.numbers, base, bits);
+    }
+
+    #[inline(always)]
+    pub(super) fn note_wide_spaces(&mut self, base: usize, bits: u64) {
+        note(&mut self.wide_spaces, base, bits);
+    }
+
+    #[inline(always)]
+    pub(super) fn note_wide_leads(&mut self, base: usize, bits: u64) {
+        note(&mut self.wide_leads, base, bits);
+    }
+
+    #[inline(always)]
+    pub(super) fn note_blank_lines(&mut self, base: usize, bits: u64) {
+        note(&mut self.blank_lines, base, bits);
+    }
+
+    #[inline(always)]
+    pub(super) fn note_zones(&mut self, base: usize, bits: u64) {
+        note(&mut self.zones, base, bits);
+    }
+}
+
+#[inline(always)]
+fn note(list: &mut Vec<u32>, base: usize, mut bits: u64) {
+    while bits != 0 {
+        list.push(base as u32 + bits.trailing_zeros());
+        bits &= bits - 1;
+    }
+}
+
+/// A text with its masks and the starts so far.
+pub(super) struct Found<'s> {
+    pub(super) text: &'s str,
+    masks: &'s [Masks],
+    scanner: Scanner,
+    starts: &'s mut [u64],
+}
+
+impl Scanner {
+    /// Decide what is in doubt.
+    pub(super) fn repair(self, text: &str, masks: &[Masks], doubts: &Doubts, starts: &mut [u64]) {
+        let mut found = Found { text, masks, scanner: self, starts };
+        found.wide_spaces(&doubts.wide_spaces);
+        match self.family {
+            Family::Cased => found.contractions_within(&doubts.contractions),
+            family => found.contractions(&doubts.contractions, family == Family::Plain),
+        }
+        found.numbers(&doubts.numbers, self.max_digits);
+        found.wide_leads(&doubts.wide_leads);
+        found.blank_lines(&doubts.blank_lines);
+        self.zones(&doubts.zones, &mut found);
+        if self.family == Family::Clip {
+            found.specials();
+        }
+        if self.joins_last_spaces {
+            found.last_spaces();
+        }
+    }
+
+    /// Scan anew, character by character, from the last certain cut to the next.
+    fn zones(self, doubts: &[u32], found: &mut Found) {
+        let (text, mut done) = (found.text, 0);
+        for &at in doubts {
+            let at = at as usize;
+            if at < done {
+                continue;
+            }
+            let from = (done.max(1)..=at).rev().find(|&at| is_certain(text, at)).unwrap_or(done);
+            let to = (at + 1..text.len()).find(|&at| is_certain(text, at)).unwrap_or(text.len());
+            (from..to).for_each(|at| found.clear(at));
+            self.cut_by_chars(&text[from..to], &mut |start, _| found.set(from + start));
+            done = to;
+        }
+    }
+}
+
+impl Found<'_> {
+    fn is(&self, class: usize, at: usize) -> bool {
+        self.masks[at / BLOCK][class] >> (at % BLOCK) & 1 != 0
+    }
+
+    pub(super) fn is_start(&self, at: usize) -> bool {
+        self.starts[at / BLOCK] >> (at % BLOCK) & 1 != 0
+    }
+
+    fn is_newline(&self, at: usize) -> bool {
+        self.is(IS_SPACE, at) && self.is(FIRST, at)
+    }
+
+    fn is_blank(&self, at: usize) -> bool {
+        self.is(IS_SPACE, at) && !self.is(FIRST, at)
+    }
+
+    /// Whether line ends right after it belong to it: others, of zones neither Han nor kana nor odd ones.
+    fn takes_line_ends(&self, at: usize) -> bool {
+        let is_other = !(self.is(IS_LETTER, at) || self.is(IS_NUMBER, at) || self.is(IS_SPACE, at));
+        let is_far = self.scanner.family == Family::Zoned && (self.is(FIRST, at) || self.is(SECOND, at));
+        self.scanner.trail != Trail::Nothing && is_other && !is_far
+    }
+
+    pub(super) fn set(&mut self, at: usize) {
+        if at < self.text.len() {
+            self.starts[at / BLOCK] |= 1 << (at % BLOCK);
+        }
+    }
+
+    pub(super) fn clear(&mut self, at: usize) {
+        self.starts[at / BLOCK] &= !(1 << (at % BLOCK));
+    }
+
+    /// The first byte of the character that a byte belongs to.
+    fn lead(&self, at: usize) -> usize {
+        (at.saturating_sub(3)..=at).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(at)
+    }
+
+    /// The last space of a run starts at its first byte, not its last.
+    fn wide_spaces(&mut self, doubts: &[u32]) {
+        for &at in doubts {
+            self.clear(at as usize);
+            self.set(self.lead(at as usize));
+        }
+    }
+
+    /// A contraction is a word: nothing starts after its apostrophe, something after its end.
+    fn contractions(&mut self, doubts: &[u32], ignore_case: bool) {
+        for &at in doubts {
+            let at = at as usize;
+            let end = contraction_end(self.text, at, ignore_case);
+            if end > at {
+                self.clear(at + 1);
+                self.set(end);
+            }
+        }
+    }
+
+    /// A contraction belongs to the word before, unless that ends with one.
+    fn contractions_within(&mut self, doubts: &[u32]) {
+        let mut last_end = 0;
+        for &at in doubts {
+            let at = at as usize;
+            let end = contraction_end(self.text, at, true);
+            if end > at && at != last_end {
+                (at..end).for_each(|at| self.clear(at));
+                self.set(end);
+                last_end = end;
+            }
+        }
+    }
+
+    /// Words of as many digits as the pattern takes, or of each that is not ASCII.
+    fn numbers(&mut self, doubts: &[u32], max_digits: usize) {
+        for &at in doubts {
+            let at = at as usize;
+            if max_digits == 1 {
+                if !self.text.is_char_boundary(at) {
+                    self.clear(at);
+                }
+                continue;
+            }
+            let text = self.text;
+            for (count, (offset, _)) in text[at..].char_indices().enumerate() {
+                if !self.is(IS_NUMBER, at + offset) || self.is(FIRST, at + offset) {
+                    break;
+                }
+                if count % max_digits == 0 {
+                    self.set(at + offset);
+                }
+            }
+        }
+    }
+
+    /// A character that starts a word of others leads the letter right after it.
+    fn wide_leads(&mut self, doubts: &[u32]) {
+        for &at in doubts {
+            if self.is_start(self.lead(at as usize - 1)) {
+                self.clear(at as usize);
+            }
+        }
+    }
+
+    /// Spaces go on to their last line end: blanks start no word after line ends that are part of the same,
+    /// which those right after others are not.
+    fn blank_lines(&mut self, doubts: &[u32]) {
+        for &newline in doubts {
+            let run_start = |of: fn(&Self, usize) -> bool, to: usize| {
+                (0..to).rev().find(|&at| !of(self, at)).map_or(0, |at| at + 1)
+            };
+            let blanks = run_start(Self::is_blank, newline as usize);
+            let newlines = run_start(Self::is_newline, blanks);
+            let belongs_to_others = newlines > 0 && self.takes_line_ends(newlines - 1);
+            if newlines < blanks && !belongs_to_others {
+                self.clear(blanks);
+            }
+        }
+    }
+
+    /// The spaces that the text ends with start no word but the first.
+    fn last_spaces(&mut self) {
+        let mut later = None;
+        for at in (0..self.text.len()).rev() {
+            if !self.is(IS_SPACE, at) {
+                break;
+            }
+            if self.is_start(at) {
+                if let Some(later) = later.replace(at) {
+                    self.clear(later);
+                }
+            }
+        }
+    }
+}
