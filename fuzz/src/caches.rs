@@ -1,7 +1,7 @@
 //! Compiled caches: a reader gets what was written, refuses what was damaged, and survives what was forged.
 
 use fastrand::Rng;
-use piecework_core::encode::Pipeline;
+use piecework_core::encode::Tokenizer;
 use piecework_core::spec::TokenizerSpec;
 use piecework_formats::cache;
 
@@ -22,12 +22,12 @@ const HEADER: usize = 64;
 const SECTION: usize = 48;
 const NAME: usize = 32;
 
-pub(crate) fn keep_and_damage(spec: &TokenizerSpec, pipeline: &Pipeline, calls: &mut Calls) {
+pub(crate) fn keep_and_damage(spec: &TokenizerSpec, pipeline: &Tokenizer, calls: &mut Calls) {
     let Ok(file) = cache::write(spec, &pipeline.store(), "parse", b"") else { return };
     let read = cache::read(&file.clone().into());
     let restored = read.and_then(|cached| {
         assert!(cached.spec == *spec, "another specification is read than was written");
-        calls.time(|| Pipeline::restore(cached.spec, cached.vocab, &cached.parts))
+        calls.time(|| Tokenizer::restore(cached.spec, cached.vocab, &cached.parts))
     });
     match restored {
         Ok(restored) => texts::encode_and_decode(&restored, calls),
@@ -59,7 +59,7 @@ fn use_forged(file: &[u8], random: &mut Rng, calls: &mut Calls) {
     forged[CHECKSUM..CHECKED_FROM].copy_from_slice(&checksum.to_ne_bytes());
     let restore = || {
         let cached = cache::read(&forged.into())?;
-        Pipeline::restore(cached.spec, cached.vocab, &cached.parts)
+        Tokenizer::restore(cached.spec, cached.vocab, &cached.parts)
     };
     if let Ok(restored) = calls.time(restore) {
         texts::encode_and_decode(&restored, calls);
@@ -130,7 +130,7 @@ mod tests {
         let mut kinds = 0;
         for (path, kind) in seed_files() {
             let Some(spec) = kind.read(&fs::read(path).unwrap()) else { continue };
-            let Ok(pipeline) = Pipeline::compile(&spec) else { continue };
+            let Ok(pipeline) = Tokenizer::compile(&spec) else { continue };
             let file = cache::write(&spec, &pipeline.store(), "parse", b"").unwrap();
             (0..400).for_each(|_| use_forged(&file, &mut random, &mut Calls::default()));
             kinds += 1;

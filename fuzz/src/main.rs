@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use cap::Cap;
 use cpu_time::ProcessTime;
 use kinds::Kind;
-use piecework_core::encode::Pipeline;
+use piecework_core::encode::Tokenizer;
 
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, 4 << 30);
@@ -107,9 +107,9 @@ fn run_case(kind: Kind, bytes: &[u8], seed: u64) {
     fs::remove_file(&kept).unwrap_or_default();
 }
 
-fn read_and_use(kind: Kind, bytes: &[u8], reading: &mut Calls, using: &mut Calls) -> Option<Pipeline> {
+fn read_and_use(kind: Kind, bytes: &[u8], reading: &mut Calls, using: &mut Calls) -> Option<Tokenizer> {
     let spec = reading.time(|| kind.read(bytes))?;
-    let pipeline = reading.time(|| Pipeline::compile(&spec)).ok()?;
+    let pipeline = reading.time(|| Tokenizer::compile(&spec)).ok()?;
     texts::encode_and_decode(&pipeline, using);
     caches::keep_and_damage(&spec, &pipeline, using);
     Some(pipeline)

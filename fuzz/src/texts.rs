@@ -1,7 +1,7 @@
 //! Texts that have given tokenizers trouble, encoded and decoded again.
 
 use piecework_core::added_tokens::Selector;
-use piecework_core::encode::{Choice, Input, Options, Pipeline, Scratch};
+use piecework_core::encode::{Choice, Input, Options, Scratch, Tokenizer};
 use piecework_core::encoding::Encoding;
 use piecework_core::model::Sampling;
 
@@ -19,7 +19,7 @@ const TEXTS: [&str; 8] = [
 ];
 
 /// Encode every text alone and in pairs, and decode what comes out.
-pub(crate) fn encode_and_decode(pipeline: &Pipeline, calls: &mut Calls) {
+pub(crate) fn encode_and_decode(pipeline: &Tokenizer, calls: &mut Calls) {
     let mut scratch = pipeline.scratch();
     let options = Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
     for text in TEXTS {
@@ -38,7 +38,7 @@ pub(crate) fn encode_and_decode(pipeline: &Pipeline, calls: &mut Calls) {
 }
 
 /// List and draw segmentations, where the model has several.
-fn list_and_draw(pipeline: &Pipeline, options: Options<'_>, scratch: &mut Scratch, calls: &mut Calls) {
+fn list_and_draw(pipeline: &Tokenizer, options: Options<'_>, scratch: &mut Scratch, calls: &mut Calls) {
     let sampling = Sampling { alpha: 0.3, nbest: None, seed: 1, row: 0 };
     for text in TEXTS.map(Input::Text) {
         if calls.are_slow() {
@@ -57,7 +57,7 @@ fn list_and_draw(pipeline: &Pipeline, options: Options<'_>, scratch: &mut Scratc
 }
 
 /// Offsets lie within the text, ids decode.
-fn check(pipeline: &Pipeline, encoding: &Encoding, chars: u32, calls: &mut Calls) {
+fn check(pipeline: &Tokenizer, encoding: &Encoding, chars: u32, calls: &mut Calls) {
     let of_text = encoding.tokens.iter().filter(|token| token.sequence == 0);
     assert!(
         of_text.clone().all(|token| token.start <= token.end && token.end <= chars),

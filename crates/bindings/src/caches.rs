@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::encode::Pipeline;
+use piecework_core::encode::Tokenizer;
 use piecework_core::error::Error;
 use piecework_core::table_sections::Array;
 use piecework_formats::cache;
@@ -58,7 +58,7 @@ pub(crate) fn read_cache(
         if key.is_some_and(|key| key != cached.key) {
             return Ok(None);
         }
-        Ok(Some((Pipeline::restore(cached.spec, cached.vocab, &cached.parts)?, cached.special_in_text)))
+        Ok(Some((Tokenizer::restore(cached.spec, cached.vocab, &cached.parts)?, cached.special_in_text)))
     };
     let found = py.detach(read).map_err(|error| raise(error.within(source)))?;
     Ok(found.map(|(pipeline, special)| (Core::of(pipeline), special)))

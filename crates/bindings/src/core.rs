@@ -5,7 +5,7 @@ use std::sync::Arc;
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
 use piecework_core::batch::{Encoder, Keep};
-use piecework_core::encode::{Input, Options, Origin, Pipeline, Scratch};
+use piecework_core::encode::{Input, Options, Origin, Scratch, Tokenizer};
 use piecework_core::encoding::Token;
 use piecework_core::error::Error;
 use piecework_core::spec::{Direction, Padding, TokenizerSpec, Truncation, TruncationStrategy};
@@ -37,13 +37,13 @@ pub struct Core {
 
 impl Core {
     /// Wrap a compiled pipeline.
-    pub(crate) fn of(pipeline: Pipeline) -> Self {
+    pub(crate) fn of(pipeline: Tokenizer) -> Self {
         let numbers = Numbers::below(pipeline.vocab().len() + pipeline.added_tokens().len());
         Self { encoder: Arc::new(Encoder::new(pipeline)), numbers: Arc::new(numbers) }
     }
 
     /// Wrap a pipeline that has the same vocabulary.
-    fn sharing(&self, pipeline: Pipeline) -> Self {
+    fn sharing(&self, pipeline: Tokenizer) -> Self {
         Self { encoder: Arc::new(Encoder::new(pipeline)), numbers: Arc::clone(&self.numbers) }
     }
 
@@ -61,7 +61,7 @@ impl Core {
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyAny>,
-        work: impl Fn(&Pipeline, &str, &mut Scratch) -> Result<R, Error> + Sync,
+        work: impl Fn(&Tokenizer, &str, &mut Scratch) -> Result<R, Error> + Sync,
     ) -> PyResult<R> {
         let text = borrow(text, || "text".into())?;
         let with = |scratch: &mut Scratch| work(self.encoder.pipeline(), text, scratch);
@@ -114,7 +114,7 @@ pub(crate) fn compile(
     source: &str,
     read: impl FnOnce() -> Result<TokenizerSpec, Error> + Send,
 ) -> PyResult<Core> {
-    let pipeline = py.detach(|| Pipeline::compile(read()?));
+    let pipeline = py.detach(|| Tokenizer::compile(read()?));
     let pipeline = pipeline.map_err(|error| match source {
         "" => raise(error),
         source => raise(error.within(source)),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
 use piecework_core::train::wordpiece::{Score, Ties};
-use piecework_core::train::{bpe, wordpiece, Join, Learned};
+use piecework_core::train::{bpe, wordpiece, Learned, Merge};
 use pyo3::prelude::*;
 
 use crate::counting::RawCounts;
@@ -32,8 +32,9 @@ impl LearnedEntries {
     #[getter]
     fn joins(&self) -> Vec<(&str, &str, &str, u64, f64)> {
         let token = |id: u32| self.learned.vocab[id as usize].as_str();
-        let join =
-            |join: &Join| (token(join.left), token(join.right), token(join.joined), join.count, join.score);
+        let join = |join: &Merge| {
+            (token(join.left), token(join.right), token(join.joined), join.count, join.score)
+        };
         self.learned.joins.iter().map(join).collect()
     }
 

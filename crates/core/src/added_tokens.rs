@@ -12,7 +12,7 @@ use crate::spec::AddedToken;
 
 /// The compiled set of added tokens.
 #[derive(Clone, Debug)]
-pub struct SpecialTokens {
+pub struct AddedTokens {
     tokens: Vec<AddedToken>,
     skipped_by_decoding: FxHashSet<u32>,
     normalized_forms: FxHashMap<u32, String>,
@@ -54,7 +54,7 @@ pub enum Segment {
     Token(u32, usize, usize),
 }
 
-impl SpecialTokens {
+impl AddedTokens {
     /// Compile added tokens; `normalize` is what the tokenizer's normalizer makes of a whole text.
     ///
     /// Two tokens with the same content are an error. Of two with the same normalized form only the first

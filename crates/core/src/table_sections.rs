@@ -9,9 +9,9 @@ use crate::error::{Error, ErrorKind};
 
 /// Named arrays in the order in which they were put in.
 #[derive(Clone, Debug, Default)]
-pub struct Parts(Vec<(String, Array<u8>)>);
+pub struct TableSections(Vec<(String, Array<u8>)>);
 
-impl Parts {
+impl TableSections {
     /// Put in an array under a name that no other has.
     pub fn put<T: Plain>(&mut self, name: &str, values: &Array<T>) {
         self.0.push((name.to_owned(), values.bytes()));

@@ -10,7 +10,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 
 use crate::error::{shortened, Error, ErrorKind};
 use crate::spec::ModelSpec;
-use crate::table_sections::{damaged, Parts};
+use crate::table_sections::{damaged, TableSections};
 
 /// The largest id a vocabulary may hold; tables are indexed by id.
 pub const MAX_ID: u32 = (1 << 28) - 1;
@@ -91,14 +91,14 @@ impl Vocab {
     }
 
     /// Take the tables apart.
-    pub fn store(&self, parts: &mut Parts) {
+    pub fn store(&self, parts: &mut TableSections) {
         parts.put(TEXT, self.text.bytes());
         parts.put(SPANS, &self.spans);
         parts.put(SLOTS, &self.slots);
     }
 
     /// Put the tables together again; the time goes into checking them.
-    pub fn restore(parts: &Parts) -> Result<Self, Error> {
+    pub fn restore(parts: &TableSections) -> Result<Self, Error> {
         let text = Text::new(parts.get(TEXT)?).map_err(|error| damaged(TEXT, error.to_string()))?;
         let (spans, slots) = (parts.get::<[u32; 2]>(SPANS)?, parts.get::<[u32; 2]>(SLOTS)?);
         let is_token = |&[start, end]: &[u32; 2]| text.get(start as usize..end as usize).is_some();

@@ -1,4 +1,4 @@
-//! The memo: what a word was last segmented into, for words of up to 15 bytes and 4 pieces; `Texts` for others.
+//! The memo: what a word was last segmented into, for words of up to 15 bytes and 4 pieces; `LongWords` for others.
 //!
 //! Open addressing, four words a line, in one of eight lines. The key is the word itself with its length, so a hit
 //! needs no further comparison. The table doubles when five eighths are full, up to its budget; from then on it
@@ -8,10 +8,10 @@ mod key;
 mod long_words;
 
 pub use key::{block_at, Key, MAX_KEY_BYTES};
-pub use long_words::{Kept, Texts};
-pub use piecework_kernels::buckets::{pack, put, Asked, Known, PackedIds, MAX_IDS as MAX_PIECES};
+pub use long_words::{LongWords, StoredIds};
+pub use piecework_kernels::buckets::{pack, put, Copied, Lookup, PackedIds, MAX_IDS as MAX_PIECES};
 
-use piecework_kernels::buckets::{self, Line};
+use piecework_kernels::buckets::{self, Bucket};
 use piecework_kernels::huge_pages;
 
 /// What a memo holds of a word that it has no room for, where another one has it; no ids are like this.
@@ -26,36 +26,36 @@ pub fn awaited(number: u32) -> PackedIds {
 
 /// What a memo holds of a word whose ids are kept in a place; no ids are like this.
 #[must_use]
-pub fn kept(Kept { at, count, round }: Kept) -> PackedIds {
+pub fn kept(StoredIds { at, count, round }: StoredIds) -> PackedIds {
     let [first, ..] = ELSEWHERE;
     [first, at, count, round]
 }
 
 /// What a memo may hold in place of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Marked {
+pub enum Uncopied {
     /// Another one has them.
     Elsewhere,
     /// They are on their way, as the word with this number.
     Awaited(u32),
     /// They are there.
-    Kept(Kept),
+    StoredIds(StoredIds),
 }
 
 /// What is held that is not `are_ids`.
 #[must_use]
-pub fn marked(packed: &PackedIds) -> Marked {
+pub fn marked(packed: &PackedIds) -> Uncopied {
     let [_, at, count, round] = *packed;
     match count {
-        _ if *packed == ELSEWHERE => Marked::Elsewhere,
-        0 => Marked::Awaited(at),
-        _ => Marked::Kept(Kept { at, count, round }),
+        _ if *packed == ELSEWHERE => Uncopied::Elsewhere,
+        0 => Uncopied::Awaited(at),
+        _ => Uncopied::StoredIds(StoredIds { at, count, round }),
     }
 }
 
 /// What a memo holds of a word with these ids: the ids, or where `texts` keeps them, or nothing.
 #[must_use]
-pub fn packed(ids: &[u32], texts: &mut Texts) -> PackedIds {
+pub fn packed(ids: &[u32], texts: &mut LongWords) -> PackedIds {
     pack(ids).or_else(|| texts.keep(ids).map(kept)).unwrap_or(ELSEWHERE)
 }
 
@@ -86,12 +86,12 @@ pub fn append(packed: PackedIds, out: &mut Vec<u32>) {
     }
 }
 
-const BYTES_PER_WORD: usize = size_of::<Line>() / buckets::WORDS;
+const BYTES_PER_WORD: usize = size_of::<Bucket>() / buckets::WORDS;
 
 /// The table.
 #[derive(Clone, Debug)]
-pub struct Memo {
-    lines: Vec<Line>,
+pub struct ShortWords {
+    lines: Vec<Bucket>,
     words: usize,
     /// How large it may grow, in lines.
     most_lines: usize,
@@ -105,7 +105,7 @@ fn most_words(lines: usize) -> usize {
     lines * buckets::WORDS * 5 / 8
 }
 
-impl Memo {
+impl ShortWords {
     /// A memo with room for `2^bits` words to begin with; 32 bytes each.
     #[must_use]
     pub fn with_bits(bits: u32) -> Self {
@@ -124,7 +124,7 @@ impl Memo {
     fn with_most(most_words: usize, bits: u32) -> Self {
         let most_lines = most_words / buckets::WORDS;
         let mut lines = huge_pages::with_capacity(most_lines);
-        lines.resize((1 << bits) / buckets::WORDS, Line::EMPTY);
+        lines.resize((1 << bits) / buckets::WORDS, Bucket::EMPTY);
         Self { lines, words: 0, most_lines }
     }
 
@@ -162,17 +162,17 @@ impl Memo {
 
     /// What it says of a word that it has no ids of; of one that it has no key for, that another has them.
     #[must_use]
-    pub fn marked(&self, asked: Asked) -> Option<Marked> {
+    pub fn marked(&self, asked: Lookup) -> Option<Uncopied> {
         match Key::of_asked(asked) {
             Ok(key) => self.get_hashed(key, asked.hash).map(marked),
-            Err(_) => Some(Marked::Elsewhere),
+            Err(_) => Some(Uncopied::Elsewhere),
         }
     }
 
     /// Put the ids of words one after the other, up to the first that is not remembered with its ids.
     #[inline]
-    pub fn put_known(&self, asked: &[Asked], room: &mut [u32]) -> Known {
-        buckets::put_known(&self.lines, asked, room)
+    pub fn copy_hits(&self, asked: &[Lookup], room: &mut [u32]) -> Copied {
+        buckets::copy_hits(&self.lines, asked, room)
     }
 
     /// Remember a word.
@@ -212,9 +212,9 @@ impl Memo {
         self.words = 0;
         let half = self.lines.len();
         if half >= self.most_lines {
-            return self.lines.fill(Line::EMPTY);
+            return self.lines.fill(Bucket::EMPTY);
         }
-        self.lines.resize(2 * half, Line::EMPTY);
+        self.lines.resize(2 * half, Bucket::EMPTY);
         for first in (0..half).step_by(buckets::GROUP) {
             self.spread(first, buckets::GROUP.min(half));
         }
@@ -223,7 +223,7 @@ impl Memo {
     /// Put the words of a group where they belong now: there again, or in the group as far behind as the table was
     /// long, which has no others.
     fn spread(&mut self, first: usize, len: usize) {
-        let mut group = [Line::EMPTY; buckets::GROUP];
+        let mut group = [Bucket::EMPTY; buckets::GROUP];
         group[..len].swap_with_slice(&mut self.lines[first..first + len]);
         for line in group {
             for (key, ids) in line.keys.into_iter().zip(line.ids).filter(|(key, _)| *key != 0) {
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn remembers_what_it_was_told() {
-        let mut memo = Memo::with_bits(4);
+        let mut memo = ShortWords::with_bits(4);
         for i in 0..1_500_000u32 {
             let word = i.to_string();
             let key = Key::of(word.as_bytes()).unwrap();
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn keeps_words_while_it_grows() {
-        let mut memo = Memo::with_bits(2);
+        let mut memo = ShortWords::with_bits(2);
         let key = |i: u32| Key::of(&i.to_le_bytes()).unwrap();
         for i in 0..100_000 {
             memo.insert(key(i), pack(&[i]).unwrap());
@@ -266,12 +266,12 @@ mod tests {
     #[test]
     fn keeps_within_its_budget() {
         for bytes in [128, 200, 4096, 5000, 1 << 20] {
-            let mut memo = Memo::within(bytes, 17);
+            let mut memo = ShortWords::within(bytes, 17);
             (0..50_000u32)
                 .for_each(|i| memo.insert(Key::of(&i.to_le_bytes()).unwrap(), pack(&[i]).unwrap()));
             assert!(memo.bytes() <= bytes);
         }
-        assert_eq!(Memo::within(usize::MAX, 17).bytes(), 4 << 20);
-        assert_eq!(Memo::within(0, 17).get(Key::of(b"a").unwrap()), None);
+        assert_eq!(ShortWords::within(usize::MAX, 17).bytes(), 4 << 20);
+        assert_eq!(ShortWords::within(0, 17).get(Key::of(b"a").unwrap()), None);
     }
 }

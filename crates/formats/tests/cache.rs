@@ -2,7 +2,7 @@
 
 use piecework_core::added_tokens::Selector;
 use piecework_core::batch::{Encoder, Keep};
-use piecework_core::encode::{Input, Options, Pipeline};
+use piecework_core::encode::{Input, Options, Tokenizer};
 use piecework_core::spec::TokenizerSpec;
 use piecework_core::table_sections::Array;
 
@@ -26,11 +26,11 @@ fn document(model: &str) -> TokenizerSpec {
 }
 
 fn written(spec: &TokenizerSpec) -> Vec<u8> {
-    let parts = Pipeline::compile(spec).expect("a tokenizer").store();
+    let parts = Tokenizer::compile(spec).expect("a tokenizer").store();
     write(spec, &parts, "text", b"key").expect("a cache")
 }
 
-fn ids(pipeline: Pipeline) -> Vec<Vec<u32>> {
+fn ids(pipeline: Tokenizer) -> Vec<Vec<u32>> {
     let options = Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
     let texts = ["hugs hug", "Žába <x> shs huhu", ""];
     let encoder = Encoder::new(pipeline);
@@ -49,8 +49,8 @@ fn what_is_read_is_what_was_written() {
         let cached = read(&written(&spec).into()).unwrap();
         assert_eq!(cached.spec, spec);
         assert_eq!((cached.special_in_text.as_str(), cached.key.as_slice()), ("text", b"key".as_slice()));
-        let restored = Pipeline::restore(cached.spec, cached.vocab, &cached.parts).unwrap();
-        assert_eq!(ids(restored), ids(Pipeline::compile(&spec).unwrap()), "{model}");
+        let restored = Tokenizer::restore(cached.spec, cached.vocab, &cached.parts).unwrap();
+        assert_eq!(ids(restored), ids(Tokenizer::compile(&spec).unwrap()), "{model}");
     }
 }
 
@@ -111,8 +111,8 @@ fn models_of_sentencepiece_keep_every_field() {
         let spec = document(&model);
         let cached = read(&written(&spec).into()).unwrap();
         assert_eq!(cached.spec, spec);
-        let restored = Pipeline::restore(cached.spec, cached.vocab, &cached.parts).unwrap();
-        assert_eq!(ids(restored), ids(Pipeline::compile(&spec).unwrap()), "{kind}");
+        let restored = Tokenizer::restore(cached.spec, cached.vocab, &cached.parts).unwrap();
+        assert_eq!(ids(restored), ids(Tokenizer::compile(&spec).unwrap()), "{kind}");
     }
     assert!(!sentencepiece::is_model(&written(&document(MODELS[4]))));
 }

@@ -12,8 +12,8 @@ fn token(content: &str, id: u32) -> AddedToken {
     }
 }
 
-fn compiled(tokens: &[AddedToken]) -> SpecialTokens {
-    SpecialTokens::compile(tokens, |text| Ok(text.to_lowercase())).unwrap()
+fn compiled(tokens: &[AddedToken]) -> AddedTokens {
+    AddedTokens::compile(tokens, |text| Ok(text.to_lowercase())).unwrap()
 }
 
 fn split_by(tokens: &[AddedToken], selector: &Selector, text: &str) -> Vec<Segment> {
@@ -89,7 +89,7 @@ fn normalized_tokens_are_sought_in_their_normalized_form() {
 
 #[test]
 fn refuses_doubles_and_monsters() {
-    let compile = |tokens: &[AddedToken]| SpecialTokens::compile(tokens, |text| Ok(text.into()));
+    let compile = |tokens: &[AddedToken]| AddedTokens::compile(tokens, |text| Ok(text.into()));
     assert!(compile(&[token("a", 1), token("a", 2)]).is_err());
     assert!(compile(&[token("", 1)]).is_err());
     assert!(compile(&[token(&"a".repeat(1025), 1)]).is_err());

@@ -16,11 +16,11 @@ use std::sync::{Mutex, MutexGuard};
 
 use piecework_kernels::prefetch::prefetch_read;
 
-use crate::encode::{room_for, try_lock, Input, Options, Pipeline, Scratch};
+use crate::encode::{room_for, try_lock, Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
 use crate::postprocess::Frame;
 use chunks::{shares_of, work_on, Stop};
-use ordered_collector::Gather;
+use ordered_collector::OrderedCollector;
 
 /// How often a store that is in use is asked again.
 const MAX_TRIES: usize = 1000;
@@ -35,7 +35,7 @@ type Scratches = Vec<Box<Scratch>>;
 /// A pipeline with the scratches of the threads that have used it, kept warm between calls.
 #[derive(Debug)]
 pub struct Encoder {
-    pipeline: Pipeline,
+    pipeline: Tokenizer,
     /// That of the first thread, locked as long as it works: no other lock for who is alone.
     first: Mutex<Option<Box<Scratch>>>,
     /// Those of others.
@@ -45,13 +45,13 @@ pub struct Encoder {
 impl Encoder {
     /// Wrap a pipeline.
     #[must_use]
-    pub fn new(pipeline: Pipeline) -> Self {
+    pub fn new(pipeline: Tokenizer) -> Self {
         Self { pipeline, first: Mutex::default(), idle: Mutex::default() }
     }
 
     /// The pipeline.
     #[must_use]
-    pub fn pipeline(&self) -> &Pipeline {
+    pub fn pipeline(&self) -> &Tokenizer {
         &self.pipeline
     }
 
@@ -112,7 +112,7 @@ impl Encoder {
         if workers <= 1 || all <= 1 {
             return self.with_scratch(|scratch| rows.encode_all(&shares, scratch, whole));
         }
-        let gather = Gather::into(whole, all);
+        let gather = OrderedCollector::into(whole, all);
         work_on(shares.into_iter().enumerate(), workers, |(number, share), stop| {
             let mut part = gather.spare().unwrap_or_else(|| rows.room(share.clone()));
             self.with_scratch(|scratch| rows.encode(share, stop, scratch, &mut part))?;
@@ -151,7 +151,7 @@ impl Encoder {
 
 /// What there is to encode, and how.
 struct Rows<'r> {
-    pipeline: &'r Pipeline,
+    pipeline: &'r Tokenizer,
     inputs: &'r [Input<'r>],
     pairs: Option<&'r [Input<'r>]>,
     options: Options<'r>,
@@ -162,7 +162,7 @@ struct Rows<'r> {
 
 impl<'r> Rows<'r> {
     fn new(
-        pipeline: &'r Pipeline,
+        pipeline: &'r Tokenizer,
         inputs: &'r [Input<'r>],
         pairs: Option<&'r [Input<'r>]>,
         options: Options<'r>,
@@ -170,7 +170,7 @@ impl<'r> Rows<'r> {
     ) -> Self {
         // Without truncation each text is one row, and the fast paths serve.
         let keep = Keep { overflow: keep.overflow && pipeline.truncates(), ..keep };
-        let frame_of = if keep.spans { Pipeline::frame_of_laid } else { Pipeline::frame_of_held };
+        let frame_of = if keep.spans { Tokenizer::frame_of_laid } else { Tokenizer::frame_of_held };
         let is_single = pairs.is_none() && !keep.overflow && !fills_types(pipeline, false);
         let frame = is_single.then(|| frame_of(pipeline, options)).flatten();
         Self { pipeline, inputs, pairs, options, keep, frame }
@@ -254,7 +254,7 @@ impl<'r> Rows<'r> {
 }
 
 /// Whether type ids other than 0 can come out.
-fn fills_types(pipeline: &Pipeline, is_pair: bool) -> bool {
+fn fills_types(pipeline: &Tokenizer, is_pair: bool) -> bool {
     pipeline.padding().is_some_and(|padding| padding.pad_type_id != 0) || pipeline.has_type_ids(is_pair)
 }
 

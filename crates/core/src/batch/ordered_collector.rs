@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::columns::BatchIds;
 
 /// A batch that grows by its parts.
-pub(super) struct Gather(Mutex<Gathered>);
+pub(super) struct OrderedCollector(Mutex<Collected>);
 
-struct Gathered {
+struct Collected {
     /// What is there so far, unless somebody appends to it.
     whole: Option<BatchIds>,
     /// The number of the part that comes next, and of all.
@@ -23,11 +23,11 @@ struct Gathered {
     spare: Vec<BatchIds>,
 }
 
-impl Gather {
+impl OrderedCollector {
     /// Begin with an empty batch, to which so many parts come.
     pub(super) fn into(whole: BatchIds, all: usize) -> Self {
         let whole = Some(whole);
-        Self(Mutex::new(Gathered { whole, next: 0, all, early: BTreeMap::new(), spare: Vec::new() }))
+        Self(Mutex::new(Collected { whole, next: 0, all, early: BTreeMap::new(), spare: Vec::new() }))
     }
 
     /// An empty part, if there is one that can be used again.
@@ -68,7 +68,7 @@ impl Gather {
     }
 
     /// Locked for a moment, some times for each part.
-    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+    fn gathered(&self) -> MutexGuard<'_, Collected> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -95,7 +95,7 @@ mod tests {
         for size in [1, 3, 50, 200] {
             for step in [1, 7, 13] {
                 let mut left: Vec<usize> = (0..rows.chunks(size).len()).collect();
-                let gather = Gather::into(part(&[]), left.len());
+                let gather = OrderedCollector::into(part(&[]), left.len());
                 while !left.is_empty() {
                     let number = left.remove(step % left.len());
                     gather.add(number, part(rows.chunks(size).nth(number).unwrap_or_default()));
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn parts_that_threads_give_at_once_make_the_same_batch() {
         let rows: Vec<usize> = (0..3000).map(|i| i * 7 % 11).collect();
-        let gather = Gather::into(part(&[]), rows.len());
+        let gather = OrderedCollector::into(part(&[]), rows.len());
         std::thread::scope(|scope| {
             for first in 0..8 {
                 let (gather, rows) = (&gather, &rows);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_part_that_is_used_again_is_empty() {
-        let gather = Gather::into(part(&[]), 1);
+        let gather = OrderedCollector::into(part(&[]), 1);
         assert_eq!(gather.spare(), None);
         gather.add(0, part(&[2, 3]));
         assert_eq!(gather.spare(), Some(part(&[])));

@@ -108,7 +108,7 @@ fn many_words_together() -> String {
 
 fn one_by_one(spec: &TokenizerSpec, texts: &[Input<'_>], options: Options<'_>) -> Vec<Vec<u32>> {
     let ids = |&text: &Input<'_>| {
-        let encoder = Encoder::new(Pipeline::compile(spec.clone()).expect("a tokenizer"));
+        let encoder = Encoder::new(Tokenizer::compile(spec.clone()).expect("a tokenizer"));
         encoder.ids(text, options, <[u32]>::to_vec).expect("ids")
     };
     texts.iter().map(ids).collect()
@@ -120,7 +120,7 @@ fn spans_one_by_one(
     texts: &[Input<'_>],
     options: Options<'_>,
 ) -> (Vec<[u32; 2]>, Vec<i32>) {
-    let pipeline = Pipeline::compile(spec.clone()).expect("a tokenizer");
+    let pipeline = Tokenizer::compile(spec.clone()).expect("a tokenizer");
     let tokens = texts.iter().flat_map(|&text| {
         pipeline.encode(text, None, options, &mut pipeline.scratch()).expect("an encoding").tokens
     });
@@ -131,7 +131,7 @@ fn spans_one_by_one(
 fn check(spec: &TokenizerSpec, texts: &[String], add_special_tokens: bool, cache_bytes: usize) {
     let options = Options { add_special_tokens, parse_special: &Selector::All, sampling: None };
     let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input::Text(text)).collect();
-    let pipeline = Pipeline::compile(spec.clone()).expect("a tokenizer").with_cache_bytes(cache_bytes);
+    let pipeline = Tokenizer::compile(spec.clone()).expect("a tokenizer").with_cache_bytes(cache_bytes);
     for spans in [false, true] {
         let keep = Keep { spans, overflow: true };
         assert!(Rows::new(&pipeline, &inputs, None, options, keep).frame.is_some());
@@ -173,7 +173,7 @@ proptest! {
 
 #[test]
 fn a_panic_leaves_the_first_scratch_usable() {
-    let encoder = Encoder::new(Pipeline::compile(bert()).unwrap());
+    let encoder = Encoder::new(Tokenizer::compile(bert()).unwrap());
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         encoder.with_scratch(|_| panic!("on purpose"));
     }));

@@ -12,7 +12,7 @@ use crate::text::MAX_GROWTH;
 
 /// What every id adds to a text.
 #[derive(Debug)]
-pub struct Gather {
+pub struct DecodeTable {
     /// By id: a short text and its length, once where special tokens are left out and once where not; or `LOOK` where
     /// more is to be known. Most tokens take one look at memory.
     shorts: Vec<[u8; COPIED]>,
@@ -77,10 +77,10 @@ impl Decoder {
         ids: std::ops::Range<u32>,
         token_of: impl Fn(u32) -> Option<(&'t str, bool)>,
         clean_up: Option<bool>,
-    ) -> Option<Gather> {
+    ) -> Option<DecodeTable> {
         let joint = self.joint()?;
         let (shorts, entries) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
-        let mut made = Gather { shorts, entries, texts: Vec::new(), joint };
+        let mut made = DecodeTable { shorts, entries, texts: Vec::new(), joint };
         let mut pieces = TextPieces::default();
         for id in ids {
             let start = made.texts.len();
@@ -223,7 +223,7 @@ pub struct Tokens<'t, F> {
     pub token_of: F,
 }
 
-impl Gather {
+impl DecodeTable {
     /// Append the text of tokens, which is UTF-8 unless a decoder reads nothing but bytes: what is not UTF-8 of those
     /// is to be replaced by whoever reads them.
     pub fn run<'t>(

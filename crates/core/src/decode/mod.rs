@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind};
 use crate::spec::{check_steps, DecoderSpec, PrependScheme};
 use crate::text::{max_grown_len, Pattern, MAX_GROWTH};
 
-pub use decode_table::{Gather, Tokens};
+pub use decode_table::{DecodeTable, Tokens};
 use pieces::TextPieces;
 use sentencepiece::SentencePiece;
 pub use stream::DecodeStream;

@@ -3,10 +3,10 @@
 
 use std::convert::Infallible;
 
-use crate::model::{Borders, Model, ModelScratch};
+use crate::model::{Model, ModelScratch, UnjoinedPairs};
 use crate::pretokenize::Words;
 use crate::vocab::Vocab;
-use crate::word_cache::{self, Asked, Key, Marked, Memo, Texts};
+use crate::word_cache::{self, Key, LongWords, Lookup, ShortWords, Uncopied};
 
 use super::later::{answer, put_known, Held, Way};
 
@@ -24,13 +24,13 @@ const TOO_LONG: u32 = 1 << 12;
 /// Memory for words that are asked for, and for those that are new.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
-    asked: Box<[Asked; ASKED]>,
-    /// The hashes of those that `Texts` may have.
+    asked: Box<[Lookup; ASKED]>,
+    /// The hashes of those that `LongWords` may have.
     long: Vec<u64>,
     /// The ids of one that is too long for it.
     long_ids: Vec<u32>,
     /// What new words were asked for by,
-    new: Vec<Asked>,
+    new: Vec<Lookup>,
     /// their bytes, one word after the other,
     text: String,
     /// where those of each are,
@@ -50,7 +50,7 @@ struct Parts {
 impl Default for Batch {
     fn default() -> Self {
         Self {
-            asked: Box::new([Asked::default(); ASKED]),
+            asked: Box::new([Lookup::default(); ASKED]),
             long: Vec::new(),
             long_ids: Vec::new(),
             new: Vec::new(),
@@ -66,8 +66,8 @@ impl Default for Batch {
 pub(super) struct ByteWords<'s> {
     pub(super) model: &'s Model,
     pub(super) vocab: &'s Vocab,
-    pub(super) memo: &'s mut Memo,
-    pub(super) texts: &'s mut Texts,
+    pub(super) memo: &'s mut ShortWords,
+    pub(super) texts: &'s mut LongWords,
     pub(super) scratch: &'s mut ModelScratch,
     pub(super) batch: &'s mut Batch,
     pub(super) held: &'s mut Held,
@@ -114,7 +114,7 @@ impl ByteWords<'_> {
                 *asked = key.asked();
                 memo.prefetch_hashed(asked.hash);
             } else if is_remembered(end - start) {
-                let hash = Texts::hash(&text[start..end]);
+                let hash = LongWords::hash(&text[start..end]);
                 *asked = Key::asked_in_vain(hash);
                 texts.prefetch_hashed(hash);
                 long.push(hash);
@@ -129,7 +129,7 @@ impl ByteWords<'_> {
         self.batch.long.iter().for_each(|&hash| self.texts.prefetch_found(hash));
         let count = words.ends.len();
         let known = |all: &Self, from: usize, room: &mut [u32]| {
-            all.memo.put_known(&all.batch.asked[from..count], room)
+            all.memo.copy_hits(&all.batch.asked[from..count], room)
         };
         let Ok(()) = answer::<_, Infallible>(self, count, out, known, |all, number, at, out| {
             let (start, end) = (words.starts[number] as usize, words.ends[number] as usize);
@@ -141,7 +141,7 @@ impl ByteWords<'_> {
     /// behind; returns where they end. Others come later.
     #[cold]
     #[inline(never)]
-    fn answer_other(&mut self, asked: Asked, word: &str, at: usize, out: &mut Vec<u32>) -> usize {
+    fn answer_other(&mut self, asked: Lookup, word: &str, at: usize, out: &mut Vec<u32>) -> usize {
         let known = self.memo.marked(asked);
         if let Some(ids) = self.ids_elsewhere(known, asked, word.as_bytes()) {
             return put_known(ids, at, out);
@@ -153,16 +153,16 @@ impl ByteWords<'_> {
             return put_known(ids, at, out);
         }
         match known {
-            Some(Marked::Awaited(number)) => self.held.push_again(number as usize, at),
+            Some(Uncopied::Awaited(number)) => self.held.push_again(number as usize, at),
             _ => self.let_wait(word, asked, known.is_none(), at),
         }
         at
     }
 
-    /// The ids of a word that `Texts` has.
-    fn ids_elsewhere(&self, known: Option<Marked>, asked: Asked, word: &[u8]) -> Option<&[u32]> {
+    /// The ids of a word that `LongWords` has.
+    fn ids_elsewhere(&self, known: Option<Uncopied>, asked: Lookup, word: &[u8]) -> Option<&[u32]> {
         match (known, Key::of_asked(asked)) {
-            (Some(Marked::Kept(kept)), _) => self.texts.kept(kept),
+            (Some(Uncopied::StoredIds(kept)), _) => self.texts.kept(kept),
             (_, Err(hash)) if is_remembered(word.len()) => {
                 self.texts.get_hashed(word, hash).map(|(_, ids)| ids)
             }
@@ -171,7 +171,7 @@ impl ByteWords<'_> {
     }
 
     /// Let a new word wait, and say so in the memo if it has nothing of it.
-    fn let_wait(&mut self, word: &str, asked: Asked, is_missing: bool, at: usize) {
+    fn let_wait(&mut self, word: &str, asked: Lookup, is_missing: bool, at: usize) {
         let Batch { new, text, spans, .. } = &mut *self.batch;
         let number = self.held.push(new.len(), at, Way::New);
         new.push(asked);
@@ -230,7 +230,7 @@ impl ByteWords<'_> {
 
 impl Parts {
     /// These words, the long ones that end with other than ASCII taken apart.
-    fn of<'p>(&'p mut self, text: &str, words: Words<'p>, borders: &Borders) -> Words<'p> {
+    fn of<'p>(&'p mut self, text: &str, words: Words<'p>, borders: &UnjoinedPairs) -> Words<'p> {
         let Self { starts, ends } = self;
         starts.clear();
         ends.clear();

@@ -5,14 +5,14 @@
 //! nothing is aligned.
 
 use super::byte_words::ByteWords;
-use super::{Input, Options, Pipeline, Scratch};
+use super::{Input, Options, Scratch, Tokenizer};
 use crate::added_tokens::{Segment, Selector};
 use crate::error::{Error, ErrorKind};
 use crate::model::ModelScratch;
 use crate::normalize::Normalizer;
 use crate::text::{printable_of, push_bytes_of_printable};
 
-impl Pipeline {
+impl Tokenizer {
     /// Append the ids of an input whose words are spelled by their bytes, but for those of new words, which may be
     /// left out until [`Self::settle`].
     pub(super) fn hold_spelled_into(

@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex};
 
 use super::locks::try_lock;
-use super::Pipeline;
-use crate::decode::{Gather, Tokens};
+use super::Tokenizer;
+use crate::decode::{DecodeTable, Tokens};
 use crate::error::Error;
 use crate::normalize::Normalizer;
 
@@ -21,9 +21,9 @@ pub struct DecodedRows {
 
 /// A table for each setting of `clean_up`, once made; `None` inside where the decoder has none.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gathers(Arc<[Mutex<Made>; 3]>);
+pub(super) struct DecodeTables(Arc<[Mutex<Made>; 3]>);
 
-type Made = Option<Arc<Option<Gather>>>;
+type Made = Option<Arc<Option<DecodeTable>>>;
 
 /// Decoding fewer ids than this does not pay for a table.
 const MIN_IDS: usize = 256;
@@ -39,13 +39,13 @@ impl DecodedRows {
     }
 }
 
-impl Gathers {
+impl DecodeTables {
     fn get(
         &self,
         clean_up: Option<bool>,
         ids: usize,
-        make: impl FnOnce() -> Option<Gather>,
-    ) -> Arc<Option<Gather>> {
+        make: impl FnOnce() -> Option<DecodeTable>,
+    ) -> Arc<Option<DecodeTable>> {
         let Some(mut made) = try_lock(&self.0[clean_up.map_or(2, usize::from)]) else {
             return Arc::default();
         };
@@ -57,7 +57,7 @@ impl Gathers {
     }
 }
 
-impl Pipeline {
+impl Tokenizer {
     /// Turn ids into text; ids of nothing are skipped.
     pub fn decode(
         &self,
@@ -117,7 +117,7 @@ impl Pipeline {
         self.tables.special.normalized_form(id).or_else(|| self.token_of(id))
     }
 
-    fn gather(&self, clean_up: Option<bool>) -> Option<Gather> {
+    fn gather(&self, clean_up: Option<bool>) -> Option<DecodeTable> {
         let added = self.tables.added.keys().map(|id| id + 1).max().unwrap_or(0);
         let ids = 0..added.max(self.tables.vocab.id_bound() as u32);
         let token_of = |id| Some((self.decoded_token(id)?, self.tables.special.is_special(id)));

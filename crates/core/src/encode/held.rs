@@ -2,11 +2,11 @@
 //!
 //! A row of a few hundred words has a handful of new ones, too few to keep memory busy while they are segmented.
 
-use super::{Input, Options, Pipeline, Scratch};
+use super::{Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
 use crate::postprocess::Frame;
 
-impl Pipeline {
+impl Tokenizer {
     /// What goes around rows of one text each, if they can be written by [`Self::hold_row`]: nothing is cut off,
     /// every word has ids, and none are drawn.
     #[must_use]

@@ -4,7 +4,7 @@
 //! ids do not say which characters each of them covers.
 
 use super::tokens::{Part, TokenWriter};
-use super::{Input, Options, Pipeline, Scratch};
+use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
 use crate::model::{ModelScratch, Piece};
@@ -36,10 +36,10 @@ impl RemainingIds<'_> {
     }
 }
 
-impl Pipeline {
-    /// Encode a text with every field, given the ids of [`Pipeline::row`] for the same options.
+impl Tokenizer {
+    /// Encode a text with every field, given the ids of [`Tokenizer::row`] for the same options.
     ///
-    /// The result is that of [`Pipeline::encode`], whatever the ids are.
+    /// The result is that of [`Tokenizer::encode`], whatever the ids are.
     pub fn encode_known(
         &self,
         text: &str,
@@ -190,8 +190,8 @@ mod tests {
         Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
     const TEXTS: [&str; 5] = ["abab b", "", "a [UNK] ab", "x ab \u{20AC}b", "ab\u{20AC}ab  bb"];
 
-    fn pipeline(model: ModelSpec) -> Pipeline {
-        Pipeline::compile(TokenizerSpec {
+    fn pipeline(model: ModelSpec) -> Tokenizer {
+        Tokenizer::compile(TokenizerSpec {
             truncation: None,
             padding: None,
             added_tokens: Vec::new(),
@@ -204,7 +204,7 @@ mod tests {
         .unwrap()
     }
 
-    fn pipelines() -> Vec<Pipeline> {
+    fn pipelines() -> Vec<Tokenizer> {
         let entries = ["[UNK]", "a", "b", "##a", "##b", "##ab"];
         let vocab = entries.iter().zip(0..).map(|(entry, id)| ((*entry).to_owned(), id)).collect();
         let wordpiece = WordPieceSpec {

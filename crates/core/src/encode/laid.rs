@@ -6,7 +6,7 @@ use std::slice::{Iter, IterMut};
 use std::sync::OnceLock;
 
 use super::tokens::{Swallowed, WordNumber};
-use super::{Input, Options, Pipeline, Scratch};
+use super::{Input, Options, Scratch, Tokenizer};
 use crate::added_tokens::Segment;
 use crate::encoding::Token;
 use crate::error::Error;
@@ -34,7 +34,7 @@ const FIRST: u16 = 1 << 15;
 const LATER: u16 = 1 << 14;
 const LENGTH: u16 = LATER - 1;
 
-impl Pipeline {
+impl Tokenizer {
     /// Whether there is a way to lay ids along words.
     pub(super) fn is_laid(&self, options: Options<'_>) -> bool {
         self.stretches(options).is_some() || self.spells_text(options)

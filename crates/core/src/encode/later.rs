@@ -1,7 +1,7 @@
 //! Words that have been asked for to ids, those that are known at once. The ids of others come later than those of the
 //! words after them, in their own text or the next: where they go, and putting them in.
 
-use crate::word_cache::{Known, MAX_PIECES};
+use crate::word_cache::{Copied, MAX_PIECES};
 
 /// How many words wait before they are worth being segmented at once.
 const FULL: usize = 128;
@@ -120,7 +120,7 @@ pub(super) fn answer<W, E>(
     words: &mut W,
     count: usize,
     out: &mut Vec<u32>,
-    known: impl Fn(&W, usize, &mut [u32]) -> Known,
+    known: impl Fn(&W, usize, &mut [u32]) -> Copied,
     mut other: impl FnMut(&mut W, usize, usize, &mut Vec<u32>) -> Result<usize, E>,
 ) -> Result<(), E> {
     let (mut number, mut at) = (0, out.len());

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::added_tokens::{Segment, SpecialTokens};
+use crate::added_tokens::{AddedTokens, Segment};
 use crate::decode::Decoder;
 use crate::encoding::{self, Encoding};
 use crate::error::{Error, ErrorKind};
@@ -37,16 +37,16 @@ use crate::spec::{
     AddedToken, DecoderSpec, ModelSpec, NormalizerSpec, Padding, PieceType, PostProcessorSpec, ScoredPiece,
     TokenizerSpec, Truncation,
 };
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 use crate::text::Pieces;
 use crate::vocab::Vocab;
-use crate::word_cache::{Memo, Texts};
+use crate::word_cache::{LongWords, ShortWords};
 
 use byte_words::Batch;
 use checks::{
     check_added_tokens, check_padding, check_padding_id, check_post_processor, check_truncation, cut,
 };
-use decoding::Gathers;
+use decoding::DecodeTables;
 pub use decoding::{text_of, DecodedRows};
 pub use input::{room_for, Input, Options};
 use laid::{Laid, Lengths};
@@ -63,7 +63,7 @@ pub use words::{SplitScratch, Splitter, WordSink};
 
 /// A compiled tokenizer: immutable, shared by all threads. A clone shares its tables.
 #[derive(Clone, Debug)]
-pub struct Pipeline {
+pub struct Tokenizer {
     tables: Arc<Tables>,
     truncation: Option<Truncation>,
     padding: Option<Padding>,
@@ -74,7 +74,7 @@ pub struct Pipeline {
 /// The compiled stages, which do not depend on truncation, padding and cache sizes.
 #[derive(Debug)]
 struct Tables {
-    special: SpecialTokens,
+    special: AddedTokens,
     splitter: Splitter,
     /// How words are told in raw text, where they begin with marks.
     marked: Option<Marked>,
@@ -85,17 +85,17 @@ struct Tables {
     decoder: Decoder,
     /// The normalizer that a SentencePiece decoder applies to the decoded text.
     denormalizer: Normalizer,
-    gathers: Gathers,
+    gathers: DecodeTables,
     added: FxHashMap<u32, String>,
     added_ids: FxHashMap<String, u32>,
     lengths: Lengths,
 }
 
-/// What one thread works with; made by [`Pipeline::scratch`].
+/// What one thread works with; made by [`Tokenizer::scratch`].
 #[derive(Clone, Debug)]
 pub struct Scratch {
-    memo: Memo,
-    texts: Texts,
+    memo: ShortWords,
+    texts: LongWords,
     batch: Batch,
     held: Held,
     model: ModelScratch,
@@ -141,29 +141,29 @@ const MEMO_BITS: u32 = 17;
 /// 1 MB to begin with where words are spelled by their bytes.
 const SPELLED_MEMO_BITS: u32 = 15;
 
-impl Pipeline {
+impl Tokenizer {
     /// Check a specification and build every table; one that is given away is not copied.
     pub fn compile(spec: impl Into<TokenizerSpec>) -> Result<Self, Error> {
         let spec = spec.into();
         let vocab = Vocab::of_model(&spec.model)?;
-        Self::over(vocab, spec, &Parts::default())
+        Self::over(vocab, spec, &TableSections::default())
     }
 
-    /// Put together again what [`Pipeline::store`] took apart; `spec` is what it was compiled from.
-    pub fn restore(spec: TokenizerSpec, vocab: Vocab, parts: &Parts) -> Result<Self, Error> {
+    /// Put together again what [`Tokenizer::store`] took apart; `spec` is what it was compiled from.
+    pub fn restore(spec: TokenizerSpec, vocab: Vocab, parts: &TableSections) -> Result<Self, Error> {
         Self::over(vocab, spec, parts)
     }
 
     /// Take apart the tables that take long to build.
     #[must_use]
-    pub fn store(&self) -> Parts {
-        let mut parts = Parts::default();
+    pub fn store(&self) -> TableSections {
+        let mut parts = TableSections::default();
         self.tables.vocab.store(&mut parts);
         self.tables.model.store(&mut parts);
         parts
     }
 
-    fn over(vocab: Vocab, spec: TokenizerSpec, parts: &Parts) -> Result<Self, Error> {
+    fn over(vocab: Vocab, spec: TokenizerSpec, parts: &TableSections) -> Result<Self, Error> {
         check_added_tokens(&spec.added_tokens, &vocab)?;
         let post_processor = PostProcessor::compile(spec.post_processor.as_ref())?;
         check_lengths(spec.truncation.as_ref(), spec.padding.as_ref(), &post_processor)?;
@@ -174,7 +174,7 @@ impl Pipeline {
             normalizer.run(text, 0, &mut out).map(|()| out)
         };
         let mut tables = Tables {
-            special: SpecialTokens::compile(&spec.added_tokens, normalized)?,
+            special: AddedTokens::compile(&spec.added_tokens, normalized)?,
             splitter: Splitter::new(normalizer, PreTokenizer::compile(spec.pre_tokenizer.as_ref())?),
             marked: None,
             model: Model::compile(&spec.model, &vocab, parts)?,
@@ -184,7 +184,7 @@ impl Pipeline {
             post_processor,
             decoder: Decoder::compile(spec.decoder.as_ref())?,
             denormalizer: denormalizer(spec.decoder.as_ref())?,
-            gathers: Gathers::default(),
+            gathers: DecodeTables::default(),
             model_spec: spec.model,
             lengths: Lengths::default(),
         };
@@ -270,11 +270,11 @@ impl Pipeline {
     pub fn scratch(&self) -> Scratch {
         let spells_bytes = self.tables.splitter.spells_bytes();
         Scratch {
-            memo: Memo::within(
+            memo: ShortWords::within(
                 self.cache_bytes / 2,
                 if spells_bytes { SPELLED_MEMO_BITS } else { MEMO_BITS },
             ),
-            texts: Texts::within(self.cache_bytes / 8 * 3),
+            texts: LongWords::within(self.cache_bytes / 8 * 3),
             batch: Batch::default(),
             held: Held::default(),
             model: ModelScratch::default(),

@@ -3,7 +3,7 @@
 //! Added tokens, templates and truncation have no part in it.
 
 use super::segmentations::{take_word, Choice};
-use super::{Pipeline, Scratch};
+use super::{Scratch, Tokenizer};
 use crate::error::Error;
 use crate::model::{Path, Piece, Sampling};
 use crate::text::Pieces;
@@ -24,7 +24,7 @@ pub struct PieceSegmentation {
     pub log_inclusion: Option<f64>,
 }
 
-impl Pipeline {
+impl Tokenizer {
     /// Segment a text, by chance where `sampling` is given.
     pub fn pieces(
         &self,

@@ -1,6 +1,6 @@
 //! One row as tokens: its sequences, cut and framed.
 
-use super::{Input, Options, Pipeline, Scratch};
+use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
 
@@ -18,7 +18,7 @@ pub enum Row<'r> {
     Tokens(&'r [Token]),
 }
 
-impl Pipeline {
+impl Tokenizer {
     /// Give the tokens of one input or pair, run by run, as `row_into` gives their ids: without padding, and
     /// without the windows that truncation leaves over.
     pub fn row_tokens(

@@ -4,7 +4,7 @@
 //! `encode` gives.
 
 use super::tokens::{Part, Swallowed, TokenWriter};
-use super::{Input, Options, Pipeline, Scratch, SplitScratch};
+use super::{Input, Options, Scratch, SplitScratch, Tokenizer};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
 use crate::model::{Path, Piece, Sampling, Segmentations};
@@ -91,7 +91,7 @@ impl Prepared<'_> {
     }
 }
 
-impl Pipeline {
+impl Tokenizer {
     /// Up to `n` segmentations of an input.
     pub fn segmentations(
         &self,

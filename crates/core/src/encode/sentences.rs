@@ -1,14 +1,14 @@
-//! Texts whose words carry marks for spaces, from raw text to ids: word by word where words can be told in the
+//! LongWords whose words carry marks for spaces, from raw text to ids: word by word where words can be told in the
 //! raw text; else SentencePiece's texts are normalized whole and taken apart where no piece can cross.
 
 use super::marked::{append_marked, Marked, MarkedScratch, Stages, Tools};
 use super::words::WordIds;
-use super::{Options, Pipeline, Scratch, Tables};
+use super::{Options, Scratch, Tables, Tokenizer};
 use crate::added_tokens::Segment;
 use crate::error::Error;
 use crate::model::{Model, ModelScratch};
 use crate::pretokenize::PreTokenizer;
-use crate::word_cache::{Memo, Texts};
+use crate::word_cache::{LongWords, ShortWords};
 
 impl Tables {
     /// Compile the scanner of words in raw text, for models whose words begin with a space marker.
@@ -25,7 +25,7 @@ impl Tables {
     }
 }
 
-impl Pipeline {
+impl Tokenizer {
     /// Whether `sentence_ids` gives the ids of texts.
     pub(super) fn has_sentences(&self) -> bool {
         self.tables.marked.is_some() || self.is_sentencepiece()
@@ -85,7 +85,7 @@ impl Pipeline {
     /// What words are turned into ids with.
     pub(super) fn tools<'t>(
         &'t self,
-        (memo, long_memo): (&'t mut Memo, &'t mut Texts),
+        (memo, long_memo): (&'t mut ShortWords, &'t mut LongWords),
         scratch: &'t mut ModelScratch,
         memory: &'t mut MarkedScratch,
     ) -> Tools<'t> {

@@ -1,7 +1,7 @@
 //! Ids of byte-level pipelines laid along the words of a text, of which each spells some bytes.
 
 use super::laid::Line;
-use super::{Options, Pipeline, Scratch};
+use super::{Options, Scratch, Tokenizer};
 use crate::added_tokens::Segment;
 use crate::error::Error;
 use crate::pretokenize::Words;
@@ -11,7 +11,7 @@ use crate::text::{begins_char, char_count};
 /// How many bytes are looked at together.
 const BLOCK: usize = 32;
 
-impl Pipeline {
+impl Tokenizer {
     /// Whether tokens are the bytes of the text in their order and nothing is drawn.
     pub(super) fn spells_text(&self, options: Options<'_>) -> bool {
         let ModelSpec::Bpe(spec) = &self.tables.model_spec else { return false };

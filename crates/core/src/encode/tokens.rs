@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{room_for, Input, Options, Pipeline, Scratch, SplitScratch};
+use super::{room_for, Input, Options, Scratch, SplitScratch, Tokenizer};
 use crate::added_tokens::Segment;
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
@@ -51,7 +51,7 @@ pub(super) type Swallowed = FxHashMap<(u32, u32, u32), String>;
 
 /// Writes the tokens of one text.
 pub(super) struct TokenWriter<'w> {
-    pipeline: &'w Pipeline,
+    pipeline: &'w Tokenizer,
     text: &'w str,
     chars: CharIndex<'w>,
     sequence: u32,
@@ -63,7 +63,7 @@ pub(super) struct TokenWriter<'w> {
 impl<'w> TokenWriter<'w> {
     /// For the text with a number among those of its input, the first (0) or second (1) of its row.
     pub(super) fn new(
-        pipeline: &'w Pipeline,
+        pipeline: &'w Tokenizer,
         (input, number, text): (Input<'_>, usize, &'w str),
         sequence: u32,
         tokens: &'w mut Vec<Token>,
@@ -97,7 +97,7 @@ impl<'w> TokenWriter<'w> {
     }
 }
 
-impl Pipeline {
+impl Tokenizer {
     /// One input as tokens, before truncation and template.
     ///
     /// The spans of pre-tokenized words count from the beginning of each word.

@@ -1,7 +1,7 @@
 //! What a tokenizer file says that works, gives the same ids as the library that owns the format, and is probably
 //! a mistake.
 
-use super::Pipeline;
+use super::Tokenizer;
 use crate::error::{Error, ErrorKind};
 use crate::spec::ModelSpec;
 
@@ -20,7 +20,7 @@ pub enum Origin {
     Ranks,
 }
 
-impl Pipeline {
+impl Tokenizer {
     /// Settings that are probably mistakes, in the order of the file.
     #[must_use]
     pub fn warnings(&self, origin: Origin) -> Vec<Error> {

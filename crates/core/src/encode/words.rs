@@ -6,7 +6,7 @@ use crate::normalize::Normalizer;
 use crate::pretokenize::{PreTokenizer, ScanScratch};
 use crate::text::Pieces;
 use crate::vocab::Vocab;
-use crate::word_cache::{self, Key, Memo};
+use crate::word_cache::{self, Key, ShortWords};
 
 use super::stretches::{StretchScratch, Stretches};
 
@@ -162,7 +162,7 @@ const WAITING: usize = 16;
 pub(super) struct WordIds<'s> {
     model: &'s Model,
     vocab: &'s Vocab,
-    memo: &'s mut Memo,
+    memo: &'s mut ShortWords,
     scratch: &'s mut ModelScratch,
     out: &'s mut Vec<u32>,
     waiting: [Key; WAITING],
@@ -173,7 +173,7 @@ impl<'s> WordIds<'s> {
     pub(super) fn new(
         model: &'s Model,
         vocab: &'s Vocab,
-        memo: &'s mut Memo,
+        memo: &'s mut ShortWords,
         scratch: &'s mut ModelScratch,
         out: &'s mut Vec<u32>,
     ) -> Self {

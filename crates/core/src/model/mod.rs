@@ -15,16 +15,16 @@ mod word;
 mod wordpiece;
 
 pub use self::char::CharModel;
-pub use bpe::{Borders, Bpe};
+pub use bpe::{Bpe, UnjoinedPairs};
 pub use sampling::Sampling;
-pub use sentencepiece::{Cut, Grade, SentencePiece, Worth};
+pub use sentencepiece::{Cut, Grade, PathScore, SentencePiece};
 pub use unigram::{Found, Path, Segmentations, Unigram, MAX_SEGMENTATIONS};
 pub use word::WordModel;
 pub use wordpiece::WordPiece;
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::ModelSpec;
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 use crate::text::printable_of;
 use crate::vocab::Vocab;
 
@@ -137,7 +137,7 @@ pub enum Model {
 
 impl Model {
     /// Compile a model over its compiled vocabulary, with the tables that `parts` has of it.
-    pub fn compile(spec: &ModelSpec, vocab: &Vocab, parts: &Parts) -> Result<Self, Error> {
+    pub fn compile(spec: &ModelSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
         Ok(match spec {
             ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::restore(spec, vocab, parts)?),
             ModelSpec::Word(spec) => Self::Word(WordModel::compile(spec, vocab)?),
@@ -151,7 +151,7 @@ impl Model {
     }
 
     /// Take the tables apart that take long to build.
-    pub fn store(&self, parts: &mut Parts) {
+    pub fn store(&self, parts: &mut TableSections) {
         match self {
             Self::WordPiece(model) => model.store(parts),
             Self::Unigram(model) => model.store(parts),
@@ -354,7 +354,7 @@ impl Model {
 
     /// Where words that are spelled by their bytes may be taken apart, if that is known.
     #[must_use]
-    pub fn borders(&self) -> Option<&Borders> {
+    pub fn borders(&self) -> Option<&UnjoinedPairs> {
         match self {
             Self::Bpe(model) => model.borders(),
             _ => None,

@@ -10,7 +10,7 @@ use piecework_kernels::array::Array;
 use super::allocator::{Room, BLOCK};
 use super::keys::{chunks, sorted, Key};
 use crate::error::{Error, ErrorKind};
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 
 mod stored;
 
@@ -57,14 +57,14 @@ impl Trie {
     }
 
     /// Take the tables apart.
-    pub(super) fn store(&self, parts: &mut Parts) {
+    pub(super) fn store(&self, parts: &mut TableSections) {
         parts.put(UNITS, &self.units);
         parts.put(ENTRIES, &self.entries);
     }
 
     /// Put together the trie of some sets of keys, each key once, if `parts` has it; else build it.
     pub(super) fn restore_or_build<const SETS: usize>(
-        parts: &Parts,
+        parts: &TableSections,
         sets: [Vec<(&[u8], u32)>; SETS],
     ) -> Result<(Self, Vec<Step>), Error> {
         if parts.has(UNITS) {

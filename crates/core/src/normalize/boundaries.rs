@@ -9,7 +9,7 @@ use super::{Normalizer, Precompiled, SentencePiece};
 use crate::spec::PatternSpec;
 
 /// By ASCII character: whether it parts.
-pub type Parting = [bool; 128];
+pub type Boundaries = [bool; 128];
 
 /// Begin and end of the characters that share a cluster with what follows (Unicode 17, `Prepend`).
 const PREPENDED: [(u32, u32); 15] = [
@@ -34,7 +34,7 @@ impl Normalizer {
     /// The whitespace that parts a text for words between whitespace: how much of it there is does not
     /// matter.
     #[must_use]
-    pub fn parting_whitespace(&self) -> Parting {
+    pub fn parting_whitespace(&self) -> Boundaries {
         let whitespace = std::array::from_fn(|byte| char::from(byte as u8).is_whitespace());
         both(&whitespace, &self.parting())
     }
@@ -51,7 +51,7 @@ impl Normalizer {
 
     /// By ASCII character: whether it stays as it is among others that do, in a stretch without whitespace.
     #[must_use]
-    pub fn kept_among_ascii(&self) -> Parting {
+    pub fn kept_among_ascii(&self) -> Boundaries {
         match self {
             Self::Identity | Self::Form(_) | Self::StripAccents => [true; 128],
             Self::Lowercase => std::array::from_fn(|byte| !(byte as u8).is_ascii_uppercase()),
@@ -71,7 +71,7 @@ impl Normalizer {
         }
     }
 
-    fn parting(&self) -> Parting {
+    fn parting(&self) -> Boundaries {
         match self {
             // Marks are never joined to ASCII whitespace, nor ordered across it.
             Self::Identity | Self::Form(_) | Self::Lowercase | Self::StripAccents => [true; 128],
@@ -97,7 +97,7 @@ impl Normalizer {
 impl SentencePiece {
     /// The characters that become a space, and part a text; none where rules write marks of their own.
     #[must_use]
-    pub fn parting_spaces(&self) -> Parting {
+    pub fn parting_spaces(&self) -> Boundaries {
         if self.writes_marks() {
             return [false; 128];
         }
@@ -140,11 +140,11 @@ impl Normalizer {
     }
 }
 
-fn both(one: &Parting, other: &Parting) -> Parting {
+fn both(one: &Boundaries, other: &Boundaries) -> Boundaries {
     std::array::from_fn(|byte| one[byte] && other[byte])
 }
 
-fn parting_of(rules: &Precompiled) -> Parting {
+fn parting_of(rules: &Precompiled) -> Boundaries {
     let prepended = PREPENDED.iter().flat_map(|&(first, last)| first..=last).filter_map(char::from_u32);
     let swallows = prepended.into_iter().any(|c| rules.changes(c));
     std::array::from_fn(|byte| {

@@ -8,7 +8,7 @@ use super::SentencePiece;
 
 /// How the rules treat a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fate<'r> {
+pub struct CharAction<'r> {
     /// What it becomes alone, if that is not what it is.
     pub becomes: Option<&'r str>,
     /// Whether a rule of several characters begins with it.
@@ -19,7 +19,7 @@ pub struct Fate<'r> {
     pub is_in_symbol: bool,
 }
 
-impl Fate<'_> {
+impl CharAction<'_> {
     /// Whether it becomes nothing, or something with a space.
     #[must_use]
     pub fn is_gap(&self) -> bool {
@@ -28,7 +28,7 @@ impl Fate<'_> {
 }
 
 /// By character.
-pub type Fates<'r> = FxHashMap<char, Fate<'r>>;
+pub type CharActions<'r> = FxHashMap<char, CharAction<'r>>;
 
 /// How many steps through the rules are taken at most; those of NFKC have a tenth of them.
 const MAX_STEPS: usize = 1 << 18;
@@ -37,8 +37,8 @@ impl SentencePiece {
     /// How the rules treat the characters that they have; all others stay as they are. Nothing where a rule goes on
     /// with an ASCII character, or writes nothing or a space where what it begins with does not, or where there are too many.
     #[must_use]
-    pub fn fates(&self) -> Option<Fates<'_>> {
-        let mut fates = self.rules().map_or(Some(Fates::default()), fates_of)?;
+    pub fn fates(&self) -> Option<CharActions<'_>> {
+        let mut fates = self.rules().map_or(Some(CharActions::default()), fates_of)?;
         for symbol in &self.spec().user_defined_symbols {
             let mut chars = symbol.chars();
             match (chars.next(), chars.next()) {
@@ -54,14 +54,17 @@ impl SentencePiece {
     }
 }
 
-fn fates_of(rules: &Charsmap) -> Option<Fates<'_>> {
+fn fates_of(rules: &Charsmap) -> Option<CharActions<'_>> {
     let (mut begun, mut steps) = (Vec::new(), MAX_STEPS);
     rules.each_char(rules.root(), &mut steps, &mut |c, below, value| begun.push((c, below, value)));
-    let (mut fates, mut after) = (Fates::default(), After { steps, ..After::default() });
+    let (mut fates, mut after) = (CharActions::default(), After { steps, ..After::default() });
     for (c, below, value) in begun {
-        let fate = Fate { becomes: value.and_then(|value| rules.replacement(value)), ..Fate::default() };
+        let fate = CharAction {
+            becomes: value.and_then(|value| rules.replacement(value)),
+            ..CharAction::default()
+        };
         let begins_longer = after.add(rules, (below, fate.is_gap()));
-        fates.insert(c, Fate { begins_longer, ..fate });
+        fates.insert(c, CharAction { begins_longer, ..fate });
     }
     while let Some(node) = after.waiting.pop() {
         after.add(rules, node);

@@ -3,7 +3,7 @@
 //! Origins are those that the function gives, or those that comparing both texts gives
 //! (`text::align`). An inserted character has the origin of the one before it, as everywhere.
 
-use super::expansion_limit::Growth;
+use super::expansion_limit::ExpansionLimit;
 use crate::error::{Error, ErrorKind};
 use crate::spec::{CharSpan, CustomSpec};
 use crate::text::{align, CharSpans, NormalizedSink, Run};
@@ -31,7 +31,7 @@ impl Custom {
         &self,
         text: &str,
         start: u32,
-        mut growth: Growth,
+        mut growth: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
         let rewritten = self.spec.function.rewrite(text);
@@ -121,7 +121,7 @@ mod tests {
         let function = Arc::new(Always(rewritten));
         let spec = CustomSpec { name: "always".to_owned(), function };
         let mut out = Aligned::default();
-        Custom::compile(&spec, "normalizer").run(text, 10, Growth::of(text.len()), &mut out)?;
+        Custom::compile(&spec, "normalizer").run(text, 10, ExpansionLimit::of(text.len()), &mut out)?;
         assert_eq!(out.text(), new);
         let ends = new.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
         Ok(ends.map(|(from, to)| out.source_of(from, to)).collect())

@@ -8,12 +8,12 @@ const PLACE: &str = "normalizer";
 
 /// How many bytes may still be written.
 #[derive(Clone, Copy, Debug)]
-pub struct Growth {
+pub struct ExpansionLimit {
     max: usize,
     left: usize,
 }
 
-impl Growth {
+impl ExpansionLimit {
     /// The bound for a text of `len` bytes; offsets of what is written fit 32 bits.
     #[must_use]
     pub fn of(len: usize) -> Self {

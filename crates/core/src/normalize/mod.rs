@@ -28,10 +28,10 @@ mod strip_accents;
 mod tests;
 
 pub use bert::BertNormalizer;
-pub use boundaries::Parting;
-pub use char_action::{Fate, Fates};
+pub use boundaries::Boundaries;
+pub use char_action::{CharAction, CharActions};
 pub use custom::Custom;
-pub use expansion_limit::Growth;
+pub use expansion_limit::ExpansionLimit;
 pub use precompiled::Precompiled;
 pub use replace::Replace;
 pub use rules::{RuleError, Rules, RULE_NAMES};
@@ -131,7 +131,7 @@ impl Normalizer {
     pub fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) -> Result<(), Error> {
         match self {
             Self::Sequence(sequence) => sequence.run(text, start, out),
-            single => single.run_within(text, start, Growth::of(text.len()), out),
+            single => single.run_within(text, start, ExpansionLimit::of(text.len()), out),
         }
     }
 
@@ -140,7 +140,7 @@ impl Normalizer {
         &self,
         text: &str,
         start: u32,
-        growth: Growth,
+        growth: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
         match self {

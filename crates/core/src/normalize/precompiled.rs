@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::changes::Changes;
 use super::charsmap::Charsmap;
-use super::expansion_limit::Growth;
+use super::expansion_limit::ExpansionLimit;
 use crate::error::Error;
 use crate::spec::NormalizerSpec;
 use crate::text::NormalizedSink;
@@ -65,7 +65,7 @@ impl Precompiled {
         &self,
         text: &str,
         start: u32,
-        growth: Growth,
+        growth: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
         let mut writer = Writer { changes: Changes::new(text, start), inserted: None, growth, out };
@@ -131,7 +131,7 @@ fn next_cut(text: &[u8], from: usize) -> usize {
 struct Writer<'a, S> {
     changes: Changes<'a>,
     inserted: Option<char>,
-    growth: Growth,
+    growth: ExpansionLimit,
     out: &'a mut S,
 }
 

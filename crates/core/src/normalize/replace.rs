@@ -3,7 +3,7 @@
 //!
 //! Linear in text and output, but for the regular expression itself.
 
-use super::expansion_limit::Growth;
+use super::expansion_limit::ExpansionLimit;
 use crate::error::Error;
 use crate::spec::{NormalizerSpec, PatternSpec};
 use crate::text::{NormalizedSink, Pattern};
@@ -49,7 +49,7 @@ impl Replace {
         &self,
         text: &str,
         start: u32,
-        mut growth: Growth,
+        mut growth: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
         if text.is_empty() {

@@ -9,7 +9,7 @@
 //! Kudo and Richardson 2018, "SentencePiece", section 3; checked against `sentencepiece` 0.2.
 
 use super::charsmap::Charsmap;
-use super::expansion_limit::Growth;
+use super::expansion_limit::ExpansionLimit;
 use crate::error::Error;
 use crate::spec::SentencePieceNormalizerSpec;
 use crate::text::{NormalizedSink, Prefixes};
@@ -68,7 +68,7 @@ impl SentencePiece {
         &self,
         text: &str,
         start: u32,
-        growth: Growth,
+        growth: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
         self.run_between(text, start, growth, self.spec.add_dummy_prefix, out)
@@ -78,7 +78,7 @@ impl SentencePiece {
         &self,
         text: &str,
         start: u32,
-        growth: Growth,
+        growth: ExpansionLimit,
         adds_space: bool,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
@@ -245,12 +245,12 @@ struct Writer<'a, S> {
     last: Option<(char, u32)>,
     /// Beginnings of spaces after `last`, where spaces at the end go.
     spaces: Vec<u32>,
-    growth: Growth,
+    growth: ExpansionLimit,
     out: &'a mut S,
 }
 
 impl<'a, S: NormalizedSink> Writer<'a, S> {
-    fn new(spec: &SentencePieceNormalizerSpec, start: u32, growth: Growth, out: &'a mut S) -> Self {
+    fn new(spec: &SentencePieceNormalizerSpec, start: u32, growth: ExpansionLimit, out: &'a mut S) -> Self {
         Self {
             start,
             space: if spec.escape_whitespaces { MARK } else { ' ' },

@@ -1,6 +1,6 @@
 //! Normalizers one after the other, each on the text that the one before wrote.
 
-use super::expansion_limit::Growth;
+use super::expansion_limit::ExpansionLimit;
 use super::Normalizer;
 use crate::error::Error;
 use crate::spec::{check_steps, NormalizerSpec};
@@ -61,9 +61,9 @@ impl Sequence {
         start: u32,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
-        let growth = Growth::of(text.len());
+        let growth = ExpansionLimit::of(text.len());
         let named = |result: Result<(), Error>, at: usize| {
-            result.map_err(|error| Growth::name_step(error, &self.places[at]))
+            result.map_err(|error| ExpansionLimit::name_step(error, &self.places[at]))
         };
         let (first, rest, last) = match self.stages.as_slice() {
             [] => {
@@ -98,7 +98,7 @@ trait Between: NormalizedSink + Default {
         &self,
         stage: &Normalizer,
         start: u32,
-        growth: Growth,
+        growth: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error>;
 }
@@ -116,7 +116,7 @@ impl Between for String {
         &self,
         stage: &Normalizer,
         _start: u32,
-        growth: Growth,
+        growth: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
         stage.run_within(self, 0, growth, out)
@@ -136,7 +136,7 @@ impl Between for Aligned {
         &self,
         stage: &Normalizer,
         start: u32,
-        growth: Growth,
+        growth: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
         stage.run_within(self.text(), 0, growth, &mut Onward { earlier: self, origin: start, out })

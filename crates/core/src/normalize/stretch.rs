@@ -1,6 +1,6 @@
 //! SentencePiece's normalizer for a stretch of text whose origin nobody asks for: what stays is copied as a whole.
 
-use super::expansion_limit::Growth;
+use super::expansion_limit::ExpansionLimit;
 use super::sentencepiece::{Role, SentencePiece, MARK};
 use crate::error::Error;
 
@@ -10,7 +10,7 @@ impl SentencePiece {
     ///
     /// The same as `run_between` without a space.
     pub fn stretch_into(&self, text: &str, goes_on: bool, out: &mut String) -> Result<(), Error> {
-        let mut growth = Growth::of(text.len());
+        let mut growth = ExpansionLimit::of(text.len());
         let spec = self.spec();
         let space = if spec.escape_whitespaces { MARK } else { ' ' };
         let (escapes, trims) = (spec.escape_whitespaces, spec.remove_extra_whitespaces);
@@ -104,7 +104,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use crate::normalize::{Growth, Rules, SentencePiece};
+    use crate::normalize::{ExpansionLimit, Rules, SentencePiece};
     use crate::spec::SentencePieceNormalizerSpec;
 
     static RULES: LazyLock<[Vec<u8>; 4]> = LazyLock::new(|| {
@@ -161,13 +161,13 @@ mod tests {
             }, "normalizer").unwrap();
             let (mut stretch, mut whole) = (String::new(), String::new());
             normalizer.stretch_into(&text, false, &mut stretch).unwrap();
-            normalizer.run_between(&text, 0, Growth::of(text.len()), false, &mut whole).unwrap();
+            normalizer.run_between(&text, 0, ExpansionLimit::of(text.len()), false, &mut whole).unwrap();
             prop_assert_eq!(&stretch, &whole);
             let follower = format!("\u{4e01}{text}");
             stretch.clear();
             whole.clear();
             normalizer.stretch_into(&text, true, &mut stretch).unwrap();
-            normalizer.run_between(&follower, 0, Growth::of(text.len()), false, &mut whole).unwrap();
+            normalizer.run_between(&follower, 0, ExpansionLimit::of(text.len()), false, &mut whole).unwrap();
             prop_assert_eq!(format!("\u{4e01}{stretch}"), whole);
         }
     }

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 
 /// One join, in the order learned: ids are positions in `Learned::vocab`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Join {
+pub struct Merge {
     /// The left part.
     pub left: u32,
     /// The right part.
@@ -27,7 +27,7 @@ pub struct Learned {
     /// The entries in id order.
     pub vocab: Vec<String>,
     /// The joins that led there; empty for learners that make none.
-    pub joins: Vec<Join>,
+    pub joins: Vec<Merge>,
     /// Why there are fewer than `vocab_size` entries, if there are.
     pub stopped_early: Option<String>,
 }

@@ -31,5 +31,5 @@ pub mod wordpiece;
 pub use count_map::CountMap;
 pub use counts::Counts;
 pub(crate) use counts::SOURCE_SHIFT;
-pub use learned::{Join, Learned};
+pub use learned::{Learned, Merge};
 pub use shape::Shape;

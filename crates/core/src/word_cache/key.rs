@@ -1,6 +1,6 @@
 //! What a short word is known by: itself, with its length.
 
-use piecework_kernels::buckets::Asked;
+use piecework_kernels::buckets::Lookup;
 
 /// A word of 1 to 15 bytes with its length in the top byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,20 +83,20 @@ impl Key {
     /// The word as it is asked for.
     #[inline]
     #[must_use]
-    pub fn asked(self) -> Asked {
-        Asked { key: self.0, hash: self.hash() }
+    pub fn asked(self) -> Lookup {
+        Lookup { key: self.0, hash: self.hash() }
     }
 
     /// As it is asked for what has no key: in vain, at a line that is at hand, with its hash where there is room.
     #[inline]
     #[must_use]
-    pub fn asked_in_vain(hash: u64) -> Asked {
-        Asked { key: Self::ABSENT.0 | u128::from(hash), hash: 0 }
+    pub fn asked_in_vain(hash: u64) -> Lookup {
+        Lookup { key: Self::ABSENT.0 | u128::from(hash), hash: 0 }
     }
 
     /// The key that is asked for, or the hash of what has none.
     #[inline]
-    pub fn of_asked(asked: Asked) -> Result<Self, u64> {
+    pub fn of_asked(asked: Lookup) -> Result<Self, u64> {
         if asked.key >= Self::ABSENT.0 {
             return Err(asked.key as u64);
         }

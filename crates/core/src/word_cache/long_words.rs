@@ -16,7 +16,7 @@ const MAX_PROBES: usize = 8;
 
 /// The table.
 #[derive(Clone, Debug)]
-pub struct Texts {
+pub struct LongWords {
     slots: Vec<Slot>,
     words: usize,
     /// The bytes of each word, four to a number, and its ids.
@@ -28,7 +28,7 @@ pub struct Texts {
 
 /// Where ids are kept that are known by another table, until everything is forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredIds {
     pub(super) at: u32,
     pub(super) count: u32,
     pub(super) round: u32,
@@ -52,7 +52,7 @@ struct Slot {
     id_count: u16,
 }
 
-impl Texts {
+impl LongWords {
     /// A table that never takes more than so much memory, and room for sixteen words.
     #[must_use]
     pub fn within(memory: usize) -> Self {
@@ -129,7 +129,7 @@ impl Texts {
     }
 
     /// Keep the ids of a word that another table knows, unless there are none or too many.
-    pub fn keep(&mut self, ids: &[u32]) -> Option<Kept> {
+    pub fn keep(&mut self, ids: &[u32]) -> Option<StoredIds> {
         if ids.is_empty() || ids.len() > self.limits.arena {
             return None;
         }
@@ -138,13 +138,13 @@ impl Texts {
         }
         let at = self.arena.len() as u32;
         self.arena.extend_from_slice(ids);
-        Some(Kept { at, count: ids.len() as u32, round: self.round })
+        Some(StoredIds { at, count: ids.len() as u32, round: self.round })
     }
 
     /// Ids that were kept, if they were not forgotten.
     #[inline]
     #[must_use]
-    pub fn kept(&self, kept: Kept) -> Option<&[u32]> {
+    pub fn kept(&self, kept: StoredIds) -> Option<&[u32]> {
         let at = kept.at as usize;
         (kept.round == self.round).then(|| &self.arena[at..at + kept.count as usize])
     }
@@ -243,20 +243,20 @@ mod tests {
     #[test]
     fn remembers_what_it_was_told_and_keeps_within_its_memory() {
         for memory in [4096, 100_000, 1 << 20, MAX_MEMORY] {
-            let mut texts = Texts::within(memory);
+            let mut texts = LongWords::within(memory);
             check_remembering(&mut texts);
             assert!(texts.memory() <= memory, "{memory}");
         }
-        let mut none = Texts::within(0);
+        let mut none = LongWords::within(0);
         none.insert_hashed(b"a", 7, 0, &[1]);
         assert_eq!(none.get_hashed(b"a", 7), None);
     }
 
-    fn check_remembering(texts: &mut Texts) {
+    fn check_remembering(texts: &mut LongWords) {
         let mut told = std::collections::HashMap::new();
         for i in 0..200_000u32 {
             let word = format!("{}{}", "wort".repeat((i % 30) as usize), i % 40_000).into_bytes();
-            let hash = Texts::hash(&word);
+            let hash = LongWords::hash(&word);
             if let Some((note, ids)) = texts.get_hashed(&word, hash) {
                 assert_eq!(told.get(&word), Some(&(note, ids.to_vec())));
             }
@@ -269,10 +269,10 @@ mod tests {
 
     #[test]
     fn keeps_ids_until_everything_is_forgotten() {
-        let mut texts = Texts::within(4096);
+        let mut texts = LongWords::within(4096);
         assert_eq!(texts.keep(&[]), None);
         assert_eq!(texts.keep(&[0; 4096]), None);
-        let all: Vec<(u32, Kept)> = (0..1000).map(|i| (i, texts.keep(&[i, i + 1]).unwrap())).collect();
+        let all: Vec<(u32, StoredIds)> = (0..1000).map(|i| (i, texts.keep(&[i, i + 1]).unwrap())).collect();
         let known =
             all.iter().filter_map(|&(i, kept)| texts.kept(kept).map(|ids| assert_eq!(ids, [i, i + 1])));
         assert!((1..1000).contains(&known.count()));
@@ -280,21 +280,21 @@ mod tests {
 
     #[test]
     fn keeps_words_while_it_grows() {
-        let mut texts = Texts::within(MAX_MEMORY);
-        let count = |texts: &Texts| {
+        let mut texts = LongWords::within(MAX_MEMORY);
+        let count = |texts: &LongWords| {
             let known =
-                |i: &u32| texts.get_hashed(&i.to_le_bytes(), Texts::hash(&i.to_le_bytes())).is_some();
+                |i: &u32| texts.get_hashed(&i.to_le_bytes(), LongWords::hash(&i.to_le_bytes())).is_some();
             (0..100_000).filter(known).count()
         };
         for i in 0..100_000u32 {
-            texts.insert_hashed(&i.to_le_bytes(), Texts::hash(&i.to_le_bytes()), 0, &[i]);
+            texts.insert_hashed(&i.to_le_bytes(), LongWords::hash(&i.to_le_bytes()), 0, &[i]);
         }
         assert!(count(&texts) > 97_000, "{}", count(&texts));
     }
 
     #[test]
     fn words_of_one_hash_are_told_apart() {
-        let mut texts = Texts::within(MAX_MEMORY);
+        let mut texts = LongWords::within(MAX_MEMORY);
         for i in 0..100u32 {
             texts.insert_hashed(&i.to_le_bytes(), 7, i, &[i]);
             assert_eq!(texts.get_hashed(&i.to_le_bytes(), 7), Some((i, [i].as_slice())));
@@ -309,7 +309,7 @@ mod tests {
     fn hashes_of_words_that_begin_alike_differ() {
         let words: Vec<Vec<u8>> = (0..40).flat_map(|len| [vec![b'a'; len], vec![0; len]]).skip(1).collect();
         let hashes: std::collections::HashSet<u32> =
-            words.iter().map(|word| tag(Texts::hash(word))).collect();
+            words.iter().map(|word| tag(LongWords::hash(word))).collect();
         assert_eq!(hashes.len(), words.len());
     }
 }

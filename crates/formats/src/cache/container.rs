@@ -11,7 +11,7 @@
 //! | section: 0..32, 32..40, 40..48 | its name, filled with zeros, where it begins, how long it is |
 
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::table_sections::{damaged, Array, Parts};
+use piecework_core::table_sections::{damaged, Array, TableSections};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"\x93PWC\r\n\x1a\n";
@@ -30,7 +30,7 @@ pub fn is_cache(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-pub(super) fn write(sections: &Parts) -> Vec<u8> {
+pub(super) fn write(sections: &TableSections) -> Vec<u8> {
     let count = sections.iter().count();
     let mut list = Vec::with_capacity(ENTRY * count);
     let mut end = HEADER + ENTRY * count;
@@ -60,7 +60,7 @@ pub(super) fn write(sections: &Parts) -> Vec<u8> {
 }
 
 /// Check a file and give its sections, whose memory is that of the file.
-pub(super) fn read(file: &Array<u8>) -> Result<Parts, Error> {
+pub(super) fn read(file: &Array<u8>) -> Result<TableSections, Error> {
     let refused = |place: &str, found: String, expected: String| {
         Err(Error::new(ErrorKind::Format, place, found, expected))
     };
@@ -87,10 +87,10 @@ pub(super) fn read(file: &Array<u8>) -> Result<Parts, Error> {
     sections(file, number(header, 32) as usize)
 }
 
-fn sections(file: &Array<u8>, count: usize) -> Result<Parts, Error> {
+fn sections(file: &Array<u8>, count: usize) -> Result<TableSections, Error> {
     let list = count.checked_mul(ENTRY).and_then(|len| file.get(HEADER..HEADER.checked_add(len)?));
     let list = list.ok_or_else(|| damaged("sections", format!("{count} sections")))?;
-    let mut parts = Parts::default();
+    let mut parts = TableSections::default();
     for entry in list.chunks_exact(ENTRY) {
         let (name, place) = entry.split_at(NAME);
         let name = String::from_utf8_lossy(name);

@@ -7,7 +7,7 @@ use piecework_core::spec::{
     BpeSpec, CharSpec, ModelSpec, PieceType, ScoredPiece, SentencePieceSpec, UnigramSpec, VocabSpec,
     WordPieceSpec, WordSpec,
 };
-use piecework_core::table_sections::{damaged, Parts};
+use piecework_core::table_sections::{damaged, TableSections};
 use piecework_core::vocab::Vocab;
 
 use crate::json::all;
@@ -31,7 +31,7 @@ const TYPES: [PieceType; 6] = [
 ];
 
 /// Put in a model that compiles: every part of a merge is an entry.
-pub(super) fn put(model: &ModelSpec, parts: &mut Parts) -> Result<(), Error> {
+pub(super) fn put(model: &ModelSpec, parts: &mut TableSections) -> Result<(), Error> {
     parts.put(MODEL, &write_model(&settings_of(model)).into_bytes().into());
     match model {
         ModelSpec::Unigram(spec) => {
@@ -57,7 +57,7 @@ pub(super) fn put(model: &ModelSpec, parts: &mut Parts) -> Result<(), Error> {
 }
 
 /// The model again, of which `vocab` are the entries.
-pub(super) fn get(vocab: &Vocab, parts: &Parts) -> Result<ModelSpec, Error> {
+pub(super) fn get(vocab: &Vocab, parts: &TableSections) -> Result<ModelSpec, Error> {
     let mut model = read_model(&parts.get::<u8>(MODEL)?)?;
     match &mut model {
         ModelSpec::WordPiece(WordPieceSpec { vocab: entries, .. })
@@ -120,13 +120,13 @@ fn merges_as_ids(spec: &BpeSpec) -> Result<Vec<[u32; 2]>, Error> {
     spec.merges.iter().map(|(left, right)| Ok([id_of(left)?, id_of(right)?])).collect()
 }
 
-fn merges(vocab: &Vocab, parts: &Parts) -> Result<Vec<(String, String)>, Error> {
+fn merges(vocab: &Vocab, parts: &TableSections) -> Result<Vec<(String, String)>, Error> {
     let pair = |&[left, right]: &[u32; 2]| Ok((token(vocab, left)?, token(vocab, right)?));
     all(parts.get::<[u32; 2]>(MERGES)?.iter().map(pair))
 }
 
 /// Entries in the order of the file they come from: every id of the vocabulary once.
-fn by_ids(vocab: &Vocab, parts: &Parts) -> Result<VocabSpec, Error> {
+fn by_ids(vocab: &Vocab, parts: &TableSections) -> Result<VocabSpec, Error> {
     let ids = parts.get::<u32>(IDS)?;
     let mut is_listed = vec![false; vocab.id_bound()];
     let is_new =
@@ -149,7 +149,7 @@ fn check_len(name: &str, len: usize, vocab: &Vocab) -> Result<(), Error> {
     Err(damaged(name, format!("{len} values for {} ids", vocab.id_bound())))
 }
 
-fn pieces(vocab: &Vocab, parts: &Parts) -> Result<Vec<ScoredPiece>, Error> {
+fn pieces(vocab: &Vocab, parts: &TableSections) -> Result<Vec<ScoredPiece>, Error> {
     let (scores, types) = (parts.get::<f32>(PIECE_SCORES)?, parts.get::<u8>(PIECE_TYPES)?);
     let piece = |(id, (&score, &kind)): (usize, (&f32, &u8))| {
         let kind = TYPES.get(usize::from(kind)).ok_or_else(|| damaged(PIECE_TYPES, kind.to_string()))?;

@@ -12,7 +12,7 @@ use std::hash::Hasher;
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{ModelSpec, TokenizerSpec, WordSpec};
-use piecework_core::table_sections::{damaged, Array, Parts};
+use piecework_core::table_sections::{damaged, Array, TableSections};
 use piecework_core::vocab::Vocab;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -28,7 +28,7 @@ pub struct Cached {
     /// The entries of its model, compiled.
     pub vocab: Vocab,
     /// The other tables, as named arrays.
-    pub parts: Parts,
+    pub parts: TableSections,
     /// What the tokenizer does with special tokens in text.
     pub special_in_text: String,
     /// What the writer knew of the source; see [`fingerprint`].
@@ -47,11 +47,11 @@ const TREATMENTS: [&str; 3] = ["parse", "text", "refuse"];
 /// Custom stages are an error: a file cannot hold their functions.
 pub fn write(
     spec: &TokenizerSpec,
-    parts: &Parts,
+    parts: &TableSections,
     special_in_text: &str,
     key: &[u8],
 ) -> Result<Vec<u8>, Error> {
-    let mut sections = Parts::default();
+    let mut sections = TableSections::default();
     let bytes = |text: &[u8]| Array::from(text.to_vec());
     sections.put(SPECIAL_IN_TEXT, &bytes(special_in_text.as_bytes()));
     sections.put(KEY, &bytes(key));
@@ -88,7 +88,7 @@ pub fn fingerprint(sources: &[&[u8]]) -> [u8; 16] {
     hasher.digest128().to_le_bytes()
 }
 
-fn read_sections(parts: Parts) -> Result<Cached, Error> {
+fn read_sections(parts: TableSections) -> Result<Cached, Error> {
     let text = |name: &str| {
         String::from_utf8(parts.get::<u8>(name)?.to_vec()).map_err(|error| damaged(name, error.to_string()))
     };

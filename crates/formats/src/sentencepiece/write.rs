@@ -39,9 +39,10 @@ pub fn write(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
-type Parts<'s> = (&'s SentencePieceNormalizerSpec, &'s SentencePieceSpec, &'s SentencePieceDecoderSpec);
+type TableSections<'s> =
+    (&'s SentencePieceNormalizerSpec, &'s SentencePieceSpec, &'s SentencePieceDecoderSpec);
 
-fn parts(spec: &TokenizerSpec) -> Result<Parts<'_>, Error> {
+fn parts(spec: &TokenizerSpec) -> Result<TableSections<'_>, Error> {
     let refused = |place: &str, found: &str| {
         let expected = "what SentencePiece has: write a tokenizer.json, or convert to its stages";
         Err(Error::new(ErrorKind::Argument, place, found, expected))

@@ -1,4 +1,4 @@
-//! Parts that several stages write alike.
+//! TableSections that several stages write alike.
 
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};

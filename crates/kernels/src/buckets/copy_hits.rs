@@ -1,11 +1,11 @@
 //! The ids of many words in a row, as long as the table has them.
 
-use super::{beyond, own, put, Line, PackedIds, MAX_IDS, NO_ID, WORDS};
+use super::{beyond, own, put, Bucket, PackedIds, MAX_IDS, NO_ID, WORDS};
 use crate::level::Level;
 
 /// A word by what it is known by, and its hash.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked {
+pub struct Lookup {
     /// Its key, not zero.
     pub key: u128,
     /// Names its line.
@@ -14,7 +14,7 @@ pub struct Asked {
 
 /// How many words were known, and how many ids were put for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct Copied {
     /// From the first word on.
     pub words: usize,
     /// In all.
@@ -26,13 +26,13 @@ pub struct Known {
 /// # Panics
 /// Panics where there is not room for the most ids of all words.
 #[inline]
-pub fn put_known(lines: &[Line], asked: &[Asked], room: &mut [u32]) -> Known {
-    put_known_at(Level::active(), lines, asked, room)
+pub fn copy_hits(lines: &[Bucket], asked: &[Lookup], room: &mut [u32]) -> Copied {
+    copy_hits_at(Level::active(), lines, asked, room)
 }
 
-/// `put_known` by the instructions of one level.
+/// `copy_hits` by the instructions of one level.
 #[inline]
-pub fn put_known_at(level: Level, lines: &[Line], asked: &[Asked], room: &mut [u32]) -> Known {
+pub fn copy_hits_at(level: Level, lines: &[Bucket], asked: &[Lookup], room: &mut [u32]) -> Copied {
     match level.set() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level exists only where the processor has its instructions.
@@ -48,7 +48,7 @@ pub fn put_known_at(level: Level, lines: &[Line], asked: &[Asked], room: &mut [u
 /// Needs the features named.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
-unsafe fn put_known_avx512(lines: &[Line], asked: &[Asked], room: &mut [u32]) -> Known {
+unsafe fn put_known_avx512(lines: &[Bucket], asked: &[Lookup], room: &mut [u32]) -> Copied {
     // SAFETY: the caller has these features.
     put_known_by(|keys, key| unsafe { super::find::find_avx512(keys, key) }, lines, asked, room)
 }
@@ -57,7 +57,7 @@ unsafe fn put_known_avx512(lines: &[Line], asked: &[Asked], room: &mut [u32]) ->
 /// Needs the features named.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-unsafe fn put_known_avx2(lines: &[Line], asked: &[Asked], room: &mut [u32]) -> Known {
+unsafe fn put_known_avx2(lines: &[Bucket], asked: &[Lookup], room: &mut [u32]) -> Copied {
     // SAFETY: the caller has these features.
     put_known_by(|keys, key| unsafe { super::find::find_avx2(keys, key) }, lines, asked, room)
 }
@@ -65,24 +65,24 @@ unsafe fn put_known_avx2(lines: &[Line], asked: &[Asked], room: &mut [u32]) -> K
 #[inline(always)]
 fn put_known_by(
     find: impl Fn(&[u128; WORDS], u128) -> Option<usize>,
-    lines: &[Line],
-    asked: &[Asked],
+    lines: &[Bucket],
+    asked: &[Lookup],
     room: &mut [u32],
-) -> Known {
+) -> Copied {
     let mut ids = 0;
-    for (words, &Asked { key, hash }) in asked.iter().enumerate() {
+    for (words, &Lookup { key, hash }) in asked.iter().enumerate() {
         let line = &lines[own(hash, lines.len())];
         let found: &PackedIds = match find(&line.keys, key) {
             Some(way) => &line.ids[way],
             None => match line.is_full().then(|| beyond(lines, key, hash)).flatten() {
                 Some(found) => found,
-                None => return Known { words, ids },
+                None => return Copied { words, ids },
             },
         };
         if found[0] == NO_ID {
-            return Known { words, ids };
+            return Copied { words, ids };
         }
         ids += put(found, &mut room[ids..ids + MAX_IDS]);
     }
-    Known { words: asked.len(), ids }
+    Copied { words: asked.len(), ids }
 }

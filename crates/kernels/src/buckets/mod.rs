@@ -10,7 +10,7 @@ mod tests;
 use crate::prefetch::prefetch_read;
 use find::find;
 
-pub use copy_hits::{put_known, put_known_at, Asked, Known};
+pub use copy_hits::{copy_hits, copy_hits_at, Copied, Lookup};
 
 /// How many words a line has room for.
 pub const WORDS: usize = 4;
@@ -31,14 +31,14 @@ const COUNT_SHIFT: u32 = 30;
 /// Up to four words, from the first on; the key of what is free is zero.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(128))]
-pub struct Line {
+pub struct Bucket {
     /// What each word is known by.
     pub keys: [u128; WORDS],
     /// The ids of each.
     pub ids: [PackedIds; WORDS],
 }
 
-impl Line {
+impl Bucket {
     /// A line without words.
     pub const EMPTY: Self = Self { keys: [0; WORDS], ids: [[0; MAX_IDS]; WORDS] };
 
@@ -67,7 +67,7 @@ pub fn group(hash: u64, lines: usize) -> impl Iterator<Item = usize> {
 
 /// Say that a word with this hash will be asked for soon.
 #[inline(always)]
-pub fn prefetch(lines: &[Line], hash: u64) {
+pub fn prefetch(lines: &[Bucket], hash: u64) {
     let line = &lines[own(hash, lines.len())];
     prefetch_read(&line.keys);
     prefetch_read(&line.ids);
@@ -76,7 +76,7 @@ pub fn prefetch(lines: &[Line], hash: u64) {
 /// What is known of a word with this key and hash.
 #[inline]
 #[must_use]
-pub fn get(lines: &[Line], key: u128, hash: u64) -> Option<&PackedIds> {
+pub fn get(lines: &[Bucket], key: u128, hash: u64) -> Option<&PackedIds> {
     let line = &lines[own(hash, lines.len())];
     match find(&line.keys, key) {
         Some(way) => Some(&line.ids[way]),
@@ -87,7 +87,7 @@ pub fn get(lines: &[Line], key: u128, hash: u64) -> Option<&PackedIds> {
 
 /// Look where words go whose own line is full.
 #[cold]
-fn beyond(lines: &[Line], key: u128, hash: u64) -> Option<&PackedIds> {
+fn beyond(lines: &[Bucket], key: u128, hash: u64) -> Option<&PackedIds> {
     for at in group(hash, lines.len()).skip(1) {
         let line = &lines[at];
         if let Some(way) = find(&line.keys, key) {

@@ -41,8 +41,8 @@ fn a_key_is_found_where_it_is_by_all_instructions() {
 }
 
 /// A table in which some words are, some of them without ids.
-fn some_table(lines: usize, words: &[Asked]) -> Vec<Line> {
-    let mut table = vec![Line::EMPTY; lines];
+fn some_table(lines: usize, words: &[Lookup]) -> Vec<Bucket> {
+    let mut table = vec![Bucket::EMPTY; lines];
     for (number, word) in (0..).zip(words) {
         let Some(at) = group(word.hash, lines).find(|&at| !table[at].is_full()) else { continue };
         let line = &mut table[at];
@@ -54,7 +54,7 @@ fn some_table(lines: usize, words: &[Asked]) -> Vec<Line> {
     table
 }
 
-fn put_known_one_by_one(table: &[Line], asked: &[Asked]) -> (usize, Vec<u32>) {
+fn put_known_one_by_one(table: &[Bucket], asked: &[Lookup]) -> (usize, Vec<u32>) {
     let mut ids = Vec::new();
     for (words, asked) in asked.iter().enumerate() {
         match get(table, asked.key, asked.hash) {
@@ -70,9 +70,9 @@ fn put_known_one_by_one(table: &[Line], asked: &[Asked]) -> (usize, Vec<u32>) {
 
 #[test]
 fn what_is_known_is_put_alike_at_every_level() {
-    let words: Vec<Asked> = (0..)
+    let words: Vec<Lookup> = (0..)
         .zip(some_keys(cases(2000, 200) as u32))
-        .map(|(i, key)| Asked { key, hash: random(i / 3) })
+        .map(|(i, key)| Lookup { key, hash: random(i / 3) })
         .collect();
     for (lines, told) in [(1, 3), (2, 8), (64, 250), (256, 700), (1024, 1500)]
         .map(|(lines, told)| (lines, told.min(words.len())))
@@ -83,7 +83,7 @@ fn what_is_known_is_put_alike_at_every_level() {
             let mut from = 0;
             while from < words.len() {
                 let asked = &words[from..words.len().min(from + 100)];
-                let known = put_known_at(level, &table, asked, &mut room);
+                let known = copy_hits_at(level, &table, asked, &mut room);
                 let (count, ids) = put_known_one_by_one(&table, asked);
                 assert_eq!((known.words, &room[..known.ids]), (count, ids.as_slice()), "{}", level.name());
                 from += known.words + 1;

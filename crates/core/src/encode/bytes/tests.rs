@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use piecework_kernels::level::Level;
 
 use crate::added_tokens::Selector;
-use crate::encode::{Input, Options, Pipeline};
+use crate::encode::{Input, Options, Tokenizer};
 use crate::spec::{
     AddedToken, BpeSpec, ByteLevelSpec, ModelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior,
     TokenizerSpec,
@@ -107,7 +107,7 @@ impl Definition {
 }
 
 /// A pipeline with this pattern and its definition.
-fn both(source: &str) -> (Pipeline, Definition) {
+fn both(source: &str) -> (Tokenizer, Definition) {
     let pattern = Pattern::compile(&PatternSpec::Regex(source.into()), "pattern").unwrap();
     let printable = printable();
     let ids = printable.iter().map(char::to_string).zip(0..).collect();
@@ -146,11 +146,11 @@ fn both(source: &str) -> (Pipeline, Definition) {
         decoder: None,
         model: ModelSpec::Bpe(model),
     };
-    (Pipeline::compile(&spec).unwrap(), definition)
+    (Tokenizer::compile(&spec).unwrap(), definition)
 }
 
 #[track_caller]
-fn check(pipeline: &Pipeline, definition: &Definition, text: &str) {
+fn check(pipeline: &Tokenizer, definition: &Definition, text: &str) {
     let expected = definition.encode(text);
     let options = Options { add_special_tokens: false, parse_special: &Selector::All, sampling: None };
     for level in Level::supported() {
@@ -168,7 +168,7 @@ fn check(pipeline: &Pipeline, definition: &Definition, text: &str) {
     }
 }
 
-fn for_each_pipeline(run: impl Fn(&Pipeline, &Definition)) {
+fn for_each_pipeline(run: impl Fn(&Tokenizer, &Definition)) {
     for source in [GPT2, CL100K, UNKNOWN] {
         let (pipeline, definition) = both(source);
         run(&pipeline, &definition);

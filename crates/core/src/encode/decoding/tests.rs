@@ -95,7 +95,7 @@ fn decoders() -> Vec<Option<DecoderSpec>> {
 }
 
 /// Every other id has no token.
-fn pipeline(decoder: Option<DecoderSpec>) -> Pipeline {
+fn pipeline(decoder: Option<DecoderSpec>) -> Tokenizer {
     let vocab = TOKENS.iter().zip(0..).map(|(token, id)| (token.to_string(), 2 * id)).collect();
     let added = |id: u32, special| AddedToken {
         id,
@@ -116,11 +116,11 @@ fn pipeline(decoder: Option<DecoderSpec>) -> Pipeline {
         decoder,
         model: ModelSpec::Char(CharSpec { vocab, unk_token: "[UNK]".into() }),
     };
-    Pipeline::compile(&spec).unwrap()
+    Tokenizer::compile(&spec).unwrap()
 }
 
 #[track_caller]
-fn check(pipeline: &Pipeline, rows: &[&[u32]]) {
+fn check(pipeline: &Tokenizer, rows: &[&[u32]]) {
     for (skip, clean_up) in [(true, None), (false, None), (true, Some(true)), (false, Some(false))] {
         let expected: Vec<String> =
             rows.iter().map(|row| pipeline.decode_by_stages(row, skip, clean_up).unwrap()).collect();
@@ -133,7 +133,7 @@ fn check(pipeline: &Pipeline, rows: &[&[u32]]) {
 #[test]
 fn tables_are_made_where_they_pay_off_and_can_be() {
     let ids = [2; MIN_IDS];
-    let made = |pipeline: &Pipeline| pipeline.tables.gathers.0[2].lock().unwrap().clone();
+    let made = |pipeline: &Tokenizer| pipeline.tables.gathers.0[2].lock().unwrap().clone();
     let word_piece = pipeline(decoders().swap_remove(1));
     assert_eq!(word_piece.decode(&ids[1..], true, None).unwrap().len(), 2 * MIN_IDS - 3);
     assert!(made(&word_piece).is_none());

@@ -11,9 +11,9 @@ use super::scan::Masks;
 use super::source::{Source, Word};
 use crate::error::Error;
 use crate::model::{Model, ModelScratch};
-use crate::normalize::Growth;
+use crate::normalize::ExpansionLimit;
 use crate::vocab::Vocab;
-use crate::word_cache::{self, Asked, Key, Marked, Memo, Texts};
+use crate::word_cache::{self, Key, LongWords, Lookup, ShortWords, Uncopied};
 
 /// How many words wait for their lines to arrive.
 const ASKED: usize = 256;
@@ -28,9 +28,9 @@ const RECENT: usize = 256;
 pub(super) struct Batch {
     /// The words that have been asked for, and by what; how many of them are answered.
     words: Vec<Word>,
-    asked: Vec<Asked>,
+    asked: Vec<Lookup>,
     answered: usize,
-    /// The hashes of those of the others that `Texts` may have.
+    /// The hashes of those of the others that `LongWords` may have.
     long: Vec<u64>,
     held: Held,
     /// By hashes of longer words: the last that came later, by its number among these.
@@ -46,8 +46,8 @@ pub(super) struct Alone<'s> {
     pub(super) source: Source<'s>,
     pub(super) model: &'s Model,
     pub(super) vocab: &'s Vocab,
-    pub(super) memo: &'s mut Memo,
-    pub(super) long_memo: &'s mut Texts,
+    pub(super) memo: &'s mut ShortWords,
+    pub(super) long_memo: &'s mut LongWords,
     pub(super) scratch: &'s mut ModelScratch,
     pub(super) batch: &'s mut Batch,
     pub(super) out: &'s mut Vec<u32>,
@@ -56,7 +56,7 @@ pub(super) struct Alone<'s> {
 impl Alone<'_> {
     /// Append the ids of all words.
     pub(super) fn run(mut self, masks: &mut Masks) -> Result<(), Error> {
-        let mut growth = Growth::of(self.source.text.len());
+        let mut growth = ExpansionLimit::of(self.source.text.len());
         let mut result = Ok(());
         self.batch.recent.resize(RECENT, 0);
         let source = self.source;
@@ -88,8 +88,8 @@ impl Alone<'_> {
 
     #[cold]
     #[inline(never)]
-    fn ask_long(&mut self, word: Word) -> Asked {
-        let hash = Texts::hash(self.source.long_key(word));
+    fn ask_long(&mut self, word: Word) -> Lookup {
+        let hash = LongWords::hash(self.source.long_key(word));
         self.long_memo.prefetch_hashed(hash);
         self.batch.long.push(hash);
         Key::asked_in_vain(hash)
@@ -103,7 +103,7 @@ impl Alone<'_> {
         let from = std::mem::replace(answered, words.len());
         let (count, mut out) = (words.len() - from, std::mem::take(self.out));
         let known = |all: &Self, number: usize, room: &mut [u32]| {
-            all.memo.put_known(&all.batch.asked[from + number..], room)
+            all.memo.copy_hits(&all.batch.asked[from + number..], room)
         };
         let Ok(()) = answer::<_, Infallible>(self, count, &mut out, known, |all, number, at, out| {
             Ok(all.answer_other(from + number, at, out))
@@ -119,7 +119,7 @@ impl Alone<'_> {
         let (asked, word) = (self.batch.asked[number], self.batch.words[number]);
         let known = self.memo.marked(asked);
         let ids = match (known, Key::of_asked(asked)) {
-            (Some(Marked::Kept(kept)), _) => self.long_memo.kept(kept),
+            (Some(Uncopied::StoredIds(kept)), _) => self.long_memo.kept(kept),
             (_, Err(hash)) => {
                 self.long_memo.get_hashed(self.source.long_key(word), hash).map(|(_, ids)| ids)
             }
@@ -134,8 +134,8 @@ impl Alone<'_> {
     }
 
     /// Where the ids of a word come from that nobody has.
-    fn way_of(&mut self, known: Option<Marked>, asked: Asked, word: Word) -> Way {
-        if let Some(Marked::Awaited(number)) = known {
+    fn way_of(&mut self, known: Option<Uncopied>, asked: Lookup, word: Word) -> Way {
+        if let Some(Uncopied::Awaited(number)) = known {
             return Way::Again(number as usize);
         }
         let awaited = word_cache::awaited(self.batch.held.words.len() as u32);
@@ -170,7 +170,7 @@ impl Alone<'_> {
     }
 
     /// Put in the ids of words that are not known.
-    fn finish(&mut self, growth: &mut Growth) -> Result<(), Error> {
+    fn finish(&mut self, growth: &mut ExpansionLimit) -> Result<(), Error> {
         let mut result = Ok(());
         if !self.batch.held.is_empty() {
             self.join();
@@ -211,7 +211,7 @@ impl Alone<'_> {
     }
 
     /// Segment one of the others.
-    fn segment(&mut self, at: usize, growth: &mut Growth) -> Result<(), Error> {
+    fn segment(&mut self, at: usize, growth: &mut ExpansionLimit) -> Result<(), Error> {
         let Batch { words, held: Held { words: later, ids, .. }, marked, normalized, parts, .. } =
             &mut *self.batch;
         let segmenter = PartSegmenter { model: self.model, vocab: self.vocab, scratch: self.scratch };

@@ -7,7 +7,7 @@ use super::pairs::Pairs;
 use super::scan::{Cuts, Scanner};
 use super::spaces::{self, Join, Spaces};
 use crate::model::{Cut, Model};
-use crate::normalize::{Normalizer, Parting};
+use crate::normalize::{Boundaries, Normalizer};
 use crate::spec::{
     BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
     PrependScheme,
@@ -25,7 +25,7 @@ pub(super) struct Form {
     /// Where words are.
     pub(super) scanner: Scanner,
     /// By ASCII character: it stays as it is among others that do, and is no whitespace.
-    kept: Parting,
+    kept: Boundaries,
     /// Where marked words are taken apart when they are new, if they may be.
     pub(super) pairs: Option<Pairs>,
     /// Where runs of spaces are words by themselves, if they may be.
@@ -103,7 +103,7 @@ impl Form {
         Self::new(Layout::Marked(cut), [false; 128], Cuts::none(), [false; 128])
     }
 
-    fn new(layout: Layout, parting: Parting, cuts: Cuts, kept: Parting) -> Self {
+    fn new(layout: Layout, parting: Boundaries, cuts: Cuts, kept: Boundaries) -> Self {
         let scanner = Scanner::new(|byte| parting[usize::from(byte)], cuts);
         let kept = std::array::from_fn(|byte| kept[byte] && !char::from(byte as u8).is_whitespace());
         Self { layout, scanner, kept, pairs: None, spaces: None, mark: Finder::new(MARK_TEXT) }
@@ -121,7 +121,7 @@ impl Form {
     }
 }
 
-fn sentencepiece(normalizer: &Normalizer) -> Option<(Layout, Parting)> {
+fn sentencepiece(normalizer: &Normalizer) -> Option<(Layout, Boundaries)> {
     let Normalizer::SentencePiece(normalizer) = normalizer else { return None };
     let spec = normalizer.spec();
     let layout = match (spec.remove_extra_whitespaces, spec.add_dummy_prefix) {

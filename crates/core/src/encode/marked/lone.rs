@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::form::MARK;
 use super::scan::{Follows, Pieces, Run, Stretch};
 use crate::model::SentencePiece;
-use crate::normalize::{self, Fate};
+use crate::normalize::{self, CharAction};
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::text::wide_char_at;
 
@@ -199,7 +199,7 @@ impl Lone {
     }
 }
 
-fn flags_of(fate: Fate<'_>) -> u32 {
+fn flags_of(fate: CharAction<'_>) -> u32 {
     let is_space = fate.becomes == Some(" ") && !(fate.begins_longer || fate.goes_on || fate.is_in_symbol);
     let flags = [
         (fate.begins_longer, BEGINS_LONGER),
@@ -211,7 +211,7 @@ fn flags_of(fate: Fate<'_>) -> u32 {
 }
 
 /// The single character that another one becomes alone, if it does.
-fn becomes(c: char, fate: Fate<'_>) -> Option<char> {
+fn becomes(c: char, fate: CharAction<'_>) -> Option<char> {
     let Some(new) = fate.becomes else { return Some(c).filter(|_| !fate.is_in_symbol) };
     let mut chars = new.chars();
     let first = chars.next().filter(|&first| first != ' ' && first != MARK);

@@ -43,7 +43,7 @@ use crate::error::Error;
 use crate::model::{Model, ModelScratch};
 use crate::normalize::Normalizer;
 use crate::vocab::Vocab;
-use crate::word_cache::{Memo, Texts};
+use crate::word_cache::{LongWords, ShortWords};
 
 pub(super) use self::form::Stages;
 
@@ -69,8 +69,8 @@ pub(super) struct Tools<'t> {
     pub(super) normalizer: &'t Normalizer,
     pub(super) model: &'t Model,
     pub(super) vocab: &'t Vocab,
-    pub(super) memo: &'t mut Memo,
-    pub(super) long_memo: &'t mut Texts,
+    pub(super) memo: &'t mut ShortWords,
+    pub(super) long_memo: &'t mut LongWords,
     pub(super) scratch: &'t mut ModelScratch,
     pub(super) memory: &'t mut MarkedScratch,
 }

@@ -4,7 +4,7 @@
 //! number of ids. Elsewhere each of four takes 24 bits, and above the first stand their number, whether one is unknown,
 //! and the grade; above the others, the cost.
 
-use crate::model::Worth;
+use crate::model::PathScore;
 use crate::word_cache::{PackedIds, MAX_PIECES};
 
 /// The most ids that are packed.
@@ -38,7 +38,7 @@ impl Packing {
 
     /// Pack ids, if they are few, that cost less than 2^24.
     #[inline]
-    pub(super) fn pack(self, ids: &[u32], worth: Worth) -> Option<PackedIds> {
+    pub(super) fn pack(self, ids: &[u32], worth: PathScore) -> Option<PackedIds> {
         match self {
             Self::Short => pack_short(ids, worth),
             Self::Long => pack_long(ids, worth),
@@ -47,7 +47,7 @@ impl Packing {
 
     /// What packed ids are worth.
     #[inline]
-    pub(super) fn worth(self, packed: &PackedIds) -> Worth {
+    pub(super) fn worth(self, packed: &PackedIds) -> PathScore {
         match self {
             Self::Short => worth_of(packed[3]),
             Self::Long => worth_of_long(packed),
@@ -72,7 +72,7 @@ impl Packing {
     }
 }
 
-fn pack_short(ids: &[u32], worth: Worth) -> Option<PackedIds> {
+fn pack_short(ids: &[u32], worth: PathScore) -> Option<PackedIds> {
     if ids.is_empty() || ids.len() > MOST_IDS || ids.iter().any(|&id| id > 0xFFFF) {
         return None;
     }
@@ -81,7 +81,7 @@ fn pack_short(ids: &[u32], worth: Worth) -> Option<PackedIds> {
     Some([pair(0), pair(1), pair(2), note(worth)? | (ids.len() as u32 - 1) << COUNT_SHIFT])
 }
 
-fn pack_long(ids: &[u32], worth: Worth) -> Option<PackedIds> {
+fn pack_long(ids: &[u32], worth: PathScore) -> Option<PackedIds> {
     let fits = !ids.is_empty() && ids.len() <= MAX_PIECES && ids.iter().all(|&id| id <= ID);
     if !fits || worth.cost > ID {
         return None;
@@ -99,9 +99,9 @@ fn pack_long(ids: &[u32], worth: Worth) -> Option<PackedIds> {
 }
 
 #[inline]
-fn worth_of_long(packed: &PackedIds) -> Worth {
+fn worth_of_long(packed: &PackedIds) -> PathScore {
     let [first, one, two, three] = packed.map(|word| word >> ID_BITS);
-    Worth {
+    PathScore {
         grade: first >> 3 & 0xF,
         cost: one | two << 8 | three << 16,
         has_unknown: packed[0] & UNKNOWN != 0,
@@ -110,14 +110,14 @@ fn worth_of_long(packed: &PackedIds) -> Worth {
 
 /// A worth as the note of a longer word.
 #[inline]
-pub(super) fn note(worth: Worth) -> Option<u32> {
+pub(super) fn note(worth: PathScore) -> Option<u32> {
     (worth.cost <= ID).then_some(worth.cost | worth.grade << ID_BITS | u32::from(worth.has_unknown) << 31)
 }
 
 /// The worth that a note is of.
 #[inline]
-pub(super) fn worth_of(note: u32) -> Worth {
-    Worth { grade: note >> ID_BITS & 0xF, cost: note & ID, has_unknown: note >> 31 == 1 }
+pub(super) fn worth_of(note: u32) -> PathScore {
+    PathScore { grade: note >> ID_BITS & 0xF, cost: note & ID, has_unknown: note >> 31 == 1 }
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
             for count in 0..9 {
                 let ids: Vec<u32> = (0..count).map(|at| (count_of_all - 1 - at * 77) as u32).collect();
                 for (grade, cost, has_unknown) in [(0, 0, false), (8, ID, true), (3, 0x12_3456, false)] {
-                    let given = Worth { grade, cost, has_unknown };
+                    let given = PathScore { grade, cost, has_unknown };
                     assert_eq!(note(given).map(worth_of), Some(given));
                     let Some(packed) = packing.pack(&ids, given) else {
                         assert!(!(1..=most).contains(&count));
@@ -149,11 +149,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_not_packed() {
-        let worth = Worth { grade: 1, cost: 1, has_unknown: false };
+        let worth = PathScore { grade: 1, cost: 1, has_unknown: false };
         assert_eq!(Packing::Long.pack(&[1 << 24], worth), None);
         assert_eq!(Packing::Short.pack(&[1 << 16], worth), None);
         for packing in [Packing::Short, Packing::Long] {
-            assert_eq!(packing.pack(&[1], Worth { cost: 1 << 24, ..worth }), None);
+            assert_eq!(packing.pack(&[1], PathScore { cost: 1 << 24, ..worth }), None);
         }
     }
 }

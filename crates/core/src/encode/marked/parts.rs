@@ -4,7 +4,7 @@
 use super::source::Source;
 use crate::model::{Model, ModelScratch};
 use crate::vocab::Vocab;
-use crate::word_cache::{self, Key, Memo};
+use crate::word_cache::{self, Key, ShortWords};
 
 /// How many parts wait for their lines of the memo.
 const WAITING: usize = 64;
@@ -37,7 +37,7 @@ impl Parts {
         &mut self,
         marked: &str,
         source: Source<'_>,
-        memo: &mut Memo,
+        memo: &mut ShortWords,
         out: &mut Vec<u32>,
         mut segmenter: PartSegmenter<'_>,
     ) {
@@ -55,7 +55,7 @@ impl Parts {
         &mut self,
         marked: &str,
         source: Source<'_>,
-        memo: &mut Memo,
+        memo: &mut ShortWords,
         out: &mut Vec<u32>,
         segmenter: &mut PartSegmenter<'_>,
     ) -> bool {
@@ -82,7 +82,7 @@ impl Parts {
     fn look_up(
         &mut self,
         marked: &str,
-        memo: &mut Memo,
+        memo: &mut ShortWords,
         out: &mut Vec<u32>,
         segmenter: &mut PartSegmenter<'_>,
     ) -> bool {

@@ -6,7 +6,7 @@ use super::lone::Put;
 use super::packed::{self, Packing, MOST_IDS};
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::model::{ModelScratch, SentencePiece, Worth};
+use crate::model::{ModelScratch, PathScore, SentencePiece};
 use crate::vocab::Vocab;
 use crate::word_cache::PackedIds;
 
@@ -58,7 +58,7 @@ impl<'s> Scored<'s> {
 
     /// Go on with what is worth this; false where that does not hold here.
     #[inline]
-    fn takes(&mut self, worth: Worth) -> bool {
+    fn takes(&mut self, worth: PathScore) -> bool {
         let bound = self.bound + u64::from(worth.cost);
         let holds = bound < self.limits[worth.grade as usize & 15];
         if holds {
@@ -143,7 +143,7 @@ impl<'s> Scored<'s> {
     ) -> Option<usize> {
         let is_after_unknown = self.is_after_unknown(&ids[..at]);
         let Put { count, cost, has_unknown, .. } = source.put_lone(word, is_after_unknown, &mut ids[at..]);
-        if !self.takes(Worth { cost, has_unknown, ..Worth::default() }) {
+        if !self.takes(PathScore { cost, has_unknown, ..PathScore::default() }) {
             return None;
         }
         if has_unknown {
@@ -176,7 +176,7 @@ impl<'s> Scored<'s> {
         source: Source<'_>,
         out: &mut Vec<u32>,
     ) -> Result<Option<u32>, Error> {
-        let (mut start, mut from, mut at, mut worth) = (0, out.len(), 0, Worth::default());
+        let (mut start, mut from, mut at, mut worth) = (0, out.len(), 0, PathScore::default());
         while at < marked.len() {
             // What stands before the word does not count until it is placed.
             let is_after_unknown = at > 0 && self.is_after_unknown(out);
@@ -188,7 +188,7 @@ impl<'s> Scored<'s> {
                     out.truncate(from);
                     self.settle(source, out)?;
                     self.append_settled(&marked[start..at], out);
-                    (start, from, worth) = (at, out.len(), Worth::default());
+                    (start, from, worth) = (at, out.len(), PathScore::default());
                 }
             }
         }

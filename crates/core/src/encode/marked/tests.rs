@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use crate::added_tokens::Selector;
-use crate::encode::{Input, Options, Pipeline};
+use crate::encode::{Input, Options, Tokenizer};
 use crate::normalize::Rules;
 use crate::spec::{
     BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
@@ -18,7 +18,7 @@ use crate::spec::{
 const MARK: &str = "\u{2581}";
 
 /// The definition: every stage on the whole text.
-fn plain(pipeline: &Pipeline, text: &str) -> Vec<u32> {
+fn plain(pipeline: &Tokenizer, text: &str) -> Vec<u32> {
     let selector = Selector::All;
     let options = Options { add_special_tokens: false, parse_special: &selector, sampling: None };
     let encoding = pipeline.encode(Input::Text(text), None, options, &mut pipeline.scratch()).unwrap();
@@ -27,7 +27,7 @@ fn plain(pipeline: &Pipeline, text: &str) -> Vec<u32> {
 
 /// Encode texts one after the other, twice, with the same memory.
 fn check(spec: &TokenizerSpec, texts: &[String]) -> Result<(), TestCaseError> {
-    let pipeline = Pipeline::compile(spec).unwrap();
+    let pipeline = Tokenizer::compile(spec).unwrap();
     prop_assert!(pipeline.tables.marked.is_some());
     let selector = Selector::All;
     let options = Options { add_special_tokens: false, parse_special: &selector, sampling: None };

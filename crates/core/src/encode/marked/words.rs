@@ -6,8 +6,8 @@ use super::scan::Masks;
 use super::segmenter::Scored;
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::normalize::Growth;
-use crate::word_cache::{self, Key, Memo};
+use crate::normalize::ExpansionLimit;
+use crate::word_cache::{self, Key, ShortWords};
 
 /// How many words wait for their lines to arrive.
 const WAITING: usize = 64;
@@ -50,15 +50,15 @@ pub(super) type Texts<'t> = (&'t mut String, &'t mut String);
 pub(super) struct Words<'s> {
     source: Source<'s>,
     segmenter: Scored<'s>,
-    memo: &'s mut Memo,
-    long_memo: &'s mut word_cache::Texts,
+    memo: &'s mut ShortWords,
+    long_memo: &'s mut word_cache::LongWords,
     texts: Texts<'s>,
     out: &'s mut Vec<u32>,
     waiting: &'s mut [Waiting; WAITING],
     count: usize,
     /// How many ids those that wait may have, unless some are new.
     room: usize,
-    growth: Growth,
+    growth: ExpansionLimit,
     result: Result<(), Error>,
 }
 
@@ -66,13 +66,13 @@ impl<'s> Words<'s> {
     pub(super) fn new(
         source: Source<'s>,
         segmenter: Scored<'s>,
-        (memo, long_memo): (&'s mut Memo, &'s mut word_cache::Texts),
+        (memo, long_memo): (&'s mut ShortWords, &'s mut word_cache::LongWords),
         texts: Texts<'s>,
         waits: &'s mut Waits,
         out: &'s mut Vec<u32>,
     ) -> Self {
         let waiting = &mut *waits.0;
-        let growth = Growth::of(source.text.len());
+        let growth = ExpansionLimit::of(source.text.len());
         Self {
             source,
             segmenter,
@@ -163,7 +163,7 @@ impl<'s> Words<'s> {
     }
 
     fn long_hash(&self, word: Word) -> u64 {
-        word_cache::Texts::hash(self.source.long_key(word))
+        word_cache::LongWords::hash(self.source.long_key(word))
     }
 
     /// Segment a word, and remember it where it will be asked for.

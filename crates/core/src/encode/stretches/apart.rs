@@ -64,7 +64,7 @@ pub(super) fn words<const TRACED: bool>(
         let next = at + c.len_utf8();
         let source = Source { byte: at, nth };
         match fate.kind() {
-            Kind::Kept => written.push::<TRACED>(front(stretch, at), next - at, source),
+            Kind::StoredIds => written.push::<TRACED>(front(stretch, at), next - at, source),
             Kind::Mapped => {
                 let (bytes, len) = fate.text();
                 written.push::<TRACED>(bytes, len, source);

@@ -17,7 +17,7 @@ pub(super) struct Fate(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Part of a word as it stands.
-    Kept,
+    StoredIds,
     /// Part of a word as other text, which may be empty.
     Mapped,
     /// Between words, and no part of them.
@@ -39,7 +39,7 @@ const TEXT_SHIFT: u32 = 8;
 const MAX_TEXT: usize = 3;
 
 impl Fate {
-    const KEPT: Self = Self::plain(Kind::Kept);
+    const KEPT: Self = Self::plain(Kind::StoredIds);
 
     const fn plain(kind: Kind) -> Self {
         Self(kind as u32)
@@ -58,7 +58,7 @@ impl Fate {
     #[inline]
     pub(super) fn kind(self) -> Kind {
         const KINDS: [Kind; 1 << KIND_BITS] = [
-            Kind::Kept,
+            Kind::StoredIds,
             Kind::Mapped,
             Kind::Space,
             Kind::Alone,
@@ -147,7 +147,7 @@ impl Asked<'_> {
         Ok(if self.is_moved(c) {
             Fate::plain(Kind::Involved)
         } else if text == itself && word == text {
-            Fate::plain(if stands_alone(c) { Kind::Alone } else { Kind::Kept })
+            Fate::plain(if stands_alone(c) { Kind::Alone } else { Kind::StoredIds })
         } else if word.is_empty() {
             if text.is_empty() {
                 Fate::with_text(Kind::Mapped, "", Kind::Long)

@@ -5,7 +5,7 @@ use super::ids::WORD;
 use super::one_by_one::{asked, is_long, WordIds};
 use crate::encode::later::{Held, Later, Way};
 use crate::model::Among;
-use crate::word_cache::{Asked, Kept};
+use crate::word_cache::{Lookup, StoredIds};
 
 /// Stretches on their way to their ids, beside those that are the same as others of them.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +15,7 @@ pub(super) struct Fresh {
     /// and the text of those that are remembered by it.
     texts: Vec<u8>,
     /// Those that are known, in memory far away.
-    kept: Vec<Kept>,
+    kept: Vec<StoredIds>,
     /// The ids of their words that are known, one after the other.
     known: Vec<u32>,
     /// Their words that are not, or may be,
@@ -25,13 +25,13 @@ pub(super) struct Fresh {
     /// and their bytes.
     bytes: Vec<u8>,
     /// Those of the words that may be known, or are to be remembered, apart from their stretches.
-    asked: Vec<(usize, Asked)>,
+    asked: Vec<(usize, Lookup)>,
 }
 
 /// A stretch that is new.
 #[derive(Clone, Copy, Debug)]
 struct FreshStretch {
-    asked: Asked,
+    asked: Lookup,
     note: u32,
     text: (usize, usize),
     /// What there was before it was taken apart, and after.
@@ -77,7 +77,7 @@ impl Fresh {
 
     /// Add the stretch that has been taken apart since `from`, with its text and what is noted with it; gives its
     /// number.
-    pub(super) fn stretch(&mut self, (text, note): (&[u8], u32), asked: Asked, from: Mark) -> usize {
+    pub(super) fn stretch(&mut self, (text, note): (&[u8], u32), asked: Lookup, from: Mark) -> usize {
         let start = self.texts.len();
         if is_long(text) {
             self.texts.extend_from_slice(text);
@@ -88,7 +88,7 @@ impl Fresh {
     }
 
     /// Add a stretch whose ids are kept, which had better not be waited for; gives its number.
-    pub(super) fn kept(&mut self, kept: Kept) -> usize {
+    pub(super) fn kept(&mut self, kept: StoredIds) -> usize {
         self.kept.push(kept);
         self.kept.len() - 1
     }

@@ -15,9 +15,9 @@ use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::added_tokens::Segment;
 use crate::encode::later::{answer, put_known, Held, Way};
 use crate::encode::words::Splitter;
-use crate::encode::{Input, Options, Pipeline, Scratch};
+use crate::encode::{Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
-use crate::word_cache::{self, Asked, Key, Marked, Texts};
+use crate::word_cache::{self, Key, LongWords, Lookup, Uncopied};
 
 /// How many stretches wait for their lines to arrive.
 const ASKED: usize = 256;
@@ -27,7 +27,7 @@ pub(super) const MAX_BYTES: usize = 31;
 pub(super) const WORD: u32 = 0;
 const RAW: u32 = 1;
 
-impl Pipeline {
+impl Tokenizer {
     /// The fast path of words by classes of characters, where words always have the same ids.
     pub(in crate::encode) fn stretches(&self, options: Options<'_>) -> Option<&Stretches> {
         let is_fixed = options.sampling.is_none() && !self.tables.special.has_normalized();
@@ -89,14 +89,14 @@ struct Spare<'s> {
 /// Memory for the stretches that wait.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
-    asked: Box<[Asked; ASKED]>,
-    /// The hashes of those that `Texts` may have.
+    asked: Box<[Lookup; ASKED]>,
+    /// The hashes of those that `LongWords` may have.
     long: Vec<u64>,
 }
 
 impl Default for Waiting {
     fn default() -> Self {
-        Self { asked: Box::new([Asked::default(); ASKED]), long: Vec::new() }
+        Self { asked: Box::new([Lookup::default(); ASKED]), long: Vec::new() }
     }
 }
 
@@ -114,7 +114,7 @@ impl StretchIds<'_> {
         self.stretches.parts(text, edges, lowered, |part| match part {
             Part::Chunk(chunk) => self.chunk(&chunk, waiting, &mut spare),
             Part::Stretch(stretch, _) => {
-                // Its words may make `Texts` forget what waits there.
+                // Its words may make `LongWords` forget what waits there.
                 spare.fresh.settle(spare.held, &mut self.words);
                 self.long_stretch(stretch, &mut spare)
             }
@@ -149,7 +149,7 @@ impl StretchIds<'_> {
         waiting.long.iter().for_each(|&hash| self.words.texts.prefetch_found(hash));
         let (count, mut out) = (group.len(), std::mem::take(self.words.out));
         let known = |all: &Self, from: usize, room: &mut [u32]| {
-            all.words.memo.put_known(&waiting.asked[from..count], room)
+            all.words.memo.copy_hits(&waiting.asked[from..count], room)
         };
         let result = answer(self, count, &mut out, known, |all, number, at, out| {
             all.other(chunk, group.stretch(number), waiting.asked[number], (at, out), spare)
@@ -166,7 +166,7 @@ impl StretchIds<'_> {
         &mut self,
         chunk: &Chunk<'_>,
         stretch: Stretch,
-        asked: Asked,
+        asked: Lookup,
         (at, out): (usize, &mut Vec<u32>),
         spare: &mut Spare<'_>,
     ) -> Result<usize, Error> {
@@ -180,7 +180,7 @@ impl StretchIds<'_> {
         if let Some(ids) = ids_elsewhere(self.words.texts, known, asked, (text, note(stretch))) {
             return Ok(put_known(ids, at, out));
         }
-        if let Some(Marked::Awaited(number)) = known {
+        if let Some(Uncopied::Awaited(number)) = known {
             spare.held.push_again(number as usize, at);
             return Ok(at);
         }
@@ -197,7 +197,7 @@ impl StretchIds<'_> {
         &self,
         chunk: &Chunk<'_>,
         stretch: Stretch,
-        asked: Asked,
+        asked: Lookup,
         spare: &mut Spare<'_>,
     ) -> Result<usize, Error> {
         let mark = spare.fresh.mark();
@@ -269,5 +269,5 @@ pub(super) fn note(stretch: Stretch) -> u32 {
 
 /// The hash of text that the memo has no key for.
 pub(super) fn long_hash(bytes: &[u8], note: u32) -> u64 {
-    Texts::hash(bytes) ^ u64::from(note).wrapping_neg()
+    LongWords::hash(bytes) ^ u64::from(note).wrapping_neg()
 }

@@ -3,20 +3,20 @@
 use super::ids::{long_hash, MAX_BYTES, WORD};
 use crate::model::{Model, ModelScratch};
 use crate::vocab::Vocab;
-use crate::word_cache::{self, Asked, Kept, Key, Marked, Memo, Texts, MAX_KEY_BYTES};
+use crate::word_cache::{self, Key, LongWords, Lookup, ShortWords, StoredIds, Uncopied, MAX_KEY_BYTES};
 
 /// Writes the ids of words.
 pub(super) struct WordIds<'s> {
     pub(super) model: &'s Model,
     pub(super) vocab: &'s Vocab,
-    pub(super) memo: &'s mut Memo,
-    pub(super) texts: &'s mut Texts,
+    pub(super) memo: &'s mut ShortWords,
+    pub(super) texts: &'s mut LongWords,
     pub(super) scratch: &'s mut ModelScratch,
     pub(super) out: &'s mut Vec<u32>,
 }
 
 /// What a normalized word is asked for by.
-pub(super) fn asked(word: &[u8]) -> Asked {
+pub(super) fn asked(word: &[u8]) -> Lookup {
     match Key::of(word) {
         Some(key) => key.asked(),
         None if is_long(word) => Key::asked_in_vain(long_hash(word, WORD)),
@@ -29,15 +29,15 @@ pub(super) fn is_long(text: &[u8]) -> bool {
     (MAX_KEY_BYTES + 1..=MAX_BYTES).contains(&text.len())
 }
 
-/// The ids of text that is noted so, if `Texts` has them.
+/// The ids of text that is noted so, if `LongWords` has them.
 pub(super) fn ids_elsewhere<'t>(
-    texts: &'t Texts,
-    known: Option<Marked>,
-    asked: Asked,
+    texts: &'t LongWords,
+    known: Option<Uncopied>,
+    asked: Lookup,
     (text, note): (&[u8], u32),
 ) -> Option<&'t [u32]> {
     match (known, Key::of_asked(asked)) {
-        (Some(Marked::Kept(kept)), _) => texts.kept(kept),
+        (Some(Uncopied::StoredIds(kept)), _) => texts.kept(kept),
         (_, Err(hash)) if is_long(text) => {
             let found = texts.get_hashed(text, hash).filter(|(noted, _)| *noted == note);
             found.map(|(_, ids)| ids)
@@ -48,9 +48,9 @@ pub(super) fn ids_elsewhere<'t>(
 
 impl WordIds<'_> {
     /// The ids that are kept of text, and where.
-    pub(super) fn kept(&self, known: Option<Marked>) -> Option<(Kept, &[u32])> {
+    pub(super) fn kept(&self, known: Option<Uncopied>) -> Option<(StoredIds, &[u32])> {
         match known {
-            Some(Marked::Kept(kept)) => Some((kept, self.texts.kept(kept)?)),
+            Some(Uncopied::StoredIds(kept)) => Some((kept, self.texts.kept(kept)?)),
             _ => None,
         }
     }
@@ -79,7 +79,7 @@ impl WordIds<'_> {
     }
 
     /// Append the ids of a normalized word to others, if they are known.
-    pub(super) fn extend_known(&self, asked: Asked, word: &[u8], ids: &mut Vec<u32>) -> bool {
+    pub(super) fn extend_known(&self, asked: Lookup, word: &[u8], ids: &mut Vec<u32>) -> bool {
         let found = Key::of_asked(asked).ok().and_then(|key| self.memo.get_hashed(key, asked.hash));
         if let Some(&packed) = found.filter(|packed| word_cache::are_ids(packed)) {
             word_cache::append(packed, ids);
@@ -90,7 +90,7 @@ impl WordIds<'_> {
     }
 
     /// Say that text will be looked up soon,
-    pub(super) fn prefetch(&self, asked: Asked) {
+    pub(super) fn prefetch(&self, asked: Lookup) {
         match Key::of_asked(asked) {
             Ok(_) => self.memo.prefetch_hashed(asked.hash),
             Err(hash) => self.texts.prefetch_hashed(hash),
@@ -98,7 +98,7 @@ impl WordIds<'_> {
     }
 
     /// and once more, when the first call has had its time.
-    pub(super) fn prefetch_found(&self, asked: Asked) {
+    pub(super) fn prefetch_found(&self, asked: Lookup) {
         if let Err(hash) = Key::of_asked(asked) {
             self.texts.prefetch_found(hash);
         }
@@ -106,7 +106,7 @@ impl WordIds<'_> {
 
     /// Remember the ids of text, if there are any: what has none for want of an unknown token, or too few, must be
     /// found so again.
-    pub(super) fn remember(&mut self, text: &[u8], asked: Asked, note: u32, ids: &[u32]) {
+    pub(super) fn remember(&mut self, text: &[u8], asked: Lookup, note: u32, ids: &[u32]) {
         let is_whole = !ids.is_empty() && !self.scratch.lacks_unknown;
         match Key::of_asked(asked) {
             Ok(key) => {

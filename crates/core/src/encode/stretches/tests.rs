@@ -7,7 +7,7 @@ use super::edges::{Edges, ALONE, CHUNK, OTHER, WORD};
 use super::*;
 use crate::added_tokens::Selector;
 use crate::encode::tokens::{Swallowed, TokenWriter};
-use crate::encode::{Input, Options, Pipeline, SplitScratch};
+use crate::encode::{Input, Options, SplitScratch, Tokenizer};
 use crate::encoding::Token;
 use crate::spec::{
     BertNormalizerSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec, Segmentation, TokenizerSpec,
@@ -27,7 +27,7 @@ const ALPHABETS: [&str; 8] = [
 ];
 
 /// Entries that the words of `ALPHABETS` can be made of, but for some.
-fn pipeline(bert: Option<(bool, bool, bool, bool)>, isolates: bool) -> Pipeline {
+fn pipeline(bert: Option<(bool, bool, bool, bool)>, isolates: bool) -> Tokenizer {
     let mut tokens: Vec<String> =
         ["[UNK]", "ab", "##bc", "abc", "##019", "слово", "漢", "λογος"].map(String::from).into();
     for c in ALPHABETS
@@ -68,7 +68,7 @@ fn compiled(
     normalizer: Option<NormalizerSpec>,
     pre_tokenizer: PreTokenizerSpec,
     model: ModelSpec,
-) -> Pipeline {
+) -> Tokenizer {
     let spec = TokenizerSpec {
         truncation: None,
         padding: None,
@@ -79,11 +79,11 @@ fn compiled(
         decoder: None,
         model,
     };
-    Pipeline::compile(&spec).unwrap()
+    Tokenizer::compile(&spec).unwrap()
 }
 
 /// The words, and the ids, of the definition.
-fn expected(pipeline: &Pipeline, text: &str) -> (Vec<String>, Vec<u32>) {
+fn expected(pipeline: &Tokenizer, text: &str) -> (Vec<String>, Vec<u32>) {
     let (mut pieces, mut ids) = (Pieces::default(), Vec::new());
     pipeline.splitter().pieces_into(text, 0, &mut pieces).unwrap();
     let word = |&(from, to): &(usize, usize)| pieces.text.text()[from..to].to_owned();
@@ -95,7 +95,7 @@ fn expected(pipeline: &Pipeline, text: &str) -> (Vec<String>, Vec<u32>) {
 }
 
 /// The tokens of the definition: every character of the normalized text knows where it came from.
-fn expected_tokens(pipeline: &Pipeline, text: &str, options: Options<'_>) -> Vec<Token> {
+fn expected_tokens(pipeline: &Tokenizer, text: &str, options: Options<'_>) -> Vec<Token> {
     let (mut tokens, mut swallowed) = (Vec::new(), Swallowed::default());
     let input = (Input::Text(text), 0, text);
     let mut writer = TokenWriter::new(pipeline, input, 0, &mut tokens, &mut swallowed);
@@ -112,7 +112,7 @@ impl WordSink for Collected {
 }
 
 #[track_caller]
-fn check(pipeline: &Pipeline, text: &str) {
+fn check(pipeline: &Tokenizer, text: &str) {
     let (words, ids) = expected(pipeline, text);
     let mut scratch = pipeline.scratch();
     let options = Options { add_special_tokens: false, parse_special: &Selector::All, sampling: None };
@@ -132,7 +132,7 @@ fn check(pipeline: &Pipeline, text: &str) {
     }
 }
 
-/// Texts of characters from a few of the alphabets, some many times over.
+/// LongWords of characters from a few of the alphabets, some many times over.
 fn texts() -> impl Strategy<Value = String> {
     let letter = |alphabet: &'static str| prop::sample::select(alphabet.chars().collect::<Vec<_>>());
     let run = (prop::sample::select(ALPHABETS.to_vec()), 1_usize..12)
@@ -239,7 +239,7 @@ fn ascii_capitals_beside_any_code_point_make_no_difference_where_case_makes_none
     }
 }
 
-fn expected_words(pipeline: &Pipeline, text: &str) -> Vec<String> {
+fn expected_words(pipeline: &Tokenizer, text: &str) -> Vec<String> {
     let mut pieces = Pieces::default();
     pipeline.splitter().pieces_into(text, 0, &mut pieces).unwrap();
     pieces.spans.iter().map(|&(from, to)| pieces.text.text()[from..to].to_owned()).collect()

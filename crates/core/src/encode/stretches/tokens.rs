@@ -7,11 +7,11 @@ use super::apart::{self, Word, Written};
 use super::edges::Stretch;
 use super::{Chunk, Part, StretchScratch, Stretches};
 use crate::encode::laid::Line;
-use crate::encode::{Pipeline, Scratch};
+use crate::encode::{Scratch, Tokenizer};
 use crate::error::Error;
 use crate::model::{ModelScratch, Piece};
 
-impl Pipeline {
+impl Tokenizer {
     /// Lay ids along a segment that begins at a byte of the text; false where they do not tell how they cover it, or
     /// where marks may have to be ordered, so that sources are no matter of one character.
     pub(in crate::encode) fn lay_stretches(
@@ -41,7 +41,7 @@ impl Pipeline {
 
 /// Lays ids along words.
 struct LaidWords<'s, 'l> {
-    pipeline: &'s Pipeline,
+    pipeline: &'s Tokenizer,
     model: &'s mut ModelScratch,
     pieces: &'s mut Vec<Piece>,
     line: &'s mut Line<'l>,

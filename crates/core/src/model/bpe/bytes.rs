@@ -3,12 +3,17 @@
 use super::backtracking::{Linear, Rules};
 use super::merges::Merge;
 use crate::spec::BpeSpec;
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 use crate::text::{byte_of_printable, printable_of, push_bytes_of_printable};
 use crate::vocab::Vocab;
 
 /// The entries as bytes, if every byte has one and merges are in order.
-pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge], stored: &Parts) -> Option<Linear> {
+pub(super) fn compile(
+    spec: &BpeSpec,
+    vocab: &Vocab,
+    merges: &[Merge],
+    stored: &TableSections,
+) -> Option<Linear> {
     if spec.has_affixes() {
         return None;
     }

@@ -9,7 +9,7 @@ use super::bytes;
 use super::merges::Merge;
 use crate::model::{Piece, PieceSink};
 use crate::spec::BpeSpec;
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 use crate::text::{byte_entry, byte_of_entry, byte_of_printable};
 use crate::vocab::Vocab;
 
@@ -23,7 +23,12 @@ pub(super) struct Chars {
 
 impl Chars {
     /// The entries of a model, if merges are in order; none where characters stand for bytes.
-    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge], stored: &Parts) -> Option<Self> {
+    pub(super) fn compile(
+        spec: &BpeSpec,
+        vocab: &Vocab,
+        merges: &[Merge],
+        stored: &TableSections,
+    ) -> Option<Self> {
         let symbols: Vec<u32> =
             vocab.iter().filter(|(token, _)| is_char(token)).map(|(_, id)| id).collect();
         let are_chars = bytes::symbols(vocab).is_none() || joins_others(&symbols, vocab, merges);
@@ -42,7 +47,7 @@ impl Chars {
     }
 
     /// Take the tables apart that take long to make.
-    pub(super) fn store(&self, parts: &mut Parts) {
+    pub(super) fn store(&self, parts: &mut TableSections) {
         self.linear.store(parts);
     }
 

@@ -27,8 +27,8 @@ mod short;
 mod sweeps;
 
 use self::alphabet::Alphabet;
-pub use self::backtracking::Borders;
 use self::backtracking::ByRows;
+pub use self::backtracking::UnjoinedPairs;
 pub(super) use self::backtracking::{Linear, Rules, Walk};
 use self::chars::Chars;
 use self::long::Links;
@@ -40,7 +40,7 @@ use self::sweeps::Places;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 use crate::text::byte_of_printable;
 use crate::vocab::Vocab;
 
@@ -95,11 +95,11 @@ pub(crate) struct Symbols {
 impl Bpe {
     /// Look up all merges; each must join two entries to an entry.
     pub fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
-        Self::restore(spec, vocab, &Parts::default())
+        Self::restore(spec, vocab, &TableSections::default())
     }
 
     /// The same, with the tables that `parts` has.
-    pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, parts: &Parts) -> Result<Self, Error> {
+    pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
         let merges = Merges::compile(spec, vocab)?;
         let chars = Chars::compile(spec, vocab, &merges.list, parts);
@@ -119,7 +119,7 @@ impl Bpe {
     }
 
     /// Take the tables apart that take long to make.
-    pub(super) fn store(&self, parts: &mut Parts) {
+    pub(super) fn store(&self, parts: &mut TableSections) {
         if let Some(linear) = &self.bytes {
             linear.store(parts);
         }
@@ -170,7 +170,7 @@ impl Bpe {
 
     /// Where words of bytes may be taken apart, if that is known.
     #[must_use]
-    pub fn borders(&self) -> Option<&Borders> {
+    pub fn borders(&self) -> Option<&UnjoinedPairs> {
         self.bytes.as_ref()?.borders()
     }
 

@@ -13,7 +13,7 @@ use super::short::{Found, Table};
 use super::SentencePiece;
 use crate::error::Error;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
 /// What joining needs to know of the pieces.
@@ -52,7 +52,7 @@ struct Symbol {
 const NONE: u32 = u32::MAX;
 
 impl Bpe {
-    pub(super) fn compile(spec: &SentencePieceSpec, parts: &Parts) -> Result<Self, Error> {
+    pub(super) fn compile(spec: &SentencePieceSpec, parts: &TableSections) -> Result<Self, Error> {
         let (ranks, found) = (ranks(&spec.pieces), Found::build(&spec.pieces)?);
         Ok(Self {
             longest: spec.pieces.iter().map(|piece| piece.text.len()).max().unwrap_or(0),
@@ -64,7 +64,7 @@ impl Bpe {
     }
 
     /// Take the tables apart that take long to make.
-    pub(super) fn store(&self, parts: &mut Parts) {
+    pub(super) fn store(&self, parts: &mut TableSections) {
         if let Some(from_left) = &self.from_left {
             from_left.store(parts);
         }

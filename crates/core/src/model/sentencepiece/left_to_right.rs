@@ -20,7 +20,7 @@ use super::interleaved::Abreast;
 use super::short::Found;
 use super::SentencePiece;
 use crate::spec::{PieceType, ScoredPiece};
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 use crate::text::char_len;
 use crate::vocab::Vocab;
 
@@ -53,7 +53,7 @@ impl FromLeft {
         pieces: &[ScoredPiece],
         ranks: &[u32],
         found: &Found,
-        stored: &Parts,
+        stored: &TableSections,
     ) -> Option<Self> {
         let symbols = Symbols::of(pieces)?;
         let (order, equals) = by_rank(pieces, ranks)?;
@@ -79,7 +79,7 @@ impl FromLeft {
     }
 
     /// Take the tables apart that take long to make.
-    pub(super) fn store(&self, parts: &mut Parts) {
+    pub(super) fn store(&self, parts: &mut TableSections) {
         self.linear.store(parts);
     }
 

@@ -31,7 +31,7 @@ const LEAST_LIMIT: f64 = 1024.0;
 
 /// What the segmentation of a part is worth elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Worth {
+pub struct PathScore {
     /// After which texts it holds.
     pub grade: Grade,
     /// At least what it adds to the size of the score, in 64ths.
@@ -40,14 +40,14 @@ pub struct Worth {
     pub has_unknown: bool,
 }
 
-impl Default for Worth {
+impl Default for PathScore {
     /// What no part at all is worth.
     fn default() -> Self {
         Self { grade: MAX_GRADE, cost: 0, has_unknown: false }
     }
 }
 
-impl Worth {
+impl PathScore {
     /// What two parts, one after the other, are worth.
     #[must_use]
     pub fn and(self, next: Self) -> Self {

@@ -26,7 +26,7 @@ mod viterbi_f32;
 mod viterbi_fixed;
 
 pub use cuts::Cut;
-pub use margin::{Grade, Worth};
+pub use margin::{Grade, PathScore};
 
 use self::bpe::Bpe;
 use self::emit::Emitter;
@@ -37,7 +37,7 @@ use super::unigram::Drawing;
 use super::{ModelScratch, PieceSink};
 use crate::error::Error;
 use crate::spec::{PieceType, SentencePieceKind, SentencePieceSpec};
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 use crate::text::Prefixes;
 use crate::vocab::Vocab;
 
@@ -75,11 +75,15 @@ pub(crate) struct Scratch {
 impl SentencePiece {
     /// Check the pieces and build the tables.
     pub fn compile(spec: &SentencePieceSpec, vocab: &Vocab) -> Result<Self, Error> {
-        Self::restore(spec, vocab, &Parts::default())
+        Self::restore(spec, vocab, &TableSections::default())
     }
 
     /// The same, with the trie that `parts` has.
-    pub(super) fn restore(spec: &SentencePieceSpec, vocab: &Vocab, parts: &Parts) -> Result<Self, Error> {
+    pub(super) fn restore(
+        spec: &SentencePieceSpec,
+        vocab: &Vocab,
+        parts: &TableSections,
+    ) -> Result<Self, Error> {
         let unk_id = checks::check(spec)?;
         let user_defined = spec.pieces.iter().filter(|piece| piece.kind == PieceType::UserDefined);
         Ok(Self {
@@ -100,7 +104,7 @@ impl SentencePiece {
     }
 
     /// Take the trie apart, if there is one.
-    pub(super) fn store(&self, parts: &mut Parts) {
+    pub(super) fn store(&self, parts: &mut TableSections) {
         match &self.engine {
             Engine::Unigram(unigram) => unigram.store(parts),
             Engine::Bpe(bpe) => bpe.store(parts),
@@ -151,7 +155,7 @@ impl SentencePiece {
         is_after_unknown: bool,
         scratch: &mut ModelScratch,
         out: &mut Vec<u32>,
-    ) -> (usize, Option<Worth>) {
+    ) -> (usize, Option<PathScore>) {
         let Engine::Unigram(unigram) = &self.engine else { return (text.len(), None) };
         let weighing = &mut scratch.sentencepiece.lattice.weighing;
         let (end, worth) = unigram.weights.weigh(text, start, weighing);

@@ -185,7 +185,7 @@ fn naive_unigram(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
 }
 
 /// What was remembered of parts: what they are worth, and their ids.
-type Remembered = FxHashMap<String, (Worth, Vec<u32>)>;
+type Remembered = FxHashMap<String, (PathScore, Vec<u32>)>;
 
 /// The way of the pipeline: word by word, each remembered; within a new one part by part.
 fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: &str) -> Vec<u32> {
@@ -198,7 +198,7 @@ fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: 
         let word = &text[start..end];
         start = end;
         let score_size = model.score_size(&scratch);
-        let holds = |worth: &Worth| {
+        let holds = |worth: &PathScore| {
             let limit = model.limits()[worth.grade as usize];
             !model.is_contextual() || score_size + u64::from(worth.cost) < limit
         };
@@ -219,9 +219,9 @@ fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: 
 }
 
 /// The ids of all parts of a word, and what they are worth together.
-fn weighed(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<Worth>) {
+fn weighed(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>) {
     let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
-    let (mut at, mut all) = (0, Some(Worth::default()));
+    let (mut at, mut all) = (0, Some(PathScore::default()));
     while at < word.len() {
         let is_after_unknown = model.ends_unknown(&ids);
         let (end, worth) = model.weigh_part(word, at, is_after_unknown, &mut scratch, &mut ids);

@@ -17,7 +17,7 @@ use super::emit::Emitter;
 use super::viterbi_fixed::{Weighing, Weights};
 use crate::error::Error;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 
 /// How much worse than the worst piece an unknown character is.
 const UNKNOWN_PENALTY: f32 = 10.0;
@@ -56,7 +56,11 @@ impl Lattice {
 }
 
 impl Unigram {
-    pub(super) fn compile(spec: &SentencePieceSpec, unk_id: u32, parts: &Parts) -> Result<Self, Error> {
+    pub(super) fn compile(
+        spec: &SentencePieceSpec,
+        unk_id: u32,
+        parts: &TableSections,
+    ) -> Result<Self, Error> {
         let low = spec.lowest_score.unwrap_or_else(|| lowest(&spec.pieces));
         let scores_by = |length: fn(&str) -> usize| -> Vec<f64> {
             let score = |piece: &ScoredPiece| match piece.kind {
@@ -101,7 +105,7 @@ impl Unigram {
     }
 
     /// Take the trie apart.
-    pub(super) fn store(&self, parts: &mut Parts) {
+    pub(super) fn store(&self, parts: &mut TableSections) {
         self.pieces.store(parts);
     }
 

@@ -8,7 +8,7 @@
 
 use super::super::trie::Trie;
 use super::super::Piece;
-use super::margin::{cost_of, Grades, Worth, MAX_CHARS, ONE};
+use super::margin::{cost_of, Grades, PathScore, MAX_CHARS, ONE};
 use super::viterbi_f32::Sum;
 use crate::text::char_len;
 
@@ -102,7 +102,12 @@ impl Weights {
     /// Find the best path through the part that begins at `floor`. Gives where it ends, and what the path is
     /// worth; nothing for one that is too long, and then there is no path.
     #[inline]
-    pub(super) fn weigh(&self, text: &str, floor: usize, memory: &mut Weighing) -> (usize, Option<Worth>) {
+    pub(super) fn weigh(
+        &self,
+        text: &str,
+        floor: usize,
+        memory: &mut Weighing,
+    ) -> (usize, Option<PathScore>) {
         let Weighing { places, path, .. } = memory;
         path.clear();
         places[0] = Place { score: 0, ..UNREACHED };
@@ -137,12 +142,12 @@ impl Weights {
         end: usize,
         places: &mut [Place; MAX_BYTES + 1],
         path: &mut Vec<Piece>,
-    ) -> Worth {
+    ) -> PathScore {
         let Place { id, score, .. } = std::mem::replace(&mut places[end - floor], UNREACHED);
         places[0] = UNREACHED;
         path.push(Piece { id, start: floor as u32, end: end as u32 });
         let has_unknown = id == self.unknown.id;
-        Worth { cost: cost_of(score.unsigned_abs(), 1), has_unknown, ..Worth::default() }
+        PathScore { cost: cost_of(score.unsigned_abs(), 1), has_unknown, ..PathScore::default() }
     }
 
     /// Take every piece that begins at place `from` of a part, where `rest` begins with a character of
@@ -206,7 +211,7 @@ impl Weights {
         char_count: usize,
         places: &[Place; MAX_BYTES + 1],
         path: &mut Vec<Piece>,
-    ) -> Worth {
+    ) -> PathScore {
         let (mut end, mut lead, mut score, mut has_unknown) = (len, i64::MAX, 0, false);
         while end > 0 {
             let place = places[end];
@@ -218,7 +223,7 @@ impl Weights {
             end = start;
         }
         path.reverse();
-        Worth {
+        PathScore {
             grade: self.grades.of_part(lead, char_count),
             cost: cost_of(score, path.len()),
             has_unknown,

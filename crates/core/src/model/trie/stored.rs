@@ -4,12 +4,15 @@
 
 use super::{Step, Trie, BASE, BLOCK, ENTRIES, NOBODY, NONE, PARENT, UNITS};
 use crate::error::Error;
-use crate::table_sections::{damaged, Parts};
+use crate::table_sections::{damaged, TableSections};
 
 /// Put together the trie of these sets of keys; also gives its states in breadth-first order.
 ///
 /// Linear in the slots and the bytes of the keys.
-pub(super) fn restore(parts: &Parts, sets: &[Vec<(&[u8], u32)>]) -> Result<(Trie, Vec<Step>), Error> {
+pub(super) fn restore(
+    parts: &TableSections,
+    sets: &[Vec<(&[u8], u32)>],
+) -> Result<(Trie, Vec<Step>), Error> {
     let trie = Trie { units: parts.get(UNITS)?, entries: parts.get(ENTRIES)? };
     let slots = trie.units.len();
     let is_whole = slots >= BLOCK && slots.is_multiple_of(BLOCK) && slots < (NONE / 2) as usize;

@@ -26,7 +26,7 @@ use super::sampling::Draws;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::UnigramSpec;
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
 /// How much worse than the worst entry an unknown character is.
@@ -59,11 +59,11 @@ pub(crate) struct Lattice {
 impl Unigram {
     /// Build the automaton; scores must be finite and `unk_id` an entry.
     pub fn compile(spec: &UnigramSpec, vocab: &Vocab) -> Result<Self, Error> {
-        Self::restore(spec, vocab, &Parts::default())
+        Self::restore(spec, vocab, &TableSections::default())
     }
 
     /// The same, with the trie that `parts` has.
-    pub(super) fn restore(spec: &UnigramSpec, vocab: &Vocab, parts: &Parts) -> Result<Self, Error> {
+    pub(super) fn restore(spec: &UnigramSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
         check(spec)?;
         let scored: Vec<(&str, f64)> =
             spec.vocab.iter().map(|(token, score)| (token.as_str(), *score)).collect();
@@ -81,7 +81,7 @@ impl Unigram {
     }
 
     /// Take the trie apart.
-    pub(super) fn store(&self, parts: &mut Parts) {
+    pub(super) fn store(&self, parts: &mut TableSections) {
         self.pieces.store(parts);
     }
 

@@ -1,4 +1,4 @@
-//! Parts of a word: whether a part has the same best path after any text that precedes it in the word.
+//! TableSections of a word: whether a part has the same best path after any text that precedes it in the word.
 //!
 //! No piece crosses the borders of a part, so exact sums would give a part the same path in every word. Scores are
 //! 64-bit floats, added from left to right from the beginning of the word; the preceding score takes part in the

@@ -2,7 +2,7 @@
 
 use super::super::trie::Trie;
 use crate::error::Error;
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 
 const ROOT: u32 = 0;
 const NONE: u32 = u32::MAX;
@@ -40,11 +40,11 @@ impl Pieces {
     /// Build from pieces by id; empty ones are never found.
     #[cfg(test)]
     pub(in crate::model) fn build(vocab: &[(&str, f64)]) -> Result<Self, Error> {
-        Self::restore(vocab, &Parts::default())
+        Self::restore(vocab, &TableSections::default())
     }
 
     /// Build from pieces by id, over the trie that `parts` may have; empty ones are never found.
-    pub(in crate::model) fn restore(vocab: &[(&str, f64)], parts: &Parts) -> Result<Self, Error> {
+    pub(in crate::model) fn restore(vocab: &[(&str, f64)], parts: &TableSections) -> Result<Self, Error> {
         let keys = (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
         let (trie, order) = Trie::restore_or_build(parts, [keys])?;
         let scored = |(token, score): &(&str, f64)| ScoredPiece {
@@ -76,7 +76,7 @@ impl Pieces {
     }
 
     /// Take the trie apart.
-    pub(in crate::model) fn store(&self, parts: &mut Parts) {
+    pub(in crate::model) fn store(&self, parts: &mut TableSections) {
         self.trie.store(parts);
     }
 

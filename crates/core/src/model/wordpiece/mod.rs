@@ -16,7 +16,7 @@ use super::trie::Trie;
 use super::{Among, ModelScratch, Piece, PieceSink};
 use crate::error::Error;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 use crate::text::char_count;
 use crate::vocab::Vocab;
 
@@ -44,11 +44,15 @@ pub struct WordPiece {
 impl WordPiece {
     /// Build the trie and its failure links; the unknown token must be in the vocabulary.
     pub fn compile(spec: &WordPieceSpec, vocab: &Vocab) -> Result<Self, Error> {
-        Self::restore(spec, vocab, &Parts::default())
+        Self::restore(spec, vocab, &TableSections::default())
     }
 
     /// The same, with the trie that `parts` has.
-    pub(super) fn restore(spec: &WordPieceSpec, vocab: &Vocab, parts: &Parts) -> Result<Self, Error> {
+    pub(super) fn restore(
+        spec: &WordPieceSpec,
+        vocab: &Vocab,
+        parts: &TableSections,
+    ) -> Result<Self, Error> {
         let unk_id = vocab.require(&spec.unk_token, "model.unk_token")?;
         let prefix = spec.continuing_subword_prefix.as_str();
         let at_start = vocab.iter().map(|(token, id)| (token.as_bytes(), id)).collect();
@@ -84,7 +88,7 @@ impl WordPiece {
     }
 
     /// Take the trie apart.
-    pub(super) fn store(&self, parts: &mut Parts) {
+    pub(super) fn store(&self, parts: &mut TableSections) {
         self.trie.store(parts);
     }
 

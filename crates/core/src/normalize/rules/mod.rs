@@ -13,7 +13,7 @@ mod named;
 mod tests;
 
 use super::charsmap::Charsmap;
-use super::expansion_limit::Growth;
+use super::expansion_limit::ExpansionLimit;
 use crate::error::Error;
 use crate::text::NormalizedSink;
 
@@ -78,7 +78,7 @@ impl Rules {
             out.push_unchanged(text, start);
             return Ok(());
         };
-        let mut growth = Growth::of(text.len());
+        let mut growth = ExpansionLimit::of(text.len());
         let (mut done, mut at) = (0, 0);
         while let Some(from) = self.next_beginning(text, at) {
             let Some((len, new)) = charsmap.longest_match(&text[from..]) else {

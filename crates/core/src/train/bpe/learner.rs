@@ -25,7 +25,7 @@ use super::TrainSpec;
 use crate::error::Error;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
-use crate::train::{Join, Learned};
+use crate::train::{Learned, Merge};
 
 /// How much rarer than the best pair a pair may be to be followed; little in tests, for many rounds.
 const SPAN: u64 = if cfg!(test) { 2 } else { 16 };
@@ -48,7 +48,7 @@ pub(super) struct Learner<'a, O: Order> {
     threshold: u64,
     slack: Vec<u64>,
     neighbours: Neighbours,
-    joins: Vec<Join>,
+    joins: Vec<Merge>,
 }
 
 /// What a join made, and whether it was no entry before.
@@ -81,7 +81,7 @@ impl<'a, O: Order> Learner<'a, O> {
         }
     }
 
-    /// Join the most frequent pair until the vocabulary is full or no pair is frequent enough.
+    /// Merge the most frequent pair until the vocabulary is full or no pair is frequent enough.
     pub(super) fn run(mut self, progress: &mut Progress<'_>) -> Result<Learned, Error> {
         while self.entries.len() < self.spec.vocab_size {
             progress.advance(1)?;
@@ -203,7 +203,7 @@ impl<'a, O: Order> Learner<'a, O> {
 
     // ---- joins
 
-    /// Join a pair everywhere.
+    /// Merge a pair everywhere.
     fn join(&mut self, pair: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
         let followed = self.pairs.get_mut(pair);
         let (left, right) = (followed.left, followed.right);
@@ -215,7 +215,7 @@ impl<'a, O: Order> Learner<'a, O> {
             self.neighbours.grow(self.entries.len());
             progress.reach(self.entries.len());
         }
-        self.joins.push(Join { left, right, joined, count, score: count as f64 });
+        self.joins.push(Merge { left, right, joined, count, score: count as f64 });
         for position in places {
             progress.advance(2)?;
             if self.words.starts_pair(position, left, right) {
@@ -230,7 +230,7 @@ impl<'a, O: Order> Learner<'a, O> {
         Ok(())
     }
 
-    /// Join a pair in one place and note what that changes.
+    /// Merge a pair in one place and note what that changes.
     #[inline]
     fn join_at(&mut self, position: u32, (left, right): (u32, u32), joined: u32) {
         let count = self.words.count_at(position);

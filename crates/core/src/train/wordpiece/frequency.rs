@@ -16,7 +16,7 @@ use crate::train::Learned;
 /// Ordered by count, then by lower tie key; the pair's number comes along.
 type Candidate<T> = (u64, Reverse<<T as Order>::Key>, u32);
 
-/// Join the most frequent pair until the vocabulary is full or no pair is frequent enough.
+/// Merge the most frequent pair until the vocabulary is full or no pair is frequent enough.
 pub(super) fn learn<T: Order>(
     mut joining: Joining<'_>,
     progress: &mut Progress<'_>,

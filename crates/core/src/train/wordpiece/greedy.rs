@@ -55,7 +55,7 @@ struct Greedy<'a, O: Objective, T: Order> {
     order: PhantomData<T>,
 }
 
-/// Join the best pair until the vocabulary is full, no pair is frequent enough or no join gains.
+/// Merge the best pair until the vocabulary is full, no pair is frequent enough or no join gains.
 pub(super) fn learn<O: Objective, T: Order>(
     objective: O,
     joining: Joining<'_>,
@@ -104,7 +104,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
         self.best_of_all(progress)
     }
 
-    /// Join a pair and renew what the join may have raised.
+    /// Merge a pair and renew what the join may have raised.
     fn join(&mut self, pair: u32, value: f64, progress: &mut Progress<'_>) -> Result<(), Error> {
         let (left, right) = self.joining.pairs.parts(pair);
         let joined = self.joining.join(pair, value, progress)?;

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
-use crate::train::{Counts, Join, Learned};
+use crate::train::{Counts, Learned, Merge};
 
 /// Everything that a learner by joins looks at.
 pub(super) struct Joining<'a> {
@@ -22,7 +22,7 @@ pub(super) struct Joining<'a> {
     pub(super) counts: Vec<u64>,
     /// Their sum.
     pub(super) total: u64,
-    pub(super) joins: Vec<Join>,
+    pub(super) joins: Vec<Merge>,
     /// Pairs that occur more often, or in new places, since the last join.
     pub(super) gained: Vec<u32>,
     /// By pair: the number of the join that last put it in `gained`.
@@ -103,7 +103,7 @@ impl<'a> Joining<'a> {
         self.spec.max_token_length.is_none_or(|limit| self.entries.joined_chars(left, right) <= limit)
     }
 
-    /// Join a pair everywhere; returns the joined entry.
+    /// Merge a pair everywhere; returns the joined entry.
     pub(super) fn join(
         &mut self,
         pair: u32,
@@ -118,7 +118,7 @@ impl<'a> Joining<'a> {
             self.counts.push(0);
             progress.reach(self.entries.len());
         }
-        self.joins.push(Join { left, right, joined, count, score });
+        self.joins.push(Merge { left, right, joined, count, score });
         self.gained.clear();
         for position in self.pairs.take_positions(pair) {
             progress.advance(4)?;

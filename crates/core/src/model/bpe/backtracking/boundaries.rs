@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 /// The neighbours in entries that are not ASCII both.
 #[derive(Clone, Debug)]
-pub struct Borders {
+pub struct UnjoinedPairs {
     /// A bit for each hash of two neighbours; where it is not set no entry has them.
     bits: Vec<u64>,
     shift: u32,
@@ -22,7 +22,7 @@ const LEAST_BITS: usize = 1 << 12;
 /// In place of a character of which an entry has the last byte or some more.
 const END_OF_CHAR: u32 = 0xFF << 24;
 
-impl Borders {
+impl UnjoinedPairs {
     /// The neighbours in entries with these bytes.
     pub(super) fn of<'t>(entries: impl Iterator<Item = &'t [u8]>) -> Self {
         let mut pairs = FxHashSet::default();
@@ -167,20 +167,20 @@ fn is_within_char(byte: u8) -> bool {
 mod tests {
     use super::super::{Linear, Merge, Rules, Walk};
     use super::*;
-    use crate::table_sections::Parts;
+    use crate::table_sections::TableSections;
     use proptest::prelude::*;
 
     const TEXT: &str = "aéèñ中丮𝄞";
 
-    fn parts<'w>(borders: &Borders, word: &'w str) -> Vec<&'w str> {
+    fn parts<'w>(borders: &UnjoinedPairs, word: &'w str) -> Vec<&'w str> {
         let (mut starts, mut ends) = (Vec::new(), Vec::new());
         borders.push_parts(word, (0, word.len() as u32), &mut starts, &mut ends);
         let spans = starts.iter().zip(&ends);
         spans.map(|(&start, &end)| &word[start as usize..end as usize]).collect()
     }
 
-    fn borders(entries: &[&[u8]]) -> Borders {
-        Borders::of(entries.iter().copied())
+    fn borders(entries: &[&[u8]]) -> UnjoinedPairs {
+        UnjoinedPairs::of(entries.iter().copied())
     }
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
                 texts.push(text);
             }
         }
-        let (symbols, stored): (Vec<u32>, _) = ((0..256).collect(), &Parts::default());
+        let (symbols, stored): (Vec<u32>, _) = ((0..256).collect(), &TableSections::default());
         let (entry_bound, merges) = (texts.len(), &merges);
         let rules = Rules { entry_bound, symbols: &symbols, merges, whole_words: &[], stored };
         Linear::compile(&rules, |entry, bytes| bytes.extend_from_slice(&texts[entry as usize]))

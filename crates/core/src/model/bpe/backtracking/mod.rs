@@ -47,13 +47,13 @@ mod verdicts;
 
 use piecework_kernels::merges::BytePairs;
 
-pub use self::boundaries::Borders;
+pub use self::boundaries::UnjoinedPairs;
 pub(super) use self::interleaved::ByRows;
 use self::prefixes::{Match, Prefixes};
 use self::split_table::Halves;
 use self::verdicts::Verdicts;
 use super::merges::Merge;
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 
 /// Nothing of what numbers stand for here.
 const NONE: u32 = u32::MAX;
@@ -78,7 +78,7 @@ pub(in crate::model) struct Rules<'r> {
     /// Entries that are taken where they are the whole word, even if merges do not make them.
     pub(in crate::model) whole_words: &'r [u32],
     /// Tables that a file kept, if it did.
-    pub(in crate::model) stored: &'r Parts,
+    pub(in crate::model) stored: &'r TableSections,
 }
 
 /// The entries that merges make, and how.
@@ -91,7 +91,7 @@ pub(in crate::model) struct Linear {
     /// Where symbols are the bytes, and nothing but merges makes entries: words that are not long go by rows.
     byte_pairs: Option<BytePairs>,
     /// There, too, words may be taken apart where nothing joins.
-    borders: Option<Borders>,
+    borders: Option<UnjoinedPairs>,
     /// The most bytes that one of them has.
     longest: usize,
     /// After how many bytes it is asked what of them is decided.
@@ -132,7 +132,7 @@ impl Linear {
         let goes_by_rows = are_bytes && entries.len() == first_whole;
         let byte_pairs = goes_by_rows.then(|| BytePairs::of(halves.of_bytes()));
         let texts = texts.all();
-        let borders = goes_by_rows.then(|| Borders::of(texts.iter().copied()));
+        let borders = goes_by_rows.then(|| UnjoinedPairs::of(texts.iter().copied()));
         let prefixes = Prefixes::restore_or_make(rules.stored, &texts, first_whole as u32)?;
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
         let stretch = stretches::stretch(longest);
@@ -163,7 +163,7 @@ impl Linear {
     }
 
     /// Where words may be taken apart, if that is known.
-    pub(in crate::model) fn borders(&self) -> Option<&Borders> {
+    pub(in crate::model) fn borders(&self) -> Option<&UnjoinedPairs> {
         self.borders.as_ref()
     }
 
@@ -244,7 +244,7 @@ impl Linear {
     }
 
     /// Take the tables apart that take long to make.
-    pub(in crate::model) fn store(&self, parts: &mut Parts) {
+    pub(in crate::model) fn store(&self, parts: &mut TableSections) {
         self.prefixes.store(parts);
     }
 
@@ -252,7 +252,7 @@ impl Linear {
     pub(in crate::model) fn bytes(&self) -> usize {
         self.halves.bytes()
             + self.byte_pairs.as_ref().map_or(0, BytePairs::bytes)
-            + self.borders.as_ref().map_or(0, Borders::bytes)
+            + self.borders.as_ref().map_or(0, UnjoinedPairs::bytes)
             + size_of_val(self.entries.as_slice())
     }
 }

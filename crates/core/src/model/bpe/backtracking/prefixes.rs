@@ -6,7 +6,7 @@
 
 use super::builder::build;
 use super::{stored, NONE};
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 
 /// The byte that leads to the state, a bit, and where its children are: the child by a byte is at the exclusive
 /// or of both.
@@ -44,12 +44,16 @@ impl Prefixes {
     }
 
     /// The same, as `parts` has it.
-    pub(super) fn restore_or_make(parts: &Parts, texts: &[&[u8]], first_whole: u32) -> Option<Self> {
+    pub(super) fn restore_or_make(
+        parts: &TableSections,
+        texts: &[&[u8]],
+        first_whole: u32,
+    ) -> Option<Self> {
         stored::restore(parts, texts, first_whole).or_else(|| Self::of(texts, first_whole))
     }
 
     /// Take the tables apart.
-    pub(super) fn store(&self, parts: &mut Parts) {
+    pub(super) fn store(&self, parts: &mut TableSections) {
         stored::store(self, parts);
     }
 
@@ -124,7 +128,7 @@ mod tests {
                 let found = (0..first_whole).filter(begins).max_by_key(|&at| entries[at].len());
                 found.map_or((NONE, 0), |at| (at as u32, entries[at].len() as u32))
             };
-            let mut parts = Parts::default();
+            let mut parts = TableSections::default();
             prefixes.store(&mut parts);
             prop_assert!(stored::restore(&parts, &entries, first_whole as u32).is_some());
             prop_assert!(stored::restore(&parts, &entries[1..], first_whole as u32).is_none());

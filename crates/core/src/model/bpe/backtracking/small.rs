@@ -1,7 +1,7 @@
 //! A few symbols of one byte and what pairs of them join to, for tests.
 
 use super::{Linear, Merge, Rules};
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 
 /// These bytes, joined two by two as far as the pairs say, to texts of fewer bytes than `bound`.
 pub(super) fn linear(bytes: [u8; 3], pairs: &[(usize, usize)], bound: usize) -> Option<Linear> {
@@ -16,7 +16,7 @@ pub(super) fn linear(bytes: [u8; 3], pairs: &[(usize, usize)], bound: usize) -> 
             texts.push(text);
         }
     }
-    let stored = &Parts::default();
+    let stored = &TableSections::default();
     let (entry_bound, merges) = (texts.len(), &merges);
     let rules = Rules { entry_bound, symbols: &[0, 1, 2], merges, whole_words: &[], stored };
     Linear::compile(&rules, |entry, bytes| bytes.extend_from_slice(&texts[entry as usize]))

@@ -4,7 +4,7 @@
 use super::prefixes::{Match, Prefixes, BASE_SHIFT, ENDS, NO_MATCH, ROOT};
 use super::NONE;
 use crate::model::allocator::BLOCK;
-use crate::table_sections::Parts;
+use crate::table_sections::TableSections;
 
 /// The names of the tables where they are taken apart.
 const UNITS: &str = "linear.units";
@@ -12,7 +12,7 @@ const ENTRIES: &str = "linear.entries";
 const SHORTER: &str = "linear.shorter";
 
 /// Take the tables apart.
-pub(super) fn store(prefixes: &Prefixes, parts: &mut Parts) {
+pub(super) fn store(prefixes: &Prefixes, parts: &mut TableSections) {
     let shorter = prefixes.shorter.iter().map(|shorter| [shorter.entry, shorter.len]);
     parts.put(UNITS, &prefixes.units.clone().into());
     parts.put(ENTRIES, &prefixes.entries.clone().into());
@@ -20,7 +20,7 @@ pub(super) fn store(prefixes: &Prefixes, parts: &mut Parts) {
 }
 
 /// Put the trie of these texts together, if it is there.
-pub(super) fn restore(parts: &Parts, texts: &[&[u8]], first_whole: u32) -> Option<Prefixes> {
+pub(super) fn restore(parts: &TableSections, texts: &[&[u8]], first_whole: u32) -> Option<Prefixes> {
     let shorter = parts.get::<[u32; 2]>(SHORTER).ok()?;
     let prefixes = Prefixes {
         units: parts.get(UNITS).ok()?.to_vec(),
@@ -85,7 +85,7 @@ mod tests {
                 1 => prefixes.entries[place.index(made.entries.len())] = value,
                 _ => prefixes.shorter[place.index(texts.len())].len = value,
             }
-            let mut parts = Parts::default();
+            let mut parts = TableSections::default();
             store(&prefixes, &mut parts);
             if let Some(found) = restore(&parts, &texts, first_whole) {
                 for text in &texts {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn numbers_of_another_size_are_refused() {
-        let mut parts = Parts::default();
+        let mut parts = TableSections::default();
         [UNITS, ENTRIES, SHORTER].iter().for_each(|name| parts.put(name, &Array::from(vec![1_u8; 3])));
         assert!(restore(&parts, &[b"a"], 1).is_none());
     }
