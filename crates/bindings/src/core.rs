@@ -334,7 +334,7 @@ impl Core {
     /// Whether the tokenizer neither truncates nor pads nor drops merges at random.
     #[getter]
     fn is_plain(&self) -> bool {
-        self.encoder.pipeline().is_plain()
+        self.encoder.pipeline().keeps_rows()
     }
 
     #[getter]
@@ -343,10 +343,10 @@ impl Core {
     }
 
     fn with_word_cache_budget(&self, bytes: usize) -> Self {
-        if bytes == self.encoder.pipeline().cache_bytes() {
+        if bytes == self.encoder.pipeline().cache_budget() {
             return Self { encoder: Arc::clone(&self.encoder), numbers: Arc::clone(&self.numbers) };
         }
-        self.sharing(self.encoder.pipeline().clone().with_cache_bytes(bytes))
+        self.sharing(self.encoder.pipeline().clone().with_cache_budget(bytes))
     }
 
     /// Return a core that cuts encodings to `max_length` tokens and shares the tables; None cuts nothing.
@@ -401,7 +401,7 @@ impl Core {
 
     #[getter]
     fn cache_budget(&self) -> usize {
-        self.encoder.pipeline().cache_bytes()
+        self.encoder.pipeline().cache_budget()
     }
 
     /// Return the bytes of the shared tables, of the caches of a thread, and the limit of these caches.

@@ -1,7 +1,7 @@
 //! The core of piecework: every stage between text and ids, and the learners of vocabularies.
 //!
 //! In the order of the data: special tokens, normalize, pre-tokenize, model, post-process; then decode.
-//! [`pipeline`] is the only module that names all stages, [`batch`] runs it over many texts.
+//! [`encode`] is the only module that names all stages, [`batch`] runs it over many texts.
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +12,9 @@ pub mod spec;
 pub mod table_sections;
 pub mod text;
 pub mod vocab;
+pub mod word_key;
+
+mod locks;
 
 pub mod added_tokens;
 
@@ -25,7 +28,9 @@ pub mod postprocess;
 
 pub mod decode;
 
-pub mod word_cache;
+pub mod split;
+
+mod word_cache;
 
 pub mod encoding;
 

@@ -58,7 +58,7 @@ impl PlainText {
         let is_unchanged = checksum(&ids) == self.checksum;
         let made = self.core.get().compute(py, text.bind(py), |pipeline, text, scratch| {
             if is_unchanged {
-                pipeline.encode_known(text, &ids, options, scratch)
+                pipeline.encode_from_ids(text, &ids, options, scratch)
             } else {
                 pipeline.encode(Input::Text(text), None, options, scratch)
             }

@@ -98,12 +98,12 @@ impl BatchIds {
         }
     }
 
-    /// Append the tokens of a row of one sequence with what goes around them, all of type 0; `ids` are those of tokens that were laid.
+    /// Append the tokens of a row of one sequence with what goes around them, all of type 0; `ids` are those of aligned rows.
     pub(super) fn push_row(&mut self, ids: &[u32], row: Row<'_>, frame: &Frame) {
         self.push_inserted(&frame.before);
         match row {
             Row::Tokens(tokens) => self.push_tokens(tokens),
-            Row::Laid { offsets, words } => {
+            Row::Aligned { offsets, words } => {
                 self.ids.extend_from_slice(ids);
                 if let Some(spans) = &mut self.spans {
                     spans.offsets.extend_from_slice(offsets);

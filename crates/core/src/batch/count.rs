@@ -6,11 +6,11 @@
 use rustc_hash::FxHashMap;
 
 use super::chunks::{shares, work_on};
-use crate::encode::{SplitScratch, Splitter, WordSink};
 use crate::error::{Error, ErrorKind};
 use crate::pretokenize::write_printable;
+use crate::split::{SplitScratch, Splitter, WordSink};
 use crate::train::{CountMap, Counts, SOURCE_SHIFT};
-use crate::word_cache::Key;
+use crate::word_key::WordKey;
 
 /// Counts words as a normalizer and a pre-tokenizer make them.
 #[derive(Debug)]
@@ -237,7 +237,7 @@ impl WordSink for CountedWords<'_> {
     }
 
     #[inline]
-    fn short_word(&mut self, key: Key, at: usize) {
+    fn short_word(&mut self, key: WordKey, at: usize) {
         self.map.add_key(key, self.times, self.position + at as u64);
     }
 }

@@ -6,6 +6,8 @@ mod count;
 mod offsets;
 mod ordered_collector;
 #[cfg(test)]
+mod route_law;
+#[cfg(test)]
 mod tests;
 
 pub use columns::{BatchIds, Keep, Spans};
@@ -16,8 +18,9 @@ use std::sync::{Mutex, MutexGuard};
 
 use piecework_kernels::prefetch::prefetch_read;
 
-use crate::encode::{room_for, try_lock, Input, Options, Scratch, Tokenizer};
+use crate::encode::{room_for, Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
+use crate::locks::try_lock;
 use crate::postprocess::Frame;
 use chunks::{shares_of, work_on, Stop};
 use ordered_collector::OrderedCollector;
@@ -170,7 +173,8 @@ impl<'r> Rows<'r> {
     ) -> Self {
         // Without truncation each text is one row, and the fast paths serve.
         let keep = Keep { overflow: keep.overflow && pipeline.truncates(), ..keep };
-        let frame_of = if keep.spans { Tokenizer::frame_of_laid } else { Tokenizer::frame_of_held };
+        let frame_of =
+            if keep.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_pending_rows };
         let is_single = pairs.is_none() && !keep.overflow && !fills_types(pipeline, false);
         let frame = is_single.then(|| frame_of(pipeline, options)).flatten();
         Self { pipeline, inputs, pairs, options, keep, frame }
@@ -207,7 +211,7 @@ impl<'r> Rows<'r> {
         part: &mut BatchIds,
     ) -> Result<(), Error> {
         if let (Some(frame), true) = (&self.frame, self.keep.spans) {
-            return self.encode_laid(rows, frame, stop, scratch, part);
+            return self.encode_aligned(rows, frame, stop, scratch, part);
         }
         let from = part.row_offsets.len();
         let result = stop.rows(rows).try_for_each(|row| {
@@ -219,7 +223,7 @@ impl<'r> Rows<'r> {
             part.end_row();
             Ok(())
         });
-        let shifts = self.pipeline.settle_rows(scratch, &mut part.ids);
+        let shifts = self.pipeline.flush_rows(scratch, &mut part.ids);
         part.row_offsets[from..].iter_mut().zip(shifts).for_each(|(offset, shift)| *offset += shift as i64);
         result
     }
@@ -244,7 +248,7 @@ impl<'r> Rows<'r> {
         let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
         let options = self.options.at_row(row);
         if let Some(frame) = &self.frame {
-            return self.pipeline.hold_row(input, frame, options, scratch, &mut part.ids);
+            return self.pipeline.pending_row(input, frame, options, scratch, &mut part.ids);
         }
         if self.keep.spans {
             return self.pipeline.row_tokens(input, pair, options, scratch, |run| part.push_tokens(run));

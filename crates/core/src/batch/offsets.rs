@@ -15,7 +15,7 @@ const ENOUGH: usize = 1 << 14;
 
 /// Ids that are still to be laid.
 #[derive(Default)]
-struct Unlaid {
+struct UnalignedRows {
     /// The first of the rows that they are of,
     first: usize,
     /// where those of each end,
@@ -26,7 +26,7 @@ struct Unlaid {
 
 impl Rows<'_> {
     /// Append some rows to a part.
-    pub(super) fn encode_laid(
+    pub(super) fn encode_aligned(
         &self,
         rows: Range<usize>,
         frame: &Frame,
@@ -34,32 +34,32 @@ impl Rows<'_> {
         scratch: &mut Scratch,
         part: &mut BatchIds,
     ) -> Result<(), Error> {
-        let mut unlaid = Unlaid { first: rows.start, ..Unlaid::default() };
+        let mut rows_of_ids = UnalignedRows { first: rows.start, ..UnalignedRows::default() };
         for row in stop.rows(rows) {
             self.prefetch(row + 1);
-            let (input, ids) = (self.inputs[row], &mut unlaid.ids);
-            let made = self.pipeline.hold_row(input, &Frame::default(), self.options, scratch, ids);
+            let (input, ids) = (self.inputs[row], &mut rows_of_ids.ids);
+            let made = self.pipeline.pending_row(input, &Frame::default(), self.options, scratch, ids);
             if made.is_ok() {
-                unlaid.ends.push(unlaid.ids.len());
+                rows_of_ids.ends.push(rows_of_ids.ids.len());
             }
-            if made.is_err() || unlaid.ids.len() >= ENOUGH {
-                self.lay(&mut unlaid, frame, scratch, part)?;
+            if made.is_err() || rows_of_ids.ids.len() >= ENOUGH {
+                self.align(&mut rows_of_ids, frame, scratch, part)?;
             }
             made.map_err(|error| named(error, row))?;
         }
-        self.lay(&mut unlaid, frame, scratch, part)
+        self.align(&mut rows_of_ids, frame, scratch, part)
     }
 
     /// Append the rows whose ids are made.
-    fn lay(
+    fn align(
         &self,
-        unlaid: &mut Unlaid,
+        rows_of_ids: &mut UnalignedRows,
         frame: &Frame,
         scratch: &mut Scratch,
         part: &mut BatchIds,
     ) -> Result<(), Error> {
-        let Unlaid { first, ends, ids } = unlaid;
-        let shifts = self.pipeline.settle_rows(scratch, ids);
+        let UnalignedRows { first, ends, ids } = rows_of_ids;
+        let shifts = self.pipeline.flush_rows(scratch, ids);
         ends.iter_mut().zip(shifts).for_each(|(end, shift)| *end += shift);
         let mut start = 0;
         for end in ends.drain(..) {
@@ -68,8 +68,8 @@ impl Rows<'_> {
                 part.push_row(ids, row, frame);
                 part.end_row();
             };
-            let laid = self.pipeline.laid_row(input, ids, self.options, scratch, push);
-            laid.map_err(|error| named(error, *first))?;
+            let aligned = self.pipeline.aligned_row(input, ids, self.options, scratch, push);
+            aligned.map_err(|error| named(error, *first))?;
             (*first, start) = (*first + 1, end);
         }
         ids.clear();

@@ -131,7 +131,7 @@ fn spans_one_by_one(
 fn check(spec: &TokenizerSpec, texts: &[String], add_special_tokens: bool, cache_bytes: usize) {
     let options = Options { add_special_tokens, parse_special: &Selector::All, sampling: None };
     let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input::Text(text)).collect();
-    let pipeline = Tokenizer::compile(spec.clone()).expect("a tokenizer").with_cache_bytes(cache_bytes);
+    let pipeline = Tokenizer::compile(spec.clone()).expect("a tokenizer").with_cache_budget(cache_bytes);
     for spans in [false, true] {
         let keep = Keep { spans, overflow: true };
         assert!(Rows::new(&pipeline, &inputs, None, options, keep).frame.is_some());

@@ -1,22 +1,26 @@
-//! What a specification must fulfil as a whole, and what is said when an input cannot be cut as asked.
+//! Checks of a specification as a whole: ids, truncation, padding.
 
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind};
 use crate::postprocess::PostProcessor;
-use crate::spec::{AddedToken, Direction, Padding, PostProcessorSpec, Truncation};
+use crate::spec::{AddedToken, Padding, PostProcessorSpec, Truncation};
 use crate::vocab::Vocab;
 
-/// The longest that a single text may be made by padding, in tokens.
+/// The longest row that padding may make, in tokens.
 const MAX_PADDED: usize = 1 << 20;
 
-pub(super) fn cut<T>(row: &mut Vec<T>, kept: usize, truncation: &Truncation) {
-    match truncation.direction {
-        Direction::Right => row.truncate(kept),
-        Direction::Left => drop(row.drain(..row.len() - kept)),
-    }
+/// Reject settings that leave no room for the special tokens, or that need too much memory.
+pub(super) fn check_lengths(
+    truncation: Option<&Truncation>,
+    padding: Option<&Padding>,
+    post_processor: &PostProcessor,
+) -> Result<(), Error> {
+    truncation.map_or(Ok(()), |truncation| check_truncation(truncation, post_processor))?;
+    padding.map_or(Ok(()), check_padding)
 }
 
+/// Reject added tokens that share an id, or whose id and text contradict the vocabulary.
 pub(super) fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result<(), Error> {
     let mut first_with = FxHashMap::default();
     for (at, token) in tokens.iter().enumerate() {
@@ -46,7 +50,7 @@ pub(super) fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result
     Ok(())
 }
 
-/// Refuse a post-processor that puts in an id which stands for nothing, or for another token.
+/// Reject a post-processor that inserts an id of no token, or of another one.
 pub(super) fn check_post_processor<'t>(
     spec: &PostProcessorSpec,
     token_of: impl Fn(u32) -> Option<&'t str>,
@@ -63,6 +67,7 @@ pub(super) fn check_post_processor<'t>(
     Ok(())
 }
 
+/// Reject padding with the id of no token.
 pub(super) fn check_padding_id<'t>(
     padding: &Padding,
     token_of: impl Fn(u32) -> Option<&'t str>,
@@ -78,7 +83,7 @@ pub(super) fn check_padding_id<'t>(
     }
 }
 
-pub(super) fn check_padding(padding: &Padding) -> Result<(), Error> {
+fn check_padding(padding: &Padding) -> Result<(), Error> {
     let sizes = [
         ("padding.strategy.Fixed", padding.length),
         ("padding.pad_to_multiple_of", padding.pad_to_multiple_of),
@@ -93,10 +98,7 @@ pub(super) fn check_padding(padding: &Padding) -> Result<(), Error> {
     }
 }
 
-pub(super) fn check_truncation(
-    truncation: &Truncation,
-    post_processor: &PostProcessor,
-) -> Result<(), Error> {
+fn check_truncation(truncation: &Truncation, post_processor: &PostProcessor) -> Result<(), Error> {
     let reserved = post_processor.inserted(false);
     let room = truncation.max_length.checked_sub(reserved);
     let Some(room) = room else {

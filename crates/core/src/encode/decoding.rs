@@ -5,10 +5,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::locks::try_lock;
 use super::Tokenizer;
 use crate::decode::{DecodeTable, Tokens};
 use crate::error::Error;
+use crate::locks::try_lock;
 use crate::normalize::Normalizer;
 
 /// The texts of many rows, one after the other.
@@ -76,7 +76,7 @@ impl Tokenizer {
         clean_up: Option<bool>,
     ) -> Result<DecodedRows, Error> {
         let ids = rows.iter().map(|row| row.len()).sum();
-        let gather = self.tables.gathers.get(clean_up, ids, || self.gather(clean_up));
+        let gather = self.decode_tables().get(clean_up, ids, || self.gather(clean_up));
         let (mut text, mut ends) = (Vec::with_capacity(4 * ids), Vec::with_capacity(rows.len()));
         for row in rows {
             let from = text.len();
@@ -87,7 +87,7 @@ impl Tokenizer {
                         skips_special: skip_special_tokens,
                         token_of: |id| self.decoded_token(id),
                     };
-                    gather.run(&self.tables.decoder, tokens, clean_up, &mut text)?;
+                    gather.run(&self.stages().decoder, tokens, clean_up, &mut text)?;
                 }
                 None => {
                     text.extend_from_slice(
@@ -108,30 +108,31 @@ impl Tokenizer {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> Result<String, Error> {
-        let kept = ids.iter().filter(|&&id| !(skip_special_tokens && self.tables.special.is_special(id)));
-        self.tables.decoder.run(kept.filter_map(|&id| self.decoded_token(id)), clean_up)
+        let kept =
+            ids.iter().filter(|&&id| !(skip_special_tokens && self.stages().added_tokens.is_special(id)));
+        self.stages().decoder.run(kept.filter_map(|&id| self.decoded_token(id)), clean_up)
     }
 
     /// What the decoder is given for an id.
     fn decoded_token(&self, id: u32) -> Option<&str> {
-        self.tables.special.normalized_form(id).or_else(|| self.token_of(id))
+        self.stages().added_tokens.normalized_form(id).or_else(|| self.token_of(id))
     }
 
     fn gather(&self, clean_up: Option<bool>) -> Option<DecodeTable> {
-        let added = self.tables.added.keys().map(|id| id + 1).max().unwrap_or(0);
-        let ids = 0..added.max(self.tables.vocab.id_bound() as u32);
-        let token_of = |id| Some((self.decoded_token(id)?, self.tables.special.is_special(id)));
-        self.tables.decoder.gather(ids, token_of, clean_up)
+        let added = self.stages().added.keys().map(|id| id + 1).max().unwrap_or(0);
+        let ids = 0..added.max(self.stages().vocab.id_bound() as u32);
+        let token_of = |id| Some((self.decoded_token(id)?, self.stages().added_tokens.is_special(id)));
+        self.stages().decoder.gather(ids, token_of, clean_up)
     }
 
     /// Do to the text after byte `from` what the decoder says is done to its text.
     fn denormalize(&self, text: &mut Vec<u8>, from: usize) -> Result<(), Error> {
-        if matches!(self.tables.denormalizer, Normalizer::Identity) {
+        if matches!(self.stages().denormalizer, Normalizer::Identity) {
             return Ok(());
         }
         let row = text_of(text.split_off(from));
         let mut denormalized = String::new();
-        self.tables
+        self.stages()
             .denormalizer
             .run(&row, 0, &mut denormalized)
             .map_err(|error| error.within("decoder.denormalizer"))?;

@@ -51,8 +51,8 @@ impl Tokenizer {
 
     /// No text gives such a token. Byte-level vocabularies, whose ids may have gaps, fill one with it (Whisper).
     fn empty_token(&self, origin: Origin) -> Option<Error> {
-        let is_usual = matches!(self.tables.model_spec, ModelSpec::Bpe(_));
-        let id = self.tables.vocab.id_of("").filter(|_| !is_usual)?;
+        let is_usual = matches!(self.stages().model_spec, ModelSpec::Bpe(_));
+        let id = self.stages().vocab.id_of("").filter(|_| !is_usual)?;
         Some(match origin {
             Origin::Lines { has_blank: false } => return None,
             Origin::Lines { .. } => {
@@ -64,13 +64,13 @@ impl Tokenizer {
     }
 
     fn repeated_merge(&self) -> Option<Error> {
-        let (first, second) = self.tables.model.repeated_merge()?;
+        let (first, second) = self.stages().model.repeated_merge()?;
         let found = format!("the merge of model.merges[{first}] again; the later one counts");
         Some(warning(format!("model.merges[{second}]"), found, "each merge once"))
     }
 
     fn no_word(&self) -> Option<Error> {
-        match &self.tables.model_spec {
+        match &self.stages().model_spec {
             ModelSpec::WordPiece(spec) if spec.max_input_chars_per_word == 0 => {
                 let found = "0, which makes every word unknown";
                 Some(warning("model.max_input_chars_per_word", found, "at least 1"))
@@ -81,7 +81,7 @@ impl Tokenizer {
 
     /// The first ids between others that neither the vocabulary nor a special token has.
     fn first_gap(&self) -> Option<Error> {
-        let bound = self.tables.vocab.id_bound() as u32;
+        let bound = self.stages().vocab.id_bound() as u32;
         let first = (0..bound).find(|&id| self.token_of(id).is_none())?;
         let after = (first..bound).find(|&id| self.token_of(id).is_some())?;
         let found = if after - first == 1 {

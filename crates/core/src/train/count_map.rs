@@ -8,7 +8,7 @@ use rustc_hash::FxHasher;
 
 use super::Counts;
 use crate::error::{Error, ErrorKind};
-use crate::word_cache::Key;
+use crate::word_key::WordKey;
 
 /// Word counts while they are being gathered.
 ///
@@ -46,7 +46,7 @@ pub(super) enum WordOrder {
 
 #[derive(Clone, Copy, Debug)]
 struct ShortTally {
-    key: Key,
+    key: WordKey,
     count: u64,
     first: u64,
 }
@@ -71,7 +71,7 @@ impl CountMap {
     /// A sum beyond u64 is remembered and reported by `finish` and `merge`.
     #[inline]
     pub fn add_n(&mut self, word: &str, n: u64, first: u64) {
-        match Key::of(word.as_bytes()) {
+        match WordKey::of(word.as_bytes()) {
             Some(key) => self.add_key(key, n, first),
             None => self.add_long(word, n, first),
         }
@@ -79,7 +79,7 @@ impl CountMap {
 
     /// Count `n` occurrences of the word of a key, the earliest at position `first`.
     #[inline]
-    pub fn add_key(&mut self, key: Key, n: u64, first: u64) {
+    pub fn add_key(&mut self, key: WordKey, n: u64, first: u64) {
         if n == 0 {
             return;
         }
@@ -279,14 +279,14 @@ fn hash_of(word: &str) -> u64 {
     state.finish()
 }
 
-fn key_text(key: Key) -> String {
+fn key_text(key: WordKey) -> String {
     let (bytes, len) = key.bytes();
     String::from_utf8_lossy(&bytes[..len]).into_owned()
 }
 
 /// The table looks at the lowest bits and the highest.
 #[inline]
-fn spread(key: Key) -> u64 {
+fn spread(key: WordKey) -> u64 {
     let hash = key.hash();
     hash ^ (hash >> 32)
 }

@@ -1,47 +1,46 @@
-//! What longer words, and those of more pieces, were segmented into: hashed, and compared byte by byte.
+//! The table of long words, and of the ids of short words that have more than four: hashed, and compared byte by byte.
 //!
-//! The bytes of a word and its ids lie together, those of all words one after the other; when a budget is used up
-//! everything is forgotten.
+//! The bytes of a word and its ids lie side by side in one arena. When the budget is used up, the table is emptied.
 
 use piecework_kernels::huge_pages;
 use piecework_kernels::prefetch::prefetch_read;
 
-/// The longest word that is remembered, in bytes.
+/// The longest word that is stored, in bytes.
 const MAX_WORD_BYTES: usize = 512;
-/// The most memory that is of use.
+/// The largest budget that is used, in bytes.
 const MAX_MEMORY: usize = 24 << 20;
 const FIRST_BITS: u32 = 10;
-/// How many slots a word may be in.
+/// The number of slots that a word may be in.
 const MAX_PROBES: usize = 8;
 
 /// The table.
 #[derive(Clone, Debug)]
-pub struct LongWords {
+pub(crate) struct LongWords {
     slots: Vec<Slot>,
     words: usize,
-    /// The bytes of each word, four to a number, and its ids.
+    /// For each word its bytes, four to a number, and its ids.
     arena: Vec<u32>,
-    /// How many times everything was forgotten.
-    round: u32,
+    /// The number of times that the table was emptied.
+    generation: u32,
     limits: Limits,
 }
 
-/// Where ids are kept that are known by another table, until everything is forgotten.
+/// Where the ids of a short word are stored, until the table is emptied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoredIds {
+pub(crate) struct StoredIds {
     pub(super) at: u32,
     pub(super) count: u32,
-    pub(super) round: u32,
+    pub(super) generation: u32,
 }
 
-/// The most numbers of all words, and slots as a power of two.
+/// The largest arena, in numbers, and the most slots, as a power of two.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     arena: usize,
     bits: u32,
 }
 
-/// A word's hash, where it is, and a note of who remembers it; empty without bytes.
+/// A word: its hash, its place in the arena, and a note of its user. A slot without bytes is empty.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 struct Slot {
@@ -53,27 +52,24 @@ struct Slot {
 }
 
 impl LongWords {
-    /// A table that never takes more than so much memory, and room for sixteen words.
-    #[must_use]
-    pub fn within(memory: usize) -> Self {
-        // A quarter for the slots; the rest is set apart, but taken only as it fills.
-        let quarter = memory.min(MAX_MEMORY) / 4;
+    /// Make a table that takes at most `budget` bytes, but has room for sixteen words.
+    pub(crate) fn within(budget: usize) -> Self {
+        // A quarter is for the slots. The rest is reserved, and taken as it fills.
+        let quarter = budget.min(MAX_MEMORY) / 4;
         let bits = (quarter / size_of::<Slot>()).checked_ilog2().unwrap_or(0).max(4);
         let limits = Limits { arena: quarter * 3 / size_of::<u32>(), bits };
         let slots = vec![Slot::default(); 1 << FIRST_BITS.min(bits)];
-        Self { slots, words: 0, arena: huge_pages::with_capacity(limits.arena), round: 0, limits }
+        Self { slots, words: 0, arena: huge_pages::with_capacity(limits.arena), generation: 0, limits }
     }
 
-    /// The memory it takes, used or not.
-    #[must_use]
-    pub fn memory(&self) -> usize {
+    /// Returns the memory in bytes, used or not.
+    pub(crate) fn memory(&self) -> usize {
         size_of_val(self.slots.as_slice()) + size_of_val(self.arena.as_slice())
     }
 
-    /// The hash of a word.
+    /// Returns the hash of a word.
     #[inline]
-    #[must_use]
-    pub fn hash(word: &[u8]) -> u64 {
+    pub(crate) fn hash(word: &[u8]) -> u64 {
         let Some(last) = word.last_chunk() else { return mix(word.len() as u64, short_block(word)) };
         let (blocks, _) = word.as_chunks();
         let mixed =
@@ -81,15 +77,15 @@ impl LongWords {
         mix(mixed, u128::from_le_bytes(*last))
     }
 
-    /// Say that a word with this hash will be asked for soon.
+    /// Prefetch the slot of a word with this hash.
     #[inline]
-    pub fn prefetch_hashed(&self, hash: u64) {
+    pub(crate) fn prefetch(&self, hash: u64) {
         prefetch_read(&self.slots[self.own(tag(hash))]);
     }
 
-    /// Say once more, when the first call has had its time, that a word with this hash will be asked for.
+    /// Prefetch the bytes and the ids of a word with this hash, whose slot was prefetched earlier.
     #[inline]
-    pub fn prefetch_found(&self, hash: u64) {
+    pub(crate) fn prefetch_found(&self, hash: u64) {
         let slot = self.slots[self.own(tag(hash))];
         if slot.hash == tag(hash) {
             let word = slot.at as usize;
@@ -98,24 +94,29 @@ impl LongWords {
         }
     }
 
-    /// What was remembered for a word with this hash: the note and the ids.
+    /// Returns the note and the ids of a word with this hash.
     #[inline]
-    #[must_use]
-    pub fn get_hashed(&self, word: &[u8], hash: u64) -> Option<(u32, &[u32])> {
+    pub(crate) fn get_noted(&self, word: &[u8], hash: u64) -> Option<(u32, &[u32])> {
         let hash = tag(hash);
         let slots = self.probes(hash).map(|at| self.slots[at]).take_while(|slot| slot.byte_count != 0);
         slots.filter(|slot| slot.hash == hash).find_map(|slot| Some((slot.note, self.ids(slot, word)?)))
     }
 
-    /// Remember a word with this hash in place of what was told of it, unless it is empty or too long.
-    pub fn insert_hashed(&mut self, word: &[u8], hash: u64, note: u32, ids: &[u32]) {
+    /// Returns the ids of a word with this hash and this note.
+    #[inline]
+    pub(crate) fn get(&self, word: &[u8], hash: u64, note: u32) -> Option<&[u32]> {
+        self.get_noted(word, hash).filter(|&(noted, _)| noted == note).map(|(_, ids)| ids)
+    }
+
+    /// Store a word with this hash in place of an older one, unless it is empty or too long.
+    pub(crate) fn insert(&mut self, word: &[u8], hash: u64, note: u32, ids: &[u32]) {
         let size = word.len().div_ceil(4) + ids.len();
         let is_long = word.len() > MAX_WORD_BYTES || ids.len() > 2 * MAX_WORD_BYTES;
         if word.is_empty() || is_long || size > self.limits.arena {
             return;
         }
         if 2 * self.words >= self.slots.len() || self.arena.len() + size > self.limits.arena {
-            self.make_room(size);
+            self.grow(size);
         }
         let at = self.arena.len() as u32;
         let (chunks, rest) = word.as_chunks();
@@ -128,25 +129,24 @@ impl LongWords {
         self.place(Slot { hash: tag(hash), at, note, byte_count, id_count });
     }
 
-    /// Keep the ids of a word that another table knows, unless there are none or too many.
-    pub fn keep(&mut self, ids: &[u32]) -> Option<StoredIds> {
+    /// Store the ids of a short word, unless there are none or too many.
+    pub(crate) fn store(&mut self, ids: &[u32]) -> Option<StoredIds> {
         if ids.is_empty() || ids.len() > self.limits.arena {
             return None;
         }
         if self.arena.len() + ids.len() > self.limits.arena {
-            self.forget();
+            self.clear();
         }
         let at = self.arena.len() as u32;
         self.arena.extend_from_slice(ids);
-        Some(StoredIds { at, count: ids.len() as u32, round: self.round })
+        Some(StoredIds { at, count: ids.len() as u32, generation: self.generation })
     }
 
-    /// Ids that were kept, if they were not forgotten.
+    /// Returns ids that were stored, unless the table was emptied since.
     #[inline]
-    #[must_use]
-    pub fn kept(&self, kept: StoredIds) -> Option<&[u32]> {
-        let at = kept.at as usize;
-        (kept.round == self.round).then(|| &self.arena[at..at + kept.count as usize])
+    pub(crate) fn stored(&self, stored: StoredIds) -> Option<&[u32]> {
+        let at = stored.at as usize;
+        (stored.generation == self.generation).then(|| &self.arena[at..at + stored.count as usize])
     }
 
     fn place(&mut self, slot: Slot) {
@@ -156,27 +156,28 @@ impl LongWords {
         self.slots[at] = slot;
     }
 
-    /// Double the table, or forget everything where a budget is used up.
+    /// Double the table, or empty it if the budget is used up.
     #[cold]
-    fn make_room(&mut self, size: usize) {
+    fn grow(&mut self, size: usize) {
         if self.slots.len() < 1 << self.limits.bits && self.arena.len() + size <= self.limits.arena {
             self.words = 0;
             let doubled = vec![Slot::default(); 2 * self.slots.len()];
             let slots = std::mem::replace(&mut self.slots, doubled);
             slots.into_iter().filter(|slot| slot.byte_count != 0).for_each(|slot| self.place(slot));
         } else {
-            self.forget();
+            self.clear();
         }
     }
 
-    fn forget(&mut self) {
+    /// Remove all words; what was stored before is not found any more.
+    fn clear(&mut self) {
         self.words = 0;
         self.slots.fill(Slot::default());
         self.arena.clear();
-        self.round = self.round.wrapping_add(1);
+        self.generation = self.generation.wrapping_add(1);
     }
 
-    /// The ids of a slot, if it is the word's.
+    /// Returns the ids of a slot if the word is in it.
     #[inline]
     fn ids(&self, slot: Slot, word: &[u8]) -> Option<&[u32]> {
         if usize::from(slot.byte_count) != word.len() {
@@ -185,7 +186,7 @@ impl LongWords {
         let (chunks, rest) = word.as_chunks();
         let (stored, after) = self.arena[slot.at as usize..].split_at(chunks.len());
         let (last, after) = after.split_at(usize::from(!rest.is_empty()));
-        // All is compared, as what has the same hash is the same but by chance.
+        // All bytes are compared without a branch: words of one hash are nearly always equal.
         let compared = chunks.iter().zip(stored);
         let differences =
             compared.fold(0, |all, (chunk, stored)| all | (u32::from_le_bytes(*chunk) ^ stored));
@@ -205,19 +206,19 @@ impl LongWords {
     }
 }
 
-/// What a slot keeps of a hash.
+/// Returns the part of a hash that a slot stores.
 #[inline]
 fn tag(hash: u64) -> u32 {
     (hash >> 32) as u32
 }
 
-/// Up to four bytes as a number.
+/// Returns up to four bytes as a number.
 #[inline]
 fn packed(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
 
-/// Fewer than 16 bytes as a number that tells them from others as many.
+/// Returns fewer than 16 bytes as a number that differs for different words of this length.
 #[inline]
 fn short_block(word: &[u8]) -> u128 {
     if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
@@ -241,53 +242,54 @@ mod tests {
     use super::*;
 
     #[test]
-    fn remembers_what_it_was_told_and_keeps_within_its_memory() {
+    fn words_are_found_and_the_table_stays_within_its_budget() {
         for memory in [4096, 100_000, 1 << 20, MAX_MEMORY] {
             let mut texts = LongWords::within(memory);
-            check_remembering(&mut texts);
+            check_words(&mut texts);
             assert!(texts.memory() <= memory, "{memory}");
         }
         let mut none = LongWords::within(0);
-        none.insert_hashed(b"a", 7, 0, &[1]);
-        assert_eq!(none.get_hashed(b"a", 7), None);
+        none.insert(b"a", 7, 0, &[1]);
+        assert_eq!(none.get_noted(b"a", 7), None);
     }
 
-    fn check_remembering(texts: &mut LongWords) {
+    fn check_words(texts: &mut LongWords) {
         let mut told = std::collections::HashMap::new();
         for i in 0..200_000u32 {
             let word = format!("{}{}", "wort".repeat((i % 30) as usize), i % 40_000).into_bytes();
             let hash = LongWords::hash(&word);
-            if let Some((note, ids)) = texts.get_hashed(&word, hash) {
+            if let Some((note, ids)) = texts.get_noted(&word, hash) {
                 assert_eq!(told.get(&word), Some(&(note, ids.to_vec())));
             }
             let ids: Vec<u32> = (0..i % 9).map(|k| i + k).collect();
-            texts.insert_hashed(&word, hash, i, &ids);
-            assert_eq!(texts.get_hashed(&word, hash), Some((i, ids.as_slice())));
+            texts.insert(&word, hash, i, &ids);
+            assert_eq!(texts.get_noted(&word, hash), Some((i, ids.as_slice())));
             told.insert(word, (i, ids));
         }
     }
 
     #[test]
-    fn keeps_ids_until_everything_is_forgotten() {
+    fn stored_ids_are_found_until_the_table_is_emptied() {
         let mut texts = LongWords::within(4096);
-        assert_eq!(texts.keep(&[]), None);
-        assert_eq!(texts.keep(&[0; 4096]), None);
-        let all: Vec<(u32, StoredIds)> = (0..1000).map(|i| (i, texts.keep(&[i, i + 1]).unwrap())).collect();
+        assert_eq!(texts.store(&[]), None);
+        assert_eq!(texts.store(&[0; 4096]), None);
+        let all: Vec<(u32, StoredIds)> =
+            (0..1000).map(|i| (i, texts.store(&[i, i + 1]).unwrap())).collect();
         let known =
-            all.iter().filter_map(|&(i, kept)| texts.kept(kept).map(|ids| assert_eq!(ids, [i, i + 1])));
+            all.iter().filter_map(|&(i, kept)| texts.stored(kept).map(|ids| assert_eq!(ids, [i, i + 1])));
         assert!((1..1000).contains(&known.count()));
     }
 
     #[test]
-    fn keeps_words_while_it_grows() {
+    fn words_stay_while_the_table_grows() {
         let mut texts = LongWords::within(MAX_MEMORY);
         let count = |texts: &LongWords| {
             let known =
-                |i: &u32| texts.get_hashed(&i.to_le_bytes(), LongWords::hash(&i.to_le_bytes())).is_some();
+                |i: &u32| texts.get_noted(&i.to_le_bytes(), LongWords::hash(&i.to_le_bytes())).is_some();
             (0..100_000).filter(known).count()
         };
         for i in 0..100_000u32 {
-            texts.insert_hashed(&i.to_le_bytes(), LongWords::hash(&i.to_le_bytes()), 0, &[i]);
+            texts.insert(&i.to_le_bytes(), LongWords::hash(&i.to_le_bytes()), 0, &[i]);
         }
         assert!(count(&texts) > 97_000, "{}", count(&texts));
     }
@@ -296,13 +298,13 @@ mod tests {
     fn words_of_one_hash_are_told_apart() {
         let mut texts = LongWords::within(MAX_MEMORY);
         for i in 0..100u32 {
-            texts.insert_hashed(&i.to_le_bytes(), 7, i, &[i]);
-            assert_eq!(texts.get_hashed(&i.to_le_bytes(), 7), Some((i, [i].as_slice())));
-            assert_eq!(texts.get_hashed(b"another", 7), None);
-            assert_eq!(texts.get_hashed(b"", 7), None);
+            texts.insert(&i.to_le_bytes(), 7, i, &[i]);
+            assert_eq!(texts.get_noted(&i.to_le_bytes(), 7), Some((i, [i].as_slice())));
+            assert_eq!(texts.get_noted(b"another", 7), None);
+            assert_eq!(texts.get_noted(b"", 7), None);
         }
-        texts.insert_hashed(b"", 7, 0, &[1]);
-        assert_eq!(texts.get_hashed(b"", 7), None);
+        texts.insert(b"", 7, 0, &[1]);
+        assert_eq!(texts.get_noted(b"", 7), None);
     }
 
     #[test]

@@ -126,14 +126,14 @@ fn check(pipeline: &Tokenizer, rows: &[&[u32]]) {
             rows.iter().map(|row| pipeline.decode_by_stages(row, skip, clean_up).unwrap()).collect();
         let found = pipeline.decode_rows(rows, skip, clean_up).unwrap();
         let found: Vec<String> = found.iter().map(|row| text_of(row.to_vec())).collect();
-        assert_eq!(found, expected, "{:?} {rows:?}", pipeline.tables.decoder.spec());
+        assert_eq!(found, expected, "{:?} {rows:?}", pipeline.stages().decoder.spec());
     }
 }
 
 #[test]
 fn tables_are_made_where_they_pay_off_and_can_be() {
     let ids = [2; MIN_IDS];
-    let made = |pipeline: &Tokenizer| pipeline.tables.gathers.0[2].lock().unwrap().clone();
+    let made = |pipeline: &Tokenizer| pipeline.decode_tables().0[2].lock().unwrap().clone();
     let word_piece = pipeline(decoders().swap_remove(1));
     assert_eq!(word_piece.decode(&ids[1..], true, None).unwrap().len(), 2 * MIN_IDS - 3);
     assert!(made(&word_piece).is_none());

@@ -1,0 +1,182 @@
+//! Words of SentencePiece's Unigram models, whose sums begin with the text: a cached word is accepted only if it holds
+//! after the score of the text so far.
+
+use super::super::stages::Stages;
+use super::super::Scratch;
+use super::packed_entries::MAX_IDS;
+use super::scored::Scored;
+use super::source::{Source, SourceWords, Word};
+use super::MetaspaceScratch;
+use crate::error::Error;
+use crate::model::SentencePiece;
+use crate::normalize::ExpansionLimit;
+use crate::word_cache::{look_up, Copied, HandleWords, LongWords, Lookup, WordCache, ABSENT, WINDOW};
+use crate::word_key::WordKey;
+
+/// Append the ids of all words of a text.
+pub(super) fn append(
+    stages: &Stages,
+    model: &SentencePiece,
+    source: Source<'_>,
+    scratch: &mut Scratch,
+    out: &mut Vec<u32>,
+) -> Result<(), Error> {
+    let Scratch { cache, lookup, model: model_scratch, route, .. } = scratch;
+    let MetaspaceScratch { masks, words, marked, normalized, unscored, .. } = &mut route.metaspace;
+    let scored = Scored::begin(model, &stages.vocab, model_scratch, unscored, out.len());
+    let limit = ExpansionLimit::of(source.text.len());
+    let mut handler = ContextualWords { scored, marked, normalized, limit };
+    let mut result = Ok(());
+    words.clear();
+    source.words(masks, |word| {
+        words.push(word);
+        if words.len() == WINDOW {
+            if result.is_ok() {
+                result = look_up(&SourceWords { source, words }, lookup, cache, &mut handler, out);
+            }
+            words.clear();
+        }
+    });
+    result.and_then(|()| look_up(&SourceWords { source, words }, lookup, cache, &mut handler, out))
+}
+
+/// Handles the words of one text.
+struct ContextualWords<'s> {
+    scored: Scored<'s>,
+    marked: &'s mut String,
+    normalized: &'s mut String,
+    limit: ExpansionLimit,
+}
+
+/// Returns the most ids of a word that is a hit.
+#[inline]
+fn max_ids(word: Word) -> usize {
+    if word.is_lone() {
+        // One for a character beyond ASCII, and one for the mark.
+        (word.end - word.start) / 2 + 2
+    } else {
+        MAX_IDS
+    }
+}
+
+impl HandleWords<SourceWords<'_>> for ContextualWords<'_> {
+    type Error = Error;
+
+    #[inline(always)]
+    fn max_ids(&self, words: &SourceWords<'_>) -> usize {
+        words.words.iter().map(|&word| max_ids(word)).sum()
+    }
+
+    #[inline(always)]
+    fn copy_hits(
+        &mut self,
+        cache: &WordCache,
+        words: &SourceWords<'_>,
+        number: usize,
+        lookups: &[Lookup],
+        at: usize,
+        out: &mut [u32],
+    ) -> Copied {
+        let mut ids = 0;
+        for (count, (&word, &lookup)) in words.words[number..].iter().zip(lookups).enumerate() {
+            let put = if word.is_lone() {
+                self.scored.put_lone(word, words.source, at + ids, out)
+            } else {
+                let entry =
+                    WordKey::of_lookup(lookup).ok().and_then(|key| cache.short.get(key, lookup.hash));
+                entry.and_then(|entry| self.scored.accept(entry, word, at + ids, out))
+            };
+            let Some(put) = put else { return Copied { words: count, ids } };
+            ids += put;
+        }
+        Copied { words: lookups.len(), ids }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn handle_miss(
+        &mut self,
+        cache: &mut WordCache,
+        words: &SourceWords<'_>,
+        number: usize,
+        lookup: Lookup,
+        at: usize,
+        out: &mut Vec<u32>,
+    ) -> Result<usize, Error> {
+        let room = out.len() - at;
+        out.truncate(at);
+        let result = self.append_miss(cache, words.source, words.words[number], lookup, out);
+        let end = out.len();
+        out.resize(end + room, 0);
+        result.map(|()| end)
+    }
+}
+
+impl ContextualWords<'_> {
+    /// Append the ids of a word that the table of short words does not have, or that does not hold here.
+    fn append_miss(
+        &mut self,
+        cache: &mut WordCache,
+        source: Source<'_>,
+        word: Word,
+        lookup: Lookup,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let key = WordKey::of_lookup(lookup).ok();
+        let is_long = key.is_none_or(|key| cache.short.get(key, lookup.hash) == Some(&ABSENT));
+        if is_long && !word.is_lone() {
+            let long = source.long_key(word);
+            let stored = cache.long.get_noted(long, LongWords::hash(long));
+            if stored.is_some_and(|(note, ids)| self.scored.accept_long(note, ids, word, out)) {
+                return Ok(());
+            }
+        }
+        self.segment(cache, source, word, key, out)
+    }
+
+    /// Segment a word after the score of the text so far, and store it if it may hold elsewhere.
+    fn segment(
+        &mut self,
+        cache: &mut WordCache,
+        source: Source<'_>,
+        word: Word,
+        key: Option<WordKey>,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let from = out.len();
+        source.write(word, self.normalized, self.marked)?;
+        self.limit.take(self.marked.len())?;
+        if let Some(note) = self.scored.segment(self.marked, word, source, out)? {
+            if !word.is_lone() && !source.leans_on_space(word) {
+                self.store(cache, source, word, (key, note), &out[from..]);
+            }
+            self.scored.place(note, word, from, out);
+        }
+        Ok(())
+    }
+
+    /// Store a word with the note of its score.
+    fn store(
+        &self,
+        cache: &mut WordCache,
+        source: Source<'_>,
+        word: Word,
+        (key, note): (Option<WordKey>, u32),
+        ids: &[u32],
+    ) {
+        match (key, self.scored.pack(ids, note)) {
+            // It is stored already if it did not hold here.
+            (Some(key), Some(packed)) if cache.short.get(key, key.hash()).is_none() => {
+                cache.short.insert(key, key.hash(), packed);
+            }
+            (Some(_), Some(_)) => {}
+            (key, _) => {
+                let long = source.long_key(word);
+                cache.long.insert(long, LongWords::hash(long), note, ids);
+                if let Some(key) = key {
+                    cache.short.insert(key, key.hash(), ABSENT);
+                }
+            }
+        }
+    }
+}

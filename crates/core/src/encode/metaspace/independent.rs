@@ -1,0 +1,151 @@
+//! Words of models that segment each word by itself, through the word cache.
+
+use super::super::stages::Stages;
+use super::super::Scratch;
+use super::form::Form;
+use super::interleaved::{interleaves, Interleaved, Steps};
+use super::parts::{PartSegmenter, Parts};
+use super::source::{Source, SourceWords};
+use super::MetaspaceScratch;
+use crate::error::Error;
+use crate::model::ModelScratch;
+use crate::normalize::ExpansionLimit;
+use crate::word_cache::{CachedWords, QueueWord, SegmentBatch, WordCache, WINDOW};
+
+/// Memory that the queue keeps after a flush, in bytes.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// Cache misses that wait for a batch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MissQueue {
+    text: String,
+    words: Vec<QueuedWord>,
+    parts: Parts,
+    steps: Steps,
+}
+
+/// A pending word.
+#[derive(Clone, Copy, Debug)]
+struct QueuedWord {
+    /// Its bytes in the text of the queue.
+    text: (usize, usize),
+    /// The text is ASCII, with a space for each mark.
+    is_ascii: bool,
+    /// Where its ids are.
+    ids: (usize, usize),
+}
+
+impl MissQueue {
+    /// Append a word.
+    fn push(&mut self, text: &str, is_ascii: bool) {
+        let from = self.text.len();
+        self.text.push_str(text);
+        self.words.push(QueuedWord { text: (from, self.text.len()), is_ascii, ids: (0, 0) });
+    }
+}
+
+/// Append the ids of all words of a text, except those of pending words.
+pub(super) fn append(
+    stages: &Stages,
+    source: Source<'_>,
+    scratch: &mut Scratch,
+    out: &mut Vec<u32>,
+) -> Result<(), Error> {
+    let Scratch { cache, lookup, model, route, .. } = scratch;
+    let MetaspaceScratch { masks, words, marked, normalized, queue, .. } = &mut route.metaspace;
+    let mut limit = ExpansionLimit::of(source.text.len());
+    let buffers = Buffers { marked, normalized, limit: &mut limit };
+    let interleaves = interleaves(stages, model);
+    let segmenter =
+        Segmenter { stages, form: source.form, model, queue, interleaves, buffers: Some(buffers) };
+    let mut cached = CachedWords { cache, scratch: lookup, segmenter };
+    let mut result = Ok(());
+    words.clear();
+    source.words(masks, |word| {
+        words.push(word);
+        if words.len() == WINDOW {
+            if result.is_ok() {
+                result = cached.append(&SourceWords { source, words }, out);
+            }
+            words.clear();
+        }
+    });
+    result.and_then(|()| cached.append(&SourceWords { source, words }, out))
+}
+
+/// Segment all pending words and splice their ids into the output.
+pub(super) fn flush(stages: &Stages, form: &Form, scratch: &mut Scratch, out: &mut Vec<u32>) {
+    let Scratch { cache, lookup, model, route, .. } = scratch;
+    let queue = &mut route.metaspace.queue;
+    let interleaves = interleaves(stages, model);
+    let segmenter = Segmenter { stages, form, model, queue, interleaves, buffers: None };
+    CachedWords { cache, scratch: lookup, segmenter }.flush(out);
+}
+
+/// Segments queued words.
+pub(super) struct Segmenter<'s> {
+    stages: &'s Stages,
+    form: &'s Form,
+    model: &'s mut ModelScratch,
+    queue: &'s mut MissQueue,
+    /// Whether the model merges several words of ASCII at once.
+    interleaves: bool,
+    /// For words that are queued.
+    buffers: Option<Buffers<'s>>,
+}
+
+/// What marking a word takes.
+struct Buffers<'s> {
+    marked: &'s mut String,
+    normalized: &'s mut String,
+    limit: &'s mut ExpansionLimit,
+}
+
+impl QueueWord<SourceWords<'_>> for Segmenter<'_> {
+    type Error = Error;
+
+    fn queue(&mut self, words: &SourceWords<'_>, number: usize, _: &WordCache) -> Result<bool, Error> {
+        let (source, word) = (words.source, words.words[number]);
+        let Some(Buffers { marked, normalized, limit }) = &mut self.buffers else { return Ok(false) };
+        if self.interleaves && source.is_plain(word) {
+            source.write_ascii(word, marked);
+            self.queue.push(marked, true);
+        } else {
+            source.write(word, normalized, marked)?;
+            limit.take(marked.len())?;
+            self.queue.push(marked, false);
+        }
+        Ok(!source.leans_on_space(word))
+    }
+}
+
+impl SegmentBatch for Segmenter<'_> {
+    fn segment<'s>(
+        &mut self,
+        cache: &mut WordCache,
+        spans: impl Iterator<Item = &'s mut (usize, usize)>,
+        ids: &mut Vec<u32>,
+    ) -> bool {
+        let Self { stages, form, model, queue, .. } = self;
+        let MissQueue { text, words, parts, steps } = &mut **queue;
+        if self.interleaves {
+            let mut interleaved = Interleaved { stages, form, model, steps, ids };
+            for (number, word) in words.iter().enumerate().filter(|(_, word)| word.is_ascii) {
+                interleaved.push(&text.as_bytes()[word.text.0..word.text.1], number);
+            }
+            interleaved.finish();
+            steps.drain_spans().for_each(|(number, span)| words[number].ids = span);
+        }
+        for word in words.iter_mut().filter(|word| !word.is_ascii) {
+            let from = ids.len();
+            let segmenter = PartSegmenter { stages, scratch: model };
+            parts.append(&text[word.text.0..word.text.1], form, cache, ids, segmenter);
+            word.ids = (from, ids.len());
+        }
+        spans.zip(&*words).for_each(|(span, word)| *span = word.ids);
+        text.clear();
+        text.shrink_to(KEPT_BYTES);
+        words.clear();
+        !model.lacks_unknown
+    }
+}

@@ -1,0 +1,129 @@
+//! Cache misses of ASCII, for models that merge several short words at once: long words part by part, and the parts of all
+//! words in their order.
+
+use std::ops::Range;
+
+use piecework_kernels::merges::{ShortRows, ABREAST};
+
+use super::super::stages::Stages;
+use super::form::{Form, MARK};
+use crate::model::{Model, ModelScratch};
+
+/// The most steps that wait.
+const MAX_STEPS: usize = 4 * ABREAST;
+
+/// Steps that wait until enough words can be merged at once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steps {
+    /// ASCII text with a space for each mark.
+    text: Vec<u8>,
+    steps: Vec<Step>,
+    short_count: usize,
+    marked: String,
+    /// Where the ids of the next word begin.
+    begin: usize,
+    /// The number of each finished word, and where its ids are.
+    spans: Vec<(usize, (usize, usize))>,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Merge a short part of a word together with others.
+    Merge(Range<usize>),
+    /// Segment another part.
+    Segment(Range<usize>),
+    /// End the word with this number.
+    End(usize),
+}
+
+impl Steps {
+    /// Remove and return the spans of finished words.
+    pub(super) fn drain_spans(&mut self) -> impl Iterator<Item = (usize, (usize, usize))> + '_ {
+        self.spans.drain(..)
+    }
+}
+
+/// Whether a model merges several words at once.
+pub(super) fn interleaves(stages: &Stages, scratch: &ModelScratch) -> bool {
+    matches!(&stages.model, Model::SentencePiece(model) if model.joins(scratch))
+}
+
+/// Segments words one after the other, some steps late.
+pub(super) struct Interleaved<'s> {
+    pub(super) stages: &'s Stages,
+    pub(super) form: &'s Form,
+    pub(super) model: &'s mut ModelScratch,
+    pub(super) steps: &'s mut Steps,
+    pub(super) ids: &'s mut Vec<u32>,
+}
+
+impl Interleaved<'_> {
+    /// Append a word, given as ASCII with a space for each mark.
+    pub(super) fn push(&mut self, word: &[u8], number: usize) {
+        if self.steps.steps.is_empty() {
+            self.steps.begin = self.ids.len();
+        }
+        match &self.form.pairs {
+            Some(pairs) if word.len() > ShortRows::MAX_BYTES => {
+                pairs.cut((0..).zip(marked(word)), word.len(), |from, to| self.push_part(&word[from..to]));
+            }
+            _ => self.push_part(word),
+        }
+        self.steps.steps.push(Step::End(number));
+    }
+
+    fn push_part(&mut self, part: &[u8]) {
+        if self.steps.short_count == ABREAST || self.steps.steps.len() >= MAX_STEPS {
+            self.finish();
+        }
+        let Steps { text, steps, short_count, .. } = &mut *self.steps;
+        let from = text.len();
+        text.extend_from_slice(part);
+        let is_short = part.len() <= ShortRows::MAX_BYTES;
+        *short_count += usize::from(is_short);
+        let span = from..text.len();
+        steps.push(if is_short { Step::Merge(span) } else { Step::Segment(span) });
+    }
+
+    /// Do all steps that wait.
+    pub(super) fn finish(&mut self) {
+        let Model::SentencePiece(model) = &self.stages.model else { return };
+        let mut waiting = std::mem::take(self.steps);
+        let Steps { text, steps, short_count, .. } = &waiting;
+        let mut words = [&[][..]; ABREAST];
+        let short =
+            steps.iter().filter_map(|step| if let Step::Merge(span) = step { Some(span) } else { None });
+        words.iter_mut().zip(short).for_each(|(word, span)| *word = &text[span.clone()]);
+        model.join(&words[..*short_count], self.model);
+        let mut row = 0;
+        for step in waiting.steps.drain(..) {
+            match step {
+                Step::Merge(span) => {
+                    if !model.append_joined(row, self.model, self.ids) {
+                        self.segment(&waiting.text[span], &mut waiting.marked);
+                    }
+                    row += 1;
+                }
+                Step::Segment(span) => self.segment(&waiting.text[span], &mut waiting.marked),
+                Step::End(number) => {
+                    waiting.spans.push((number, (waiting.begin, self.ids.len())));
+                    waiting.begin = self.ids.len();
+                }
+            }
+        }
+        waiting.text.clear();
+        waiting.short_count = 0;
+        *self.steps = waiting;
+    }
+
+    fn segment(&mut self, part: &[u8], text: &mut String) {
+        text.clear();
+        text.extend(marked(part));
+        self.stages.model.run(text, &self.stages.vocab, self.model, self.ids);
+    }
+}
+
+/// Returns the characters of ASCII text with a mark for each space.
+fn marked(text: &[u8]) -> impl Iterator<Item = char> + '_ {
+    text.iter().map(|&byte| if byte == b' ' { MARK } else { byte.into() })
+}

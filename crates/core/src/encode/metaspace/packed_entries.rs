@@ -1,0 +1,159 @@
+//! Ids with what they are worth, in the memo's sixteen bytes.
+//!
+//! Where 16 bits tell every id, six of them stand together; the last four bytes are the note of a longer word with the
+//! number of ids. Elsewhere each of four takes 24 bits, and above the first stand their number, whether one is unknown,
+//! and the grade; above the others, the cost.
+
+use crate::model::PathScore;
+use crate::word_cache::{PackedIds, MAX_IDS as MAX_LONG_IDS};
+
+/// The most ids that are packed.
+pub(super) const MAX_IDS: usize = 6;
+
+const ID_BITS: u32 = 24;
+const ID: u32 = (1 << ID_BITS) - 1;
+const UNKNOWN: u32 = 1 << (ID_BITS + 2);
+const GRADE_SHIFT: u32 = ID_BITS + 3;
+/// Where the number of short ids stands in their note.
+const COUNT_SHIFT: u32 = ID_BITS + 4;
+
+/// How the ids of a model are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Packing {
+    /// In 16 bits each.
+    Short,
+    /// In 24.
+    Long,
+}
+
+impl Packing {
+    /// That of so many ids.
+    pub(super) fn of(count: usize) -> Self {
+        if count <= 1 << 16 {
+            Self::Short
+        } else {
+            Self::Long
+        }
+    }
+
+    /// Pack ids, if they are few, that cost less than 2^24.
+    #[inline]
+    pub(super) fn pack(self, ids: &[u32], worth: PathScore) -> Option<PackedIds> {
+        match self {
+            Self::Short => pack_short(ids, worth),
+            Self::Long => pack_long(ids, worth),
+        }
+    }
+
+    /// What packed ids are worth.
+    #[inline]
+    pub(super) fn worth(self, packed: &PackedIds) -> PathScore {
+        match self {
+            Self::Short => worth_of(packed[3]),
+            Self::Long => worth_of_long(packed),
+        }
+    }
+
+    /// Put packed ids where there is room for the most; how many they are.
+    #[inline]
+    pub(super) fn put(self, packed: &PackedIds, room: &mut [u32]) -> usize {
+        match self {
+            Self::Short => {
+                let [one, two, three, note] = *packed;
+                let halves = [one, one >> 16, two, two >> 16, three, three >> 16];
+                room.copy_from_slice(&halves.map(|half| half & 0xFFFF));
+                (note >> COUNT_SHIFT & 7) as usize + 1
+            }
+            Self::Long => {
+                room[..MAX_LONG_IDS].copy_from_slice(&packed.map(|word| word & ID));
+                (packed[0] >> ID_BITS & 3) as usize + 1
+            }
+        }
+    }
+}
+
+fn pack_short(ids: &[u32], worth: PathScore) -> Option<PackedIds> {
+    if ids.is_empty() || ids.len() > MAX_IDS || ids.iter().any(|&id| id > 0xFFFF) {
+        return None;
+    }
+    let id = |at: usize| ids.get(at).copied().unwrap_or(0);
+    let pair = |at: usize| id(2 * at) | id(2 * at + 1) << 16;
+    Some([pair(0), pair(1), pair(2), note(worth)? | (ids.len() as u32 - 1) << COUNT_SHIFT])
+}
+
+fn pack_long(ids: &[u32], worth: PathScore) -> Option<PackedIds> {
+    let fits = !ids.is_empty() && ids.len() <= MAX_LONG_IDS && ids.iter().all(|&id| id <= ID);
+    if !fits || worth.cost > ID {
+        return None;
+    }
+    let mut packed = [0; MAX_LONG_IDS];
+    packed[..ids.len()].copy_from_slice(ids);
+    packed[0] |= (ids.len() as u32 - 1) << ID_BITS | worth.grade << GRADE_SHIFT;
+    if worth.has_unknown {
+        packed[0] |= UNKNOWN;
+    }
+    for (at, word) in packed[1..].iter_mut().enumerate() {
+        *word |= (worth.cost >> (8 * at) & 0xFF) << ID_BITS;
+    }
+    Some(packed)
+}
+
+#[inline]
+fn worth_of_long(packed: &PackedIds) -> PathScore {
+    let [first, one, two, three] = packed.map(|word| word >> ID_BITS);
+    PathScore {
+        grade: first >> 3 & 0xF,
+        cost: one | two << 8 | three << 16,
+        has_unknown: packed[0] & UNKNOWN != 0,
+    }
+}
+
+/// A worth as the note of a longer word.
+#[inline]
+pub(super) fn note(worth: PathScore) -> Option<u32> {
+    (worth.cost <= ID).then_some(worth.cost | worth.grade << ID_BITS | u32::from(worth.has_unknown) << 31)
+}
+
+/// The worth that a note is of.
+#[inline]
+pub(super) fn worth_of(note: u32) -> PathScore {
+    PathScore { grade: note >> ID_BITS & 0xF, cost: note & ID, has_unknown: note >> 31 == 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::word_cache::ABSENT;
+
+    #[test]
+    fn what_is_packed_comes_out() {
+        for (count_of_all, most) in [(1 << 16, MAX_IDS), (1 << 24, MAX_LONG_IDS)] {
+            let packing = Packing::of(count_of_all);
+            for count in 0..9 {
+                let ids: Vec<u32> = (0..count).map(|at| (count_of_all - 1 - at * 77) as u32).collect();
+                for (grade, cost, has_unknown) in [(0, 0, false), (8, ID, true), (3, 0x12_3456, false)] {
+                    let given = PathScore { grade, cost, has_unknown };
+                    assert_eq!(note(given).map(worth_of), Some(given));
+                    let Some(packed) = packing.pack(&ids, given) else {
+                        assert!(!(1..=most).contains(&count));
+                        continue;
+                    };
+                    let mut room = [0; MAX_IDS];
+                    let put = packing.put(&packed, &mut room);
+                    assert_eq!((packing.worth(&packed), &room[..put]), (given, ids.as_slice()));
+                    assert_ne!(packed, ABSENT);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_packed() {
+        let worth = PathScore { grade: 1, cost: 1, has_unknown: false };
+        assert_eq!(Packing::Long.pack(&[1 << 24], worth), None);
+        assert_eq!(Packing::Short.pack(&[1 << 16], worth), None);
+        for packing in [Packing::Short, Packing::Long] {
+            assert_eq!(packing.pack(&[1], PathScore { cost: 1 << 24, ..worth }), None);
+        }
+    }
+}

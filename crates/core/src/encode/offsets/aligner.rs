@@ -1,0 +1,256 @@
+//! Ids aligned with the words of a text: each id covers a known number of bytes of its word.
+
+use std::iter::Zip;
+use std::slice::{Iter, IterMut};
+use std::sync::OnceLock;
+
+use super::super::plain::WordNumber;
+use super::super::stages::{Stages, StrippedText};
+use crate::encoding::Token;
+use crate::model::Piece;
+use crate::spec::{BpeSpec, ModelSpec, UnknownUnit, WordPieceSpec};
+use crate::text::char_count;
+use crate::vocab::Vocab;
+
+/// The spans and words of the ids of an input; one item for each id.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct AlignedIds {
+    /// The first character and the one after the last.
+    offsets: Vec<[u32; 2]>,
+    /// The number of the word.
+    words: Vec<u32>,
+}
+
+/// For each id the number of bytes of a normalized word that it covers, and where in a word it may be; computed at first
+/// use.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct TokenLengths(OnceLock<Vec<u16>>);
+
+/// Set in the length of an entry that may begin a word.
+const FIRST: u16 = 1 << 15;
+/// Set in the length of an entry that may continue a word.
+const CONTINUING: u16 = 1 << 14;
+const LENGTH: u16 = CONTINUING - 1;
+
+impl Stages {
+    /// Returns the lengths of all entries by id; empty if entries do not say what they cover.
+    pub(super) fn token_lengths(&self) -> &[u16] {
+        let compute = || match &self.model_spec {
+            ModelSpec::Bpe(spec) if self.splitter.cuts_raw() => byte_level_lengths(spec, &self.vocab),
+            ModelSpec::WordPiece(spec) if spec.unk == UnknownUnit::Word => {
+                wordpiece_lengths(spec, &self.vocab)
+            }
+            _ => Vec::new(),
+        };
+        self.token_lengths.0.get_or_init(compute)
+    }
+}
+
+/// Returns the lengths of byte-level entries.
+fn byte_level_lengths(spec: &BpeSpec, vocab: &Vocab) -> Vec<u16> {
+    by_id(vocab, spec.unk_token.as_deref(), |token| {
+        (char_count(token.as_bytes()) as usize, FIRST | CONTINUING)
+    })
+}
+
+/// Returns the lengths of WordPiece entries.
+fn wordpiece_lengths(spec: &WordPieceSpec, vocab: &Vocab) -> Vec<u16> {
+    let prefix = spec.continuing_subword_prefix.as_str();
+    by_id(vocab, Some(&spec.unk_token), |token| match token.strip_prefix(prefix) {
+        Some(rest) if prefix.is_empty() => (rest.len(), FIRST | CONTINUING),
+        Some(rest) => (rest.len(), CONTINUING),
+        None => (token.len(), FIRST),
+    })
+}
+
+/// Returns the lengths of all entries; 0 for the unknown token and for entries that are too long.
+fn by_id(vocab: &Vocab, unknown: Option<&str>, length_of: impl Fn(&str) -> (usize, u16)) -> Vec<u16> {
+    let mut lengths = Vec::new();
+    for (token, id) in vocab.iter().filter(|&(token, _)| Some(token) != unknown) {
+        let (length, places) = length_of(token);
+        if (1..=usize::from(LENGTH)).contains(&length) {
+            lengths.resize(id as usize + 1, 0);
+            lengths[id as usize] = length as u16 | places;
+        }
+    }
+    lengths
+}
+
+impl AlignedIds {
+    /// Returns the tokens of the ids that were aligned last.
+    pub(super) fn tokens(&self, ids: &[u32], index: u32) -> Vec<Token> {
+        let spans = ids.iter().zip(&self.offsets).zip(&self.words);
+        spans.map(|((&id, &chars), &word)| Token::of_word(id, chars, word, index)).collect()
+    }
+
+    /// Returns the spans and the words of the ids that were aligned last.
+    pub(in super::super) fn columns(&self) -> (&[[u32; 2]], &[u32]) {
+        (&self.offsets, &self.words)
+    }
+}
+
+/// The ids that are not aligned yet, with the slots of their spans and words.
+type Remaining<'l> = Zip<Iter<'l, u32>, Zip<IterMut<'l, [u32; 2]>, IterMut<'l, u32>>>;
+
+/// Aligns ids with the words that they were made from.
+pub(in super::super) struct Aligner<'l> {
+    lengths: &'l [u16],
+    ids: &'l [u32],
+    aligned: &'l mut AlignedIds,
+    /// The number of ids that are aligned.
+    done: usize,
+    number: WordNumber,
+    /// The characters before a byte of the text, minus the byte.
+    shift: u32,
+}
+
+impl<'l> Aligner<'l> {
+    pub(super) fn new(lengths: &'l [u16], ids: &'l [u32], aligned: &'l mut AlignedIds) -> Self {
+        aligned.offsets.resize(ids.len(), [0; 2]);
+        aligned.words.resize(ids.len(), 0);
+        Self { lengths, ids, aligned, done: 0, number: WordNumber::Next(0), shift: 0 }
+    }
+
+    pub(super) fn begin_text(&mut self, number: WordNumber) {
+        (self.number, self.shift) = (number, 0);
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.done == self.ids.len()
+    }
+
+    /// Returns the characters before a byte of the text; all text before it is passed or ASCII.
+    #[inline]
+    pub(in super::super) fn char_at(&self, byte: usize) -> u32 {
+        (byte as u32).wrapping_add(self.shift)
+    }
+
+    /// Pass text of so many bytes and characters.
+    #[inline]
+    pub(in super::super) fn pass(&mut self, bytes: usize, chars: u32) {
+        self.shift = self.shift.wrapping_add(chars).wrapping_sub(bytes as u32);
+    }
+
+    /// Pass text.
+    #[inline]
+    pub(in super::super) fn pass_text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.pass(text.len(), char_count(text.as_bytes()));
+        }
+    }
+
+    /// Align words of ASCII, whose bytes in the text `span_of` returns. Stops at the first other word, or the first whose
+    /// ids do not say how they cover it, and returns it.
+    #[inline]
+    pub(in super::super) fn ascii_words<W: Copy>(
+        &mut self,
+        mut words: impl Iterator<Item = W>,
+        span_of: impl Fn(W) -> Option<(usize, usize)>,
+    ) -> Option<W> {
+        let (shift, lengths, mut number) = (self.shift, self.lengths, self.number);
+        let mut remaining = self.remaining();
+        let mut count = remaining.len();
+        let other = words.find(|&word| {
+            let Some((start, end)) = span_of(word) else { return true };
+            let first = (start as u32).wrapping_add(shift);
+            let chars_of = |from: usize, to: usize| [first + from as u32, first + to as u32];
+            let mut next = number;
+            let is_aligned = align_word(&mut remaining, lengths, end - start, next.take(), chars_of);
+            if is_aligned {
+                (count, number) = (remaining.len(), next);
+            }
+            !is_aligned
+        });
+        (self.done, self.number) = (self.ids.len() - count, number);
+        other
+    }
+
+    /// Align a word of so many bytes. Returns `false` and does nothing if the ids do not say how they cover it.
+    #[inline]
+    pub(in super::super) fn word(
+        &mut self,
+        bytes: usize,
+        chars_of: impl FnMut(usize, usize) -> [u32; 2],
+    ) -> bool {
+        let (lengths, mut number) = (self.lengths, self.number);
+        let mut remaining = self.remaining();
+        let is_aligned = align_word(&mut remaining, lengths, bytes, number.take(), chars_of);
+        let count = remaining.len();
+        if is_aligned {
+            (self.done, self.number) = (self.ids.len() - count, number);
+        }
+        is_aligned
+    }
+
+    /// Align a word by its pieces; returns `false` if the ids are others.
+    pub(in super::super) fn pieces(
+        &mut self,
+        pieces: &[Piece],
+        chars_of: impl Fn(usize, usize) -> [u32; 2],
+    ) -> bool {
+        let number = self.number.take();
+        pieces
+            .iter()
+            .all(|piece| self.push(piece.id, chars_of(piece.start as usize, piece.end as usize), number))
+    }
+
+    /// Align the id of an added token, found at a byte of the text; returns `false` if it is not the next id.
+    pub(in super::super) fn added_token(
+        &mut self,
+        stages: &Stages,
+        id: u32,
+        (found, at): (&str, usize),
+        index: u32,
+        stripped: &mut StrippedText,
+    ) -> bool {
+        let word = self.number.take();
+        stages.note_stripped(id, found, (index, word, self.char_at(at)), stripped);
+        self.token(id, found, at, word)
+    }
+
+    fn token(&mut self, id: u32, text: &str, at: usize, number: u32) -> bool {
+        let first = self.char_at(at);
+        self.pass_text(text);
+        self.push(id, [first, self.char_at(at + text.len())], number)
+    }
+
+    /// Set the span and word of an id; returns `false` if it is not the next one.
+    fn push(&mut self, id: u32, offsets: [u32; 2], number: u32) -> bool {
+        let is_next = self.ids.get(self.done) == Some(&id);
+        if is_next {
+            (self.aligned.offsets[self.done], self.aligned.words[self.done]) = (offsets, number);
+            self.done += 1;
+        }
+        is_next
+    }
+
+    /// Returns the ids that are not aligned yet, with the slots of their spans and words.
+    fn remaining(&mut self) -> Remaining<'_> {
+        let AlignedIds { offsets, words } = &mut *self.aligned;
+        let room = offsets[self.done..].iter_mut().zip(&mut words[self.done..]);
+        self.ids[self.done..].iter().zip(room)
+    }
+}
+
+/// Align a word of so many bytes; returns `false` if the ids do not say how they cover it.
+#[inline(always)]
+fn align_word(
+    remaining: &mut Remaining<'_>,
+    lengths: &[u16],
+    bytes: usize,
+    number: u32,
+    mut chars_of: impl FnMut(usize, usize) -> [u32; 2],
+) -> bool {
+    let (mut at, mut place) = (0, FIRST);
+    while at < bytes {
+        let Some((&id, (chars, word))) = remaining.next() else { return false };
+        let length = lengths.get(id as usize).map_or(0, |&length| length);
+        let end = at + usize::from(length & LENGTH);
+        if length & place == 0 || end > bytes {
+            return false;
+        }
+        (*chars, *word) = (chars_of(at, end), number);
+        (at, place) = (end, CONTINUING);
+    }
+    true
+}

@@ -1,0 +1,248 @@
+//! Tokens with offsets for a text whose ids are known: the ids are assigned to the words of the text.
+//!
+//! A word takes ids until their entries spell it. Only a word with unknown characters is segmented again, as its
+//! ids do not say which characters each of them covers.
+
+use super::super::plain::TokenWriter;
+use super::super::stages::Part;
+use super::super::{Input, Options, Scratch, Tokenizer};
+use crate::encoding::{Encoding, Token};
+use crate::error::Error;
+use crate::model::{ModelScratch, Piece};
+use crate::spec::{ModelSpec, PieceType};
+use crate::text::{byte_of_entry, Pieces};
+
+/// The ids that are not assigned to a word yet, and memory to segment a word.
+struct RemainingIds<'k> {
+    ids: &'k [u32],
+    pieces: &'k mut Vec<Piece>,
+    model: &'k mut ModelScratch,
+}
+
+impl RemainingIds<'_> {
+    /// Take the next ids if they are those of the pieces.
+    fn take_pieces(&mut self) -> bool {
+        let count = self.pieces.len();
+        let fits = self.ids.len() >= count
+            && self.ids.iter().zip(self.pieces.iter()).all(|(&id, piece)| id == piece.id);
+        self.ids = self.ids.get(count..).unwrap_or_default();
+        fits
+    }
+
+    /// Take the next id if it is this one.
+    fn take(&mut self, id: u32) -> bool {
+        let fits = self.ids.first() == Some(&id);
+        self.ids = self.ids.get(1..).unwrap_or_default();
+        fits
+    }
+}
+
+impl Tokenizer {
+    /// Encode a text with every field, given the ids of [`Tokenizer::row`] for the same options.
+    ///
+    /// The result is that of [`Tokenizer::encode`], whatever the ids are.
+    pub fn encode_from_ids(
+        &self,
+        text: &str,
+        row: &[u32],
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoding, Error> {
+        if self.keeps_rows() && options.sampling.is_none() {
+            if let Some(tokens) = self.tokens_from_ids(text, row, options, scratch)? {
+                return self.finished(vec![Encoding::new(tokens)], options, scratch);
+            }
+        }
+        self.encode(Input::Text(text), None, options, scratch)
+    }
+
+    /// The tokens of a text; `None` when the ids do not say which text they cover.
+    fn tokens_from_ids(
+        &self,
+        text: &str,
+        row: &[u32],
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Vec<Token>>, Error> {
+        let frame = self.stages().post_processor.frame_of_one(options.add_special_tokens);
+        let Some(frame) = frame else { return Ok(None) };
+        let body = row.strip_prefix(frame.before.as_slice());
+        let Some(ids) = body.and_then(|body| body.strip_suffix(frame.after.as_slice())) else {
+            return Ok(None);
+        };
+        scratch.stripped.clear();
+        self.stages().model.begin(None, 0, &mut scratch.model)?;
+        if self.align(Input::Text(text), 0, ids, options, scratch)? {
+            return Ok(Some(scratch.aligned.tokens(ids, 0)));
+        }
+        scratch.stripped.clear();
+        self.assigned_tokens(text, ids, options, scratch)
+    }
+
+    /// Assign ids to the words of a text; `None` when they are not the ids of the text.
+    fn assigned_tokens(
+        &self,
+        text: &str,
+        ids: &[u32],
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Vec<Token>>, Error> {
+        let mut tokens = Vec::with_capacity(ids.len());
+        let mut stripped = std::mem::take(&mut scratch.stripped);
+        let input = (Input::Text(text), 0, text);
+        let mut writer = TokenWriter::new(self.stages(), input, 0, &mut tokens, &mut stripped);
+        let Scratch { model, split, pieces, .. } = &mut *scratch;
+        let mut remaining = RemainingIds { ids, pieces, model };
+        let mut fits = true;
+        self.stages().visit_text(text, options, split, |part| {
+            fits = fits && self.assign(part, &mut remaining, &mut writer);
+        })?;
+        fits &= remaining.ids.is_empty();
+        scratch.stripped = stripped;
+        scratch.model.check()?;
+        Ok(fits.then_some(tokens))
+    }
+
+    /// Assign the next ids to the words of a part; false when they are not theirs.
+    fn assign(
+        &self,
+        part: Part<'_>,
+        remaining: &mut RemainingIds<'_>,
+        writer: &mut TokenWriter<'_>,
+    ) -> bool {
+        match part {
+            Part::Token(id, source) => {
+                writer.added(id, source);
+                remaining.take(id)
+            }
+            Part::Words(Pieces { text, spans }) => spans.iter().all(|&(from, to)| {
+                let word = &text.text()[from..to];
+                if !self.spell(word, remaining) {
+                    remaining.pieces.clear();
+                    self.stages().model.run(word, &self.stages().vocab, remaining.model, remaining.pieces);
+                }
+                writer.word(text, from, remaining.pieces);
+                remaining.take_pieces()
+            }),
+        }
+    }
+
+    /// Make the pieces of a word of the next ids; false when their entries do not spell the word.
+    fn spell(&self, word: &str, remaining: &mut RemainingIds<'_>) -> bool {
+        remaining.pieces.clear();
+        let mut at = 0;
+        for &id in remaining.ids {
+            if at == word.len() {
+                break;
+            }
+            let Some(entry) = self.spelling(id, at == 0) else { return false };
+            if entry.is_empty() || !word[at..].starts_with(entry) {
+                return false;
+            }
+            let end = at + entry.len();
+            remaining.pieces.push(Piece { id, start: at as u32, end: end as u32 });
+            at = end;
+        }
+        at == word.len()
+    }
+
+    /// The text that an id covers at the beginning of a word or later in it; `None` when the id does not say it.
+    fn spelling(&self, id: u32, is_first: bool) -> Option<&str> {
+        let token = self.stages().vocab.token_of(id).filter(|token| !self.is_ambiguous(id, token))?;
+        match &self.stages().model_spec {
+            ModelSpec::WordPiece(spec) if !is_first => token.strip_prefix(&spec.continuing_subword_prefix),
+            _ => Some(token),
+        }
+    }
+
+    /// Whether an entry can stand for other text than its own: an unknown token, a byte, an entry with affixes.
+    fn is_ambiguous(&self, id: u32, token: &str) -> bool {
+        match &self.stages().model_spec {
+            ModelSpec::WordPiece(spec) => token == spec.unk_token,
+            ModelSpec::Word(spec) => token == spec.unk_token,
+            ModelSpec::Char(spec) => token == spec.unk_token,
+            ModelSpec::Bpe(spec) => {
+                let is_byte = spec.byte_fallback && byte_of_entry(token).is_some();
+                is_byte || spec.has_affixes() || spec.unk_token.as_deref() == Some(token)
+            }
+            ModelSpec::Unigram(spec) => {
+                let is_byte = spec.byte_fallback && byte_of_entry(token).is_some();
+                is_byte || spec.unk_id == Some(id as usize)
+            }
+            ModelSpec::SentencePiece(spec) => {
+                let kind = spec.pieces.get(id as usize).map(|piece| piece.kind);
+                !matches!(kind, Some(PieceType::Normal | PieceType::UserDefined))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::added_tokens::Selector;
+    use crate::spec::{PreTokenizerSpec, TokenizerSpec, UnigramSpec, UnknownUnit, WordPieceSpec};
+
+    const ALL: Options<'_> =
+        Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
+    const TEXTS: [&str; 5] = ["abab b", "", "a [UNK] ab", "x ab \u{20AC}b", "ab\u{20AC}ab  bb"];
+
+    fn pipeline(model: ModelSpec) -> Tokenizer {
+        Tokenizer::compile(TokenizerSpec {
+            truncation: None,
+            padding: None,
+            added_tokens: Vec::new(),
+            normalizer: None,
+            pre_tokenizer: Some(PreTokenizerSpec::WhitespaceSplit),
+            post_processor: None,
+            decoder: None,
+            model,
+        })
+        .unwrap()
+    }
+
+    fn pipelines() -> Vec<Tokenizer> {
+        let entries = ["[UNK]", "a", "b", "##a", "##b", "##ab"];
+        let vocab = entries.iter().zip(0..).map(|(entry, id)| ((*entry).to_owned(), id)).collect();
+        let wordpiece = WordPieceSpec {
+            vocab,
+            unk_token: "[UNK]".into(),
+            continuing_subword_prefix: "##".into(),
+            max_input_chars_per_word: 100,
+            unk: UnknownUnit::Word,
+            segmentation: crate::spec::Segmentation::default(),
+        };
+        let scores = ["<unk>", "a", "b", "ab"].iter().zip(0..);
+        let vocab = scores.map(|(entry, id)| ((*entry).to_owned(), -f64::from(id))).collect();
+        let unigram = UnigramSpec { vocab, unk_id: Some(0), byte_fallback: false };
+        vec![pipeline(ModelSpec::WordPiece(wordpiece)), pipeline(ModelSpec::Unigram(unigram))]
+    }
+
+    #[test]
+    fn known_ids_give_the_tokens_of_the_text() {
+        for pipeline in pipelines() {
+            let mut scratch = pipeline.scratch();
+            for text in TEXTS {
+                let expected = pipeline.encode(Input::Text(text), None, ALL, &mut scratch).unwrap();
+                let row: Vec<u32> = expected.tokens.iter().map(|token| token.id).collect();
+                let found = pipeline.tokens_from_ids(text, &row, ALL, &mut scratch).unwrap();
+                assert_eq!(found.as_ref(), Some(&expected.tokens), "{text}");
+                assert_eq!(pipeline.encode_from_ids(text, &row, ALL, &mut scratch).unwrap(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn ids_of_another_text_are_not_used() {
+        for pipeline in pipelines() {
+            let mut scratch = pipeline.scratch();
+            for text in TEXTS {
+                let expected = pipeline.encode(Input::Text(text), None, ALL, &mut scratch).unwrap();
+                for row in [vec![], vec![2, 2, 2], vec![0; 9], vec![77]] {
+                    let found = pipeline.encode_from_ids(text, &row, ALL, &mut scratch).unwrap();
+                    assert_eq!(found, expected, "{text}");
+                }
+            }
+        }
+    }
+}

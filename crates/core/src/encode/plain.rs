@@ -1,0 +1,143 @@
+//! The definition of encoding: the stages one after the other, without a cache. It also encodes where segmentations are
+//! drawn at random.
+
+use super::stages::{Part, Stages, StrippedText};
+use super::{room_for, Input, Options, Scratch};
+use crate::encoding::Token;
+use crate::error::Error;
+use crate::model::{ModelScratch, Piece};
+use crate::text::{Aligned, CharIndex, Pieces};
+
+/// Append the ids of an input.
+pub(super) fn ids(
+    stages: &Stages,
+    input: Input<'_>,
+    options: Options<'_>,
+    scratch: &mut Scratch,
+    out: &mut Vec<u32>,
+) -> Result<(), Error> {
+    let Scratch { model, split, .. } = &mut *scratch;
+    for text in input.texts() {
+        stages.visit_text(text, options, split, |part| match part {
+            Part::Token(id, _) => out.push(id),
+            Part::Words(Pieces { text, spans }) => {
+                for &(from, to) in spans {
+                    stages.model.run(&text.text()[from..to], &stages.vocab, model, out);
+                }
+            }
+        })?;
+    }
+    scratch.model.check()
+}
+
+/// Returns the tokens of an input, before truncation and post-processing. `index` is 0 for the first sequence of a row
+/// and 1 for the second.
+///
+/// The spans of pre-tokenized words count from the beginning of each word.
+pub(super) fn tokens(
+    stages: &Stages,
+    input: Input<'_>,
+    index: u32,
+    options: Options<'_>,
+    scratch: &mut Scratch,
+) -> Result<Vec<Token>, Error> {
+    let mut tokens = Vec::with_capacity(room_for(input.bytes()));
+    let Scratch { model, split, pieces, stripped, .. } = &mut *scratch;
+    for (number, text) in input.texts().enumerate() {
+        let mut writer = TokenWriter::new(stages, (input, number, text), index, &mut tokens, stripped);
+        stages.visit_text(text, options, split, |part| writer.part(part, model, pieces))?;
+    }
+    scratch.model.check()?;
+    Ok(tokens)
+}
+
+/// The number of a word: the next one, or that of a word that the caller gave.
+#[derive(Clone, Copy)]
+pub(super) enum WordNumber {
+    Next(u32),
+    Fixed(u32),
+}
+
+impl WordNumber {
+    /// Returns the number of the first word of a text, which has a number among those of its input.
+    pub(super) fn of(input: Input<'_>, number: usize) -> Self {
+        match input {
+            Input::Text(_) => Self::Next(0),
+            Input::Words(_) => Self::Fixed(number as u32),
+        }
+    }
+
+    /// Returns the number and goes to the next word.
+    #[inline]
+    pub(super) fn take(&mut self) -> u32 {
+        match self {
+            Self::Fixed(number) => *number,
+            Self::Next(number) => {
+                *number += 1;
+                *number - 1
+            }
+        }
+    }
+}
+
+/// Writes the tokens of one text.
+pub(super) struct TokenWriter<'w> {
+    stages: &'w Stages,
+    text: &'w str,
+    chars: CharIndex<'w>,
+    sequence: u32,
+    number: WordNumber,
+    tokens: &'w mut Vec<Token>,
+    stripped: &'w mut StrippedText,
+}
+
+impl<'w> TokenWriter<'w> {
+    /// Begin a text that has a number among those of its input. `sequence` is 0 or 1.
+    pub(super) fn new(
+        stages: &'w Stages,
+        (input, number, text): (Input<'_>, usize, &'w str),
+        sequence: u32,
+        tokens: &'w mut Vec<Token>,
+        stripped: &'w mut StrippedText,
+    ) -> Self {
+        let (chars, number) = (CharIndex::new(text), WordNumber::of(input, number));
+        Self { stages, text, chars, sequence, number, tokens, stripped }
+    }
+
+    /// Write the tokens of a part, which the model segments.
+    fn part(&mut self, part: Part<'_>, model: &mut ModelScratch, pieces: &mut Vec<Piece>) {
+        match part {
+            Part::Token(id, source) => self.added(id, source),
+            Part::Words(Pieces { text, spans }) => {
+                for &(from, to) in spans {
+                    pieces.clear();
+                    self.stages.model.run(&text.text()[from..to], &self.stages.vocab, model, pieces);
+                    self.word(text, from, pieces);
+                }
+            }
+        }
+    }
+
+    /// Write an added token.
+    pub(super) fn added(&mut self, id: u32, source: (u32, u32)) {
+        let word = self.number.take();
+        let place = (self.sequence, word, self.chars.chars_before(source.0));
+        let text = &self.text[source.0 as usize..source.1 as usize];
+        self.stages.note_stripped(id, text, place, self.stripped);
+        self.push(id, source, word);
+    }
+
+    /// Write the pieces of a word that begins at byte `from` of a normalized text.
+    pub(super) fn word(&mut self, text: &Aligned, from: usize, pieces: &[Piece]) {
+        let word = self.number.take();
+        for piece in pieces {
+            let span = (from + piece.start as usize, from + piece.end as usize);
+            self.push(piece.id, text.source_of(span.0, span.1), word);
+        }
+    }
+
+    fn push(&mut self, id: u32, source: (u32, u32), word: u32) {
+        let chars = [source.0, source.1].map(|byte| self.chars.chars_before(byte));
+        self.tokens.push(Token::of_word(id, chars, word, self.sequence));
+    }
+}

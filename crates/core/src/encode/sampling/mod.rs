@@ -1,0 +1,212 @@
+//! Several segmentations of one input: the best, or some drawn, each as a whole encoding with its score.
+//!
+//! The input is normalized and cut once; then every segmentation is written by the same rules as the one that
+//! `encode` gives.
+
+mod pieces;
+
+pub use pieces::{PieceSegmentation, SpannedPiece};
+
+use super::plain::TokenWriter;
+use super::stages::{Part, StrippedText};
+use super::{Input, Options, Scratch, Tokenizer};
+use crate::encoding::{Encoding, Token};
+use crate::error::Error;
+use crate::model::{Path, Piece, Sampling, Segmentations};
+use crate::split::SplitScratch;
+use crate::text::Pieces;
+
+/// A segmentation with what the model thinks of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Segmentation {
+    /// Its tokens with every field, truncated, framed and filled as those of `encode`.
+    pub encoding: Encoding,
+    /// The sum of its pieces' scores, before it was cut.
+    pub score: f64,
+    /// ln of its share of all segmentations.
+    pub log_probability: f64,
+    /// When drawn without replacement, ln of the probability to be drawn.
+    pub log_inclusion: Option<f64>,
+}
+
+/// Which segmentations are wanted.
+#[derive(Clone, Copy, Debug)]
+pub enum Choice {
+    /// The best, in the order of their scores.
+    Best,
+    /// One drawn for each text of a batch, from the one of the sampling on.
+    Drawn(Sampling),
+    /// Different ones, drawn one after the other without replacement.
+    Apart {
+        /// What they are drawn with.
+        sampling: Sampling,
+        /// Whether the best is always the first.
+        include_best: bool,
+    },
+}
+
+impl Choice {
+    /// What scores are multiplied by.
+    pub(super) fn alpha(self) -> f64 {
+        match self {
+            Self::Best => 1.0,
+            Self::Drawn(sampling) | Self::Apart { sampling, .. } => sampling.alpha,
+        }
+    }
+
+    /// The paths that are wanted of all; with ln of the probability to be drawn, without replacement.
+    pub(super) fn paths(
+        self,
+        all: &dyn Segmentations,
+        n: usize,
+    ) -> Result<Vec<(Path, Option<f64>)>, Error> {
+        Ok(match self {
+            Self::Best => all.best(n)?.into_iter().map(|path| (path, None)).collect(),
+            Self::Drawn(sampling) => all.draw(n, sampling)?.into_iter().map(|path| (path, None)).collect(),
+            Self::Apart { sampling, include_best } => {
+                let drawn = all.draw_apart(n, sampling, include_best)?.into_iter();
+                drawn.map(|found| (found.path, Some(found.log_inclusion))).collect()
+            }
+        })
+    }
+}
+
+/// An input up to the model.
+struct Prepared<'t> {
+    input: Input<'t>,
+    /// By text.
+    parts: Vec<(&'t str, Vec<OwnedPart>)>,
+}
+
+/// A part of a text, kept.
+enum OwnedPart {
+    Token(u32, (u32, u32)),
+    Words(Pieces),
+}
+
+impl Prepared<'_> {
+    /// The words that the model segments, in order.
+    fn words(&self) -> Vec<&str> {
+        let pieces = self.parts.iter().flat_map(|(_, parts)| parts).filter_map(|part| match part {
+            OwnedPart::Token(..) => None,
+            OwnedPart::Words(pieces) => Some(pieces),
+        });
+        pieces
+            .flat_map(|Pieces { text, spans }| spans.iter().map(|&(from, to)| &text.text()[from..to]))
+            .collect()
+    }
+}
+
+impl Tokenizer {
+    /// Up to `n` segmentations of an input.
+    pub fn segmentations(
+        &self,
+        input: Input<'_>,
+        n: usize,
+        choice: Choice,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Segmentation>, Error> {
+        let prepared = self.prepared(input, options, &mut scratch.split)?;
+        let all = self.stages().model.segmentations(&prepared.words())?;
+        let alpha = choice.alpha();
+        let log_sum = all.log_sum(alpha);
+        let whole = |(path, log_inclusion): (Path, _)| {
+            scratch.stripped.clear();
+            let sequence = self.rendered(&prepared, &path, 0, &mut scratch.stripped);
+            let encoding = self.finished(vec![sequence], options, scratch)?;
+            let log_probability = alpha * path.score - log_sum;
+            Ok(Segmentation { encoding, score: path.score, log_probability, log_inclusion })
+        };
+        choice.paths(&*all, n)?.into_iter().map(whole).collect()
+    }
+
+    /// The entropy of the segmentations of an input, in nats.
+    pub fn entropy(
+        &self,
+        input: Input<'_>,
+        alpha: f64,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<f64, Error> {
+        let prepared = self.prepared(input, options, &mut scratch.split)?;
+        let segmentations = self.stages().model.segmentations(&prepared.words())?;
+        Ok(segmentations.entropy(alpha))
+    }
+
+    /// One sequence, drawn from its best segmentations.
+    pub(super) fn drawn_from_best(
+        &self,
+        input: Input<'_>,
+        index: u32,
+        options: Options<'_>,
+        (sampling, n): (Sampling, usize),
+        scratch: &mut Scratch,
+    ) -> Result<Encoding, Error> {
+        let prepared = self.prepared(input, options, &mut scratch.split)?;
+        let named = |error: Error| Error { place: "sampling.nbest_size".into(), ..error };
+        let best = self.stages().model.segmentations(&prepared.words())?.best(n).map_err(named)?;
+        let scores = best.iter().map(|path| path.score);
+        let chosen = sampling.choose(index.into(), scores);
+        Ok(self.rendered(&prepared, &best[chosen], index, &mut scratch.stripped))
+    }
+
+    fn prepared<'t>(
+        &self,
+        input: Input<'t>,
+        options: Options<'_>,
+        split: &mut SplitScratch,
+    ) -> Result<Prepared<'t>, Error> {
+        let mut prepared = Prepared { input, parts: Vec::new() };
+        for text in input.texts() {
+            let mut parts = Vec::new();
+            self.stages().visit_text(text, options, split, |part| {
+                parts.push(match part {
+                    Part::Token(id, source) => OwnedPart::Token(id, source),
+                    Part::Words(pieces) => OwnedPart::Words(pieces.clone()),
+                });
+            })?;
+            prepared.parts.push((text, parts));
+        }
+        Ok(prepared)
+    }
+
+    /// Write the tokens of a path.
+    fn rendered(
+        &self,
+        prepared: &Prepared<'_>,
+        path: &Path,
+        index: u32,
+        stripped: &mut StrippedText,
+    ) -> Encoding {
+        let (mut tokens, mut written): (Vec<Token>, Vec<Piece>) = Default::default();
+        let mut rest = path.pieces.as_slice();
+        for (number, (text, parts)) in prepared.parts.iter().enumerate() {
+            let place = (prepared.input, number, *text);
+            let mut writer = TokenWriter::new(self.stages(), place, index, &mut tokens, stripped);
+            for part in parts {
+                match part {
+                    OwnedPart::Token(id, source) => writer.added(*id, *source),
+                    OwnedPart::Words(Pieces { text, spans }) => {
+                        for &(from, to) in spans {
+                            let word = &text.text()[from..to];
+                            let pieces = take_word(&mut rest, word.len());
+                            written.clear();
+                            self.stages().model.write(word, pieces, &self.stages().vocab, &mut written);
+                            writer.word(text, from, &written);
+                        }
+                    }
+                }
+            }
+        }
+        Encoding::new(tokens)
+    }
+}
+
+/// Split off the pieces of the next word: those up to the one that ends it.
+pub(super) fn take_word<'p>(rest: &mut &'p [Piece], bytes: usize) -> &'p [Piece] {
+    let last = rest.iter().position(|piece| piece.end as usize == bytes);
+    let (word, others) = rest.split_at(last.map_or(rest.len(), |at| at + 1));
+    *rest = others;
+    word
+}

@@ -1,0 +1,141 @@
+//! Texts as pieces: the normalized text that each covers, and where that stands in the text as given.
+//!
+//! Added tokens, templates and truncation have no part in it.
+
+use super::super::{Scratch, Tokenizer};
+use super::{take_word, Choice};
+use crate::error::Error;
+use crate::model::{Path, Piece, Sampling};
+use crate::text::Pieces;
+
+/// A piece's id, the normalized text that it covers, and the byte span of the text behind that.
+pub type SpannedPiece = (u32, String, (u32, u32));
+
+/// A segmentation in pieces, with what the model thinks of it: see [`super::Segmentation`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PieceSegmentation {
+    /// Its pieces.
+    pub pieces: Vec<SpannedPiece>,
+    /// The sum of their scores.
+    pub score: f64,
+    /// ln of its share of all segmentations.
+    pub log_probability: f64,
+    /// When drawn without replacement, ln of the probability to be drawn.
+    pub log_inclusion: Option<f64>,
+}
+
+impl Tokenizer {
+    /// Segment a text, by chance where `sampling` is given.
+    pub fn pieces(
+        &self,
+        text: &str,
+        sampling: Option<Sampling>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<SpannedPiece>, Error> {
+        if let Some((sampling, n)) = sampling.and_then(|sampling| Some((sampling, sampling.nbest?))) {
+            return self.pieces_of_best(text, n, sampling, scratch);
+        }
+        let Scratch { model, split, pieces, .. } = scratch;
+        self.stages().splitter.pieces_into(text, 0, &mut split.pieces)?;
+        self.stages().model.begin(sampling, 0, model)?;
+        let mut found = Vec::new();
+        for &(from, to) in &split.pieces.spans {
+            pieces.clear();
+            self.stages().model.run(
+                &split.pieces.text.text()[from..to],
+                &self.stages().vocab,
+                model,
+                pieces,
+            );
+            add_spanned(&split.pieces, from, pieces, &mut found);
+        }
+        model.check()?;
+        Ok(found)
+    }
+
+    /// Up to `n` segmentations of a text.
+    pub fn piece_segmentations(
+        &self,
+        text: &str,
+        n: usize,
+        choice: Choice,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<PieceSegmentation>, Error> {
+        let cut = &mut scratch.split.pieces;
+        self.stages().splitter.pieces_into(text, 0, cut)?;
+        let all = self.stages().model.segmentations(&words(cut))?;
+        let (alpha, log_sum) = (choice.alpha(), all.log_sum(choice.alpha()));
+        let whole = |(path, log_inclusion): (Path, Option<f64>)| PieceSegmentation {
+            pieces: self.path_pieces(cut, &path),
+            score: path.score,
+            log_probability: alpha * path.score - log_sum,
+            log_inclusion,
+        };
+        Ok(choice.paths(&*all, n)?.into_iter().map(whole).collect())
+    }
+
+    /// Normalize a text; for each character, the byte of the text behind its beginning, and last that behind
+    /// the end of all, if there is one.
+    pub fn normalize_with_offsets(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+    ) -> Result<(String, Vec<u32>), Error> {
+        let normalized = &mut scratch.split.pieces.text;
+        normalized.clear();
+        self.stages().splitter.normalizer().run(text, 0, normalized)?;
+        let chars = normalized.text().char_indices();
+        let mut offsets: Vec<u32> =
+            chars.map(|(at, c)| normalized.source_of(at, at + c.len_utf8()).0).collect();
+        offsets.extend(match normalized.text().len() {
+            0 => self.stages().splitter.normalizer().end_of_nothing(text).map(|at| at as u32),
+            end => Some(normalized.source_of(end - 1, end).1),
+        });
+        Ok((normalized.text().to_owned(), offsets))
+    }
+
+    /// Choose one of the `n` best segmentations.
+    fn pieces_of_best(
+        &self,
+        text: &str,
+        n: usize,
+        sampling: Sampling,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<SpannedPiece>, Error> {
+        let cut = &mut scratch.split.pieces;
+        self.stages().splitter.pieces_into(text, 0, cut)?;
+        let named = |error: Error| Error { place: "sampling.nbest_size".into(), ..error };
+        let best = self.stages().model.segmentations(&words(cut))?.best(n).map_err(named)?;
+        let chosen = sampling.choose(0, best.iter().map(|path| path.score));
+        Ok(self.path_pieces(cut, &best[chosen]))
+    }
+
+    fn path_pieces(&self, cut: &Pieces, path: &Path) -> Vec<SpannedPiece> {
+        let (mut found, mut written): (_, Vec<Piece>) = Default::default();
+        let mut rest = path.pieces.as_slice();
+        for &(from, to) in &cut.spans {
+            let word = &cut.text.text()[from..to];
+            written.clear();
+            self.stages().model.write(
+                word,
+                take_word(&mut rest, word.len()),
+                &self.stages().vocab,
+                &mut written,
+            );
+            add_spanned(cut, from, &written, &mut found);
+        }
+        found
+    }
+}
+
+fn words(cut: &Pieces) -> Vec<&str> {
+    cut.spans.iter().map(|&(from, to)| &cut.text.text()[from..to]).collect()
+}
+
+/// Add the pieces of the word that begins at `from`.
+fn add_spanned(cut: &Pieces, from: usize, pieces: &[Piece], found: &mut Vec<SpannedPiece>) {
+    found.extend(pieces.iter().map(|piece| {
+        let (start, end) = (from + piece.start as usize, from + piece.end as usize);
+        (piece.id, cut.text.text()[start..end].to_owned(), cut.text.source_of(start, end))
+    }));
+}

@@ -1,0 +1,177 @@
+//! The compiled stages, and the words of a text that reach the model.
+
+use rustc_hash::FxHashMap;
+
+use super::offsets::TokenLengths;
+use super::Options;
+use crate::added_tokens::{AddedTokens, Segment};
+use crate::decode::Decoder;
+use crate::error::Error;
+use crate::model::Model;
+use crate::normalize::Normalizer;
+use crate::postprocess::PostProcessor;
+use crate::pretokenize::PreTokenizer;
+use crate::spec::{DecoderSpec, ModelSpec, NormalizerSpec, TokenizerSpec};
+use crate::split::{SplitScratch, Splitter};
+use crate::table_sections::TableSections;
+use crate::text::{Aligned, Pieces};
+use crate::vocab::Vocab;
+
+/// Every stage, compiled.
+#[derive(Debug)]
+pub(super) struct Stages {
+    pub(super) added_tokens: AddedTokens,
+    pub(super) splitter: Splitter,
+    pub(super) model: Model,
+    pub(super) model_spec: ModelSpec,
+    pub(super) vocab: Vocab,
+    pub(super) post_processor: PostProcessor,
+    pub(super) decoder: Decoder,
+    /// The normalizer that a SentencePiece decoder applies to the decoded text.
+    pub(super) denormalizer: Normalizer,
+    pub(super) added: FxHashMap<u32, String>,
+    pub(super) added_ids: FxHashMap<String, u32>,
+    pub(super) token_lengths: TokenLengths,
+}
+
+/// A part of a text: an added token with its bytes in the original, or words for the model.
+#[derive(Clone, Copy)]
+pub(super) enum Part<'p> {
+    Token(u32, (u32, u32)),
+    Words(&'p Pieces),
+}
+
+/// The text of added tokens that stripped whitespace, with that whitespace.
+///
+/// The key has the sequence, the word id and the first character; each pre-tokenized word counts its own characters.
+pub(super) type StrippedText = FxHashMap<(u32, u32, u32), String>;
+
+impl Stages {
+    /// Compile the stages of a specification, with the tables that `tables` has.
+    pub(super) fn compile(
+        spec: TokenizerSpec,
+        vocab: Vocab,
+        tables: &TableSections,
+    ) -> Result<Self, Error> {
+        let added = spec.added_tokens.iter().map(|token| (token.id, token.content.clone()));
+        let normalizer = Normalizer::compile(spec.normalizer.as_ref())?;
+        let normalized = |text: &str| {
+            let mut out = String::new();
+            normalizer.run(text, 0, &mut out).map(|()| out)
+        };
+        Ok(Self {
+            added_tokens: AddedTokens::compile(&spec.added_tokens, normalized)?,
+            post_processor: PostProcessor::compile(spec.post_processor.as_ref())?,
+            splitter: Splitter::new(normalizer, PreTokenizer::compile(spec.pre_tokenizer.as_ref())?),
+            model: Model::compile(&spec.model, &vocab, tables)?,
+            added_ids: added.clone().map(|(id, content)| (content, id)).collect(),
+            added: added.collect(),
+            vocab,
+            decoder: Decoder::compile(spec.decoder.as_ref())?,
+            denormalizer: denormalizer(spec.decoder.as_ref())?,
+            model_spec: spec.model,
+            token_lengths: TokenLengths::default(),
+        })
+    }
+
+    /// Returns the specification, without truncation and padding.
+    pub(super) fn spec(&self) -> TokenizerSpec {
+        TokenizerSpec {
+            truncation: None,
+            padding: None,
+            added_tokens: self.added_tokens.tokens().to_vec(),
+            normalizer: self.splitter.normalizer().spec(),
+            pre_tokenizer: self.splitter.pre_tokenizer().spec(),
+            post_processor: self.post_processor.spec(),
+            decoder: self.decoder.spec(),
+            model: self.model_spec.clone(),
+        }
+    }
+
+    /// Returns the id of a token, added tokens first.
+    pub(super) fn id_of(&self, token: &str) -> Option<u32> {
+        self.added_ids.get(token).copied().or_else(|| self.vocab.id_of(token))
+    }
+
+    /// Returns the token of an id, added tokens first.
+    pub(super) fn token_of(&self, id: u32) -> Option<&str> {
+        self.added.get(&id).map(String::as_str).or_else(|| self.vocab.token_of(id))
+    }
+
+    /// Store the text of an added token if it has stripped whitespace around it.
+    pub(super) fn note_stripped(
+        &self,
+        id: u32,
+        text: &str,
+        place: (u32, u32, u32),
+        stripped: &mut StrippedText,
+    ) {
+        if self.added.get(&id).is_some_and(|content| content.len() != text.len()) {
+            stripped.insert(place, text.to_owned());
+        }
+    }
+
+    /// Emit the added tokens of a text, and the words between them.
+    pub(super) fn visit_text(
+        &self,
+        text: &str,
+        options: Options<'_>,
+        split: &mut SplitScratch,
+        mut visit: impl FnMut(Part<'_>),
+    ) -> Result<(), Error> {
+        let mut result = Ok(());
+        self.added_tokens.split_raw(text, options.parse_special, |segment| match segment {
+            _ if result.is_err() => {}
+            Segment::Token(id, start, end) => visit(Part::Token(id, (start as u32, end as u32))),
+            Segment::Text(start, end) => {
+                result = self.visit_span(&text[start..end], start as u32, options, split, &mut visit);
+            }
+        });
+        result
+    }
+
+    /// Normalize and pre-tokenize a span of raw text that begins at byte `start` of the original; emit the words, and
+    /// the added tokens that are found in normalized text.
+    pub(super) fn visit_span(
+        &self,
+        span: &str,
+        start: u32,
+        options: Options<'_>,
+        split: &mut SplitScratch,
+        mut visit: impl FnMut(Part<'_>),
+    ) -> Result<(), Error> {
+        if !self.added_tokens.has_normalized() {
+            self.splitter.pieces_into(span, start, &mut split.pieces)?;
+            visit(Part::Words(&split.pieces));
+            return Ok(());
+        }
+        let mut normalized = Aligned::default();
+        self.splitter.normalizer().run(span, start, &mut normalized)?;
+        let mut segments = Vec::new();
+        self.added_tokens
+            .split_normalized(normalized.text(), options.parse_special, |segment| segments.push(segment));
+        for segment in segments {
+            match segment {
+                Segment::Token(id, from, to) => visit(Part::Token(id, normalized.source_of(from, to))),
+                Segment::Text(from, to) => {
+                    split.pieces.clear();
+                    split.pieces.text.push_part(&normalized, from, to);
+                    split.pieces.set_whole();
+                    self.splitter.pre_tokenizer().run_pieces(&mut split.pieces)?;
+                    visit(Part::Words(&split.pieces));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the normalizer of a decoder, if it has one.
+fn denormalizer(decoder: Option<&DecoderSpec>) -> Result<Normalizer, Error> {
+    let spec = match decoder {
+        Some(DecoderSpec::SentencePiece(spec)) => spec.denormalizer.clone(),
+        _ => None,
+    };
+    let compiled = Normalizer::compile(spec.map(NormalizerSpec::SentencePiece).as_ref());
+    compiled.map_err(|error| error.within("decoder.denormalizer"))
+}

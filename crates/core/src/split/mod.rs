@@ -1,0 +1,146 @@
+//! Normalizer and pre-tokenizer together: text to words, without a cache. Encoding and counting use it.
+
+pub(crate) mod bert;
+
+use crate::error::Error;
+use crate::normalize::Normalizer;
+use crate::pretokenize::{PreTokenizer, ScanScratch};
+use crate::text::Pieces;
+use crate::word_key::WordKey;
+
+use bert::{BertScratch, BertSplitter};
+
+/// The compiled normalizer and pre-tokenizer.
+#[derive(Clone, Debug)]
+pub struct Splitter {
+    normalizer: Normalizer,
+    pre_tokenizer: PreTokenizer,
+    /// Both stages in one pass, if they look at one character at a time.
+    bert: Option<Box<BertSplitter>>,
+    spells_bytes: bool,
+}
+
+/// Memory of one thread.
+#[derive(Clone, Debug, Default)]
+pub struct SplitScratch {
+    pub(crate) normalized: String,
+    pub(crate) pieces: Pieces,
+    pub(crate) scan: ScanScratch,
+    pub(crate) bert: BertScratch,
+}
+
+/// Receives the words of a text.
+///
+/// `at` is the byte of the text where the word begins; for a word that normalization rewrites, where the span around it
+/// begins.
+pub trait WordSink {
+    /// Receive a word.
+    fn word(&mut self, word: &str, at: usize);
+
+    /// Receive a word of up to 15 bytes by its key.
+    #[inline]
+    fn short_word(&mut self, key: WordKey, at: usize) {
+        let (bytes, len) = key.bytes();
+        if let Ok(word) = std::str::from_utf8(&bytes[..len]) {
+            self.word(word, at);
+        }
+    }
+}
+
+impl Splitter {
+    /// Combine two compiled stages.
+    #[must_use]
+    pub fn new(normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Self {
+        let bert = BertSplitter::of(&normalizer, &pre_tokenizer).map(Box::new);
+        let spells_bytes = pre_tokenizer.spells_bytes();
+        Self { normalizer, pre_tokenizer, bert, spells_bytes }
+    }
+
+    /// The normalizer.
+    #[must_use]
+    pub fn normalizer(&self) -> &Normalizer {
+        &self.normalizer
+    }
+
+    /// The pre-tokenizer.
+    #[must_use]
+    pub fn pre_tokenizer(&self) -> &PreTokenizer {
+        &self.pre_tokenizer
+    }
+
+    /// Both stages in one pass, if there is one.
+    pub(crate) fn bert(&self) -> Option<&BertSplitter> {
+        self.bert.as_deref()
+    }
+
+    /// Whether words are spans of the normalized text, perhaps with a space before it, mapped to printable characters
+    /// byte by byte.
+    #[must_use]
+    pub fn spells_bytes(&self) -> bool {
+        self.spells_bytes
+    }
+
+    /// Whether [`Self::run_raw`] emits the words of [`Self::run`], except for `pretokenize::write_printable`.
+    #[must_use]
+    pub fn cuts_raw(&self) -> bool {
+        matches!(self.normalizer, Normalizer::Identity) && self.pre_tokenizer.cuts_raw()
+    }
+
+    /// Emit every word of a span of text that begins at byte `start` of the original.
+    ///
+    /// Fails only if a regular expression exceeds its bound or a custom stage fails.
+    pub fn run(
+        &self,
+        text: &str,
+        start: u32,
+        scratch: &mut SplitScratch,
+        sink: &mut impl WordSink,
+    ) -> Result<(), Error> {
+        if let Some(bert) = &self.bert {
+            return bert.run(text, self, &mut scratch.bert, &mut scratch.normalized, sink);
+        }
+        self.pieces_into(text, start, &mut scratch.pieces)?;
+        let Pieces { text, spans } = &scratch.pieces;
+        for &(from, to) in spans {
+            let at = text.source_of(from, to).0.saturating_sub(start) as usize;
+            sink.word(&text.text()[from..to], at);
+        }
+        Ok(())
+    }
+
+    /// Emit every word of a text as raw bytes; only if [`Self::cuts_raw`]. Fails as [`Self::run`] does.
+    pub fn run_raw(
+        &self,
+        text: &str,
+        scratch: &mut SplitScratch,
+        sink: &mut impl WordSink,
+    ) -> Result<(), Error> {
+        self.pre_tokenizer.cut_raw(text, &mut scratch.scan, |span, from, words| {
+            words.spans().for_each(|(start, end)| match WordKey::at(span.as_bytes(), start, end) {
+                Some(key) => sink.short_word(key, from + start),
+                None => sink.word(&span[start..end], from + start),
+            });
+        })
+    }
+
+    /// Normalize and pre-tokenize a span of text that begins at byte `start` of the original.
+    pub fn pieces_into(&self, text: &str, start: u32, pieces: &mut Pieces) -> Result<(), Error> {
+        pieces.clear();
+        self.normalizer.run(text, start, &mut pieces.text)?;
+        pieces.set_whole();
+        self.pre_tokenizer.run_pieces(pieces)
+    }
+
+    /// Emit the words of a text between ASCII delimiters, stage by stage.
+    pub(crate) fn words_by_stages(
+        &self,
+        text: &str,
+        normalized: &mut String,
+        mut emit: impl FnMut(&str),
+    ) -> Result<(), Error> {
+        normalized.clear();
+        self.normalizer.run(text, 0, normalized)?;
+        self.pre_tokenizer.run(normalized, |start, end| emit(&normalized[start..end]));
+        Ok(())
+    }
+}

@@ -1,0 +1,222 @@
+//! The lookup loop: hash and prefetch a window of words, copy the ids of hits, queue misses, flush the queue.
+
+use super::lookups::Lookups;
+use super::{CacheKey, Copied, Lookup, PendingWords, State, WordCache, Words, MAX_IDS};
+use crate::word_key::WordKey;
+
+/// Segments cache misses in batches.
+pub(crate) trait SegmentBatch {
+    /// Segment the queued words in their order: append their ids and set `spans`, one for each, to where they are.
+    ///
+    /// Returns whether the ids may be stored: `false` if a word has no segmentation, so that it fails each time.
+    fn segment<'s>(
+        &mut self,
+        cache: &mut WordCache,
+        spans: impl Iterator<Item = &'s mut (usize, usize)>,
+        ids: &mut Vec<u32>,
+    ) -> bool;
+}
+
+/// Queues cache misses for a batch.
+pub(crate) trait QueueWord<W>: SegmentBatch {
+    /// Why a word cannot be queued.
+    type Error;
+
+    /// Queue a word. Returns whether its ids depend on its bytes alone, so that they may be stored.
+    fn queue(&mut self, words: &W, number: usize, cache: &WordCache) -> Result<bool, Self::Error>;
+}
+
+/// Handles the words of a window: [`CachedWords`] for models that segment each word by itself.
+pub(crate) trait HandleWords<W> {
+    /// Why a word cannot be handled.
+    type Error;
+
+    /// Returns an upper bound of the number of ids that [`Self::copy_hits`] writes for a window.
+    fn max_ids(&self, words: &W) -> usize;
+
+    /// Write the ids of hits at `at` and after, from word `number` on, up to the first word that is no hit.
+    fn copy_hits(
+        &mut self,
+        cache: &WordCache,
+        words: &W,
+        number: usize,
+        lookups: &[Lookup],
+        at: usize,
+        out: &mut [u32],
+    ) -> Copied;
+
+    /// Handle a word that is no hit. Ids go to `at`, and the output grows by their number; returns their end.
+    fn handle_miss(
+        &mut self,
+        cache: &mut WordCache,
+        words: &W,
+        number: usize,
+        lookup: Lookup,
+        at: usize,
+        out: &mut Vec<u32>,
+    ) -> Result<usize, Self::Error>;
+}
+
+/// Memory of the loop.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LookupScratch {
+    lookups: Lookups,
+    pub(crate) pending: PendingWords,
+}
+
+/// Append the ids of a window of words.
+///
+/// The output grows once by the bound of its ids and is truncated at the end: no other check per word.
+#[inline(always)]
+pub(super) fn look_up_window<W: Words, H: HandleWords<W>>(
+    words: &W,
+    lookups: &mut Lookups,
+    cache: &mut WordCache,
+    handler: &mut H,
+    out: &mut Vec<u32>,
+) -> Result<(), H::Error> {
+    lookups.fill(words, cache);
+    let count = words.len();
+    let (mut number, mut at) = (0, out.len());
+    out.resize(at + handler.max_ids(words), 0);
+    let result = loop {
+        let copied = handler.copy_hits(cache, words, number, lookups.range(number, count), at, out);
+        (number, at) = (number + copied.words, at + copied.ids);
+        if number == count {
+            break Ok(());
+        }
+        match handler.handle_miss(cache, words, number, lookups.range(number, count)[0], at, out) {
+            Ok(end) => at = end,
+            Err(error) => break Err(error),
+        }
+        number += 1;
+    };
+    out.truncate(at);
+    result
+}
+
+/// Append the ids of a window of words with a handler of its own.
+#[inline(always)]
+pub(crate) fn look_up<W: Words, H: HandleWords<W>>(
+    words: &W,
+    scratch: &mut LookupScratch,
+    cache: &mut WordCache,
+    handler: &mut H,
+    out: &mut Vec<u32>,
+) -> Result<(), H::Error> {
+    look_up_window(words, &mut scratch.lookups, cache, handler, out)
+}
+
+/// Copies the ids of hits and queues misses.
+pub(crate) struct CachedWords<'s, S> {
+    pub(crate) cache: &'s mut WordCache,
+    pub(crate) scratch: &'s mut LookupScratch,
+    pub(crate) segmenter: S,
+}
+
+impl<S: SegmentBatch> CachedWords<'_, S> {
+    /// Append the ids of a window of words, except those of pending words, and flush the queue if it is full.
+    #[inline(always)]
+    pub(crate) fn append<W: Words>(&mut self, words: &W, out: &mut Vec<u32>) -> Result<(), S::Error>
+    where
+        S: QueueWord<W>,
+    {
+        let LookupScratch { lookups, pending } = &mut *self.scratch;
+        let mut handler = QueueMisses { pending, segmenter: &mut self.segmenter };
+        let result = look_up_window(words, lookups, self.cache, &mut handler, out);
+        if self.scratch.pending.is_full() {
+            self.flush(out);
+        }
+        result
+    }
+
+    /// Append a word that the segmenter has queued already and that is not cached.
+    pub(crate) fn push_queued(&mut self, out: &[u32]) {
+        self.scratch.pending.push(CacheKey::Uncached, out.len());
+    }
+
+    /// Segment all pending words and splice their ids into the output.
+    pub(crate) fn flush(&mut self, out: &mut Vec<u32>) {
+        if !self.scratch.pending.is_empty() {
+            self.scratch.pending.flush(&mut self.segmenter, self.cache, out);
+        }
+    }
+}
+
+/// The handler of models that segment each word by itself.
+struct QueueMisses<'s, S> {
+    pending: &'s mut PendingWords,
+    segmenter: &'s mut S,
+}
+
+impl<W: Words, S: QueueWord<W>> HandleWords<W> for QueueMisses<'_, S> {
+    type Error = S::Error;
+
+    #[inline(always)]
+    fn max_ids(&self, words: &W) -> usize {
+        MAX_IDS * words.len()
+    }
+
+    #[inline(always)]
+    fn copy_hits(
+        &mut self,
+        cache: &WordCache,
+        _words: &W,
+        _number: usize,
+        lookups: &[Lookup],
+        at: usize,
+        out: &mut [u32],
+    ) -> Copied {
+        cache.short.copy_hits(lookups, &mut out[at..])
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn handle_miss(
+        &mut self,
+        cache: &mut WordCache,
+        words: &W,
+        number: usize,
+        lookup: Lookup,
+        at: usize,
+        out: &mut Vec<u32>,
+    ) -> Result<usize, S::Error> {
+        let (key, state) = (words.key(number), cache.short.state(lookup));
+        let stored = match (state, key) {
+            (Some(State::Stored(stored)), _) => cache.long.stored(stored),
+            (_, CacheKey::Long(word, kind)) => cache.long.get(word, lookup_hash(lookup), kind),
+            _ => None,
+        };
+        if let Some(ids) = stored {
+            return Ok(copy_ids(ids, at, out));
+        }
+        let same = match (state, key) {
+            (Some(State::Pending(number)), _) => Some(number as usize),
+            (_, CacheKey::Long(word, kind)) => self.pending.same_long(word, kind, lookup_hash(lookup)),
+            _ => None,
+        };
+        if let Some(number) = same {
+            self.pending.push_same(number, at);
+            return Ok(at);
+        }
+        let is_stored = self.segmenter.queue(words, number, cache)?;
+        let pending = self.pending.push(if is_stored { key } else { CacheKey::Uncached }, at);
+        if let (true, CacheKey::Short(key)) = (is_stored, key) {
+            cache.short.set_pending(key, lookup.hash, state.is_some(), pending as u32);
+        }
+        Ok(at)
+    }
+}
+
+/// Returns the hash of a word without a short key.
+fn lookup_hash(lookup: Lookup) -> u64 {
+    WordKey::of_lookup(lookup).err().unwrap_or_default()
+}
+
+/// Copy ids to `at` and grow the output by their number; returns their end.
+pub(crate) fn copy_ids(ids: &[u32], at: usize, out: &mut Vec<u32>) -> usize {
+    let end = at + ids.len();
+    out.resize(out.len() + ids.len(), 0);
+    out[at..end].copy_from_slice(ids);
+    end
+}
