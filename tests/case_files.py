@@ -51,11 +51,11 @@ CASES: dict[str, dict[str, Keys]] = {
     "training.toml": {
         "case": Keys(
             "row name settings vocab",
-            "alphabet pair_scores joins later_scores preset word_counts",
+            "alphabet pair_scores merges later_scores preset word_counts",
             ("words texts",),
         ),
         "retrain": Keys("row name preset old_texts old_settings new_case"),
-        "replay": Keys("row name joins word pieces"),
+        "replay": Keys("row name merges word pieces"),
     },
     "unigram.toml": {"case": Keys("row name word pieces segmentations total")},
     "unigram_training.toml": {

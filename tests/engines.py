@@ -52,10 +52,10 @@ class Encoded(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What an engine learns: entries in id order, joins, and whether it ran out of joins."""
+    """What an engine learns: entries in id order, merges, and whether it ran out of merges."""
 
     vocab: list[str]
-    joins: list[tuple[str, str, str, int, float]]
+    merges: list[tuple[str, str, str, int, float]]
     stopped_early: bool
 
 
@@ -92,8 +92,8 @@ class ReferenceEngine:
     def learn(self, words: WordCounts, settings: Mapping[str, Any]) -> Outcome:
         learner = learn_top_down if settings["score"] == "top-down" else learn
         learned = learner(words, Settings(**settings))
-        joins = [(*merge[:4], float(merge.score)) for merge in learned.merges]
-        return Outcome(learned.vocab, joins, learned.stopped_early is not None)
+        merges = [(*merge[:4], float(merge.score)) for merge in learned.merges]
+        return Outcome(learned.vocab, merges, learned.stopped_early is not None)
 
     def relearn(
         self,
@@ -150,8 +150,8 @@ class CoreEngine:
             first=list(range(len(words))),
         )
         learned = WordPieceTrainer(**settings).learn_vocabulary(counts, num_threads=num_threads)
-        joins = [astuple(merge) for merge in learned.merges]
-        return Outcome(list(learned.entries), joins, learned.stopped_early is not None)
+        merges = [astuple(merge) for merge in learned.merges]
+        return Outcome(list(learned.entries), merges, learned.stopped_early is not None)
 
     def relearn(
         self,

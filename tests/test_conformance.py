@@ -116,7 +116,7 @@ def words_of(engine: Engine, case: dict[str, Any]) -> list[tuple[str, int]]:
 
 
 @cases("training.toml")
-def test_learning_gives_these_counts_joins_and_entries(
+def test_learning_gives_these_counts_merges_and_entries(
     engine: Engine, case: dict[str, Any]
 ) -> None:
     words, settings = words_of(engine, case), settings_of(case)
@@ -126,10 +126,10 @@ def test_learning_gives_these_counts_joins_and_entries(
     specials = len(settings.get("special_tokens", ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]))
     alphabet = case.get("alphabet", [])
     assert learned.vocab[specials:][: len(alphabet)] == alphabet
-    joins = case.get("joins", [])
-    for join, expected in zip(learned.joins[: len(joins)], joins, strict=True):
-        assert join[:4] == tuple(expected[:4])
-        assert len(expected) == 4 or join[4] == score_of(expected[4])
+    merges = case.get("merges", [])
+    for merge, expected in zip(learned.merges[: len(merges)], merges, strict=True):
+        assert merge[:4] == tuple(expected[:4])
+        assert len(expected) == 4 or merge[4] == score_of(expected[4])
 
 
 @reference_cases("training.toml", "pair_scores")
@@ -139,20 +139,22 @@ def test_first_pair_scores(case: dict[str, Any]) -> None:
 
 
 @reference_cases("training.toml", "later_scores")
-def test_pair_scores_after_some_joins(case: dict[str, Any]) -> None:
+def test_pair_scores_after_some_merges(case: dict[str, Any]) -> None:
     for later in case["later_scores"]:
-        found = scores_after(case, later["joins"])
+        found = scores_after(case, later["merges"])
         assert {tuple(score) for score in later["scores"]} <= set(found)
 
 
-def scores_after(case: dict[str, Any], joins: int) -> list[tuple[str, str, str]]:
-    """Return the score of every pair after the first joins of a case, in order of occurrence."""
+def scores_after(case: dict[str, Any], merges: int) -> list[tuple[str, str, str]]:
+    """Return the score of every pair after the first merges of a case, in order of occurrence."""
     settings = Settings(**settings_of(case))
     splits = initial_splits(words_of(REFERENCE, case), settings)
-    for left, right, joined, count, score in case["joins"][:joins]:
-        join = Merge(left, right, joined, count, score)
-        splits = [(apply_merge(entries, join), word_count) for entries, word_count in splits]
-    return [(join.left, join.right, str(join.score)) for join in candidate_merges(splits, settings)]
+    for left, right, token, count, score in case["merges"][:merges]:
+        merge = Merge(left, right, token, count, score)
+        splits = [(apply_merge(entries, merge), word_count) for entries, word_count in splits]
+    return [
+        (merge.left, merge.right, str(merge.score)) for merge in candidate_merges(splits, settings)
+    ]
 
 
 @cases("training.toml", "retrain")
@@ -164,11 +166,11 @@ def test_a_new_vocabulary_for_the_same_pipeline(engine: Engine, case: dict[str, 
 
 
 @cases("training.toml", "replay")
-def test_replaying_joins_differs_from_longest_match(engine: Engine, case: dict[str, Any]) -> None:
+def test_replaying_merges_differs_from_longest_match(engine: Engine, case: dict[str, Any]) -> None:
     word = case["word"]
     entries = [word[0], *(f"##{character}" for character in word[1:])]
-    for left, right, joined in case["joins"]:
-        entries = apply_merge(entries, Merge(left, right, joined, 1, 1))
+    for left, right, token in case["merges"]:
+        entries = apply_merge(entries, Merge(left, right, token, 1, 1))
     assert entries == case["pieces"]
 
 
