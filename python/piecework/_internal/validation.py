@@ -69,6 +69,13 @@ def check_number(name: str, value: object, kinds: tuple[type, ...], expected: st
         raise InputTypeError(name, type(value).__name__, expected)
 
 
+def check_positive(name: str, value: object) -> None:
+    """Raise unless `value` is an int or a float above 0."""
+    check_number(name, value, (int, float), "a number")
+    if not value > 0:  # type: ignore[operator]
+        raise ArgumentError(name, str(value), "a number greater than 0")
+
+
 def check_size(name: str, value: object) -> None:
     """Raise unless `value` is a number of tokens, from 0 to 2**32 - 1."""
     check_number(name, value, (int,), "int")

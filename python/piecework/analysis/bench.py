@@ -16,13 +16,13 @@ from statistics import median
 from time import perf_counter
 from typing import TypeAlias, TypeVar
 
-from piecework._internal.validation import PathLike, listed
+from piecework._internal.validation import PathLike, check_positive, listed
 from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
 from piecework.batch import Batch
 from piecework.corpus.files import TextBlock, Utf8Errors, read_corpus
-from piecework.errors import ArgumentError, CorpusError, InputTypeError
+from piecework.errors import CorpusError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
 from piecework.tokenizer import Tokenizer
 from piecework.train.counting import Progress
@@ -58,7 +58,7 @@ def bench(
 
     Raises `ArgumentError`, `InputTypeError`, and `CorpusError` for fewer than four texts.
     """
-    _check_positive("repetitions", repetitions)
+    check_positive("repetitions", repetitions)
     rows = listed(texts)
     if len(rows) < _MIN_TEXTS:
         raise CorpusError("texts", str(len(rows)), f"at least {_MIN_TEXTS} texts")
@@ -107,7 +107,7 @@ def bench_files(
     `FormatError` for a file that a library does not read, and the errors of `bench`.
     """
     loaded = Tokenizer.load(path) if tokenizer is None else tokenizer
-    _check_positive("megabytes", megabytes)
+    check_positive("megabytes", megabytes)
     peers = [read_peer(name, path, loaded) for name in against]
     texts = list(_limit_bytes(megabytes * 1e6, _documents(corpus, field, errors)))
     if len(texts) < _MIN_TEXTS:
@@ -122,13 +122,6 @@ def bench_files(
         num_threads=num_threads,
         progress=progress,
     )
-
-
-def _check_positive(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InputTypeError(name, type(value).__name__, "a number")
-    if not value > 0:
-        raise ArgumentError(name, str(value), "a number greater than 0")
 
 
 class _Run:
