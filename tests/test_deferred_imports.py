@@ -32,7 +32,16 @@ COMMANDS = {
 COMMANDS |= {"click.shell_completion", "difflib", "io", "sys"}
 TERMINAL = {"rich.console", "rich.progress", "rich.table", "rich.text", "contextlib"}
 # Standard modules of several milliseconds, for one format or one error.
-FORMATS = {"gzip", "hashlib", "json", "re", "zlib", "pathlib", "piecework.io.atomic_files"}
+FORMATS = {
+    "base64",
+    "gzip",
+    "hashlib",
+    "json",
+    "re",
+    "zlib",
+    "pathlib",
+    "piecework.io.atomic_files",
+}
 FORMATS |= {"piecework._internal.memory", "graphlib"}
 # A trainer's preset needs the counting that it describes.
 CYCLE = {"piecework.train.sentencepiece_presets"}

@@ -186,6 +186,9 @@ class Core:
     def id_to_token(self, id: int) -> str | None: ...
     def vocab(self, with_added_tokens: bool) -> dict[str, int]: ...
     def vocab_size(self, with_added_tokens: bool) -> int: ...
+    def special_tokens(self) -> dict[str, int]:
+        """Return the special tokens with their ids."""
+
     def normalize(self, text: str) -> str:
         """Apply the normalizer alone."""
 

@@ -9,14 +9,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from piecework._core import Core, SeededSampling, TextColumn
+from piecework._core import (
+    Core,
+    SeededSampling,
+    TextColumn,
+    decode_bytes,
+    encode_word_of_bytes,
+    find_special,
+    normalize_with_offsets,
+    token_bytes,
+    vocab_bytes,
+)
 from piecework._internal.foreign_names import WithForeignNames, add_foreign_names
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.role_attributes import ROLES, RoleId, RoleToken
 from piecework._internal.special_tokens import (
     checked_special_in_text,
-    recognized_ids,
     refuse_special,
+    special_ids,
 )
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.text_columns import text_rows
@@ -35,9 +45,9 @@ from piecework.batch import Batch, Filling
 from piecework.decode_stream import DecodeStream, DecodeStreams
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
-from piecework.io.format_readers import warned
+from piecework.io.format_readers import compile_ranks, warned
 from piecework.io.load_options import LoadOptions
-from piecework.io.loading import read_tokenizer
+from piecework.io.loading import read_tokenizer, read_tokenizer_bytes
 from piecework.io.roles_file import configured_roles
 
 TYPE_CHECKING = False
@@ -155,6 +165,58 @@ class Tokenizer(metaclass=WithForeignNames):
         tokenizer = cls._of(*read_tokenizer(path, options, compiled_cache))
         tokenizer._roles = configured_roles(path, tokenizer.token_to_id)
         return tokenizer
+
+    @classmethod
+    def from_bytes(
+        cls,
+        data: bytes,
+        *,
+        format: str | None = None,
+        source: str = "data",
+        lowercase: bool | None = None,
+        encoding: str | None = None,
+        pattern: str | tuple[str, ...] | None = None,
+        special_tokens: Mapping[str, int] | Collection[str] | None = None,
+    ) -> hints.Self:
+        """Load a tokenizer file that is already in memory; the content, gzipped or not, decides the format.
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer.from_bytes(b"[UNK]\\nhug\\n##s\\n").encode("Hugs").tokens
+        ['hug', '##s']
+
+        `format` requires one format, by the name that `piecework.io.format_detection.file_format` returns,
+        such as "SentencePiece .model". `source` names the data in errors. The other settings are those of
+        `load`. A `vocab.json`, which needs a second file, and a compiled cache are read by `load` only.
+
+        Raises the errors of `load`, and `InputTypeError` for data other than bytes.
+        """
+        options = LoadOptions(lowercase, None, encoding, pattern, special_tokens)
+        return cls._of(*read_tokenizer_bytes(data, source, options, format))
+
+    @classmethod
+    def from_ranks(
+        cls,
+        ranks: Mapping[bytes, int],
+        *,
+        pattern: str | tuple[str, ...] | pw.spec.PreTokenizer,
+        special_tokens: Mapping[str, int] | None = None,
+        source: str = "ranks",
+    ) -> hints.Self:
+        r"""Compile byte-level BPE from tiktoken ranks: a mapping from the bytes of each token to its id.
+
+        >>> import piecework as pw
+        >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"in": 256, b"ing": 257}
+        >>> tok = pw.Tokenizer.from_ranks(ranks, pattern=r"\w+|\W+", special_tokens={"<|end|>": 258})
+        >>> tok.encode("being").ids
+        [98, 101, 257]
+
+        `pattern` is a name of `spec.NAMED_PATTERNS`, regular expressions in the syntax of `tokenizer.json`,
+        or a byte-level pre-tokenizer. As in tiktoken, the tokenizer refuses special tokens in text (see
+        `parse_special` of `encode`). `source` names the ranks in errors.
+
+        Raises `FormatError` with the position of an invalid rank, and `VocabularyError`.
+        """
+        return cls._of(compile_ranks(ranks, pattern, special_tokens or {}, source), "refuse")
 
     @classmethod
     def from_spec(cls, spec: pw.TokenizerSpec) -> hints.Self:
@@ -518,6 +580,20 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._core.normalize(text)
 
+    def normalize_with_offsets(self, text: str) -> tuple[str, list[int]]:
+        """Apply the normalizer alone; also return where each character of the result starts in `text`.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.NFKC())
+        >>> tok.normalize_with_offsets("½l")
+        ('1⁄2l', [0, 0, 0, 1, 2])
+
+        Offsets count characters of `text`. The last one is the end of the last character, so there is one
+        more than characters. A text that normalizes to nothing has no offset, or with SentencePiece's
+        normalizer the end that `sentencepiece` returns.
+        """
+        return normalize_with_offsets(self._core, text)
+
     def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
         """Normalize and split a text; return each word with its character span in the original text.
 
@@ -527,6 +603,49 @@ class Tokenizer(metaclass=WithForeignNames):
         [('hug', (0, 3)), ('hugs', (5, 9))]
         """
         return self._core.pre_tokenize(text)
+
+    def encode_pre_token(self, data: bytes) -> list[int]:
+        r"""Return the ids of one pre-token of a byte-level model, given as bytes; they need not be UTF-8.
+
+        >>> import piecework as pw
+        >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"\xe2\x82": 256}
+        >>> tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2")
+        >>> tok.encode_pre_token(b"\xe2\x82"), tok.encode("€").ids
+        ([256], [256, 172])
+
+        Normalizer, pre-tokenizer, added tokens and post-processor are not applied.
+        """
+        if not isinstance(data, bytes):
+            raise InputTypeError("data", type(data).__name__, "bytes")
+        return encode_word_of_bytes(self._core, data)
+
+    def find_special_token(
+        self, texts: hints.Texts, tokens: Collection[str] | None = None
+    ) -> tuple[int, str] | None:
+        """Return the first special token that is written in a text, with the index of that text.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
+        >>> tok.find_special_token(["to be", "or [SEP] not"])
+        (1, '[SEP]')
+        >>> tok.find_special_token(["or [SEP] not"], ["[CLS]"]) is None
+        True
+
+        `texts` are those of `encode_batch`. `tokens` restricts the search; None searches for all special
+        tokens. Returns None if no text contains one. Raises `ArgumentError` for a token that is not special.
+        """
+        ids = None
+        if tokens is not None:
+            ids = special_ids(
+                self._core, tokens, "tokens", "a collection of special tokens or None"
+            )
+        found = find_special(self._core, text_rows(texts), ids)
+        if found is None:
+            return None
+        row, id = found
+        token = self._core.id_to_token(id)
+        assert token is not None
+        return row, token
 
     # ---- segmentations of a Unigram model
 
@@ -677,6 +796,23 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._core.decode(id_list(ids, "ids"), skip_special_tokens, clean_up)
 
+    def decode_bytes(self, ids: hints.Ids) -> bytes:
+        r"""Return the bytes of ids, special tokens included; they need not be UTF-8.
+
+        >>> import piecework as pw
+        >>> ranks = {bytes([byte]): byte for byte in range(256)}
+        >>> pw.Tokenizer.from_ranks(ranks, pattern="gpt2").decode_bytes([0xE2, 0x82])
+        b'\xe2\x82'
+
+        The result is the concatenated `token_bytes`; the decoder is not applied. Raises `ArgumentError` for
+        an id that is not in the vocabulary.
+        """
+        try:
+            return decode_bytes(self._core, ids)  # type: ignore[arg-type]
+        except (TypeError, OverflowError):
+            # The core reads lists of int fastest. Other ids are converted, or the invalid one is named.
+            return decode_bytes(self._core, id_list(ids, "ids"))
+
     def decode_batch(
         self,
         batch: Batch | Sequence[hints.Ids],
@@ -762,6 +898,33 @@ class Tokenizer(metaclass=WithForeignNames):
         if not hasattr(id, "__index__"):
             raise InputTypeError("id", type(id).__name__, "int; for a token call token_to_id")
         return self._core.id_to_token(id) if 0 <= id < 2**32 else None
+
+    def token_bytes(self, id: int) -> bytes | None:
+        r"""Return the bytes of the token of an id, None for an id that is not in the vocabulary.
+
+        >>> import piecework as pw
+        >>> ranks = {bytes([byte]): byte for byte in range(256)}
+        >>> pw.Tokenizer.from_ranks(ranks, pattern="gpt2").token_bytes(0xE2)
+        b'\xe2'
+
+        Tokens of byte-level models are decoded to the bytes that they represent. Other tokens are encoded
+        as UTF-8, with their word markers and prefixes.
+        """
+        try:
+            return token_bytes(self._core, id)
+        except OverflowError:
+            return None
+        except TypeError:
+            raise InputTypeError("id", type(id).__name__, "int") from None
+
+    def get_vocab_bytes(self) -> dict[int, bytes]:
+        """Return the `token_bytes` of each id of the model, without added tokens.
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "é": 1})).get_vocab_bytes()
+        {0: b'[UNK]', 1: b'\\xc3\\xa9'}
+        """
+        return dict(vocab_bytes(self._core))
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Return the vocabulary as a dict from token to id.
@@ -1396,8 +1559,8 @@ class Tokenizer(metaclass=WithForeignNames):
             parse_special = self._special_in_text != "text"
         if isinstance(parse_special, bool):
             return None if parse_special else []
-        special = {token.content: token.id for token in self.added_tokens if token.special}
-        return recognized_ids(parse_special, special)
+        expected = "True, False or a collection of special tokens"
+        return special_ids(self._core, parse_special, "parse_special", expected)
 
 
 add_foreign_names(Tokenizer)

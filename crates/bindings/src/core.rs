@@ -425,6 +425,12 @@ impl Core {
         pipeline.vocab().iter().chain(added).into_py_dict(py)
     }
 
+    /// Return the special tokens with their ids.
+    fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let special = self.encoder.pipeline().added_tokens().iter().filter(|token| token.special);
+        special.map(|token| (token.content.as_str(), token.id)).into_py_dict(py)
+    }
+
     fn vocab_size(&self, with_added_tokens: bool) -> usize {
         let pipeline = self.encoder.pipeline();
         let is_new = |content: &str| pipeline.vocab().id_of(content).is_none();

@@ -11,7 +11,7 @@ _HERE = {
     "enable_padding": "with_padding(length), which returns a new tokenizer",
     "enable_truncation": "with_truncation(max_length), which returns a new tokenizer",
     "encode_batch_fast": "encode_batch",
-    "from_buffer": "Tokenizer.from_json(data.decode())",
+    "from_buffer": "Tokenizer.from_bytes(data)",
     "from_file": "Tokenizer.load(path)",
     "from_pretrained": "Tokenizer.load(path) with a downloaded file",
     "from_str": "Tokenizer.from_json(text)",
@@ -39,7 +39,6 @@ _HERE = {
     "save_pretrained": "save(path)",
     "tokenize": "encode(text).tokens",
     # tiktoken
-    "decode_bytes": "piecework.compat.tiktoken.Encoding",
     "encode_ordinary": "encode(text, parse_special=False).ids",
     "encode_to_numpy": "encode_batch(texts).ids",
     "encode_with_unstable": "piecework.compat.tiktoken.Encoding",

@@ -19,18 +19,19 @@ def checked_special_in_text(treatment: pw.spec.SpecialInText) -> pw.spec.Special
     return treatment
 
 
-def recognized_ids(parse_special: Collection[str], special: dict[str, int]) -> list[int]:
-    """Return the ids of the special tokens to recognize.
+def special_ids(core: Core, tokens: Collection[str], argument: str, expected: str) -> list[int]:
+    """Return the ids of special tokens.
 
-    `special` maps every special token of the tokenizer to its id.
+    Raises `ArgumentError` for a token that is not special. `expected` says what `argument` takes.
     """
-    if isinstance(parse_special, str) or not isinstance(parse_special, Collection):
-        expected = "True, False or a collection of special tokens"
-        raise InputTypeError("parse_special", type(parse_special).__name__, expected)
-    for token in parse_special:
-        if token not in special:
-            raise ArgumentError("parse_special", repr(token), "special tokens of the tokenizer")
-    return [special[token] for token in parse_special]
+    if isinstance(tokens, str) or not isinstance(tokens, Collection):
+        raise InputTypeError(argument, type(tokens).__name__, expected)
+    special = core.special_tokens()
+    try:
+        return [special[token] for token in tokens]
+    except KeyError as error:
+        found = repr(error.args[0])
+        raise ArgumentError(argument, found, "special tokens of the tokenizer") from None
 
 
 def refuse_special(core: Core, rows: Rows) -> None:

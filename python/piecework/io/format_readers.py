@@ -13,6 +13,7 @@ from piecework._core import (
     Core,
     read_clip,
     read_sentencepiece,
+    read_sentencepiece_normalizer,
     read_tekken,
     read_tiktoken,
     read_vocab_merges,
@@ -40,7 +41,7 @@ from piecework.io.source_bytes import gunzipped, source_bytes
 # Formats that contain their pipeline are read without importing `piecework.spec`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from piecework.spec import PreTokenizer, SpecialInText
+    from piecework.spec import PreTokenizer, SentencePieceNormalizer, SpecialInText
 
 _PIECEWORK_FILE_MIDDLE = b'","tokenizer":'
 # Frames from the caller of `Tokenizer.load` to a reader: load, read_tokenizer, _read, reader.
@@ -138,6 +139,22 @@ def read_sentencepiece_model(data: bytes, source: str, options: LoadOptions) -> 
     return read_sentencepiece(data, source), "parse"
 
 
+def read_normalizer(data: bytes, source: str) -> SentencePieceNormalizer:
+    """Read only the normalizer of a SentencePiece `.model`, which need not have pieces.
+
+    `source` names the data in errors. Raises `FormatError` with the field.
+    """
+    from piecework.spec import SentencePieceNormalizer
+
+    charsmap, prefix, remove, escape = read_sentencepiece_normalizer(data, source)
+    return SentencePieceNormalizer(
+        charsmap,
+        add_dummy_prefix=prefix,
+        remove_extra_whitespaces=remove,
+        escape_whitespaces=escape,
+    )
+
+
 # ---- tiktoken
 
 
@@ -156,6 +173,23 @@ def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> CoreA
     pipeline = _pipeline_json(pre_tokenizer_for(options.pattern))
     core = read_tiktoken(data, source, pipeline, list(special.items()))
     return warned(core, data, source, "ranks", _FRAMES_TO_CALLER), "refuse"
+
+
+def compile_ranks(
+    ranks: Mapping[bytes, int],
+    pattern: str | tuple[str, ...] | PreTokenizer,
+    special_tokens: Mapping[str, int],
+    source: str,
+) -> Core:
+    """Compile ranks in memory.
+
+    They are written as a `.tiktoken` file: a line number in an error is the position of an item in `ranks`.
+    """
+    from base64 import b64encode
+
+    lines = (b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
+    pipeline = _pipeline_json(pre_tokenizer_for(pattern))
+    return read_tiktoken(b"".join(lines), source, pipeline, list(special_tokens.items()))
 
 
 def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
@@ -177,15 +211,17 @@ def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAnd
 # ---- helpers
 
 
-def pre_tokenizer_for(pattern: str | tuple[str, ...]) -> PreTokenizer:
-    r"""Return the byte-level pre-tokenizer of a named pattern, or of regular expressions.
+def pre_tokenizer_for(pattern: str | tuple[str, ...] | PreTokenizer) -> PreTokenizer:
+    r"""Return the byte-level pre-tokenizer of a named pattern or of regular expressions, or `pattern` itself.
 
     >>> from piecework.spec import NAMED_PATTERNS
     >>> pre_tokenizer_for("qwen3") == pre_tokenizer_for(NAMED_PATTERNS["qwen3"])
     True
     """
-    from piecework.spec import NAMED_PATTERNS, named_pre_tokenizer, split_bytes
+    from piecework.spec import NAMED_PATTERNS, PreTokenizer, named_pre_tokenizer, split_bytes
 
+    if isinstance(pattern, PreTokenizer):
+        return pattern
     if isinstance(pattern, str):
         known = pattern in NAMED_PATTERNS
         return named_pre_tokenizer(pattern) if known else split_bytes((pattern,))

@@ -7,8 +7,8 @@ function for each format, and `compiled_cache` reads and writes `.pwc` files.
 from __future__ import annotations
 
 from piecework._core import fingerprint, is_cache
-from piecework._internal.validation import PathLike, path_text
-from piecework.errors import FormatError
+from piecework._internal.validation import PathLike, check_choice, path_text
+from piecework.errors import FormatError, InputTypeError
 from piecework.io.compiled_cache import SUFFIX, CoreAndSpecial, read_compiled, read_through_cache
 from piecework.io.format_detection import detect_format
 from piecework.io.format_readers import READERS
@@ -43,13 +43,31 @@ def read_tokenizer(
     )
 
 
+def read_tokenizer_bytes(
+    data: bytes, source: str, options: LoadOptions, format: str | None = None
+) -> CoreAndSpecial:
+    """Return what `read_tokenizer` returns, of a tokenizer file in memory, gzipped or not.
+
+    `format` is a key of `READERS`; None detects it. `source` names the data in errors.
+    """
+    if not isinstance(data, bytes):
+        raise InputTypeError("data", type(data).__name__, "bytes")
+    if is_cache(data):
+        raise FormatError(source, "a compiled cache", "its path in Tokenizer.load")
+    if format is not None:
+        check_choice("format", format, READERS)
+    return _read(gunzipped(data, source), source, options, format)
+
+
 def _read_cache(source: str, options: LoadOptions) -> CoreAndSpecial:
     options.reject_unused((), "a compiled cache, which contains this setting")
     return read_compiled(source)
 
 
-def _read(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
-    return READERS[detect_format(data, options)](data, source, options)
+def _read(
+    data: bytes, source: str, options: LoadOptions, format: str | None = None
+) -> CoreAndSpecial:
+    return READERS[format or detect_format(data, options)](data, source, options)
 
 
 def _cache_path(source: str, compiled_cache: bool | PathLike) -> str:
