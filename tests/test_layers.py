@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+import piecework as pw
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -251,11 +253,35 @@ def test_command_line_uses_public_names_only() -> None:
     assert found == []
 
 
-def test_one_module_of_compat_and_integrations_uses_the_compiled_core() -> None:
-    found = {
-        str(path.relative_to(PACKAGE))
-        for folder in ("compat", "integrations")
-        for path in (PACKAGE / folder).rglob("*.py")
-        if re.search(r"\b_core\b", path.read_text(encoding="utf-8"))
-    }
-    assert found == {"compat/_core_access.py"}
+COMPATIBLE = sorted(
+    path for folder in ("compat", "integrations") for path in (PACKAGE / folder).rglob("*.py")
+)
+
+
+def test_compat_and_integrations_never_name_the_compiled_core() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in COMPATIBLE
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(r"\b_core\b", line)
+    ]
+    assert found == []
+
+
+def private_names(cls: type) -> set[str]:
+    """Return the private methods and attributes of a class."""
+    return {name for name in {*vars(cls), *cls.__annotations__} if re.match("_[^_]", name)}
+
+
+def test_compat_and_integrations_use_no_private_name_of_the_tokenizer() -> None:
+    private = private_names(pw.Tokenizer)
+    assert {"_core", "_of", "_special_in_text"} <= private
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
+        for path in COMPATIBLE
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and node.attr in private
+        and ast.unparse(node.value) not in ("self", "cls")
+    ]
+    assert found == []

@@ -1,15 +1,37 @@
-"""Subword regularization: random segmentations for the training of models."""
+"""Subword regularization: random segmentations for the training of models.
+
+The functions about pieces segment a text as `sentencepiece` does: without added tokens, and each piece with
+the span of the text that it covers, spaces included.
+"""
 
 from __future__ import annotations
 
 import math
 import secrets
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
-from piecework._core import Core, SeededSampling, entropy, scores, segmentations
+from piecework._core import (
+    Core,
+    SeededSampling,
+    entropy,
+    piece_segmentations,
+    pieces,
+    scores,
+    segmentations,
+)
 from piecework._internal.validation import check_number
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
+
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
+
+Piece: TypeAlias = tuple[int, str, tuple[int, int]]
+"""Id, normalized text, and span in characters of the original text."""
+
+PieceSegmentation: TypeAlias = tuple[list[Piece], float, float, float | None]
+"""Pieces, score, log probability and log inclusion probability, as in `Segmentation`."""
 
 _DEFAULT_ALPHA = 0.1
 _SEEDS = 2**64
@@ -198,6 +220,67 @@ def score_of_ids(core: Core, ids: list[int]) -> float:
         if score is None and core.id_to_token(id) is None:
             raise ArgumentError(f"text[{index}]", str(id), "an id of the vocabulary")
     return math.fsum(score or 0.0 for score in found)
+
+
+def encode_pieces(
+    tokenizer: Tokenizer, text: str, sampling: Sampling | None = None, row: int = 0
+) -> list[Piece]:
+    """Segment a text into pieces; `row` is the index of the text in a sampled batch.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Unigram((("h", -1.0), ("u", -1.0), ("hu", -1.5))))
+    >>> encode_pieces(tok, "huh")
+    [(2, 'hu', (0, 2)), (0, 'h', (2, 3))]
+    """
+    seeded = _seeded(tokenizer._core, sampling)
+    return pieces(tokenizer._core, text, sampling=seeded and seeded.at(row))
+
+
+def list_piece_segmentations(tokenizer: Tokenizer, text: str, n: int) -> list[PieceSegmentation]:
+    """Return the `n` best segmentations of a text by a Unigram model, the best first.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Unigram((("h", -1.0), ("u", -1.0), ("hu", -1.5))))
+    >>> [(score, len(found)) for found, score, _, _ in list_piece_segmentations(tok, "hu", 9)]
+    [(-1.5, 1), (-2.0, 2)]
+    """
+    return piece_segmentations(
+        tokenizer._core, text, n, sampling=None, replacement=True, include_best=False
+    )
+
+
+def draw_piece_segmentations(
+    tokenizer: Tokenizer,
+    text: str,
+    n: int,
+    sampling: Sampling,
+    *,
+    replacement: bool,
+    include_best: bool,
+) -> list[PieceSegmentation]:
+    """Draw `n` segmentations of a text by a Unigram model, with or without replacement.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Unigram((("h", -1.0), ("u", -1.0), ("hu", -1.5))))
+    >>> settings = {"replacement": False, "include_best": True}
+    >>> drawn = draw_piece_segmentations(tok, "hu", 2, Sampling(alpha=1, seed=4), **settings)
+    >>> [len(found) for found, *_ in drawn]
+    [1, 2]
+    """
+    return piece_segmentations(
+        tokenizer._core,
+        text,
+        n,
+        sampling=_seeded(tokenizer._core, sampling),
+        replacement=replacement,
+        include_best=include_best,
+    )
+
+
+def _seeded(core: Core, sampling: Sampling | None) -> SeededSampling | None:
+    if sampling is None:
+        return None
+    return resolved(sampling, core.dropout, core.scores_segmentations)
 
 
 def _segmentations(

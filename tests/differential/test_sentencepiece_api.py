@@ -22,6 +22,7 @@ from piecework.compat.sentencepiece import (
     SentencePieceProcessor,
     set_random_generator_seed,
 )
+from piecework.errors import ArgumentError
 from tests.differential.test_sentencepiece import (
     COMBINATIONS,
     CORPUS,
@@ -320,6 +321,16 @@ def test_refuses_what_they_refuse(call: Callable[[Any], Any], kind: type[Excepti
     with pytest.raises(kind) as raised:
         call(ours)
     assert isinstance(raised.value, PieceworkError)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+@pytest.mark.parametrize("model_type", ["word", "char"])
+def test_word_and_char_models_refuse_to_sample(model_type: str, alpha: float) -> None:
+    ours, theirs = both(trained(model_type, "nmt_nfkc", 0))
+    with pytest.raises(RuntimeError):
+        theirs.encode("a", enable_sampling=True, alpha=alpha)
+    with pytest.raises(ArgumentError, match=f"enable_sampling: found True for a {model_type}"):
+        ours.encode("a", enable_sampling=True, alpha=alpha)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from piecework import Sampling
-from piecework.compat._core_access import Piece, encode_ids, encode_pieces
 from piecework.compat.sentencepiece.input_text import InputText
 from piecework.compat.sentencepiece.loaded_model import LoadedModel
 from piecework.compat.sentencepiece.options import Settings, apply_extra_options
 from piecework.compat.sentencepiece.output_forms import SPAN_FORMS, to_form, with_surfaces
 from piecework.compat.sentencepiece.proto_messages import to_bytes
 from piecework.errors import ArgumentError
+from piecework.sampling import Piece, encode_pieces
 
 
 class RowEncoder:
@@ -77,10 +77,16 @@ class RowEncoder:
         return apply_extra_options(row, self.extras, ends, as_unknown)
 
     def _id_rows(self, sources: list[InputText], sampling: Sampling | None) -> list[list[int]]:
-        texts = [source.text for source in sources]
-        num_threads = self.settings.thread_limit if len(texts) > 1 else 1
-        batch = encode_ids(self.model.tokenizer, texts, sampling=sampling, num_threads=num_threads)
-        return batch.lists()
+        tokenizer = self.model.tokenizer
+        if len(sources) == 1 and sampling is None:
+            return [tokenizer.encode(sources[0].text, add_special_tokens=False).ids]
+        batch = tokenizer.encode_batch(
+            [source.text for source in sources],
+            add_special_tokens=False,
+            sampling=sampling,
+            num_threads=self.settings.thread_limit if len(sources) > 1 else 1,
+        )
+        return batch.to_lists()
 
     def _piece_rows(self, sources: list[InputText], sampling: Sampling | None) -> list[list[str]]:
         """Return the pieces of each text; only rows with unknown pieces are encoded with spans."""

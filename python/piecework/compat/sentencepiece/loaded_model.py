@@ -11,10 +11,8 @@ import numpy as np
 
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike, path_text
-from piecework.compat._core_access import (
-    tokenizer_from_sentencepiece,
-)
 from piecework.errors import ArgumentError, IdRangeError, InputTypeError
+from piecework.io.format_detection import SENTENCEPIECE_MODEL
 from piecework.io.read_file import file_bytes
 from piecework.io.saving import tokenizer_bytes
 from piecework.spec import (
@@ -46,7 +44,7 @@ class LoadedModel:
         """Read a `.model` file."""
         source = path_text(path)
         data = file_bytes(source, "a .model of SentencePiece")
-        return cls(tokenizer_from_sentencepiece(data, source), data)
+        return cls(_read_model(data, source), data)
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> LoadedModel:
@@ -62,7 +60,7 @@ class LoadedModel:
             data = data.SerializeToString()
         if not isinstance(data, bytes):
             raise InputTypeError("model_proto", type(data).__name__, "bytes")
-        return cls(tokenizer_from_sentencepiece(data, "model_proto"), data)
+        return cls(_read_model(data, "model_proto"), data)
 
     @property
     def data(self) -> bytes:
@@ -144,6 +142,10 @@ class LoadedModel:
         normalizer = replace(self.spec.normalizer, **changes)
         spec = replace(self.spec, normalizer=normalizer, decoder=replace(self.decoder, **decoder))
         return LoadedModel(Tokenizer.from_spec(spec))
+
+
+def _read_model(data: bytes, source: str) -> Tokenizer:
+    return Tokenizer.from_bytes(data, format=SENTENCEPIECE_MODEL, source=source)
 
 
 def _normalizer_value(name: str, value: Any) -> Any:

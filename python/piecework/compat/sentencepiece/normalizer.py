@@ -8,13 +8,10 @@ from typing import Any
 
 from piecework import NormalizationRules, Tokenizer
 from piecework._internal.validation import PathLike, path_text
-from piecework.compat._core_access import (
-    normalize_with_offsets,
-    sentencepiece_normalizer_fields,
-)
 from piecework.compat.sentencepiece.input_text import InputText
 from piecework.compat.sentencepiece.proto_messages import byte_offsets, message, to_bytes
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.io.format_readers import read_normalizer
 from piecework.io.read_file import file_bytes
 from piecework.spec import Char, TokenizerSpec
 from piecework.spec import SentencePieceNormalizer as NormalizerSpec
@@ -52,12 +49,12 @@ class SentencePieceNormalizer:
     ) -> None:
         if model_file:
             path = path_text(model_file)
-            spec = _read_spec(file_bytes(path, "a .model of SentencePiece"), path)
+            spec = read_normalizer(file_bytes(path, "a .model of SentencePiece"), path)
         elif model_proto:
-            spec = _read_spec(_proto_bytes("model_proto", model_proto), "model_proto")
+            spec = read_normalizer(_proto_bytes("model_proto", model_proto), "model_proto")
         elif normalizer_spec:
             field = _proto_bytes("normalizer_spec", normalizer_spec)
-            spec = _read_spec(message((_NORMALIZER_SPEC_FIELD, field)), "normalizer_spec")
+            spec = read_normalizer(message((_NORMALIZER_SPEC_FIELD, field)), "normalizer_spec")
         else:
             spec = NormalizerSpec(_read_rules(rule_tsv, rule_name, norm_map).charsmap)
         flags = (add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces)
@@ -97,7 +94,7 @@ class SentencePieceNormalizer:
         return self.serialized_model_proto()
 
     def __setstate__(self, state: bytes) -> None:
-        self._tokenizer = _tokenizer_for(_read_spec(state, "state"))
+        self._tokenizer = _tokenizer_for(read_normalizer(state, "state"))
 
     Normalize = normalize
     Decompile = decompile
@@ -115,7 +112,7 @@ def _normalize(tokenizer: Tokenizer, source: InputText, with_offsets: bool | Non
     if not with_offsets:
         text = tokenizer.normalize(source.text)
         return to_bytes(text) if source.is_bytes else text
-    text, offsets = normalize_with_offsets(tokenizer, source.text)
+    text, offsets = tokenizer.normalize_with_offsets(source.text)
     if not source.is_bytes:
         return text, offsets or [0]
     in_bytes = byte_offsets(source.escaped)
@@ -128,16 +125,6 @@ def _normalize(tokenizer: Tokenizer, source: InputText, with_offsets: bool | Non
 def _tokenizer_for(normalizer: NormalizerSpec) -> Tokenizer:
     """Compile a tokenizer that is used for its normalizer only."""
     return Tokenizer.from_spec(TokenizerSpec(Char({"[UNK]": 0}), normalizer=normalizer))
-
-
-def _read_spec(data: bytes, source: str) -> NormalizerSpec:
-    charsmap, prefix, remove, escape = sentencepiece_normalizer_fields(data, source)
-    return NormalizerSpec(
-        charsmap,
-        add_dummy_prefix=prefix,
-        remove_extra_whitespaces=remove,
-        escape_whitespaces=escape,
-    )
 
 
 def _read_rules(

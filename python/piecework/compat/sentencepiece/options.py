@@ -100,6 +100,9 @@ class Settings:
             expected = "more than 1, or -1 to sample from all segmentations"
             raise ArgumentError("nbest_size", f"{self.nbest_size} with sampling", expected)
         check_alpha(self.alpha)
+        if model_kind not in ("unigram", "bpe"):
+            found = f"True for a {model_kind} model"
+            raise ArgumentError("enable_sampling", found, "a unigram or bpe model")
         if model_kind == "bpe":
             return Sampling(min(self.alpha, 1.0), next_seed()) if self.alpha else None
         nbest_size = None if self.nbest_size < 0 else self.nbest_size

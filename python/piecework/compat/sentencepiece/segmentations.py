@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from piecework.compat._core_access import Piece, piece_segmentations
 from piecework.compat.sentencepiece.encode import RowEncoder
 from piecework.compat.sentencepiece.input_text import InputText
 from piecework.compat.sentencepiece.options import OutType
@@ -12,7 +11,14 @@ from piecework.compat.sentencepiece.output_forms import PROTO_FORMS, with_surfac
 from piecework.compat.sentencepiece.proto_messages import ImmutableNBestSentencePieceText
 from piecework.compat.sentencepiece.random_seed import next_seed
 from piecework.errors import ArgumentError
-from piecework.sampling import Sampling, check_alpha, check_segmentations
+from piecework.sampling import (
+    Piece,
+    Sampling,
+    check_alpha,
+    check_segmentations,
+    draw_piece_segmentations,
+    list_piece_segmentations,
+)
 
 Scored: TypeAlias = tuple[list[Piece], float | None]
 """Pieces of one segmentation and its score."""
@@ -49,14 +55,7 @@ def sampled_segmentations(
 
 
 def _best(encoder: RowEncoder, source: InputText, n: int) -> Any:
-    found = piece_segmentations(
-        encoder.model.tokenizer,
-        source.text,
-        n,
-        sampling=None,
-        replacement=True,
-        include_best=False,
-    )
+    found = list_piece_segmentations(encoder.model.tokenizer, source.text, n)
     rows: list[Scored] = [(encoder.name_pieces(pieces), score) for pieces, score, _, _ in found]
     return _to_forms(encoder, source, rows, with_scores=False)
 
@@ -69,11 +68,11 @@ def _sampled(
     replacement: bool,
     include_best: bool,
 ) -> Any:
-    found = piece_segmentations(
+    found = draw_piece_segmentations(
         encoder.model.tokenizer,
         source.text,
         num_samples,
-        sampling=Sampling(alpha, next_seed()),
+        Sampling(alpha, next_seed()),
         replacement=replacement,
         include_best=include_best,
     )

@@ -5,27 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from piecework import Tokenizer
+from piecework import Batch, Tokenizer
 from piecework._internal.surrogates import join_surrogates
-from piecework.compat._core_access import (
-    decode_bytes,
-    encode_ids,
-    find_special_token,
-    segment_bytes,
-    token_bytes,
-    vocab_bytes,
-)
 from piecework.compat.tiktoken.ranks_mapping import tokenizer_from_ranks
 from piecework.compat.tiktoken.unstable_tokens import encode_with_unstable
 from piecework.errors import ArgumentError, SpecialTokenError, UnknownNameError, VocabularyError
-
-if TYPE_CHECKING:
-    from piecework.compat._core_access import RawBatch
 
 Allowed: TypeAlias = Literal["all"] | AbstractSet[str]
 Disallowed: TypeAlias = Literal["all"] | Collection[str]
@@ -48,6 +37,7 @@ class Encoding:
     name: str
     max_token_value: int
     _tokenizer: Tokenizer
+    _ordinary: Tokenizer
     _special_tokens: dict[str, int]
 
     def __init__(
@@ -79,6 +69,7 @@ class Encoding:
     ) -> None:
         self.name = name
         self._tokenizer = tokenizer
+        self._ordinary = tokenizer.with_special_in_text("text")
         self._special_tokens = dict(special)
         self.max_token_value = max(tokenizer.get_vocab().values())
         size = tokenizer.get_vocab_size(with_added_tokens=False) + len(special)
@@ -101,7 +92,7 @@ class Encoding:
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Encode a text; special tokens in it are plain text."""
-        return self._encode([text], [], 1).lists()[0]
+        return self._ordinary.encode(join_surrogates(text), add_special_tokens=False).ids
 
     def encode(
         self,
@@ -116,8 +107,10 @@ class Encoding:
         every token that is not allowed) raises `SpecialTokenError`, a `ValueError`. Any other special token
         is plain text.
         """
-        special = self._allowed_ids([text], allowed_special, disallowed_special)
-        return self._encode([text], special, 1).lists()[0]
+        special = self._checked_special([text], allowed_special, disallowed_special)
+        if not special:
+            return self.encode_ordinary(text)
+        return self._encode([text], special, 1).to_lists()[0]
 
     def encode_to_numpy(
         self,
@@ -127,12 +120,12 @@ class Encoding:
         disallowed_special: Disallowed = "all",
     ) -> npt.NDArray[np.uint32]:
         """Encode a text to a uint32 array of shape (tokens,); see `encode`."""
-        special = self._allowed_ids([text], allowed_special, disallowed_special)
+        special = self._checked_special([text], allowed_special, disallowed_special)
         return self._encode([text], special, 1).ids
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Encode texts in parallel; special tokens in them are plain text."""
-        return self._encode(text, [], num_threads).lists()
+        return self._encode(text, frozenset(), num_threads).to_lists()
 
     def encode_batch(
         self,
@@ -143,8 +136,8 @@ class Encoding:
         disallowed_special: Disallowed = "all",
     ) -> list[list[int]]:
         """Encode texts in parallel; see `encode`."""
-        special = self._allowed_ids(text, allowed_special, disallowed_special)
-        return self._encode(text, special, num_threads).lists()
+        special = self._checked_special(text, allowed_special, disallowed_special)
+        return self._encode(text, special, num_threads).to_lists()
 
     def encode_with_unstable(
         self,
@@ -158,7 +151,7 @@ class Encoding:
         Stable tokens do not change when text is appended. Each completion covers the rest of the text; its
         last token may extend beyond the end of the text. Completions have no order.
         """
-        special = self._allowed_ids([text], allowed_special, disallowed_special)
+        special = self._checked_special([text], allowed_special, disallowed_special)
         return encode_with_unstable(self, join_surrogates(text), special)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
@@ -173,15 +166,15 @@ class Encoding:
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
         """Encode text or bytes as one pre-token; bytes need not be UTF-8."""
-        return segment_bytes(self._tokenizer, _to_bytes(text_or_bytes))
+        return self._tokenizer.encode_pre_token(_to_bytes(text_or_bytes))
 
     # ---- tokens to text
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
         """Decode tokens to bytes; raises `UnknownNameError`, a `KeyError`, for an unknown token."""
         try:
-            return decode_bytes(self._tokenizer, tokens)
-        except (ArgumentError, OverflowError):
+            return self._tokenizer.decode_bytes(tokens)
+        except ArgumentError:
             # This slower lookup raises UnknownNameError for the first unknown token.
             return b"".join(self.decode_tokens_bytes(tokens))
 
@@ -191,7 +184,7 @@ class Encoding:
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """Return the bytes of one token; raises `UnknownNameError`, a `KeyError`, if it is unknown."""
-        found = token_bytes(self._tokenizer, token) if 0 <= token < 2**32 else None
+        found = self._tokenizer.token_bytes(token)
         if found is None:
             raise UnknownNameError("token", str(token), f"a token of {self.name}")
         return found
@@ -254,30 +247,29 @@ class Encoding:
     @cached_property
     def _id_of_bytes(self) -> dict[bytes, int]:
         special = {token.encode(): id for token, id in self._special_tokens.items()}
-        return special | {token: id for id, token in vocab_bytes(self._tokenizer)}
+        entries = self._tokenizer.get_vocab_bytes()
+        return special | {token: id for id, token in entries.items()}
 
     @cached_property
     def _sorted_bytes(self) -> list[bytes]:
-        return sorted(token for _, token in vocab_bytes(self._tokenizer))
+        return sorted(self._tokenizer.get_vocab_bytes().values())
 
     # ---- special tokens in text
 
-    def _allowed_ids(
+    def _checked_special(
         self, texts: Sequence[str], allowed: Allowed, disallowed: Disallowed
-    ) -> list[int]:
-        """Return the ids of the allowed special tokens; raise if a text has a disallowed one."""
+    ) -> AbstractSet[str]:
+        """Return the allowed special tokens; raise if a text has a disallowed one."""
         special = self.special_tokens_set
         recognized = special if allowed == "all" else special & set(allowed)
         refused = special - recognized if disallowed == "all" else set(disallowed)
         if refused:
             self._check_disallowed(texts, refused)
-        return [self._special_tokens[token] for token in recognized]
+        return recognized
 
     def _check_disallowed(self, texts: Sequence[str], refused: set[str]) -> None:
         """Raise if a text contains one of `refused`, which may list strings that are not tokens."""
-        ids = [self._special_tokens[token] for token in refused & self.special_tokens_set]
-        encodable = list(map(join_surrogates, texts))
-        token = find_special_token(self._tokenizer, encodable, ids) if ids else None
+        token = self._find_special(texts, refused & self.special_tokens_set)
         others = refused - self.special_tokens_set
         token = token or next((t for t in others if any(t in text for text in texts)), None)
         if token is not None:
@@ -289,10 +281,21 @@ class Encoding:
                 "disallowed_special", f"the disallowed special token {token!r} in a text", expected
             )
 
-    def _encode(self, texts: Sequence[str], special_ids: list[int], num_threads: int) -> RawBatch:
+    def _find_special(self, texts: Sequence[str], special: AbstractSet[str]) -> str | None:
+        if not special:
+            return None
         encodable = list(map(join_surrogates, texts))
-        return encode_ids(
-            self._tokenizer, encodable, special_ids=special_ids, num_threads=num_threads
+        is_all = special == self.special_tokens_set
+        found = self._tokenizer.find_special_token(encodable, None if is_all else special)
+        return found[1] if found else None
+
+    def _encode(self, texts: Sequence[str], special: AbstractSet[str], num_threads: int) -> Batch:
+        is_some = special and special != self.special_tokens_set
+        return self._ordinary.encode_batch(
+            list(map(join_surrogates, texts)),
+            add_special_tokens=False,
+            parse_special=special if is_some else bool(special),
+            num_threads=num_threads,
         )
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections.abc import Mapping
 
 from piecework import Tokenizer
-from piecework.compat._core_access import tokenizer_from_tiktoken
 from piecework.errors import ArgumentError
 from piecework.spec import ByteLevel, Regex, SequencePreTokenizer, Split
 
@@ -22,18 +19,15 @@ _PATTERN_PART = re.compile(
 def tokenizer_from_ranks(
     name: str, pattern: str, ranks: Mapping[bytes, int], special_tokens: Mapping[str, int]
 ) -> Tokenizer:
-    """Compile an encoding from its ranks.
-
-    The ranks are written as a `.tiktoken` file in memory: a line number in an error is the position of an
-    item in the mapping.
-    """
-    lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
+    """Compile an encoding from its ranks; text that the pattern does not match is dropped."""
     split = Split(Regex(_tokenizer_json_pattern(pattern)), "removed", invert=True)
-    pre_tokenizer = SequencePreTokenizer(
-        (split, ByteLevel(add_prefix_space=False, use_regex=False))
+    to_bytes = ByteLevel(add_prefix_space=False, use_regex=False)
+    return Tokenizer.from_ranks(
+        ranks,
+        pattern=SequencePreTokenizer((split, to_bytes)),
+        special_tokens=special_tokens,
+        source=name,
     )
-    pipeline = json.dumps({"pre_tokenizer": pre_tokenizer.to_json()}).encode()
-    return tokenizer_from_tiktoken(b"".join(lines), name, pipeline, list(special_tokens.items()))
 
 
 def _tokenizer_json_pattern(pattern: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _SPACES = b" \n\t"
 
 
 def encode_with_unstable(
-    enc: Encoding, text: str, special: list[int]
+    enc: Encoding, text: str, special: AbstractSet[str]
 ) -> tuple[list[int], list[list[int]]]:
     """Return the stable tokens, and every sequence of tokens that may follow them."""
     tokens, last_length = _encode_with_last_length(enc, text, special)
@@ -36,11 +37,12 @@ def encode_with_unstable(
     return tokens[:stable_count], [list(completion) for completion in completions]
 
 
-def _encode_with_last_length(enc: Encoding, text: str, special: list[int]) -> tuple[list[int], int]:
+def _encode_with_last_length(
+    enc: Encoding, text: str, special: AbstractSet[str]
+) -> tuple[list[int], int]:
     """Return the tokens and the number of tokens of the last pre-token; 0 for a special token."""
-    names = {token for token, id in enc._special_tokens.items() if id in special}
-    encoding = enc.tokenizer.encode(text, add_special_tokens=False, parse_special=names)
-    if not encoding.ids or encoding.ids[-1] in special:
+    encoding = enc.tokenizer.encode(text, add_special_tokens=False, parse_special=special)
+    if not encoding.ids or enc.is_special_token(encoding.ids[-1]):
         return encoding.ids, 0
     words = encoding.word_ids
     return encoding.ids, sum(word == words[-1] for word in words)
