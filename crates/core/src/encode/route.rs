@@ -20,7 +20,7 @@ use crate::postprocess::Frame;
 pub(super) enum Route {
     ByteLevel(ByteLevel),
     Bert(Bert),
-    Metaspace(Metaspace),
+    Metaspace(Box<Metaspace>),
     Generic(Generic),
 }
 
@@ -51,7 +51,7 @@ impl Route {
         if stages.splitter.bert().is_some() {
             return Self::Bert(Bert);
         }
-        Metaspace::of(stages).map_or(Self::Generic(Generic), Self::Metaspace)
+        Metaspace::of(stages).map_or(Self::Generic(Generic), |route| Self::Metaspace(Box::new(route)))
     }
 
     /// Returns the number of short words that a cache has room for at first, as a power of two.
