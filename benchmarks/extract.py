@@ -1,9 +1,14 @@
-"""Text of documentation files: what is left of HTML and manual pages without their markup."""
+"""Text of files in packages: HTML, manual pages, translations, SWORD books and R data, without markup."""
 
 from __future__ import annotations
 
 import html
+import io
 import re
+import struct
+import zlib
+from collections.abc import Iterator
+from gettext import GNUTranslations
 
 from packages import unzipped
 
@@ -17,13 +22,25 @@ ROFF_ESCAPES = (
     (re.compile(r"\\-"), "-"),
     (re.compile(r"\\[&%|^]"), ""),
 )
+OSIS_BLOCK = re.compile(r"<(div|l|lg|title|verse)\b[^>]*>")
+COLOR = re.compile(r"\x1b\[[0-9;]*m")
+ZLIB_HEADER = b"\x78\x9c"
+R_STRING = re.compile(rb"\x00\x04\x00\x09(.{4})|\x00\x00\x80\x09(.{4})", re.DOTALL)
 
 
 def text_of(name: str, data: bytes) -> str:
-    """Return the text of a file, gzip or not, by what its name says it is."""
+    """Return the text of a file, gzip or not, by the suffix of its name."""
+    if name.endswith(".mo"):
+        return translations(data)
+    if name.endswith(".bzz"):
+        return sword_text(data)
+    if name.endswith(".rdb"):
+        return "\n".join(string for part in zlib_streams(data) for string in r_strings(part))
     text = unzipped(data).decode("utf-8", errors="replace")
     if name.endswith(".html"):
         return without_tags(UNSEEN.sub(" ", text))
+    if "/fortunes/" in name:
+        return COLOR.sub("", text)
     return without_requests(text) if MANUAL.search(name) else text
 
 
@@ -38,3 +55,41 @@ def without_requests(text: str) -> str:
     for pattern, replacement in ROFF_ESCAPES:
         text = pattern.sub(replacement, text)
     return text
+
+
+def translations(data: bytes) -> str:
+    """Return the translated strings of a gettext catalogue, one a line, without tags."""
+    # `_catalog` is the only way to list a catalogue; the empty key is its header.
+    catalog: dict[object, str] = GNUTranslations(io.BytesIO(data))._catalog  # type: ignore[attr-defined]
+    return TAG.sub("", "\n".join(text for key, text in catalog.items() if key))
+
+
+def sword_text(data: bytes) -> str:
+    """Return the text of a SWORD `zText` file of OSIS markup, one paragraph or line of verse a line."""
+    marked = b"".join(zlib_streams(data)).decode("utf-8", errors="replace")
+    lines = TAG.sub("", OSIS_BLOCK.sub("\n", marked)).split("\n")
+    return html.unescape("\n".join(line.strip() for line in lines if line.strip()))
+
+
+def zlib_streams(data: bytes) -> Iterator[bytes]:
+    """Yield every complete zlib stream of a file, with any bytes between them skipped."""
+    start = data.find(ZLIB_HEADER)
+    while start >= 0:
+        stream = zlib.decompressobj()
+        try:
+            text = stream.decompress(data[start:])
+        except zlib.error:
+            text = b""
+        end = len(data) - len(stream.unused_data) if stream.eof else start + 1
+        if stream.eof:
+            yield text
+        start = data.find(ZLIB_HEADER, end)
+
+
+def r_strings(data: bytes) -> Iterator[str]:
+    """Yield the ASCII and UTF-8 strings of serialized R data (R Internals, section 1.8)."""
+    start = 0
+    while found := R_STRING.search(data, start):
+        (size,) = struct.unpack(">I", found[1] or found[2])
+        start = found.end() + size
+        yield data[found.end() : start].decode("utf-8", errors="replace")

@@ -76,6 +76,7 @@ def span_rows(found: Sequence[Case]) -> list[Row]:
     return [
         [
             case.about["vocabulary"],
+            _corpus(case),
             engine,
             _number(case.speed(engine, "ids")),
             _number(case.speed(engine, "spans")),
@@ -136,7 +137,7 @@ TABLES: tuple[tuple[str, str, Callable[[Sequence[Case]], list[Row]]], ...] = (
     ),
     (
         "Offsets and word ids, MB/s",
-        "| vocabulary | engine | ids | offsets and word ids | share | goal |",
+        "| vocabulary | corpus | engine | ids | offsets and word ids | share | goal |",
         span_rows,
     ),
     (

@@ -1,13 +1,16 @@
 """Small texts that every machine can make, for runs that check answers and for machines offline.
 
-english       the documentation that comes with Python: about 2 MB, the same for one version of it
-code          the standard library's sources, likewise
-multilingual  made-up words of many scripts, the same everywhere; it says nothing about speed
+english          the documentation that comes with Python: about 2 MB, the same for one version of it
+code             the standard library's sources, likewise
+multilingual     made-up words of many scripts, the same everywhere; it says nothing about speed
+prose            english with typographic quotes in place of straight ones
+prose-languages  multilingual with quoted phrases
 """
 
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 import sysconfig
@@ -35,6 +38,9 @@ SCRIPTS = (
     ("ァ", "ヴ", ""),
     ("一", "龥", ""),
 )
+OPENING = re.compile(r'(?<!\S)"')
+# Each quotes one line in turn.
+QUOTES = ("“”", "„“", "«»", "‘’", "「」")
 
 
 def small_corpus(name: str, folder: Path) -> Path:
@@ -69,6 +75,21 @@ def _multilingual(path: Path) -> None:
             out.write(gap.join(_frequent(chance, words) for _ in range(30)) + ".\n")
 
 
+def _prose(path: Path) -> None:
+    english = small_corpus("english", path.parent).read_text(encoding="utf-8", errors="replace")
+    quoted = OPENING.sub("“", english).replace('"', "”").replace("'", "’")
+    path.write_text(quoted, encoding="utf-8", newline="\n")
+
+
+def _prose_languages(path: Path) -> None:
+    lines = small_corpus("multilingual", path.parent).read_text(encoding="utf-8").splitlines()
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for number, line in enumerate(lines):
+            opening, closing = QUOTES[number % len(QUOTES)]
+            middle = len(line) // 2
+            out.write(f"{line[:middle]} {opening}{line[middle:-1]}.{closing}\n")
+
+
 def _made_up_words(chance: random.Random, first: str, last: str) -> Iterator[str]:
     span = ord(last) - ord(first) + 1
     for _ in range(WORDS_OF_A_SCRIPT):
@@ -81,4 +102,10 @@ def _frequent(chance: random.Random, words: list[str]) -> str:
     return words[int(len(words) ** chance.random()) - 1]
 
 
-_MAKERS = {"english": _english, "code": _code, "multilingual": _multilingual}
+_MAKERS = {
+    "english": _english,
+    "code": _code,
+    "multilingual": _multilingual,
+    "prose": _prose,
+    "prose-languages": _prose_languages,
+}

@@ -6,8 +6,10 @@ import argparse
 import ast
 import json
 import platform
+import struct
 import subprocess
 import sys
+import zlib
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -394,6 +396,9 @@ def test_the_made_up_text_is_the_same_everywhere(tmp_path: Path) -> None:
     text = small_corpora.small_corpus("multilingual", tmp_path).read_text(encoding="utf-8")
     assert text.count("\n") == small_corpora.MADE_UP_LINES
     assert build_corpora.sha256(text.encode())[:16] == "9a70656383a9b1b0"
+    quoted = small_corpora.small_corpus("prose-languages", tmp_path).read_text(encoding="utf-8")
+    assert build_corpora.sha256(quoted.encode())[:16] == "2b3ce040819f1bd2"
+    assert min(map(quoted.count, "“”„«»‘’「」")) == small_corpora.MADE_UP_LINES // 5
 
 
 @pytest.mark.parametrize(
@@ -402,10 +407,30 @@ def test_the_made_up_text_is_the_same_everywhere(tmp_path: Path) -> None:
         ("a.html", "<p>caf&eacute;</p><script>x()</script>", " café  "),
         ("a.1.gz", '.\\" nothing\n.B bold\n\\fIslanted\\fR \\-x\n', "bold\nslanted -x\n"),
         ("a.py", "a < b > c  # &amp;\n", "a < b > c  # &amp;\n"),
+        ("./usr/games/fortunes/a", "\x1b[1ma\x1b[0m b\n", "a b\n"),
     ],
 )
 def test_markup_is_taken_from_text(name: str, data: str, text: str) -> None:
     assert text_of(name, data.encode()) == text
+
+
+def test_text_is_read_from_compressed_formats() -> None:
+    osis = zlib.compress('<div type="x-p"/>“<w lemma="1">Let</w> there be"<verse/>light”'.encode())
+    once = '“Let there be"\nlight”'
+    assert text_of("nt.bzz", osis + b"\0\x78\x9c?" + osis) == f"{once}\n{once}"
+    r_data = b"\0\x04\0\x09\0\0\0\x03abc\0\0\x80\x09\0\0\0\x02" + "é".encode()
+    assert text_of("Rdata.rdb", b"\0\0\0\x01" + zlib.compress(r_data)) == "abc\né"
+
+
+def test_translations_are_read_without_the_header_and_tags() -> None:
+    header = b"Content-Type: text/plain; charset=UTF-8\n"
+    text = "<i>Ne</i>…".encode()
+    # Two tables of lengths and offsets, at 28 and 44, then "", "No", the header and the text.
+    originals = struct.pack("<4I", 0, 60, 2, 61)
+    translated = struct.pack("<4I", len(header), 64, len(text), 65 + len(header))
+    head = struct.pack("<7I", 0x950412DE, 0, 2, 28, 44, 0, 0)
+    data = head + originals + translated + b"\0No\0" + header + b"\0" + text + b"\0"
+    assert text_of("a.mo", data) == "Ne…"
 
 
 def test_long_lines_of_a_corpus_are_kept_once() -> None:
