@@ -37,6 +37,7 @@ class Choice:
     say: Say
     corpus: Path | None = None
     engines: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
     is_smoke: bool = False
 
 
@@ -45,6 +46,12 @@ def read_definitions() -> dict[str, Record]:
     """Return all definitions by name, in the order of their file names."""
     found = [read_toml(path) for path in sorted((HERE / "definitions").glob("*.toml"))]
     return {definition["name"]: definition for definition in found}
+
+
+def label(record: Record) -> str:
+    """Return the engine of a record, with its kernel level if that is not the best."""
+    level = record.get("forced_level")
+    return f"{record['engine']} ({level})" if level else str(record["engine"])
 
 
 def case_of(record: Record) -> tuple[Any, ...]:
@@ -56,6 +63,7 @@ def jobs_of(definition: Record, choice: Choice) -> Iterator[Record]:
     """Give the jobs of one repetition, engine after engine within each case."""
     engines = [engine for engine in definition["engines"] if _is_wanted(engine, definition, choice)]
     sizes = definition["smoke" if choice.is_smoke else "sizes"]
+    forced = _forced_levels(definition, choice)
     for case in _cases_of(definition):
         try:
             files = _files(case, choice)
@@ -64,7 +72,22 @@ def jobs_of(definition: Record, choice: Choice) -> Iterator[Record]:
             continue
         for engine in engines:
             if _can(engine, case):
-                yield {**case, "engine": engine, **sizes, **files}
+                job = {**case, "engine": engine, **sizes, **files}
+                yield job
+                for level in forced if engine == OURS else ():
+                    yield {**job, "forced_level": level}
+
+
+def _forced_levels(definition: Record, choice: Choice) -> list[str]:
+    """Return the kernel levels below the best at which our engine is measured as well."""
+    if definition["task"] == "start":  # measured in processes that choose their own level
+        return []
+    wanted = [*definition.get("levels", ()), *choice.levels]
+    found = installed(OURS).levels
+    for level in wanted:
+        if level not in found:
+            choice.say(f"kernel level {level} left out: this processor has {', '.join(found)}")
+    return [level for level in dict.fromkeys(wanted) if level in found[:-1]]
 
 
 def _cases_of(definition: Record) -> Iterator[Record]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from cases import OURS, case_of
+from cases import OURS, case_of, label
 
 Record = dict[str, Any]
 
@@ -26,12 +26,18 @@ class Case:
     @property
     def engines(self) -> list[str]:
         """The engines that were measured, in the order of the definition."""
-        return list(dict.fromkeys(record["engine"] for record in self.records))
+        return list(dict.fromkeys(label(record) for record in self.records))
 
     @property
     def peers(self) -> list[str]:
         """The engines other than ours, without the interpreter alone."""
-        return [engine for engine in self.engines if engine not in (OURS, "python")]
+        return [engine for engine in self.engines if engine not in (*self.ours, "python")]
+
+    @property
+    def ours(self) -> list[str]:
+        """Our engine at each kernel level that was measured, the best first."""
+        own = (label(record) for record in self.records if record["engine"] == OURS)
+        return sorted(set(own)) or [OURS]
 
     @property
     def phases(self) -> list[str]:
@@ -40,7 +46,11 @@ class Case:
 
     def of(self, engine: str) -> list[Record]:
         """Return the measurements of an engine that did not fail."""
-        return [record for record in self._measured() if record["engine"] == engine]
+        return [record for record in self._measured() if label(record) == engine]
+
+    def level(self, engine: str) -> str:
+        """Return the kernel level of an engine; a dash for one that chooses its own instructions."""
+        return str(self.of(engine)[0].get("level", "-")) if self.of(engine) else "-"
 
     def is_exact(self, engine: str, phase: str) -> bool:
         """Tell whether an engine gave the right answer in a phase."""

@@ -25,11 +25,12 @@ class FailedError(Exception):
 
 @dataclass(frozen=True)
 class Installed:
-    """Whether an engine is there, the scores it trains by, the models it reads (None: all), or a note."""
+    """Whether an engine is there, its training scores, models (None: all), kernel levels, or a note."""
 
     is_there: bool
     scores: tuple[str, ...] = ()
     models: tuple[str, ...] | None = None
+    levels: tuple[str, ...] = ()
     note: str = ""
 
     def reads(self, model: str) -> bool:
@@ -47,7 +48,7 @@ def installed(engine: str) -> Installed:
         return Installed(False, note=f"it does not start: {last_line(done.stderr)}")
     found = json.loads(done.stdout.splitlines()[-1])
     models = found["models"]
-    return Installed(True, tuple(found["scores"]), models and tuple(models))
+    return Installed(True, tuple(found["scores"]), models and tuple(models), tuple(found["levels"]))
 
 
 def measure(job: dict[str, Any]) -> dict[str, Any]:

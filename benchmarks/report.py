@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cases import OURS
+from cases import OURS, label
 from figures import Case, Record, cases, title
 from records import read_record
 from rows import TABLES, Row
@@ -67,15 +67,16 @@ def is_exact_throughout(case: Case, engine: str) -> bool:
 def headline(result: dict[str, Any]) -> str:
     """Return what the figures were taken with."""
     machine = result["machine"]
-    versions = {
-        one["engine"]: one["engine_version"] for one in result["records"] if "phases" in one
-    }
+    measured = [one for one in result["records"] if "phases" in one]
+    versions = {one["engine"]: one["engine_version"] for one in measured}
     named = ", ".join(f"{engine} {version}" for engine, version in versions.items())
+    levels = ", ".join(dict.fromkeys(one["level"] for one in measured if "level" in one))
     runs = 1 + max((one.get("repetition", 0) for one in result["records"]), default=0)
     return (
         f"{result['date']}: {machine['processor']}, {machine['cores']} cores "
         f"({' '.join(machine['features'])}), Python {machine['python']}; "
         f"medians of up to {runs} runs; {named}"
+        + (f"; {OURS} at kernel level {levels}, peers at their own choice" if levels else "")
     )
 
 
@@ -95,9 +96,7 @@ def remarks(found: Sequence[Case]) -> str:
             if "failed" in record:
                 lines[f"- {title(case)}: {record['engine']} failed: {record['failed']}"] = None
             if wrong := record.get("not_exact"):
-                lines[f"- {title(case)}: {record['engine']} is not exact ({', '.join(wrong)})"] = (
-                    None
-                )
+                lines[f"- {title(case)}: {label(record)} is not exact ({', '.join(wrong)})"] = None
     return "\n".join(["**Without a speed**", "", *lines]) if lines else ""
 
 

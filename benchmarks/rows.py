@@ -20,17 +20,19 @@ def encoding_rows(found: Sequence[Case]) -> list[Row]:
         [
             _class(case),
             _corpus(case),
+            case.level(ours),
             _number(case.speed(BASELINE, "steady")),
             _best(case.best(lambda peer, case=case: case.speed(peer, "steady"))),
             _best(case.best(lambda peer, case=case: case.speed(peer, "cold"))),
-            _number(case.speed(OURS, "steady")),
-            _number(case.speed(OURS, "cold")),
-            _ratio(case, "steady"),
-            _ratio(case, "cold"),
+            _number(case.speed(ours, "steady")),
+            _number(case.speed(ours, "cold")),
+            _ratio(case, ours, "steady"),
+            _ratio(case, ours, "cold"),
             _goals(case, "steady", "cold"),
         ]
         for case in _of_tasks(found, "encode", "lists")
         if case.about["definition"] != "threads"
+        for ours in case.ours
     ]
 
 
@@ -47,8 +49,8 @@ def thread_rows(found: Sequence[Case]) -> list[Row]:
             _number(one.speed(engine, "steady")),
             _number(two.speed(engine, "steady")),
             _quotient(two.speed(engine, "steady"), one.speed(engine, "steady")),
-            _ratio(two, "steady") if engine == OURS else "",
-            _goals(two, "two_threads", "speed_up") if engine == OURS else "",
+            _ratio(two, engine, "steady") if engine in two.ours else "",
+            _goals(two, "two_threads", "speed_up") if engine in two.ours else "",
         ]
         for engine in two.engines
     ]
@@ -60,14 +62,17 @@ def decoding_rows(found: Sequence[Case]) -> list[Row]:
         [
             _class(case),
             _corpus(case),
+            case.level(ours),
             _number(case.speed(BASELINE, "decode")),
             _best(case.best(lambda peer, case=case: case.speed(peer, "decode"))),
-            _number(case.speed(OURS, "decode")),
-            _ratio(case, "decode"),
+            _number(case.speed(ours, "decode")),
+            _ratio(case, ours, "decode"),
             _goals(case, "decode"),
         ]
         for case in _of_tasks(found, "encode")
-        if case.seconds(OURS, "decode") and case.about["definition"] != "threads"
+        if case.about["definition"] != "threads"
+        for ours in case.ours
+        if case.seconds(ours, "decode")
     ]
 
 
@@ -81,7 +86,7 @@ def span_rows(found: Sequence[Case]) -> list[Row]:
             _number(case.speed(engine, "ids")),
             _number(case.speed(engine, "spans")),
             _quotient(case.speed(engine, "spans"), case.speed(engine, "ids")),
-            _goals(case, "share") if engine == OURS else "",
+            _goals(case, "share") if engine in case.ours else "",
         ]
         for case in _of_tasks(found, "spans")
         for engine in case.engines
@@ -108,7 +113,11 @@ def time_rows(task: str, phase: str, unit: float) -> Callable[[Sequence[Case]], 
     """Return what makes the rows of a task that is told in seconds, in the unit given."""
 
     def rows(found: Sequence[Case]) -> list[Row]:
-        return [_time_row(case, phase, unit) for case in _of_tasks(found, task)]
+        return [
+            _time_row(case, ours, phase, unit)
+            for case in _of_tasks(found, task)
+            for ours in case.ours
+        ]
 
     return rows
 
@@ -126,7 +135,7 @@ def hostile_rows(found: Sequence[Case]) -> list[Row]:
 TABLES: tuple[tuple[str, str, Callable[[Sequence[Case]], list[Row]]], ...] = (
     (
         "Encoding, one thread, MB/s",
-        "| class | corpus | tokenizers steady | best peer steady | best peer cold | ours steady "
+        "| class | corpus | level | tokenizers steady | best peer steady | best peer cold | ours steady "
         "| ours cold | ratio steady | ratio cold | goal |",
         encoding_rows,
     ),
@@ -142,27 +151,27 @@ TABLES: tuple[tuple[str, str, Callable[[Sequence[Case]], list[Row]]], ...] = (
     ),
     (
         "Decoding, one thread, MB/s of text",
-        "| class | corpus | tokenizers | best peer | ours | ratio | goal |",
+        "| class | corpus | level | tokenizers | best peer | ours | ratio | goal |",
         decoding_rows,
     ),
     (
         "One short text, warm, microseconds",
-        "| vocabulary | tokenizers | best peer | ours | ratio | goal |",
+        "| vocabulary | level | tokenizers | best peer | ours | ratio | goal |",
         time_rows("short", "warm", 1e6),
     ),
     (
         "Import and load, milliseconds",
-        "| vocabulary | tokenizers | best peer | ours | ratio | goal |",
+        "| vocabulary | level | tokenizers | best peer | ours | ratio | goal |",
         time_rows("start", "inside", 1e3),
     ),
     (
         "Import and load, whole process, milliseconds",
-        "| vocabulary | tokenizers | best peer | ours | ratio | goal |",
+        "| vocabulary | level | tokenizers | best peer | ours | ratio | goal |",
         time_rows("start", "process", 1e3),
     ),
     (
         "Import and load from a cache of built tables, milliseconds",
-        "| vocabulary | tokenizers | best peer | ours | ratio | goal |",
+        "| vocabulary | level | tokenizers | best peer | ours | ratio | goal |",
         time_rows("start", "cached", 1e3),
     ),
     (
@@ -203,15 +212,16 @@ def _goals(case: Case, *names: str) -> str:
     return " / ".join(f"{own[name]:g}" for name in names if name in own)
 
 
-def _time_row(case: Case, phase: str, unit: float) -> Row:
+def _time_row(case: Case, ours: str, phase: str, unit: float) -> Row:
     best = case.best(lambda peer: _negative(case.median(peer, phase)))
-    ours = case.median(OURS, phase)
+    seconds = case.median(ours, phase)
     return [
         case.about["vocabulary"],
+        case.level(ours),
         _scaled(case.median(BASELINE, phase), unit),
         f"{best[1]} {_scaled(-best[0], unit)}" if best else "-",
-        _scaled(ours, unit),
-        _quotient(-best[0] if best else None, ours),
+        _scaled(seconds, unit),
+        _quotient(-best[0] if best else None, seconds),
         _goals(case, phase),
     ]
 
@@ -228,13 +238,13 @@ def _hostile_cells(case: Case, engine: str) -> Row:
         _scaled(a_byte.get(usual), 1e9),
         f"{slowest} {_scaled(a_byte.get(slowest), 1e9)}",
         _quotient(a_byte.get(slowest), a_byte.get(usual)),
-        _goals(case, "slowest") if engine == OURS else "",
+        _goals(case, "slowest") if engine in case.ours else "",
     ]
 
 
-def _ratio(case: Case, phase: str) -> str:
+def _ratio(case: Case, ours: str, phase: str) -> str:
     best = case.best(lambda peer: case.speed(peer, phase))
-    return _quotient(case.speed(OURS, phase), best[0] if best else None)
+    return _quotient(case.speed(ours, phase), best[0] if best else None)
 
 
 def _best(best: tuple[float, str] | None) -> str:

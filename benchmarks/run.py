@@ -39,7 +39,12 @@ def main() -> None:
     definitions = chosen(options)
     with tempfile.TemporaryDirectory() as folder:
         choice = Choice(
-            Path(folder), say_once(), options.corpus, tuple(options.engine), options.smoke
+            Path(folder),
+            say_once(),
+            options.corpus,
+            tuple(options.engine),
+            tuple(options.level),
+            options.smoke,
         )
         jobs = [job for definition in definitions for job in jobs_of(definition, choice)]
         records = measure_all(definitions, jobs, options)
@@ -65,6 +70,12 @@ def parse_options() -> argparse.Namespace:
         default=[],
         choices=sorted(path.stem for path in ENGINES.glob("*.py")),
         help="besides ours and the references, run this one alone; repeatable",
+    )
+    parser.add_argument(
+        "--level",
+        action="append",
+        default=[],
+        help="measure our engine at this kernel level too, such as avx2; repeatable",
     )
     parser.add_argument("--corpus", type=Path, help="UTF-8 text to use in place of every corpus")
     parser.add_argument("--repetitions", type=int, help="at most this many")

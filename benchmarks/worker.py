@@ -30,6 +30,8 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return NOT_INSTALLED
     record = {"engine_version": engine.version()}
+    if hasattr(engine, "levels"):
+        record["level"] = _use_level(engine, job.get("forced_level"))
     if "task" in job:
         record |= load("tasks", job["task"]).measure(engine, job)
     else:
@@ -37,6 +39,7 @@ def main(arguments: list[str]) -> int:
         record |= {
             "scores": getattr(engine, "SCORES", ()),
             "models": getattr(engine, "MODELS", None),
+            "levels": engine.levels() if hasattr(engine, "levels") else (),
         }
     print(json.dumps(record))
     return 0
@@ -50,6 +53,14 @@ def load(folder: str, name: str) -> Any:
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def _use_level(engine: Any, forced: str | None) -> str:
+    """Run the engine at the level of the job, else at its best; return the level."""
+    if forced is not None:
+        engine.use_level(forced)
+    level: str = forced or engine.levels()[-1]
+    return level
 
 
 def _hold_to_processors(threads: int | None) -> None:

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import zlib
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
+from piecework import _core
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.append(str(BENCHMARKS))
@@ -129,6 +131,21 @@ def test_jobs_are_every_case_times_every_engine(everything: cases.Choice) -> Non
     [trained] = cases.jobs_of(DEFINITIONS["wordpiece-train"] | {"engines": [OURS]}, everything)
     assert trained["score"] == "frequency"
     assert "threads" not in trained
+
+
+def test_our_engine_is_measured_at_further_levels(
+    everything: cases.Choice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def levels(definition: str, *found: str) -> list[tuple[str, str | None]]:
+        monkeypatch.setattr(cases, "installed", lambda engine: Installed(True, levels=found))
+        choice = replace(everything, engines=("tiktoken",), levels=("avx2",))
+        jobs = cases.jobs_of(DEFINITIONS[definition] | {"corpora": ["prose"]}, choice)
+        return [(job["engine"], job.get("forced_level")) for job in jobs]
+
+    both = [(OURS, None), (OURS, "avx2"), ("tiktoken", None)]
+    assert levels("gpt2-encode", "scalar", "avx2", "avx512") == both
+    assert levels("lists", "scalar", "avx2", "avx512") == both
+    assert levels("gpt2-encode", "scalar", "avx2") == [(OURS, None), ("tiktoken", None)]
 
 
 def test_a_small_text_in_place_of_a_corpus_is_told(
@@ -283,6 +300,7 @@ def test_the_table_compares_with_the_best_exact_peer() -> None:
     row = cells(found, "byte-level BPE, gpt2")
     assert row[1:] == [
         "english",
+        "-",
         "2",
         "gigatoken 40",
         "gigatoken 40",
@@ -300,12 +318,28 @@ def test_a_peer_that_failed_is_listed_with_what_it_said() -> None:
     del failed["phases"]
     found = report(result_of(made_up(OURS, 0.01), failed))
     assert "tokie failed: no such file" in found
-    assert cells(found, "byte-level")[3] == "-"
+    assert cells(found, "byte-level")[4] == "-"
 
 
 def test_the_table_says_when_a_small_text_stands_in() -> None:
     found = report(result_of(made_up(OURS, 0.01, is_small_text=True)))
     assert cells(found, "byte-level")[1] == "english (small text)"
+
+
+def test_the_table_has_a_row_for_each_kernel_level() -> None:
+    found = report(
+        result_of(
+            made_up(OURS, 0.01, level="avx512"),
+            made_up(OURS, 0.02, level="avx2", forced_level="avx2"),
+            made_up("tokenizers", 0.5),
+        )
+    )
+    assert "piecework at kernel level avx512, avx2, peers at their own choice" in found
+    rows = [line.split("|") for line in found.splitlines() if "| byte-level BPE, gpt2 |" in line]
+    assert [(row[3].strip(), row[7].strip(), row[9].strip()) for row in rows] == [
+        ("avx512", "100", "50.00"),
+        ("avx2", "50", "25.00"),
+    ]
 
 
 def test_threads_are_told_as_times_one_thread() -> None:
@@ -322,7 +356,7 @@ def test_short_times_are_told_in_their_units() -> None:
         for engine, seconds in ((OURS, 5e-7), ("gigatoken", 6e-7), ("tokenizers", 2e-5))
     ]
     row = cells(report(result_of(*records)), "gpt2")
-    assert row == ["gpt2", "20", "gigatoken 0.6", "0.5", "1.20", "0.5"]
+    assert row == ["gpt2", "-", "20", "gigatoken 0.6", "0.5", "1.20", "0.5"]
 
 
 def test_hostile_texts_are_told_by_the_slowest() -> None:
@@ -503,6 +537,14 @@ def test_every_task_gives_its_phases_and_the_answer_of_tokenizers(
     for name in phases:
         assert found[OURS][name]["s"] > 0
         assert found[OURS][name].get("answer") == found["tokenizers"][name].get("answer")
+
+
+def test_a_forced_level_gives_the_same_answer(job_files: dict[str, str]) -> None:
+    common = {"task": "encode", "engine": OURS, "files": job_files, **SIZES}
+    best, forced = measured(**common), measured(**common, forced_level="scalar")
+    assert (best["level"], forced["level"]) == (_core.kernel_levels()[-1], "scalar")
+    for name, phase in best["phases"].items():
+        assert phase["answer"] == forced["phases"][name]["answer"]
 
 
 def test_a_start_from_the_cache_is_measured_too(job_files: dict[str, str]) -> None:

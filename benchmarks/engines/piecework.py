@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 import piecework as pw
+from piecework import _core
 
 SCORES = (
     "frequency",
@@ -26,6 +27,16 @@ _PIPELINES = {"byte-bpe": "gpt2", "unigram": "sentencepiece"}
 def version() -> str:
     """Return the version that runs."""
     return pw.__version__
+
+
+def levels() -> list[str]:
+    """Return the kernel levels of this processor, the best last."""
+    return _core.kernel_levels()
+
+
+def use_level(name: str) -> None:
+    """Run every kernel at this level."""
+    _core.use_kernel_level(name)
 
 
 def start(path: Path) -> str:
