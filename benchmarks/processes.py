@@ -51,10 +51,13 @@ def installed(engine: str) -> Installed:
     return Installed(True, tuple(found["scores"]), models and tuple(models), tuple(found["levels"]))
 
 
-def measure(job: dict[str, Any]) -> dict[str, Any]:
-    """Run one job in a fresh process and return what it measured; raises `FailedError`."""
+def measure(job: dict[str, Any], python_path: Path | None = None) -> dict[str, Any]:
+    """Run one job in a fresh process and return its record.
+
+    `python_path` is the folder that modules are imported from first. Raises `FailedError`.
+    """
     try:
-        done = _run(job)
+        done = _run(job, python_path)
     except subprocess.TimeoutExpired:
         raise FailedError(f"no answer in {LIMIT_SECONDS} s") from None
     if done.returncode:
@@ -70,11 +73,11 @@ def last_line(text: str) -> str:
     return lines[-1][:300] if lines else ""
 
 
-def _run(job: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+def _run(job: dict[str, Any], python_path: Path | None = None) -> subprocess.CompletedProcess[str]:
     interpreter = os.environ.get(f"PIECEWORK_BENCH_PYTHON_{job['engine'].upper()}", sys.executable)
     return subprocess.run(
         [interpreter, str(WORKER), json.dumps(job)],
-        env={**os.environ, **_settings(job.get("threads"))},
+        env={**os.environ, **_settings(job.get("threads")), **_import_path(python_path)},
         capture_output=True,
         text=True,
         timeout=LIMIT_SECONDS,
@@ -92,3 +95,7 @@ def _settings(threads: int | None) -> dict[str, str]:
         "RAYON_NUM_THREADS": str(threads),
         "TOKENIZERS_PARALLELISM": parallel,
     }
+
+
+def _import_path(folder: Path | None) -> dict[str, str]:
+    return {} if folder is None else {"PYTHONPATH": str(folder)}

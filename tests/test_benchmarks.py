@@ -6,6 +6,7 @@ import argparse
 import ast
 import json
 import platform
+import shutil
 import struct
 import subprocess
 import sys
@@ -25,6 +26,7 @@ sys.path.append(str(BENCHMARKS))
 
 import build_corpora  # noqa: E402
 import cases  # noqa: E402
+import compare_builds  # noqa: E402
 import exactness  # noqa: E402
 import run  # noqa: E402
 import small_corpora  # noqa: E402
@@ -593,3 +595,60 @@ def test_an_engine_that_is_not_installed_is_told_by_its_exit_code(
     done = run_worker(engine="tokenizers_rc", task="encode", files=job_files, **SIZES)
     assert done.returncode == worker.NOT_INSTALLED
     assert "expected a release of 1.0" in done.stderr
+
+
+# ---- two builds
+
+
+def test_a_checkout_is_compared_with_its_module(
+    job_files: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    job = {"definition": "gpt2-encode", "task": "encode", "engine": OURS, "files": job_files}
+    jobs = [{**job, **SIZES, "forced_level": "scalar"}]
+    monkeypatch.setattr(compare_builds, "jobs_at_levels", lambda *_: jobs)
+
+    def exit_code(limit: str) -> int:
+        builds = [str(BENCHMARKS.parent), shutil.copy(_core.__file__, tmp_path)]
+        options = ["--repetitions", "1", "--at-least", limit]
+        monkeypatch.setattr(sys, "argv", ["compare_builds.py", *builds, *options])
+        return compare_builds.main()
+
+    assert exit_code("0.000001") == 0
+    heading, *lines, mean, minimum = capsys.readouterr().out.splitlines()
+    assert heading.split() == ["class", "old,", "ms", "new,", "ms", "ratio"]
+    phases = [line.split(", ")[-1].split()[0] for line in lines]
+    assert phases == ["cold", "steady", "decode"]
+    assert all("scalar" in line for line in lines)
+    assert mean.startswith("geometric mean ")
+    assert minimum.startswith("minimum ")
+    assert exit_code("1000000") == 1
+
+
+def test_a_build_must_be_compiled(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="no compiled module"):
+        compare_builds.import_folder(tmp_path, tmp_path)
+    with pytest.raises(SystemExit, match="no such file"):
+        compare_builds.import_folder(tmp_path / "_core.abi3.so", tmp_path)
+
+
+def test_builds_take_turns_and_must_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns: list[str] = []
+    answers = {"old": 9, "new": 9}
+
+    def measure(job: dict[str, Any], name: str, path: Path) -> dict[str, Any]:
+        turns.append(name)
+        seconds = {"old": 0.3, "new": 0.2}[name]
+        return {"phases": {"steady": {"s": seconds, "tokens": answers[name]}}}
+
+    monkeypatch.setattr(compare_builds, "measured", measure)
+    builds = {name: Path(name) for name in answers}
+    pairs = compare_builds.compare([made_up(OURS, 1)], builds, 3)
+    assert turns == ["old", "new", "new", "old", "old", "new"]
+    assert list(compare_builds.table(pairs))[1].split()[-3:] == ["300", "200", "1.500"]
+    assert compare_builds.lowest(pairs) == pytest.approx(1.5)
+    answers["new"] = 8
+    with pytest.raises(SystemExit, match="steady: new gives"):
+        compare_builds.compare([made_up(OURS, 1)], builds, 1)
