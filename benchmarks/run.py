@@ -114,6 +114,7 @@ def measure_all(
         records += turns(due, number, options)
         took, spent = monotonic() - begun, monotonic() - start
         if options.minutes and spent + took > 60 * options.minutes:
+            print(f"made {number + 1} of {most} repetitions in {spent:.0f} s", file=sys.stderr)
             break
     return records
 
