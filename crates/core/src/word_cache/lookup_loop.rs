@@ -1,8 +1,7 @@
 //! The lookup loop: hash and prefetch a window of words, copy the ids of hits, queue misses, flush the queue.
 
 use super::lookups::Lookups;
-use super::{CacheKey, Copied, Lookup, PendingWords, State, WordCache, Words, MAX_IDS};
-use crate::word_key::WordKey;
+use super::{hash_of, CacheKey, Copied, Lookup, PendingWords, State, WordCache, Words, MAX_IDS};
 
 /// Segments cache misses in batches.
 pub(crate) trait SegmentBatch {
@@ -132,7 +131,7 @@ impl<S: SegmentBatch> CachedWords<'_, S> {
 
     /// Append a word that the segmenter has queued already and that is not cached.
     pub(crate) fn push_queued(&mut self, out: &[u32]) {
-        self.scratch.pending.push(CacheKey::Uncached, out.len());
+        self.scratch.pending.push(CacheKey::Uncached, 0, out.len());
     }
 
     /// Segment all pending words and splice their ids into the output.
@@ -181,10 +180,10 @@ impl<W: Words, S: QueueWord<W>> HandleWords<W> for QueueMisses<'_, S> {
         at: usize,
         out: &mut Vec<u32>,
     ) -> Result<usize, S::Error> {
-        let (key, state) = (words.key(number), cache.short.state(lookup));
+        let (key, hash, state) = (words.key(number), hash_of(lookup), cache.short.state(lookup));
         let stored = match (state, key) {
             (Some(State::Stored(stored)), _) => cache.long.stored(stored),
-            (_, CacheKey::Long(word, kind)) => cache.long.get(word, lookup_hash(lookup), kind),
+            (_, CacheKey::Long(word, kind)) => cache.long.get(word, hash, kind),
             _ => None,
         };
         if let Some(ids) = stored {
@@ -192,7 +191,7 @@ impl<W: Words, S: QueueWord<W>> HandleWords<W> for QueueMisses<'_, S> {
         }
         let same = match (state, key) {
             (Some(State::Pending(number)), _) => Some(number as usize),
-            (_, CacheKey::Long(word, kind)) => self.pending.same_long(word, kind, lookup_hash(lookup)),
+            (_, CacheKey::Long(word, kind)) => self.pending.same_long(word, kind, hash),
             _ => None,
         };
         if let Some(number) = same {
@@ -200,17 +199,12 @@ impl<W: Words, S: QueueWord<W>> HandleWords<W> for QueueMisses<'_, S> {
             return Ok(at);
         }
         let is_stored = self.segmenter.queue(words, number, cache)?;
-        let pending = self.pending.push(if is_stored { key } else { CacheKey::Uncached }, at);
+        let pending = self.pending.push(if is_stored { key } else { CacheKey::Uncached }, hash, at);
         if let (true, CacheKey::Short(key)) = (is_stored, key) {
-            cache.short.set_pending(key, lookup.hash, state.is_some(), pending as u32);
+            cache.short.set_pending(key, hash, state.is_some(), pending as u32);
         }
         Ok(at)
     }
-}
-
-/// Returns the hash of a word without a short key.
-fn lookup_hash(lookup: Lookup) -> u64 {
-    WordKey::of_lookup(lookup).err().unwrap_or_default()
 }
 
 /// Copy ids to `at` and grow the output by their number; returns their end.

@@ -51,21 +51,21 @@ impl WordCache {
     pub(crate) fn get(&self, key: CacheKey<'_>, lookup: Lookup) -> Option<&[u32]> {
         match (self.short.state(lookup), key) {
             (Some(State::Stored(stored)), _) => self.long.stored(stored),
-            (_, CacheKey::Long(word, kind)) => self.long.get(word, long_hash(word, kind), kind),
+            (_, CacheKey::Long(word, kind)) => self.long.get(word, hash_of(lookup), kind),
             _ => None,
         }
     }
 
-    /// Store the ids of a word, or mark a short one as absent if `ids` is `None`.
-    pub(crate) fn insert(&mut self, key: CacheKey<'_>, ids: Option<&[u32]>) {
+    /// Store the ids of a word with this hash, or mark a short one as absent if `ids` is `None`.
+    pub(crate) fn insert(&mut self, key: CacheKey<'_>, hash: u64, ids: Option<&[u32]>) {
         match key {
             CacheKey::Short(key) => {
                 let entry = ids.map_or(ABSENT, |ids| self.entry(ids));
-                self.short.replace(key, key.hash(), entry);
+                self.short.replace(key, hash, entry);
             }
             CacheKey::Long(word, kind) => {
                 if let Some(ids) = ids {
-                    self.long.insert(word, long_hash(word, kind), kind, ids);
+                    self.long.insert(word, hash, kind, ids);
                 }
             }
             CacheKey::Uncached => {}
@@ -96,6 +96,12 @@ impl WordCache {
 }
 
 pub(crate) use short_words::State;
+
+/// Returns the hash that a lookup carries.
+#[inline]
+pub(crate) fn hash_of(lookup: Lookup) -> u64 {
+    WordKey::of_lookup(lookup).map_or_else(|hash| hash, |_| lookup.hash)
+}
 
 /// Returns the hash of a long word of a kind.
 pub(crate) fn long_hash(word: &[u8], kind: u32) -> u64 {

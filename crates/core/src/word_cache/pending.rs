@@ -19,6 +19,7 @@ struct PendingWord {
     at: usize,
     source: Source,
     key: PendingKey,
+    hash: u64,
     /// Where its ids are among those of all pending words.
     ids: (usize, usize),
 }
@@ -68,21 +69,21 @@ impl PendingWords {
     }
 
     /// Append a word that the segmenter has queued; returns its number.
-    pub(super) fn push(&mut self, key: CacheKey<'_>, at: usize) -> usize {
+    pub(super) fn push(&mut self, key: CacheKey<'_>, hash: u64, at: usize) -> usize {
         let number = self.words.len();
         let key = match key {
             CacheKey::Short(key) => PendingKey::Short(key),
-            CacheKey::Long(word, kind) => self.long_key(word, kind, number),
+            CacheKey::Long(word, kind) => self.long_key(word, kind, hash, number),
             CacheKey::Uncached => PendingKey::Uncached,
         };
-        self.words.push(PendingWord { at, source: Source::Segmenter, key, ids: (0, 0) });
+        self.words.push(PendingWord { at, source: Source::Segmenter, key, hash, ids: (0, 0) });
         number
     }
 
     /// Append a word that is the same as an earlier one.
     pub(super) fn push_same(&mut self, number: usize, at: usize) {
-        let source = Source::Same(number);
-        self.words.push(PendingWord { at, source, key: PendingKey::Uncached, ids: (0, 0) });
+        let (source, key) = (Source::Same(number), PendingKey::Uncached);
+        self.words.push(PendingWord { at, source, key, hash: 0, ids: (0, 0) });
     }
 
     /// Returns the number of a pending long word with these bytes, if a recent one has them.
@@ -92,11 +93,11 @@ impl PendingWords {
         self.words.get(number).is_some_and(is_same).then_some(number)
     }
 
-    fn long_key(&mut self, word: &[u8], kind: u32, number: usize) -> PendingKey {
+    fn long_key(&mut self, word: &[u8], kind: u32, hash: u64, number: usize) -> PendingKey {
         let from = self.long_words.len();
         self.long_words.extend_from_slice(word);
         self.recent.resize(RECENT, usize::MAX);
-        self.recent[super::long_hash(word, kind) as usize % RECENT] = number;
+        self.recent[hash as usize % RECENT] = number;
         PendingKey::Long((from, self.long_words.len()), kind)
     }
 
@@ -136,7 +137,7 @@ impl PendingWords {
                 PendingKey::Long((from, to), kind) => CacheKey::Long(&self.long_words[from..to], kind),
                 PendingKey::Uncached => continue,
             };
-            cache.insert(key, are_final.then(|| &self.ids[word.ids.0..word.ids.1]));
+            cache.insert(key, word.hash, are_final.then(|| &self.ids[word.ids.0..word.ids.1]));
         }
     }
 

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::{Among, ModelScratch};
 use crate::split::bert::{SpanWord, WordBuffer, WordRole};
 use crate::word_cache::{
-    append, are_ids, CacheKey, CachedWords, Lookup, QueueWord, SegmentBatch, WordCache,
+    append, are_ids, hash_of, CacheKey, CachedWords, Lookup, QueueWord, SegmentBatch, WordCache,
 };
 use crate::word_key::WordKey;
 
@@ -108,9 +108,10 @@ impl MissQueue {
 
     /// Store the words that are not in the cache.
     fn store(&self, ids: &[u32], cache: &mut WordCache) {
-        for &(number, _) in &self.lookups {
+        for &(number, lookup) in &self.lookups {
             let Among { bytes, ids: own } = self.words[number];
-            cache.insert(key_of(&self.bytes[bytes.0..bytes.1]), Some(&ids[own.0..own.1]));
+            let key = key_of(&self.bytes[bytes.0..bytes.1]);
+            cache.insert(key, hash_of(lookup), Some(&ids[own.0..own.1]));
         }
     }
 
