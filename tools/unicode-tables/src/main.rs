@@ -1,4 +1,4 @@
-//! Writes `crates/core/src/text/unicode_tables.rs` to standard output.
+//! Writes `crates/unicode/src/tables.rs` to standard output.
 //!
 //! One byte of class flags and the index of one row of mappings for every code point, in two-stage
 //! tables, and the pairs that compose. The data is that of tokenizers 0.23, so that ids agree on every

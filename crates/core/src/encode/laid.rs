@@ -5,6 +5,8 @@ use std::iter::Zip;
 use std::slice::{Iter, IterMut};
 use std::sync::OnceLock;
 
+use piecework_unicode::char_count;
+
 use super::tokens::{Swallowed, WordNumber};
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::added_tokens::Segment;
@@ -12,7 +14,6 @@ use crate::encoding::Token;
 use crate::error::Error;
 use crate::model::Piece;
 use crate::spec::{BpeSpec, ModelSpec, UnknownUnit, WordPieceSpec};
-use crate::text::char_count;
 use crate::vocab::Vocab;
 
 /// Where the tokens of an input come from; one item a token.

@@ -1,12 +1,13 @@
 //! Ids of byte-level pipelines laid along the words of a text, of which each spells some bytes.
 
+use piecework_unicode::{begins_char, char_count};
+
 use super::laid::Line;
 use super::{Options, Scratch, Tokenizer};
 use crate::added_tokens::Segment;
 use crate::error::Error;
 use crate::pretokenize::Words;
 use crate::spec::ModelSpec;
-use crate::text::{begins_char, char_count};
 
 /// How many bytes are looked at together.
 const BLOCK: usize = 32;

@@ -1,12 +1,13 @@
 //! One text: the words in it, their keys in the memo, and what normalizing and marking makes of them.
 
+use piecework_unicode::{class_of, Class};
+
 use super::form::{Begins, Form, Layout, MARK, MARK_TEXT};
 use super::lone::Put;
 use super::scan::{Follows, Masks, Run, Stretch};
 use crate::error::Error;
 use crate::model::Cut;
 use crate::normalize::Normalizer;
-use crate::text::{class_of, Class};
 use crate::word_cache::{block_at, Key, MAX_KEY_BYTES};
 
 /// A byte that UTF-8 never has.

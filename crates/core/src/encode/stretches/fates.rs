@@ -3,11 +3,11 @@
 //! All that they do looks at one character alone but for the ordering of marks, so the table is made by
 //! asking them, character by character; where a character can be moved by ordering, it says so.
 
+use piecework_unicode::{class_block, class_of, decompose, Class};
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
 use crate::normalize::Normalizer;
-use crate::text::{class_block, class_of, decompose, Class};
 
 /// What becomes of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

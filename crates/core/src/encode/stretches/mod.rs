@@ -25,11 +25,11 @@ mod tokens;
 
 use piecework_kernels::ascii::copy_lowercase;
 use piecework_kernels::classes::ByteClasses;
+use piecework_unicode::{class_of, Class};
 
 use crate::error::Error;
 use crate::normalize::Normalizer;
 use crate::pretokenize::PreTokenizer;
-use crate::text::{class_of, Class};
 use crate::word_cache::Key;
 
 use super::words::{Splitter, WordSink};

@@ -1,8 +1,7 @@
 //! Sets of characters in the form that matching asks: a table for ASCII, two stages for the rest.
 
+use piecework_unicode::wide_char_at;
 use regex_syntax::hir::ClassUnicode;
-
-use crate::text::wide_char_at;
 
 /// What the table says of the first byte of a character that is not ASCII.
 const ASK: u8 = 2;

@@ -1,8 +1,7 @@
 //! Sets of characters as Oniguruma defines them (its manual, doc/RE, sections 3 and 5; Unicode 16.0).
 
+use piecework_unicode::{char_class, find_char_class};
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
-
-use super::super::{char_class, find_char_class};
 
 /// The set of one character.
 pub(super) fn single(c: char) -> ClassUnicode {

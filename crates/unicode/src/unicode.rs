@@ -2,9 +2,7 @@
 //!
 //! The data is that of tokenizers 0.23 (see tools/unicode-tables), so that ids agree everywhere.
 
-use super::unicode_tables::{
-    CLASSES, CLASS_BLOCKS, COMPOSITIONS, MAPPED_CHARS, ROWS, ROW_BLOCKS, ROW_INDEX,
-};
+use super::tables::{CLASSES, CLASS_BLOCKS, COMPOSITIONS, MAPPED_CHARS, ROWS, ROW_BLOCKS, ROW_INDEX};
 
 /// The versions of the Unicode data in use.
 pub const UNICODE_VERSION: &str = "categories 8.0, normal forms 9.0, lowercase 17.0";
