@@ -76,7 +76,7 @@ test-neon: export PROPTEST_CASES ?= 16
 test-neon: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER := $(ARM_LINKER)
 test-neon: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER := $(ARM_RUNNER)
 test-neon:
-	cargo test --target $(ARM) --package piecework-kernels --package piecework-unicode --package piecework-core --lib --quiet
+	cargo test --target $(ARM) --package piecework-kernels --package piecework-unicode --package piecework-regex --package piecework-core --lib --quiet
 
 # Miri interprets the definitions of the kernels, in place of SIMD, and the Arrow import, on fewer cases.
 # No test has to be left out: nothing maps a file.

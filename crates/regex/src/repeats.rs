@@ -1,7 +1,8 @@
 //! Reads repetitions: `*`, `+`, `?`, `{n,m}`, lazy and possessive, and repetitions of repetitions.
 
 use super::ast::{Node, Repeat};
-use super::oniguruma::{Fault, Options, Reader};
+use super::error::CompileError;
+use super::oniguruma::{Options, Reader};
 
 /// Largest number in a repetition, as in Oniguruma.
 const MAX_REPEAT: u32 = 100_000;
@@ -19,7 +20,7 @@ pub(super) struct Quantifier {
 
 impl Reader {
     /// A node with all repetitions that follow.
-    pub(super) fn repeated(&mut self, mut node: Node, options: Options) -> Result<Node, Fault> {
+    pub(super) fn repeated(&mut self, mut node: Node, options: Options) -> Result<Node, CompileError> {
         for _ in 0..MAX_CHAIN {
             self.skip_nothing(options);
             let Some(quantifier) = self.quantifier()? else { return Ok(node) };
@@ -40,7 +41,7 @@ impl Reader {
     }
 
     /// A repetition, if one is next; else nothing is read.
-    pub(super) fn quantifier(&mut self) -> Result<Option<Quantifier>, Fault> {
+    pub(super) fn quantifier(&mut self) -> Result<Option<Quantifier>, CompileError> {
         let start = self.at;
         let (min, max) = match self.next() {
             Some('*') => (0, None),
@@ -64,7 +65,7 @@ impl Reader {
     }
 
     /// The rest of `{n}`, `{n,}`, `{,m}` or `{n,m}`; anything else is literal text.
-    fn interval(&mut self) -> Result<Option<Quantifier>, Fault> {
+    fn interval(&mut self) -> Result<Option<Quantifier>, CompileError> {
         let low = self.number();
         let has_comma = self.eat(",");
         let high = if has_comma { self.number() } else { low };
@@ -107,7 +108,7 @@ impl Reader {
         }
     }
 
-    fn repeat(&self, node: Node, quantifier: &Quantifier) -> Result<Node, Fault> {
+    fn repeat(&self, node: Node, quantifier: &Quantifier) -> Result<Node, CompileError> {
         let Quantifier { min, mut max, greedy, possessive } = *quantifier;
         let atomic = |node| if possessive { Node::Atomic(Box::new(node)) } else { node };
         if (min, max) == (1, Some(1)) {

@@ -1,12 +1,13 @@
 //! Reads groups: options, names, look-around, atomic groups and references to groups.
 
 use super::ast::Node;
+use super::error::CompileError;
 use super::look_behind;
-use super::oniguruma::{Atom, Fault, Options, Reader};
+use super::oniguruma::{Atom, Options, Reader};
 
 impl Reader {
     /// `(?i)` and the like, which hold to the end of the group.
-    pub(super) fn isolated_options(&mut self, options: Options) -> Result<Option<Options>, Fault> {
+    pub(super) fn isolated_options(&mut self, options: Options) -> Result<Option<Options>, CompileError> {
         let start = self.at;
         if self.eat("(?") && self.peek().is_some_and(|c| matches!(c, 'i' | 'm' | 'x' | '-')) {
             let changed = self.options(options)?;
@@ -18,7 +19,7 @@ impl Reader {
         Ok(None)
     }
 
-    fn options(&mut self, mut options: Options) -> Result<Options, Fault> {
+    fn options(&mut self, mut options: Options) -> Result<Options, CompileError> {
         let mut on = true;
         loop {
             match self.peek() {
@@ -34,7 +35,7 @@ impl Reader {
     }
 
     /// The rest of a group.
-    pub(super) fn group(&mut self, options: Options) -> Result<Atom, Fault> {
+    pub(super) fn group(&mut self, options: Options) -> Result<Atom, CompileError> {
         if !self.eat("?") {
             return match (self.peek(), self.has_names) {
                 (Some('*'), _) => Err(self.unsupported("a callout")),
@@ -67,7 +68,7 @@ impl Reader {
         Ok(Atom::Unit(Node::Concat(vec![self.closed(options)?])))
     }
 
-    fn comment(&mut self) -> Result<Atom, Fault> {
+    fn comment(&mut self) -> Result<Atom, CompileError> {
         while let Some(c) = self.next() {
             match c {
                 '\\' => drop(self.next()),
@@ -78,7 +79,7 @@ impl Reader {
         Err(self.malformed("a comment without an end"))
     }
 
-    fn look_around(&mut self, options: Options) -> Result<Option<Node>, Fault> {
+    fn look_around(&mut self, options: Options) -> Result<Option<Node>, CompileError> {
         for (opening, behind, negate) in
             [("=", false, false), ("!", false, true), ("<=", true, false), ("<!", true, true)]
         {
@@ -94,7 +95,7 @@ impl Reader {
         Ok(None)
     }
 
-    fn named_group(&mut self, options: Options) -> Result<Atom, Fault> {
+    fn named_group(&mut self, options: Options) -> Result<Atom, CompileError> {
         let name = self.name('>')?;
         if self.names.contains(&name) {
             return Err(self.unsupported("a name for two groups"));
@@ -103,7 +104,7 @@ impl Reader {
         self.capturing(options)
     }
 
-    fn capturing(&mut self, options: Options) -> Result<Atom, Fault> {
+    fn capturing(&mut self, options: Options) -> Result<Atom, CompileError> {
         self.groups += 1;
         let group = self.groups;
         self.open.push(group);
@@ -116,7 +117,7 @@ impl Reader {
         Ok(Atom::Unit(Node::Capture(group, Box::new(body))))
     }
 
-    fn name(&mut self, end: char) -> Result<String, Fault> {
+    fn name(&mut self, end: char) -> Result<String, CompileError> {
         let mut name = String::new();
         loop {
             match self.next() {
@@ -129,7 +130,7 @@ impl Reader {
         }
     }
 
-    fn closed(&mut self, options: Options) -> Result<Node, Fault> {
+    fn closed(&mut self, options: Options) -> Result<Node, CompileError> {
         let inner = self.alternatives(options)?;
         if !self.eat(")") {
             return Err(self.malformed("a group without an end"));
@@ -137,7 +138,7 @@ impl Reader {
         Ok(inner)
     }
 
-    pub(super) fn backreference(&mut self, options: Options) -> Result<Atom, Fault> {
+    pub(super) fn backreference(&mut self, options: Options) -> Result<Atom, CompileError> {
         let number = self.number().unwrap_or(0) as usize;
         if self.has_names {
             return Err(self.unsupported("this reference to a group"));
@@ -145,7 +146,7 @@ impl Reader {
         self.reference(number, options)
     }
 
-    pub(super) fn named_backreference(&mut self, options: Options) -> Result<Atom, Fault> {
+    pub(super) fn named_backreference(&mut self, options: Options) -> Result<Atom, CompileError> {
         if !self.eat("k<") {
             return Err(self.unsupported("this reference to a group"));
         }
@@ -154,7 +155,7 @@ impl Reader {
         self.reference(number, options)
     }
 
-    fn reference(&mut self, number: usize, options: Options) -> Result<Atom, Fault> {
+    fn reference(&mut self, number: usize, options: Options) -> Result<Atom, CompileError> {
         if number > self.groups || options.ignore_case || self.open.contains(&number) {
             return Err(self.unsupported("this reference to a group"));
         }

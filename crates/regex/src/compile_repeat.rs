@@ -1,7 +1,8 @@
 //! Makes instructions of repetitions, so that rounds that match the empty text end as in Oniguruma.
 
 use super::ast::{Node, Repeat};
-use super::compile::{Compiler, Next, TooLarge};
+use super::compile::{Compiler, Next};
+use super::error::CompileError;
 use super::first::First;
 use super::measure::{plan, Plan};
 use super::program::{Giving, Inst, Pc};
@@ -10,7 +11,7 @@ use super::program::{Giving, Inst, Pc};
 const MAX_SINGLES: u32 = 8;
 
 impl Compiler {
-    pub(super) fn repeat(&mut self, repeat: &Repeat, next: &Next) -> Result<(), TooLarge> {
+    pub(super) fn repeat(&mut self, repeat: &Repeat, next: &Next) -> Result<(), CompileError> {
         if self.is_run(repeat) {
             return self.run(repeat, next);
         }
@@ -50,7 +51,7 @@ impl Compiler {
         single && !self.backward
     }
 
-    pub(super) fn run(&mut self, repeat: &Repeat, next: &Next) -> Result<(), TooLarge> {
+    pub(super) fn run(&mut self, repeat: &Repeat, next: &Next) -> Result<(), CompileError> {
         let set = match &repeat.body {
             Node::Set(set) => *set,
             Node::Text(text) => self.parsed.sets.id_of_char(text.first().copied().unwrap_or('\0')),
@@ -79,7 +80,7 @@ impl Compiler {
     }
 
     /// As many plain copies as there must be.
-    fn copies(&mut self, repeat: &Repeat, round: &Round) -> Result<(), TooLarge> {
+    fn copies(&mut self, repeat: &Repeat, round: &Round) -> Result<(), CompileError> {
         for _ in 0..repeat.min {
             let start = self.pc();
             self.node(&repeat.body, &round.next)?;
@@ -91,7 +92,7 @@ impl Compiler {
     }
 
     /// Copies that must be, then each of the others only if the one before it was taken.
-    fn optional_copies(&mut self, repeat: &Repeat, round: &Round) -> Result<(), TooLarge> {
+    fn optional_copies(&mut self, repeat: &Repeat, round: &Round) -> Result<(), CompileError> {
         self.copies(repeat, round)?;
         let mut exits = Vec::new();
         for _ in repeat.min..repeat.max.unwrap_or(0) {
@@ -103,7 +104,7 @@ impl Compiler {
     }
 
     /// Rounds that end the whole when they match the empty text.
-    fn counted(&mut self, repeat: &Repeat, round: &Round) -> Result<(), TooLarge> {
+    fn counted(&mut self, repeat: &Repeat, round: &Round) -> Result<(), CompileError> {
         let mut exits = Vec::new();
         for count in 0..repeat.max.unwrap_or(repeat.min) {
             let start = self.pc();
@@ -123,14 +124,14 @@ impl Compiler {
     }
 
     /// A loop.
-    fn endless(&mut self, repeat: &Repeat, round: &Round, exits: &mut Vec<Pc>) -> Result<(), TooLarge> {
+    fn endless(&mut self, repeat: &Repeat, round: &Round, exits: &mut Vec<Pc>) -> Result<(), CompileError> {
         let start = self.split(repeat.greedy, round)?;
         exits.push(start);
         self.round(repeat, round, exits)?;
         self.emit(Inst::Jump(start)).map(drop)
     }
 
-    fn round(&mut self, repeat: &Repeat, round: &Round, exits: &mut Vec<Pc>) -> Result<(), TooLarge> {
+    fn round(&mut self, repeat: &Repeat, round: &Round, exits: &mut Vec<Pc>) -> Result<(), CompileError> {
         if !round.checked {
             return self.node(&repeat.body, &round.next);
         }
@@ -144,7 +145,7 @@ impl Compiler {
     }
 
     /// One more round, or out to where the jump will land.
-    fn split(&mut self, greedy: bool, round: &Round) -> Result<Pc, TooLarge> {
+    fn split(&mut self, greedy: bool, round: &Round) -> Result<Pc, CompileError> {
         let slot = self.slot();
         let body = self.pc() + 1;
         let (inside, outside) = round.starts;

@@ -5,16 +5,10 @@
 //! expression and of its sets; nesting is bounded.
 
 use super::ast::{Anchor, Node};
+use super::error::CompileError;
 use super::literal;
 use super::look_behind::Chars;
 use super::sets::Sets;
-
-/// Why an expression was not read.
-#[derive(Debug)]
-pub(super) struct Fault {
-    pub(super) what: String,
-    pub(super) expected: &'static str,
-}
 
 /// An expression that was read.
 pub(super) struct Parsed {
@@ -31,7 +25,7 @@ pub(super) const MAX_DEPTH: usize = 50;
 const MAX_CHARS: usize = 1 << 16;
 
 /// Read an expression.
-pub(super) fn read(source: &str) -> Result<Parsed, Fault> {
+pub(super) fn read(source: &str) -> Result<Parsed, CompileError> {
     let chars: Vec<char> = source.chars().collect();
     let mut reader = Reader { has_names: has_named_groups(&chars), chars, ..Reader::default() };
     if reader.chars.len() > MAX_CHARS {
@@ -97,17 +91,17 @@ impl Reader {
         found
     }
 
-    pub(super) fn malformed(&self, what: &str) -> Fault {
-        Fault { what: format!("{what} at character {}", self.at), expected: "a regular expression" }
+    pub(super) fn malformed(&self, what: &str) -> CompileError {
+        CompileError { found: format!("{what} at character {}", self.at), expected: "a regular expression" }
     }
 
-    pub(super) fn unsupported(&self, what: &str) -> Fault {
+    pub(super) fn unsupported(&self, what: &str) -> CompileError {
         let expected = "a regular expression without subroutines, absent functions, \\K and the like";
-        Fault { what: format!("{what} at character {} is not supported", self.at), expected }
+        CompileError { found: format!("{what} at character {} is not supported", self.at), expected }
     }
 
     /// Alternatives up to the end or a closing parenthesis, which stays.
-    pub(super) fn alternatives(&mut self, mut options: Options) -> Result<Node, Fault> {
+    pub(super) fn alternatives(&mut self, mut options: Options) -> Result<Node, CompileError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(self.malformed("groups nested too deeply"));
@@ -142,7 +136,12 @@ impl Reader {
     }
 
     /// One atom with its repetitions.
-    fn item(&mut self, options: Options, run: &mut Vec<char>, nodes: &mut Vec<Node>) -> Result<(), Fault> {
+    fn item(
+        &mut self,
+        options: Options,
+        run: &mut Vec<char>,
+        nodes: &mut Vec<Node>,
+    ) -> Result<(), CompileError> {
         let unit = match self.atom(options)? {
             Atom::Nothing => return Ok(()),
             Atom::Literal(c) => {
@@ -160,7 +159,7 @@ impl Reader {
         Ok(())
     }
 
-    fn atom(&mut self, options: Options) -> Result<Atom, Fault> {
+    fn atom(&mut self, options: Options) -> Result<Atom, CompileError> {
         let Some(c) = self.next() else { return Ok(Atom::Nothing) };
         Ok(match c {
             '\\' => return self.escape(options),

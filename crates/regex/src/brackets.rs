@@ -4,15 +4,16 @@ use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use super::ast::Node;
 use super::class;
+use super::error::CompileError;
 use super::literal::sequences_of;
-use super::oniguruma::{Fault, Options, Reader, MAX_DEPTH};
+use super::oniguruma::{Options, Reader, MAX_DEPTH};
 
 /// Ranges of brackets that may wait to be put in order.
 const MAX_LOOSE_RANGES: usize = 1 << 18;
 
 impl Reader {
     /// `{name}` after `\p`.
-    pub(super) fn property(&mut self, negate: bool) -> Result<ClassUnicode, Fault> {
+    pub(super) fn property(&mut self, negate: bool) -> Result<ClassUnicode, CompileError> {
         if !self.eat("{") {
             return Err(self.unsupported("a property without braces"));
         }
@@ -27,7 +28,7 @@ impl Reader {
     }
 
     /// The rest of brackets, as one unit.
-    pub(super) fn brackets(&mut self, options: Options) -> Result<Node, Fault> {
+    pub(super) fn brackets(&mut self, options: Options) -> Result<Node, CompileError> {
         let (mut set, negate) = self.set()?;
         let mut branches = Vec::new();
         if options.ignore_case {
@@ -42,7 +43,7 @@ impl Reader {
     }
 
     /// The rest of brackets: the set, and whether it is to be negated.
-    fn set(&mut self) -> Result<(ClassUnicode, bool), Fault> {
+    fn set(&mut self) -> Result<(ClassUnicode, bool), CompileError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(self.malformed("brackets nested too deeply"));
@@ -71,7 +72,7 @@ impl Reader {
     }
 
     /// One member of brackets, or a range.
-    fn member(&mut self, part: &mut Vec<ClassUnicodeRange>) -> Result<(), Fault> {
+    fn member(&mut self, part: &mut Vec<ClassUnicodeRange>) -> Result<(), CompileError> {
         let first = match self.member_start()? {
             Ok(c) => c,
             Err(set) => {
@@ -105,7 +106,7 @@ impl Reader {
     }
 
     /// A character or a set.
-    fn member_start(&mut self) -> Result<Result<char, ClassUnicode>, Fault> {
+    fn member_start(&mut self) -> Result<Result<char, ClassUnicode>, CompileError> {
         let c = self.next().unwrap_or(']');
         if c == '[' {
             if self.peek() == Some(':') {
@@ -139,7 +140,7 @@ impl Reader {
     }
 
     /// The rest of `[:name:]`; `None` if it is not one, with nothing read.
-    fn posix(&mut self) -> Result<Option<ClassUnicode>, Fault> {
+    fn posix(&mut self) -> Result<Option<ClassUnicode>, CompileError> {
         let start = self.at;
         self.at += 1;
         let negate = self.eat("^");

@@ -4,7 +4,8 @@ use regex_syntax::hir::ClassUnicode;
 
 use super::ast::{Anchor, Node};
 use super::class;
-use super::oniguruma::{Atom, Fault, Options, Reader};
+use super::error::CompileError;
+use super::oniguruma::{Atom, Options, Reader};
 
 impl Reader {
     /// Any character, or any but a line feed.
@@ -23,7 +24,7 @@ impl Reader {
     }
 
     /// The rest of an escape outside of brackets.
-    pub(super) fn escape(&mut self, options: Options) -> Result<Atom, Fault> {
+    pub(super) fn escape(&mut self, options: Options) -> Result<Atom, CompileError> {
         let Some(c) = self.peek() else { return Err(self.malformed("a backslash at the end")) };
         if let Some(set) = self.letter_set(c, false) {
             self.at += 1;
@@ -60,7 +61,7 @@ impl Reader {
     }
 
     /// The rest of an escape that means one character.
-    pub(super) fn escaped_char(&mut self) -> Result<char, Fault> {
+    pub(super) fn escaped_char(&mut self) -> Result<char, CompileError> {
         let Some(c) = self.next() else { return Err(self.malformed("a backslash at the end")) };
         Ok(match c {
             't' => '\t',
@@ -89,7 +90,7 @@ impl Reader {
         })
     }
 
-    fn code(&mut self, least: usize, most: usize, radix: u32) -> Result<char, Fault> {
+    fn code(&mut self, least: usize, most: usize, radix: u32) -> Result<char, CompileError> {
         let start = self.at;
         while self.at - start < most && self.peek().is_some_and(|c| c.is_digit(radix)) {
             self.at += 1;

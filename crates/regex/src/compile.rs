@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::ast::{Anchor, Node};
 use super::char_set::CharSet;
 use super::class;
+use super::error::CompileError;
 use super::first::First;
 use super::oniguruma::Parsed;
 use super::program::{Choice, ChoiceTable, Inst, Pc, Points, Program, Slot, Starts, NO_SLOT};
@@ -21,10 +22,6 @@ const MAX_WAYS: usize = 64;
 /// Sets that get a table of their own.
 const MAX_TABLES: usize = 64;
 
-/// The program would be too large.
-#[derive(Debug)]
-pub(super) struct TooLarge;
-
 /// What comes after a node.
 #[derive(Clone, Debug)]
 pub(super) struct Next {
@@ -39,7 +36,7 @@ impl Next {
 }
 
 /// Compile an expression that was read.
-pub(super) fn compile(mut parsed: Parsed) -> Result<Program, TooLarge> {
+pub(super) fn compile(mut parsed: Parsed) -> Result<Program, CompileError> {
     let root = std::mem::replace(&mut parsed.root, Node::Empty);
     let first = First::of(&root, &mut parsed.sets);
     let mut compiler = Compiler::new(parsed, &root);
@@ -127,16 +124,16 @@ impl Compiler {
         self.code.len() as Pc
     }
 
-    pub(super) fn emit(&mut self, inst: Inst) -> Result<Pc, TooLarge> {
+    pub(super) fn emit(&mut self, inst: Inst) -> Result<Pc, CompileError> {
         if self.code.len() >= MAX_INSTRUCTIONS {
-            return Err(TooLarge);
+            return Err(CompileError::too_large());
         }
         self.code.push(inst);
         Ok(self.pc() - 1)
     }
 
     /// A node, given what comes after it.
-    pub(super) fn node(&mut self, node: &Node, next: &Next) -> Result<(), TooLarge> {
+    pub(super) fn node(&mut self, node: &Node, next: &Next) -> Result<(), CompileError> {
         match node {
             Node::Empty => Ok(()),
             Node::Set(set) => self.emit(self.one(*set)).map(drop),
@@ -163,7 +160,7 @@ impl Compiler {
         }
     }
 
-    fn text(&mut self, text: &[char]) -> Result<(), TooLarge> {
+    fn text(&mut self, text: &[char]) -> Result<(), CompileError> {
         if self.backward {
             for &c in text.iter().rev() {
                 let set = self.parsed.sets.id_of_char(c);
@@ -179,12 +176,12 @@ impl Compiler {
         let text: String = text.iter().collect();
         self.text_bytes += text.len();
         if self.text_bytes > MAX_TEXT_BYTES {
-            return Err(TooLarge);
+            return Err(CompileError::too_large());
         }
         self.emit(Inst::Text(text.into())).map(drop)
     }
 
-    fn concat(&mut self, nodes: &[Node], next: &Next) -> Result<(), TooLarge> {
+    fn concat(&mut self, nodes: &[Node], next: &Next) -> Result<(), CompileError> {
         if self.backward {
             return nodes.iter().rev().try_for_each(|node| self.node(node, &Next::UNKNOWN));
         }
@@ -197,7 +194,7 @@ impl Compiler {
         nodes.iter().zip(nexts.iter().rev()).try_for_each(|(node, next)| self.node(node, next))
     }
 
-    fn alternate(&mut self, nodes: &[Node], next: &Next) -> Result<(), TooLarge> {
+    fn alternate(&mut self, nodes: &[Node], next: &Next) -> Result<(), CompileError> {
         let parts: Vec<&[Node]> = nodes.chunks(nodes.len().div_ceil(MAX_WAYS).max(1)).collect();
         let slot = self.slot();
         let choice = self.choices.len() as u32;

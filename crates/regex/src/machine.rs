@@ -4,6 +4,7 @@
 //! Numbers in instructions index the tables of the program without being asked for: the compiler alone makes
 //! them, and `Program::is_sound` is asserted of every program. Places in the text are asked for.
 
+use super::error::StepLimitExceeded;
 use super::memo::Memo;
 use super::program::{Inst, Pc, Program};
 use super::runs::Run;
@@ -17,10 +18,6 @@ const UNREMEMBERED: (usize, usize) = (100_000, 16);
 
 /// Frames that may wait: so many, and one for each byte.
 const MAX_FRAMES: usize = 3 << 20;
-
-/// Matching a text took more steps or memory than it may.
-#[derive(Debug)]
-pub(super) struct Exhausted;
 
 /// What is done when a way fails, the latest first.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +86,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The first match that begins at a place or later.
-    pub(super) fn find(&mut self, from: usize) -> Result<Option<(usize, usize)>, Exhausted> {
+    pub(super) fn find(&mut self, from: usize) -> Result<Option<(usize, usize)>, StepLimitExceeded> {
         self.search_start = from;
         if let Some(memo) = &mut self.memo {
             self.steps += memo.move_to(from) / 8;
@@ -107,7 +104,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Match from a place; where it takes long, begin anew with a memory.
-    fn match_at(&mut self, start: usize) -> Result<Option<usize>, Exhausted> {
+    fn match_at(&mut self, start: usize) -> Result<Option<usize>, StepLimitExceeded> {
         if self.memo.is_none() && self.program.can_remember {
             let limit = (UNREMEMBERED.0 + UNREMEMBERED.1 * start).min(self.limit);
             if let Ok(end) = self.run(start, limit) {
@@ -131,7 +128,7 @@ impl<'a> Machine<'a> {
         before
     }
 
-    fn run(&mut self, start: usize, limit: usize) -> Result<Option<usize>, Exhausted> {
+    fn run(&mut self, start: usize, limit: usize) -> Result<Option<usize>, StepLimitExceeded> {
         self.stack.clear();
         self.fences.clear();
         self.bytes = self.text;
@@ -143,7 +140,7 @@ impl<'a> Machine<'a> {
         loop {
             self.steps += 1;
             if self.steps > limit || self.stack.len() > most_frames {
-                return Err(Exhausted);
+                return Err(StepLimitExceeded);
             }
             let step = match program.code.get(pc as usize) {
                 Some(inst) => self.step(inst, pc, at),

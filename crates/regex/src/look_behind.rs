@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 
 use super::ast::{Anchor, Look, Node};
-use super::oniguruma::{Fault, Reader};
+use super::error::CompileError;
+use super::oniguruma::Reader;
 
 /// Characters that look-behind may step back, as in Oniguruma.
 const MAX_STEP: u32 = 65_535;
@@ -73,7 +74,7 @@ pub(super) fn ahead(body: Node, negate: bool) -> Node {
 }
 
 /// Look-behind, or why Oniguruma refuses it.
-pub(super) fn behind(body: Node, negate: bool, reader: &Reader) -> Result<Node, Fault> {
+pub(super) fn behind(body: Node, negate: bool, reader: &Reader) -> Result<Node, CompileError> {
     if body.any(&|node| is_forbidden(node, negate)) {
         return Err(reader.malformed("look-behind with something in it that cannot be there"));
     }

@@ -1,7 +1,8 @@
 //! Makes instructions of groups: captured ones, atomic ones and look-around.
 
 use super::ast::{Look, Node};
-use super::compile::{Compiler, Next, TooLarge};
+use super::compile::{Compiler, Next};
+use super::error::CompileError;
 use super::program::{Fence, Inst};
 
 impl Compiler {
@@ -9,21 +10,21 @@ impl Compiler {
         self.referred.iter().position(|&referred| referred == group).map(|index| 2 * index as u32)
     }
 
-    pub(super) fn capture(&mut self, group: usize, body: &Node, next: &Next) -> Result<(), TooLarge> {
+    pub(super) fn capture(&mut self, group: usize, body: &Node, next: &Next) -> Result<(), CompileError> {
         let Some(register) = self.register_of(group) else { return self.node(body, next) };
         self.emit(Inst::Save { register })?;
         self.node(body, &Next { accepts: false, ..next.clone() })?;
         self.emit(Inst::Save { register: register + 1 }).map(drop)
     }
 
-    pub(super) fn atomic(&mut self, body: &Node) -> Result<(), TooLarge> {
+    pub(super) fn atomic(&mut self, body: &Node) -> Result<(), CompileError> {
         match body {
             Node::Repeat(repeat) if self.is_run(repeat) => self.run(repeat, &Next::ACCEPTS),
             body => self.fenced(Fence::Atomic, |compiler| compiler.node(body, &Next::ACCEPTS)),
         }
     }
 
-    pub(super) fn look(&mut self, look: &Look) -> Result<(), TooLarge> {
+    pub(super) fn look(&mut self, look: &Look) -> Result<(), CompileError> {
         if let Node::Set(set) = look.body {
             let (behind, negate) = (look.behind, look.negate);
             return self.emit(Inst::Peek { set, behind, negate }).map(drop);
@@ -42,7 +43,7 @@ impl Compiler {
     }
 
     /// Look-behind from every place where it could begin.
-    fn stepping_back(&mut self, look: &Look) -> Result<(), TooLarge> {
+    fn stepping_back(&mut self, look: &Look) -> Result<(), CompileError> {
         let (min, max) = look.chars;
         self.emit(Inst::StepBack { min, max: max.unwrap_or(u32::MAX) })?;
         self.node(&look.body, &Next::UNKNOWN)?;
@@ -63,8 +64,8 @@ impl Compiler {
     fn fenced(
         &mut self,
         fence: Fence,
-        inside: impl FnOnce(&mut Self) -> Result<(), TooLarge>,
-    ) -> Result<(), TooLarge> {
+        inside: impl FnOnce(&mut Self) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
         let slot = self.slot();
         let open = self.emit(Inst::Open { fence, end: 0, slot })?;
         let loops = std::mem::take(&mut self.loops);

@@ -82,8 +82,8 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
-    use crate::text::pattern::program::Inst;
-    use crate::text::pattern::{compile, oniguruma};
+    use crate::program::Inst;
+    use crate::{compile, oniguruma};
 
     #[test]
     fn a_program_that_jumps_beyond_its_end_is_not_sound() {
