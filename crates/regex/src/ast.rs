@@ -1,10 +1,10 @@
 //! What an expression means: a tree of nodes, with every option and every set resolved.
 
 /// The number of a set in the table that goes with a tree.
-pub(super) type SetId = u32;
+pub(crate) type SetId = u32;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Node {
+pub(crate) enum Node {
     /// Matches the empty text.
     Empty,
     /// One character of a set.
@@ -26,25 +26,25 @@ pub(super) enum Node {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Repeat {
-    pub(super) body: Node,
-    pub(super) min: u32,
+pub(crate) struct Repeat {
+    pub(crate) body: Node,
+    pub(crate) min: u32,
     /// `None` without an upper bound.
-    pub(super) max: Option<u32>,
-    pub(super) greedy: bool,
+    pub(crate) max: Option<u32>,
+    pub(crate) greedy: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Look {
-    pub(super) body: Node,
-    pub(super) behind: bool,
-    pub(super) negate: bool,
+pub(crate) struct Look {
+    pub(crate) body: Node,
+    pub(crate) behind: bool,
+    pub(crate) negate: bool,
     /// Of look-behind: the fewest and the most characters it reads.
-    pub(super) chars: (u32, Option<u32>),
+    pub(crate) length: (u32, Option<u32>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     TextStart,
     TextEnd,
     /// At the end, or before a line feed that ends the text.
@@ -58,7 +58,7 @@ pub(super) enum Anchor {
 
 impl Node {
     /// Nodes one after the other.
-    pub(super) fn concat(mut nodes: Vec<Node>) -> Node {
+    pub(crate) fn concat(mut nodes: Vec<Node>) -> Node {
         match nodes.len() {
             0 => Node::Empty,
             1 => nodes.remove(0),
@@ -67,7 +67,7 @@ impl Node {
     }
 
     /// Alternatives.
-    pub(super) fn alternate(mut nodes: Vec<Node>) -> Node {
+    pub(crate) fn alternate(mut nodes: Vec<Node>) -> Node {
         match nodes.len() {
             0 => Node::Empty,
             1 => nodes.remove(0),
@@ -75,8 +75,8 @@ impl Node {
         }
     }
 
-    /// Whether this can match without reading anything; `of_group` says it of a group referred to.
-    pub(super) fn is_nullable(&self, of_group: &[bool]) -> bool {
+    /// Whether this can match without reading anything; `of_group` says it of a group referenced to.
+    pub(crate) fn is_nullable(&self, of_group: &[bool]) -> bool {
         match self {
             Node::Set(_) => false,
             Node::Text(text) => text.is_empty(),
@@ -90,7 +90,7 @@ impl Node {
     }
 
     /// The parts of a node, for walks over the whole tree.
-    pub(super) fn children(&self) -> &[Node] {
+    pub(crate) fn children(&self) -> &[Node] {
         match self {
             Node::Concat(nodes) | Node::Alternate(nodes) => nodes,
             Node::Repeat(repeat) => std::slice::from_ref(&repeat.body),
@@ -101,7 +101,7 @@ impl Node {
     }
 
     /// Whether `is` says yes of this node or of one inside.
-    pub(super) fn any(&self, is: &dyn Fn(&Node) -> bool) -> bool {
+    pub(crate) fn any(&self, is: &dyn Fn(&Node) -> bool) -> bool {
         is(self) || self.children().iter().any(|node| node.any(is))
     }
 }

@@ -1,24 +1,24 @@
-//! Sets of characters in the form that matching asks: a table for ASCII, two stages for the rest.
+//! SetInterner of characters in the form that matching asks: a table for ASCII, two stages for the rest.
 
 use piecework_unicode::wide_char_at;
 use regex_syntax::hir::ClassUnicode;
 
 /// What the table says of the first byte of a character that is not ASCII.
-const ASK: u8 = 2;
+const NON_ASCII: u8 = 2;
 
 const BLOCK: u32 = 256;
 const BLOCKS: usize = 0x11_0000 / BLOCK as usize;
 
 #[derive(Clone, Debug)]
-pub(super) struct CharSet {
-    /// For every byte: 1 if it is a member, `ASK` if it only begins a character.
+pub(crate) struct CharSet {
+    /// For every byte: 1 if it is a member, `NON_ASCII` if it only begins a character.
     by_byte: [u8; 256],
-    others: Others,
+    non_ascii: NonAscii,
 }
 
 /// Members that are not ASCII.
 #[derive(Clone, Debug)]
-enum Others {
+enum NonAscii {
     All,
     Ranges(Box<[(u32, u32)]>),
     Table { index: Box<[u16]>, bits: Box<[[u64; 4]]> },
@@ -26,9 +26,9 @@ enum Others {
 
 impl CharSet {
     /// Prepare a set; a table of its own makes look-ups fast and takes some 10 KB.
-    pub(super) fn new(set: &ClassUnicode, with_table: bool) -> Self {
+    pub(crate) fn new(set: &ClassUnicode, with_table: bool) -> Self {
         let mut by_byte = [0; 256];
-        by_byte[128..].fill(ASK);
+        by_byte[128..].fill(NON_ASCII);
         let mut ranges = Vec::new();
         for range in set.ranges() {
             let (first, last) = (range.start() as u32, range.end() as u32);
@@ -37,39 +37,39 @@ impl CharSet {
                 ranges.push((first.max(128), last));
             }
         }
-        let others = match ranges.as_slice() {
-            [(128, 0x10_FFFF)] => Others::All,
+        let non_ascii = match ranges.as_slice() {
+            [(128, 0x10_FFFF)] => NonAscii::All,
             _ if ranges.len() > 4 && with_table => table(&ranges),
-            _ => Others::Ranges(ranges.into()),
+            _ => NonAscii::Ranges(ranges.into()),
         };
-        Self { by_byte, others }
+        Self { by_byte, non_ascii }
     }
 
     /// The length of the member that begins at a place; `None` if there is none.
     #[inline]
-    pub(super) fn len_at(&self, bytes: &[u8], at: usize) -> Option<usize> {
+    pub(crate) fn len_at(&self, bytes: &[u8], at: usize) -> Option<usize> {
         match self.by_byte[usize::from(*bytes.get(at)?)] {
             0 => None,
             1 => Some(1),
-            _ => self.len_of_other(bytes, at),
+            _ => self.len_of_non_ascii(bytes, at),
         }
     }
 
     #[inline(never)]
-    fn len_of_other(&self, bytes: &[u8], at: usize) -> Option<usize> {
+    fn len_of_non_ascii(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let (c, len) = wide_char_at(bytes, at)?;
-        self.has_other(c).then_some(len)
+        self.contains_non_ascii(c).then_some(len)
     }
 
     #[inline]
-    fn has_other(&self, c: u32) -> bool {
-        match &self.others {
-            Others::All => true,
-            Others::Ranges(ranges) => {
+    fn contains_non_ascii(&self, c: u32) -> bool {
+        match &self.non_ascii {
+            NonAscii::All => true,
+            NonAscii::Ranges(ranges) => {
                 let after = ranges.partition_point(|&(first, _)| first <= c);
                 ranges[..after].last().is_some_and(|&(_, last)| c <= last)
             }
-            Others::Table { index, bits } => {
+            NonAscii::Table { index, bits } => {
                 let block = index.get((c / BLOCK) as usize).map_or(0, |&block| usize::from(block));
                 let word = bits.get(block).map_or(0, |bits| bits[(c % BLOCK / 64) as usize]);
                 word >> (c % 64) & 1 == 1
@@ -79,7 +79,7 @@ impl CharSet {
 
     /// The end of the run of members from a place, of `most` characters at most, and their number.
     #[inline]
-    pub(super) fn run(&self, bytes: &[u8], mut at: usize, most: u32) -> (usize, u32) {
+    pub(crate) fn run(&self, bytes: &[u8], mut at: usize, most: u32) -> (usize, u32) {
         let mut count = 0;
         while count < most {
             let Some(len) = self.len_at(bytes, at) else { break };
@@ -90,7 +90,7 @@ impl CharSet {
     }
 }
 
-fn table(ranges: &[(u32, u32)]) -> Others {
+fn table(ranges: &[(u32, u32)]) -> NonAscii {
     let mut index = vec![0; BLOCKS];
     let mut bits = vec![[0; 4], [u64::MAX; 4]];
     for &(first, last) in ranges {
@@ -109,5 +109,5 @@ fn table(ranges: &[(u32, u32)]) -> Others {
             (low..=high).for_each(|c| words[(c % BLOCK / 64) as usize] |= 1 << (c % 64));
         }
     }
-    Others::Table { index: index.into(), bits: bits.into() }
+    NonAscii::Table { index: index.into(), bits: bits.into() }
 }

@@ -3,47 +3,28 @@
 //! Regular expressions in tokenizer files are written for Oniguruma. `oniguruma` reads one into a tree
 //! (`ast`), `compile` makes a program of it and `machine` runs that: back-tracking, with a stack of its own and
 //! every step counted. A text has steps in proportion to its length; where a search takes many, `memo`
-//! remembers what has failed, so that only patterns that refer to groups, and very few others, ever run out.
+//! remembers what has failed, so that only patterns that refer to groups, and very few non_ascii, ever run out.
 
 #![forbid(unsafe_code)]
 
-mod anchors;
 mod ast;
-mod brackets;
+mod char_classes;
 mod char_set;
-mod class;
 mod compile;
-mod compile_group;
-mod compile_repeat;
 mod error;
-mod escapes;
-mod first;
-mod fold;
-mod groups;
-#[cfg(test)]
-mod laws;
-mod literal;
-mod look_behind;
-mod machine;
-mod measure;
-mod memo;
-#[cfg(test)]
-mod naive;
-mod oniguruma;
+mod matcher;
+mod parse;
 mod program;
-mod recall;
-mod repeats;
-mod runs;
-mod sets;
-mod sound;
+mod set_interner;
 #[cfg(test)]
 mod tests;
-mod utf8;
-mod ways;
+mod validate;
 
 pub use error::{CompileError, StepLimitExceeded};
 
-use self::machine::Machine;
+use piecework_unicode::next_char_start;
+
+use self::matcher::Matcher;
 use self::program::Program;
 
 /// Steps that the searches of one text may take for each byte of it, beside [`BASE_STEPS`].
@@ -62,7 +43,7 @@ pub struct Regex {
 impl Regex {
     /// Compile an expression.
     pub fn new(source: &str) -> Result<Self, CompileError> {
-        let program = compile::compile(oniguruma::read(source)?)?;
+        let program = compile::compile(parse::parse(source)?)?;
         Ok(Self { program, source: source.to_owned() })
     }
 
@@ -81,12 +62,12 @@ impl Regex {
         text: &str,
         mut emit: impl FnMut(usize, usize),
     ) -> Result<(), StepLimitExceeded> {
-        let mut machine = Machine::new(&self.program, text, BASE_STEPS + STEPS_PER_BYTE * text.len());
+        let mut machine = Matcher::new(&self.program, text, BASE_STEPS + STEPS_PER_BYTE * text.len());
         let (mut from, mut last_end) = (0, None);
         while from <= text.len() {
             let Some((start, end)) = machine.find(from)? else { break };
             if start == end && last_end == Some(end) {
-                from = utf8::after(text.as_bytes(), from);
+                from = next_char_start(text.as_bytes(), from);
                 continue;
             }
             emit(start, end);

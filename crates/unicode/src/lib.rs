@@ -19,4 +19,4 @@ pub use unicode::{
     class_block, class_of, combining_class, compose, decompose, decompose_for, lowercase, Class,
     FormTraits, NormalForm, UNICODE_VERSION,
 };
-pub use utf8::{begins_char, char_count, char_len, wide_char_at};
+pub use utf8::{begins_char, char_count, char_len, next_char_start, previous_char_start, wide_char_at};

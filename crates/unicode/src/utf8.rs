@@ -40,6 +40,28 @@ pub fn wide_char_at(text: &[u8], at: usize) -> Option<(u32, usize)> {
     })
 }
 
+/// The start of the character before byte `at` of a text; `None` at the start of the text.
+#[inline]
+#[must_use]
+pub fn previous_char_start(text: &[u8], at: usize) -> Option<usize> {
+    let mut start = at.checked_sub(1)?;
+    while start > 0 && text.get(start).is_some_and(|&byte| !begins_char(byte)) {
+        start -= 1;
+    }
+    Some(start)
+}
+
+/// The end of the character at byte `at` of a text; `at + 1` at the end of the text.
+#[inline]
+#[must_use]
+pub fn next_char_start(text: &[u8], at: usize) -> usize {
+    let mut end = at + 1;
+    while text.get(end).is_some_and(|&byte| !begins_char(byte)) {
+        end += 1;
+    }
+    end
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +72,9 @@ mod tests {
             let text = c.to_string();
             assert_eq!(char_len(text.as_bytes()[0]), text.len());
             assert_eq!(char_count(text.as_bytes()), 1);
+            assert_eq!(next_char_start(text.as_bytes(), 0), text.len());
+            assert_eq!(previous_char_start(text.as_bytes(), text.len()), Some(0));
+            assert_eq!(previous_char_start(text.as_bytes(), 0), None);
             let wide = (!c.is_ascii()).then_some((u32::from(c), text.len()));
             assert_eq!(wide_char_at(text.as_bytes(), 0), wide);
             assert_eq!(wide_char_at(text.as_bytes(), text.len()), None);

@@ -1,13 +1,13 @@
 //! Reads groups: options, names, look-around, atomic groups and references to groups.
 
-use super::ast::Node;
-use super::error::CompileError;
-use super::look_behind;
-use super::oniguruma::{Atom, Options, Reader};
+use crate::ast::Node;
+use crate::error::CompileError;
+use crate::parse::look_around;
+use crate::parse::{Atom, Options, Parser};
 
-impl Reader {
+impl Parser {
     /// `(?i)` and the like, which hold to the end of the group.
-    pub(super) fn isolated_options(&mut self, options: Options) -> Result<Option<Options>, CompileError> {
+    pub(crate) fn isolated_options(&mut self, options: Options) -> Result<Option<Options>, CompileError> {
         let start = self.at;
         if self.eat("(?") && self.peek().is_some_and(|c| matches!(c, 'i' | 'm' | 'x' | '-')) {
             let changed = self.options(options)?;
@@ -35,11 +35,11 @@ impl Reader {
     }
 
     /// The rest of a group.
-    pub(super) fn group(&mut self, options: Options) -> Result<Atom, CompileError> {
+    pub(crate) fn group(&mut self, options: Options) -> Result<Atom, CompileError> {
         if !self.eat("?") {
             return match (self.peek(), self.has_names) {
                 (Some('*'), _) => Err(self.unsupported("a callout")),
-                (_, true) => Ok(Atom::Unit(self.closed(options)?)),
+                (_, true) => Ok(Atom::Node(self.group_body(options)?)),
                 (_, false) => self.capturing(options),
             };
         }
@@ -47,16 +47,16 @@ impl Reader {
             return self.comment();
         }
         if let Some(look) = self.look_around(options)? {
-            return Ok(Atom::Unit(look));
+            return Ok(Atom::Node(look));
         }
         if self.eat(">") {
-            return Ok(Atom::Unit(Node::Atomic(Box::new(self.closed(options)?))));
+            return Ok(Atom::Node(Node::Atomic(Box::new(self.group_body(options)?))));
         }
         if self.eat("<") {
             return self.named_group(options);
         }
         if self.eat(":") {
-            return Ok(Atom::Unit(self.closed(options)?));
+            return Ok(Atom::Node(self.group_body(options)?));
         }
         if !matches!(self.peek(), Some('i' | 'm' | 'x' | '-')) {
             return Err(self.unsupported("this kind of group"));
@@ -65,14 +65,14 @@ impl Reader {
         if !self.eat(":") {
             return Err(self.malformed("a group option without an end"));
         }
-        Ok(Atom::Unit(Node::Concat(vec![self.closed(options)?])))
+        Ok(Atom::Node(Node::Concat(vec![self.group_body(options)?])))
     }
 
     fn comment(&mut self) -> Result<Atom, CompileError> {
         while let Some(c) = self.next() {
             match c {
                 '\\' => drop(self.next()),
-                ')' => return Ok(Atom::Nothing),
+                ')' => return Ok(Atom::Empty),
                 _ => {}
             }
         }
@@ -85,10 +85,10 @@ impl Reader {
         {
             if self.eat(opening) {
                 let in_look_behind = options.in_look_behind || behind;
-                let body = self.closed(Options { in_look_behind, ..options })?;
+                let body = self.group_body(Options { in_look_behind, ..options })?;
                 return match behind {
-                    true => look_behind::behind(body, negate, self).map(Some),
-                    false => Ok(Some(look_behind::ahead(body, negate))),
+                    true => look_around::look_behind(body, negate, self).map(Some),
+                    false => Ok(Some(look_around::look_ahead(body, negate))),
                 };
             }
         }
@@ -109,12 +109,12 @@ impl Reader {
         let group = self.groups;
         self.open.push(group);
         self.nullable.resize(group + 1, true);
-        self.group_chars.resize(group + 1, look_behind::Chars::ANY);
-        let body = self.closed(options)?;
+        self.group_lengths.resize(group + 1, look_around::CharLength::ANY);
+        let body = self.group_body(options)?;
         self.nullable[group] = body.is_nullable(&self.nullable);
-        self.group_chars[group] = look_behind::Chars::of(&body, &self.group_chars);
+        self.group_lengths[group] = look_around::CharLength::of(&body, &self.group_lengths);
         self.open.pop();
-        Ok(Atom::Unit(Node::Capture(group, Box::new(body))))
+        Ok(Atom::Node(Node::Capture(group, Box::new(body))))
     }
 
     fn name(&mut self, end: char) -> Result<String, CompileError> {
@@ -130,15 +130,15 @@ impl Reader {
         }
     }
 
-    fn closed(&mut self, options: Options) -> Result<Node, CompileError> {
-        let inner = self.alternatives(options)?;
+    fn group_body(&mut self, options: Options) -> Result<Node, CompileError> {
+        let inner = self.alternation(options)?;
         if !self.eat(")") {
             return Err(self.malformed("a group without an end"));
         }
         Ok(inner)
     }
 
-    pub(super) fn backreference(&mut self, options: Options) -> Result<Atom, CompileError> {
+    pub(crate) fn backreference(&mut self, options: Options) -> Result<Atom, CompileError> {
         let number = self.number().unwrap_or(0) as usize;
         if self.has_names {
             return Err(self.unsupported("this reference to a group"));
@@ -146,7 +146,7 @@ impl Reader {
         self.reference(number, options)
     }
 
-    pub(super) fn named_backreference(&mut self, options: Options) -> Result<Atom, CompileError> {
+    pub(crate) fn named_backreference(&mut self, options: Options) -> Result<Atom, CompileError> {
         if !self.eat("k<") {
             return Err(self.unsupported("this reference to a group"));
         }
@@ -159,6 +159,6 @@ impl Reader {
         if number > self.groups || options.ignore_case || self.open.contains(&number) {
             return Err(self.unsupported("this reference to a group"));
         }
-        Ok(Atom::Unit(Node::Reference(number)))
+        Ok(Atom::Node(Node::Reference(number)))
     }
 }

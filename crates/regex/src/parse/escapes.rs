@@ -2,38 +2,38 @@
 
 use regex_syntax::hir::ClassUnicode;
 
-use super::ast::{Anchor, Node};
-use super::class;
-use super::error::CompileError;
-use super::oniguruma::{Atom, Options, Reader};
+use crate::ast::{Anchor, Node};
+use crate::char_classes;
+use crate::error::CompileError;
+use crate::parse::{Atom, Options, Parser};
 
-impl Reader {
+impl Parser {
     /// Any character, or any but a line feed.
-    pub(super) fn dot(&mut self, with_newline: bool) -> Node {
+    pub(crate) fn dot(&mut self, with_newline: bool) -> Node {
         let set = match with_newline {
-            true => class::range('\0', char::MAX),
-            false => class::negated(class::single('\n'), true),
+            true => char_classes::range('\0', char::MAX),
+            false => char_classes::negate_if(char_classes::single('\n'), true),
         };
         Node::Set(self.sets.id(&set))
     }
 
     /// The set that a letter after a backslash means.
-    pub(super) fn letter_set(&mut self, letter: char, in_brackets: bool) -> Option<ClassUnicode> {
+    pub(crate) fn letter_escape_set(&mut self, letter: char, in_brackets: bool) -> Option<ClassUnicode> {
         let name = format!("\\{letter}{in_brackets}");
-        self.sets.named(&name, || class::escape(letter, in_brackets))
+        self.sets.named(&name, || char_classes::escape(letter, in_brackets))
     }
 
     /// The rest of an escape outside of brackets.
-    pub(super) fn escape(&mut self, options: Options) -> Result<Atom, CompileError> {
+    pub(crate) fn escape(&mut self, options: Options) -> Result<Atom, CompileError> {
         let Some(c) = self.peek() else { return Err(self.malformed("a backslash at the end")) };
-        if let Some(set) = self.letter_set(c, false) {
+        if let Some(set) = self.letter_escape_set(c, false) {
             self.at += 1;
-            return Ok(Atom::Unit(Node::Set(self.sets.id(&set))));
+            return Ok(Atom::Node(Node::Set(self.sets.id(&set))));
         }
         if matches!(c, 'p' | 'P') {
             self.at += 1;
             let set = self.property(c == 'P')?;
-            return Ok(Atom::Unit(Node::Set(self.sets.id(&set))));
+            return Ok(Atom::Node(Node::Set(self.sets.id(&set))));
         }
         let unit = match c {
             'R' => self.newline(),
@@ -48,20 +48,20 @@ impl Reader {
             },
         };
         self.at += 1;
-        Ok(Atom::Unit(unit))
+        Ok(Atom::Node(unit))
     }
 
     /// `\R`: a line break, `\r\n` being one.
     fn newline(&mut self) -> Node {
-        let mut one = class::range('\n', '\r');
-        one.union(&class::single('\u{85}'));
-        one.union(&class::range('\u{2028}', '\u{2029}'));
+        let mut one = char_classes::range('\n', '\r');
+        one.union(&char_classes::single('\u{85}'));
+        one.union(&char_classes::range('\u{2028}', '\u{2029}'));
         let one = Node::Set(self.sets.id(&one));
         Node::Atomic(Box::new(Node::Alternate(vec![Node::Text(vec!['\r', '\n']), one])))
     }
 
     /// The rest of an escape that means one character.
-    pub(super) fn escaped_char(&mut self) -> Result<char, CompileError> {
+    pub(crate) fn escaped_char(&mut self) -> Result<char, CompileError> {
         let Some(c) = self.next() else { return Err(self.malformed("a backslash at the end")) };
         Ok(match c {
             't' => '\t',

@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use regex_syntax::hir::ClassUnicode;
 
-use super::ast::SetId;
-use super::class;
+use crate::ast::SetId;
+use crate::char_classes;
 
 #[derive(Debug, Default)]
-pub(super) struct Sets {
+pub(crate) struct SetInterner {
     sets: Vec<ClassUnicode>,
     ids: HashMap<Vec<(char, char)>, SetId>,
-    /// Sets by the spelling they had in the expression: looking them up anew takes long.
+    /// SetInterner by the spelling they had in the expression: looking them up anew takes long.
     named: HashMap<String, Option<ClassUnicode>>,
 }
 
-impl Sets {
+impl SetInterner {
     /// The number of a set.
-    pub(super) fn id(&mut self, set: &ClassUnicode) -> SetId {
+    pub(crate) fn id(&mut self, set: &ClassUnicode) -> SetId {
         let key: Vec<(char, char)> =
             set.ranges().iter().map(|range| (range.start(), range.end())).collect();
         if let Some(&id) = self.ids.get(&key) {
@@ -30,20 +30,20 @@ impl Sets {
     }
 
     /// The number of the set of one character.
-    pub(super) fn id_of_char(&mut self, c: char) -> SetId {
-        self.id(&class::single(c))
+    pub(crate) fn id_of_char(&mut self, c: char) -> SetId {
+        self.id(&char_classes::single(c))
     }
 
-    pub(super) fn get(&self, id: SetId) -> &ClassUnicode {
+    pub(crate) fn get(&self, id: SetId) -> &ClassUnicode {
         &self.sets[id as usize]
     }
 
-    pub(super) fn all(&self) -> &[ClassUnicode] {
+    pub(crate) fn all(&self) -> &[ClassUnicode] {
         &self.sets
     }
 
     /// The set that has a name, found by `make` the first time.
-    pub(super) fn named(
+    pub(crate) fn named(
         &mut self,
         name: &str,
         make: impl FnOnce() -> Option<ClassUnicode>,
@@ -55,7 +55,7 @@ impl Sets {
     }
 
     /// Whether two sets share a character.
-    pub(super) fn intersect(&self, one: SetId, other: SetId) -> bool {
+    pub(crate) fn intersect(&self, one: SetId, other: SetId) -> bool {
         let mut both = self.get(one).clone();
         both.intersect(self.get(other));
         !both.ranges().is_empty()

@@ -2,18 +2,18 @@
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-use super::ast::Node;
-use super::class;
-use super::error::CompileError;
-use super::literal::sequences_of;
-use super::oniguruma::{Options, Reader, MAX_DEPTH};
+use crate::ast::Node;
+use crate::char_classes;
+use crate::error::CompileError;
+use crate::parse::case_folding::sequences_of;
+use crate::parse::{Options, Parser, MAX_DEPTH};
 
 /// Ranges of brackets that may wait to be put in order.
-const MAX_LOOSE_RANGES: usize = 1 << 18;
+const MAX_UNSORTED_RANGES: usize = 1 << 18;
 
-impl Reader {
+impl Parser {
     /// `{name}` after `\p`.
-    pub(super) fn property(&mut self, negate: bool) -> Result<ClassUnicode, CompileError> {
+    pub(crate) fn property(&mut self, negate: bool) -> Result<ClassUnicode, CompileError> {
         if !self.eat("{") {
             return Err(self.unsupported("a property without braces"));
         }
@@ -21,14 +21,14 @@ impl Reader {
         let start = self.at;
         while self.next().is_some_and(|c| c != '}') {}
         let name: String = self.chars[start..self.at.saturating_sub(1).max(start)].iter().collect();
-        match self.sets.named(&name, || class::property(&name)) {
-            Some(set) => Ok(class::negated(set, negate)),
+        match self.sets.named(&name, || char_classes::property(&name)) {
+            Some(set) => Ok(char_classes::negate_if(set, negate)),
             None => Err(self.unsupported(&format!("the property {name:?}"))),
         }
     }
 
     /// The rest of brackets, as one unit.
-    pub(super) fn brackets(&mut self, options: Options) -> Result<Node, CompileError> {
+    pub(crate) fn brackets(&mut self, options: Options) -> Result<Node, CompileError> {
         let (mut set, negate) = self.set()?;
         let mut branches = Vec::new();
         if options.ignore_case {
@@ -37,12 +37,12 @@ impl Reader {
             }
             set.case_fold_simple();
         }
-        let set = class::negated(set, negate);
+        let set = char_classes::negate_if(set, negate);
         branches.insert(0, Node::Set(self.sets.id(&set)));
         Ok(Node::alternate(branches))
     }
 
-    /// The rest of brackets: the set, and whether it is to be negated.
+    /// The rest of brackets: the set, and whether it is to be negate_if.
     fn set(&mut self) -> Result<(ClassUnicode, bool), CompileError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -76,13 +76,13 @@ impl Reader {
         let first = match self.member_start()? {
             Ok(c) => c,
             Err(set) => {
-                add(part, &set);
+                add_ranges(part, &set);
                 // A hyphen after a set is itself.
                 if self.eat("-") {
                     if self.peek() != Some(']') && self.peek().is_some_and(|c| c != '&') {
                         return Err(self.unsupported("a hyphen after a set"));
                     }
-                    add(part, &class::single('-'));
+                    add_ranges(part, &char_classes::single('-'));
                 }
                 return Ok(());
             }
@@ -91,7 +91,7 @@ impl Reader {
             && self.chars.get(self.at + 1).is_some_and(|&c| c != ']')
             && self.chars.get(self.at + 1..self.at + 3) != Some(&['&', '&']);
         if !is_range {
-            add(part, &class::single(first));
+            add_ranges(part, &char_classes::single(first));
             return Ok(());
         }
         self.at += 1;
@@ -101,7 +101,7 @@ impl Reader {
         if first > last {
             return Err(self.malformed("a range that ends before it begins"));
         }
-        add(part, &class::range(first, last));
+        add_ranges(part, &char_classes::range(first, last));
         Ok(())
     }
 
@@ -115,13 +115,13 @@ impl Reader {
                 }
             }
             let (set, negate) = self.set()?;
-            return Ok(Err(class::negated(set, negate)));
+            return Ok(Err(char_classes::negate_if(set, negate)));
         }
         if c != '\\' {
             return Ok(Ok(c));
         }
         let Some(c) = self.peek() else { return Err(self.malformed("a backslash at the end")) };
-        if let Some(set) = self.letter_set(c, true) {
+        if let Some(set) = self.letter_escape_set(c, true) {
             self.at += 1;
             return Ok(Err(set));
         }
@@ -153,8 +153,8 @@ impl Reader {
             self.at = start;
             return Ok(None);
         }
-        match self.sets.named(&format!("[:{name}:]"), || class::posix(&name)) {
-            Some(set) => Ok(Some(class::negated(set, negate))),
+        match self.sets.named(&format!("[:{name}:]"), || char_classes::posix(&name)) {
+            Some(set) => Ok(Some(char_classes::negate_if(set, negate))),
             None => Err(self.unsupported(&format!("the class {name:?}"))),
         }
     }
@@ -169,9 +169,9 @@ fn intersect(whole: &mut Option<ClassUnicode>, part: Vec<ClassUnicodeRange>) {
 }
 
 /// Ranges are put in order once, or when there are many.
-fn add(part: &mut Vec<ClassUnicodeRange>, set: &ClassUnicode) {
+fn add_ranges(part: &mut Vec<ClassUnicodeRange>, set: &ClassUnicode) {
     part.extend_from_slice(set.ranges());
-    if part.len() > MAX_LOOSE_RANGES {
+    if part.len() > MAX_UNSORTED_RANGES {
         *part = ClassUnicode::new(part.drain(..)).ranges().to_vec();
     }
 }

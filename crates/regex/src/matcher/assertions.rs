@@ -1,18 +1,19 @@
 //! What is asked of a place without reading on, and references to groups.
 
-use super::ast::Anchor;
-use super::machine::{Machine, Step, NOWHERE};
-use super::utf8;
+use piecework_unicode::previous_char_start;
 
-impl Machine<'_> {
+use crate::ast::Anchor;
+use crate::matcher::{Matcher, Outcome, UNSET};
+
+impl Matcher<'_> {
     /// The start of the character before a place, if it is in a set.
     #[inline]
-    pub(super) fn before_in(&self, set: u32, at: usize) -> Option<usize> {
-        let start = utf8::before(self.bytes, at)?;
+    pub(crate) fn char_before_in_set(&self, set: u32, at: usize) -> Option<usize> {
+        let start = previous_char_start(self.bytes, at)?;
         self.program.sets[set as usize].len_at(self.bytes, start).map(|_| start)
     }
 
-    pub(super) fn holds(&self, anchor: Anchor, at: usize) -> bool {
+    pub(crate) fn anchor_matches(&self, anchor: Anchor, at: usize) -> bool {
         let next = self.text.get(at);
         match anchor {
             Anchor::TextStart => at == 0,
@@ -28,22 +29,22 @@ impl Machine<'_> {
 
     fn is_word_boundary(&self, at: usize) -> bool {
         let word = &self.program.word;
-        let before = utf8::before(self.text, at).and_then(|start| word.len_at(self.text, start));
+        let before = previous_char_start(self.text, at).and_then(|start| word.len_at(self.text, start));
         before.is_some() != word.len_at(self.text, at).is_some()
     }
 
     /// The text of a group again; a group that has not matched matches nowhere.
-    pub(super) fn reference(&mut self, register: u32, at: usize) -> Step {
+    pub(crate) fn reference(&mut self, register: u32, at: usize) -> Outcome {
         let register = register as usize;
         let (start, end) = (self.registers[register], self.registers[register + 1]);
-        if start == NOWHERE || end == NOWHERE {
-            return Step::Fail;
+        if start == UNSET || end == UNSET {
+            return Outcome::Fail;
         }
-        let Some(group) = self.bytes.get(start..end) else { return Step::Fail };
+        let Some(group) = self.bytes.get(start..end) else { return Outcome::Fail };
         self.steps += group.len() / 8;
         match self.bytes.get(at..at + group.len()) == Some(group) {
-            true => Step::Next(at + group.len()),
-            false => Step::Fail,
+            true => Outcome::Next(at + group.len()),
+            false => Outcome::Fail,
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Matches as Oniguruma 6.9.10 finds them, and expressions that are refused.
 
+mod random_expressions;
+mod reference_matcher;
+
 use super::*;
 
 fn matches<'t>(source: &str, text: &'t str) -> Vec<&'t str> {

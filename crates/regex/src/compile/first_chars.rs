@@ -2,38 +2,38 @@
 
 use regex_syntax::hir::ClassUnicode;
 
-use super::ast::{Node, SetId};
-use super::program::Starts;
-use super::sets::Sets;
+use crate::ast::{Node, SetId};
+use crate::program::LeadBytes;
+use crate::set_interner::SetInterner;
 
-/// Sets that are kept apart, at most; more count as anything.
+/// SetInterner that are kept apart, at most; more count as anything.
 const MAX_SETS: usize = 16;
 
 /// The characters with which a node can begin.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct First {
-    /// Sets of which one has the first character; `None` where nothing is known.
-    pub(super) sets: Option<Vec<SetId>>,
+pub(crate) struct FirstChars {
+    /// SetInterner of which one has the first character; `None` where nothing is known.
+    pub(crate) sets: Option<Vec<SetId>>,
     /// Whether it can match without a character, so that what follows comes first.
-    pub(super) nullable: bool,
+    pub(crate) nullable: bool,
 }
 
-impl First {
-    pub(super) const UNKNOWN: Self = Self { sets: None, nullable: true };
-    pub(super) const NOTHING: Self = Self { sets: Some(Vec::new()), nullable: true };
+impl FirstChars {
+    pub(crate) const UNKNOWN: Self = Self { sets: None, nullable: true };
+    pub(crate) const EMPTY: Self = Self { sets: Some(Vec::new()), nullable: true };
 
     fn one(set: SetId) -> Self {
         Self { sets: Some(vec![set]), nullable: false }
     }
 
     /// With what a node begins.
-    pub(super) fn of(node: &Node, sets: &mut Sets) -> Self {
+    pub(crate) fn of(node: &Node, sets: &mut SetInterner) -> Self {
         match node {
-            Node::Empty | Node::Look(_) | Node::Anchor(_) => Self::NOTHING,
+            Node::Empty | Node::Look(_) | Node::Anchor(_) => Self::EMPTY,
             Node::Set(set) => Self::one(*set),
-            Node::Text(text) => text.first().map_or(Self::NOTHING, |&c| Self::one(sets.id_of_char(c))),
+            Node::Text(text) => text.first().map_or(Self::EMPTY, |&c| Self::one(sets.id_of_char(c))),
             Node::Concat(nodes) => {
-                let mut first = Self::NOTHING;
+                let mut first = Self::EMPTY;
                 for node in nodes {
                     if first.nullable {
                         first = first.then(&Self::of(node, sets));
@@ -52,13 +52,13 @@ impl First {
     }
 
     /// With what one of several nodes begins.
-    pub(super) fn of_any(nodes: &[Node], sets: &mut Sets) -> Self {
-        let none = Self { nullable: false, ..Self::NOTHING };
+    pub(crate) fn of_any(nodes: &[Node], sets: &mut SetInterner) -> Self {
+        let none = Self { nullable: false, ..Self::EMPTY };
         nodes.iter().fold(none, |first, node| first.or(&Self::of(node, sets)))
     }
 
     /// One after the other.
-    pub(super) fn then(&self, next: &Self) -> Self {
+    pub(crate) fn then(&self, next: &Self) -> Self {
         match self.nullable {
             true => Self { nullable: next.nullable, ..self.or(next) },
             false => self.clone(),
@@ -66,7 +66,7 @@ impl First {
     }
 
     /// One or the other.
-    pub(super) fn or(&self, other: &Self) -> Self {
+    pub(crate) fn or(&self, other: &Self) -> Self {
         let sets = self.sets.as_ref().zip(other.sets.as_ref()).map(|(one, two)| {
             let more = two.iter().filter(|set| !one.contains(set));
             one.iter().chain(more).copied().collect::<Vec<_>>()
@@ -75,22 +75,22 @@ impl First {
     }
 
     /// All characters that can be first, if that is known.
-    pub(super) fn union(&self, sets: &Sets) -> Option<ClassUnicode> {
+    pub(crate) fn union(&self, sets: &SetInterner) -> Option<ClassUnicode> {
         let ids = self.sets.as_ref().filter(|_| !self.nullable)?;
         Some(ClassUnicode::new(ids.iter().flat_map(|&id| sets.get(id).ranges().iter().copied())))
     }
 
     /// The bytes that can be next.
-    pub(super) fn starts(&self, sets: &Sets) -> Starts {
-        let Some(ids) = self.sets.as_ref().filter(|_| !self.nullable) else { return Starts::ANY };
-        let mut starts = Starts { ascii: 0, other: false, end: false };
+    pub(crate) fn lead_bytes(&self, sets: &SetInterner) -> LeadBytes {
+        let Some(ids) = self.sets.as_ref().filter(|_| !self.nullable) else { return LeadBytes::ANY };
+        let mut lead_bytes = LeadBytes { ascii: 0, non_ascii: false, text_end: false };
         for &id in ids {
             for range in sets.get(id).ranges() {
                 let (first, last) = (range.start() as u32, range.end() as u32);
-                (first..=last.min(127)).for_each(|c| starts.ascii |= 1 << c);
-                starts.other |= last > 127;
+                (first..=last.min(127)).for_each(|c| lead_bytes.ascii |= 1 << c);
+                lead_bytes.non_ascii |= last > 127;
             }
         }
-        starts
+        lead_bytes
     }
 }

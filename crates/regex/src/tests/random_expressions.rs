@@ -1,8 +1,8 @@
 //! The matcher and its naive twin agree, with a memory and without; hostile expressions are refused or run.
 
-use super::machine::Machine;
-use super::naive::Naive;
 use super::*;
+use crate::matcher::Matcher;
+use crate::tests::reference_matcher::ReferenceMatcher;
 
 /// Small expressions and texts by a fixed seed (xorshift).
 struct Random(u64);
@@ -41,9 +41,9 @@ const REPEATS: &[&str] =
     &["*", "+", "?", "*?", "+?", "??", "*+", "++", "{2}", "{1,3}", "{2,}", "{0,2}?", "{5}"];
 
 fn matches_of(program: &Program, text: &str, remember: bool) -> Vec<(usize, usize)> {
-    let mut machine = Machine::new(program, text, 1 << 24);
-    if remember && program.can_remember {
-        machine.remember_from_here();
+    let mut machine = Matcher::new(program, text, 1 << 24);
+    if remember && program.is_memoizable {
+        machine.start_memo();
     }
     let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     starts.filter_map(|from| machine.find(from).unwrap()).collect()
@@ -60,20 +60,26 @@ fn the_matcher_agrees_with_its_naive_twin() {
     let (mut compared, mut differences) = (0, Vec::new());
     while compared < 6000 {
         let source = random.expression(4);
-        let Ok(parsed) = oniguruma::read(&source) else { continue };
+        let Ok(parsed) = parse::parse(&source) else { continue };
         // How far a possessive repetition reads in look-behind is not the twin's business.
         if parsed.root.any(&has_atomic_look_behind) {
             continue;
         }
-        let program = compile::compile(oniguruma::read(&source).unwrap()).unwrap();
+        let program = compile::compile(parse::parse(&source).unwrap()).unwrap();
         let len = random.below(8);
         let text: String = (0..len).map(|_| random.pick(&["a", "b", "s", "ß", " ", "\n", "é"])).collect();
         let chars: Vec<char> = text.chars().collect();
-        let naive =
-            Naive { parsed: &parsed, text: &chars, search_start: 0, fuel: std::cell::Cell::new(200_000) };
+        let naive = ReferenceMatcher {
+            parsed: &parsed,
+            text: &chars,
+            search_start: 0,
+            fuel: std::cell::Cell::new(200_000),
+        };
         let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let expected: Vec<(usize, usize)> = (0..=chars.len())
-            .filter_map(|from| Naive { search_start: from, fuel: naive.fuel.clone(), ..naive }.find(from))
+            .filter_map(|from| {
+                ReferenceMatcher { search_start: from, fuel: naive.fuel.clone(), ..naive }.find(from)
+            })
             .map(|(start, end)| (bytes[start], bytes[end]))
             .collect();
         for remember in [false, true] {
@@ -136,7 +142,7 @@ fn any_text_is_an_expression_or_an_error() {
         let len = random.below(16);
         let source: String = (0..len).map(|_| random.pick(&pieces)).collect();
         if let Ok(pattern) = Regex::new(&source) {
-            // Giving up is an answer too.
+            // Greediness up is an answer too.
             let _ = pattern.for_each_match(&text, |_, _| {});
         }
     }

@@ -1,20 +1,20 @@
-//! Sets of characters as Oniguruma defines them (its manual, doc/RE, sections 3 and 5; Unicode 16.0).
+//! SetInterner of characters as Oniguruma defines them (its manual, doc/RE, sections 3 and 5; Unicode 16.0).
 
 use piecework_unicode::{char_class, find_char_class};
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 /// The set of one character.
-pub(super) fn single(c: char) -> ClassUnicode {
+pub(crate) fn single(c: char) -> ClassUnicode {
     range(c, c)
 }
 
 /// The set of a range of characters.
-pub(super) fn range(first: char, last: char) -> ClassUnicode {
+pub(crate) fn range(first: char, last: char) -> ClassUnicode {
     ClassUnicode::new([ClassUnicodeRange::new(first, last)])
 }
 
 /// All but the members of a set.
-pub(super) fn negated(mut set: ClassUnicode, yes: bool) -> ClassUnicode {
+pub(crate) fn negate_if(mut set: ClassUnicode, yes: bool) -> ClassUnicode {
     if yes {
         set.negate();
     }
@@ -22,12 +22,12 @@ pub(super) fn negated(mut set: ClassUnicode, yes: bool) -> ClassUnicode {
 }
 
 /// `\w`: the word characters of POSIX, and those of Latin-1 that are numbers.
-pub(super) fn word() -> ClassUnicode {
+pub(crate) fn word() -> ClassUnicode {
     char_class(r"[[\w&&[^\u200C\u200D]]\xB2\xB3\xB9\xBC-\xBE]")
 }
 
 /// The set that a letter after a backslash means; in brackets, `\w` has no numbers of Latin-1.
-pub(super) fn escape(letter: char, in_brackets: bool) -> Option<ClassUnicode> {
+pub(crate) fn escape(letter: char, in_brackets: bool) -> Option<ClassUnicode> {
     let set = match letter.to_ascii_lowercase() {
         'w' if in_brackets => posix("word")?,
         'w' => word(),
@@ -36,11 +36,11 @@ pub(super) fn escape(letter: char, in_brackets: bool) -> Option<ClassUnicode> {
         'h' => char_class("[0-9A-Fa-f]"),
         _ => return None,
     };
-    Some(negated(set, letter.is_ascii_uppercase()))
+    Some(negate_if(set, letter.is_ascii_uppercase()))
 }
 
 /// `[:name:]` in brackets.
-pub(super) fn posix(name: &str) -> Option<ClassUnicode> {
+pub(crate) fn posix(name: &str) -> Option<ClassUnicode> {
     Some(char_class(match name {
         "alnum" => r"[\p{Alphabetic}\p{Nd}]",
         "alpha" => r"\p{Alphabetic}",
@@ -61,7 +61,7 @@ pub(super) fn posix(name: &str) -> Option<ClassUnicode> {
 }
 
 /// `\p{name}`: a POSIX name, a general category, a script or a binary property, by its long or short name.
-pub(super) fn property(name: &str) -> Option<ClassUnicode> {
+pub(crate) fn property(name: &str) -> Option<ClassUnicode> {
     let plain: String =
         name.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).map(|c| c.to_ascii_lowercase()).collect();
     if plain.is_empty() || !plain.bytes().all(|b| b.is_ascii_alphanumeric()) {

@@ -1,47 +1,47 @@
 //! Reads repetitions: `*`, `+`, `?`, `{n,m}`, lazy and possessive, and repetitions of repetitions.
 
-use super::ast::{Node, Repeat};
-use super::error::CompileError;
-use super::oniguruma::{Options, Reader};
+use crate::ast::{Node, Repeat};
+use crate::error::CompileError;
+use crate::parse::{Options, Parser};
 
 /// Largest number in a repetition, as in Oniguruma.
 const MAX_REPEAT: u32 = 100_000;
 
 /// Repetitions around one atom, at most.
-const MAX_CHAIN: usize = 10;
+const MAX_STACKED_QUANTIFIERS: usize = 10;
 
-/// A repetition without what is repeated.
-pub(super) struct Quantifier {
+/// A repetition without what is quantified.
+pub(crate) struct Quantifier {
     min: u32,
     max: Option<u32>,
     greedy: bool,
     possessive: bool,
 }
 
-impl Reader {
+impl Parser {
     /// A node with all repetitions that follow.
-    pub(super) fn repeated(&mut self, mut node: Node, options: Options) -> Result<Node, CompileError> {
-        for _ in 0..MAX_CHAIN {
-            self.skip_nothing(options);
+    pub(crate) fn quantified(&mut self, mut node: Node, options: Options) -> Result<Node, CompileError> {
+        for _ in 0..MAX_STACKED_QUANTIFIERS {
+            self.skip_extended_space(options);
             let Some(quantifier) = self.quantifier()? else { return Ok(node) };
             if !is_repeatable(&node) {
-                return Err(self.malformed("a repeated assertion"));
+                return Err(self.malformed("a quantified assertion"));
             }
-            node = self.repeat(node, &quantifier)?;
+            node = self.apply_quantifier(node, &quantifier)?;
         }
         Err(self.unsupported("so many repetitions of one thing"))
     }
 
-    pub(super) fn is_repeat_next(&mut self, options: Options) -> bool {
+    pub(crate) fn is_quantifier_next(&mut self, options: Options) -> bool {
         let start = self.at;
-        self.skip_nothing(options);
+        self.skip_extended_space(options);
         let found = !matches!(self.quantifier(), Ok(None));
         self.at = start;
         found
     }
 
     /// A repetition, if one is next; else nothing is read.
-    pub(super) fn quantifier(&mut self) -> Result<Option<Quantifier>, CompileError> {
+    pub(crate) fn quantifier(&mut self) -> Result<Option<Quantifier>, CompileError> {
         let start = self.at;
         let (min, max) = match self.next() {
             Some('*') => (0, None),
@@ -85,7 +85,7 @@ impl Reader {
         Ok(Some(Quantifier { min: low, max: high, greedy: !lazy, possessive: false }))
     }
 
-    pub(super) fn number(&mut self) -> Option<u32> {
+    pub(crate) fn number(&mut self) -> Option<u32> {
         let start = self.at;
         while self.peek().is_some_and(|c| c.is_ascii_digit()) {
             self.at += 1;
@@ -95,7 +95,7 @@ impl Reader {
     }
 
     /// Comments, and the white space of extended expressions.
-    fn skip_nothing(&mut self, options: Options) {
+    fn skip_extended_space(&mut self, options: Options) {
         if !options.extended {
             return;
         }
@@ -108,7 +108,7 @@ impl Reader {
         }
     }
 
-    fn repeat(&self, node: Node, quantifier: &Quantifier) -> Result<Node, CompileError> {
+    fn apply_quantifier(&self, node: Node, quantifier: &Quantifier) -> Result<Node, CompileError> {
         let Quantifier { min, mut max, greedy, possessive } = *quantifier;
         let atomic = |node| if possessive { Node::Atomic(Box::new(node)) } else { node };
         if (min, max) == (1, Some(1)) {
@@ -117,11 +117,13 @@ impl Reader {
         let Node::Repeat(mut inner) = node else {
             return Ok(atomic(Node::Repeat(Box::new(Repeat { body: node, min, max, greedy }))));
         };
-        match (kind(inner.min, inner.max, inner.greedy), kind(min, max, greedy)) {
+        match (simple_quantifier(inner.min, inner.max, inner.greedy), simple_quantifier(min, max, greedy)) {
             (Some(inside), Some(outside)) => {
-                return Ok(atomic(reduced(*inner, inside, outside)));
+                return Ok(atomic(reduce_nested(*inner, inside, outside)));
             }
-            (Some(Kind::Star | Kind::Plus), None) if greedy && max.is_some_and(|max| max > 1) => {
+            (Some(SimpleQuantifier::Star | SimpleQuantifier::Plus), None)
+                if greedy && max.is_some_and(|max| max > 1) =>
+            {
                 max = Some(min.max(1));
             }
             (_, _) if Some(min) == max && Some(inner.min) == inner.max => {
@@ -147,7 +149,7 @@ fn is_repeatable(node: &Node) -> bool {
 
 /// The repetitions that have a character of their own.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum SimpleQuantifier {
     Optional,
     Star,
     Plus,
@@ -156,21 +158,21 @@ enum Kind {
     LazyPlus,
 }
 
-fn kind(min: u32, max: Option<u32>, greedy: bool) -> Option<Kind> {
+fn simple_quantifier(min: u32, max: Option<u32>, greedy: bool) -> Option<SimpleQuantifier> {
     Some(match (min, max, greedy) {
-        (0, Some(1), true) => Kind::Optional,
-        (0, None, true) => Kind::Star,
-        (1, None, true) => Kind::Plus,
-        (0, Some(1), false) => Kind::LazyOptional,
-        (0, None, false) => Kind::LazyStar,
-        (1, None, false) => Kind::LazyPlus,
+        (0, Some(1), true) => SimpleQuantifier::Optional,
+        (0, None, true) => SimpleQuantifier::Star,
+        (1, None, true) => SimpleQuantifier::Plus,
+        (0, Some(1), false) => SimpleQuantifier::LazyOptional,
+        (0, None, false) => SimpleQuantifier::LazyStar,
+        (1, None, false) => SimpleQuantifier::LazyPlus,
         _ => return None,
     })
 }
 
 /// A repetition of a repetition; Oniguruma makes one of two, not always one that matches alike.
-fn reduced(inner: Repeat, inside: Kind, outside: Kind) -> Node {
-    use Kind::{LazyOptional, LazyPlus, LazyStar, Optional, Plus, Star};
+fn reduce_nested(inner: Repeat, inside: SimpleQuantifier, outside: SimpleQuantifier) -> Node {
+    use SimpleQuantifier::{LazyOptional, LazyPlus, LazyStar, Optional, Plus, Star};
     let make = |body, min, max, greedy| Node::Repeat(Box::new(Repeat { body, min, max, greedy }));
     match (inside, outside) {
         (Optional, LazyPlus) => make(Node::Repeat(Box::new(inner)), 1, None, false),
