@@ -1,8 +1,9 @@
 //! Normal forms and case folding of Unicode 17, for the rules that SentencePiece names: the tables of
-//! [`super::unicode`], which are of Unicode 9, and what has been added since.
+//! [`super::normal_forms`], which are of Unicode 9, and what has been added since.
 
+use super::mappings::lowercase;
+use super::normal_forms::{compose, decompose_for, NormalForm};
 use super::recent_tables::{OTHER_FOLDS, RECENT_COMPOSITIONS, RECENT_DECOMPOSITIONS};
-use super::unicode::{compose, decompose_for, lowercase, NormalForm};
 
 /// Give the full compatibility decomposition of a character, not yet in canonical order.
 pub fn decompose_recent(c: char, emit: impl FnMut(char)) {

@@ -1,72 +1,7 @@
-//! Character classes and mappings: one table look-up for every code point.
-//!
-//! The data is that of tokenizers 0.23 (see tools/unicode-tables), so that ids agree everywhere.
+//! The four normal forms of Unicode (UAX #15): decomposition and composition of characters.
 
-use super::tables::{CLASSES, CLASS_BLOCKS, COMPOSITIONS, MAPPED_CHARS, ROWS, ROW_BLOCKS, ROW_INDEX};
-
-/// The versions of the Unicode data in use.
-pub const UNICODE_VERSION: &str = "categories 8.0, normal forms 9.0, lowercase 17.0";
-
-const BLOCK_BITS: usize = 7;
-const BLOCK_MASK: usize = (1 << BLOCK_BITS) - 1;
-
-/// The class flags of one code point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Class(u8);
-
-impl Class {
-    /// Removed by text cleaning: NUL, U+FFFD, control, format and private-use characters.
-    pub const DROP: Self = Self(1);
-    /// White_Space.
-    pub const WHITESPACE: Self = Self(2);
-    /// ASCII punctuation or any P category.
-    pub const PUNCTUATION: Self = Self(4);
-    /// In the ranges that BERT surrounds with spaces.
-    pub const CJK: Self = Self(8);
-    /// Mn, what accent stripping removes.
-    pub const NONSPACING_MARK: Self = Self(16);
-    /// Has a canonical decomposition.
-    pub const DECOMPOSES: Self = Self(32);
-    /// Has a lowercase mapping.
-    pub const HAS_LOWERCASE: Self = Self(64);
-    /// Not Mn, yet moved by canonical ordering.
-    pub const REORDERS: Self = Self(128);
-
-    /// Whether any flag of `flags` is set.
-    #[inline]
-    #[must_use]
-    pub const fn has(self, flags: Self) -> bool {
-        self.0 & flags.0 != 0
-    }
-
-    /// Whether no flag at all is set.
-    #[inline]
-    #[must_use]
-    pub const fn is_plain(self) -> bool {
-        self.0 == 0
-    }
-
-    /// All flags of both.
-    #[must_use]
-    pub const fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-/// Look up the class of a character.
-#[inline]
-#[must_use]
-pub fn class_of(c: char) -> Class {
-    let code = c as usize;
-    let block = CLASS_BLOCKS[code >> BLOCK_BITS] as usize;
-    Class(CLASSES[(block << BLOCK_BITS) | (code & BLOCK_MASK)])
-}
-
-/// A number for the 128 code points around one: where it is the same, so are the classes of all 128.
-#[must_use]
-pub fn class_block(code: u32) -> u16 {
-    CLASS_BLOCKS[code as usize >> BLOCK_BITS]
-}
+use super::mappings::{mapped, row_of};
+use super::tables::COMPOSITIONS;
 
 /// The four normal forms of Unicode (UAX #15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,53 +103,10 @@ pub fn compose(first: char, second: char) -> Option<char> {
     })
 }
 
-/// Give the lowercase of a character, without context.
-pub fn lowercase(c: char, mut emit: impl FnMut(char)) {
-    match mapped(row_of(c).lower) {
-        [] => emit(c),
-        parts => parts.iter().for_each(|&part| emit(part)),
-    }
-}
-
 /// The canonical combining class of a character.
 #[must_use]
 pub fn combining_class(c: char) -> u8 {
     row_of(c).combining_class
-}
-
-/// What one code point becomes, and how it behaves; texts are spans (start, length) of `MAPPED_CHARS`,
-/// empty for the character itself.
-#[derive(Debug)]
-pub(super) struct Row {
-    canonical: (u16, u8),
-    compatible: (u16, u8),
-    lower: (u16, u8),
-    combining_class: u8,
-    /// 1 mark; 2 and 4 joins, canonically and compatibly; 8, 16, 32, 64 work for each of `NormalForm`.
-    flags: u8,
-}
-
-/// Make a row of the table.
-pub(super) const fn row(
-    canonical: (u16, u8),
-    compatible: (u16, u8),
-    lower: (u16, u8),
-    combining_class: u8,
-    flags: u8,
-) -> Row {
-    Row { canonical, compatible, lower, combining_class, flags }
-}
-
-#[inline]
-fn row_of(c: char) -> &'static Row {
-    let code = c as usize;
-    let block = ROW_BLOCKS[code >> BLOCK_BITS] as usize;
-    &ROWS[ROW_INDEX[(block << BLOCK_BITS) | (code & BLOCK_MASK)] as usize]
-}
-
-#[inline]
-fn mapped((start, len): (u16, u8)) -> &'static [char] {
-    &MAPPED_CHARS[usize::from(start)..usize::from(start) + usize::from(len)]
 }
 
 // Hangul by arithmetic: Unicode core specification, section 3.12.
@@ -265,13 +157,6 @@ mod tests {
         assert_eq!(decomposed('각'), "\u{1100}\u{1161}\u{11A8}");
         assert_eq!(decomposed('가'), "\u{1100}\u{1161}");
         assert_eq!(decomposed('x'), "x");
-    }
-
-    #[test]
-    fn lowercases_without_context() {
-        let mut out = String::new();
-        "İΣ".chars().for_each(|c| lowercase(c, |l| out.push(l)));
-        assert_eq!(out, "i\u{307}σ");
     }
 
     #[test]
