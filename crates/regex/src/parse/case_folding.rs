@@ -11,28 +11,28 @@ use crate::set_interner::SetInterner;
 
 /// A run of literal characters. Look-behind knows only foldings of one character to one.
 pub(crate) fn literal(
-    run: &[char],
+    chars: &[char],
     ignore_case: bool,
     in_look_behind: bool,
     sets: &mut SetInterner,
 ) -> Node {
     if !ignore_case {
-        return match run {
+        return match chars {
             [] => Node::Empty,
-            run => Node::Text(run.to_vec()),
+            chars => Node::Text(chars.to_vec()),
         };
     }
     let mut nodes = Vec::new();
     let mut at = 0;
-    while at < run.len() {
+    while at < chars.len() {
         let taken = match in_look_behind {
             true => 1,
-            false => [3, 2].into_iter().find(|&len| is_folded_sequence(run, at, len)).unwrap_or(1),
+            false => [3, 2].into_iter().find(|&len| is_folded_sequence(chars, at, len)).unwrap_or(1),
         };
-        let node = match (taken, full_fold(run[at])) {
+        let node = match (taken, full_fold(chars[at])) {
             (1, Some(folded)) if !in_look_behind => sequence_or_char(&folded, sets),
-            (1, _) => char_ignoring_case(run[at], sets),
-            _ => sequence_or_char(&run[at..at + taken], sets),
+            (1, _) => char_ignoring_case(chars[at], sets),
+            _ => sequence_or_char(&chars[at..at + taken], sets),
         };
         push_merged(&mut nodes, node);
         at += taken;
@@ -49,8 +49,8 @@ pub(crate) fn sequences_of(set: &ClassUnicode, sets: &mut SetInterner) -> Vec<No
     sequences.into_iter().map(|sequence| char_by_char(sequence, sets)).collect()
 }
 
-fn is_folded_sequence(run: &[char], at: usize, len: usize) -> bool {
-    run.get(at..at + len).is_some_and(|part| !chars_folding_to(part).is_empty())
+fn is_folded_sequence(chars: &[char], at: usize, len: usize) -> bool {
+    chars.get(at..at + len).is_some_and(|part| !chars_folding_to(part).is_empty())
 }
 
 /// A sequence, or one of the characters that fold to it.

@@ -25,7 +25,7 @@ impl Parser {
             self.skip_extended_space(options);
             let Some(quantifier) = self.quantifier()? else { return Ok(node) };
             if !is_repeatable(&node) {
-                return Err(self.malformed("a quantified assertion"));
+                return Err(self.malformed("a repeated assertion"));
             }
             node = self.apply_quantifier(node, &quantifier)?;
         }
