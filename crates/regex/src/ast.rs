@@ -1,63 +1,73 @@
-//! What an expression means: a tree of nodes, with every option and every set resolved.
+//! The syntax tree of an expression. Options and character sets are resolved in it.
 
-/// The number of a set in the table that goes with a tree.
+/// The index of a character set in the `SetInterner` of an expression.
 pub(crate) type SetId = u32;
 
+/// A node of the syntax tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
     /// Matches the empty text.
     Empty,
-    /// One character of a set.
+    /// Matches one character of a set.
     Set(SetId),
-    /// These very characters.
+    /// Matches these characters.
     Text(Vec<char>),
-    /// One after the other; of one node, a group that hides its inside from repetitions after it.
+    /// Matches the nodes in order. With a single node it is a non-capturing group, whose inside a
+    /// following quantifier does not merge with.
     Concat(Vec<Node>),
-    /// The first of these that lets the rest match.
+    /// Matches the first node that lets the rest match.
     Alternate(Vec<Node>),
+    /// Matches the body repeatedly.
     Repeat(Box<Repeat>),
+    /// Matches the body and records its span under a group number, from 1.
     Capture(usize, Box<Node>),
-    /// What matched inside is not tried in another way.
+    /// Matches the body and discards its other alternatives.
     Atomic(Box<Node>),
+    /// Looks ahead or behind.
     Look(Box<Look>),
+    /// Tests the current position.
     Anchor(Anchor),
-    /// What a group matched last.
+    /// Matches the text that a group matched last.
     Reference(usize),
 }
 
+/// A quantified node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repeat {
     pub(crate) body: Node,
     pub(crate) min: u32,
-    /// `None` without an upper bound.
+    /// `None` means unbounded.
     pub(crate) max: Option<u32>,
     pub(crate) greedy: bool,
 }
 
+/// Look-ahead or look-behind.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Look {
     pub(crate) body: Node,
     pub(crate) behind: bool,
     pub(crate) negate: bool,
-    /// Of look-behind: the fewest and the most characters it reads.
+    /// For look-behind: the least and the greatest number of characters that it reads.
     pub(crate) length: (u32, Option<u32>),
 }
 
+/// A test of the current position that reads nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     TextStart,
     TextEnd,
-    /// At the end, or before a line feed that ends the text.
+    /// Matches at the end, and before a line feed that ends the text.
     TextEndOrLastLine,
     LineStart,
     LineEnd,
+    /// Matches where the search began (`\G`).
     SearchStart,
     WordBoundary,
     NotWordBoundary,
 }
 
 impl Node {
-    /// Nodes one after the other.
+    /// Return a node that matches `nodes` in order.
     pub(crate) fn concat(mut nodes: Vec<Node>) -> Node {
         match nodes.len() {
             0 => Node::Empty,
@@ -66,7 +76,7 @@ impl Node {
         }
     }
 
-    /// Alternatives.
+    /// Return a node that matches one of `nodes`.
     pub(crate) fn alternate(mut nodes: Vec<Node>) -> Node {
         match nodes.len() {
             0 => Node::Empty,
@@ -75,7 +85,8 @@ impl Node {
         }
     }
 
-    /// Whether this can match without reading anything; `of_group` says it of a group referenced to.
+    /// Return whether the node can match the empty text. `of_group` answers this for the groups that the
+    /// node refers to; an unknown group counts as nullable.
     pub(crate) fn is_nullable(&self, of_group: &[bool]) -> bool {
         match self {
             Node::Set(_) => false,
@@ -89,7 +100,7 @@ impl Node {
         }
     }
 
-    /// The parts of a node, for walks over the whole tree.
+    /// Return the direct children.
     pub(crate) fn children(&self) -> &[Node] {
         match self {
             Node::Concat(nodes) | Node::Alternate(nodes) => nodes,
@@ -100,7 +111,7 @@ impl Node {
         }
     }
 
-    /// Whether `is` says yes of this node or of one inside.
+    /// Return whether `is` accepts this node or a descendant.
     pub(crate) fn any(&self, is: &dyn Fn(&Node) -> bool) -> bool {
         is(self) || self.children().iter().any(|node| node.any(is))
     }

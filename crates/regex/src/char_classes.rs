@@ -1,19 +1,19 @@
-//! SetInterner of characters as Oniguruma defines them (its manual, doc/RE, sections 3 and 5; Unicode 16.0).
+//! Character classes as Oniguruma defines them (its manual, doc/RE, sections 3 and 5), with Unicode 16.0.
 
 use piecework_unicode::{char_class, find_char_class};
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-/// The set of one character.
+/// Return the set of one character.
 pub(crate) fn single(c: char) -> ClassUnicode {
     range(c, c)
 }
 
-/// The set of a range of characters.
+/// Return the set of the characters from `first` to `last`.
 pub(crate) fn range(first: char, last: char) -> ClassUnicode {
     ClassUnicode::new([ClassUnicodeRange::new(first, last)])
 }
 
-/// All but the members of a set.
+/// Return the complement of a set if `yes`, else the set.
 pub(crate) fn negate_if(mut set: ClassUnicode, yes: bool) -> ClassUnicode {
     if yes {
         set.negate();
@@ -21,12 +21,13 @@ pub(crate) fn negate_if(mut set: ClassUnicode, yes: bool) -> ClassUnicode {
     set
 }
 
-/// `\w`: the word characters of POSIX, and those of Latin-1 that are numbers.
+/// Return `\w`: the POSIX word characters and the numbers of Latin-1.
 pub(crate) fn word() -> ClassUnicode {
     char_class(r"[[\w&&[^\u200C\u200D]]\xB2\xB3\xB9\xBC-\xBE]")
 }
 
-/// The set that a letter after a backslash means; in brackets, `\w` has no numbers of Latin-1.
+/// Return the set of an escape such as `\d`, or `None` if `letter` has none. In brackets, `\w` lacks the
+/// numbers of Latin-1.
 pub(crate) fn escape(letter: char, in_brackets: bool) -> Option<ClassUnicode> {
     let set = match letter.to_ascii_lowercase() {
         'w' if in_brackets => posix("word")?,
@@ -39,7 +40,7 @@ pub(crate) fn escape(letter: char, in_brackets: bool) -> Option<ClassUnicode> {
     Some(negate_if(set, letter.is_ascii_uppercase()))
 }
 
-/// `[:name:]` in brackets.
+/// Return the set of the bracket expression `[:name:]`.
 pub(crate) fn posix(name: &str) -> Option<ClassUnicode> {
     Some(char_class(match name {
         "alnum" => r"[\p{Alphabetic}\p{Nd}]",
@@ -60,7 +61,8 @@ pub(crate) fn posix(name: &str) -> Option<ClassUnicode> {
     }))
 }
 
-/// `\p{name}`: a POSIX name, a general category, a script or a binary property, by its long or short name.
+/// Return the set of `\p{name}`: a POSIX class, a general category, a script or a binary property, by its
+/// long or short name. Case, spaces, hyphens and underscores do not matter.
 pub(crate) fn property(name: &str) -> Option<ClassUnicode> {
     let plain: String =
         name.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).map(|c| c.to_ascii_lowercase()).collect();

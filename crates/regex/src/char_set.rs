@@ -1,22 +1,25 @@
-//! SetInterner of characters in the form that matching asks: a table for ASCII, two stages for the rest.
+//! Character sets in the form that the matcher reads: a table of 256 bytes for ASCII, and ranges or a
+//! two-stage bitmap for the rest.
 
 use piecework_unicode::wide_char_at;
 use regex_syntax::hir::ClassUnicode;
 
-/// What the table says of the first byte of a character that is not ASCII.
+/// The table entry of bytes that start a non-ASCII character.
 const NON_ASCII: u8 = 2;
 
+/// Code points in a block of the bitmap.
 const BLOCK: u32 = 256;
 const BLOCKS: usize = 0x11_0000 / BLOCK as usize;
 
+/// A set of characters.
 #[derive(Clone, Debug)]
 pub(crate) struct CharSet {
-    /// For every byte: 1 if it is a member, `NON_ASCII` if it only begins a character.
+    /// By lead byte: 1 for an ASCII member, 0 for other ASCII characters, `NON_ASCII` for all others.
     by_byte: [u8; 256],
     non_ascii: NonAscii,
 }
 
-/// Members that are not ASCII.
+/// The members that are not ASCII.
 #[derive(Clone, Debug)]
 enum NonAscii {
     All,
@@ -25,7 +28,8 @@ enum NonAscii {
 }
 
 impl CharSet {
-    /// Prepare a set; a table of its own makes look-ups fast and takes some 10 KB.
+    /// Convert a set. `with_table` allows a bitmap of about 10 KB for sets of more than four non-ASCII
+    /// ranges.
     pub(crate) fn new(set: &ClassUnicode, with_table: bool) -> Self {
         let mut by_byte = [0; 256];
         by_byte[128..].fill(NON_ASCII);
@@ -45,7 +49,7 @@ impl CharSet {
         Self { by_byte, non_ascii }
     }
 
-    /// The length of the member that begins at a place; `None` if there is none.
+    /// Return the length in bytes of the character at byte `at`, if it is a member.
     #[inline]
     pub(crate) fn len_at(&self, bytes: &[u8], at: usize) -> Option<usize> {
         match self.by_byte[usize::from(*bytes.get(at)?)] {
@@ -77,7 +81,8 @@ impl CharSet {
         }
     }
 
-    /// The end of the run of members from a place, of `most` characters at most, and their number.
+    /// Skip the members from byte `at` on, at most `most` characters. Returns the end in bytes and the
+    /// number of characters.
     #[inline]
     pub(crate) fn run(&self, bytes: &[u8], mut at: usize, most: u32) -> (usize, u32) {
         let mut count = 0;
@@ -90,6 +95,7 @@ impl CharSet {
     }
 }
 
+/// Build the two-stage bitmap of some ranges. Block 0 is empty and block 1 is full.
 fn table(ranges: &[(u32, u32)]) -> NonAscii {
     let mut index = vec![0; BLOCKS];
     let mut bits = vec![[0; 4], [u64::MAX; 4]];

@@ -1,17 +1,18 @@
-//! The errors of compiling and of matching.
+//! Errors of compiling and matching.
 
 use std::fmt;
 
-/// Why an expression cannot be compiled.
+/// An expression that cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileError {
-    /// The problem, with its position in characters.
+    /// The problem and its position, in characters.
     pub found: String,
-    /// What is accepted instead.
+    /// What would be accepted instead.
     pub expected: &'static str,
 }
 
 impl CompileError {
+    /// Return the error for an expression whose program exceeds its size limits.
     pub(crate) fn too_large() -> Self {
         Self {
             found: "it repeats too much".to_owned(),
@@ -28,7 +29,7 @@ impl fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// The searches of one text took more steps or memory than their limit.
+/// The searches of one text exceeded their limit of steps or stack frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepLimitExceeded;
 

@@ -1,9 +1,10 @@
-//! Searching: a fixed text, or a regular expression as Oniguruma reads it.
+//! A regular-expression matcher with Oniguruma's syntax and semantics, and a step limit.
 //!
-//! Regular expressions in tokenizer files are written for Oniguruma. `oniguruma` reads one into a tree
-//! (`ast`), `compile` makes a program of it and `machine` runs that: back-tracking, with a stack of its own and
-//! every step counted. A text has steps in proportion to its length; where a search takes many, `memo`
-//! remembers what has failed, so that only patterns that refer to groups, and very few non_ascii, ever run out.
+//! `tokenizer.json` files contain expressions in Oniguruma's dialect. [`Regex::new`] parses an expression
+//! into a syntax tree (`parse`, `ast`) and compiles the tree into instructions (`compile`, `program`).
+//! `matcher` runs the instructions: it backtracks over an explicit stack and counts every step. When a
+//! text takes many steps, the matcher memoizes failures, so that time stays linear in the text. Only
+//! expressions with backreferences, and a few others, reach the limit.
 
 #![forbid(unsafe_code)]
 
@@ -27,10 +28,10 @@ use piecework_unicode::next_char_start;
 use self::matcher::Matcher;
 use self::program::Program;
 
-/// Steps that the searches of one text may take for each byte of it, beside [`BASE_STEPS`].
+/// Steps that all searches of one text may take for each byte of it, in addition to [`BASE_STEPS`].
 pub const STEPS_PER_BYTE: usize = 30;
 
-/// Steps that the searches of one text may take whatever its length.
+/// Steps that all searches of one text may take, whatever its length.
 pub const BASE_STEPS: usize = 10_000_000;
 
 /// A compiled regular expression.
@@ -42,21 +43,25 @@ pub struct Regex {
 
 impl Regex {
     /// Compile an expression.
+    ///
+    /// Fails for malformed or unsupported syntax, and for expressions that expand to too many
+    /// instructions.
     pub fn new(source: &str) -> Result<Self, CompileError> {
         let program = compile::compile(parse::parse(source)?)?;
         Ok(Self { program, source: source.to_owned() })
     }
 
-    /// The expression as it was written.
+    /// Return the expression as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.source
     }
 
-    /// Call `emit` with the byte span of every match, from left to right. An empty match right after a match
-    /// does not count; the search continues one character later.
+    /// Call `emit` with the byte span of every match, from left to right.
     ///
-    /// Fails when all searches of `text` together exceed [`BASE_STEPS`] and [`STEPS_PER_BYTE`].
+    /// An empty match directly after another match is skipped, and the search continues one character
+    /// later. Fails when the searches of `text` together take more than [`BASE_STEPS`] +
+    /// [`STEPS_PER_BYTE`] × bytes steps.
     pub fn for_each_match(
         &self,
         text: &str,

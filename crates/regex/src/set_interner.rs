@@ -1,4 +1,4 @@
-//! The sets of characters of one expression, each kept once.
+//! The distinct character sets of one expression, each stored once.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,17 @@ use regex_syntax::hir::ClassUnicode;
 use crate::ast::SetId;
 use crate::char_classes;
 
+/// Numbers character sets, and caches the sets of class names.
 #[derive(Debug, Default)]
 pub(crate) struct SetInterner {
     sets: Vec<ClassUnicode>,
     ids: HashMap<Vec<(char, char)>, SetId>,
-    /// SetInterner by the spelling they had in the expression: looking them up anew takes long.
+    /// Sets by their spelling in the expression, because deriving a set from Unicode data is slow.
     named: HashMap<String, Option<ClassUnicode>>,
 }
 
 impl SetInterner {
-    /// The number of a set.
+    /// Return the id of a set, which is added if it is new.
     pub(crate) fn id(&mut self, set: &ClassUnicode) -> SetId {
         let key: Vec<(char, char)> =
             set.ranges().iter().map(|range| (range.start(), range.end())).collect();
@@ -29,20 +30,22 @@ impl SetInterner {
         id
     }
 
-    /// The number of the set of one character.
+    /// Return the id of the set of one character.
     pub(crate) fn id_of_char(&mut self, c: char) -> SetId {
         self.id(&char_classes::single(c))
     }
 
+    /// Return the set with an id.
     pub(crate) fn get(&self, id: SetId) -> &ClassUnicode {
         &self.sets[id as usize]
     }
 
+    /// Return all sets, in the order of their ids.
     pub(crate) fn all(&self) -> &[ClassUnicode] {
         &self.sets
     }
 
-    /// The set that has a name, found by `make` the first time.
+    /// Return the set of a class name. `make` derives it the first time.
     pub(crate) fn named(
         &mut self,
         name: &str,
@@ -54,7 +57,7 @@ impl SetInterner {
         self.named.get(name).cloned().flatten()
     }
 
-    /// Whether two sets share a character.
+    /// Return whether two sets share a character.
     pub(crate) fn intersect(&self, one: SetId, other: SetId) -> bool {
         let mut both = self.get(one).clone();
         both.intersect(self.get(other));

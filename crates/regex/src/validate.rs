@@ -1,9 +1,10 @@
-//! Whether the numbers in a program are those of things that it has. The matcher relies on it.
+//! Checks that all indices in a program are in range. The matcher relies on it.
 
 use crate::program::{Alternation, Inst, MemoPoint, Pc, Program, NO_MEMO_POINT};
 
 impl Program {
-    /// Whether every number is in range. Asserted of every compiled program; linear in its size.
+    /// Return whether every index is in range. The compiler asserts this for every program; linear in its
+    /// size.
     pub(crate) fn is_valid(&self) -> bool {
         let has_match = self.code.iter().any(|inst| matches!(inst, Inst::Match));
         let layout = &self.memo_layout;
@@ -50,7 +51,7 @@ impl Program {
         }
     }
 
-    /// A table names no alternative that is not there.
+    /// Return whether the dispatch table allows only existing alternatives.
     fn is_alternation_valid(&self, alternation: &Alternation) -> bool {
         let table = self.dispatch_tables.get(alternation.table as usize);
         table.is_some_and(|table| {

@@ -1,15 +1,16 @@
-//! A byte for every code point, made at first use from the Unicode data of `regex-syntax`.
+//! Tables of one byte for each code point, built from classes in regular-expression syntax.
 //!
-//! The data is Unicode 16.0, as in the regular expressions of tokenizers 0.23; look-up is two array reads.
+//! The data is Unicode 16.0 of `regex-syntax`, as in the regular expressions of tokenizers 0.23.
 
 use std::collections::HashMap;
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
+/// Code points in a block.
 const BLOCK: usize = 128;
 const CODE_POINTS: usize = 0x11_0000;
 
-/// Code points to bytes, in two stages.
+/// A byte for each code point, in two stages. A lookup takes two array reads.
 #[derive(Debug)]
 pub struct CharTable {
     blocks: Vec<u16>,
@@ -17,9 +18,12 @@ pub struct CharTable {
 }
 
 impl CharTable {
-    /// Give the members of each class, written as in a regular expression, a byte; all others have 0.
+    /// Build a table that maps the members of each class to its byte, and all others to 0. Where classes
+    /// overlap, the last one wins.
     ///
-    /// Where classes overlap, the last one wins.
+    /// # Panics
+    ///
+    /// If a class is not valid.
     #[must_use]
     pub fn new<'c>(classes: impl IntoIterator<Item = (&'c str, u8)>) -> Self {
         let mut flat = vec![0u8; CODE_POINTS];
@@ -31,7 +35,7 @@ impl CharTable {
         Self::folded(&flat)
     }
 
-    /// The byte of a character.
+    /// Return the byte of a character.
     #[inline]
     #[must_use]
     pub fn get(&self, c: char) -> u8 {
@@ -40,6 +44,7 @@ impl CharTable {
         self.values[block * BLOCK + code % BLOCK]
     }
 
+    /// Share equal blocks of a flat table.
     fn folded(flat: &[u8]) -> Self {
         let mut seen: HashMap<&[u8], u16> = HashMap::new();
         let (mut blocks, mut values) = (Vec::new(), Vec::new());
@@ -53,18 +58,17 @@ impl CharTable {
     }
 }
 
-/// The members of a class that is written here as in a regular expression; for names that patterns have there
-/// is `find_char_class`.
+/// Return the members of a class that the caller spells out, such as `[\p{L}&&[^a-z]]`.
 ///
 /// # Panics
 ///
-/// For what is no class.
+/// If the class is not valid. For names from outside use [`find_char_class`].
 #[must_use]
 pub fn char_class(class: &str) -> ClassUnicode {
-    find_char_class(class).unwrap_or_else(|| unreachable!("{class} is no class"))
+    find_char_class(class).unwrap_or_else(|| unreachable!("{class} is not a class"))
 }
 
-/// The members of a class written as in a regular expression, if there is such a class.
+/// Return the members of a class in regular-expression syntax, or `None` if it is not a valid class.
 #[must_use]
 pub fn find_char_class(class: &str) -> Option<ClassUnicode> {
     match regex_syntax::parse(class).ok()?.into_kind() {
@@ -85,7 +89,7 @@ mod tests {
         char_class(class).ranges().iter().map(|r| r.end() as u32 - r.start() as u32 + 1).sum()
     }
 
-    /// The sizes that tokenizers 0.23.3 shows, code point by code point; another version of the data fails.
+    /// The sizes of the classes of tokenizers 0.23.3, counted over all code points. Other data fails.
     #[test]
     fn the_data_is_unicode_16() {
         assert_eq!(size(r"\p{L}"), 141_028);
@@ -98,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_class_is_not_found() {
+    fn invalid_classes_are_not_found() {
         assert_eq!(find_char_class(r"\p{nothing}"), None);
         assert_eq!(find_char_class("a*"), None);
         assert_eq!(find_char_class("["), None);

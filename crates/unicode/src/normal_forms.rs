@@ -1,9 +1,10 @@
-//! The four normal forms of Unicode (UAX #15): decomposition and composition of characters.
+//! Decomposition and composition of characters for the normalization forms (UAX #15), with Unicode 9.0 as
+//! in tokenizers 0.23.
 
 use super::mappings::{mapped, row_of};
 use super::tables::COMPOSITIONS;
 
-/// The four normal forms of Unicode (UAX #15).
+/// A normalization form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NormalForm {
     /// Canonical composition.
@@ -17,20 +18,20 @@ pub enum NormalForm {
 }
 
 impl NormalForm {
-    /// Whether compatibility characters decompose too.
+    /// Return whether the form uses compatibility decompositions.
     #[must_use]
     pub const fn is_compatible(self) -> bool {
         matches!(self, Self::Nfkc | Self::Nfkd)
     }
 
-    /// Whether what was decomposed is composed again.
+    /// Return whether the form composes.
     #[must_use]
     pub const fn composes(self) -> bool {
         matches!(self, Self::Nfc | Self::Nfkc)
     }
 }
 
-/// How one code point behaves under normal forms.
+/// How normalization treats a code point.
 #[derive(Clone, Copy, Debug)]
 pub struct FormTraits {
     combining_class: u8,
@@ -46,28 +47,29 @@ impl FormTraits {
         Self { combining_class: row.combining_class, flags: row.flags }
     }
 
-    /// The canonical combining class.
+    /// Return the canonical combining class.
     #[inline]
     #[must_use]
     pub const fn combining_class(self) -> u8 {
         self.combining_class
     }
 
-    /// Whether it is a combining mark of any kind (M).
+    /// Return whether the character is a mark (category M).
     #[inline]
     #[must_use]
     pub const fn is_mark(self) -> bool {
         self.flags & 1 != 0
     }
 
-    /// Whether its decomposition can move before, or compose with, what stands before it.
+    /// Return whether its decomposition can be reordered before the preceding character, or compose with
+    /// it.
     #[inline]
     #[must_use]
     pub const fn joins(self, form: NormalForm) -> bool {
         self.flags & if form.is_compatible() { 4 } else { 2 } != 0
     }
 
-    /// Whether the form changes it, or can compose it with what stands before it.
+    /// Return whether the form changes the character, or can compose it with the preceding one.
     #[inline]
     #[must_use]
     pub const fn needs_work(self, form: NormalForm) -> bool {
@@ -75,12 +77,12 @@ impl FormTraits {
     }
 }
 
-/// Give the full canonical decomposition of a character, not yet in canonical order.
+/// Call `emit` with the full canonical decomposition of a character, without canonical ordering.
 pub fn decompose(c: char, emit: impl FnMut(char)) {
     decompose_for(NormalForm::Nfd, c, emit);
 }
 
-/// Give the full decomposition of a character for a form, not yet in canonical order.
+/// Call `emit` with the full decomposition of a character for a form, without canonical ordering.
 pub fn decompose_for(form: NormalForm, c: char, mut emit: impl FnMut(char)) {
     if let Some(jamo) = hangul_jamo(c) {
         jamo.into_iter().flatten().for_each(emit);
@@ -93,7 +95,7 @@ pub fn decompose_for(form: NormalForm, c: char, mut emit: impl FnMut(char)) {
     }
 }
 
-/// The character that two characters compose to.
+/// Return the character that two characters compose to.
 #[must_use]
 pub fn compose(first: char, second: char) -> Option<char> {
     hangul_syllable(first, second).or_else(|| {
@@ -103,7 +105,7 @@ pub fn compose(first: char, second: char) -> Option<char> {
     })
 }
 
-/// The canonical combining class of a character.
+/// Return the canonical combining class of a character.
 #[must_use]
 pub fn combining_class(c: char) -> u8 {
     row_of(c).combining_class
@@ -113,12 +115,13 @@ pub fn combining_class(c: char) -> u8 {
 const SYLLABLES: u32 = 0xAC00;
 const LEADS: u32 = 0x1100;
 const VOWELS: u32 = 0x1161;
-/// One before the first final consonant: an index of 0 is none.
+/// One before the first trailing consonant: index 0 means that there is none.
 const TAILS: u32 = 0x11A7;
 const VOWEL_COUNT: u32 = 21;
 const TAIL_COUNT: u32 = 28;
 const SYLLABLE_COUNT: u32 = 19 * VOWEL_COUNT * TAIL_COUNT;
 
+/// Return the jamo of a Hangul syllable.
 fn hangul_jamo(c: char) -> Option<[Option<char>; 3]> {
     let index = u32::from(c).checked_sub(SYLLABLES).filter(|&i| i < SYLLABLE_COUNT)?;
     let tail = index % TAIL_COUNT;
@@ -129,6 +132,7 @@ fn hangul_jamo(c: char) -> Option<[Option<char>; 3]> {
     ])
 }
 
+/// Return the Hangul syllable that two characters compose to.
 fn hangul_syllable(first: char, second: char) -> Option<char> {
     let (first, second) = (u32::from(first), u32::from(second));
     if let (0x1100..=0x1112, 0x1161..=0x1175) = (first, second) {
@@ -160,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn composes_what_decomposition_parted() {
+    fn composes_decomposed_characters() {
         assert_eq!(compose('e', '\u{301}'), Some('é'));
         assert_eq!(compose('\u{1100}', '\u{1161}'), Some('가'));
         assert_eq!(compose('가', '\u{11A8}'), Some('각'));

@@ -1,11 +1,13 @@
-//! Normal forms and case folding of Unicode 17, for the rules that SentencePiece names: the tables of
-//! [`super::normal_forms`], which are of Unicode 9, and what has been added since.
+//! Normalization and case folding of Unicode 17.0, for the normalization rules of SentencePiece.
+//!
+//! Decompositions of assigned characters never change, so the tables add to those of Unicode 9.0 only what
+//! is newer.
 
 use super::mappings::lowercase;
 use super::normal_forms::{compose, decompose_for, NormalForm};
 use super::recent_tables::{OTHER_FOLDS, RECENT_COMPOSITIONS, RECENT_DECOMPOSITIONS};
 
-/// Give the full compatibility decomposition of a character, not yet in canonical order.
+/// Call `emit` with the full compatibility decomposition of a character, without canonical ordering.
 pub fn decompose_recent(c: char, emit: impl FnMut(char)) {
     match RECENT_DECOMPOSITIONS.binary_search_by_key(&c, |&(c, _)| c) {
         Ok(at) => RECENT_DECOMPOSITIONS[at].1.chars().for_each(emit),
@@ -13,7 +15,7 @@ pub fn decompose_recent(c: char, emit: impl FnMut(char)) {
     }
 }
 
-/// The character that two characters compose to.
+/// Return the character that two characters compose to.
 #[must_use]
 pub fn compose_recent(first: char, second: char) -> Option<char> {
     compose(first, second).or_else(|| {
@@ -22,7 +24,7 @@ pub fn compose_recent(first: char, second: char) -> Option<char> {
     })
 }
 
-/// The simple case folding of a character: one character for one.
+/// Return the simple case folding of a character.
 #[must_use]
 pub fn fold_case(c: char) -> char {
     if let Ok(at) = OTHER_FOLDS.binary_search_by_key(&c, |&(c, _)| c) {
@@ -38,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_what_is_younger_than_unicode_9() {
+    fn includes_characters_newer_than_unicode_9() {
         let mut parts = String::new();
         decompose_recent('\u{32FF}', |c| parts.push(c));
         assert_eq!(parts, "令和");

@@ -1,7 +1,7 @@
-//! The scripts of characters as SentencePiece takes them: Japanese is one.
+//! Scripts as SentencePiece uses them. Han, Hiragana and Katakana are one script.
 //!
-//! They are those of Unicode 9.0, taken from a later version of the data by each code point's age; the few
-//! that changed since are listed.
+//! The data is Unicode 9.0. It is derived from a later version by the age of each code point; the few code
+//! points whose script has changed are listed.
 
 use std::sync::LazyLock;
 
@@ -12,17 +12,17 @@ use super::CharTable;
 pub struct Script(u8);
 
 impl Script {
-    /// That of spaces and of what Unicode 9.0 does not assign.
+    /// The script of the space, and of code points that Unicode 9.0 does not assign.
     pub const NONE: Self = Self(0);
     /// Han, Hiragana and Katakana.
     pub const HAN: Self = Self(1);
-    /// That of whatever comes before, as of combining marks.
+    /// The script of combining marks, which take the script of the preceding character.
     pub const INHERITED: Self = Self(2);
-    /// That of digits, punctuation and symbols.
+    /// The script of digits, punctuation and symbols.
     pub const COMMON: Self = Self(3);
 }
 
-/// The number of the first script without a name of its own here.
+/// The number of the first script that has no constant.
 const FIRST_OTHER: u8 = 4;
 
 static SCRIPTS: LazyLock<CharTable> = LazyLock::new(|| {
@@ -48,13 +48,13 @@ static SCRIPTS: LazyLock<CharTable> = LazyLock::new(|| {
     CharTable::new(classes.iter().map(|(class, id)| (class.as_str(), *id)).chain(exceptions))
 });
 
-/// Look up scripts; the table is made when it is first asked for.
+/// Return the lookup function. The first call builds the table.
 pub fn script_of() -> impl Fn(char) -> Script {
     let scripts = &*SCRIPTS;
     |c| Script(scripts.get(c))
 }
 
-/// Every script of Unicode 9.0 but those above.
+/// The scripts of Unicode 9.0 that have no constant.
 #[rustfmt::skip]
 static OTHER_SCRIPTS: [&str; 132] = [
     "Adlam", "Ahom", "AnatolianHieroglyphs", "Arabic", "Armenian", "Avestan", "Balinese", "Bamum",

@@ -1,6 +1,6 @@
-//! Characters as their bytes tell them.
+//! Steps through valid UTF-8 as bytes.
 
-/// How many bytes a character has, by its first.
+/// Return the length of a character in bytes, given its first byte.
 #[inline]
 #[must_use]
 pub fn char_len(first: u8) -> usize {
@@ -12,22 +12,23 @@ pub fn char_len(first: u8) -> usize {
     }
 }
 
-/// Whether a byte of a text is the first of a character.
+/// Return whether a byte is the first of a character.
 #[inline]
 #[must_use]
 pub fn begins_char(byte: u8) -> bool {
     (byte as i8) >= -0x40
 }
 
-/// How many characters begin in some bytes of a text.
+/// Return the number of characters that start in `bytes`.
 #[inline]
 #[must_use]
 pub fn char_count(bytes: &[u8]) -> u32 {
     bytes.iter().map(|&byte| u32::from(begins_char(byte))).sum()
 }
 
-/// The character beyond ASCII that begins at a byte of a text, and its length; nothing where an ASCII one does, or at the
-/// end. Where no character begins it is of no meaning.
+/// Decode the non-ASCII character that starts at byte `at`. Returns its code point and its length in
+/// bytes; `None` for an ASCII character and at the end. The result is unspecified if no character starts
+/// at `at`.
 #[inline]
 #[must_use]
 pub fn wide_char_at(text: &[u8], at: usize) -> Option<(u32, usize)> {
@@ -40,7 +41,7 @@ pub fn wide_char_at(text: &[u8], at: usize) -> Option<(u32, usize)> {
     })
 }
 
-/// The start of the character before byte `at` of a text; `None` at the start of the text.
+/// Return the start of the character before byte `at`, or `None` at the start of the text.
 #[inline]
 #[must_use]
 pub fn previous_char_start(text: &[u8], at: usize) -> Option<usize> {
@@ -51,7 +52,7 @@ pub fn previous_char_start(text: &[u8], at: usize) -> Option<usize> {
     Some(start)
 }
 
-/// The end of the character at byte `at` of a text; `at + 1` at the end of the text.
+/// Return the end of the character at byte `at`; `at + 1` at the end of the text.
 #[inline]
 #[must_use]
 pub fn next_char_start(text: &[u8], at: usize) -> usize {
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_tell_what_their_characters_are() {
+    fn steps_agree_with_every_character() {
         for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
             let text = c.to_string();
             assert_eq!(char_len(text.as_bytes()[0]), text.len());

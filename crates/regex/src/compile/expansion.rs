@@ -1,28 +1,32 @@
-//! Lengths of nodes, by which Oniguruma decides how a repetition of something empty ends.
+//! How Oniguruma expands repetitions.
+//!
+//! The expansion decides what an iteration that matches the empty text does. Oniguruma chooses it by the
+//! number of instructions that it would generate.
 
 use crate::ast::{Node, Repeat};
 
-/// Repetitions up to this many instructions are written out by Oniguruma.
+/// Oniguruma unrolls repetitions up to this many instructions.
 const EXPAND_LIMIT: u64 = 10;
 
-/// The ways in which Oniguruma builds a repetition; they differ where the body matches the empty text.
+/// The forms that Oniguruma gives to a repetition. They differ where the body matches the empty text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expansion {
-    /// Nothing is left of it.
+    /// It is dropped.
     Empty,
-    /// The least number of copies, then a loop.
+    /// `min` copies, then a loop.
     CopiesThenLoop,
-    /// The least number of copies, then further ones within each other.
+    /// `min` copies, then optional copies within each other.
     NestedOptional,
-    /// Counted: every round that matches the empty text ends it.
+    /// A counted loop. An iteration that matches the empty text leaves it.
     Counted,
 }
 
-/// How Oniguruma builds a repetition.
+/// Return the form of a repetition.
 pub(crate) fn expansion(repeat: &Repeat) -> Expansion {
     expansion_of_size(repeat, instruction_count(&repeat.body))
 }
 
+/// Return the form of a repetition whose body has `size` instructions.
 fn expansion_of_size(repeat: &Repeat, size: u64) -> Expansion {
     let min = u64::from(repeat.min);
     match repeat.max {
@@ -38,7 +42,7 @@ fn expansion_of_size(repeat: &Repeat, size: u64) -> Expansion {
     }
 }
 
-/// The number of instructions that Oniguruma makes of a node.
+/// Return the number of instructions that Oniguruma generates for a node.
 fn instruction_count(node: &Node) -> u64 {
     match node {
         Node::Empty => 0,
@@ -66,6 +70,7 @@ fn instruction_count(node: &Node) -> u64 {
     }
 }
 
+/// Return the number of instructions that Oniguruma generates for a repetition.
 fn repeat_instruction_count(repeat: &Repeat) -> u64 {
     let body = instruction_count(&repeat.body);
     let checked = body.saturating_add(if repeat.body.is_nullable(&[]) { 2 } else { 0 });

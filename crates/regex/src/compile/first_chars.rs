@@ -1,4 +1,4 @@
-//! What can come first where a node matches.
+//! The characters that a node can start with.
 
 use regex_syntax::hir::ClassUnicode;
 
@@ -6,27 +6,29 @@ use crate::ast::{Node, SetId};
 use crate::program::LeadBytes;
 use crate::set_interner::SetInterner;
 
-/// SetInterner that are kept apart, at most; more count as anything.
+/// The most sets that are tracked. More become unknown.
 const MAX_SETS: usize = 16;
 
-/// The characters with which a node can begin.
+/// The characters that a node can start with.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FirstChars {
-    /// SetInterner of which one has the first character; `None` where nothing is known.
+    /// The first character is in one of these sets. `None` means unknown.
     pub(crate) sets: Option<Vec<SetId>>,
-    /// Whether it can match without a character, so that what follows comes first.
+    /// Whether the node can match the empty text, so that what follows can come first.
     pub(crate) nullable: bool,
 }
 
 impl FirstChars {
+    /// Of a node that can start with anything.
     pub(crate) const UNKNOWN: Self = Self { sets: None, nullable: true };
+    /// Of a node that matches only the empty text.
     pub(crate) const EMPTY: Self = Self { sets: Some(Vec::new()), nullable: true };
 
     fn one(set: SetId) -> Self {
         Self { sets: Some(vec![set]), nullable: false }
     }
 
-    /// With what a node begins.
+    /// Compute the first characters of a node.
     pub(crate) fn of(node: &Node, sets: &mut SetInterner) -> Self {
         match node {
             Node::Empty | Node::Look(_) | Node::Anchor(_) => Self::EMPTY,
@@ -51,13 +53,13 @@ impl FirstChars {
         }
     }
 
-    /// With what one of several nodes begins.
+    /// Compute the first characters of an alternation.
     pub(crate) fn of_any(nodes: &[Node], sets: &mut SetInterner) -> Self {
         let none = Self { nullable: false, ..Self::EMPTY };
         nodes.iter().fold(none, |first, node| first.or(&Self::of(node, sets)))
     }
 
-    /// One after the other.
+    /// Return the first characters of this node followed by another.
     pub(crate) fn then(&self, next: &Self) -> Self {
         match self.nullable {
             true => Self { nullable: next.nullable, ..self.or(next) },
@@ -65,7 +67,7 @@ impl FirstChars {
         }
     }
 
-    /// One or the other.
+    /// Return the first characters of an alternation of both.
     pub(crate) fn or(&self, other: &Self) -> Self {
         let sets = self.sets.as_ref().zip(other.sets.as_ref()).map(|(one, two)| {
             let more = two.iter().filter(|set| !one.contains(set));
@@ -74,13 +76,13 @@ impl FirstChars {
         Self { sets: sets.filter(|sets| sets.len() <= MAX_SETS), nullable: self.nullable || other.nullable }
     }
 
-    /// All characters that can be first, if that is known.
+    /// Return the union of the sets, or `None` if it is unknown or the node is nullable.
     pub(crate) fn union(&self, sets: &SetInterner) -> Option<ClassUnicode> {
         let ids = self.sets.as_ref().filter(|_| !self.nullable)?;
         Some(ClassUnicode::new(ids.iter().flat_map(|&id| sets.get(id).ranges().iter().copied())))
     }
 
-    /// The bytes that can be next.
+    /// Return the lead byte set.
     pub(crate) fn lead_bytes(&self, sets: &SetInterner) -> LeadBytes {
         let Some(ids) = self.sets.as_ref().filter(|_| !self.nullable) else { return LeadBytes::ANY };
         let mut lead_bytes = LeadBytes { ascii: 0, non_ascii: false, text_end: false };

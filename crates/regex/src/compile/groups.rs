@@ -1,4 +1,4 @@
-//! Makes instructions of groups: captured ones, atomic ones and look-around.
+//! Compiles capturing groups, atomic groups and look-around.
 
 use crate::ast::{Look, Node};
 use crate::compile::{Compiler, Continuation};
@@ -6,10 +6,12 @@ use crate::error::CompileError;
 use crate::program::{AtomicKind, Inst};
 
 impl Compiler {
+    /// Return the first of the two registers of a group, if a backreference refers to it.
     pub(crate) fn register_of(&self, group: usize) -> Option<u32> {
         self.referenced.iter().position(|&referenced| referenced == group).map(|index| 2 * index as u32)
     }
 
+    /// Compile a capturing group. It is recorded only if it is referenced.
     pub(crate) fn capture(
         &mut self,
         group: usize,
@@ -22,6 +24,7 @@ impl Compiler {
         self.emit(Inst::Save { register: register + 1 }).map(drop)
     }
 
+    /// Compile an atomic group. A run of one set becomes a single possessive instruction.
     pub(crate) fn atomic(&mut self, body: &Node) -> Result<(), CompileError> {
         match body {
             Node::Repeat(repeat) if self.is_set_run(repeat) => self.set_run(repeat, &Continuation::ACCEPT),
@@ -31,6 +34,10 @@ impl Compiler {
         }
     }
 
+    /// Compile look-around. A single set becomes `Peek`.
+    ///
+    /// Look-behind is compiled to read backward if that matches the same. Otherwise it reads forward from
+    /// every possible start, and is not memoized.
     pub(crate) fn look(&mut self, look: &Look) -> Result<(), CompileError> {
         if let Node::Set(set) = look.body {
             let (behind, negate) = (look.behind, look.negate);
@@ -49,7 +56,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Look-behind from every place where it could begin.
+    /// Compile look-behind that reads forward from every possible start.
     fn forward_look_behind(&mut self, look: &Look) -> Result<(), CompileError> {
         let (min, max) = look.length;
         self.emit(Inst::StepBack { min, max: max.unwrap_or(u32::MAX) })?;
@@ -57,7 +64,7 @@ impl Compiler {
         self.emit(Inst::LookBehindEnd).map(drop)
     }
 
-    /// Whether it is the same forwards and backwards what a node matches.
+    /// Return whether a node matches the same texts forward and backward.
     fn is_reversible(&self, node: &Node) -> bool {
         !node.any(&|node| match node {
             Node::Atomic(_) | Node::Reference(_) => true,
@@ -67,7 +74,7 @@ impl Compiler {
         })
     }
 
-    /// What is inside does not depend on the loops around.
+    /// Compile an atomic region. Its inside does not depend on the enclosing loops.
     fn atomic_region(
         &mut self,
         kind: AtomicKind,

@@ -1,9 +1,10 @@
-//! Makes a program of a tree.
+//! Compiles a syntax tree into a program.
 
 pub(crate) mod expansion;
 mod first_chars;
 mod groups;
 mod repeats;
+mod tables;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,27 +14,26 @@ use crate::char_set::CharSet;
 use crate::compile::first_chars::FirstChars;
 use crate::error::CompileError;
 use crate::parse::ParsedExpression;
-use crate::program::{
-    Alternation, DispatchTable, Inst, LeadBytes, MemoLayout, MemoPoint, Pc, Program, NO_MEMO_POINT,
-};
+use crate::program::{Alternation, DispatchTable, Inst, LeadBytes, MemoLayout, Pc, Program};
 
-/// Most instructions that a program may have: hundreds of times what real ones need.
+/// The most instructions in a program: hundreds of times what published split patterns need.
 const MAX_INSTRUCTIONS: usize = 100_000;
 
-/// Most bytes that the texts in instructions may have together.
+/// The most bytes of literal text in a program.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// Alternatives of one alternation; of more, some are alternations of their own.
+/// The most alternatives in one `Alternation`, whose dispatch table has 64 bits. Larger ones are nested.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// SetInterner that get a table of their own.
+/// The most character sets with a bitmap of their own.
 const MAX_TABLES: usize = 64;
 
-/// What comes after a node.
+/// What follows a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Continuation {
+    /// The characters that it can start with.
     pub(crate) first: FirstChars,
-    /// It matches whatever comes, so that nothing before it is ever tried again.
+    /// Whether it always matches, so that the matcher never backtracks into the node.
     pub(crate) accepts: bool,
 }
 
@@ -42,7 +42,7 @@ impl Continuation {
     pub(crate) const ACCEPT: Self = Self { first: FirstChars::UNKNOWN, accepts: true };
 }
 
-/// Compile an expression that was read.
+/// Compile a parsed expression.
 pub(crate) fn compile(mut parsed: ParsedExpression) -> Result<Program, CompileError> {
     let root = std::mem::replace(&mut parsed.root, Node::Empty);
     let first = FirstChars::of(&root, &mut parsed.sets);
@@ -53,6 +53,7 @@ pub(crate) fn compile(mut parsed: ParsedExpression) -> Result<Program, CompileEr
     Ok(compiler.finish(&first, searches_anywhere))
 }
 
+/// The program so far.
 pub(crate) struct Compiler {
     pub(crate) parsed: ParsedExpression,
     pub(crate) code: Vec<Inst>,
@@ -62,15 +63,18 @@ pub(crate) struct Compiler {
     alternations: Vec<Alternation>,
     dispatch_tables: Vec<DispatchTable>,
     dispatch_table_ids: HashMap<DispatchTable, u32>,
+    /// Whether two sets are disjoint, as computed so far.
     disjoint: HashMap<(u32, u32), bool>,
     memo_layout: MemoLayout,
-    /// Registers so far; those of groups that are referenced to come first, two each.
+    /// The number of registers so far. Those of referenced groups come first, two each.
     pub(crate) registers: u32,
+    /// The groups that backreferences refer to. Others are not recorded.
     pub(crate) referenced: BTreeSet<usize>,
-    /// The registers of the loops around, outermost first.
+    /// The registers of the enclosing loops, outermost first.
     pub(crate) loops: Vec<u32>,
+    /// Whether the current instructions are memoized.
     pub(crate) memoizes: bool,
-    /// Whether text is read from its end, in look-behind.
+    /// Whether the current instructions read backward, in look-behind.
     pub(crate) backward: bool,
 }
 
@@ -97,8 +101,9 @@ impl Compiler {
         }
     }
 
+    /// Build the program.
     fn finish(mut self, first: &FirstChars, searches_anywhere: bool) -> Program {
-        // Where a jump leads only to the end, the end comes at once.
+        // A jump to `Match` becomes `Match`.
         for pc in 0..self.code.len() {
             if let Inst::Jump(to) = self.code[pc] {
                 if matches!(self.code.get(to as usize), Some(Inst::Match)) {
@@ -127,10 +132,12 @@ impl Compiler {
         program
     }
 
+    /// Return the index of the next instruction.
     pub(crate) fn pc(&self) -> Pc {
         self.code.len() as Pc
     }
 
+    /// Append an instruction and return its index.
     pub(crate) fn emit(&mut self, inst: Inst) -> Result<Pc, CompileError> {
         if self.code.len() >= MAX_INSTRUCTIONS {
             return Err(CompileError::too_large());
@@ -139,7 +146,7 @@ impl Compiler {
         Ok(self.pc() - 1)
     }
 
-    /// A node, given what comes after it.
+    /// Compile a node. `next` is what follows it.
     pub(crate) fn node(&mut self, node: &Node, next: &Continuation) -> Result<(), CompileError> {
         match node {
             Node::Empty => Ok(()),
@@ -159,6 +166,7 @@ impl Compiler {
         }
     }
 
+    /// Return the instruction that reads one character of a set in the current direction.
     pub(crate) fn set_inst(&self, set: u32) -> Inst {
         if self.backward {
             Inst::SetBack(set)
@@ -167,6 +175,7 @@ impl Compiler {
         }
     }
 
+    /// Compile a literal text.
     fn text(&mut self, text: &[char]) -> Result<(), CompileError> {
         if self.backward {
             for &c in text.iter().rev() {
@@ -188,6 +197,7 @@ impl Compiler {
         self.emit(Inst::Text(text.into())).map(drop)
     }
 
+    /// Compile nodes in order; in reverse order when reading backward.
     fn concat(&mut self, nodes: &[Node], next: &Continuation) -> Result<(), CompileError> {
         if self.backward {
             return nodes.iter().rev().try_for_each(|node| self.node(node, &Continuation::UNKNOWN));
@@ -201,6 +211,7 @@ impl Compiler {
         nodes.iter().zip(nexts.iter().rev()).try_for_each(|(node, next)| self.node(node, next))
     }
 
+    /// Compile alternatives. More than `MAX_ALTERNATIVES` become nested alternations.
     fn alternate(&mut self, nodes: &[Node], next: &Continuation) -> Result<(), CompileError> {
         let branches: Vec<&[Node]> = nodes.chunks(nodes.len().div_ceil(MAX_ALTERNATIVES).max(1)).collect();
         let memo_point = self.memo_point();
@@ -224,7 +235,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Let jumps lead to here.
+    /// Set the targets of jumps to the next instruction.
     pub(crate) fn patch_jumps(&mut self, jumps: &[Pc]) {
         let here = self.pc();
         for &jump in jumps {
@@ -238,60 +249,9 @@ impl Compiler {
             }
         }
     }
-
-    /// Which alternatives can match by the byte that is next.
-    fn dispatch_table(&mut self, branches: &[&[Node]], next: &Continuation) -> u32 {
-        let mut table = Box::new([0; 130]);
-        for (index, branch) in branches.iter().enumerate() {
-            let lead_bytes = match self.backward {
-                true => LeadBytes::ANY,
-                false => FirstChars::of_any(branch, &mut self.parsed.sets)
-                    .then(&next.first)
-                    .lead_bytes(&self.parsed.sets),
-            };
-            (0..128).for_each(|byte| table[byte] |= ((lead_bytes.ascii >> byte & 1) as u64) << index);
-            table[128] |= u64::from(lead_bytes.non_ascii) << index;
-            table[129] |= u64::from(lead_bytes.text_end) << index;
-        }
-        let Self { dispatch_tables, dispatch_table_ids, .. } = self;
-        *dispatch_table_ids.entry(table).or_insert_with_key(|table| {
-            dispatch_tables.push(table.clone());
-            dispatch_tables.len() as u32 - 1
-        })
-    }
-
-    pub(crate) fn lead_bytes(&mut self, first: &FirstChars) -> u32 {
-        let lead_bytes = if self.backward { LeadBytes::ANY } else { first.lead_bytes(&self.parsed.sets) };
-        let Self { lead_bytes: all, lead_byte_ids, .. } = self;
-        *lead_byte_ids.entry(lead_bytes).or_insert_with(|| {
-            all.push(lead_bytes);
-            all.len() as u32 - 1
-        })
-    }
-
-    /// A number for what is remembered about the next instruction.
-    pub(crate) fn memo_point(&mut self) -> MemoPoint {
-        if !self.memoizes {
-            return NO_MEMO_POINT;
-        }
-        if self.memo_layout.loops.last() != Some(&self.loops) {
-            self.memo_layout.loops.push(self.loops.clone());
-        }
-        self.memo_layout.points.push((self.memo_layout.slots, self.memo_layout.loops.len() as u32 - 1));
-        self.memo_layout.slots += self.loops.len() as u32 + 1;
-        self.memo_layout.points.len() as MemoPoint - 1
-    }
-
-    /// Whether nothing that comes next is in a set.
-    pub(crate) fn excludes(&mut self, set: u32, next: &Continuation) -> bool {
-        let Some(sets) = next.first.sets.as_ref().filter(|_| !next.first.nullable) else { return false };
-        let Self { disjoint, parsed, .. } = self;
-        sets.iter().all(|&other| {
-            *disjoint.entry((set, other)).or_insert_with(|| !parsed.sets.intersect(set, other))
-        })
-    }
 }
 
+/// Collect the groups that backreferences in a node refer to.
 fn collect_references(node: &Node, found: &mut BTreeSet<usize>) {
     if let Node::Reference(group) = node {
         found.insert(*group);

@@ -1,4 +1,4 @@
-//! Makes instructions of repetitions, so that rounds that match the empty text end as in Oniguruma.
+//! Compiles repetitions. Iterations that match the empty text end as in Oniguruma.
 
 use crate::ast::{Node, Repeat};
 use crate::compile::expansion::{expansion, Expansion};
@@ -7,10 +7,11 @@ use crate::compile::{Compiler, Continuation};
 use crate::error::CompileError;
 use crate::program::{Greediness, Inst, Pc};
 
-/// Characters that a run must have and that are instructions of their own, at most.
+/// The largest least count of a run that is unrolled into single `Set` instructions.
 const MAX_UNROLLED: u32 = 8;
 
 impl Compiler {
+    /// Compile a repetition.
     pub(crate) fn repeat(&mut self, repeat: &Repeat, next: &Continuation) -> Result<(), CompileError> {
         if self.is_set_run(repeat) {
             return self.set_run(repeat, next);
@@ -41,7 +42,7 @@ impl Compiler {
         }
     }
 
-    /// Whether one set is quantified, reading forward.
+    /// Return whether a repetition reads a run of one set, forward.
     pub(crate) fn is_set_run(&self, repeat: &Repeat) -> bool {
         let single = match &repeat.body {
             Node::Set(_) => true,
@@ -51,6 +52,8 @@ impl Compiler {
         single && !self.backward
     }
 
+    /// Compile a run of one set. It is possessive when what follows cannot start with a character of the
+    /// set.
     pub(crate) fn set_run(&mut self, repeat: &Repeat, next: &Continuation) -> Result<(), CompileError> {
         let set = match &repeat.body {
             Node::Set(set) => *set,
@@ -79,7 +82,7 @@ impl Compiler {
         self.emit(Inst::SetRun { set, min, max, greediness, follow, memo_point }).map(drop)
     }
 
-    /// As many plain copies as there must be.
+    /// Compile `min` copies of the body.
     fn required_copies(&mut self, repeat: &Repeat, iteration: &Iteration) -> Result<(), CompileError> {
         for _ in 0..repeat.min {
             let start = self.pc();
@@ -91,7 +94,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Copies that must be, then each of the non_ascii only if the one before it was taken.
+    /// Compile the required copies, then optional ones, each tried only after the one before it.
     fn optional_copies(&mut self, repeat: &Repeat, iteration: &Iteration) -> Result<(), CompileError> {
         self.required_copies(repeat, iteration)?;
         let mut exits = Vec::new();
@@ -103,7 +106,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Rounds that end the whole when they match the empty text.
+    /// Compile copies of which each leaves the repetition when it matches the empty text.
     fn counted(&mut self, repeat: &Repeat, iteration: &Iteration) -> Result<(), CompileError> {
         let mut exits = Vec::new();
         for count in 0..repeat.max.unwrap_or(repeat.min) {
@@ -123,7 +126,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// A loop.
+    /// Compile a loop. Its exits are added to `exits`.
     fn unbounded_loop(
         &mut self,
         repeat: &Repeat,
@@ -136,6 +139,7 @@ impl Compiler {
         self.emit(Inst::Jump(start)).map(drop)
     }
 
+    /// Compile one iteration, with a check for progress if it can match the empty text.
     fn iteration(
         &mut self,
         repeat: &Repeat,
@@ -154,7 +158,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// One more iteration, or out to where the jump will patch_jumps.
+    /// Emit the choice between one more iteration and leaving the repetition.
     fn split(&mut self, greedy: bool, iteration: &Iteration) -> Result<Pc, CompileError> {
         let memo_point = self.memo_point();
         let body = self.pc() + 1;
@@ -168,12 +172,14 @@ impl Compiler {
     }
 }
 
-/// What all rounds of a repetition share.
+/// What all iterations of a repetition share.
 struct Iteration {
-    /// Whether a iteration can match the empty text.
+    /// Whether an iteration can match the empty text.
     may_be_empty: bool,
+    /// The register for the start of an iteration.
     register: u32,
-    /// What can come first inside and outside.
+    /// The lead byte sets of one more iteration and of what follows the repetition.
     lead_bytes: (u32, u32),
+    /// What follows an iteration: another one, or what follows the repetition.
     next: Continuation,
 }

@@ -1,4 +1,4 @@
-//! What is asked of a place without reading on, and references to groups.
+//! Assertions about a position, and backreferences.
 
 use piecework_unicode::previous_char_start;
 
@@ -6,13 +6,14 @@ use crate::ast::Anchor;
 use crate::matcher::{Matcher, Outcome, UNSET};
 
 impl Matcher<'_> {
-    /// The start of the character before a place, if it is in a set.
+    /// Return the start of the character before `at`, if it is in a set.
     #[inline]
     pub(crate) fn char_before_in_set(&self, set: u32, at: usize) -> Option<usize> {
         let start = previous_char_start(self.bytes, at)?;
         self.program.sets[set as usize].len_at(self.bytes, start).map(|_| start)
     }
 
+    /// Return whether an anchor matches at a position.
     pub(crate) fn anchor_matches(&self, anchor: Anchor, at: usize) -> bool {
         let next = self.text.get(at);
         match anchor {
@@ -27,13 +28,14 @@ impl Matcher<'_> {
         }
     }
 
+    /// Return whether exactly one of the characters around a position is a word character.
     fn is_word_boundary(&self, at: usize) -> bool {
         let word = &self.program.word;
         let before = previous_char_start(self.text, at).and_then(|start| word.len_at(self.text, start));
         before.is_some() != word.len_at(self.text, at).is_some()
     }
 
-    /// The text of a group again; a group that has not matched matches nowhere.
+    /// Run `Inst::Reference`. A group that has not matched fails.
     pub(crate) fn reference(&mut self, register: u32, at: usize) -> Outcome {
         let register = register as usize;
         let (start, end) = (self.registers[register], self.registers[register + 1]);

@@ -1,4 +1,4 @@
-//! Choices between ways, what closes them, and going back to the latest that is left.
+//! Alternatives, atomic regions and backtracking.
 
 use piecework_unicode::previous_char_start;
 
@@ -7,6 +7,7 @@ use crate::matcher::{Frame, Matcher, Outcome};
 use crate::program::{AtomicKind, Inst, MemoPoint, Pc};
 
 impl Matcher<'_> {
+    /// Run `Inst::Split`. Pushes a frame only if both branches can match.
     #[inline]
     pub(crate) fn split(
         &mut self,
@@ -31,6 +32,7 @@ impl Matcher<'_> {
         }
     }
 
+    /// Run `Inst::Alternation`. Pushes a frame only if several alternatives can match.
     #[inline]
     pub(crate) fn alternation(&mut self, alternation: u32, memo_point: MemoPoint, at: usize) -> Outcome {
         let program = self.program;
@@ -50,6 +52,7 @@ impl Matcher<'_> {
         Outcome::Jump(this.targets[remaining.trailing_zeros() as usize], at)
     }
 
+    /// Run `Inst::AtomicStart`.
     pub(crate) fn enter_atomic(&mut self, pc: Pc, memo_point: MemoPoint, at: usize) -> Outcome {
         if let Some(outcome) = self.memo_lookup(memo_point, at) {
             return outcome;
@@ -59,7 +62,7 @@ impl Matcher<'_> {
         Outcome::Next(at)
     }
 
-    /// The inside of a fence matches: forget its other ways.
+    /// Run `Inst::AtomicEnd`: discard the other alternatives of the region.
     pub(crate) fn leave_atomic(&mut self, kind: AtomicKind, at: usize) -> Outcome {
         let Some(index) = self.atomic_starts.pop() else { return Outcome::Fail };
         let Some(&Frame::AtomicStart { at: start, .. }) = self.stack.get(index) else {
@@ -84,7 +87,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// Take ways from the stack; what undoes registers stays.
+    /// Remove the frames from `index` on, except those that restore registers.
     fn discard_alternatives(&mut self, index: usize) {
         if let Some(&Frame::TextEnd { end }) = self.stack.get(index + 1) {
             self.set_text_end(end);
@@ -104,6 +107,7 @@ impl Matcher<'_> {
         self.stack.truncate(kept);
     }
 
+    /// Remove the frames from `index` on, and restore registers and the end of the text from them.
     fn restore_state(&mut self, index: usize) {
         while self.stack.len() > index {
             match self.stack.pop() {
@@ -118,11 +122,13 @@ impl Matcher<'_> {
         }
     }
 
+    /// Store a position in a register, with a frame that restores it.
     pub(crate) fn set_register(&mut self, register: u32, at: usize) {
         let position = std::mem::replace(&mut self.registers[register as usize], at);
         self.stack.push(Frame::Register { register, position });
     }
 
+    /// Return the position where the innermost atomic region started.
     pub(crate) fn atomic_start(&self) -> Option<usize> {
         match self.stack.get(*self.atomic_starts.last()?)? {
             Frame::AtomicStart { at, .. } => Some(*at),
@@ -130,7 +136,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// Go `min` characters back, and later up to `max`.
+    /// Run `Inst::StepBack`: step back `min` characters, and push a frame for further ones.
     pub(crate) fn step_back(&mut self, pc: Pc, min: u32, max: u32, at: usize) -> Outcome {
         let end = self.set_text_end(at);
         self.stack.push(Frame::TextEnd { end });
@@ -146,7 +152,7 @@ impl Matcher<'_> {
         Outcome::Next(start)
     }
 
-    /// The latest way that is left.
+    /// Return to the latest alternative. `None` if there is none.
     #[inline]
     pub(crate) fn backtrack(&mut self) -> Option<(Pc, usize)> {
         loop {

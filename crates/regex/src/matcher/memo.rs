@@ -1,13 +1,14 @@
-//! What is known of instructions at positions of a text: that all from there on fails, or, in look-around, that
-//! it matches. It makes matching linear in the length of the text where it would be exponential.
+//! A memo of which instructions fail at which positions and, in look-around, which match.
 //!
-//! A verdict anchor_matches for every search of a text if the rest of the match does not depend on groups. It does
-//! depend on whether the loops around have read something in their present round, so each instruction has a
-//! slot for every number of them that have.
+//! It makes matching linear in the length of the text where backtracking alone is exponential. An entry
+//! holds for every search of a text, provided that the rest of the match does not depend on groups. It
+//! depends on which enclosing loops have made progress in their current iteration, so each instruction has
+//! one slot for each number of such loops.
 
-/// Bits that may be kept: 32 MiB. What lies far behind is forgotten.
+/// The largest memo: 32 MiB. It covers a window of a longer text.
 const MAX_BITS: usize = 1 << 28;
 
+/// What the memo has about an instruction at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoEntry {
     Unknown,
@@ -15,29 +16,32 @@ pub(crate) enum MemoEntry {
     Matches,
 }
 
+/// Two bits for each slot and position.
 #[derive(Debug)]
 pub(crate) struct Memo {
     slots: usize,
-    /// The first place that is remembered, and the number of positions.
+    /// The first position of the window.
     base: usize,
+    /// The number of positions in the window.
     positions: usize,
     words: Vec<u64>,
 }
 
 impl Memo {
-    /// For a program with so many slots and the part of a text from `base` to `end`.
+    /// Create an empty memo for the text from `base` to `end`, as far as it fits.
     pub(crate) fn new(slots: u32, base: usize, end: usize) -> Self {
         let slots = (slots as usize).max(1);
         let positions = (MAX_BITS / 2 / slots).min(end - base + 1);
         Self { slots, base, positions, words: vec![0; (positions * slots * 2).div_ceil(64)] }
     }
 
-    /// Where in the bits a verdict is.
+    /// Return the index of the first bit of an entry, if the position is in the window.
     fn bit(&self, slot: u32, at: usize) -> Option<usize> {
         let position = at.checked_sub(self.base).filter(|&position| position < self.positions)?;
         Some((position * self.slots + slot as usize) * 2)
     }
 
+    /// Return an entry.
     pub(crate) fn get(&self, slot: u32, at: usize) -> MemoEntry {
         let bit = self.bit(slot, at);
         match bit.and_then(|bit| Some(self.words.get(bit / 64)? >> (bit % 64) & 3)) {
@@ -47,6 +51,7 @@ impl Memo {
         }
     }
 
+    /// Store an entry. Positions outside of the window are ignored.
     pub(crate) fn set(&mut self, slot: u32, at: usize, entry: MemoEntry) {
         let Some(bit) = self.bit(slot, at) else { return };
         if let Some(word) = self.words.get_mut(bit / 64) {
@@ -56,8 +61,7 @@ impl Memo {
         }
     }
 
-    /// A search begins at a place; positions are moved on when it has left those remembered. Gives the number of
-    /// words that were cleared.
+    /// Move the window to `at` if a search has left it. Returns the number of words that were cleared.
     pub(crate) fn move_to(&mut self, at: usize) -> usize {
         if at < self.base + self.positions {
             return 0;

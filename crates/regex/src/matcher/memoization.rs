@@ -1,4 +1,4 @@
-//! Matching with a memory, see `memo`.
+//! Matching with a memo.
 
 use piecework_unicode::previous_char_start;
 
@@ -8,7 +8,8 @@ use crate::matcher::{Frame, Matcher, Outcome};
 use crate::program::{Greediness, Inst, MemoPoint, Pc, NO_MEMO_POINT};
 
 impl Matcher<'_> {
-    /// What is remembered of an instruction at a place; if nothing, its failure will be.
+    /// Return the outcome that the memo has for an instruction. If it has none, pushes a frame that
+    /// records a failure.
     #[inline]
     pub(crate) fn memo_lookup(&mut self, point: MemoPoint, at: usize) -> Option<Outcome> {
         if self.memo.is_none() || point == NO_MEMO_POINT {
@@ -17,6 +18,7 @@ impl Matcher<'_> {
         self.memo_lookup_slow(point, at)
     }
 
+    /// Look up a memoized instruction.
     #[inline(never)]
     fn memo_lookup_slow(&mut self, point: MemoPoint, at: usize) -> Option<Outcome> {
         let (base, loops) = self.program.memo_layout.points[point as usize];
@@ -33,11 +35,12 @@ impl Matcher<'_> {
         }
     }
 
+    /// Return an entry of the memo.
     fn memo_entry(&self, slot: u32, at: usize) -> MemoEntry {
         self.memo.as_ref().map_or(MemoEntry::Unknown, |memo| memo.get(slot, at))
     }
 
-    /// To the end of the look-around that we are in, which is known to match.
+    /// Continue at the end of the innermost look-around, which is known to match.
     fn jump_to_atomic_end(&self, at: usize) -> Outcome {
         let start = self.atomic_starts.last().and_then(|&index| self.stack.get(index));
         let Some(Frame::AtomicStart { pc, .. }) = start else { return Outcome::Fail };
@@ -47,13 +50,15 @@ impl Matcher<'_> {
         }
     }
 
+    /// Store an entry for the positions `from` to `to`.
     pub(crate) fn memo_insert(&mut self, slot: u32, from: usize, to: usize, entry: MemoEntry) {
         let Some(memo) = &mut self.memo else { return };
         (from..=to).for_each(|at| memo.set(slot, at, entry));
         self.steps += to.saturating_sub(from) / 4;
     }
 
-    /// The inside of look-around matches: all places on the way, from a frame on, led there.
+    /// Store matches for the frames from `index` on, because the look-around that they belong to has
+    /// matched.
     pub(crate) fn memo_insert_matches(&mut self, index: usize) {
         for index in index..self.stack.len() {
             self.steps += 1;
@@ -71,23 +76,24 @@ impl Matcher<'_> {
         }
     }
 
-    /// Whether the verdict on a run anchor_matches for a run from any place within it: what a run from later on can
-    /// reach, a run from earlier on can as well.
+    /// Return whether an entry for a run holds for a run from any position within it: a run from an
+    /// earlier position can reach everything that one from a later position can.
     pub(crate) fn memo_covers_run(&self, min: u32, max: u32, point: MemoPoint) -> bool {
         self.memo.is_some() && max == u32::MAX && min <= 1 && point != NO_MEMO_POINT
     }
 
-    /// Whether a run that passes a place is known to fail with every end from there on.
+    /// Return whether a run that reaches `at` is known to fail with every end from there on.
     pub(crate) fn run_fails_from(&self, point: MemoPoint, at: usize) -> bool {
         self.memo_entry(self.slot_of_progress(point), at) == MemoEntry::Fails
     }
 
-    /// The slot for all loops around having read something.
+    /// Return the slot for the case that all enclosing loops have made progress.
     fn slot_of_progress(&self, point: MemoPoint) -> u32 {
         let (base, loops) = self.program.memo_layout.points[point as usize];
         base + self.program.memo_layout.loops[loops as usize].len() as u32
     }
 
+    /// Run `Inst::SetRun` with a memo. The run stops where a run from there has an entry.
     #[inline(never)]
     pub(crate) fn match_run_with_memo(&mut self, run: &SetRun, pc: Pc, at: usize) -> Outcome {
         if let Some(outcome) = self.memo_lookup(run.memo_point, at) {
@@ -115,7 +121,7 @@ impl Matcher<'_> {
         match (entry, run.greediness) {
             (MemoEntry::Matches, _) => return self.jump_to_atomic_end(at),
             (MemoEntry::Fails, Greediness::Possessive) => return Outcome::Fail,
-            // A run from there on fails with all ends that it can have, its least length further on.
+            // A run from `end` fails with all its ends, so this run needs to try only ends before it.
             (MemoEntry::Fails, _) if run.min == 0 => {
                 (end, count) = (previous_char_start(self.bytes, end).unwrap_or(at), count - 1);
             }

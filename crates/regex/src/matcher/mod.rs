@@ -1,8 +1,8 @@
-//! Matches a program: back-tracking with a stack of its own, every step counted.
+//! The backtracking matcher.
 //!
-//! What takes longer than an instruction should (long texts, runs, many registers) counts as several steps.
-//! Numbers in instructions index the tables of the program without being asked for: the compiler alone makes
-//! them, and `Program::is_valid` is asserted of every program. Places in the text are asked for.
+//! It has an explicit stack and counts every step. An instruction that takes long (a long text, a run,
+//! many registers) counts as several steps. Indices in instructions are not checked, because
+//! `Program::is_valid` is asserted for every program. Positions in the text are checked.
 
 mod assertions;
 mod backtracking;
@@ -17,45 +17,49 @@ use crate::matcher::memo::Memo;
 use crate::matcher::set_runs::SetRun;
 use crate::program::{Inst, Pc, Program};
 
-/// A place that no text has.
+/// The value of a register that has no position.
 pub(crate) const UNSET: usize = usize::MAX;
 
-/// Steps after which verdicts begin to be remembered: so many, and so many for each byte.
+/// Steps after which memoization starts: a constant, and a number for each byte.
 const MEMO_THRESHOLD: (usize, usize) = (100_000, 16);
 
-/// Frames that may wait: so many, and one for each byte.
+/// The most backtrack frames, in addition to one for each byte of the text.
 const MAX_FRAMES: usize = 3 << 20;
 
-/// What is done when a way fails, the latest first.
+/// A backtrack frame: what to do when matching fails after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Frame {
-    /// Try another way.
+    /// Continue at another instruction.
     Branch { pc: Pc, at: usize },
-    /// Try the alternatives whose bits are left.
+    /// Try the remaining alternatives, given as bits.
     Alternatives { alternation: u32, at: usize, remaining: u64 },
-    /// Let a run that ends at a place give back a character.
+    /// Shorten a run that ends at `end`, down to `min_end`.
     GreedyRun { pc: Pc, min_end: usize, end: usize },
-    /// Let a run of so many characters take one more.
+    /// Lengthen a run of `count` characters that ends at `end`.
     LazyRun { pc: Pc, count: u32, end: usize },
-    /// Look-behind begins a character further back, at most so many times.
+    /// Start look-behind one character earlier, at most `remaining` times.
     LookBehindStart { pc: Pc, at: usize, remaining: u32 },
-    /// Let the text end again where it did before look-behind.
+    /// Restore the end of the text after look-behind.
     TextEnd { end: usize },
-    /// Give a register the place it had.
+    /// Restore a register.
     Register { register: u32, position: usize },
-    /// Where a group that is group_body as one began.
+    /// Marks the start of an atomic region. A negated look-around matches when this frame is reached.
     AtomicStart { pc: Pc, at: usize },
-    /// Every way from a place has failed.
+    /// Record that the instruction of a slot fails at a position.
     MemoizeFailure { slot: u32, at: usize },
-    /// Every way of a run has failed, and so would a run from any place within it.
+    /// Record that a run fails, and so does a run from any position within it.
     MemoizeRunFailure { slot: u32, start: usize, end: usize },
 }
 
-/// Where to go on.
+/// The result of one instruction.
 pub(crate) enum Outcome {
+    /// Continue with the next instruction at a position.
     Next(usize),
+    /// Continue with another instruction at a position.
     Jump(Pc, usize),
+    /// Backtrack.
     Fail,
+    /// The expression matches up to a position.
     Match(usize),
 }
 
@@ -63,20 +67,22 @@ pub(crate) enum Outcome {
 pub(crate) struct Matcher<'a> {
     pub(crate) program: &'a Program,
     pub(crate) text: &'a [u8],
-    /// The text as far as it may be read: in look-behind, to where that began.
+    /// The readable part of the text. In look-behind that reads forward, it ends where look-behind
+    /// started.
     pub(crate) bytes: &'a [u8],
     pub(crate) stack: Vec<Frame>,
-    /// Where in the stack the atomic_starts are.
+    /// The indices of the open `AtomicStart` frames.
     pub(crate) atomic_starts: Vec<usize>,
     pub(crate) registers: Vec<usize>,
     pub(crate) memo: Option<Memo>,
     pub(crate) search_start: usize,
     pub(crate) steps: usize,
+    /// The most steps for all searches of the text.
     limit: usize,
 }
 
 impl<'a> Matcher<'a> {
-    /// For all searches of one text, which may together take so many steps.
+    /// Start matching a text. All searches together may take `limit` steps.
     pub(crate) fn new(program: &'a Program, text: &'a str, limit: usize) -> Self {
         Self {
             program,
@@ -92,7 +98,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// The first match that begins at a place or later.
+    /// Return the first match that starts at byte `from` or later.
     pub(crate) fn find(&mut self, from: usize) -> Result<Option<(usize, usize)>, StepLimitExceeded> {
         self.search_start = from;
         if let Some(memo) = &mut self.memo {
@@ -110,7 +116,7 @@ impl<'a> Matcher<'a> {
         Ok(None)
     }
 
-    /// Match from a place; where it takes long, begin anew with a memory.
+    /// Match at a position. Above the threshold, starts again with a memo.
     fn match_at(&mut self, start: usize) -> Result<Option<usize>, StepLimitExceeded> {
         if self.memo.is_none() && self.program.is_memoizable {
             let limit = (MEMO_THRESHOLD.0 + MEMO_THRESHOLD.1 * start).min(self.limit);
@@ -122,19 +128,20 @@ impl<'a> Matcher<'a> {
         self.run(start, self.limit)
     }
 
-    /// Begin to remember verdicts.
+    /// Start to memoize, from the current search on.
     pub(crate) fn start_memo(&mut self) {
         let slots = self.program.memo_layout.slots;
         self.memo = Some(Memo::new(slots, self.search_start, self.text.len()));
     }
 
-    /// Let the text end here; gives where it ended.
+    /// Set the end of the readable text. Returns the previous end.
     pub(crate) fn set_text_end(&mut self, end: usize) -> usize {
         let before = self.bytes.len();
         self.bytes = self.text.get(..end).unwrap_or(self.text);
         before
     }
 
+    /// Run the program at a position, up to `limit` steps in total. Returns the end of the match.
     fn run(&mut self, start: usize, limit: usize) -> Result<Option<usize>, StepLimitExceeded> {
         self.stack.clear();
         self.atomic_starts.clear();
@@ -165,6 +172,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
+    /// Run one instruction.
     #[inline(always)]
     fn step(&mut self, inst: &Inst, pc: Pc, at: usize) -> Outcome {
         let next_if = |yes: bool, to: usize| if yes { Outcome::Next(to) } else { Outcome::Fail };

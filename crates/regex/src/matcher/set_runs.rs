@@ -1,11 +1,11 @@
-//! Runs of characters of one set: one frame for each, however long it is.
+//! Runs of characters of one set. A run takes one instruction and at most one frame, whatever its length.
 
 use piecework_unicode::{next_char_start, previous_char_start};
 
 use crate::matcher::{Frame, Matcher, Outcome};
 use crate::program::{Greediness, Inst, MemoPoint, Pc};
 
-/// What a run is, as the instruction says it.
+/// The fields of `Inst::SetRun`.
 #[derive(Clone, Copy)]
 pub(crate) struct SetRun {
     pub(crate) set: u32,
@@ -17,6 +17,7 @@ pub(crate) struct SetRun {
 }
 
 impl Matcher<'_> {
+    /// Run `Inst::SetRun` without a memo.
     #[inline]
     pub(crate) fn match_run(&mut self, run: &SetRun, pc: Pc, at: usize) -> Outcome {
         let set = &self.program.sets[run.set as usize];
@@ -29,7 +30,7 @@ impl Matcher<'_> {
         self.finish_run(run, pc, at, end, count)
     }
 
-    /// A run that has its characters: leave what it could do otherwise.
+    /// Push the frame of a run that ends at `end` after `count` characters, and continue after it.
     #[inline]
     pub(crate) fn finish_run(
         &mut self,
@@ -64,7 +65,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// Shorten a run to the next place where the rest can match.
+    /// Shorten a run to the next position where what follows can start.
     pub(crate) fn shorten_run(&mut self, pc: Pc, min_end: usize, end: usize) -> Option<(Pc, usize)> {
         let Some(&Inst::SetRun { follow, .. }) = self.program.code.get(pc as usize) else { return None };
         let lead_bytes = &self.program.lead_bytes[follow as usize];
@@ -83,7 +84,7 @@ impl Matcher<'_> {
         None
     }
 
-    /// Lengthen a run to the next place where the rest can match.
+    /// Lengthen a run to the next position where what follows can start.
     pub(crate) fn lengthen_run(&mut self, pc: Pc, mut count: u32, start: usize) -> Option<(Pc, usize)> {
         let Some(&Inst::SetRun { set, min, max, follow, memo_point, .. }) =
             self.program.code.get(pc as usize)

@@ -1,4 +1,4 @@
-//! Reads sets in brackets: members, ranges, sets within sets, `&&`, POSIX names and properties.
+//! Parses bracket expressions: members, ranges, nested brackets, `&&`, POSIX classes and properties.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
@@ -8,11 +8,11 @@ use crate::error::CompileError;
 use crate::parse::case_folding::sequences_of;
 use crate::parse::{Options, Parser, MAX_DEPTH};
 
-/// Ranges of brackets that may wait to be put in order.
+/// Ranges of a bracket expression that are collected before they are sorted and merged.
 const MAX_UNSORTED_RANGES: usize = 1 << 18;
 
 impl Parser {
-    /// `{name}` after `\p`.
+    /// Parse `{name}` after `\p` or `\P`.
     pub(crate) fn property(&mut self, negate: bool) -> Result<ClassUnicode, CompileError> {
         if !self.eat("{") {
             return Err(self.unsupported("a property without braces"));
@@ -27,7 +27,8 @@ impl Parser {
         }
     }
 
-    /// The rest of brackets, as one unit.
+    /// Parse the rest of a bracket expression. Without regard to case, its members may also match
+    /// sequences.
     pub(crate) fn brackets(&mut self, options: Options) -> Result<Node, CompileError> {
         let (mut set, negate) = self.set()?;
         let mut branches = Vec::new();
@@ -42,7 +43,7 @@ impl Parser {
         Ok(Node::alternate(branches))
     }
 
-    /// The rest of brackets: the set, and whether it is to be negate_if.
+    /// Parse the rest of a bracket expression. Returns the set and whether it is negated.
     fn set(&mut self) -> Result<(ClassUnicode, bool), CompileError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -71,13 +72,13 @@ impl Parser {
         Ok((whole.unwrap_or_else(ClassUnicode::empty), negate))
     }
 
-    /// One member of brackets, or a range.
+    /// Parse one member or range and add it to `part`.
     fn member(&mut self, part: &mut Vec<ClassUnicodeRange>) -> Result<(), CompileError> {
         let first = match self.member_start()? {
             Ok(c) => c,
             Err(set) => {
                 add_ranges(part, &set);
-                // A hyphen after a set is itself.
+                // A hyphen after a set is a literal hyphen.
                 if self.eat("-") {
                     if self.peek() != Some(']') && self.peek().is_some_and(|c| c != '&') {
                         return Err(self.unsupported("a hyphen after a set"));
@@ -105,7 +106,7 @@ impl Parser {
         Ok(())
     }
 
-    /// A character or a set.
+    /// Parse a single character or a set.
     fn member_start(&mut self) -> Result<Result<char, ClassUnicode>, CompileError> {
         let c = self.next().unwrap_or(']');
         if c == '[' {
@@ -139,7 +140,7 @@ impl Parser {
         }
     }
 
-    /// The rest of `[:name:]`; `None` if it is not one, with nothing read.
+    /// Parse the rest of `[:name:]`. Returns `None` and reads nothing if it is not one.
     fn posix(&mut self) -> Result<Option<ClassUnicode>, CompileError> {
         let start = self.at;
         self.at += 1;
@@ -160,6 +161,7 @@ impl Parser {
     }
 }
 
+/// Intersect `whole` with `part`.
 fn intersect(whole: &mut Option<ClassUnicode>, part: Vec<ClassUnicodeRange>) {
     let part = ClassUnicode::new(part);
     match whole {
@@ -168,7 +170,7 @@ fn intersect(whole: &mut Option<ClassUnicode>, part: Vec<ClassUnicodeRange>) {
     }
 }
 
-/// Ranges are put in order once, or when there are many.
+/// Add the ranges of a set, and merge them when there are too many.
 fn add_ranges(part: &mut Vec<ClassUnicodeRange>, set: &ClassUnicode) {
     part.extend_from_slice(set.ranges());
     if part.len() > MAX_UNSORTED_RANGES {

@@ -1,4 +1,5 @@
-//! Literal text when case does not matter: one character may equal several non_ascii (full case folding).
+//! Literal text and sets without regard to case. Full case folding maps one character to several, such as
+//! `ß` to `ss`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,7 +10,7 @@ use crate::ast::Node;
 use crate::char_classes;
 use crate::set_interner::SetInterner;
 
-/// A run of literal characters. Look-behind knows only foldings of one character to one.
+/// Return a node for literal characters. In look-behind, case folding maps one character to one only.
 pub(crate) fn literal(
     chars: &[char],
     ignore_case: bool,
@@ -40,7 +41,7 @@ pub(crate) fn literal(
     Node::concat(nodes)
 }
 
-/// The sequences that members of a set equal when case does not matter, longest first.
+/// Return nodes for the sequences that members of a set fold to, longest first.
 pub(crate) fn sequences_of(set: &ClassUnicode, sets: &mut SetInterner) -> Vec<Node> {
     let has = |c: char| set.ranges().iter().any(|range| range.start() <= c && c <= range.end());
     let mut sequences: Vec<&[char]> =
@@ -49,11 +50,12 @@ pub(crate) fn sequences_of(set: &ClassUnicode, sets: &mut SetInterner) -> Vec<No
     sequences.into_iter().map(|sequence| char_by_char(sequence, sets)).collect()
 }
 
+/// Return whether a character folds to the `len` characters at `at`.
 fn is_folded_sequence(chars: &[char], at: usize, len: usize) -> bool {
     chars.get(at..at + len).is_some_and(|part| !chars_folding_to(part).is_empty())
 }
 
-/// A sequence, or one of the characters that fold to it.
+/// Return a node for a sequence or one of the characters that fold to it.
 fn sequence_or_char(sequence: &[char], sets: &mut SetInterner) -> Node {
     let mut one = ClassUnicode::empty();
     chars_folding_to(sequence).iter().for_each(|&c| one.union(&char_classes::single(c)));
@@ -61,6 +63,7 @@ fn sequence_or_char(sequence: &[char], sets: &mut SetInterner) -> Node {
     Node::Alternate(vec![char_by_char(sequence, sets), Node::Set(one)])
 }
 
+/// Return a node for a sequence, each character in either case.
 fn char_by_char(sequence: &[char], sets: &mut SetInterner) -> Node {
     let mut nodes = Vec::new();
     for &c in sequence {
@@ -69,6 +72,7 @@ fn char_by_char(sequence: &[char], sets: &mut SetInterner) -> Node {
     Node::concat(nodes)
 }
 
+/// Return a node for one character in either case.
 fn char_ignoring_case(c: char, sets: &mut SetInterner) -> Node {
     let mut set = char_classes::single(c);
     set.case_fold_simple();
@@ -78,7 +82,7 @@ fn char_ignoring_case(c: char, sets: &mut SetInterner) -> Node {
     }
 }
 
-/// Texts next to each other are one text.
+/// Append a node. Adjacent texts become one text.
 fn push_merged(nodes: &mut Vec<Node>, node: Node) {
     match (nodes.last_mut(), node) {
         (Some(Node::Text(text)), Node::Text(more)) => text.extend(more),
@@ -97,9 +101,9 @@ static FOLDED_SEQUENCES: LazyLock<HashMap<Vec<char>, Vec<char>>> = LazyLock::new
     folds
 });
 
-/// The sequence that a character folds to, if it is longer than one character.
+/// Return the sequence that a character folds to, if it is longer than one character.
 ///
-/// Lowercase of uppercase gives it, except for two characters that are uppercase already.
+/// It is the lowercase of the uppercase, except for two characters that are uppercase already.
 fn full_fold(c: char) -> Option<Vec<char>> {
     let folded: Vec<char> = match c {
         'ẞ' => vec!['s', 's'],
@@ -109,18 +113,18 @@ fn full_fold(c: char) -> Option<Vec<char>> {
     (folded.len() > 1).then_some(folded)
 }
 
-/// The characters that fold to a sequence of two or three.
+/// Return the characters that fold to a sequence of two or three characters.
 fn chars_folding_to(sequence: &[char]) -> &'static [char] {
     let folded: Vec<char> = sequence.iter().map(|&c| simple_fold(c)).collect();
     FOLDED_SEQUENCES.get(&folded).map_or(&[], Vec::as_slice)
 }
 
-/// All such sequences, with the characters that fold to them.
+/// Return all folded sequences with the characters that fold to them.
 fn folded_sequences() -> impl Iterator<Item = (&'static [char], &'static [char])> {
     FOLDED_SEQUENCES.iter().map(|(sequence, members)| (sequence.as_slice(), members.as_slice()))
 }
 
-/// The one character that stands for all that differ from `c` in case alone.
+/// Return the character that represents all characters that differ from `c` only in case.
 fn simple_fold(c: char) -> char {
     let mut upper = c.to_uppercase();
     let upper = if upper.len() == 1 { upper.next().unwrap_or(c) } else { c };

@@ -1,4 +1,4 @@
-//! Reads what follows a backslash outside of brackets, and characters by their codes anywhere.
+//! Parses escapes outside of brackets, and escapes for single characters anywhere.
 
 use regex_syntax::hir::ClassUnicode;
 
@@ -8,7 +8,7 @@ use crate::error::CompileError;
 use crate::parse::{Atom, Options, Parser};
 
 impl Parser {
-    /// Any character, or any but a line feed.
+    /// Return the set of any character, with or without the line feed.
     pub(crate) fn dot(&mut self, with_newline: bool) -> Node {
         let set = match with_newline {
             true => char_classes::range('\0', char::MAX),
@@ -17,13 +17,13 @@ impl Parser {
         Node::Set(self.sets.id(&set))
     }
 
-    /// The set that a letter after a backslash means.
+    /// Return the set of an escape such as `\w`, if the letter has one.
     pub(crate) fn letter_escape_set(&mut self, letter: char, in_brackets: bool) -> Option<ClassUnicode> {
         let name = format!("\\{letter}{in_brackets}");
         self.sets.named(&name, || char_classes::escape(letter, in_brackets))
     }
 
-    /// The rest of an escape outside of brackets.
+    /// Parse the rest of an escape outside of brackets.
     pub(crate) fn escape(&mut self, options: Options) -> Result<Atom, CompileError> {
         let Some(c) = self.peek() else { return Err(self.malformed("a backslash at the end")) };
         if let Some(set) = self.letter_escape_set(c, false) {
@@ -51,7 +51,7 @@ impl Parser {
         Ok(Atom::Node(unit))
     }
 
-    /// `\R`: a line break, `\r\n` being one.
+    /// Return `\R`: a line break, where `\r\n` is one.
     fn newline(&mut self) -> Node {
         let mut one = char_classes::range('\n', '\r');
         one.union(&char_classes::single('\u{85}'));
@@ -60,7 +60,7 @@ impl Parser {
         Node::Atomic(Box::new(Node::Alternate(vec![Node::Text(vec!['\r', '\n']), one])))
     }
 
-    /// The rest of an escape that means one character.
+    /// Parse the rest of an escape for one character.
     pub(crate) fn escaped_char(&mut self) -> Result<char, CompileError> {
         let Some(c) = self.next() else { return Err(self.malformed("a backslash at the end")) };
         Ok(match c {
@@ -78,7 +78,7 @@ impl Parser {
                 }
                 c
             }
-            // Above 7F it would be a byte, not a character.
+            // In Oniguruma, a code above 7F is a byte, not a character.
             'x' => self.code(1, 2, 16)?,
             'u' => self.code(4, 4, 16)?,
             '0'..='7' => {
@@ -90,6 +90,7 @@ impl Parser {
         })
     }
 
+    /// Parse a code point of `least` to `most` digits. Codes of up to three digits must be ASCII.
     fn code(&mut self, least: usize, most: usize, radix: u32) -> Result<char, CompileError> {
         let start = self.at;
         while self.at - start < most && self.peek().is_some_and(|c| c.is_digit(radix)) {
@@ -105,6 +106,7 @@ impl Parser {
     }
 }
 
+/// Return the anchor of an escape, if the letter has one.
 fn anchor(letter: char) -> Option<Anchor> {
     Some(match letter {
         'A' => Anchor::TextStart,

@@ -1,4 +1,4 @@
-//! Reads groups: options, names, look-around, atomic groups and references to groups.
+//! Parses groups, options, look-around, atomic groups and backreferences.
 
 use crate::ast::Node;
 use crate::error::CompileError;
@@ -6,7 +6,7 @@ use crate::parse::look_around;
 use crate::parse::{Atom, Options, Parser};
 
 impl Parser {
-    /// `(?i)` and the like, which hold to the end of the group.
+    /// Parse `(?i)` and the like, which apply up to the end of the group. Otherwise reads nothing.
     pub(crate) fn isolated_options(&mut self, options: Options) -> Result<Option<Options>, CompileError> {
         let start = self.at;
         if self.eat("(?") && self.peek().is_some_and(|c| matches!(c, 'i' | 'm' | 'x' | '-')) {
@@ -19,6 +19,7 @@ impl Parser {
         Ok(None)
     }
 
+    /// Parse option letters up to `:` or `)`, which is not read.
     fn options(&mut self, mut options: Options) -> Result<Options, CompileError> {
         let mut on = true;
         loop {
@@ -34,7 +35,7 @@ impl Parser {
         }
     }
 
-    /// The rest of a group.
+    /// Parse the rest of a group.
     pub(crate) fn group(&mut self, options: Options) -> Result<Atom, CompileError> {
         if !self.eat("?") {
             return match (self.peek(), self.has_names) {
@@ -68,6 +69,7 @@ impl Parser {
         Ok(Atom::Node(Node::Concat(vec![self.group_body(options)?])))
     }
 
+    /// Skip the rest of a comment.
     fn comment(&mut self) -> Result<Atom, CompileError> {
         while let Some(c) = self.next() {
             match c {
@@ -79,6 +81,7 @@ impl Parser {
         Err(self.malformed("a comment without an end"))
     }
 
+    /// Parse the rest of look-around, if the group is one.
     fn look_around(&mut self, options: Options) -> Result<Option<Node>, CompileError> {
         for (opening, behind, negate) in
             [("=", false, false), ("!", false, true), ("<=", true, false), ("<!", true, true)]
@@ -95,6 +98,7 @@ impl Parser {
         Ok(None)
     }
 
+    /// Parse the rest of a named group.
     fn named_group(&mut self, options: Options) -> Result<Atom, CompileError> {
         let name = self.name('>')?;
         if self.names.contains(&name) {
@@ -104,6 +108,7 @@ impl Parser {
         self.capturing(options)
     }
 
+    /// Parse the body of a capturing group.
     fn capturing(&mut self, options: Options) -> Result<Atom, CompileError> {
         self.groups += 1;
         let group = self.groups;
@@ -117,6 +122,7 @@ impl Parser {
         Ok(Atom::Node(Node::Capture(group, Box::new(body))))
     }
 
+    /// Parse a group name up to the character `end`.
     fn name(&mut self, end: char) -> Result<String, CompileError> {
         let mut name = String::new();
         loop {
@@ -130,6 +136,7 @@ impl Parser {
         }
     }
 
+    /// Parse alternatives and the closing parenthesis.
     fn group_body(&mut self, options: Options) -> Result<Node, CompileError> {
         let inner = self.alternation(options)?;
         if !self.eat(")") {
@@ -138,6 +145,7 @@ impl Parser {
         Ok(inner)
     }
 
+    /// Parse the number of a backreference.
     pub(crate) fn backreference(&mut self, options: Options) -> Result<Atom, CompileError> {
         let number = self.number().unwrap_or(0) as usize;
         if self.has_names {
@@ -146,6 +154,7 @@ impl Parser {
         self.reference(number, options)
     }
 
+    /// Parse the rest of `\k<name>`.
     pub(crate) fn named_backreference(&mut self, options: Options) -> Result<Atom, CompileError> {
         if !self.eat("k<") {
             return Err(self.unsupported("this reference to a group"));
@@ -155,6 +164,7 @@ impl Parser {
         self.reference(number, options)
     }
 
+    /// Return a reference to a closed group. References that ignore case are not supported.
     fn reference(&mut self, number: usize, options: Options) -> Result<Atom, CompileError> {
         if number > self.groups || options.ignore_case || self.open.contains(&number) {
             return Err(self.unsupported("this reference to a group"));

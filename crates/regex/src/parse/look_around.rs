@@ -1,4 +1,4 @@
-//! Look-around as Oniguruma takes it: what look-behind may hold, and how far it reads.
+//! Oniguruma's rules for look-around: what look-behind may contain, and how far it reads.
 
 use std::cmp::Ordering;
 
@@ -6,28 +6,30 @@ use crate::ast::{Anchor, Look, Node};
 use crate::error::CompileError;
 use crate::parse::Parser;
 
-/// Characters that look-behind may step back, as in Oniguruma.
+/// The most characters that look-behind may step back, as in Oniguruma.
 const MAX_STEP: u32 = 65_535;
 
-/// How many characters something matches.
+/// The number of characters that a node matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CharLength {
     pub(crate) min: u32,
+    /// `None` means unbounded.
     pub(crate) max: Option<u32>,
-    /// Whether the fewest are certain: neither groups nor assertions are inside.
+    /// Whether `min` is certain, as Oniguruma computes it: the node contains no groups and no assertions.
     min_is_exact: bool,
 }
 
 impl CharLength {
+    /// Any number, for a group that is not closed yet.
     pub(crate) const ANY: Self = Self { min: 0, max: None, min_is_exact: false };
     const ZERO: Self = Self { min: 0, max: Some(0), min_is_exact: true };
     const ONE: Self = Self { min: 1, max: Some(1), min_is_exact: true };
 
-    /// How many characters a node matches, given that for the groups it refers to.
+    /// Compute the length of a node. `groups` has the lengths of the groups that it refers to.
     pub(crate) fn of(node: &Node, groups: &[CharLength]) -> Self {
         match node {
             Node::Empty => Self::ZERO,
-            // Look-behind found to match the empty text counts as certain, even where it is negate_if.
+            // Look-behind that matches the empty text counts as certain, even when negated.
             Node::Look(look) if !look.behind && look.body == Node::Empty => Self::ZERO,
             Node::Look(_) | Node::Anchor(_) => Self { min_is_exact: false, ..Self::ZERO },
             Node::Set(_) => Self::ONE,
@@ -47,6 +49,7 @@ impl CharLength {
         }
     }
 
+    /// Return the length of both, one after the other.
     fn then(self, other: Self) -> Self {
         let max = self.max.zip(other.max).and_then(|(one, two)| one.checked_add(two));
         Self {
@@ -56,6 +59,7 @@ impl CharLength {
         }
     }
 
+    /// Return the length of one or the other.
     fn or(self, other: Self) -> Self {
         let max = self.max.zip(other.max).map(|(one, two)| one.max(two));
         let min_is_exact = match self.min.cmp(&other.min) {
@@ -66,18 +70,19 @@ impl CharLength {
         Self { min: self.min.min(other.min), max, min_is_exact }
     }
 
+    /// Return the length of `min` to `max` repetitions.
     fn times(self, min: u32, max: Option<u32>) -> Self {
         let max = self.max.zip(max).and_then(|(one, times)| one.checked_mul(times));
         Self { min: self.min.saturating_mul(min), max, min_is_exact: self.min_is_exact || min == 0 }
     }
 }
 
-/// Look-ahead.
+/// Return a look-ahead node.
 pub(crate) fn look_ahead(body: Node, negate: bool) -> Node {
     Node::Look(Box::new(Look { body, behind: false, negate, length: (0, None) }))
 }
 
-/// Look-behind, or why Oniguruma refuses it.
+/// Return a look-behind node, or an error where Oniguruma rejects it.
 pub(crate) fn look_behind(body: Node, negate: bool, parser: &Parser) -> Result<Node, CompileError> {
     if body.any(&|node| is_forbidden(node, negate)) {
         return Err(parser.malformed("look-behind with something in it that cannot be there"));
@@ -94,9 +99,10 @@ pub(crate) fn look_behind(body: Node, negate: bool, parser: &Parser) -> Result<N
     Ok(Node::Look(Box::new(Look { body, behind: true, negate, length: (length.min, length.max) })))
 }
 
+/// Return whether Oniguruma rejects a node inside look-behind.
 fn is_forbidden(node: &Node, negate: bool) -> bool {
     match node {
-        // Look-behind that matches the empty text has become look-ahead by now.
+        // The parser has turned look-behind that matches the empty text into look-ahead.
         Node::Look(look) => (!look.behind && look.body != Node::Empty) || (look.negate && !negate),
         Node::Anchor(anchor) => matches!(anchor, Anchor::TextEnd | Anchor::TextEndOrLastLine),
         Node::Capture(..) => negate,
@@ -104,7 +110,7 @@ fn is_forbidden(node: &Node, negate: bool) -> bool {
     }
 }
 
-/// At the start of look-behind, a repetition of one thing needs no more rounds than it must have.
+/// Remove the optional iterations at the start of look-behind. They cannot change whether it matches.
 fn without_optional_prefix(mut body: Node) -> Node {
     match &mut body {
         Node::Alternate(nodes) => {
@@ -124,7 +130,7 @@ fn without_optional_prefix(mut body: Node) -> Node {
     body
 }
 
-/// Take away the rounds that need not be; says whether nothing is left.
+/// Reduce a repetition of a single item to its least count. Returns whether that is zero.
 fn drop_optional_iterations(node: &mut Node) -> bool {
     let Node::Repeat(repeat) = node else { return false };
     if !matches!(repeat.body, Node::Set(_) | Node::Text(_) | Node::Reference(_)) {

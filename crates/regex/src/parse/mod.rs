@@ -1,8 +1,8 @@
-//! Reads a regular expression in Oniguruma's syntax (its manual, doc/RE) into a tree.
+//! Parses Oniguruma's syntax (its manual, doc/RE) into a syntax tree.
 //!
-//! Options are resolved where they apply, sets are made at once. Rare constructs (subroutine calls, absent
-//! functions, grapheme clusters, conditionals, callouts, `\K`) are refused. Linear in the length of the
-//! expression and of its sets; nesting is bounded.
+//! Options are resolved where they apply, and character sets are built at once. The parser rejects rare
+//! constructs: subroutine calls, absent functions, grapheme clusters, conditionals, callouts and `\K`.
+//! Time is linear in the length of the expression and of its sets. Nesting is limited.
 
 mod brackets;
 mod case_folding;
@@ -16,21 +16,21 @@ use crate::error::CompileError;
 use crate::parse::look_around::CharLength;
 use crate::set_interner::SetInterner;
 
-/// An expression that was read.
+/// A parsed expression.
 pub(crate) struct ParsedExpression {
     pub(crate) root: Node,
     pub(crate) sets: SetInterner,
-    /// For each group, from 1 on, whether it can match the empty text.
+    /// By group number: whether the group can match the empty text.
     pub(crate) nullable_groups: Vec<bool>,
 }
 
-/// Groups and brackets within each other, at most.
+/// The deepest nesting of groups and of brackets.
 pub(crate) const MAX_DEPTH: usize = 50;
 
-/// Characters of an expression, at most.
+/// The longest expression, in characters.
 const MAX_CHARS: usize = 1 << 16;
 
-/// Read an expression.
+/// Parse an expression.
 pub(crate) fn parse(source: &str) -> Result<ParsedExpression, CompileError> {
     let chars: Vec<char> = source.chars().collect();
     let mut parser = Parser { has_names: has_named_groups(&chars), chars, ..Parser::default() };
@@ -44,52 +44,60 @@ pub(crate) fn parse(source: &str) -> Result<ParsedExpression, CompileError> {
     }
 }
 
+/// The options that apply at a point of the expression.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Options {
     pub(crate) ignore_case: bool,
     pub(crate) dot_matches_newline: bool,
     pub(crate) extended: bool,
-    /// Not written by the user: text in look-behind is folded by single characters only.
+    /// Set inside look-behind, where case folding maps one character to one only.
     pub(crate) in_look_behind: bool,
 }
 
+/// The state of parsing one expression.
 #[derive(Default)]
 pub(crate) struct Parser {
     pub(crate) chars: Vec<char>,
+    /// The index of the next character.
     pub(crate) at: usize,
     pub(crate) depth: usize,
     pub(crate) sets: SetInterner,
-    /// Where groups have names, plain parentheses do not capture.
+    /// Whether any group has a name; plain parentheses do not capture then.
     pub(crate) has_names: bool,
     pub(crate) names: Vec<String>,
     pub(crate) groups: usize,
-    /// Numbers of the capturing groups that have not ended yet; they cannot be referenced to.
+    /// The capturing groups that are still open. They cannot be referenced.
     pub(crate) open: Vec<usize>,
-    /// What groups can match, by number.
+    /// By group number: whether the group can match the empty text.
     pub(crate) nullable: Vec<bool>,
+    /// By group number: how many characters the group matches.
     pub(crate) group_lengths: Vec<CharLength>,
 }
 
-/// Something that can be quantified.
+/// What a quantifier can follow.
 pub(crate) enum Atom {
-    /// A literal character; neighbours matter when case does not.
+    /// A literal character, kept apart from nodes because case folding depends on its neighbours.
     Literal(char),
+    /// Any other node.
     Node(Node),
-    /// Nothing at all, such as a comment.
+    /// Nothing, for a comment or skipped whitespace.
     Empty,
 }
 
 impl Parser {
+    /// Return the next character without reading it.
     pub(crate) fn peek(&self) -> Option<char> {
         self.chars.get(self.at).copied()
     }
 
+    /// Read the next character.
     pub(crate) fn next(&mut self) -> Option<char> {
         let c = self.peek();
         self.at += usize::from(c.is_some());
         c
     }
 
+    /// Read `text` if it comes next. Returns whether it did.
     pub(crate) fn eat(&mut self, text: &str) -> bool {
         let len = text.chars().count();
         let found = self.chars.iter().skip(self.at).copied().take(len).eq(text.chars());
@@ -97,16 +105,18 @@ impl Parser {
         found
     }
 
+    /// Return the error for wrong syntax at this position.
     pub(crate) fn malformed(&self, what: &str) -> CompileError {
         CompileError { found: format!("{what} at character {}", self.at), expected: "a regular expression" }
     }
 
+    /// Return the error for syntax that this matcher does not support.
     pub(crate) fn unsupported(&self, what: &str) -> CompileError {
         let expected = "a regular expression without subroutines, absent functions, \\K and the like";
         CompileError { found: format!("{what} at character {} is not supported", self.at), expected }
     }
 
-    /// Alternatives up to the end or a closing parenthesis, which stays.
+    /// Parse alternatives up to the end or a closing parenthesis, which is not read.
     pub(crate) fn alternation(&mut self, mut options: Options) -> Result<Node, CompileError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -119,7 +129,7 @@ impl Parser {
                 self.flush_literal(&mut literal, options, &mut nodes);
                 branches.push(Node::concat(std::mem::take(&mut nodes)));
             } else if let Some(changed) = self.isolated_options(options)? {
-                // The rest of the group is a group of its own.
+                // The options apply to a group that contains the rest of this one.
                 self.flush_literal(&mut literal, options, &mut nodes);
                 options = changed;
                 nodes.push(Node::Concat(vec![self.alternation(options)?]));
@@ -133,7 +143,7 @@ impl Parser {
         Ok(Node::alternate(branches))
     }
 
-    /// Literal characters so far become a node.
+    /// Turn the literal characters read so far into a node.
     fn flush_literal(&mut self, literal: &mut Vec<char>, options: Options, nodes: &mut Vec<Node>) {
         if !literal.is_empty() {
             nodes.push(case_folding::literal(
@@ -146,7 +156,7 @@ impl Parser {
         }
     }
 
-    /// One atom with its repetitions.
+    /// Parse one atom and its quantifiers.
     fn term(
         &mut self,
         options: Options,
@@ -170,6 +180,7 @@ impl Parser {
         Ok(())
     }
 
+    /// Parse one atom. A literal is returned as such.
     fn atom(&mut self, options: Options) -> Result<Atom, CompileError> {
         let Some(c) = self.next() else { return Ok(Atom::Empty) };
         Ok(match c {
@@ -198,6 +209,7 @@ impl Parser {
     }
 }
 
+/// Return whether an expression contains a named group.
 fn has_named_groups(chars: &[char]) -> bool {
     chars.windows(4).any(|w| w[..3] == ['(', '?', '<'] && !matches!(w[3], '=' | '!'))
 }

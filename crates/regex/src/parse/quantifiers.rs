@@ -1,16 +1,16 @@
-//! Reads repetitions: `*`, `+`, `?`, `{n,m}`, lazy and possessive, and repetitions of repetitions.
+//! Parses quantifiers: `*`, `+`, `?`, `{n,m}`, lazy and possessive, and quantifiers after quantifiers.
 
 use crate::ast::{Node, Repeat};
 use crate::error::CompileError;
 use crate::parse::{Options, Parser};
 
-/// Largest number in a repetition, as in Oniguruma.
+/// The largest number in a quantifier, as in Oniguruma.
 const MAX_REPEAT: u32 = 100_000;
 
-/// Repetitions around one atom, at most.
+/// The most quantifiers after one atom.
 const MAX_STACKED_QUANTIFIERS: usize = 10;
 
-/// A repetition without what is quantified.
+/// A quantifier.
 pub(crate) struct Quantifier {
     min: u32,
     max: Option<u32>,
@@ -19,7 +19,7 @@ pub(crate) struct Quantifier {
 }
 
 impl Parser {
-    /// A node with all repetitions that follow.
+    /// Parse the quantifiers that follow `node`, and apply them.
     pub(crate) fn quantified(&mut self, mut node: Node, options: Options) -> Result<Node, CompileError> {
         for _ in 0..MAX_STACKED_QUANTIFIERS {
             self.skip_extended_space(options);
@@ -32,6 +32,7 @@ impl Parser {
         Err(self.unsupported("so many repetitions of one thing"))
     }
 
+    /// Return whether a quantifier, or a malformed one, comes next. Reads nothing.
     pub(crate) fn is_quantifier_next(&mut self, options: Options) -> bool {
         let start = self.at;
         self.skip_extended_space(options);
@@ -40,7 +41,7 @@ impl Parser {
         found
     }
 
-    /// A repetition, if one is next; else nothing is read.
+    /// Parse a quantifier if one comes next; otherwise reads nothing.
     pub(crate) fn quantifier(&mut self) -> Result<Option<Quantifier>, CompileError> {
         let start = self.at;
         let (min, max) = match self.next() {
@@ -64,7 +65,8 @@ impl Parser {
         Ok(Some(Quantifier { min, max, greedy: !lazy, possessive }))
     }
 
-    /// The rest of `{n}`, `{n,}`, `{,m}` or `{n,m}`; anything else is literal text.
+    /// Parse the rest of `{n}`, `{n,}`, `{,m}` or `{n,m}`. Returns `None` for anything else, which is
+    /// literal text.
     fn interval(&mut self) -> Result<Option<Quantifier>, CompileError> {
         let low = self.number();
         let has_comma = self.eat(",");
@@ -76,15 +78,16 @@ impl Parser {
             return Err(self.malformed("a repetition of more than 100,000"));
         }
         let low = low.unwrap_or(0);
-        // Bounds the wrong way round mean a possessive repetition.
+        // Swapped bounds mean a possessive quantifier.
         if let Some(high) = high.filter(|&high| high < low) {
             return Ok(Some(Quantifier { min: high, max: Some(low), greedy: true, possessive: true }));
         }
-        // After `{n,m}` a plus is a repetition again, and so is a question mark after `{n}` or `{m,n}`.
+        // A plus after `{n,m}` is another quantifier. So is a question mark after `{n}` or `{m,n}`.
         let lazy = has_comma && self.eat("?");
         Ok(Some(Quantifier { min: low, max: high, greedy: !lazy, possessive: false }))
     }
 
+    /// Parse a decimal number. Numbers that do not fit saturate.
     pub(crate) fn number(&mut self) -> Option<u32> {
         let start = self.at;
         while self.peek().is_some_and(|c| c.is_ascii_digit()) {
@@ -94,7 +97,7 @@ impl Parser {
         (!digits.is_empty()).then(|| digits.parse().unwrap_or(u32::MAX))
     }
 
-    /// Comments, and the white space of extended expressions.
+    /// Skip the whitespace and the comments of extended expressions.
     fn skip_extended_space(&mut self, options: Options) {
         if !options.extended {
             return;
@@ -108,6 +111,7 @@ impl Parser {
         }
     }
 
+    /// Return the repetition of a node. Two nested repetitions are reduced as Oniguruma does.
     fn apply_quantifier(&self, node: Node, quantifier: &Quantifier) -> Result<Node, CompileError> {
         let Quantifier { min, mut max, greedy, possessive } = *quantifier;
         let atomic = |node| if possessive { Node::Atomic(Box::new(node)) } else { node };
@@ -138,7 +142,7 @@ impl Parser {
     }
 }
 
-/// What Oniguruma does not let a repetition follow: an assertion, alone or as an alternative.
+/// Return whether Oniguruma lets a quantifier follow a node: not an assertion, also not as an alternative.
 fn is_repeatable(node: &Node) -> bool {
     match node {
         Node::Anchor(_) | Node::Look(_) => false,
@@ -147,7 +151,7 @@ fn is_repeatable(node: &Node) -> bool {
     }
 }
 
-/// The repetitions that have a character of their own.
+/// The quantifiers that are written with one character, and their lazy forms.
 #[derive(Clone, Copy, PartialEq)]
 enum SimpleQuantifier {
     Optional,
@@ -158,6 +162,7 @@ enum SimpleQuantifier {
     LazyPlus,
 }
 
+/// Return the simple quantifier with these bounds.
 fn simple_quantifier(min: u32, max: Option<u32>, greedy: bool) -> Option<SimpleQuantifier> {
     Some(match (min, max, greedy) {
         (0, Some(1), true) => SimpleQuantifier::Optional,
@@ -170,7 +175,8 @@ fn simple_quantifier(min: u32, max: Option<u32>, greedy: bool) -> Option<SimpleQ
     })
 }
 
-/// A repetition of a repetition; Oniguruma makes one of two, not always one that matches alike.
+/// Reduce two nested simple quantifiers to what Oniguruma makes of them. The result does not always match
+/// the same texts.
 fn reduce_nested(inner: Repeat, inside: SimpleQuantifier, outside: SimpleQuantifier) -> Node {
     use SimpleQuantifier::{LazyOptional, LazyPlus, LazyStar, Optional, Plus, Star};
     let make = |body, min, max, greedy| Node::Repeat(Box::new(Repeat { body, min, max, greedy }));

@@ -1,4 +1,4 @@
-//! Matches as Oniguruma 6.9.10 finds them, and expressions that are refused.
+//! Matches of Oniguruma 6.9.10, and expressions that are rejected.
 
 mod random_expressions;
 mod reference_matcher;
@@ -12,7 +12,7 @@ fn matches<'t>(source: &str, text: &'t str) -> Vec<&'t str> {
     found
 }
 
-fn refused(source: &str) -> CompileError {
+fn compile_error(source: &str) -> CompileError {
     Regex::new(source).unwrap_err()
 }
 
@@ -70,7 +70,7 @@ fn empty_matches_come_between_others() {
 }
 
 #[test]
-fn any_number_of_alternatives_is_tried_in_order() {
+fn thousands_of_alternatives_are_tried_in_order() {
     let words: Vec<String> = (1000..3000).map(|n| format!(r"w{n}\.|w{n}")).collect();
     let found = matches(&words.join("|"), "w1000 w1063. w1064 w2999. w3000");
     assert_eq!(found, ["w1000", "w1063.", "w1064", "w2999."]);
@@ -84,7 +84,7 @@ fn groups_can_be_referred_to() {
 }
 
 #[test]
-fn what_cannot_be_compiled_is_an_error() {
+fn malformed_and_unsupported_expressions_are_errors() {
     for source in [
         "(",
         ")",
@@ -102,13 +102,13 @@ fn what_cannot_be_compiled_is_an_error() {
     ] {
         assert!(Regex::new(source).is_err(), "{source}");
     }
-    assert!(refused(&"(".repeat(10_000)).found.len() < 60_000);
-    assert_eq!(refused("(?:(?:ab){1000}){1000}"), CompileError::too_large());
-    assert_eq!(refused(&format!("(?:{}){{1000}}", "ab".repeat(1000))), CompileError::too_large());
+    assert!(compile_error(&"(".repeat(10_000)).found.len() < 60_000);
+    assert_eq!(compile_error("(?:(?:ab){1000}){1000}"), CompileError::too_large());
+    assert_eq!(compile_error(&format!("(?:{}){{1000}}", "ab".repeat(1000))), CompileError::too_large());
 }
 
 #[test]
-fn catastrophes_are_answered() {
+fn catastrophic_expressions_take_linear_time() {
     let text = "a".repeat(200_000);
     for source in [
         "(?=(a+)+b)a",
@@ -129,7 +129,7 @@ fn catastrophes_are_answered() {
 }
 
 #[test]
-fn what_cannot_be_answered_ends_with_an_error() {
+fn the_step_limit_is_an_error() {
     let long = "a".repeat(50_000) + "b";
     for source in [r"(a+a+)+\1y", "a{1,1000}b", "(?:a?){50}a{50}b", r"(.+)\1b", "(?<=(?>a*)b)a", &long] {
         let pattern = Regex::new(source).unwrap();

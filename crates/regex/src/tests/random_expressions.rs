@@ -1,10 +1,11 @@
-//! The matcher and its naive twin agree, with a memory and without; hostile expressions are refused or run.
+//! Random expressions: the matcher agrees with the reference matcher, with a memo and without. Malformed
+//! expressions never panic.
 
 use super::*;
 use crate::matcher::Matcher;
 use crate::tests::reference_matcher::ReferenceMatcher;
 
-/// Small expressions and texts by a fixed seed (xorshift).
+/// A generator of small expressions and texts from a fixed seed (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -40,9 +41,9 @@ const ATOMS: &[&str] = &[
 const REPEATS: &[&str] =
     &["*", "+", "?", "*?", "+?", "??", "*+", "++", "{2}", "{1,3}", "{2,}", "{0,2}?", "{5}"];
 
-fn matches_of(program: &Program, text: &str, remember: bool) -> Vec<(usize, usize)> {
+fn matches_of(program: &Program, text: &str, memoize: bool) -> Vec<(usize, usize)> {
     let mut machine = Matcher::new(program, text, 1 << 24);
-    if remember && program.is_memoizable {
+    if memoize && program.is_memoizable {
         machine.start_memo();
     }
     let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
@@ -55,13 +56,13 @@ fn has_atomic_look_behind(node: &ast::Node) -> bool {
 }
 
 #[test]
-fn the_matcher_agrees_with_its_naive_twin() {
+fn the_matcher_agrees_with_the_reference_matcher() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let (mut compared, mut differences) = (0, Vec::new());
     while compared < 6000 {
         let source = random.expression(4);
         let Ok(parsed) = parse::parse(&source) else { continue };
-        // How far a possessive repetition reads in look-behind is not the twin's business.
+        // The reference matcher does not define how far a possessive repetition in look-behind reads.
         if parsed.root.any(&has_atomic_look_behind) {
             continue;
         }
@@ -69,7 +70,7 @@ fn the_matcher_agrees_with_its_naive_twin() {
         let len = random.below(8);
         let text: String = (0..len).map(|_| random.pick(&["a", "b", "s", "ß", " ", "\n", "é"])).collect();
         let chars: Vec<char> = text.chars().collect();
-        let naive = ReferenceMatcher {
+        let reference = ReferenceMatcher {
             parsed: &parsed,
             text: &chars,
             search_start: 0,
@@ -78,15 +79,16 @@ fn the_matcher_agrees_with_its_naive_twin() {
         let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let expected: Vec<(usize, usize)> = (0..=chars.len())
             .filter_map(|from| {
-                ReferenceMatcher { search_start: from, fuel: naive.fuel.clone(), ..naive }.find(from)
+                ReferenceMatcher { search_start: from, fuel: reference.fuel.clone(), ..reference }
+                    .find(from)
             })
             .map(|(start, end)| (bytes[start], bytes[end]))
             .collect();
-        for remember in [false, true] {
-            let found = matches_of(&program, &text, remember);
+        for memoize in [false, true] {
+            let found = matches_of(&program, &text, memoize);
             if found != expected {
                 differences
-                    .push(format!("{source:?} on {text:?} ({remember}): {found:?}, not {expected:?}"));
+                    .push(format!("{source:?} on {text:?} ({memoize}): {found:?}, not {expected:?}"));
             }
         }
         compared += 1;
@@ -95,7 +97,7 @@ fn the_matcher_agrees_with_its_naive_twin() {
 }
 
 #[test]
-fn any_text_is_an_expression_or_an_error() {
+fn any_text_compiles_or_is_an_error() {
     let mut random = Random(0x1234_5678_9ABC_DEF1);
     let pieces = [
         "(",
@@ -142,7 +144,7 @@ fn any_text_is_an_expression_or_an_error() {
         let len = random.below(16);
         let source: String = (0..len).map(|_| random.pick(&pieces)).collect();
         if let Ok(pattern) = Regex::new(&source) {
-            // Greediness up is an answer too.
+            // Exceeding the step limit is allowed.
             let _ = pattern.for_each_match(&text, |_, _| {});
         }
     }

@@ -1,25 +1,28 @@
-//! The matcher as it is defined: every node tries its ways in order and calls what comes after it.
+//! The definition of the matcher: each node tries its alternatives in order and calls a closure for what
+//! follows.
 //!
-//! Recursive and exponential; it exists to be compared with the real one on small expressions and texts.
+//! It is recursive and exponential. Tests compare the matcher with it on small expressions and texts.
 
 use crate::ast::{Anchor, Look, Node, Repeat};
 use crate::compile::expansion::{expansion, Expansion};
 use crate::parse::ParsedExpression;
 
-/// What comes after a node: given a place and the captures so far, the end of the match.
+/// What follows a node: maps a position and the captures so far to the end of the match.
 type Rest<'a> = &'a mut dyn FnMut(usize, &Captures) -> Option<usize>;
+/// By group number: the span in characters.
 type Captures = Vec<Option<(usize, usize)>>;
 
+/// A parsed expression and a text.
 pub(crate) struct ReferenceMatcher<'a> {
     pub(crate) parsed: &'a ParsedExpression,
     pub(crate) text: &'a [char],
     pub(crate) search_start: usize,
-    /// Steps that are left; at 0 nothing is compared.
+    /// Steps left. A search that runs out fails.
     pub(crate) fuel: std::cell::Cell<usize>,
 }
 
 impl ReferenceMatcher<'_> {
-    /// The first match from a place on, in characters.
+    /// Return the first match at or after a position, in characters.
     pub(crate) fn find(&self, from: usize) -> Option<(usize, usize)> {
         let captures = vec![None; 100];
         let root = &self.parsed.root;
@@ -28,6 +31,7 @@ impl ReferenceMatcher<'_> {
         })
     }
 
+    /// Match a node and what follows it.
     fn node(&self, node: &Node, at: usize, captures: &Captures, rest: Rest) -> Option<usize> {
         self.fuel.set(self.fuel.get().checked_sub(1)?);
         match node {
@@ -76,12 +80,13 @@ impl ReferenceMatcher<'_> {
         }
     }
 
+    /// Match nodes in order.
     fn concat(&self, nodes: &[Node], at: usize, captures: &Captures, rest: Rest) -> Option<usize> {
         let Some((first, tail)) = nodes.split_first() else { return rest(at, captures) };
         self.node(first, at, captures, &mut |at, captures| self.concat(tail, at, captures, rest))
     }
 
-    /// The first way in which a node matches by itself and ends where it may.
+    /// Return the first match of a node by itself whose end `may_end` accepts.
     fn match_alone(
         &self,
         node: &Node,
@@ -100,6 +105,7 @@ impl ReferenceMatcher<'_> {
         found
     }
 
+    /// Match the body of look-around, and return the captures.
     fn look(&self, look: &Look, at: usize, captures: &Captures) -> Option<Captures> {
         if !look.behind {
             return self.match_alone(&look.body, at, captures, &|_| true).map(|found| found.1);
@@ -110,7 +116,7 @@ impl ReferenceMatcher<'_> {
             .map(|found| found.1)
     }
 
-    /// The rounds of a repetition from one on.
+    /// Match a repetition after `count` iterations.
     fn repeat(
         &self,
         repeat: &Repeat,
@@ -142,6 +148,7 @@ impl ReferenceMatcher<'_> {
         }
     }
 
+    /// Return whether an anchor matches at a position.
     fn anchor_matches(&self, anchor: Anchor, at: usize) -> bool {
         let word = crate::char_classes::word();
         let is_word = |at: Option<usize>| {
