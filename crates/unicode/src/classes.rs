@@ -63,6 +63,7 @@ pub fn class_of(c: char) -> Class {
 
 /// Return the number of the block of 128 code points around `code`. Blocks with equal numbers have equal
 /// classes.
+#[inline]
 #[must_use]
 pub fn class_block(code: u32) -> u16 {
     CLASS_BLOCKS[code as usize >> BLOCK_BITS]

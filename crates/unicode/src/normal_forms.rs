@@ -106,6 +106,7 @@ pub fn compose(first: char, second: char) -> Option<char> {
 }
 
 /// Return the canonical combining class of a character.
+#[inline]
 #[must_use]
 pub fn combining_class(c: char) -> u8 {
     row_of(c).combining_class
@@ -122,6 +123,7 @@ const TAIL_COUNT: u32 = 28;
 const SYLLABLE_COUNT: u32 = 19 * VOWEL_COUNT * TAIL_COUNT;
 
 /// Return the jamo of a Hangul syllable.
+#[inline]
 fn hangul_jamo(c: char) -> Option<[Option<char>; 3]> {
     let index = u32::from(c).checked_sub(SYLLABLES).filter(|&i| i < SYLLABLE_COUNT)?;
     let tail = index % TAIL_COUNT;

@@ -49,6 +49,7 @@ static SCRIPTS: LazyLock<CharTable> = LazyLock::new(|| {
 });
 
 /// Return the lookup function. The first call builds the table.
+#[inline]
 pub fn script_of() -> impl Fn(char) -> Script {
     let scripts = &*SCRIPTS;
     |c| Script(scripts.get(c))
