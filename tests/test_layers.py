@@ -38,10 +38,12 @@ MAY_USE = {
 CRATE_MAY_USE = {
     "kernels": set(),
     "kernels/capsules": {"kernels"},
-    "core": {"kernels"},
+    "unicode": set(),
+    "regex": {"unicode"},
+    "core": {"kernels", "unicode", "regex"},
     "formats": {"core"},
     "bindings/catch-panics": set(),
-    "bindings": {"kernels", "capsules", "core", "formats", "catch-panics"},
+    "bindings": {"kernels", "capsules", "unicode", "core", "formats", "catch-panics"},
 }
 UNSAFE = {"kernels", "kernels/capsules"}
 FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "table_sections", "vocab"}

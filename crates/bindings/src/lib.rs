@@ -82,7 +82,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::panics::install_hook();
-        module.add("UNICODE_VERSION", piecework_core::text::UNICODE_VERSION)?;
+        module.add("UNICODE_VERSION", piecework_unicode::UNICODE_VERSION)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

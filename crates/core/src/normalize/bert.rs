@@ -4,8 +4,10 @@
 //! Every step but canonical ordering looks at one character alone, so the steps run character by
 //! character; where a kept character is met that ordering can move, its run of marks is gathered whole.
 
+use piecework_unicode::{class_of, combining_class, decompose, lowercase, Class};
+
 use crate::spec::BertNormalizerSpec;
-use crate::text::{class_of, combining_class, decompose, lowercase, Class, NormalizedSink};
+use crate::text::NormalizedSink;
 
 /// The compiled normalizer.
 #[derive(Clone, Debug)]

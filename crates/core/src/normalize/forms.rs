@@ -4,8 +4,10 @@
 //! do are decomposed, ordered and composed, so text in normal form is copied. O(n), but for the sorting of
 //! runs of combining marks.
 
+use piecework_unicode::{compose, decompose_for, FormTraits, NormalForm};
+
 use super::changes::Changes;
-use crate::text::{compose, decompose_for, FormTraits, NormalForm, NormalizedSink};
+use crate::text::NormalizedSink;
 
 /// Bring `text`, which stands at byte `start` of the original, into a normal form.
 pub(super) fn run(form: NormalForm, text: &str, start: u32, out: &mut impl NormalizedSink) {

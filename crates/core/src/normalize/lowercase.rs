@@ -1,6 +1,8 @@
 //! Lowercase of every character, without context (Unicode 17, as in tokenizers 0.23). O(n).
 
-use crate::text::{class_of, lowercase, Class, NormalizedSink};
+use piecework_unicode::{class_of, lowercase, Class};
+
+use crate::text::NormalizedSink;
 
 /// Lowercase `text`, which stands at byte `start` of the original.
 pub(super) fn run(text: &str, start: u32, out: &mut impl NormalizedSink) {

@@ -38,9 +38,11 @@ pub use rules::{RuleError, Rules, RULE_NAMES};
 pub use sentencepiece::SentencePiece;
 pub use sequence::Sequence;
 
+use piecework_unicode::NormalForm;
+
 use crate::error::Error;
 use crate::spec::NormalizerSpec;
-use crate::text::{NormalForm, NormalizedSink};
+use crate::text::NormalizedSink;
 
 /// A compiled normalizer.
 #[derive(Clone, Debug)]

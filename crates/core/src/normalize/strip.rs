@@ -1,6 +1,8 @@
 //! Removes whitespace (`White_Space`) at the ends. O(n).
 
-use crate::text::{class_of, Class, NormalizedSink};
+use piecework_unicode::{class_of, Class};
+
+use crate::text::NormalizedSink;
 
 /// Strip `text`, which stands at byte `start` of the original.
 pub(super) fn run(left: bool, right: bool, text: &str, start: u32, out: &mut impl NormalizedSink) {

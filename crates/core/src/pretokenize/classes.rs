@@ -1,6 +1,6 @@
 //! Words between and on classes of characters: what BERT's pre-tokenizer and its parts do.
 
-use crate::text::{class_of, Class};
+use piecework_unicode::{class_of, Class};
 
 /// Give what stands between characters of `removed`, and every character of `isolated` alone.
 pub(super) fn cut(

@@ -13,11 +13,13 @@ mod simple;
 #[cfg(test)]
 mod tests;
 
+use piecework_unicode::{class_of, Class};
+
 use crate::error::{Error, ErrorKind};
 use crate::spec::{
     check_steps, ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, SplitBehavior,
 };
-use crate::text::{class_of, max_grown_len, Class, Pattern, Pieces, MAX_GROWTH};
+use crate::text::{max_grown_len, Pattern, Pieces, MAX_GROWTH};
 use custom::Custom;
 use cut::{cut_at_chars, Cutter};
 pub use empty::refuse_empty_matches;

@@ -1,6 +1,6 @@
 //! Cuts where the script changes; Japanese counts as one script, and spaces as any. Linear.
 
-use crate::text::{script_of, Script};
+use piecework_unicode::{script_of, Script};
 
 /// Give the stretches of one script; what comes before the first character of a known script is dropped.
 pub(super) fn cut(text: &str, emit: &mut dyn FnMut(usize, usize)) {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::text::CharTable;
+use piecework_unicode::CharTable;
 
 const SPACE: u8 = 1;
 const WORD: u8 = 2;

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::unicode::{decompose, lowercase};
+use piecework_unicode::{decompose, lowercase};
 
 /// A stretch of the old text and the stretch of the new one that stands for it; in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Normalized text that knows, for each of its bytes, which bytes of the original it came from.
 
-use super::utf8::char_count;
+use piecework_unicode::char_count;
 
 /// Where a normalizer writes: a plain `String` when only ids are wanted, `Aligned` for offsets.
 pub trait NormalizedSink {

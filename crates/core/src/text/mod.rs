@@ -1,40 +1,23 @@
-//! Text as the stages see it: character classes and normalized text that remembers its origin.
+//! Text as the stages see it: patterns, and normalized text that remembers its origin.
 
 mod align;
 mod aligned;
 mod byte_entry;
 mod byte_set;
 mod char_spans;
-mod char_table;
 mod growth;
 mod pattern;
 mod pieces;
 mod prefixes;
 mod printable;
-mod recent;
-#[rustfmt::skip]
-mod recent_tables;
-mod scripts;
-mod unicode;
-#[rustfmt::skip]
-mod unicode_tables;
-mod utf8;
 
 pub use align::{align, Run};
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
 pub use byte_entry::{byte_entry, byte_of_entry};
 pub use byte_set::ByteSet;
 pub use char_spans::CharSpans;
-pub use char_table::{char_class, find_char_class, CharTable};
 pub use growth::{max_grown_len, MAX_GROWTH};
 pub use pattern::Pattern;
 pub use pieces::{Pieces, Rewriter, Traced};
 pub use prefixes::Prefixes;
 pub use printable::{byte_of_printable, printable_of, push_bytes_of_printable};
-pub use recent::{compose_recent, decompose_recent, fold_case};
-pub use scripts::{script_of, Script};
-pub use unicode::{
-    class_block, class_of, combining_class, compose, decompose, decompose_for, lowercase, Class,
-    FormTraits, NormalForm, UNICODE_VERSION,
-};
-pub use utf8::{begins_char, char_count, char_len, wide_char_at};

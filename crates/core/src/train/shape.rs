@@ -5,7 +5,7 @@
 //!
 //! Source: Kudo and Richardson 2018; `IsValidSentencePiece` of sentencepiece 0.2.3 for the rest.
 
-use crate::text::{script_of, Script};
+use piecework_unicode::{script_of, Script};
 
 /// The mark of a space.
 pub(super) const MARK: char = '\u{2581}';

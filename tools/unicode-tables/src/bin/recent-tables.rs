@@ -1,4 +1,4 @@
-//! Writes `crates/core/src/text/recent_tables.rs` to standard output.
+//! Writes `crates/unicode/src/recent_tables.rs` to standard output.
 //!
 //! What Unicode 17 has and the tables of `unicode-tables` (Unicode 9) have not: compatibility decompositions,
 //! compositions, and simple case foldings where they are not the lowercase. Decompositions from

@@ -7,7 +7,7 @@ use super::ByteLevel;
 use crate::added_tokens::Segment;
 use crate::error::Error;
 use crate::pretokenize::Words;
-use crate::text::{begins_char, char_count};
+use piecework_unicode::{begins_char, char_count};
 
 /// The number of bytes that are tested for ASCII together.
 const BLOCK: usize = 32;

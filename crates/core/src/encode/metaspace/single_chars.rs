@@ -6,6 +6,7 @@
 //! neighbours: no rule goes on from the one before, nor with the one after. Many scripts are little but such characters
 //! to most vocabularies.
 
+use piecework_unicode::wide_char_at;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::form::MARK;
@@ -13,7 +14,6 @@ use super::scanner::{Follows, Pieces, Run, Stretch};
 use crate::model::SentencePiece;
 use crate::normalize::{self, CharAction};
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
-use crate::text::wide_char_at;
 
 const PAGE: usize = 64;
 /// The most bytes of a run, give or take a character.

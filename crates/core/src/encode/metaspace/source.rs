@@ -1,12 +1,13 @@
 //! One text: the words in it, their keys in the memo, and what normalizing and marking makes of them.
 
+use piecework_unicode::{class_of, Class};
+
 use super::form::{Begins, Form, Layout, MARK, MARK_TEXT};
 use super::marked_text::cut_all;
 use super::scanner::{Follows, Masks, Run, Stretch};
 use super::single_chars::Put;
 use crate::error::Error;
 use crate::normalize::Normalizer;
-use crate::text::{class_of, Class};
 use crate::word_cache::{CacheKey, Words};
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
 

@@ -1,5 +1,6 @@
 //! Ids aligned with the words of a text: each id covers a known number of bytes of its word.
 
+use piecework_unicode::char_count;
 use std::iter::Zip;
 use std::slice::{Iter, IterMut};
 use std::sync::OnceLock;
@@ -9,7 +10,6 @@ use super::super::stages::{Stages, StrippedText};
 use crate::encoding::Token;
 use crate::model::Piece;
 use crate::spec::{BpeSpec, ModelSpec, UnknownUnit, WordPieceSpec};
-use crate::text::char_count;
 use crate::vocab::Vocab;
 
 /// The spans and words of the ids of an input; one item for each id.

@@ -10,6 +10,7 @@
 //! A character that is no piece may be joined if a piece contains it; left alone, it is unknown.
 
 use piecework_kernels::merges::ShortRows;
+use piecework_unicode::char_len;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) use super::super::bpe::{Linear, Merge, Rules, Walk};
@@ -21,7 +22,6 @@ use super::short::Found;
 use super::SentencePiece;
 use crate::spec::{PieceType, ScoredPiece};
 use crate::table_sections::TableSections;
-use crate::text::char_len;
 use crate::vocab::Vocab;
 
 /// The most bytes that are looked at, about, to cut all pieces in two in all ways.

@@ -3,10 +3,11 @@
 //! Places come from left to right, and each keeps the first of equal sums: of pieces that end together the longest
 //! begins first, so ties fall as [`super::unigram`] says. Its twin is the window there, which has no bounds.
 
+use piecework_unicode::char_len;
+
 use super::super::Piece;
 use super::unigram::Unigram;
 use super::viterbi_fixed::{Weighing, MAX_BYTES};
-use crate::text::char_len;
 
 /// The best way to a byte of a part.
 #[derive(Clone, Copy, Debug)]

@@ -6,11 +6,12 @@
 //!
 //! O(n) and the nodes walked, which are no more than the longest piece for each character.
 
+use piecework_unicode::char_len;
+
 use super::super::trie::Trie;
 use super::super::Piece;
 use super::margin::{cost_of, Grades, PathScore, MAX_CHARS, ONE};
 use super::viterbi_f32::Sum;
-use crate::text::char_len;
 
 /// The largest score by size that is weighed.
 const MAX_WEIGHED: f64 = 2000.0;

@@ -10,6 +10,8 @@ mod shortest;
 
 pub(crate) use shortest::BestSuffix;
 
+use piecework_unicode::char_count;
+
 use self::chars::Chars;
 use self::failure::States;
 use super::trie::Trie;
@@ -17,7 +19,6 @@ use super::{Among, ModelScratch, Piece, PieceSink};
 use crate::error::Error;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
 use crate::table_sections::TableSections;
-use crate::text::char_count;
 use crate::vocab::Vocab;
 
 /// The root for matches at the start of a word: every entry in full.

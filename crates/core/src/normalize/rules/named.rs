@@ -7,9 +7,8 @@
 //!
 //! Source: SentencePiece's `doc/normalization.md` and the notes in its `builder.h`.
 
+use piecework_unicode::{combining_class, compose_recent, decompose_recent, fold_case};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::text::{combining_class, compose_recent, decompose_recent, fold_case};
 
 /// The names.
 pub const RULE_NAMES: [&str; 5] = ["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"];

@@ -6,13 +6,14 @@
 
 use std::sync::LazyLock;
 
+use piecework_unicode::CharTable;
+
 use super::boundary_masks::{Around, Block};
 use super::deepseek::{EAST, SYMBOL};
 use super::repairs::Doubts;
 use super::scalar::{Text, LETTER, NEWLINE, NUMBER, SPACE};
 use super::Scanner;
 use crate::pretokenize::simple::NUMERIC_CLASSES;
-use crate::text::CharTable;
 
 pub(super) const BLOOM: &str = r" ?[^(\s|[.,!?…。，、।۔،])]+";
 

@@ -4,10 +4,10 @@
 use std::sync::LazyLock;
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
+use piecework_unicode::{wide_char_at, CharTable};
 
 use super::scalar::{HAN, HAN_APART, KINDS, LETTER, LOWER, MARKED, NEWLINE, NUMBER, NUMERIC, SPACE, UPPER};
 use super::{bloom, deepseek, Alphabet};
-use crate::text::{wide_char_at, CharTable};
 
 /// The masks of one block.
 pub(super) type Masks = [u64; 6];

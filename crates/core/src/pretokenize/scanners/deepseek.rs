@@ -7,11 +7,12 @@
 
 use std::sync::LazyLock;
 
+use piecework_unicode::CharTable;
+
 use super::boundary_masks::{Around, Block};
 use super::repairs::Doubts;
 use super::scalar::{Text, LETTER, NEWLINE, NUMBER, SPACE};
 use super::Scanner;
-use crate::text::CharTable;
 
 /// What cuts one after the other.
 pub(in super::super) const DEEPSEEK: [&str; 3] = [

@@ -2,10 +2,11 @@
 
 use std::sync::LazyLock;
 
+use piecework_unicode::CharTable;
+
 use super::classes::Table;
 use super::{bloom, clip, deepseek, Family, Scanner, Trail};
 use crate::pretokenize::simple::NUMERIC_CLASSES;
-use crate::text::CharTable;
 
 pub(super) const SPACE: u8 = 1;
 pub(super) const NEWLINE: u8 = 2;

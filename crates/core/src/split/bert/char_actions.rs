@@ -3,11 +3,11 @@
 //! Except for the reordering of marks, both stages look at one character at a time. So the table is computed by running
 //! them on each character. A character that reordering can move is marked as contextual.
 
+use piecework_unicode::{class_block, class_of, decompose, Class};
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
 use crate::normalize::Normalizer;
-use crate::text::{class_block, class_of, decompose, Class};
 
 /// The action on a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,11 +15,11 @@ mod words;
 
 use piecework_kernels::ascii::copy_lowercase;
 use piecework_kernels::classes::ByteClasses;
+use piecework_unicode::{class_of, Class};
 
 use crate::error::Error;
 use crate::normalize::Normalizer;
 use crate::pretokenize::PreTokenizer;
-use crate::text::{class_of, Class};
 use crate::word_key::WordKey;
 
 use super::{Splitter, WordSink};

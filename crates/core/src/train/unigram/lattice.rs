@@ -1,8 +1,9 @@
 //! All segmentations of a stretch of text: the sum of their probabilities, how often each piece is expected
 //! in them, and the best of them. Time is linear in the stretch and in the pieces found.
 
+use piecework_unicode::{begins_char, char_len};
+
 use super::pieces::{Link, Pieces, NONE};
-use crate::text::{begins_char, char_len};
 
 /// Sums below the first are multiplied by the second, so that no stretch is too long.
 const TINY: f64 = 1.0 / HUGE;

@@ -3,12 +3,13 @@
 //! The loss is approximate, as in SentencePiece: the segmentation of the corpus is the best one, and where a
 //! piece stood there would stand the best segmentation of its own text without it.
 
+use piecework_unicode::char_len;
+
 use super::corpus::Corpus;
 use super::lattice::{Scratch, Stretch};
 use super::pieces::{Pieces, NONE};
 use super::threads::Workers;
 use crate::error::Error;
-use crate::text::char_len;
 
 /// What becomes of a piece.
 #[derive(Clone, Copy, PartialEq)]

@@ -10,6 +10,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use piecework_unicode::{begins_char, char_count};
 use rustc_hash::FxHashSet;
 
 use super::corpus::{Corpus, END};
@@ -17,7 +18,6 @@ use super::pieces::{Link, Pieces, NONE};
 use super::vocabulary::Reserved;
 use super::TrainSpec;
 use crate::error::Error;
-use crate::text::{begins_char, char_count};
 use crate::train::progress::Progress;
 use crate::train::Shape;
 

@@ -1,0 +1,82 @@
+//! Character classes as Oniguruma defines them (its manual, doc/RE, sections 3 and 5), with Unicode 16.0.
+
+use piecework_unicode::{char_class, find_char_class};
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+/// Return the set of one character.
+pub(crate) fn single(c: char) -> ClassUnicode {
+    range(c, c)
+}
+
+/// Return the set of the characters from `first` to `last`.
+pub(crate) fn range(first: char, last: char) -> ClassUnicode {
+    ClassUnicode::new([ClassUnicodeRange::new(first, last)])
+}
+
+/// Return the complement of a set if `yes`, else the set.
+pub(crate) fn negate_if(mut set: ClassUnicode, yes: bool) -> ClassUnicode {
+    if yes {
+        set.negate();
+    }
+    set
+}
+
+/// Return `\w`: the POSIX word characters and the numbers of Latin-1.
+pub(crate) fn word() -> ClassUnicode {
+    char_class(r"[[\w&&[^\u200C\u200D]]\xB2\xB3\xB9\xBC-\xBE]")
+}
+
+/// Return the set of an escape such as `\d`, or `None` if `letter` has none. In brackets, `\w` lacks the
+/// numbers of Latin-1.
+pub(crate) fn escape(letter: char, in_brackets: bool) -> Option<ClassUnicode> {
+    let set = match letter.to_ascii_lowercase() {
+        'w' if in_brackets => posix("word")?,
+        'w' => word(),
+        'd' => char_class(r"\d"),
+        's' => char_class(r"\s"),
+        'h' => char_class("[0-9A-Fa-f]"),
+        _ => return None,
+    };
+    Some(negate_if(set, letter.is_ascii_uppercase()))
+}
+
+/// Return the set of the bracket expression `[:name:]`.
+pub(crate) fn posix(name: &str) -> Option<ClassUnicode> {
+    Some(char_class(match name {
+        "alnum" => r"[\p{Alphabetic}\p{Nd}]",
+        "alpha" => r"\p{Alphabetic}",
+        "ascii" => r"[\x00-\x7F]",
+        "blank" => r"[\p{Zs}\t]",
+        "cntrl" => r"\p{Cc}",
+        "digit" => r"\d",
+        "graph" => r"[^\s\p{Cc}\p{Cn}]",
+        "lower" => r"\p{Lowercase}",
+        "print" => r"[[^\s\p{Cc}\p{Cn}]\p{Zs}]",
+        "punct" => r"[\p{P}\p{S}]",
+        "space" => r"\s",
+        "upper" => r"\p{Uppercase}",
+        "xdigit" => "[0-9A-Fa-f]",
+        "word" => r"[\w&&[^\u200C\u200D]]",
+        _ => return None,
+    }))
+}
+
+/// Return the set of `\p{name}`: a POSIX class, a general category, a script or a binary property, by its
+/// long or short name. Case, spaces, hyphens and underscores do not matter.
+pub(crate) fn property(name: &str) -> Option<ClassUnicode> {
+    let plain: String =
+        name.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).map(|c| c.to_ascii_lowercase()).collect();
+    if plain.is_empty() || !plain.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        return None;
+    }
+    match plain.as_str() {
+        "any" => return Some(char_class(r"[\x00-\x{10FFFF}]")),
+        "punct" => return Some(char_class(r"\p{P}")),
+        name if posix(name).is_some() => return posix(name),
+        _ => {}
+    }
+    [format!(r"\p{{gc={plain}}}"), format!(r"\p{{sc={plain}}}"), format!(r"\p{{{plain}}}")]
+        .iter()
+        .filter_map(|class| find_char_class(class))
+        .find(|set| !set.ranges().is_empty())
+}

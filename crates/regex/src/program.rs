@@ -1,0 +1,151 @@
+//! The instructions and tables that an expression compiles to.
+
+use crate::ast::Anchor;
+use crate::char_set::CharSet;
+
+/// The index of an instruction.
+pub(crate) type Pc = u32;
+
+/// The number of a memoized instruction: an index of `MemoLayout::points`.
+pub(crate) type MemoPoint = u32;
+
+/// Marks an instruction that is not memoized.
+pub(crate) const NO_MEMO_POINT: MemoPoint = MemoPoint::MAX;
+
+/// A compiled expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) code: Vec<Inst>,
+    pub(crate) sets: Vec<CharSet>,
+    /// `\w`, for word boundaries.
+    pub(crate) word: CharSet,
+    /// Lead byte sets, which instructions refer to by index.
+    pub(crate) lead_bytes: Vec<LeadBytes>,
+    pub(crate) alternations: Vec<Alternation>,
+    pub(crate) dispatch_tables: Vec<DispatchTable>,
+    pub(crate) memo_layout: MemoLayout,
+    /// The characters that can start a match. `None` means that any can, or that a match can be empty.
+    pub(crate) first: Option<CharSet>,
+    /// The number of registers. They hold positions: two for each referenced group, one for each loop that
+    /// can iterate without progress.
+    pub(crate) registers: usize,
+    /// Whether a failure at a position holds for every search of the same text. Backreferences and `\G`
+    /// prevent this.
+    pub(crate) is_memoizable: bool,
+}
+
+/// The slots of the memo: one instruction has a slot for each number of enclosing loops that have made
+/// progress.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MemoLayout {
+    /// For each memoized instruction: its first slot, and the index of its enclosing loops in `loops`.
+    pub(crate) points: Vec<(u32, u32)>,
+    /// The number of slots.
+    pub(crate) slots: u32,
+    /// Lists of enclosing loops, each loop by its register.
+    pub(crate) loops: Vec<Vec<u32>>,
+}
+
+/// The alternatives of one alternation.
+#[derive(Clone, Debug)]
+pub(crate) struct Alternation {
+    /// The index of its dispatch table.
+    pub(crate) table: u32,
+    /// The first instruction of each alternative.
+    pub(crate) targets: Box<[Pc]>,
+}
+
+/// The alternatives that can match, as bits, by the next byte: 128 ASCII bytes, then all other bytes, then
+/// the end of the text.
+pub(crate) type DispatchTable = Box<[u64; 130]>;
+
+/// The bytes with which a match can start. All bytes from 128 count as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LeadBytes {
+    pub(crate) ascii: u128,
+    /// Whether it can start with a non-ASCII character.
+    pub(crate) non_ascii: bool,
+    /// Whether it can start at the end of the text.
+    pub(crate) text_end: bool,
+}
+
+impl LeadBytes {
+    /// Every byte, and the end of the text.
+    pub(crate) const ANY: Self = Self { ascii: u128::MAX, non_ascii: true, text_end: true };
+
+    /// Return whether the byte at `at` is in the set.
+    #[inline]
+    pub(crate) fn matches(&self, bytes: &[u8], at: usize) -> bool {
+        match bytes.get(at) {
+            Some(&byte) if byte < 128 => self.ascii >> byte & 1 == 1,
+            Some(_) => self.non_ascii,
+            None => self.text_end,
+        }
+    }
+}
+
+/// How a run of characters of one set backtracks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Greediness {
+    /// Never changes its length.
+    Possessive,
+    /// Starts with the longest run and shortens it.
+    Greedy,
+    /// Starts with the shortest run and lengthens it.
+    Lazy,
+}
+
+/// What an atomic region is. Its alternatives are discarded when it has matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomicKind {
+    /// `(?>...)`: matching continues after it.
+    Group,
+    /// Look-around: matching continues where it started.
+    LookAround,
+    /// Negated look-around: matching continues where it started, if it has failed.
+    NegatedLookAround,
+}
+
+/// One instruction. Numbers in it are indices of the tables of `Program`.
+#[derive(Clone, Debug)]
+pub(crate) enum Inst {
+    /// Ends the match.
+    Match,
+    /// Reads one character of a set.
+    Set(u32),
+    /// Reads the character before the position, in backward look-behind.
+    SetBack(u32),
+    /// Reads one ASCII byte.
+    Byte(u8),
+    /// Reads a literal text.
+    Text(Box<str>),
+    /// Continues at another instruction.
+    Jump(Pc),
+    /// Tries `first`, then `second`, each only if the next byte is in its lead byte set.
+    Split { first: Pc, second: Pc, lead_bytes: (u32, u32), memo_point: MemoPoint },
+    /// Tries the alternatives that the dispatch table allows, in order.
+    Alternation { alternation: u32, memo_point: MemoPoint },
+    /// Reads `min` to `max` characters of one set. `follow` is the lead byte set of what follows.
+    SetRun { set: u32, min: u32, max: u32, greediness: Greediness, follow: u32, memo_point: MemoPoint },
+    /// Tests whether the next or the previous character is in a set.
+    Peek { set: u32, behind: bool, negate: bool },
+    /// Tests the position.
+    Assert(Anchor),
+    /// Enters an atomic region. `end` is its `AtomicEnd`.
+    AtomicStart { kind: AtomicKind, end: Pc, memo_point: MemoPoint },
+    /// Leaves an atomic region that has matched.
+    AtomicEnd(AtomicKind),
+    /// Steps back `min` characters, and on backtracking up to `max`: tries every start of a look-behind,
+    /// the nearest first.
+    StepBack { min: u32, max: u32 },
+    /// Fails unless look-behind has read up to where it started.
+    LookBehindEnd,
+    /// Stores the start of an iteration of a loop.
+    IterationStart { register: u32 },
+    /// Ends an iteration. An iteration that matched the empty text leaves the loop at `exit`.
+    IterationEnd { register: u32, exit: Pc },
+    /// Stores the start or the end of a group.
+    Save { register: u32 },
+    /// Reads the text of a group. Its end is in the next register.
+    Reference { register: u32 },
+}

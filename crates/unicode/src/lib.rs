@@ -1,0 +1,31 @@
+//! Character classes, normalization forms, scripts and UTF-8 steps, from pinned Unicode tables.
+//!
+//! Ids must not change with the Unicode version of a dependency, so each function names the version of its
+//! data. `make unicode-tables` writes `tables.rs` and `recent_tables.rs` (tools/unicode-tables). Classes
+//! that are written as regular expressions use the data of `regex-syntax` (Unicode 16.0).
+
+#![forbid(unsafe_code)]
+
+mod char_table;
+mod classes;
+mod mappings;
+mod normal_forms;
+mod recent;
+#[rustfmt::skip]
+mod recent_tables;
+mod scripts;
+#[rustfmt::skip]
+mod tables;
+mod utf8;
+
+pub use char_table::{char_class, find_char_class, CharTable};
+pub use classes::{class_block, class_of, Class};
+pub use mappings::lowercase;
+pub use normal_forms::{combining_class, compose, decompose, decompose_for, FormTraits, NormalForm};
+pub use recent::{compose_recent, decompose_recent, fold_case};
+pub use scripts::{script_of, Script};
+pub use utf8::{begins_char, char_count, char_len, next_char_start, previous_char_start, wide_char_at};
+
+/// The versions of the Unicode data of BERT and of the normalization forms, which are those of tokenizers
+/// 0.23.
+pub const UNICODE_VERSION: &str = "categories 8.0, normal forms 9.0, lowercase 17.0";
