@@ -1,15 +1,12 @@
 //! Models: one word in, vocabulary entries out.
 
-mod allocator;
 mod bpe;
 mod bytes;
 mod char;
 #[cfg(test)]
 mod chi_square;
-mod keys;
 mod sampling;
 mod sentencepiece;
-mod trie;
 mod unigram;
 mod word;
 mod wordpiece;

@@ -3,7 +3,6 @@
 mod align;
 mod aligned;
 mod byte_entry;
-mod byte_set;
 mod char_spans;
 mod char_table;
 mod growth;
@@ -23,7 +22,6 @@ mod utf8;
 pub use align::{align, Run};
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
 pub use byte_entry::{byte_entry, byte_of_entry};
-pub use byte_set::ByteSet;
 pub use char_spans::CharSpans;
 pub use char_table::{char_class, find_char_class, CharTable};
 pub use growth::{max_grown_len, MAX_GROWTH};

@@ -3,10 +3,10 @@
 //!
 //! O(n^2) for n characters, and pieces of the trie.
 
-use super::super::trie::Trie;
 use super::super::PieceSink;
 use super::emit::Emitter;
 use super::SentencePiece;
+use crate::double_array::Trie;
 use crate::error::Error;
 use crate::spec::{PieceType, ScoredPiece};
 use crate::vocab::Vocab;

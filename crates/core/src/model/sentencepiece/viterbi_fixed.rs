@@ -6,24 +6,16 @@
 //!
 //! O(n) and the nodes walked, which are no more than the longest piece for each character.
 
-use super::super::trie::Trie;
 use super::super::Piece;
 use super::margin::{cost_of, Grades, PathScore, MAX_CHARS, ONE};
 use super::viterbi_f32::Sum;
+use crate::double_array::{Node, Trie};
 use crate::text::char_len;
 
 /// The largest score by size that is weighed.
 const MAX_WEIGHED: f64 = 2000.0;
 /// How many bytes of a part, with the pieces that begin in it, are looked at.
 pub(super) const MAX_BYTES: usize = 512;
-
-/// A node of the trie in four bytes: above, the byte that led there; then whether a piece ends there; below, what
-/// the next byte is combined with. Few cache lines are all that matters here.
-type Node = u32;
-
-const BYTE_SHIFT: u32 = 24;
-const ENDS: u32 = 1 << 23;
-const BASE: u32 = ENDS - 1;
 
 /// A piece that ends at a node.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,16 +66,12 @@ impl Default for Weighing {
 impl Weights {
     /// The pieces of a trie with their scores by id, where the unknown one has what an unknown character adds.
     pub(super) fn of(trie: &Trie, scores: &[f64], unk_id: u32, worst: f64) -> Self {
-        let is_weighed = worst <= MAX_WEIGHED && trie.slots() <= BASE as usize;
-        let units = trie.bases_and_bytes().filter(|_| is_weighed);
-        let ending = |slot| trie.entry(slot).map(|id| Ending { id, score: weight(scores[id as usize]) });
-        let endings: Vec<_> = (0..trie.slots() as u32).filter(|_| units.is_some()).map(ending).collect();
-        let node = |((base, byte), ending): ((u32, u8), &Option<Ending>)| {
-            u32::from(byte) << BYTE_SHIFT | base | ending.map_or(0, |_| ENDS)
-        };
+        let ending = |id: u32| Ending { id, score: weight(scores[id as usize]) };
+        let nodes = if worst <= MAX_WEIGHED { trie.nodes() } else { None }.unwrap_or_default();
+        let endings = (0..nodes.len() as u32).map(|slot| trie.entry(slot).map(ending).unwrap_or_default());
         Self {
-            nodes: units.into_iter().flatten().zip(&endings).map(node).collect(),
-            endings: endings.into_iter().map(Option::unwrap_or_default).collect(),
+            endings: endings.collect(),
+            nodes,
             unknown: Ending { id: unk_id, score: weight(scores[unk_id as usize]) },
             grades: Grades::of(worst),
         }
@@ -185,12 +173,12 @@ impl Weights {
     ) -> Option<usize> {
         let (mut node, mut longest, mut has_single) = (self.nodes[0], char_len, false);
         for (len, &byte) in (1..).zip(text) {
-            let next = (node & BASE ^ u32::from(byte)) as usize;
+            let next = node.child(byte);
             node = self.nodes[next];
-            if node >> BYTE_SHIFT != u32::from(byte) {
+            if !node.has_label(byte) {
                 break;
             }
-            if node & ENDS != 0 {
+            if node.is_final() {
                 take(len, self.endings[next])?;
                 has_single |= len == char_len;
                 longest = longest.max(len);
@@ -248,11 +236,11 @@ impl Weights {
     fn longest(&self, text: &[u8]) -> usize {
         let (mut node, mut longest) = (self.nodes[0], 0);
         for (len, &byte) in (1..).zip(text) {
-            node = self.nodes[(node & BASE ^ u32::from(byte)) as usize];
-            if node >> BYTE_SHIFT != u32::from(byte) {
+            node = self.nodes[node.child(byte)];
+            if !node.has_label(byte) {
                 break;
             }
-            if node & ENDS != 0 {
+            if node.is_final() {
                 longest = len;
             }
         }

@@ -1,6 +1,6 @@
 //! The pieces that end at a byte of a text: Aho and Corasick 1975, over the double-array trie.
 
-use super::super::trie::Trie;
+use crate::double_array::Trie;
 use crate::error::Error;
 use crate::table_sections::TableSections;
 

@@ -12,8 +12,8 @@ use piecework_kernels::huge_pages;
 use piecework_kernels::prefetch::prefetch_read;
 
 use super::INSIDE;
+use crate::double_array::{Step, Trie};
 use crate::error::{Error, ErrorKind};
-use crate::model::trie::{Step, Trie};
 
 const NONE: u32 = u32::MAX;
 /// Marks the place of a list of pops; anything below is the only pop, or `NONE`.

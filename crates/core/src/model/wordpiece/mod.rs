@@ -12,8 +12,8 @@ pub(crate) use shortest::BestSuffix;
 
 use self::chars::Chars;
 use self::failure::States;
-use super::trie::Trie;
 use super::{Among, ModelScratch, Piece, PieceSink};
+use crate::double_array::Trie;
 use crate::error::Error;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
 use crate::table_sections::TableSections;

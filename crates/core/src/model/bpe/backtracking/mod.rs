@@ -11,7 +11,6 @@
 //! joins     which two entries join to which
 //! verdicts  which were last found to be, or not
 //! prefixes  the entries that a text begins with
-//! builder   places the states of these
 //! borders   where words may be taken apart before
 //! stored    keeps them in files
 //! rest      what is left where that takes too long
@@ -33,7 +32,6 @@
 //! Neubeck 2024, "So many tokens, so little time").
 
 mod boundaries;
-mod builder;
 mod interleaved;
 mod merge_table;
 mod prefixes;

@@ -4,23 +4,16 @@
 //! their children at the same base, so the byte tells whose child it is (as in Yata's darts-clone). States are
 //! placed breadth first: those that most walks pass lie close together.
 
-use super::builder::build;
 use super::{stored, NONE};
+use crate::double_array::{build_breadth_first, sorted_keys, Layout, Node, SortedKey, Step, MAX_BASE};
 use crate::table_sections::TableSections;
-
-/// The byte that leads to the state, a bit, and where its children are: the child by a byte is at the exclusive
-/// or of both.
-pub(super) type Unit = u32;
-/// An entry ends here that may stand beside others.
-pub(super) const ENDS: Unit = 1 << 8;
-pub(super) const BASE_SHIFT: u32 = 9;
 
 pub(super) const ROOT: usize = 0;
 
 /// The trie.
 #[derive(Clone, Debug)]
 pub(super) struct Prefixes {
-    pub(super) units: Vec<Unit>,
+    pub(super) nodes: Vec<Node>,
     /// The entry that ends at each state, or `NONE`. Apart, as most states are only passed.
     pub(super) entries: Vec<u32>,
     /// The longest entry that each entry begins with, beside itself.
@@ -40,7 +33,16 @@ impl Prefixes {
     /// Make the trie of the bytes of each entry, no two alike. Entries from `first_whole` on are only found as whole
     /// texts. None if there are too many.
     pub(super) fn of(texts: &[&[u8]], first_whole: u32) -> Option<Self> {
-        build(texts, first_whole)
+        let keys = sorted_keys(texts.iter().copied().zip(0..));
+        let mut states = States { first_whole, ..States::default() };
+        states.shorter.resize(texts.len(), NO_MATCH);
+        let allocator = build_breadth_first(&[keys], MAX_BASE, &mut states)?;
+        // A free slot, and the root, gets a label by which no state leads to it.
+        for slot in (0..states.nodes.len()).filter(|&slot| slot == ROOT || allocator.is_free(slot)) {
+            states.nodes[slot].set_label((slot ^ allocator.unused_base(slot)) as u8);
+        }
+        let States { nodes, entries, shorter, .. } = states;
+        Some(Self { nodes, entries, shorter })
     }
 
     /// The same, as `parts` has it.
@@ -60,15 +62,15 @@ impl Prefixes {
     /// The longest entry that some bytes begin with, and how many of them were looked at.
     #[inline]
     pub(super) fn longest(&self, bytes: &[u8]) -> (Match, u32) {
-        let (mut unit, mut state, mut len, mut looked) = (self.units[ROOT], ROOT, 0, 0);
+        let (mut node, mut state, mut len, mut looked) = (self.nodes[ROOT], ROOT, 0, 0);
         for &byte in bytes {
             looked += 1;
-            let child = child(unit, byte);
-            unit = self.units[child];
-            if unit as u8 != byte {
+            let child = node.child(byte);
+            node = self.nodes[child];
+            if !node.has_label(byte) {
                 break;
             }
-            if unit & ENDS != 0 {
+            if node.is_final() {
                 (state, len) = (child, looked);
             }
         }
@@ -79,8 +81,8 @@ impl Prefixes {
     pub(super) fn whole(&self, bytes: &[u8]) -> Option<u32> {
         let mut state = ROOT;
         for &byte in bytes {
-            state = child(self.units[state], byte);
-            if self.units[state] as u8 != byte {
+            state = self.nodes[state].child(byte);
+            if !self.nodes[state].has_label(byte) {
                 return None;
             }
         }
@@ -94,10 +96,52 @@ impl Prefixes {
     }
 }
 
-/// Where the child of a state by a byte stands, if there is one.
-#[inline(always)]
-fn child(unit: Unit, byte: u8) -> usize {
-    (unit >> BASE_SHIFT) as usize ^ usize::from(byte)
+/// The trie while its states are placed.
+#[derive(Default)]
+struct States {
+    nodes: Vec<Node>,
+    entries: Vec<u32>,
+    shorter: Vec<Match>,
+    first_whole: u32,
+}
+
+impl Layout for States {
+    /// The longest entry that ends above a state.
+    type Context = Match;
+
+    fn grow(&mut self, slots: usize) {
+        self.nodes.resize(slots, Node::default());
+        self.entries.resize(slots, NONE);
+    }
+
+    fn end_key(
+        &mut self,
+        state: u32,
+        SortedKey { bytes, number, .. }: SortedKey<'_>,
+        longest: Match,
+    ) -> Match {
+        self.entries[state as usize] = number;
+        if number >= self.first_whole {
+            return longest;
+        }
+        self.nodes[state as usize].set_final();
+        self.shorter[number as usize] = longest;
+        Match { entry: number, len: bytes.len() as u32 }
+    }
+
+    fn set_base(&mut self, state: u32, base: usize) {
+        self.nodes[state as usize].set_base(base);
+    }
+
+    fn add_child(&mut self, Step { state, byte, .. }: Step) {
+        self.nodes[state as usize] = Node::with_label(byte);
+    }
+}
+
+impl Default for Match {
+    fn default() -> Self {
+        NO_MATCH
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The trie as a file holds it. What was read is compared with the texts that it should hold, which takes a quarter of
 //! the time of making it; where it differs it is made anew.
 
-use super::prefixes::{Match, Prefixes, BASE_SHIFT, ENDS, NO_MATCH, ROOT};
+use super::prefixes::{Match, Prefixes, NO_MATCH, ROOT};
 use super::NONE;
-use crate::model::allocator::BLOCK;
+use crate::double_array::{Node, BLOCK};
 use crate::table_sections::TableSections;
 
 /// The names of the tables where they are taken apart.
@@ -14,7 +14,7 @@ const SHORTER: &str = "linear.shorter";
 /// Take the tables apart.
 pub(super) fn store(prefixes: &Prefixes, parts: &mut TableSections) {
     let shorter = prefixes.shorter.iter().map(|shorter| [shorter.entry, shorter.len]);
-    parts.put(UNITS, &prefixes.units.clone().into());
+    parts.put(UNITS, &prefixes.nodes.iter().map(|node| node.bits()).collect::<Vec<_>>().into());
     parts.put(ENTRIES, &prefixes.entries.clone().into());
     parts.put(SHORTER, &shorter.collect::<Vec<_>>().into());
 }
@@ -23,7 +23,7 @@ pub(super) fn store(prefixes: &Prefixes, parts: &mut TableSections) {
 pub(super) fn restore(parts: &TableSections, texts: &[&[u8]], first_whole: u32) -> Option<Prefixes> {
     let shorter = parts.get::<[u32; 2]>(SHORTER).ok()?;
     let prefixes = Prefixes {
-        units: parts.get(UNITS).ok()?.to_vec(),
+        nodes: parts.get(UNITS).ok()?.iter().copied().map(Node::from_bits).collect(),
         entries: parts.get(ENTRIES).ok()?.to_vec(),
         shorter: shorter.iter().map(|&[entry, len]| Match { entry, len }).collect(),
     };
@@ -32,14 +32,13 @@ pub(super) fn restore(parts: &TableSections, texts: &[&[u8]], first_whole: u32) 
 
 /// Whether a trie is one of these texts and of no others.
 fn holds(prefixes: &Prefixes, texts: &[&[u8]], first_whole: usize) -> bool {
-    let Prefixes { units, entries, shorter } = prefixes;
-    let leads_within = |&unit: &u32| ((unit >> BASE_SHIFT) as usize) < units.len();
-    let ends = units.iter().filter(|&unit| unit & ENDS != 0).count();
+    let Prefixes { nodes, entries, shorter } = prefixes;
+    let ends = nodes.iter().filter(|node| node.is_final()).count();
     let entry_count = entries.iter().filter(|&&entry| entry != NONE).count();
     // Blocks are whole, so a base within them keeps all children within them.
-    let is_whole = units.len().is_multiple_of(BLOCK) && units.len() == entries.len() && units.len() > ROOT;
+    let is_whole = nodes.len().is_multiple_of(BLOCK) && nodes.len() == entries.len() && nodes.len() > ROOT;
     is_whole
-        && units.iter().all(leads_within)
+        && nodes.iter().all(|node| node.base() < nodes.len())
         && (ends, entry_count, shorter.len()) == (first_whole, texts.len(), texts.len())
         && texts.iter().enumerate().all(|(number, text)| holds_text(prefixes, number, text, first_whole))
 }
@@ -48,15 +47,15 @@ fn holds(prefixes: &Prefixes, texts: &[&[u8]], first_whole: usize) -> bool {
 fn holds_text(prefixes: &Prefixes, number: usize, text: &[u8], first_whole: usize) -> bool {
     let (mut state, mut longest) = (ROOT, NO_MATCH);
     for (&byte, len) in text.iter().zip(0..) {
-        if prefixes.units[state] & ENDS != 0 {
+        if prefixes.nodes[state].is_final() {
             longest = Match { entry: prefixes.entries[state], len };
         }
-        state = (prefixes.units[state] >> BASE_SHIFT) as usize ^ usize::from(byte);
-        if prefixes.units[state] as u8 != byte {
+        state = prefixes.nodes[state].child(byte);
+        if !prefixes.nodes[state].has_label(byte) {
             return false;
         }
     }
-    let ends = prefixes.units[state] & ENDS != 0;
+    let ends = prefixes.nodes[state].is_final();
     let expected = if number < first_whole { longest } else { NO_MATCH };
     let shorter = prefixes.shorter[number];
     prefixes.entries[state] as usize == number
@@ -81,7 +80,7 @@ mod tests {
             let mut prefixes = Prefixes::of(&texts, first_whole).unwrap();
             let made = prefixes.clone();
             match table {
-                0 => prefixes.units[place.index(made.units.len())] = value,
+                0 => prefixes.nodes[place.index(made.nodes.len())] = Node::from_bits(value),
                 1 => prefixes.entries[place.index(made.entries.len())] = value,
                 _ => prefixes.shorter[place.index(texts.len())].len = value,
             }

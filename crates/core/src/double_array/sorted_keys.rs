@@ -1,17 +1,16 @@
-//! Keys in the order of their bytes, each with its first sixteen: most are told apart without a look at where
-//! the others lie.
+//! Sorted keys with their first sixteen bytes, which most comparisons and lookups of bytes need only.
 
 /// A key and its number.
-#[derive(Clone, Copy)]
-pub(super) struct Key<'k> {
-    /// The first sixteen bytes as two numbers; filled up with zeros.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SortedKey<'k> {
+    /// The first sixteen bytes as two big-endian numbers, padded with zeros.
     head: [u64; 2],
-    pub(super) bytes: &'k [u8],
-    pub(super) number: u32,
+    pub(crate) bytes: &'k [u8],
+    pub(crate) number: u32,
 }
 
-impl Key<'_> {
-    /// The byte at `depth`, where there is one.
+impl SortedKey<'_> {
+    /// The byte at `depth`, which is less than the length.
     #[inline]
     pub(super) fn byte_at(&self, depth: usize) -> u8 {
         match depth {
@@ -22,17 +21,21 @@ impl Key<'_> {
     }
 }
 
-/// Sort keys by their bytes; of equal ones the lower number comes first.
-pub(super) fn sorted<'k>(keys: impl Iterator<Item = (&'k [u8], u32)>) -> Vec<Key<'k>> {
-    let mut sorted: Vec<_> = keys.map(|(bytes, number)| Key { head: head(bytes), bytes, number }).collect();
+/// Sort keys by their bytes, then by their numbers.
+pub(crate) fn sorted_keys<'k>(keys: impl Iterator<Item = (&'k [u8], u32)>) -> Vec<SortedKey<'k>> {
+    let mut sorted: Vec<_> =
+        keys.map(|(bytes, number)| SortedKey { head: head(bytes), bytes, number }).collect();
     sorted.sort_unstable_by(|one, other| {
         one.head.cmp(&other.head).then_with(|| (one.bytes, one.number).cmp(&(other.bytes, other.number)))
     });
     sorted
 }
 
-/// Keys by the byte at `depth`, which all have.
-pub(super) fn chunks<'s, 'k>(keys: &'s [Key<'k>], depth: usize) -> impl Iterator<Item = &'s [Key<'k>]> {
+/// Split keys where the byte at `depth` changes; all keys are longer than that.
+pub(super) fn chunks<'s, 'k>(
+    keys: &'s [SortedKey<'k>],
+    depth: usize,
+) -> impl Iterator<Item = &'s [SortedKey<'k>]> {
     keys.chunk_by(move |one, other| one.byte_at(depth) == other.byte_at(depth))
 }
 
@@ -51,11 +54,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_are_sorted_as_their_bytes_are(
+        fn keys_are_sorted_by_their_bytes(
             keys in prop::collection::vec(prop::collection::vec(0..3u8, 0..20), 0..80),
         ) {
             let mut expected: Vec<(&[u8], u32)> = keys.iter().map(Vec::as_slice).zip(0..).collect();
-            let sorted = sorted(expected.clone().into_iter());
+            let sorted = sorted_keys(expected.clone().into_iter());
             expected.sort_unstable();
             prop_assert_eq!(sorted.iter().map(|key| (key.bytes, key.number)).collect::<Vec<_>>(), expected);
             for key in sorted {

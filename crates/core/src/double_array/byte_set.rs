@@ -1,47 +1,41 @@
-//! Sets of bytes, and where in a block of 256 the children of a state of a double array (Aoe 1989) have room.
+//! Sets of bytes, and the bases in a block of 256 slots whose slots for given bytes are free.
 
-/// A set of bytes, or of the places in a block.
+/// A set of bytes, or of the offsets in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ByteSet([u64; 4]);
+pub(crate) struct ByteSet([u64; 4]);
 
 impl ByteSet {
     /// All bytes.
-    pub const ALL: Self = Self([u64::MAX; 4]);
+    pub(super) const ALL: Self = Self([u64::MAX; 4]);
 
     /// Whether a byte is in the set.
-    #[must_use]
-    pub fn has(self, byte: u8) -> bool {
+    pub(super) fn has(self, byte: u8) -> bool {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0
     }
 
-    /// Take a byte out.
-    pub fn remove(&mut self, byte: u8) {
+    /// Remove a byte.
+    pub(super) fn remove(&mut self, byte: u8) {
         self.0[usize::from(byte >> 6)] &= !(1 << (byte & 63));
     }
 
-    /// How many they are.
-    #[must_use]
-    pub fn len(self) -> u32 {
+    /// The number of bytes.
+    pub(super) fn len(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(self) -> bool {
+    /// Whether the set has no byte.
+    pub(super) fn is_empty(self) -> bool {
         self.0 == [0; 4]
     }
 
-    /// The first byte.
-    #[must_use]
-    pub fn first(self) -> Option<u8> {
+    /// The lowest byte.
+    pub(super) fn first(self) -> Option<u8> {
         let at = self.0.iter().position(|&word| word != 0)?;
         Some((at as u32 * 64 + self.0[at].trailing_zeros()) as u8)
     }
 
-    /// The first base of this set whose exclusive or with each of some bytes is in `free`: all bases of a block are
-    /// looked at at once.
-    #[must_use]
-    pub fn first_base(self, free: Self, bytes: &(impl Iterator<Item = u8> + Clone)) -> Option<u8> {
+    /// The first base of this set whose exclusive or with each of `bytes` is in `free`. Tests 64 bases at once.
+    pub(super) fn first_base(self, free: Self, bytes: &(impl Iterator<Item = u8> + Clone)) -> Option<u8> {
         (0..4).find_map(|word| {
             let mut fitting = self.0[word];
             for byte in bytes.clone() {
@@ -55,7 +49,7 @@ impl ByteSet {
     }
 }
 
-/// The places of a word whose exclusive or with the low bits of a byte is in a set.
+/// The offsets below 64 whose exclusive or with the low bits of a byte is in a set.
 fn exchanged(mut set: u64, byte: u8) -> u64 {
     /// The lower half of every group of 2, 4, 8, ... bits.
     const LOWER: [u64; 6] = [
@@ -87,14 +81,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn exchanging_moves_every_place_by_itself(set in any::<u64>(), byte in any::<u8>()) {
+        fn exchanging_moves_every_bit(set in any::<u64>(), byte in any::<u8>()) {
             for at in 0..64 {
                 prop_assert_eq!(exchanged(set, byte) >> at & 1, set >> (at ^ (byte & 63)) & 1);
             }
         }
 
         #[test]
-        fn bases_are_those_that_trying_all_finds(
+        fn the_first_base_is_the_one_that_an_exhaustive_search_finds(
             bases in prop::collection::vec(any::<u8>(), 0..40),
             free in prop::collection::vec(any::<u8>(), 0..256),
             bytes in prop::collection::vec(any::<u8>(), 0..4),
@@ -105,7 +99,7 @@ mod tests {
         }
 
         #[test]
-        fn sets_have_what_was_not_removed(bytes in prop::collection::vec(any::<u8>(), 0..256)) {
+        fn sets_contain_what_was_not_removed(bytes in prop::collection::vec(any::<u8>(), 0..256)) {
             let set = set(&bytes);
             prop_assert!((0..=255).all(|byte| set.has(byte) == bytes.contains(&byte)));
             prop_assert_eq!(set.len(), (0..=255).filter(|byte| bytes.contains(byte)).count() as u32);
