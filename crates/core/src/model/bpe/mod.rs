@@ -29,7 +29,7 @@ mod sweeps;
 use self::alphabet::Alphabet;
 use self::backtracking::ByRows;
 pub use self::backtracking::UnjoinedPairs;
-pub(super) use self::backtracking::{Linear, Rules, Walk};
+pub(super) use self::backtracking::{Halves, Linear, Rules, Walk};
 use self::chars::Chars;
 use self::long::Links;
 pub(super) use self::merges::Merge;

@@ -4,8 +4,9 @@
 //! Numbers are by the time at which entries are made, ASCII first; that of the space stands for the mark. A merge of
 //! such text joins such text, so these joins are the ones that a word of it comes to.
 
-use piecework_kernels::merges::{BytePairs, Pairs, ShortRows, NUMBER_BOUND};
+use piecework_kernels::merges::{BytePairs, Pairs, ShortRows};
 
+use super::super::bpe::Halves;
 use super::cuts::MARK;
 use super::left_to_right::Merge;
 
@@ -36,7 +37,7 @@ impl Abreast {
                 (numbers[entry as usize], entries[byte]) = (byte as u32, entry);
             }
         }
-        let mut halves = Halves::with_room_for(merges.len().min(entry_bound));
+        let mut halves = Halves::with_symbols(ASCII, merges.len().min(entry_bound));
         for &Merge { left, right, joined } in merges {
             let [left, right, number] = [left, right, joined].map(|entry| numbers[entry as usize]);
             if left != NONE && right != NONE && number == NONE && halves.stay_apart(left, right) {
@@ -44,7 +45,7 @@ impl Abreast {
                 entries.push(joined);
             }
         }
-        Self { bytes: halves.of_bytes(), pairs: halves.pairs, entries }
+        Self { bytes: halves.byte_pairs(), pairs: halves.into_pairs(), entries }
     }
 
     /// Join up to `ABREAST` words, given as bytes with spaces for marks, as long as `ShortRows` take them.
@@ -65,57 +66,6 @@ impl Abreast {
     /// The memory they take.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.bytes() + self.pairs.bytes() + size_of_val(self.entries.as_slice())
-    }
-}
-
-/// What numbers are joined from.
-struct Halves {
-    halves: Vec<(u32, u32)>,
-    pairs: Pairs,
-}
-
-impl Halves {
-    fn with_room_for(most: usize) -> Self {
-        Self { halves: Vec::new(), pairs: Pairs::with_room_for(most) }
-    }
-
-    /// Let two numbers join to the next.
-    fn join(&mut self, left: u32, right: u32) -> u32 {
-        let joined = (ASCII + self.halves.len()) as u32;
-        self.halves.push((left, right));
-        self.pairs.insert(left, right, joined);
-        joined
-    }
-
-    /// Whether nothing crosses the border of two that stand side by side: see [`super::super::bpe::Linear`].
-    fn stay_apart(&self, mut left: u32, mut right: u32) -> bool {
-        let mut limit = NUMBER_BOUND;
-        loop {
-            if self.pairs.get(left, right) < limit {
-                return false;
-            }
-            if left.max(right) < ASCII as u32 {
-                return true;
-            }
-            if left > right {
-                limit = left;
-                (_, left) = self.halves[left as usize - ASCII];
-            } else {
-                limit = right + 1;
-                (right, _) = self.halves[right as usize - ASCII];
-            }
-        }
-    }
-
-    fn of_bytes(&self) -> BytePairs {
-        let numbered = (ASCII as u32..).zip(&self.halves);
-        BytePairs::of(numbered.filter_map(|(number, &(left, right))| {
-            Some((
-                u8::try_from(left).ok().filter(u8::is_ascii)?,
-                u8::try_from(right).ok().filter(u8::is_ascii)?,
-                number,
-            ))
-        }))
     }
 }
 

@@ -57,6 +57,11 @@ impl Joins {
         &self.pairs
     }
 
+    /// The table alone.
+    pub(super) fn into_pairs(self) -> Pairs {
+        self.pairs
+    }
+
     #[inline]
     fn filter_bits(&self, hash: u64) -> (usize, u64) {
         let bits = hash >> (self.shift - 6);

@@ -48,7 +48,7 @@ use piecework_kernels::merges::BytePairs;
 pub use self::boundaries::UnjoinedPairs;
 pub(super) use self::interleaved::ByRows;
 use self::prefixes::{Match, Prefixes};
-use self::split_table::Halves;
+pub(in crate::model) use self::split_table::Halves;
 use self::verdicts::Verdicts;
 use super::merges::Merge;
 use crate::table_sections::TableSections;
@@ -128,7 +128,7 @@ impl Linear {
         let bytes: [u8; 256] = std::array::from_fn(|byte| byte as u8);
         let are_bytes = halves.symbols() == 256 && texts.bytes.starts_with(&bytes);
         let goes_by_rows = are_bytes && entries.len() == first_whole;
-        let byte_pairs = goes_by_rows.then(|| BytePairs::of(halves.of_bytes()));
+        let byte_pairs = goes_by_rows.then(|| halves.byte_pairs());
         let texts = texts.all();
         let borders = goes_by_rows.then(|| UnjoinedPairs::of(texts.iter().copied()));
         let prefixes = Prefixes::restore_or_make(rules.stored, &texts, first_whole as u32)?;

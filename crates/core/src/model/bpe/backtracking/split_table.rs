@@ -9,7 +9,7 @@
 //! most as many as both lists have entries. A pair crosses if it joins before the left entry is made; before
 //! the right one is, or at the same time, as of equal merges the leftmost comes first.
 
-use piecework_kernels::merges::{Pairs, NUMBER_BOUND};
+use piecework_kernels::merges::{BytePairs, Pairs, NUMBER_BOUND};
 
 use super::merge_table::Joins;
 use super::{Merge, Rules, NONE};
@@ -19,7 +19,7 @@ const AHEAD: usize = 16;
 
 /// The numbers of entries, and how they are joined.
 #[derive(Clone, Debug)]
-pub(super) struct Halves {
+pub(in crate::model) struct Halves {
     /// How many entries are not joined from others: the numbers below.
     symbols: u32,
     /// The halves of each number.
@@ -29,6 +29,16 @@ pub(super) struct Halves {
 }
 
 impl Halves {
+    /// Nothing but symbols, numbered from 0, with room for so many merges.
+    pub(in crate::model) fn with_symbols(symbols: usize, most_joined: usize) -> Self {
+        Self {
+            symbols: symbols as u32,
+            lefts: vec![0; symbols],
+            rights: vec![0; symbols],
+            joins: Joins::with_room_for(most_joined),
+        }
+    }
+
     /// Number the symbols and then, by rank, the entries that merges make; also gives the entry of each number.
     /// None if there are too many, if a merge is there twice, or might join what only a later one makes.
     ///
@@ -44,12 +54,7 @@ impl Halves {
         }
         let mut numbers = vec![NONE; entry_bound];
         (0..).zip(symbols).for_each(|(number, &symbol)| numbers[symbol as usize] = number);
-        let mut halves = Self {
-            symbols: symbols.len() as u32,
-            lefts: vec![0; symbols.len()],
-            rights: vec![0; symbols.len()],
-            joins: Joins::with_room_for(most_joined),
-        };
+        let mut halves = Self::with_symbols(symbols.len(), most_joined);
         let mut entries = symbols.to_vec();
         let mut missed = Vec::new();
         for (at, merge) in merges.iter().enumerate() {
@@ -87,7 +92,7 @@ impl Halves {
     }
 
     /// Let two entries that stay apart so far join to that of the next number.
-    fn join(&mut self, left: u32, right: u32) -> u32 {
+    pub(in crate::model) fn join(&mut self, left: u32, right: u32) -> u32 {
         let joined = self.lefts.len() as u32;
         self.lefts.push(left);
         self.rights.push(right);
@@ -116,12 +121,13 @@ impl Halves {
         self.symbols
     }
 
-    /// Which two bytes join to which number, where the bytes are the first.
-    pub(super) fn of_bytes(&self) -> impl Iterator<Item = (u8, u8, u32)> + '_ {
+    /// Which two bytes join to which number, where the first symbols are bytes.
+    pub(in crate::model) fn byte_pairs(&self) -> BytePairs {
+        let byte = |number: u32| u8::try_from(number).ok().filter(|_| number < self.symbols);
         let joined = (self.symbols..).zip(self.of_joined());
-        joined.filter_map(|(joined, (left, right))| {
-            Some((u8::try_from(left).ok()?, u8::try_from(right).ok()?, joined))
-        })
+        BytePairs::of(
+            joined.filter_map(|(joined, (left, right))| Some((byte(left)?, byte(right)?, joined))),
+        )
     }
 
     /// Which two entries join to which.
@@ -129,9 +135,14 @@ impl Halves {
         self.joins.pairs()
     }
 
+    /// The same, without the rest.
+    pub(in crate::model) fn into_pairs(self) -> Pairs {
+        self.joins.into_pairs()
+    }
+
     /// Whether no merge crosses the border between two entries.
     #[inline]
-    pub(super) fn stay_apart(&self, mut left: u32, mut right: u32) -> bool {
+    pub(in crate::model) fn stay_apart(&self, mut left: u32, mut right: u32) -> bool {
         let mut limit = NONE;
         loop {
             if self.joined(left, right) < limit {
