@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 
-use crate::model::{Model, ModelScratch, UnjoinedPairs};
+use crate::model::{ByteAdjacency, Model, ModelScratch};
 use crate::pretokenize::Words;
 use crate::vocab::Vocab;
 use crate::word_cache::{self, Key, LongWords, Lookup, ShortWords, Uncopied};
@@ -230,7 +230,7 @@ impl ByteWords<'_> {
 
 impl Parts {
     /// These words, the long ones that end with other than ASCII taken apart.
-    fn of<'p>(&'p mut self, text: &str, words: Words<'p>, borders: &UnjoinedPairs) -> Words<'p> {
+    fn of<'p>(&'p mut self, text: &str, words: Words<'p>, borders: &ByteAdjacency) -> Words<'p> {
         let Self { starts, ends } = self;
         starts.clear();
         ends.clear();
@@ -239,7 +239,7 @@ impl Parts {
             if (LONG..TOO_LONG).contains(&(end - start)) && !text.as_bytes()[end as usize - 1].is_ascii() {
                 starts.extend_from_slice(&words.starts[done..number]);
                 ends.extend_from_slice(&words.ends[done..number]);
-                borders.push_parts(text, (start, end), starts, ends);
+                borders.split(text, (start, end), starts, ends);
                 done = number + 1;
             }
         }

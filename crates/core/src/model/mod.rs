@@ -1,5 +1,6 @@
 //! Models: one word in, vocabulary entries out.
 
+mod adjacency;
 mod bpe;
 mod bytes;
 mod char;
@@ -12,7 +13,8 @@ mod word;
 mod wordpiece;
 
 pub use self::char::CharModel;
-pub use bpe::{Bpe, UnjoinedPairs};
+pub use adjacency::{ByteAdjacency, CharAdjacency};
+pub use bpe::Bpe;
 pub use sampling::Sampling;
 pub use sentencepiece::{Cut, Grade, PathScore, SentencePiece};
 pub use unigram::{Found, Path, Segmentations, Unigram, MAX_SEGMENTATIONS};
@@ -351,7 +353,7 @@ impl Model {
 
     /// Where words that are spelled by their bytes may be taken apart, if that is known.
     #[must_use]
-    pub fn borders(&self) -> Option<&UnjoinedPairs> {
+    pub fn borders(&self) -> Option<&ByteAdjacency> {
         match self {
             Self::Bpe(model) => model.borders(),
             _ => None,

@@ -3,10 +3,9 @@
 use memchr::memmem::Finder;
 
 use super::lone::Lone;
-use super::pairs::Pairs;
 use super::scan::{Cuts, Scanner};
 use super::spaces::{self, Join, Spaces};
-use crate::model::{Cut, Model};
+use crate::model::{CharAdjacency, Cut, Model};
 use crate::normalize::{Boundaries, Normalizer};
 use crate::spec::{
     BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
@@ -27,7 +26,7 @@ pub(super) struct Form {
     /// By ASCII character: it stays as it is among others that do, and is no whitespace.
     kept: Boundaries,
     /// Where marked words are taken apart when they are new, if they may be.
-    pub(super) pairs: Option<Pairs>,
+    pub(super) pairs: Option<CharAdjacency>,
     /// Where runs of spaces are words by themselves, if they may be.
     pub(super) spaces: Option<Spaces>,
     mark: Finder<'static>,
@@ -225,10 +224,10 @@ fn is_contextual(model: &Model) -> bool {
 
 /// The ASCII neighbours that a text may be cut between before it is normalized: what becomes of each is easily
 /// told, and that may be parted.
-fn cuts_of(pairs: &Pairs, normalizer: &Normalizer) -> Cuts {
+fn cuts_of(pairs: &CharAdjacency, normalizer: &Normalizer) -> Cuts {
     let becomes = normalizer.ascii_alone().map(|new| new.map(char::from));
     Cuts::of(|one, next| match (becomes[usize::from(one)], becomes[usize::from(next)]) {
-        (Some(one), Some(next)) => pairs.part(one, next),
+        (Some(one), Some(next)) => pairs.can_split(one, next),
         _ => false,
     })
 }
@@ -250,7 +249,7 @@ fn symbols_of(normalizer: &Normalizer) -> &[String] {
 }
 
 /// The neighbours that are in one piece, for models whose segmentations are those of their parts.
-fn pairs_of(stages: &Stages<'_>) -> Option<Pairs> {
+fn pairs_of(stages: &Stages<'_>) -> Option<CharAdjacency> {
     match stages.model_spec {
         ModelSpec::SentencePiece(model) => {
             // An unused piece is an unknown character to Unigram, and BPE with such pieces is not cut.
@@ -258,15 +257,19 @@ fn pairs_of(stages: &Stages<'_>) -> Option<Pairs> {
             let found = model.pieces.iter().filter(|piece| is_found(piece.kind));
             // A symbol is found before it is normalized, piece or not.
             let symbols = symbols_of(stages.normalizer).iter().filter(|symbol| symbol.chars().count() > 1);
-            Some(Pairs::of(found.map(|piece| piece.text.as_str()).chain(symbols.map(String::as_str))))
+            Some(CharAdjacency::of(
+                found.map(|piece| piece.text.as_str()).chain(symbols.map(String::as_str)),
+            ))
         }
-        ModelSpec::Unigram(model) => Some(Pairs::of(model.vocab.iter().map(|(entry, _)| entry.as_str()))),
+        ModelSpec::Unigram(model) => {
+            Some(CharAdjacency::of(model.vocab.iter().map(|(entry, _)| entry.as_str())))
+        }
         ModelSpec::Bpe(model) if has_plain_merges(model) => {
             let joined: Vec<String> =
                 model.merges.iter().map(|(left, right)| format!("{left}{right}")).collect();
             let is_char = |entry: &&str| entry.chars().nth(1).is_none();
             let chars = model.vocab.iter().map(|(entry, _)| entry.as_str()).filter(is_char);
-            Some(Pairs::of(joined.iter().map(String::as_str).chain(chars)))
+            Some(CharAdjacency::of(joined.iter().map(String::as_str).chain(chars)))
         }
         _ => None,
     }

@@ -72,7 +72,8 @@ impl<'s> Joining<'s> {
     pub(super) fn take(&mut self, word: &[u8], number: usize, source: Source<'_>) {
         match &source.form.pairs {
             Some(pairs) if word.len() > ShortRows::MAX_BYTES => {
-                pairs.cut((0..).zip(marked(word)), word.len(), |from, to| self.take_part(&word[from..to]));
+                pairs
+                    .split((0..).zip(marked(word)), word.len(), |from, to| self.take_part(&word[from..to]));
             }
             _ => self.take_part(word),
         }

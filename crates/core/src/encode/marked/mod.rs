@@ -9,7 +9,6 @@
 //! alone     words to ids through the memo, for models that see each alone
 //! joining   their new words of ASCII, at once
 //! parts     others, part by part
-//! pairs     where words are taken apart for that
 //! words     the same for Unigram models of SentencePiece
 //! segmenter these, which sum from the beginning of the text
 //! packed    what is remembered for them
@@ -23,7 +22,6 @@ mod form;
 mod joining;
 mod lone;
 mod packed;
-mod pairs;
 mod parts;
 mod scan;
 mod segmenter;

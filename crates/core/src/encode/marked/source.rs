@@ -256,7 +256,7 @@ impl<'t> Source<'t> {
         self.pre_tokens(marked, |start, end| match &self.form.pairs {
             Some(pairs) => {
                 let chars = marked[start..end].char_indices();
-                pairs.cut(chars, end - start, |from, to| visit(start + from, start + to, from == 0));
+                pairs.split(chars, end - start, |from, to| visit(start + from, start + to, from == 0));
             }
             None => visit(start, end, true),
         });

@@ -28,7 +28,6 @@ mod sweeps;
 
 use self::alphabet::Alphabet;
 use self::backtracking::ByRows;
-pub use self::backtracking::UnjoinedPairs;
 pub(super) use self::backtracking::{Halves, Linear, Rules, Walk};
 use self::chars::Chars;
 use self::long::Links;
@@ -37,7 +36,7 @@ use self::merges::Merges;
 use self::order::Order;
 use self::pairs::{Pairs, Ranks, NO_RANK};
 use self::sweeps::Places;
-use super::{ModelScratch, Piece, PieceSink};
+use super::{ByteAdjacency, ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
 use crate::table_sections::TableSections;
@@ -170,7 +169,7 @@ impl Bpe {
 
     /// Where words of bytes may be taken apart, if that is known.
     #[must_use]
-    pub fn borders(&self) -> Option<&UnjoinedPairs> {
+    pub fn borders(&self) -> Option<&ByteAdjacency> {
         self.bytes.as_ref()?.borders()
     }
 

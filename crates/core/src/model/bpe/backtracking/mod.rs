@@ -11,7 +11,6 @@
 //! joins     which two entries join to which
 //! verdicts  which were last found to be, or not
 //! prefixes  the entries that a text begins with
-//! borders   where words may be taken apart before
 //! stored    keeps them in files
 //! rest      what is left where that takes too long
 //! rows      words that are not long, many at once
@@ -31,7 +30,6 @@
 //! The published description of the idea is the documentation of GitHub's `bpe` crate (van Antwerpen and
 //! Neubeck 2024, "So many tokens, so little time").
 
-mod boundaries;
 mod interleaved;
 mod merge_table;
 mod prefixes;
@@ -39,18 +37,20 @@ mod rest;
 #[cfg(test)]
 mod small;
 mod split_table;
+#[cfg(test)]
+mod splitting_tests;
 mod stored;
 mod stretches;
 mod verdicts;
 
 use piecework_kernels::merges::BytePairs;
 
-pub use self::boundaries::UnjoinedPairs;
 pub(super) use self::interleaved::ByRows;
 use self::prefixes::{Match, Prefixes};
 pub(in crate::model) use self::split_table::Halves;
 use self::verdicts::Verdicts;
 use super::merges::Merge;
+use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
 
 /// Nothing of what numbers stand for here.
@@ -89,7 +89,7 @@ pub(in crate::model) struct Linear {
     /// Where symbols are the bytes, and nothing but merges makes entries: words that are not long go by rows.
     byte_pairs: Option<BytePairs>,
     /// There, too, words may be taken apart where nothing joins.
-    borders: Option<UnjoinedPairs>,
+    borders: Option<ByteAdjacency>,
     /// The most bytes that one of them has.
     longest: usize,
     /// After how many bytes it is asked what of them is decided.
@@ -130,7 +130,7 @@ impl Linear {
         let goes_by_rows = are_bytes && entries.len() == first_whole;
         let byte_pairs = goes_by_rows.then(|| halves.byte_pairs());
         let texts = texts.all();
-        let borders = goes_by_rows.then(|| UnjoinedPairs::of(texts.iter().copied()));
+        let borders = goes_by_rows.then(|| ByteAdjacency::of(texts.iter().copied()));
         let prefixes = Prefixes::restore_or_make(rules.stored, &texts, first_whole as u32)?;
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
         let stretch = stretches::stretch(longest);
@@ -161,7 +161,7 @@ impl Linear {
     }
 
     /// Where words may be taken apart, if that is known.
-    pub(in crate::model) fn borders(&self) -> Option<&UnjoinedPairs> {
+    pub(in crate::model) fn borders(&self) -> Option<&ByteAdjacency> {
         self.borders.as_ref()
     }
 
@@ -250,7 +250,7 @@ impl Linear {
     pub(in crate::model) fn bytes(&self) -> usize {
         self.halves.bytes()
             + self.byte_pairs.as_ref().map_or(0, BytePairs::bytes)
-            + self.borders.as_ref().map_or(0, UnjoinedPairs::bytes)
+            + self.borders.as_ref().map_or(0, ByteAdjacency::bytes)
             + size_of_val(self.entries.as_slice())
     }
 }
