@@ -112,30 +112,11 @@ impl Weights {
             };
             furthest = furthest.max(at + reached);
             char_count += 1;
-            if furthest == end && at == floor {
-                return (end, Some(self.take_only(floor, end, places, path)));
-            }
             at = end;
         }
         let worth = self.read_back(floor, at - floor, char_count, places, path);
         places[..=at - floor].fill(UNREACHED);
         (at, Some(worth))
-    }
-
-    /// Take the only way through a part of one character.
-    #[inline]
-    fn take_only(
-        &self,
-        floor: usize,
-        end: usize,
-        places: &mut [Place; MAX_BYTES + 1],
-        path: &mut Vec<Piece>,
-    ) -> PathScore {
-        let Place { id, score, .. } = std::mem::replace(&mut places[end - floor], UNREACHED);
-        places[0] = UNREACHED;
-        path.push(Piece { id, start: floor as u32, end: end as u32 });
-        let has_unknown = id == self.unknown.id;
-        PathScore { cost: cost_of(score.unsigned_abs(), 1), has_unknown, ..PathScore::default() }
     }
 
     /// Take every piece that begins at place `from` of a part, where `rest` begins with a character of
