@@ -1,6 +1,6 @@
 //! BPE by scores: neighbours whose joined text is a piece are joined, the highest score first, then the
 //! leftmost; an unused piece is taken apart again. O(n log n). That defines it; most models go by
-//! [`super::left_to_right`], short texts of the others by [`super::short`].
+//! [`super::left_to_right`].
 
 use rustc_hash::FxHashMap;
 
@@ -8,8 +8,9 @@ use super::super::sampling::Draws;
 use super::super::PieceSink;
 use super::emit::Emitter;
 use super::left_to_right::{FromLeft, Memory};
+use super::piece_trie::PieceTrie;
 use super::queue::{Join, Queue};
-use super::short::{Found, Table};
+
 use super::SentencePiece;
 use crate::error::Error;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
@@ -23,7 +24,7 @@ pub(super) struct Bpe {
     ranks: Vec<u32>,
     longest: usize,
     has_unused: bool,
-    found: Found,
+    pieces: PieceTrie,
     from_left: Option<FromLeft>,
 }
 
@@ -35,7 +36,6 @@ pub(super) struct Symbols {
     /// Of unused pieces: the byte length of the left part when they were last seen to be possible.
     parts: FxHashMap<u32, usize>,
     waiting: Vec<(usize, usize)>,
-    table: Table,
     from_left: Memory,
 }
 
@@ -53,13 +53,13 @@ const NONE: u32 = u32::MAX;
 
 impl Bpe {
     pub(super) fn compile(spec: &SentencePieceSpec, parts: &TableSections) -> Result<Self, Error> {
-        let (ranks, found) = (ranks(&spec.pieces), Found::build(&spec.pieces)?);
+        let (ranks, pieces) = (ranks(&spec.pieces), PieceTrie::build(&spec.pieces)?);
         Ok(Self {
             longest: spec.pieces.iter().map(|piece| piece.text.len()).max().unwrap_or(0),
             has_unused: spec.pieces.iter().any(|piece| piece.kind == PieceType::Unused),
-            from_left: FromLeft::compile(&spec.pieces, &ranks, &found, parts),
+            from_left: FromLeft::compile(&spec.pieces, &ranks, &pieces, parts),
             ranks,
-            found,
+            pieces,
         })
     }
 
@@ -89,8 +89,6 @@ impl Bpe {
         if draws.is_none() {
             if let Some(from_left) = &self.from_left {
                 done = from_left.run(text, (model, vocab), &mut memory.from_left, emitter);
-            } else if !self.has_unused && memory.table.takes(text, model) {
-                return memory.table.join(text, (&self.found, &self.ranks), (model, vocab), emitter);
             }
         }
         if done < text.len() {
@@ -190,7 +188,7 @@ impl Joiner<'_> {
         if one.is_fixed || other.is_fixed || byte_len as usize > self.bpe.longest {
             return None;
         }
-        let id = self.bpe.found.id_of(&self.text[one.start as usize..other.end as usize])?;
+        let id = self.bpe.pieces.id_of(&self.text[one.start as usize..other.end as usize])?;
         if self.bpe.has_unused && self.model.is_unused(id) {
             memory.parts.insert(id, (one.end - one.start) as usize);
         }

@@ -17,7 +17,7 @@ use super::super::PieceSink;
 use super::emit::Emitter;
 use super::equals::{self, Equals, Waiting};
 use super::interleaved::Abreast;
-use super::short::Found;
+use super::piece_trie::PieceTrie;
 use super::SentencePiece;
 use crate::spec::{PieceType, ScoredPiece};
 use crate::table_sections::TableSections;
@@ -52,7 +52,7 @@ impl FromLeft {
     pub(super) fn compile(
         pieces: &[ScoredPiece],
         ranks: &[u32],
-        found: &Found,
+        found: &PieceTrie,
         stored: &TableSections,
     ) -> Option<Self> {
         let symbols = Symbols::of(pieces)?;
@@ -257,7 +257,7 @@ fn join_one(merges: &[Merge], others: &[Merge]) -> bool {
 }
 
 /// All ways to cut these pieces in two.
-fn merges(order: &[u32], pieces: &[ScoredPiece], symbols: &Symbols, found: &Found) -> Vec<Merge> {
+fn merges(order: &[u32], pieces: &[ScoredPiece], symbols: &Symbols, found: &PieceTrie) -> Vec<Merge> {
     let other = |text: &str| {
         let c = text.chars().next().filter(|c| c.len_utf8() == text.len());
         symbols.other_entries.get(&c?).copied()

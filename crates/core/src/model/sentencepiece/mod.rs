@@ -14,11 +14,11 @@ mod interleaved;
 mod left_to_right;
 mod margin;
 mod nbest;
+mod piece_trie;
 mod queue;
 #[cfg(test)]
 mod segmentation_tests;
 mod segmentations;
-mod short;
 #[cfg(test)]
 mod tests;
 mod unigram;
