@@ -3,20 +3,12 @@
 //! Places come from left to right, and each keeps the first of equal sums: of pieces that end together the longest
 //! begins first, so ties fall as [`super::unigram`] says. Its twin is the window there, which has no bounds.
 
-use super::super::Piece;
+use super::super::unigram::{trace_back, Reached};
 use super::unigram::Unigram;
 use super::viterbi_fixed::{Weighing, MAX_BYTES};
 use crate::text::char_len;
 
-/// The best way to a byte of a part.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sum {
-    score: f32,
-    id: u32,
-    start: u32,
-}
-
-const UNREACHED: Sum = Sum { score: f32::NEG_INFINITY, id: 0, start: 0 };
+const UNREACHED: Reached<f32> = Reached { score: f32::NEG_INFINITY, id: 0, start: 0 };
 
 impl Unigram {
     /// Find the best path through the part that begins at `floor`, after a text that scores `score`, which gets what
@@ -33,7 +25,7 @@ impl Unigram {
             return None;
         }
         sums.clear();
-        sums.push(Sum { score: *score, ..UNREACHED });
+        sums.push(Reached { score: *score, ..UNREACHED });
         let (mut at, mut furthest) = (floor, floor);
         while at < text.len() && (at < furthest || at == floor) {
             let reached = self.sum_pieces(&text.as_bytes()[at..], at - floor, sums)?;
@@ -41,13 +33,17 @@ impl Unigram {
             at += char_len(text.as_bytes()[at]);
         }
         *score = sums[at - floor].score;
-        read_back(floor, at - floor, sums, path);
+        trace_back((0, at - floor), |end| sums[end], path);
+        path.iter_mut().for_each(|piece| {
+            piece.start += floor as u32;
+            piece.end += floor as u32;
+        });
         Some(at)
     }
 
     /// Take every piece that `rest` begins with, which begins at place `from`. How far the longest reaches, or
     /// `None` where that is too far.
-    fn sum_pieces(&self, rest: &[u8], from: usize, sums: &mut Vec<Sum>) -> Option<usize> {
+    fn sum_pieces(&self, rest: &[u8], from: usize, sums: &mut Vec<Reached<f32>>) -> Option<usize> {
         let before = sums[from].score;
         self.weights.each_piece(rest, char_len(rest[0]), |len, ending| {
             let end = from + len;
@@ -58,20 +54,9 @@ impl Unigram {
             let best = &mut sums[end];
             let score = before + self.scores[ending.id as usize];
             if score > best.score {
-                *best = Sum { score, id: ending.id, start: from as u32 };
+                *best = Reached { score, id: ending.id, start: from as u32 };
             }
             Some(())
         })
     }
-}
-
-fn read_back(floor: usize, len: usize, sums: &[Sum], path: &mut Vec<Piece>) {
-    path.clear();
-    let mut end = len;
-    while end > 0 {
-        let Sum { id, start, .. } = sums[end];
-        path.push(Piece { id, start: floor as u32 + start, end: (floor + end) as u32 });
-        end = start as usize;
-    }
-    path.reverse();
 }

@@ -8,6 +8,7 @@ mod lattice;
 mod nbest;
 mod part;
 pub(super) mod pieces;
+mod reached;
 mod sample;
 mod segmentations;
 mod window;
@@ -17,10 +18,11 @@ use std::ops::Range;
 pub(super) use self::lattice::{PieceLattice, Scored, WordLattice};
 pub(super) use self::nbest::Choices;
 use self::pieces::Pieces;
+pub(super) use self::reached::{trace_back, Reached};
 pub(super) use self::sample::Drawing;
 pub(super) use self::segmentations::{BestPaths, TextLattice};
 pub use self::segmentations::{Found, Path, Segmentations, MAX_SEGMENTATIONS};
-pub(super) use self::window::{Places, Reached, Sums, Window};
+pub(super) use self::window::{Places, Sums, Window};
 use super::bytes::ByteEntries;
 use super::sampling::Draws;
 use super::{ModelScratch, Piece, PieceSink};
@@ -149,7 +151,7 @@ impl Unigram {
     /// Find the best path.
     fn find_best<'m>(&self, word: &str, memory: &'m mut Lattice) -> Option<&'m [Piece]> {
         self.reach_all(word, &mut memory.reached)?;
-        trace(word.len(), &memory.reached, &mut memory.path);
+        trace_back((0, word.len()), |end| memory.reached[end], &mut memory.path);
         Some(&memory.path)
     }
 
@@ -282,18 +284,6 @@ impl<S: PieceSink> Writer<'_, S> {
             self.out.push(run);
         }
     }
-}
-
-/// List the pieces of the best path from left to right.
-fn trace(len: usize, reached: &[Reached<f64>], path: &mut Vec<Piece>) {
-    path.clear();
-    let mut end = len as u32;
-    while end > 0 {
-        let Reached { id, start, .. } = reached[end as usize];
-        path.push(Piece { id, start, end });
-        end = start;
-    }
-    path.reverse();
 }
 
 fn check(spec: &UnigramSpec) -> Result<(), Error> {

@@ -11,20 +11,13 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::pieces::Pieces;
+use super::reached::{trace_back, Reached};
 use crate::model::Piece;
 
 /// How many bytes a stretch has at least.
 const STRETCH: usize = 1 << 14;
 /// How many times as long it is as what can still be part of a piece where it begins.
 const REACHES: usize = 16;
-
-/// The best way to reach a byte: its score, and the last piece.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::model) struct Reached<S> {
-    pub(in crate::model) score: S,
-    pub(in crate::model) id: u32,
-    pub(in crate::model) start: u32,
-}
 
 /// How scores are summed and compared.
 pub(in crate::model) trait Sums {
@@ -89,14 +82,8 @@ impl<S: Copy> Places<S> {
 
     /// Give out the best path from one place to another.
     fn give_out(&self, from: usize, to: usize, path: &mut Vec<Piece>, out: &mut impl FnMut(Piece)) {
-        path.clear();
-        let mut end = to;
-        while end > from {
-            let Reached { id, start, .. } = *self.at(end);
-            path.push(Piece { id, start, end: end as u32 });
-            end = start as usize;
-        }
-        path.iter().rev().for_each(|&piece| out(piece));
+        trace_back((from, to), |end| *self.at(end), path);
+        path.iter().for_each(|&piece| out(piece));
     }
 }
 
