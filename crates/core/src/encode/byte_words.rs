@@ -83,7 +83,7 @@ impl ByteWords<'_> {
                 self.model.run_spelled(&text[start..end], self.vocab, self.scratch, out);
             });
         }
-        match self.model.borders().filter(|_| !text.is_ascii()) {
+        match self.model.byte_adjacency().filter(|_| !text.is_ascii()) {
             Some(borders) => {
                 let mut parts = std::mem::take(&mut self.batch.parts);
                 self.write_all(text, parts.of(text, words, borders), out);

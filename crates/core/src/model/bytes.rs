@@ -7,18 +7,18 @@ const NONE: u32 = u32::MAX;
 
 /// The entries of bytes, as far as the vocabulary has them.
 #[derive(Clone, Debug)]
-pub(super) struct ByteEntries {
+pub(super) struct ByteTokens {
     ids: Vec<u32>,
 }
 
-impl ByteEntries {
+impl ByteTokens {
     pub(super) fn collect(vocab: &Vocab) -> Self {
         let entry = |byte| vocab.id_of(&byte_entry(byte)).unwrap_or(NONE);
         Self { ids: (0..=u8::MAX).map(entry).collect() }
     }
 
     /// Whether all bytes of a text have entries.
-    pub(super) fn spell(&self, text: &str) -> bool {
+    pub(super) fn has_all(&self, text: &str) -> bool {
         text.bytes().all(|byte| self.id(byte) != NONE)
     }
 

@@ -91,7 +91,7 @@ impl PieceSink for Vec<Piece> {
 #[derive(Clone, Debug, Default)]
 pub struct ModelScratch {
     pub(crate) best: Vec<wordpiece::BestSuffix>,
-    pub(crate) symbols: bpe::Symbols,
+    pub(crate) bpe: bpe::BpeScratch,
     pub(crate) lattice: unigram::Lattice,
     pub(crate) sentencepiece: sentencepiece::Scratch,
     /// A word as printable characters.
@@ -126,7 +126,7 @@ pub enum Model {
     Word(WordModel),
     /// Single characters.
     Char(CharModel),
-    /// Characters joined by ranked merges.
+    /// Characters merged by ranked merges.
     Bpe(Bpe),
     /// The likeliest segmentation.
     Unigram(Unigram),
@@ -162,9 +162,9 @@ impl Model {
 
     /// The ranks of the first merge that is there twice, of which the second counts.
     #[must_use]
-    pub fn repeated_merge(&self) -> Option<(usize, usize)> {
+    pub fn duplicate_merge(&self) -> Option<(usize, usize)> {
         match self {
-            Self::Bpe(model) => model.repeated_merge(),
+            Self::Bpe(model) => model.duplicate_merge(),
             _ => None,
         }
     }
@@ -295,7 +295,7 @@ impl Model {
         }
     }
 
-    /// Segment a part of a word that no entry crosses the borders of and that does not begin the word. Returns whether
+    /// Segment a part of a word that no entry crosses the byte_adjacency of and that does not begin the word. Returns whether
     /// the ids are the same in every word; if they are not, the word must be segmented as a whole.
     pub fn run_part(
         &self,
@@ -353,9 +353,9 @@ impl Model {
 
     /// Where words that are spelled by their bytes may be taken apart, if that is known.
     #[must_use]
-    pub fn borders(&self) -> Option<&ByteAdjacency> {
+    pub fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
         match self {
-            Self::Bpe(model) => model.borders(),
+            Self::Bpe(model) => model.byte_adjacency(),
             _ => None,
         }
     }

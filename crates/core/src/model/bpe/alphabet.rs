@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Symbol, NO_RANK};
 use crate::error::Error;
-use crate::model::bytes::ByteEntries;
+use crate::model::bytes::ByteTokens;
 use crate::spec::BpeSpec;
 use crate::vocab::Vocab;
 
@@ -21,7 +21,7 @@ pub(super) struct Alphabet {
     suffix: String,
     /// Plain, with the prefix, with the suffix, with both; as far as they differ.
     tables: Vec<CharIds>,
-    bytes: Option<ByteEntries>,
+    bytes: Option<ByteTokens>,
     unk: Option<u32>,
     fuse_unk: bool,
 }
@@ -44,26 +44,26 @@ impl Alphabet {
             tables: tables.collect(),
             prefix,
             suffix,
-            bytes: spec.byte_fallback.then(|| ByteEntries::collect(vocab)),
+            bytes: spec.byte_fallback.then(|| ByteTokens::collect(vocab)),
             unk: unk.transpose()?,
             fuse_unk: spec.fuse_unk,
         })
     }
 
     /// List the symbols of a word before any merge.
-    pub(super) fn spell(&self, word: &str, symbols: &mut Vec<Symbol>) {
+    pub(super) fn push_symbols(&self, word: &str, symbols: &mut Vec<Symbol>) {
         symbols.clear();
-        let mut spelling = Spelling { symbols, unknown: None };
+        let mut spelling = SymbolBuilder { symbols, unknown: None };
         for (start, c) in word.char_indices() {
             let end = start + c.len_utf8();
-            let place = Place { inside: start > 0, last: end == word.len() };
+            let place = CharPosition { inside: start > 0, last: end == word.len() };
             let span = (start as u32, end as u32);
             match self.table(place).get(c) {
                 Some(id) => {
                     spelling.end_unknown();
                     spelling.push(id, span);
                 }
-                None => self.spell_unknown(&word[start..end], place, span, &mut spelling),
+                None => self.push_unknown(&word[start..end], place, span, &mut spelling),
             }
         }
         spelling.end_unknown();
@@ -72,11 +72,11 @@ impl Alphabet {
     /// Where bytes come to the rescue, unknown characters to their left still wait, and come after them:
     /// the order that `tokenizers` gives.
     #[cold]
-    fn spell_unknown(&self, c: &str, place: Place, span: (u32, u32), spelling: &mut Spelling) {
+    fn push_unknown(&self, c: &str, place: CharPosition, span: (u32, u32), spelling: &mut SymbolBuilder) {
         let prefix = if place.inside { self.prefix.as_str() } else { "" };
         let suffix = if place.last { self.suffix.as_str() } else { "" };
         let parts = [prefix, c, suffix];
-        let known = self.bytes.as_ref().filter(|bytes| parts.iter().all(|part| bytes.spell(part)));
+        let known = self.bytes.as_ref().filter(|bytes| parts.iter().all(|part| bytes.has_all(part)));
         if let Some(bytes) = known {
             for byte in parts.iter().flat_map(|part| part.bytes()) {
                 spelling.push(bytes.id(byte), span);
@@ -92,7 +92,7 @@ impl Alphabet {
         }
     }
 
-    fn table(&self, place: Place) -> &CharIds {
+    fn table(&self, place: CharPosition) -> &CharIds {
         let prefixed = place.inside && !self.prefix.is_empty();
         &self.tables[table_index(prefixed, place.last && !self.suffix.is_empty())]
     }
@@ -104,18 +104,18 @@ fn table_index(prefixed: bool, suffixed: bool) -> usize {
 
 /// Where in the word a character stands.
 #[derive(Clone, Copy)]
-struct Place {
+struct CharPosition {
     inside: bool,
     last: bool,
 }
 
-/// The symbols so far, and unknown characters that may be joined by more.
-struct Spelling<'s> {
+/// The symbols so far, and unknown characters that may be merged by more.
+struct SymbolBuilder<'s> {
     symbols: &'s mut Vec<Symbol>,
     unknown: Option<(u32, (u32, u32))>,
 }
 
-impl Spelling<'_> {
+impl SymbolBuilder<'_> {
     fn push(&mut self, id: u32, (start, end): (u32, u32)) {
         self.symbols.push(Symbol { id, rank: NO_RANK, start, end });
     }

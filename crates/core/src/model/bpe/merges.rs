@@ -1,6 +1,6 @@
 //! The entries of all merges, by rank.
 
-use super::pairs::NO_RANK;
+use super::merge_ranks::NO_RANK;
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
 use crate::vocab::Vocab;
@@ -10,7 +10,7 @@ use crate::vocab::Vocab;
 pub(in crate::model) struct Merge {
     pub(in crate::model) left: u32,
     pub(in crate::model) right: u32,
-    pub(in crate::model) joined: u32,
+    pub(in crate::model) merged: u32,
 }
 
 /// The merges of a model.
@@ -21,7 +21,7 @@ pub(super) struct Merges {
     /// Whether one adds nothing but the prefix, which makes no entry longer.
     pub(super) may_repeat: bool,
     /// The first merge that is there a second time: both ranks.
-    pub(super) repeated: Option<(usize, usize)>,
+    pub(super) duplicate: Option<(usize, usize)>,
 }
 
 impl Merges {
@@ -33,29 +33,29 @@ impl Merges {
         }
         let prefix = spec.continuing_subword_prefix.as_deref().unwrap_or_default();
         let list = Vec::with_capacity(spec.merges.len());
-        let mut merges = Self { list, may_repeat: false, repeated: None };
+        let mut merges = Self { list, may_repeat: false, duplicate: None };
         let (mut spelled, mut likely) = (String::new(), 0);
         for (rank, (left, right)) in spec.merges.iter().enumerate() {
             let place = format_args!("model.merges[{rank}]");
             let merge = entries_of(left, right, prefix, likely, vocab, &mut spelled);
             let merge = merge.map_err(|error| error.into_error(place))?;
-            likely = merge.joined + 1;
+            likely = merge.merged + 1;
             merges.list.push(merge);
             merges.may_repeat |= right.len() == prefix.len();
         }
-        merges.repeated = first_repeated(&merges.list, vocab.id_bound());
+        merges.duplicate = first_duplicate(&merges.list, vocab.id_bound());
         Ok(merges)
     }
 }
 
 /// The ranks of the first merge that equals an earlier one; all entries are below `bound`. Compares only merges
 /// that join to the same entry, of which there are few.
-fn first_repeated(merges: &[Merge], bound: usize) -> Option<(usize, usize)> {
+fn first_duplicate(merges: &[Merge], bound: usize) -> Option<(usize, usize)> {
     const NONE: u32 = u32::MAX;
     let mut last_to = vec![NONE; bound];
     let mut previous = Vec::with_capacity(merges.len());
     for (rank, merge) in merges.iter().enumerate() {
-        let last = std::mem::replace(&mut last_to[merge.joined as usize], rank as u32);
+        let last = std::mem::replace(&mut last_to[merge.merged as usize], rank as u32);
         let mut earlier = last;
         while earlier != NONE {
             if merges[earlier as usize] == *merge {
@@ -94,7 +94,7 @@ fn entries_of(
     prefix: &str,
     likely: u32,
     vocab: &Vocab,
-    joined: &mut String,
+    merged: &mut String,
 ) -> Result<Merge, BadMerge> {
     if left.is_empty() || right.is_empty() {
         let found = format!("{left:?} and {right:?}");
@@ -108,10 +108,10 @@ fn entries_of(
     })?;
     let is_join = |token: &str| token.strip_prefix(left) == Some(bare);
     if vocab.token_of(likely).is_some_and(is_join) {
-        return Ok(Merge { left: left_id, right: right_id, joined: likely });
+        return Ok(Merge { left: left_id, right: right_id, merged: likely });
     }
-    joined.clear();
-    joined.push_str(left);
-    joined.push_str(bare);
-    Ok(Merge { left: left_id, right: right_id, joined: id_of(joined)? })
+    merged.clear();
+    merged.push_str(left);
+    merged.push_str(bare);
+    Ok(Merge { left: left_id, right: right_id, merged: id_of(merged)? })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-mod chars;
+mod char_level;
 
 use piecework_kernels::merges::LongRows;
 
@@ -167,11 +167,11 @@ fn a_megabyte_of_one_letter_comes_to_an_end_however_many_merges_are_dropped() {
     }
 }
 
-/// What a word is made of before any merge, and the merges as (left, right) -> (rank, joined).
+/// What a word is made of before any merge, and the merges as (left, right) -> (rank, merged).
 fn spelled(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
     let model = Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap();
     let mut symbols = Vec::new();
-    model.alphabet.spell(word, &mut symbols);
+    model.alphabet.push_symbols(word, &mut symbols);
     model.rank_all(&mut symbols);
     (model, symbols)
 }
@@ -180,7 +180,7 @@ fn plain(symbols: &[Symbol]) -> Vec<(u32, u32, u32)> {
     symbols.iter().map(|symbol| (symbol.id, symbol.start, symbol.end)).collect()
 }
 
-/// The pairs that could be joined, best first: rank and position.
+/// The pairs that could be merged, best first: rank and position.
 fn candidates(model: &Bpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
     let ranks = symbols.windows(2).map(|two| model.pairs.rank(two[0].id, two[1].id));
     let mut found: Vec<_> = ranks.zip(0..).filter(|&(rank, _)| rank != NO_RANK).collect();
@@ -189,10 +189,10 @@ fn candidates(model: &Bpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
 }
 
 fn joined_at(model: &Bpe, symbols: &[Symbol], (rank, at): (u32, usize)) -> Vec<Symbol> {
-    let mut joined = symbols.to_vec();
-    let right = joined.remove(at + 1);
-    joined[at].join(right, model.pairs.joined(rank));
-    joined
+    let mut merged = symbols.to_vec();
+    let right = merged.remove(at + 1);
+    merged[at].merge(right, model.pairs.merged(rank));
+    merged
 }
 
 /// The textbook: look at all pairs, join the best, begin again.
@@ -221,10 +221,10 @@ fn outcomes(
 }
 
 fn drawn(model: &Bpe, symbols: &[Symbol], sampling: Sampling) -> Vec<Symbol> {
-    let mut joined = symbols.to_vec();
-    let (mut links, mut order) = (Links::default(), Order::default());
-    dropout::join(&mut joined, &model.pairs, &mut links, &mut order, &mut sampling.draws(0));
-    joined
+    let mut merged = symbols.to_vec();
+    let (mut links, mut order) = (SymbolLinks::default(), PairOrder::default());
+    dropout::merge(&mut merged, &model.pairs, &mut links, &mut order, &mut sampling.draws(0));
+    merged
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn print(text: &str) -> String {
     text.bytes().map(printable_of).collect()
 }
 
-/// Check that a word joins from left to right, as bytes, into what the characters that spell it become by the
+/// Check that a word merges from left to right, as bytes, into what the characters that push_symbols it become by the
 /// textbook.
 fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseError> {
     let vocab = Vocab::compile(&spec.vocab).unwrap();
@@ -302,13 +302,13 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
     prop_assert!(is_done || !must);
     let whole = vocab.id_of(&print(word)).filter(|_| spec.ignore_merges);
     let mut symbols = Vec::new();
-    model.alphabet.spell(&print(word), &mut symbols);
-    let joined = || naive(&model, symbols).iter().map(|symbol| symbol.id).collect();
-    prop_assert!(!is_done || as_bytes == whole.map_or_else(joined, |id| vec![id]));
+    model.alphabet.push_symbols(&print(word), &mut symbols);
+    let merged = || naive(&model, symbols).iter().map(|symbol| symbol.id).collect();
+    prop_assert!(!is_done || as_bytes == whole.map_or_else(merged, |id| vec![id]));
     check_parts(&model, word)
 }
 
-/// Check that the parts of a word joined at once become what each becomes alone.
+/// Check that the parts of a word merged at once become what each becomes alone.
 fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
     let (mut scratch, mut sizes) = (ModelScratch::default(), (1..=LongRows::MAX_BYTES + 1).cycle());
     let (mut spans, mut end) = (Vec::new(), 0);
@@ -341,8 +341,8 @@ proptest! {
     ) {
         let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
         let (mut scanned, mut heaped) = (symbols.clone(), symbols.clone());
-        short::join(&mut scanned, &model.pairs);
-        long::join(&mut heaped, &model.pairs, &mut Links::default());
+        merge_by_scan::merge(&mut scanned, &model.pairs);
+        merge_by_heap::merge(&mut heaped, &model.pairs, &mut SymbolLinks::default());
         let expected = plain(&naive(&model, symbols));
         prop_assert_eq!(plain(&scanned), expected.clone());
         prop_assert_eq!(plain(&heaped), expected);
@@ -357,7 +357,7 @@ proptest! {
         let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
         let mut swept = symbols.clone();
         prop_assert!(model.pairs.are_in_order());
-        sweeps::join(&mut swept, &model.pairs, &mut Links::default(), &mut Places::default());
+        merge_by_rank::merge(&mut swept, &model.pairs, &mut SymbolLinks::default(), &mut RankQueue::default());
         prop_assert_eq!(plain(&swept), plain(&naive(&model, symbols)));
     }
 

@@ -1,4 +1,4 @@
-//! BPE by scores: neighbours whose joined text is a piece are joined, the highest score first, then the
+//! BPE by scores: neighbours whose merged text is a piece are merged, the highest score first, then the
 //! leftmost; an unused piece is taken apart again. O(n log n). That defines it; most models go by
 //! [`super::left_to_right`].
 
@@ -39,7 +39,7 @@ pub(super) struct Symbols {
     from_left: Memory,
 }
 
-/// A character, a user-defined piece or what they were joined to; empty when it is part of another.
+/// A character, a user-defined piece or what they were merged to; empty when it is part of another.
 #[derive(Clone, Copy, Debug)]
 struct Symbol {
     start: u32,
@@ -96,7 +96,7 @@ impl Bpe {
         }
     }
 
-    /// Whether short words are joined at once.
+    /// Whether short words are merged at once.
     pub(super) fn joins(&self) -> bool {
         self.from_left.as_ref().is_some_and(FromLeft::joins)
     }
@@ -106,7 +106,7 @@ impl Bpe {
         self.from_left.iter().for_each(|from_left| from_left.join(words, &mut memory.from_left));
     }
 
-    /// Append the ids of one of the words that were joined last; false where it cannot be told from them.
+    /// Append the ids of one of the words that were merged last; false where it cannot be told from them.
     pub(super) fn append_joined(&self, row: usize, memory: &mut Symbols, out: &mut Vec<u32>) -> bool {
         let from_left = self.from_left.as_ref();
         from_left.is_some_and(|from_left| from_left.append_joined(row, &mut memory.from_left, out))
@@ -158,7 +158,7 @@ impl Symbols {
         }
     }
 
-    /// Whether neither of two neighbours has been joined since: then the left one would be gone, or both longer.
+    /// Whether neither of two neighbours has been merged since: then the left one would be gone, or both longer.
     fn stands(&self, join: &Join) -> bool {
         let one = self.symbols[join.left as usize];
         if one.start == one.end || one.next == NONE {
@@ -168,7 +168,7 @@ impl Symbols {
     }
 }
 
-/// What a text is joined by.
+/// What a text is merged by.
 struct Joiner<'a> {
     bpe: &'a Bpe,
     text: &'a str,
@@ -177,7 +177,7 @@ struct Joiner<'a> {
 }
 
 impl Joiner<'_> {
-    /// How two neighbours are joined, if their text is a piece.
+    /// How two neighbours are merged, if their text is a piece.
     #[inline]
     fn join_of(&self, left: u32, right: u32, memory: &mut Symbols) -> Option<Join> {
         if left == NONE || right == NONE {

@@ -1,19 +1,19 @@
 //! Gives out pieces, unknown ones together or as bytes.
 
-use super::super::bytes::ByteEntries;
+use super::super::bytes::ByteTokens;
 use super::super::{Piece, PieceSink};
 
 /// Takes pieces from left to right.
 pub(super) struct Emitter<'a, S> {
     text: &'a str,
     unk_id: u32,
-    bytes: Option<&'a ByteEntries>,
+    bytes: Option<&'a ByteTokens>,
     unknown: Option<Piece>,
     out: &'a mut S,
 }
 
 impl<'a, S: PieceSink> Emitter<'a, S> {
-    pub(super) fn new(text: &'a str, unk_id: u32, bytes: Option<&'a ByteEntries>, out: &'a mut S) -> Self {
+    pub(super) fn new(text: &'a str, unk_id: u32, bytes: Option<&'a ByteTokens>, out: &'a mut S) -> Self {
         Self { text, unk_id, bytes, unknown: None, out }
     }
 

@@ -11,9 +11,9 @@ use super::super::bpe::Merge;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Equals {
     joins: FxHashMap<(u32, u32), u32>,
-    /// What something is joined to on its right.
+    /// What something is merged to on its right.
     lefts: FxHashSet<u32>,
-    /// By entry, whether it is joined to anything; none where there are no joins.
+    /// By entry, whether it is merged to anything; none where there are no joins.
     are_joined: Vec<bool>,
 }
 
@@ -22,18 +22,18 @@ pub(super) type Waiting = Vec<(u32, usize)>;
 
 impl Equals {
     /// Joins of entries below a bound.
-    pub(super) fn of(merges: &[Merge], entry_bound: usize) -> Self {
+    pub(super) fn of(merges: &[Merge], id_bound: usize) -> Self {
         let mut equals = Self::default();
-        for &Merge { left, right, joined } in merges {
-            equals.joins.insert((left, right), joined);
+        for &Merge { left, right, merged } in merges {
+            equals.joins.insert((left, right), merged);
             equals.lefts.insert(left);
-            equals.are_joined.resize(entry_bound, false);
+            equals.are_joined.resize(id_bound, false);
             [left, right].iter().for_each(|&entry| equals.are_joined[entry as usize] = true);
         }
         equals
     }
 
-    /// Take the next entry of a text, and give out what is joined to nothing more.
+    /// Take the next entry of a text, and give out what is merged to nothing more.
     #[inline]
     pub(super) fn take(
         &self,
@@ -48,8 +48,8 @@ impl Equals {
         }
         let mut next = (entry, len);
         while let Some(&(last, last_len)) = waiting.last() {
-            let Some(&joined) = self.joins.get(&(last, next.0)) else { break };
-            next = (joined, last_len + next.1);
+            let Some(&merged) = self.joins.get(&(last, next.0)) else { break };
+            next = (merged, last_len + next.1);
             waiting.pop();
         }
         if waiting.last().is_some_and(|(last, _)| !self.lefts.contains(last)) {

@@ -6,7 +6,7 @@
 
 use piecework_kernels::merges::{BytePairs, Pairs, ShortRows};
 
-use super::super::bpe::Halves;
+use super::super::bpe::SplitTable;
 use super::cuts::MARK;
 use super::left_to_right::Merge;
 
@@ -24,12 +24,8 @@ pub(super) struct Abreast {
 
 impl Abreast {
     /// Those of merges in order, where these entries are characters.
-    pub(super) fn of(
-        chars: impl Iterator<Item = (u32, char)>,
-        merges: &[Merge],
-        entry_bound: usize,
-    ) -> Self {
-        let mut numbers = vec![NONE; entry_bound];
+    pub(super) fn of(chars: impl Iterator<Item = (u32, char)>, merges: &[Merge], id_bound: usize) -> Self {
+        let mut numbers = vec![NONE; id_bound];
         let mut entries = vec![NONE; ASCII];
         for (entry, c) in chars {
             let byte = if c == MARK { b' '.into() } else { c as usize };
@@ -37,15 +33,15 @@ impl Abreast {
                 (numbers[entry as usize], entries[byte]) = (byte as u32, entry);
             }
         }
-        let mut halves = Halves::with_symbols(ASCII, merges.len().min(entry_bound));
-        for &Merge { left, right, joined } in merges {
-            let [left, right, number] = [left, right, joined].map(|entry| numbers[entry as usize]);
-            if left != NONE && right != NONE && number == NONE && halves.stay_apart(left, right) {
-                numbers[joined as usize] = halves.join(left, right);
-                entries.push(joined);
+        let mut splits = SplitTable::with_symbols(ASCII, merges.len().min(id_bound));
+        for &Merge { left, right, merged } in merges {
+            let [left, right, number] = [left, right, merged].map(|entry| numbers[entry as usize]);
+            if left != NONE && right != NONE && number == NONE && splits.is_valid_token_pair(left, right) {
+                numbers[merged as usize] = splits.merge(left, right);
+                entries.push(merged);
             }
         }
-        Self { bytes: halves.byte_pairs(), pairs: halves.into_pairs(), entries }
+        Self { bytes: splits.byte_pairs(), pairs: splits.into_pairs(), entries }
     }
 
     /// Join up to `ABREAST` words, given as bytes with spaces for marks, as long as `ShortRows` take them.

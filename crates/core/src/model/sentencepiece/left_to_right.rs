@@ -1,18 +1,18 @@
-//! BPE from left to right, by the joins that a model has in fact: see [`super::super::bpe::Linear`].
+//! BPE from left to right, by the joins that a model has in fact: see [`super::super::bpe::BacktrackingBpe`].
 //!
-//! Any two neighbours may be joined whose text is a piece, so the merges are all ways to cut a piece in two, by
+//! Any two neighbours may be merged whose text is a piece, so the merges are all ways to cut a piece in two, by
 //! its score. No two pieces of more than one character may have the same one, unless it is the lowest (see
 //! [`super::equals`]): of equals the leftmost would come first, whichever it is. Of the ways to cut one piece all
 //! have the same score, and one at most ever comes up: the two parts that higher scores alone leave of the
 //! piece. An unused piece is taken apart by what stands in the text around it, so a model has none. User-defined
 //! pieces are cut out of the text before.
 //!
-//! A character that is no piece may be joined if a piece contains it; left alone, it is unknown.
+//! A character that is no piece may be merged if a piece contains it; left alone, it is unknown.
 
 use piecework_kernels::merges::ShortRows;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub(super) use super::super::bpe::{Linear, Merge, Rules, Walk};
+pub(super) use super::super::bpe::{BacktrackingBpe, BacktrackingScratch, Merge, MergeRules};
 use super::super::PieceSink;
 use super::emit::Emitter;
 use super::equals::{self, Equals, Waiting};
@@ -30,7 +30,7 @@ const MOST_LOOKS: usize = 1 << 26;
 /// The joins.
 #[derive(Clone, Debug)]
 pub(super) struct FromLeft {
-    linear: Linear,
+    linear: BacktrackingBpe,
     equals: Equals,
     /// For short words; none where pieces are cut out of a text before.
     abreast: Option<Abreast>,
@@ -41,9 +41,9 @@ pub(super) struct FromLeft {
 /// Memory for one text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
-    walk: Walk,
+    walk: BacktrackingScratch,
     waiting: Waiting,
-    /// Made when the first words are joined at once.
+    /// Made when the first words are merged at once.
     rows: Option<Box<ShortRows>>,
 }
 
@@ -57,24 +57,24 @@ impl FromLeft {
     ) -> Option<Self> {
         let symbols = Symbols::of(pieces)?;
         let (order, equals) = by_rank(pieces, ranks)?;
-        let cut = |joined: &[u32]| merges(joined, pieces, &symbols, found);
+        let cut = |merged: &[u32]| merges(merged, pieces, &symbols, found);
         let (merges, equals) = (cut(&order), cut(&equals));
         if join_one(&merges, &equals) {
             return None;
         }
-        let entry_bound = pieces.len() + symbols.others.len();
+        let id_bound = pieces.len() + symbols.others.len();
         let rules =
-            Rules { entry_bound, symbols: &symbols.entries, merges: &merges, whole_words: &[], stored };
-        let linear = Linear::compile(&rules, |entry, bytes| match pieces.get(entry as usize) {
+            MergeRules { id_bound, symbols: &symbols.entries, merges: &merges, whole_words: &[], stored };
+        let linear = BacktrackingBpe::compile(&rules, |entry, bytes| match pieces.get(entry as usize) {
             Some(piece) => bytes.extend_from_slice(piece.text.as_bytes()),
             None => {
                 let c = symbols.others[entry as usize - pieces.len()];
                 bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
             }
         })?;
-        let equals = Equals::of(&equals, entry_bound);
+        let equals = Equals::of(&equals, id_bound);
         let has_symbols = pieces.iter().any(|piece| piece.kind == PieceType::UserDefined);
-        let abreast = (!has_symbols).then(|| Abreast::of(symbols.chars(pieces), &merges, entry_bound));
+        let abreast = (!has_symbols).then(|| Abreast::of(symbols.chars(pieces), &merges, id_bound));
         Some(Self { linear, equals, abreast, piece_count: pieces.len() as u32 })
     }
 
@@ -116,7 +116,7 @@ impl FromLeft {
             let done = self.linear.segment(rest, walk, |entry, len| {
                 self.equals.take(entry, len, waiting, &mut give);
             });
-            if done < rest.len() && self.linear.knows(&rest[done..]) {
+            if done < rest.len() && self.linear.starts_with_symbol(&rest[done..]) {
                 waiting.clear();
                 return false;
             }
@@ -128,7 +128,7 @@ impl FromLeft {
         true
     }
 
-    /// Whether short words are joined at once.
+    /// Whether short words are merged at once.
     pub(super) fn joins(&self) -> bool {
         self.abreast.is_some()
     }
@@ -140,7 +140,7 @@ impl FromLeft {
         }
     }
 
-    /// Append the ids of one of the words that were joined last; false where it cannot be told from them.
+    /// Append the ids of one of the words that were merged last; false where it cannot be told from them.
     pub(super) fn append_joined(&self, row: usize, memory: &mut Memory, out: &mut Vec<u32>) -> bool {
         let (mark, Memory { rows, waiting, .. }) = (out.len(), memory);
         let (Some(abreast), Some(rows)) = (&self.abreast, rows) else { return false };
@@ -236,8 +236,8 @@ fn is_normal(piece: &ScoredPiece) -> bool {
 /// them.
 fn by_rank(pieces: &[ScoredPiece], ranks: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
     let is_joined = |piece: &ScoredPiece| is_normal(piece) && piece.text.chars().nth(1).is_some();
-    let joined = (0..).zip(pieces).filter(|(_, piece)| is_joined(piece));
-    let mut order: Vec<u32> = joined.map(|(id, _)| id).collect();
+    let merged = (0..).zip(pieces).filter(|(_, piece)| is_joined(piece));
+    let mut order: Vec<u32> = merged.map(|(id, _)| id).collect();
     let rank = |id: &u32| ranks[*id as usize];
     order.sort_unstable_by_key(rank);
     let lowest = order.last().map_or(0, rank);
@@ -252,7 +252,7 @@ fn by_rank(pieces: &[ScoredPiece], ranks: &[u32]) -> Option<(Vec<u32>, Vec<u32>)
 
 /// Whether one of the first merges joins what others make.
 fn join_one(merges: &[Merge], others: &[Merge]) -> bool {
-    let made: FxHashSet<u32> = others.iter().map(|merge| merge.joined).collect();
+    let made: FxHashSet<u32> = others.iter().map(|merge| merge.merged).collect();
     merges.iter().any(|merge| made.contains(&merge.left) || made.contains(&merge.right))
 }
 
@@ -263,12 +263,12 @@ fn merges(order: &[u32], pieces: &[ScoredPiece], symbols: &Symbols, found: &Piec
         symbols.other_entries.get(&c?).copied()
     };
     let mut merges = Vec::with_capacity(4 * order.len());
-    for &joined in order {
-        let text = pieces[joined as usize].text.as_str();
+    for &merged in order {
+        let text = pieces[merged as usize].text.as_str();
         let mut cut = |left, at| {
             let right = &text[at..];
             let right = if right.is_empty() { None } else { found.id_of(right).or_else(|| other(right)) };
-            merges.extend(right.map(|right| Merge { left, right, joined }));
+            merges.extend(right.map(|right| Merge { left, right, merged }));
         };
         let first_end = char_len(text.as_bytes()[0]);
         if let Some(first) = other(&text[..first_end]) {

@@ -32,7 +32,7 @@ use self::bpe::Bpe;
 use self::emit::Emitter;
 use self::unigram::Unigram;
 use self::viterbi_fixed::Weighing;
-use super::bytes::ByteEntries;
+use super::bytes::ByteTokens;
 use super::unigram::Drawing;
 use super::{ModelScratch, PieceSink};
 use crate::error::Error;
@@ -48,7 +48,7 @@ pub struct SentencePiece {
     unk_id: u32,
     /// By id.
     kinds: Vec<PieceType>,
-    bytes: Option<ByteEntries>,
+    bytes: Option<ByteTokens>,
     /// User-defined pieces, which characters are never taken out of.
     symbols: Option<Prefixes>,
     cut: Option<Cut>,
@@ -97,7 +97,7 @@ impl SentencePiece {
             },
             unk_id,
             kinds: spec.pieces.iter().map(|piece| piece.kind).collect(),
-            bytes: spec.byte_fallback.then(|| ByteEntries::collect(vocab)),
+            bytes: spec.byte_fallback.then(|| ByteTokens::collect(vocab)),
             symbols: Prefixes::build(user_defined.map(|piece| piece.text.as_str())),
             cut: cuts::cut_of(spec),
         })
@@ -285,7 +285,7 @@ impl SentencePiece {
         emitter.finish();
     }
 
-    /// Whether short words are joined at once.
+    /// Whether short words are merged at once.
     #[must_use]
     pub fn joins(&self, scratch: &ModelScratch) -> bool {
         matches!(&self.engine, Engine::Bpe(bpe) if bpe.joins()) && scratch.draws.is_none()
@@ -298,7 +298,7 @@ impl SentencePiece {
         }
     }
 
-    /// Append the ids of one of the words that were joined last; false where it cannot be told from them.
+    /// Append the ids of one of the words that were merged last; false where it cannot be told from them.
     pub fn append_joined(&self, row: usize, scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
         let Engine::Bpe(bpe) = &self.engine else { return false };
         bpe.append_joined(row, &mut scratch.sentencepiece.symbols, out)

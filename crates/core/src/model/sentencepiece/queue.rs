@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Two neighbours that may be joined. In order: by the rank of what they are joined to, then by place.
+/// Two neighbours that may be merged. In order: by the rank of what they are merged to, then by place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Join {
     pub(super) rank: u32,

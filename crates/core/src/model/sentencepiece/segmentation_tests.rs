@@ -269,8 +269,8 @@ fn dropped(
         *outcomes.entry(format!("{ends:?}")).or_default() += share;
         return;
     };
-    let joined: Vec<usize> = ends.iter().copied().filter(|&end| end != pair[1]).collect();
-    dropped(spec, text, &joined, gone, (alpha, share * (1.0 - alpha)), outcomes);
+    let merged: Vec<usize> = ends.iter().copied().filter(|&end| end != pair[1]).collect();
+    dropped(spec, text, &merged, gone, (alpha, share * (1.0 - alpha)), outcomes);
     let without = gone.iter().copied().chain([pair]).collect();
     dropped(spec, text, ends, &without, (alpha, share * alpha), outcomes);
 }

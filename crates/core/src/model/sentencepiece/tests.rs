@@ -232,8 +232,8 @@ fn weighed(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>) {
     (ids, all)
 }
 
-/// The pieces that a text is joined to, by the queue or as texts are.
-fn joined(spec: &SentencePieceSpec, text: &str, by_queue: bool) -> Vec<Piece> {
+/// The pieces that a text is merged to, by the queue or as texts are.
+fn merged(spec: &SentencePieceSpec, text: &str, by_queue: bool) -> Vec<Piece> {
     let (model, vocab) = compiled(spec);
     let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
     if !by_queue {
@@ -320,7 +320,7 @@ proptest! {
             add(text, -score, NORMAL);
         }
         chars.chars().for_each(|c| add(c.into(), -5000.0, NORMAL));
-        prop_assert_eq!(joined(&spec, &text, false), joined(&spec, &text, true));
+        prop_assert_eq!(merged(&spec, &text, false), merged(&spec, &text, true));
     }
 
     #[test]
@@ -329,6 +329,6 @@ proptest! {
         text in "[ab\u{e9}x\u{2581}]{0,30}",
     ) {
         let spec = random_spec(SentencePieceKind::Bpe, pieces);
-        prop_assert_eq!(joined(&spec, &text, false), joined(&spec, &text, true));
+        prop_assert_eq!(merged(&spec, &text, false), merged(&spec, &text, true));
     }
 }

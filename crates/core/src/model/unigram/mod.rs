@@ -23,7 +23,7 @@ pub(super) use self::sample::Drawing;
 pub(super) use self::segmentations::{BestPaths, TextLattice};
 pub use self::segmentations::{Found, Path, Segmentations, MAX_SEGMENTATIONS};
 pub(super) use self::window::{Places, Sums, Window};
-use super::bytes::ByteEntries;
+use super::bytes::ByteTokens;
 use super::sampling::Draws;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
@@ -42,7 +42,7 @@ pub struct Unigram {
     /// The largest score by absolute value, that of unknown characters included.
     worst_score: f64,
     unk_id: Option<u32>,
-    bytes: Option<ByteEntries>,
+    bytes: Option<ByteTokens>,
 }
 
 /// Longer words, in bytes, are not kept whole.
@@ -78,7 +78,7 @@ impl Unigram {
                 .iter()
                 .fold(unknown_score.abs(), |worst, &(_, score)| worst.max(score.abs())),
             unk_id: spec.unk_id.map(|id| id as u32),
-            bytes: spec.byte_fallback.then(|| ByteEntries::collect(vocab)),
+            bytes: spec.byte_fallback.then(|| ByteTokens::collect(vocab)),
         })
     }
 
@@ -276,7 +276,7 @@ impl<S: PieceSink> Writer<'_, S> {
         let text = &self.word[run.start as usize..run.end as usize];
         if let Some(id) = self.vocab.id_of(text) {
             self.out.push(Piece { id, ..run });
-        } else if let Some(bytes) = self.model.bytes.as_ref().filter(|bytes| bytes.spell(text)) {
+        } else if let Some(bytes) = self.model.bytes.as_ref().filter(|bytes| bytes.has_all(text)) {
             for byte in text.bytes() {
                 self.out.push(Piece { id: bytes.id(byte), ..run });
             }

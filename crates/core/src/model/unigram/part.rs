@@ -1,6 +1,6 @@
 //! TableSections of a word: whether a part has the same best path after any text that precedes it in the word.
 //!
-//! No piece crosses the borders of a part, so exact sums would give a part the same path in every word. Scores are
+//! No piece crosses the byte_adjacency of a part, so exact sums would give a part the same path in every word. Scores are
 //! 64-bit floats, added from left to right from the beginning of the word; the preceding score takes part in the
 //! rounding, and segmentations with equal exact sums differ by rounding alone. Let a part have `n` bytes, and so at
 //! most `n` pieces; let `worst` be the largest score by absolute value, and let the word have at most `2^24` bytes. Then

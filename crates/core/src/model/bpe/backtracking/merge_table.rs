@@ -10,14 +10,14 @@ const FILTER_BITS: u32 = 3;
 
 /// The table.
 #[derive(Clone, Debug)]
-pub(super) struct Joins {
+pub(super) struct MergeTable {
     pairs: Pairs,
-    /// Two bits in one word for each pair: most pairs that are not joined are told by it alone.
+    /// Two bits in one word for each pair: most pairs that are not merged are told by it alone.
     filter: Vec<u64>,
     shift: u32,
 }
 
-impl Joins {
+impl MergeTable {
     pub(super) fn with_room_for(pairs: usize) -> Self {
         let words = (pairs << FILTER_BITS).next_power_of_two().max(64) / 64;
         let shift = 64 - (words * 64).ilog2();
@@ -25,8 +25,8 @@ impl Joins {
     }
 
     /// Let two entries join, which did not.
-    pub(super) fn insert(&mut self, left: u32, right: u32, joined: u32) {
-        self.pairs.insert(left, right, joined);
+    pub(super) fn insert(&mut self, left: u32, right: u32, merged: u32) {
+        self.pairs.insert(left, right, merged);
         let (word, bits) = self.filter_bits(hash(left, right));
         self.filter[word] |= bits;
     }
@@ -41,14 +41,14 @@ impl Joins {
 
     /// What two entries join to, or `NONE`.
     #[inline]
-    pub(super) fn joined(&self, left: u32, right: u32) -> u32 {
+    pub(super) fn merged(&self, left: u32, right: u32) -> u32 {
         let (word, bits) = self.filter_bits(hash(left, right));
         if self.filter[word] & bits != bits {
             return NONE;
         }
         match self.pairs.get(left, right) {
             NUMBER_BOUND => NONE,
-            joined => joined,
+            merged => merged,
         }
     }
 

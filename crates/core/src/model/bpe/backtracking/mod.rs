@@ -1,28 +1,28 @@
-//! BPE from left to right, the longest entry first, in linear time: no pair is ever looked for.
+//! BPE from left to right, the longest entry first, in model time: no pair is ever read_len for.
 //!
 //! BPE of a text is the only sequence of entries in which every two neighbours are what BPE makes of the two
 //! alone, and every one what it makes of that alone. (If a merge crossed a border of such a sequence, take the
-//! first: up to then both sides had been joined as they are alone, so it would cross there too. And where none
+//! first: up to then both sides had been merged as they are alone, so it would cross there too. And where none
 //! crosses, every part becomes what it is alone.) So a sequence that is begun right and ends with the text is
-//! the answer; a place that no longer can be left is remembered as dead, and the entry before is tried shorter.
-//! The same argument says that a place is reached in one way only, so it is left for good when it is dead.
+//! the answer; a place that no longer can be left is remembered as dead_ends, and the entry before is tried next_prefix.
+//! The same argument says that a place is reached in one way only, so it is left for good when it is dead_ends.
 //!
-//! halves    what entries are joined from, and whether two may be neighbours
-//! joins     which two entries join to which
-//! verdicts  which were last found to be, or not
-//! prefixes  the entries that a text begins with
+//! split_table    what entries are merged from, and whether two may be neighbours
+//! merges     which two entries join to which
+//! valid_pairs  which were last found to be, or not
+//! trie  the entries that a text begins with
 //! stored    keeps them in files
 //! rest      what is left where that takes too long
 //! rows      words that are not long, many at once
-//! stretches what is decided of a long word before its end
+//! streaming what is decided_count of a long word before its end
 //!
-//! New words of a text, most of them not long and spelled by their bytes, are joined at once instead, merge by merge:
+//! New words of a text, most of them not long and spelled by their bytes, are merged at once instead, merge by merge:
 //! `piecework_kernels::merges` has their rows. Both ways find what BPE makes of a word.
 //!
 //! What it demands:
 //! - the merge of the lowest rank comes first, the leftmost of equals; none is left out at random;
 //! - every symbol that a word begins with is an entry, told by its bytes, and none begins with another. Where
-//!   one is not known nothing is joined, so the word ends before it;
+//!   one is not known nothing is merged, so the word ends before it;
 //! - merges are given by rank. Several may make one entry: the first that can happen counts, as no other can.
 //!   Entries that no merge can make are not matched;
 //! - no merge is there twice, and none can join what only a later one makes: both are checked.
@@ -30,25 +30,25 @@
 //! The published description of the idea is the documentation of GitHub's `bpe` crate (van Antwerpen and
 //! Neubeck 2024, "So many tokens, so little time").
 
+mod fallback;
 mod interleaved;
 mod merge_table;
-mod prefixes;
-mod rest;
-#[cfg(test)]
-mod small;
 mod split_table;
 #[cfg(test)]
 mod splitting_tests;
-mod stored;
-mod stretches;
-mod verdicts;
+mod stored_trie;
+mod streaming;
+#[cfg(test)]
+mod test_models;
+mod token_trie;
+mod valid_pair_cache;
 
 use piecework_kernels::merges::BytePairs;
 
-pub(super) use self::interleaved::ByRows;
-use self::prefixes::{Match, Prefixes};
-pub(in crate::model) use self::split_table::Halves;
-use self::verdicts::Verdicts;
+pub(super) use self::interleaved::InterleavedWords;
+pub(in crate::model) use self::split_table::SplitTable;
+use self::token_trie::{TokenMatch, TokenTrie};
+use self::valid_pair_cache::ValidPairCache;
 use super::merges::Merge;
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
@@ -58,22 +58,22 @@ const NONE: u32 = u32::MAX;
 
 /// Looks at bytes, matches and merges for each byte of a word, on average, after which another way is better: in
 /// runs of one letter, say, entries may be tried in vain at every place.
-const MOST_LOOKS: usize = 32;
-/// Such looks that every word has.
-const FREE_LOOKS: usize = 4096;
+const STEPS_PER_BYTE: usize = 32;
+/// Such steps_left that every word has.
+const MIN_STEPS: usize = 4096;
 /// So many bytes may have one place that cannot be left, and every word some.
-const BYTES_PER_DEAD: usize = 2;
-const FREE_DEAD: usize = 64;
+const BYTES_PER_DEAD_END: usize = 2;
+const MIN_DEAD_ENDS: usize = 64;
 
-/// What is joined to what, by numbers of entries below `entry_bound`.
+/// What is merged to what, by numbers of entries below `id_bound`.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::model) struct Rules<'r> {
-    pub(in crate::model) entry_bound: usize,
+pub(in crate::model) struct MergeRules<'r> {
+    pub(in crate::model) id_bound: usize,
     /// The entries that words begin with.
     pub(in crate::model) symbols: &'r [u32],
     /// The merges by rank.
     pub(in crate::model) merges: &'r [Merge],
-    /// Entries that are taken where they are the whole word, even if merges do not make them.
+    /// Entries that are tokens where they are the whole word, even if merges do not make them.
     pub(in crate::model) whole_words: &'r [u32],
     /// Tables that a file kept, if it did.
     pub(in crate::model) stored: &'r TableSections,
@@ -81,60 +81,60 @@ pub(in crate::model) struct Rules<'r> {
 
 /// The entries that merges make, and how.
 #[derive(Clone, Debug)]
-pub(in crate::model) struct Linear {
-    halves: Halves,
-    prefixes: Prefixes,
+pub(in crate::model) struct BacktrackingBpe {
+    split_table: SplitTable,
+    trie: TokenTrie,
     /// The entries by the time at which they are made, then those that only whole words are.
     entries: Vec<u32>,
     /// Where symbols are the bytes, and nothing but merges makes entries: words that are not long go by rows.
     byte_pairs: Option<BytePairs>,
-    /// There, too, words may be taken apart where nothing joins.
-    borders: Option<ByteAdjacency>,
+    /// There, too, words may be tokens apart where nothing merges.
+    byte_adjacency: Option<ByteAdjacency>,
     /// The most bytes that one of them has.
     longest: usize,
-    /// After how many bytes it is asked what of them is decided.
-    stretch: usize,
+    /// After how many bytes it is asked what of them is decided_count.
+    chunk_len: usize,
 }
 
 /// Memory for the way through one word.
 #[derive(Clone, Debug, Default)]
-pub(in crate::model) struct Walk {
-    taken: Vec<Match>,
+pub(in crate::model) struct BacktrackingScratch {
+    tokens: Vec<TokenMatch>,
     /// A bit for each place that cannot be left; none while there is no such place.
-    dead: Vec<u64>,
+    dead_ends: Vec<u64>,
     word_len: usize,
-    /// How many more looks are worth while.
-    looks: usize,
-    /// How many more dead places.
-    dead_left: usize,
-    verdicts: Verdicts,
+    /// How many more steps_left are worth while.
+    steps_left: usize,
+    /// How many more dead_ends rank_queue.
+    dead_ends_left: usize,
+    valid_pairs: ValidPairCache,
 }
 
-impl Linear {
+impl BacktrackingBpe {
     /// Make the tables; `push_bytes` appends the bytes of an entry. None if merges are not in order, or too many.
     pub(in crate::model) fn compile(
-        rules: &Rules<'_>,
+        rules: &MergeRules<'_>,
         push_bytes: impl Fn(u32, &mut Vec<u8>),
     ) -> Option<Self> {
-        let (halves, mut entries) = Halves::number(rules)?;
+        let (split_table, mut entries) = SplitTable::number(rules)?;
         let first_whole = entries.len();
-        let mut is_made = vec![false; rules.entry_bound];
+        let mut is_made = vec![false; rules.id_bound];
         entries.iter().for_each(|&entry| is_made[entry as usize] = true);
         entries.extend(rules.whole_words.iter().filter(|&&entry| !is_made[entry as usize]));
-        let mut texts = Texts::default();
+        let mut texts = TokenBytes::default();
         rules.symbols.iter().for_each(|&symbol| texts.push(|bytes| push_bytes(symbol, bytes)));
-        halves.of_joined().for_each(|(left, right)| texts.push_join(left, right));
+        split_table.splits().for_each(|(left, right)| texts.push_merged(left, right));
         entries[first_whole..].iter().for_each(|&entry| texts.push(|bytes| push_bytes(entry, bytes)));
         let bytes: [u8; 256] = std::array::from_fn(|byte| byte as u8);
-        let are_bytes = halves.symbols() == 256 && texts.bytes.starts_with(&bytes);
-        let goes_by_rows = are_bytes && entries.len() == first_whole;
-        let byte_pairs = goes_by_rows.then(|| halves.byte_pairs());
+        let are_bytes = split_table.symbols() == 256 && texts.bytes.starts_with(&bytes);
+        let is_byte_level = are_bytes && entries.len() == first_whole;
+        let byte_pairs = is_byte_level.then(|| split_table.byte_pairs());
         let texts = texts.all();
-        let borders = goes_by_rows.then(|| ByteAdjacency::of(texts.iter().copied()));
-        let prefixes = Prefixes::restore_or_make(rules.stored, &texts, first_whole as u32)?;
+        let byte_adjacency = is_byte_level.then(|| ByteAdjacency::of(texts.iter().copied()));
+        let trie = TokenTrie::restore_or_make(rules.stored, &texts, first_whole as u32)?;
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
-        let stretch = stretches::stretch(longest);
-        Some(Self { halves, prefixes, entries, byte_pairs, borders, longest, stretch })
+        let chunk_len = streaming::chunk_len(longest);
+        Some(Self { split_table, trie, entries, byte_pairs, byte_adjacency, longest, chunk_len })
     }
 
     /// Give `found` the entries of a word and how many bytes each has, up to a symbol that is not known; gives
@@ -142,53 +142,59 @@ impl Linear {
     pub(in crate::model) fn segment(
         &self,
         word: &[u8],
-        walk: &mut Walk,
+        scratch: &mut BacktrackingScratch,
         mut found: impl FnMut(u32, usize),
     ) -> usize {
-        let (longest, looked) = self.prefixes.longest(word);
+        let (longest, read_len) = self.trie.longest(word);
         if longest.len as usize == word.len() {
             found(self.entries[longest.entry as usize], word.len());
             return word.len();
         }
-        if looked as usize == word.len() {
-            if let Some(entry) = self.prefixes.whole(word) {
+        if read_len as usize == word.len() {
+            if let Some(entry) = self.trie.whole(word) {
                 found(self.entries[entry as usize], word.len());
                 return word.len();
             }
         }
-        let give = |taken: Match| found(self.entries[taken.entry as usize], taken.len as usize);
-        self.walk(word, longest, walk, give)
+        let give = |token: TokenMatch| found(self.entries[token.entry as usize], token.len as usize);
+        self.segment_from(word, longest, scratch, give)
     }
 
-    /// Where words may be taken apart, if that is known.
-    pub(in crate::model) fn borders(&self) -> Option<&ByteAdjacency> {
-        self.borders.as_ref()
+    /// Where words may be tokens apart, if that is known.
+    pub(in crate::model) fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
+        self.byte_adjacency.as_ref()
     }
 
     /// Whether a word begins with a symbol that is known.
-    pub(in crate::model) fn knows(&self, word: &[u8]) -> bool {
-        self.prefixes.longest(word).0.len > 0
+    pub(in crate::model) fn starts_with_symbol(&self, word: &[u8]) -> bool {
+        self.trie.longest(word).0.len > 0
     }
 
     /// Take entries of a word, of which the longest that it begins with is known, and give them out.
-    fn walk(&self, word: &[u8], first: Match, walk: &mut Walk, mut give: impl FnMut(Match)) -> usize {
-        walk.begin(word.len());
+    fn segment_from(
+        &self,
+        word: &[u8],
+        first: TokenMatch,
+        scratch: &mut BacktrackingScratch,
+        mut give: impl FnMut(TokenMatch),
+    ) -> usize {
+        scratch.begin(word.len());
         let (mut at, mut given) = (first.len as usize, 0);
-        walk.taken.extend((first.len > 0).then_some(first));
+        scratch.tokens.extend((first.len > 0).then_some(first));
         loop {
-            let end = word.len().min(at.saturating_add(self.stretch));
-            match self.take_up_to(end, word, at, walk) {
+            let end = word.len().min(at.saturating_add(self.chunk_len));
+            match self.extend_to(end, word, at, scratch) {
                 None => return given,
                 Some(reached) => at = reached,
             }
             if at < end || at == word.len() {
-                walk.taken.drain(..).for_each(give);
+                scratch.tokens.drain(..).for_each(give);
                 return at;
             }
-            let decided = self.decided(word, at, walk);
-            for taken in walk.taken.drain(..decided) {
-                given += taken.len as usize;
-                give(taken);
+            let decided_count = self.decided_count(word, at, scratch);
+            for token in scratch.tokens.drain(..decided_count) {
+                given += token.len as usize;
+                give(token);
             }
         }
     }
@@ -196,111 +202,122 @@ impl Linear {
     /// Take entries from a place on until they reach another one, or a symbol that is not known; returns where
     /// they end.
     #[inline]
-    fn take_up_to(&self, end: usize, word: &[u8], mut at: usize, walk: &mut Walk) -> Option<usize> {
+    fn extend_to(
+        &self,
+        end: usize,
+        word: &[u8],
+        mut at: usize,
+        scratch: &mut BacktrackingScratch,
+    ) -> Option<usize> {
         while at < end {
-            let (longest, looked) = self.prefixes.longest(&word[at..]);
+            let (longest, read_len) = self.trie.longest(&word[at..]);
             if longest.len == 0 {
                 break;
             }
-            at = self.take(longest, at, walk)?;
-            walk.look(looked)?;
+            at = self.push_longest(longest, at, scratch)?;
+            scratch.spend(read_len)?;
         }
         Some(at)
     }
 
-    /// Take an entry at a place, or the longest shorter one that may follow what was taken before, or let
-    /// another be taken before; returns where it ends.
+    /// Take an entry at a place, or the longest next_prefix one that may follow what was tokens before, or let
+    /// another be tokens before; returns where it ends.
     #[inline]
-    fn take(&self, mut next: Match, mut at: usize, walk: &mut Walk) -> Option<usize> {
+    fn push_longest(
+        &self,
+        mut next: TokenMatch,
+        mut at: usize,
+        scratch: &mut BacktrackingScratch,
+    ) -> Option<usize> {
         loop {
             let end = at + next.len as usize;
-            if !walk.is_dead(end) && self.may_follow(next, walk) {
-                walk.taken.push(next);
+            if !scratch.is_dead_end(end) && self.is_valid_next(next, scratch) {
+                scratch.tokens.push(next);
                 return Some(end);
             }
-            walk.look(1)?;
-            next = self.prefixes.shorter(next.entry);
+            scratch.spend(1)?;
+            next = self.trie.next_prefix(next.entry);
             while next.len == 0 {
-                walk.set_dead(at)?;
-                let last = walk.taken.pop()?;
-                walk.look(1)?;
+                scratch.set_dead_end(at)?;
+                let last = scratch.tokens.pop()?;
+                scratch.spend(1)?;
                 at -= last.len as usize;
-                next = self.prefixes.shorter(last.entry);
+                next = self.trie.next_prefix(last.entry);
             }
         }
     }
 
-    /// Whether a match may stand behind what was taken last.
+    /// Whether a match may stand behind what was tokens last.
     #[inline]
-    fn may_follow(&self, next: Match, walk: &mut Walk) -> bool {
-        let Walk { taken, looks, verdicts, .. } = walk;
-        let Some(&last) = taken.last() else { return true };
-        verdicts.get_or_find(last.entry, next.entry, || {
-            *looks = looks.saturating_sub((last.len + next.len) as usize);
-            self.halves.stay_apart(last.entry, next.entry)
+    fn is_valid_next(&self, next: TokenMatch, scratch: &mut BacktrackingScratch) -> bool {
+        let BacktrackingScratch { tokens, steps_left, valid_pairs, .. } = scratch;
+        let Some(&last) = tokens.last() else { return true };
+        valid_pairs.get_or_compute(last.entry, next.entry, || {
+            *steps_left = steps_left.saturating_sub((last.len + next.len) as usize);
+            self.split_table.is_valid_token_pair(last.entry, next.entry)
         })
     }
 
     /// Take the tables apart that take long to make.
     pub(in crate::model) fn store(&self, parts: &mut TableSections) {
-        self.prefixes.store(parts);
+        self.trie.store(parts);
     }
 
     /// The memory of the others.
     pub(in crate::model) fn bytes(&self) -> usize {
-        self.halves.bytes()
+        self.split_table.bytes()
             + self.byte_pairs.as_ref().map_or(0, BytePairs::bytes)
-            + self.borders.as_ref().map_or(0, ByteAdjacency::bytes)
+            + self.byte_adjacency.as_ref().map_or(0, ByteAdjacency::bytes)
             + size_of_val(self.entries.as_slice())
     }
 }
 
-impl Walk {
+impl BacktrackingScratch {
     fn begin(&mut self, word_len: usize) {
-        self.taken.clear();
-        self.dead.clear();
+        self.tokens.clear();
+        self.dead_ends.clear();
         self.word_len = word_len;
-        self.looks = FREE_LOOKS + MOST_LOOKS * word_len;
-        self.dead_left = FREE_DEAD + word_len / BYTES_PER_DEAD;
+        self.steps_left = MIN_STEPS + STEPS_PER_BYTE * word_len;
+        self.dead_ends_left = MIN_DEAD_ENDS + word_len / BYTES_PER_DEAD_END;
     }
 
-    /// Count looks; none if they are too many.
-    fn look(&mut self, times: u32) -> Option<()> {
-        self.looks = self.looks.checked_sub(times as usize)?;
+    /// Count steps_left; none if they are too many.
+    fn spend(&mut self, times: u32) -> Option<()> {
+        self.steps_left = self.steps_left.checked_sub(times as usize)?;
         Some(())
     }
 
     #[inline]
-    fn is_dead(&self, at: usize) -> bool {
-        self.dead.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 != 0)
+    fn is_dead_end(&self, at: usize) -> bool {
+        self.dead_ends.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 != 0)
     }
 
     #[cold]
-    fn set_dead(&mut self, at: usize) -> Option<()> {
-        if self.dead.is_empty() {
-            self.dead.resize(self.word_len / 64 + 1, 0);
+    fn set_dead_end(&mut self, at: usize) -> Option<()> {
+        if self.dead_ends.is_empty() {
+            self.dead_ends.resize(self.word_len / 64 + 1, 0);
         }
-        self.dead[at / 64] |= 1 << (at % 64);
-        self.dead_left = self.dead_left.checked_sub(1)?;
+        self.dead_ends[at / 64] |= 1 << (at % 64);
+        self.dead_ends_left = self.dead_ends_left.checked_sub(1)?;
         Some(())
     }
 }
 
 /// The bytes of entries, one after another.
 #[derive(Default)]
-struct Texts {
+struct TokenBytes {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Texts {
+impl TokenBytes {
     fn push(&mut self, push_bytes: impl FnOnce(&mut Vec<u8>)) {
         push_bytes(&mut self.bytes);
         self.ends.push(self.bytes.len());
     }
 
     /// Add the bytes of two that have been added, by their numbers.
-    fn push_join(&mut self, left: u32, right: u32) {
+    fn push_merged(&mut self, left: u32, right: u32) {
         for number in [left, right] {
             self.bytes.extend_from_within(self.span(number as usize));
         }

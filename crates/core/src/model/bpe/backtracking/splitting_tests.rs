@@ -1,20 +1,20 @@
 //! Splitting a word changes no segmentation.
 
-use super::{Linear, Merge, Rules, Walk};
+use super::{BacktrackingBpe, BacktrackingScratch, Merge, MergeRules};
 use crate::table_sections::TableSections;
 use proptest::prelude::*;
 
 const TEXT: &str = "aéèñ中丮𝄞";
 
-fn split<'w>(linear: &Linear, word: &'w str) -> Vec<&'w str> {
+fn split<'w>(model: &BacktrackingBpe, word: &'w str) -> Vec<&'w str> {
     let (mut starts, mut ends) = (Vec::new(), Vec::new());
-    linear.borders().unwrap().split(word, (0, word.len() as u32), &mut starts, &mut ends);
+    model.byte_adjacency().unwrap().split(word, (0, word.len() as u32), &mut starts, &mut ends);
     let spans = starts.iter().zip(&ends);
     spans.map(|(&start, &end)| &word[start as usize..end as usize]).collect()
 }
 
 /// All bytes, and what comes of those of `TEXT` by these pairs of them and what comes of them.
-fn linear(pairs: &[(usize, usize)]) -> Option<Linear> {
+fn linear(pairs: &[(usize, usize)]) -> Option<BacktrackingBpe> {
     let mut texts: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut used: Vec<usize> = TEXT.bytes().map(usize::from).collect();
     let mut merges = Vec::new();
@@ -22,21 +22,21 @@ fn linear(pairs: &[(usize, usize)]) -> Option<Linear> {
         let (left, right) = (used[left % used.len()], used[right % used.len()]);
         let text = [&texts[left][..], &texts[right]].concat();
         if !texts.contains(&text) {
-            let [left, right, joined] = [left, right, texts.len()].map(|entry| entry as u32);
-            merges.push(Merge { left, right, joined });
+            let [left, right, merged] = [left, right, texts.len()].map(|entry| entry as u32);
+            merges.push(Merge { left, right, merged });
             used.push(texts.len());
             texts.push(text);
         }
     }
     let (symbols, stored): (Vec<u32>, _) = ((0..256).collect(), &TableSections::default());
-    let (entry_bound, merges) = (texts.len(), &merges);
-    let rules = Rules { entry_bound, symbols: &symbols, merges, whole_words: &[], stored };
-    Linear::compile(&rules, |entry, bytes| bytes.extend_from_slice(&texts[entry as usize]))
+    let (id_bound, merges) = (texts.len(), &merges);
+    let rules = MergeRules { id_bound, symbols: &symbols, merges, whole_words: &[], stored };
+    BacktrackingBpe::compile(&rules, |entry, bytes| bytes.extend_from_slice(&texts[entry as usize]))
 }
 
-fn segment(linear: &Linear, word: &str) -> Vec<u32> {
+fn segment(model: &BacktrackingBpe, word: &str) -> Vec<u32> {
     let mut entries = Vec::new();
-    linear.segment(word.as_bytes(), &mut Walk::default(), |entry, _| entries.push(entry));
+    model.segment(word.as_bytes(), &mut BacktrackingScratch::default(), |entry, _| entries.push(entry));
     entries
 }
 
@@ -48,10 +48,10 @@ proptest! {
         pairs in prop::collection::vec((0..1000usize, 0..1000usize), 0..60),
         word in "[aéèñ中丮𝄞]{1,20}",
     ) {
-        let Some(linear) = linear(&pairs) else { return Ok(()) };
-        let parts = split(&linear, &word);
+        let Some(model) = linear(&pairs) else { return Ok(()) };
+        let parts = split(&model, &word);
         prop_assert_eq!(parts.concat(), word.as_str());
-        let alone: Vec<u32> = parts.iter().flat_map(|part| segment(&linear, part)).collect();
-        prop_assert_eq!(alone, segment(&linear, &word));
+        let alone: Vec<u32> = parts.iter().flat_map(|part| segment(&model, part)).collect();
+        prop_assert_eq!(alone, segment(&model, &word));
     }
 }

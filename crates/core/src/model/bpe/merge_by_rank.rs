@@ -1,18 +1,18 @@
 //! The merges of any word rank by rank, where merges only make symbols for later ones: each rank once, from left
-//! to right, so no pair waits in a heap. O(n log n) for sorting the places of a rank, most of which are in order.
+//! to right, so no pair waits in a heap. O(n log n) for sorting the rank_queue of a rank, most of which are in order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::long::Links;
-use super::pairs::{Ranks, NO_RANK};
+use super::merge_by_heap::SymbolLinks;
+use super::merge_ranks::{RankLookup, NO_RANK};
 use super::Symbol;
 
 const NONE: u32 = u32::MAX;
 
-/// Memory for the places where each rank waits.
+/// Memory for the rank_queue where each rank waits.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places {
+pub(super) struct RankQueue {
     /// The ranks that wait.
     ranks: BinaryHeap<Reverse<u32>>,
     /// The last entry of each rank.
@@ -24,24 +24,29 @@ pub(super) struct Places {
 }
 
 /// Join until no pair has a rank; only where merges are in order.
-pub(super) fn join(symbols: &mut Vec<Symbol>, pairs: &impl Ranks, links: &mut Links, places: &mut Places) {
+pub(super) fn merge(
+    symbols: &mut Vec<Symbol>,
+    pairs: &impl RankLookup,
+    links: &mut SymbolLinks,
+    rank_queue: &mut RankQueue,
+) {
     links.chain(symbols.len());
-    places.begin(pairs.len());
+    rank_queue.begin(pairs.len());
     for (at, symbol) in (0..).zip(symbols.iter()) {
-        places.add(symbol.rank, at);
+        rank_queue.add(symbol.rank, at);
     }
-    while let Some((rank, sorted)) = places.take() {
+    while let Some((rank, sorted)) = rank_queue.take() {
         for &at in &sorted {
             if symbols[at as usize].rank == rank {
-                links.join_at(at, pairs.joined(rank), symbols, pairs, |rank, at| places.add(rank, at));
+                links.merge_at(at, pairs.merged(rank), symbols, pairs, |rank, at| rank_queue.add(rank, at));
             }
         }
-        places.sorted = sorted;
+        rank_queue.sorted = sorted;
     }
     links.keep_linked(symbols);
 }
 
-impl Places {
+impl RankQueue {
     fn begin(&mut self, rank_count: usize) {
         self.last.resize(rank_count, NONE);
         self.entries.clear();

@@ -1,4 +1,4 @@
-//! Words joined from left to right by their characters.
+//! Words merged from left to right by their characters.
 
 use proptest::prelude::*;
 
@@ -55,7 +55,7 @@ proptest! {
         let (model, symbols) = spelled(&with_unknown(spec_of_splits(&splits)), &word);
         let Some(chars) = &model.chars else { return Ok(()) };
         let mut found: Vec<u32> = Vec::new();
-        let done = chars.segment(&word, 0, &mut Walk::default(), &mut found);
+        let done = chars.segment(&word, 0, &mut BacktrackingScratch::default(), &mut found);
         prop_assert_eq!(done, word.len());
         let expected: Vec<u32> = naive(&model, symbols).iter().map(|symbol| symbol.id).collect();
         prop_assert_eq!(found, expected);

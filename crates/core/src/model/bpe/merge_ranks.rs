@@ -1,4 +1,4 @@
-//! Which pairs of entries are joined, how soon, and to what.
+//! Which pairs of entries are merged, how soon, and to what.
 
 use std::sync::OnceLock;
 
@@ -8,12 +8,12 @@ use super::merges::{Merge, Merges};
 pub(super) const NO_RANK: u32 = u32::MAX;
 
 /// Which two entries join, how soon, and to what.
-pub(super) trait Ranks {
+pub(super) trait RankLookup {
     /// The rank of a pair, or `NO_RANK`.
     fn rank(&self, left: u32, right: u32) -> u32;
 
-    /// The entry that a pair of some rank joins to.
-    fn joined(&self, rank: u32) -> u32;
+    /// The entry that a pair of some rank merges to.
+    fn merged(&self, rank: u32) -> u32;
 
     /// All ranks are below.
     fn len(&self) -> usize;
@@ -22,14 +22,14 @@ pub(super) trait Ranks {
 /// All merges. The table of pairs is made when the first is looked for: words spelled by their bytes
 /// need none where merges are in order.
 #[derive(Clone, Debug)]
-pub(super) struct Pairs {
+pub(super) struct MergeRanks {
     merges: Merges,
-    table: OnceLock<Table>,
+    table: OnceLock<PairTable>,
 }
 
 /// The ranks of pairs.
 #[derive(Clone, Debug)]
-struct Table {
+struct PairTable {
     /// Open addressing, at most half full.
     slots: Vec<Slot>,
     /// How far the hash is shifted to become the index of a slot.
@@ -52,14 +52,14 @@ const FREE: Slot = Slot { left: u32::MAX, right: u32::MAX, rank: NO_RANK };
 /// Bits of the filter for each slot, as a power of two.
 const FILTER_BITS: u32 = 2;
 
-impl Pairs {
+impl MergeRanks {
     pub(super) fn new(merges: Merges) -> Self {
         Self { merges, table: OnceLock::new() }
     }
 
     /// The table. Never waits for another thread, which a fork may have left behind: rather, both make it.
     #[inline]
-    fn table(&self) -> &Table {
+    fn table(&self) -> &PairTable {
         match self.table.get() {
             Some(table) => table,
             None => self.make_table(),
@@ -67,12 +67,12 @@ impl Pairs {
     }
 
     #[cold]
-    fn make_table(&self) -> &Table {
-        let table = Table::of(&self.merges);
+    fn make_table(&self) -> &PairTable {
+        let table = PairTable::of(&self.merges);
         self.table.get_or_init(|| table)
     }
 
-    /// Whether a join never makes a pair that should have been joined before.
+    /// Whether a join never makes a pair that should have been merged before.
     pub(super) fn are_in_order(&self) -> bool {
         self.table().are_in_order
     }
@@ -85,8 +85,8 @@ impl Pairs {
     }
 
     /// The ranks of the first merge that is there twice.
-    pub(super) fn repeated(&self) -> Option<(usize, usize)> {
-        self.merges.repeated
+    pub(super) fn duplicate(&self) -> Option<(usize, usize)> {
+        self.merges.duplicate
     }
 
     /// The memory they take.
@@ -99,15 +99,15 @@ impl Pairs {
     }
 }
 
-impl Ranks for Pairs {
+impl RankLookup for MergeRanks {
     #[inline]
     fn rank(&self, left: u32, right: u32) -> u32 {
         self.table().rank(left, right)
     }
 
     #[inline]
-    fn joined(&self, rank: u32) -> u32 {
-        self.merges.list[rank as usize].joined
+    fn merged(&self, rank: u32) -> u32 {
+        self.merges.list[rank as usize].merged
     }
 
     fn len(&self) -> usize {
@@ -115,7 +115,7 @@ impl Ranks for Pairs {
     }
 }
 
-impl Table {
+impl PairTable {
     /// The table of all merges; of equal pairs the last one counts.
     fn of(merges: &Merges) -> Self {
         let bits = (2 * merges.list.len()).next_power_of_two().ilog2().max(6);
@@ -134,10 +134,10 @@ impl Table {
 
     /// Whether every merge that makes an entry comes before all that join it to another.
     fn makes_only_for_later(&self, merges: &[Merge]) -> bool {
-        let bound = merges.iter().map(|merge| merge.joined as usize + 1).max().unwrap_or(0);
+        let bound = merges.iter().map(|merge| merge.merged as usize + 1).max().unwrap_or(0);
         let mut last_made = vec![None; bound];
         for (rank, merge) in (0..).zip(merges) {
-            last_made[merge.joined as usize] = Some(rank);
+            last_made[merge.merged as usize] = Some(rank);
         }
         let comes_before = |id: u32, rank: u32| {
             last_made.get(id as usize).is_none_or(|made| made.is_none_or(|made| made < rank))

@@ -1,6 +1,6 @@
-//! Words spelled by their bytes: an entry for each of the 256, joined from left to right.
+//! Words spelled by their bytes: an entry for each of the 256, merged from left to right.
 
-use super::backtracking::{Linear, Rules};
+use super::backtracking::{BacktrackingBpe, MergeRules};
 use super::merges::Merge;
 use crate::spec::BpeSpec;
 use crate::table_sections::TableSections;
@@ -13,18 +13,18 @@ pub(super) fn compile(
     vocab: &Vocab,
     merges: &[Merge],
     stored: &TableSections,
-) -> Option<Linear> {
+) -> Option<BacktrackingBpe> {
     if spec.has_affixes() {
         return None;
     }
-    let rules = Rules {
-        entry_bound: vocab.id_bound(),
+    let rules = MergeRules {
+        id_bound: vocab.id_bound(),
         symbols: &symbols(vocab)?,
         merges,
         whole_words: &whole_words(spec, vocab),
         stored,
     };
-    Linear::compile(&rules, |id, bytes| {
+    BacktrackingBpe::compile(&rules, |id, bytes| {
         push_bytes_of_printable(vocab.token_of(id).unwrap_or_default(), bytes);
     })
 }

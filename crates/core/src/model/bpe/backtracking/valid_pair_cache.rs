@@ -9,17 +9,17 @@ const PAIR_BITS: u32 = 2 * NUMBER_BITS;
 /// 128 KB: half of the second cache of small machines.
 const SLOT_BITS: u32 = 15;
 const TAG_BITS: u32 = PAIR_BITS - SLOT_BITS;
-/// Longer than any tag and verdict.
+/// Longer than any tag and is_valid.
 const FREE: u32 = u32::MAX;
 
-/// The slots, made when the first pair comes: the tag, then a bit for the verdict.
+/// The slots, made when the first pair comes: the tag, then a bit for the is_valid.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Verdicts(Vec<u32>);
+pub(super) struct ValidPairCache(Vec<u32>);
 
-impl Verdicts {
+impl ValidPairCache {
     /// What was found for a pair, or is found now.
     #[inline]
-    pub(super) fn get_or_find(&mut self, left: u32, right: u32, find: impl FnOnce() -> bool) -> bool {
+    pub(super) fn get_or_compute(&mut self, left: u32, right: u32, find: impl FnOnce() -> bool) -> bool {
         if self.0.is_empty() {
             self.0.resize(1 << SLOT_BITS, FREE);
         }
@@ -40,13 +40,13 @@ mod tests {
 
     #[test]
     fn pairs_are_told_apart() {
-        let mut verdicts = Verdicts::default();
+        let mut valid_pairs = ValidPairCache::default();
         let is_even = |left: u32, right: u32| (left / 3 + right) & 1 == 0;
         for _ in 0..2 {
             for left in (0..1 << NUMBER_BITS).step_by(7001) {
                 for right in (0..1 << NUMBER_BITS).step_by(6007).chain(0..50) {
-                    let verdict = verdicts.get_or_find(left, right, || is_even(left, right));
-                    assert_eq!(verdict, is_even(left, right));
+                    let is_valid = valid_pairs.get_or_compute(left, right, || is_even(left, right));
+                    assert_eq!(is_valid, is_even(left, right));
                 }
             }
         }

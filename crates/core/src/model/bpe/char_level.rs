@@ -1,11 +1,11 @@
-//! Words spelled by their characters: an entry for each, joined from left to right.
+//! Words spelled by their characters: an entry for each, merged from left to right.
 //!
-//! A character that has no entry joins with nothing, so the word is segmented apart before and after it. That
+//! A character that has no entry merges with nothing, so the word is segmented apart before and after it. That
 //! holds where what stands for it, the unknown entry or those of its bytes, is in no merge, and where something
 //! does.
 
-use super::backtracking::{Linear, Rules, Walk};
-use super::bytes;
+use super::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules};
+use super::byte_level;
 use super::merges::Merge;
 use crate::model::{Piece, PieceSink};
 use crate::spec::BpeSpec;
@@ -15,13 +15,13 @@ use crate::vocab::Vocab;
 
 /// The entries as characters.
 #[derive(Clone, Debug)]
-pub(super) struct Chars {
-    linear: Linear,
+pub(super) struct CharLevel {
+    backtracking: BacktrackingBpe,
     /// Every byte has an entry, so that what an unknown character becomes does not depend on others.
-    spells_bytes: bool,
+    has_all_bytes: bool,
 }
 
-impl Chars {
+impl CharLevel {
     /// The entries of a model, if merges are in order; none where characters stand for bytes.
     pub(super) fn compile(
         spec: &BpeSpec,
@@ -31,24 +31,25 @@ impl Chars {
     ) -> Option<Self> {
         let symbols: Vec<u32> =
             vocab.iter().filter(|(token, _)| is_char(token)).map(|(_, id)| id).collect();
-        let are_chars = bytes::symbols(vocab).is_none() || joins_others(&symbols, vocab, merges);
-        let spells_bytes =
+        let are_chars = byte_level::symbols(vocab).is_none() || merges_other_chars(&symbols, vocab, merges);
+        let has_all_bytes =
             spec.byte_fallback && (0..=255).all(|byte| vocab.id_of(&byte_entry(byte)).is_some());
-        let has_unknown = spells_bytes || spec.unk_token.is_some();
-        if !are_chars || !has_unknown || spec.has_affixes() || join_unknown(spec, vocab, merges) {
+        let has_unknown = has_all_bytes || spec.unk_token.is_some();
+        if !are_chars || !has_unknown || spec.has_affixes() || merges_unknown(spec, vocab, merges) {
             return None;
         }
-        let (entry_bound, symbols) = (vocab.id_bound(), &symbols);
-        let rules = Rules { entry_bound, symbols, merges, whole_words: &[], stored };
+        let (id_bound, symbols) = (vocab.id_bound(), &symbols);
+        let rules = MergeRules { id_bound, symbols, merges, whole_words: &[], stored };
         let push_bytes = |id, bytes: &mut Vec<u8>| {
             bytes.extend_from_slice(vocab.token_of(id).unwrap_or_default().as_bytes());
         };
-        Linear::compile(&rules, push_bytes).map(|linear| Self { linear, spells_bytes })
+        BacktrackingBpe::compile(&rules, push_bytes)
+            .map(|backtracking| Self { backtracking, has_all_bytes })
     }
 
     /// Take the tables apart that take long to make.
     pub(super) fn store(&self, parts: &mut TableSections) {
-        self.linear.store(parts);
+        self.backtracking.store(parts);
     }
 
     /// Segment a word from a byte on, up to a character without an entry; says how far that was, which may be less
@@ -57,10 +58,10 @@ impl Chars {
         &self,
         word: &str,
         mut at: usize,
-        walk: &mut Walk,
+        walk: &mut BacktrackingScratch,
         out: &mut impl PieceSink,
     ) -> usize {
-        self.linear.segment(&word.as_bytes()[at..], walk, |id, len| {
+        self.backtracking.segment(&word.as_bytes()[at..], walk, |id, len| {
             out.push(Piece { id, start: at as u32, end: (at + len) as u32 });
             at += len;
         });
@@ -69,14 +70,16 @@ impl Chars {
 
     /// The characters without an entry that a text begins with, as many as depend on each other.
     pub(super) fn unknown<'t>(&self, text: &'t str) -> &'t str {
-        let is_end = |at: usize| self.spells_bytes && at > 0 || self.linear.knows(&text.as_bytes()[at..]);
+        let is_end = |at: usize| {
+            self.has_all_bytes && at > 0 || self.backtracking.starts_with_symbol(&text.as_bytes()[at..])
+        };
         let end = text.char_indices().map(|(at, _)| at).find(|&at| is_end(at));
         &text[..end.unwrap_or(text.len())]
     }
 
     /// The memory they take.
     pub(super) fn bytes(&self) -> usize {
-        self.linear.bytes()
+        self.backtracking.bytes()
     }
 }
 
@@ -86,7 +89,7 @@ fn is_char(token: &str) -> bool {
 }
 
 /// Whether merges join characters that stand for no byte.
-fn joins_others(symbols: &[u32], vocab: &Vocab, merges: &[Merge]) -> bool {
+fn merges_other_chars(symbols: &[u32], vocab: &Vocab, merges: &[Merge]) -> bool {
     let mut is_other = vec![false; vocab.id_bound()];
     let stands_for_byte = |id| {
         let token = vocab.token_of(id).unwrap_or_default();
@@ -98,7 +101,7 @@ fn joins_others(symbols: &[u32], vocab: &Vocab, merges: &[Merge]) -> bool {
 }
 
 /// Whether what stands for unknown characters is in a merge.
-fn join_unknown(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge]) -> bool {
+fn merges_unknown(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge]) -> bool {
     let mut stands_for_other = vec![false; vocab.id_bound()];
     let bytes = vocab.iter().filter(|(token, _)| spec.byte_fallback && byte_of_entry(token).is_some());
     let unknown = spec.unk_token.as_ref().and_then(|token| vocab.id_of(token));

@@ -10,7 +10,7 @@ const NONE: u32 = u32::MAX;
 
 /// The ordered pairs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Order {
+pub(super) struct PairOrder {
     nodes: Vec<Node>,
     root: u32,
 }
@@ -24,7 +24,7 @@ struct Node {
     right: u32,
 }
 
-impl Order {
+impl PairOrder {
     /// Forget all pairs and make room for `len` positions.
     pub(super) fn clear(&mut self, len: usize) {
         self.nodes.clear();
@@ -122,7 +122,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_sorted_set(changes in prop::collection::vec((0u32..4, 0u32..20), 0..200)) {
-            let (mut order, mut expected) = (Order::default(), BTreeSet::new());
+            let (mut order, mut expected) = (PairOrder::default(), BTreeSet::new());
             order.clear(20);
             let mut ranks = [None; 20];
             for (rank, at) in changes {

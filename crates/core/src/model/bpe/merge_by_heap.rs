@@ -6,14 +6,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::pairs::{Ranks, NO_RANK};
+use super::merge_ranks::{RankLookup, NO_RANK};
 use super::Symbol;
 
 const NONE: u32 = u32::MAX;
 
 /// Memory for the neighbours of each symbol and for the heap.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Links {
+pub(super) struct SymbolLinks {
     /// The symbols to the left and to the right.
     around: Vec<(u32, u32)>,
     /// Rank in the high half, position in the low one.
@@ -21,7 +21,7 @@ pub(super) struct Links {
 }
 
 /// Join until no pair has a rank.
-pub(super) fn join(symbols: &mut Vec<Symbol>, pairs: &impl Ranks, links: &mut Links) {
+pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &impl RankLookup, links: &mut SymbolLinks) {
     links.chain(symbols.len());
     let mut heap = BinaryHeap::from(std::mem::take(&mut links.waiting));
     let ranked = (0..).zip(symbols.iter()).filter(|(_, symbol)| symbol.rank != NO_RANK);
@@ -29,8 +29,8 @@ pub(super) fn join(symbols: &mut Vec<Symbol>, pairs: &impl Ranks, links: &mut Li
     while let Some(Reverse(entry_of_best)) = heap.pop() {
         let (rank, at) = ((entry_of_best >> 32) as u32, entry_of_best as u32);
         let now = symbols[at as usize].rank;
-        if now != NO_RANK && pairs.joined(now) == pairs.joined(rank) {
-            links.join_at(at, pairs.joined(rank), symbols, pairs, |rank, at| heap.push(entry(rank, at)));
+        if now != NO_RANK && pairs.merged(now) == pairs.merged(rank) {
+            links.merge_at(at, pairs.merged(rank), symbols, pairs, |rank, at| heap.push(entry(rank, at)));
         }
     }
     links.waiting = heap.into_vec();
@@ -41,7 +41,7 @@ fn entry(rank: u32, at: u32) -> Reverse<u64> {
     Reverse(u64::from(rank) << 32 | u64::from(at))
 }
 
-impl Links {
+impl SymbolLinks {
     /// Link `len` symbols in a row.
     pub(super) fn chain(&mut self, len: usize) {
         self.around.clear();
@@ -59,19 +59,19 @@ impl Links {
 
     /// Join a symbol with its right neighbour; gives `found` the rank and position of each pair that it
     /// makes with its new ones, where that has a rank.
-    pub(super) fn join_at(
+    pub(super) fn merge_at(
         &mut self,
         at: u32,
         id: u32,
         symbols: &mut [Symbol],
-        pairs: &impl Ranks,
+        pairs: &impl RankLookup,
         mut found: impl FnMut(u32, u32),
     ) {
         let (before, gone) = self.around[at as usize];
         let after = self.around[gone as usize].1;
         let right = symbols[gone as usize];
         symbols[gone as usize].rank = NO_RANK;
-        symbols[at as usize].join(right, id);
+        symbols[at as usize].merge(right, id);
         symbols[at as usize].rank = NO_RANK;
         self.around[at as usize].1 = after;
         if after != NONE {

@@ -1,34 +1,34 @@
-//! What the way from left to right leaves, where symbols are bytes: joined rank by rank, by the same joins, so
+//! What the way from left to right leaves, where symbols are bytes: merged rank by rank, by the same merges, so
 //! that no other table is made for it.
 //!
 //! Entries are numbered by the time at which they are made, so what two join to is their rank.
 
-use super::super::long::{self, Links};
-use super::super::pairs::Ranks;
-use super::super::sweeps::{self, Places};
+use super::super::merge_by_heap::{self, SymbolLinks};
+use super::super::merge_by_rank::{self, RankQueue};
+use super::super::merge_ranks::RankLookup;
 use super::super::Symbol;
-use super::split_table::Halves;
-use super::{Linear, NONE};
+use super::split_table::SplitTable;
+use super::{BacktrackingBpe, NONE};
 
 /// Up to so many bytes go by a heap, which needs no memory for each rank.
-const HEAPED: usize = 1 << 12;
+const MAX_HEAP_BYTES: usize = 1 << 12;
 
-impl Linear {
+impl BacktrackingBpe {
     /// Give `found` the entries of the rest of a word and how many bytes each has; only where the first numbers
     /// are the bytes.
     #[cold]
-    pub(in crate::model::bpe) fn join_rest(
+    pub(in crate::model::bpe) fn merge_rest(
         &self,
         rest: &[u8],
         symbols: &mut Vec<Symbol>,
-        (links, places): (&mut Links, &mut Places),
+        (links, rank_queue): (&mut SymbolLinks, &mut RankQueue),
         mut found: impl FnMut(u32, usize),
     ) {
-        self.halves.spell(rest, symbols);
-        if rest.len() <= HEAPED {
-            long::join(symbols, &self.halves, links);
+        self.split_table.push_symbols(rest, symbols);
+        if rest.len() <= MAX_HEAP_BYTES {
+            merge_by_heap::merge(symbols, &self.split_table, links);
         } else {
-            sweeps::join(symbols, &self.halves, links, places);
+            merge_by_rank::merge(symbols, &self.split_table, links, rank_queue);
         }
         for symbol in symbols {
             found(self.entries[symbol.id as usize], (symbol.end - symbol.start) as usize);
@@ -36,9 +36,9 @@ impl Linear {
     }
 }
 
-impl Halves {
+impl SplitTable {
     /// Bytes as numbers.
-    fn spell(&self, bytes: &[u8], symbols: &mut Vec<Symbol>) {
+    fn push_symbols(&self, bytes: &[u8], symbols: &mut Vec<Symbol>) {
         symbols.clear();
         symbols.extend((0..).zip(bytes).map(|(start, &byte)| {
             let end = start + 1;
@@ -49,14 +49,14 @@ impl Halves {
     }
 }
 
-impl Ranks for Halves {
+impl RankLookup for SplitTable {
     #[inline]
     fn rank(&self, left: u32, right: u32) -> u32 {
-        self.joined(left, right)
+        self.merged(left, right)
     }
 
     #[inline]
-    fn joined(&self, rank: u32) -> u32 {
+    fn merged(&self, rank: u32) -> u32 {
         rank
     }
 
@@ -69,12 +69,12 @@ impl Ranks for Halves {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{small, Walk};
+    use super::super::{test_models, BacktrackingScratch};
     use super::*;
 
-    fn plain(linear: &Linear, symbols: &[Symbol]) -> Vec<(u32, usize)> {
+    fn plain(model: &BacktrackingBpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
         let plain =
-            |symbol: &Symbol| (linear.entries[symbol.id as usize], (symbol.end - symbol.start) as usize);
+            |symbol: &Symbol| (model.entries[symbol.id as usize], (symbol.end - symbol.start) as usize);
         symbols.iter().map(plain).collect()
     }
 
@@ -86,17 +86,17 @@ mod tests {
             pairs in prop::collection::vec((0..40usize, 0..40usize), 1..30),
             parts in prop::collection::vec((0..3u8, 1..20usize), 1..30),
         ) {
-            let Some(linear) = small::linear([0, 1, 2], &pairs, usize::MAX) else { return Ok(()) };
+            let Some(model) = test_models::linear([0, 1, 2], &pairs, usize::MAX) else { return Ok(()) };
             let word: Vec<u8> = parts.iter().flat_map(|&(byte, times)| vec![byte; times]).collect();
-            let (mut links, mut places, mut symbols) = (Links::default(), Places::default(), Vec::new());
+            let (mut links, mut rank_queue, mut symbols) = (SymbolLinks::default(), RankQueue::default(), Vec::new());
             let (mut segmented, mut heaped) = (Vec::new(), Vec::new());
-            let done = linear.segment(&word, &mut Walk::default(), |id, len| segmented.push((id, len)));
-            linear.join_rest(&word, &mut symbols, (&mut links, &mut places), |id, len| heaped.push((id, len)));
+            let done = model.segment(&word, &mut BacktrackingScratch::default(), |id, len| segmented.push((id, len)));
+            model.merge_rest(&word, &mut symbols, (&mut links, &mut rank_queue), |id, len| heaped.push((id, len)));
             prop_assert!(heaped.starts_with(&segmented));
             prop_assert!(done < word.len() || heaped.len() == segmented.len());
-            linear.halves.spell(&word, &mut symbols);
-            sweeps::join(&mut symbols, &linear.halves, &mut links, &mut places);
-            prop_assert_eq!(plain(&linear, &symbols), heaped);
+            model.split_table.push_symbols(&word, &mut symbols);
+            merge_by_rank::merge(&mut symbols, &model.split_table, &mut links, &mut rank_queue);
+            prop_assert_eq!(plain(&model, &symbols), heaped);
         }
     }
 }

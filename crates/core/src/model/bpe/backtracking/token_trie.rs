@@ -4,7 +4,7 @@
 //! their children at the same base, so the byte tells whose child it is (as in Yata's darts-clone). States are
 //! placed breadth first: those that most walks pass lie close together.
 
-use super::{stored, NONE};
+use super::{stored_trie, NONE};
 use crate::double_array::{build_breadth_first, sorted_keys, Layout, Node, SortedKey, Step, MAX_BASE};
 use crate::table_sections::TableSections;
 
@@ -12,37 +12,37 @@ pub(super) const ROOT: usize = 0;
 
 /// The trie.
 #[derive(Clone, Debug)]
-pub(super) struct Prefixes {
+pub(super) struct TokenTrie {
     pub(super) nodes: Vec<Node>,
     /// The entry that ends at each state, or `NONE`. Apart, as most states are only passed.
     pub(super) entries: Vec<u32>,
     /// The longest entry that each entry begins with, beside itself.
-    pub(super) shorter: Vec<Match>,
+    pub(super) next_prefix: Vec<TokenMatch>,
 }
 
 /// An entry that a text begins with, and how many bytes it has.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Match {
+pub(super) struct TokenMatch {
     pub(super) entry: u32,
     pub(super) len: u32,
 }
 
-pub(super) const NO_MATCH: Match = Match { entry: NONE, len: 0 };
+pub(super) const NO_MATCH: TokenMatch = TokenMatch { entry: NONE, len: 0 };
 
-impl Prefixes {
+impl TokenTrie {
     /// Make the trie of the bytes of each entry, no two alike. Entries from `first_whole` on are only found as whole
     /// texts. None if there are too many.
     pub(super) fn of(texts: &[&[u8]], first_whole: u32) -> Option<Self> {
         let keys = sorted_keys(texts.iter().copied().zip(0..));
         let mut states = States { first_whole, ..States::default() };
-        states.shorter.resize(texts.len(), NO_MATCH);
+        states.next_prefix.resize(texts.len(), NO_MATCH);
         let allocator = build_breadth_first(&[keys], MAX_BASE, &mut states)?;
         // A free slot, and the root, gets a label by which no state leads to it.
         for slot in (0..states.nodes.len()).filter(|&slot| slot == ROOT || allocator.is_free(slot)) {
             states.nodes[slot].set_label((slot ^ allocator.unused_base(slot)) as u8);
         }
-        let States { nodes, entries, shorter, .. } = states;
-        Some(Self { nodes, entries, shorter })
+        let States { nodes, entries, next_prefix, .. } = states;
+        Some(Self { nodes, entries, next_prefix })
     }
 
     /// The same, as `parts` has it.
@@ -51,30 +51,30 @@ impl Prefixes {
         texts: &[&[u8]],
         first_whole: u32,
     ) -> Option<Self> {
-        stored::restore(parts, texts, first_whole).or_else(|| Self::of(texts, first_whole))
+        stored_trie::restore(parts, texts, first_whole).or_else(|| Self::of(texts, first_whole))
     }
 
     /// Take the tables apart.
     pub(super) fn store(&self, parts: &mut TableSections) {
-        stored::store(self, parts);
+        stored_trie::store(self, parts);
     }
 
-    /// The longest entry that some bytes begin with, and how many of them were looked at.
+    /// The longest entry that some bytes begin with, and how many of them were read_len at.
     #[inline]
-    pub(super) fn longest(&self, bytes: &[u8]) -> (Match, u32) {
-        let (mut node, mut state, mut len, mut looked) = (self.nodes[ROOT], ROOT, 0, 0);
+    pub(super) fn longest(&self, bytes: &[u8]) -> (TokenMatch, u32) {
+        let (mut node, mut state, mut len, mut read_len) = (self.nodes[ROOT], ROOT, 0, 0);
         for &byte in bytes {
-            looked += 1;
+            read_len += 1;
             let child = node.child(byte);
             node = self.nodes[child];
             if !node.has_label(byte) {
                 break;
             }
             if node.is_final() {
-                (state, len) = (child, looked);
+                (state, len) = (child, read_len);
             }
         }
-        (Match { entry: self.entries[state], len }, looked)
+        (TokenMatch { entry: self.entries[state], len }, read_len)
     }
 
     /// The entry that some bytes are.
@@ -91,8 +91,8 @@ impl Prefixes {
 
     /// The longest entry that an entry begins with, beside itself; of no length if there is none.
     #[inline]
-    pub(super) fn shorter(&self, entry: u32) -> Match {
-        self.shorter[entry as usize]
+    pub(super) fn next_prefix(&self, entry: u32) -> TokenMatch {
+        self.next_prefix[entry as usize]
     }
 }
 
@@ -101,13 +101,13 @@ impl Prefixes {
 struct States {
     nodes: Vec<Node>,
     entries: Vec<u32>,
-    shorter: Vec<Match>,
+    next_prefix: Vec<TokenMatch>,
     first_whole: u32,
 }
 
 impl Layout for States {
     /// The longest entry that ends above a state.
-    type Context = Match;
+    type Context = TokenMatch;
 
     fn grow(&mut self, slots: usize) {
         self.nodes.resize(slots, Node::default());
@@ -118,15 +118,15 @@ impl Layout for States {
         &mut self,
         state: u32,
         SortedKey { bytes, number, .. }: SortedKey<'_>,
-        longest: Match,
-    ) -> Match {
+        longest: TokenMatch,
+    ) -> TokenMatch {
         self.entries[state as usize] = number;
         if number >= self.first_whole {
             return longest;
         }
         self.nodes[state as usize].set_final();
-        self.shorter[number as usize] = longest;
-        Match { entry: number, len: bytes.len() as u32 }
+        self.next_prefix[number as usize] = longest;
+        TokenMatch { entry: number, len: bytes.len() as u32 }
     }
 
     fn set_base(&mut self, state: u32, base: usize) {
@@ -138,7 +138,7 @@ impl Layout for States {
     }
 }
 
-impl Default for Match {
+impl Default for TokenMatch {
     fn default() -> Self {
         NO_MATCH
     }
@@ -166,25 +166,25 @@ mod tests {
         ) {
             let entries: Vec<&[u8]> = entries.iter().map(Vec::as_slice).collect();
             let first_whole = entries.len().saturating_sub(wholes);
-            let prefixes = Prefixes::of(&entries, first_whole as u32).unwrap();
+            let trie = TokenTrie::of(&entries, first_whole as u32).unwrap();
             let longest = |text: &[u8], bound: usize| {
                 let begins = |&at: &usize| text.starts_with(entries[at]) && entries[at].len() < bound;
                 let found = (0..first_whole).filter(begins).max_by_key(|&at| entries[at].len());
                 found.map_or((NONE, 0), |at| (at as u32, entries[at].len() as u32))
             };
             let mut parts = TableSections::default();
-            prefixes.store(&mut parts);
-            prop_assert!(stored::restore(&parts, &entries, first_whole as u32).is_some());
-            prop_assert!(stored::restore(&parts, &entries[1..], first_whole as u32).is_none());
+            trie.store(&mut parts);
+            prop_assert!(stored_trie::restore(&parts, &entries, first_whole as u32).is_some());
+            prop_assert!(stored_trie::restore(&parts, &entries[1..], first_whole as u32).is_none());
             for text in texts.iter().map(Vec::as_slice).chain(entries.iter().copied()) {
-                let (found, _) = prefixes.longest(text);
+                let (found, _) = trie.longest(text);
                 prop_assert_eq!((found.entry, found.len), longest(text, usize::MAX));
                 let whole = entries.iter().position(|&entry| entry == text);
-                prop_assert_eq!(prefixes.whole(text), whole.map(|at| at as u32));
+                prop_assert_eq!(trie.whole(text), whole.map(|at| at as u32));
             }
             for (at, entry) in entries[..first_whole].iter().enumerate() {
-                let shorter = prefixes.shorter(at as u32);
-                prop_assert_eq!((shorter.entry, shorter.len), longest(entry, entry.len()));
+                let next_prefix = trie.next_prefix(at as u32);
+                prop_assert_eq!((next_prefix.entry, next_prefix.len), longest(entry, entry.len()));
             }
         }
     }

@@ -1,13 +1,13 @@
 //! The merges of a short word: look for the best pair, join it, look again. O(n²), without a heap's cost.
 
-use super::pairs::{Pairs, Ranks, NO_RANK};
+use super::merge_ranks::{MergeRanks, RankLookup, NO_RANK};
 use super::Symbol;
 
 /// Join until no pair has a rank.
-pub(super) fn join(symbols: &mut Vec<Symbol>, pairs: &Pairs) {
+pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &MergeRanks) {
     while let Some((at, rank)) = best(symbols) {
         let right = symbols.remove(at + 1);
-        symbols[at].join(right, pairs.joined(rank));
+        symbols[at].merge(right, pairs.merged(rank));
         symbols[at].rank = symbols.get(at + 1).map_or(NO_RANK, |next| pairs.rank(symbols[at].id, next.id));
         if at > 0 {
             symbols[at - 1].rank = pairs.rank(symbols[at - 1].id, symbols[at].id);
