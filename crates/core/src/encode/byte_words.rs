@@ -78,7 +78,7 @@ impl ByteWords<'_> {
     /// new ones may be left out until [`Self::settle`].
     #[inline]
     pub(super) fn write(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
-        if self.scratch.draws.is_some() {
+        if self.scratch.rng.is_some() {
             return words.spans().for_each(|(start, end)| {
                 self.model.run_spelled(&text[start..end], self.vocab, self.scratch, out);
             });

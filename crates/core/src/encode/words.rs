@@ -190,7 +190,7 @@ impl<'s> WordIds<'s> {
     /// Append the ids of all waiting words.
     #[inline]
     pub(super) fn finish(&mut self) {
-        if self.scratch.draws.is_some() {
+        if self.scratch.rng.is_some() {
             return self.draw();
         }
         for i in 0..std::mem::take(&mut self.waiting_count) {

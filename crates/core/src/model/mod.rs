@@ -17,7 +17,7 @@ pub use adjacency::{ByteAdjacency, CharAdjacency};
 pub use bpe::Bpe;
 pub use sampling::Sampling;
 pub use sentencepiece::{Cut, Grade, PathScore, SentencePiece};
-pub use unigram::{Found, Path, Segmentations, Unigram, MAX_SEGMENTATIONS};
+pub use unigram::{Path, SampledPath, Segmentations, Unigram, MAX_SEGMENTATIONS};
 pub use word::WordModel;
 pub use wordpiece::WordPiece;
 
@@ -92,12 +92,12 @@ impl PieceSink for Vec<Piece> {
 pub struct ModelScratch {
     pub(crate) best: Vec<wordpiece::BestSuffix>,
     pub(crate) bpe: bpe::BpeScratch,
-    pub(crate) lattice: unigram::Lattice,
+    pub(crate) unigram: unigram::UnigramScratch,
     pub(crate) sentencepiece: sentencepiece::Scratch,
     /// A word as printable characters.
     pub(crate) spelled: String,
     /// What segmentations are drawn with, where they are.
-    pub(crate) draws: Option<sampling::Draws>,
+    pub(crate) rng: Option<sampling::SamplingRng>,
     /// A word had an unknown character and the model has no entry for it.
     pub(crate) lacks_unknown: bool,
 }
@@ -188,7 +188,7 @@ impl Model {
         sequence: u64,
         scratch: &mut ModelScratch,
     ) -> Result<(), Error> {
-        scratch.draws = sampling.map(|sampling| sampling.draws(sequence));
+        scratch.rng = sampling.map(|sampling| sampling.rng(sequence));
         let refused = |place: &str, found: String, expected: &str| {
             Err(Error::new(ErrorKind::Argument, place, found, expected))
         };
@@ -339,7 +339,7 @@ impl Model {
 
     /// Segment one non-empty word whose bytes the entries spell by printable characters.
     pub fn run_spelled(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut Vec<u32>) {
-        if let (Self::Bpe(model), None) = (self, &scratch.draws) {
+        if let (Self::Bpe(model), None) = (self, &scratch.rng) {
             if model.run_bytes(word.as_bytes(), scratch, out) {
                 return;
             }
@@ -369,7 +369,7 @@ impl Model {
         out: &mut Vec<u32>,
         ends: &mut Vec<usize>,
     ) {
-        if let (Self::Bpe(model), None) = (self, &scratch.draws) {
+        if let (Self::Bpe(model), None) = (self, &scratch.rng) {
             if model.run_bytes_all((text, spans), scratch, out, ends) {
                 return;
             }

@@ -8,7 +8,7 @@ use super::merge_by_heap::SymbolLinks;
 use super::merge_ranks::{MergeRanks, RankLookup, NO_RANK};
 use super::pair_order::PairOrder;
 use super::Symbol;
-use crate::model::sampling::Draws;
+use crate::model::sampling::SamplingRng;
 
 /// Join until all pairs that have a rank are left out at once.
 pub(super) fn merge(
@@ -16,13 +16,13 @@ pub(super) fn merge(
     pairs: &MergeRanks,
     links: &mut SymbolLinks,
     pair_order: &mut PairOrder,
-    draws: &mut Draws,
+    rng: &mut SamplingRng,
 ) {
     links.chain(symbols.len());
     pair_order.clear(symbols.len());
     let ranked = (0..).zip(symbols.iter()).filter(|(_, symbol)| symbol.rank != NO_RANK);
     ranked.for_each(|(at, symbol)| pair_order.insert(symbol.rank, at));
-    while let Some(at) = pair_order.nth(draws.dropped()) {
+    while let Some(at) = pair_order.nth(rng.skip_count()) {
         for place in links.pairs_around(at) {
             if symbols.get(place as usize).is_some_and(|symbol| symbol.rank != NO_RANK) {
                 pair_order.remove(place);

@@ -135,13 +135,13 @@ impl Bpe {
             + self.chars.as_ref().map_or(0, |chars| chars.bytes())
     }
 
-    /// Segment one non-empty word; at random where the scratch has draws.
+    /// Segment one non-empty word; at random where the scratch has rng.
     ///
     /// A drawn segmentation begins with characters even where whole words need no merges, as in
     /// `tokenizers`.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
         let mut done = 0;
-        if scratch.draws.is_none() {
+        if scratch.rng.is_none() {
             if let Some(id) = self.ignore_merges.then(|| vocab.id_of(word)).flatten() {
                 return out.push(Piece { id, start: 0, end: word.len() as u32 });
             }
@@ -150,19 +150,19 @@ impl Bpe {
             }
             done = self.run_chars(word, &mut scratch.bpe, out);
         }
-        let ModelScratch { bpe: BpeScratch { symbols, links, pair_order, rank_queue, .. }, draws, .. } =
+        let ModelScratch { bpe: BpeScratch { symbols, links, pair_order, rank_queue, .. }, rng, .. } =
             scratch;
         self.alphabet.push_symbols(&word[done..], symbols);
         self.rank_all(symbols);
-        match draws {
-            Some(draws) => dropout::merge(symbols, &self.pairs, links, pair_order, draws),
+        match rng {
+            Some(rng) => dropout::merge(symbols, &self.pairs, links, pair_order, rng),
             None => self.merge(symbols, links, rank_queue),
         }
         push_all(symbols, done, out);
     }
 
     /// Segment one non-empty word given as bytes that the entries push_symbols by printable characters, as `run`
-    /// would with those and without draws; says whether it can.
+    /// would with those and without rng; says whether it can.
     pub fn run_bytes(&self, word: &[u8], scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
         segment_bytes(backtracking, word, &mut scratch.bpe, |id, _| out.push(id));

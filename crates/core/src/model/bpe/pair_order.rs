@@ -4,7 +4,7 @@
 //! A treap whose node numbers are the positions of the pairs (Seidel and Aragon 1996, "Randomized search
 //! trees"); the heap order is that of hashed positions.
 
-use crate::model::sampling::mixed;
+use crate::model::sampling::mix64;
 
 const NONE: u32 = u32::MAX;
 
@@ -94,7 +94,7 @@ impl PairOrder {
         if first == NONE || second == NONE {
             return first.min(second);
         }
-        if mixed(u64::from(first)) > mixed(u64::from(second)) {
+        if mix64(u64::from(first)) > mix64(u64::from(second)) {
             let right = self.nodes[first as usize].right;
             self.nodes[first as usize].right = self.merge(right, second);
             self.counted(first)

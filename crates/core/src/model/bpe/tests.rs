@@ -72,7 +72,7 @@ fn unknown_characters_are_fused_where_asked() {
 fn unknown_characters_are_dropped_where_there_is_no_entry_for_them() {
     let spec = spec(&["a", "b", "ab"], &[("a", "b")]);
     assert_eq!(run(&spec, "xx"), []);
-    // `tokenizers` gives (0, 2): it forgets the dropped bytes.
+    // `tokenizers` gives (0, 2): it forgets the skip_count bytes.
     assert_eq!(run(&spec, "axb"), [(2, 0, 3)]);
 }
 
@@ -223,7 +223,7 @@ fn outcomes(
 fn drawn(model: &Bpe, symbols: &[Symbol], sampling: Sampling) -> Vec<Symbol> {
     let mut merged = symbols.to_vec();
     let (mut links, mut order) = (SymbolLinks::default(), PairOrder::default());
-    dropout::merge(&mut merged, &model.pairs, &mut links, &mut order, &mut sampling.draws(0));
+    dropout::merge(&mut merged, &model.pairs, &mut links, &mut order, &mut sampling.rng(0));
     merged
 }
 
@@ -256,9 +256,9 @@ fn dropout_begins_with_characters_even_where_whole_words_need_no_merges() {
     spec.ignore_merges = true;
     let vocab = Vocab::compile(&spec.vocab).unwrap();
     let model = Bpe::compile(&spec, &vocab).unwrap();
-    let draws = Some(Sampling { alpha: 0.1, nbest: None, seed: 1, row: 0 }.draws(0));
+    let rng = Some(Sampling { alpha: 0.1, nbest: None, seed: 1, row: 0 }.rng(0));
     let mut out: Vec<u32> = Vec::new();
-    model.run("ab", &vocab, &mut ModelScratch { draws, ..ModelScratch::default() }, &mut out);
+    model.run("ab", &vocab, &mut ModelScratch { rng, ..ModelScratch::default() }, &mut out);
     assert_eq!(out, [0, 1]);
 }
 

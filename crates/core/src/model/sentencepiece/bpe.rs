@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::sampling::Draws;
+use super::super::sampling::SamplingRng;
 use super::super::PieceSink;
 use super::emit::Emitter;
 use super::left_to_right::{FromLeft, Memory};
@@ -75,24 +75,24 @@ impl Bpe {
         self.from_left.as_ref().map_or(0, FromLeft::bytes)
     }
 
-    /// Segment a text; with `draws` every join that comes up is left out for good with their probability.
+    /// Segment a text; with `rng` every join that comes up is left out for good with their probability.
     pub(super) fn run(
         &self,
         text: &str,
         model: &SentencePiece,
         vocab: &Vocab,
         memory: &mut Symbols,
-        draws: Option<&mut Draws>,
+        rng: Option<&mut SamplingRng>,
         emitter: &mut Emitter<'_, impl PieceSink>,
     ) {
         let mut done = 0;
-        if draws.is_none() {
+        if rng.is_none() {
             if let Some(from_left) = &self.from_left {
                 done = from_left.run(text, (model, vocab), &mut memory.from_left, emitter);
             }
         }
         if done < text.len() {
-            self.run_long((text, done), (model, vocab), memory, draws, emitter);
+            self.run_long((text, done), (model, vocab), memory, rng, emitter);
         }
     }
 
@@ -118,7 +118,7 @@ impl Bpe {
         (text, from): (&str, usize),
         (model, vocab): (&SentencePiece, &Vocab),
         memory: &mut Symbols,
-        mut draws: Option<&mut Draws>,
+        mut rng: Option<&mut SamplingRng>,
         emitter: &mut Emitter<'_, impl PieceSink>,
     ) {
         memory.fill(text, from, model);
@@ -130,7 +130,7 @@ impl Bpe {
         }
         memory.queue.begin();
         while let Some(join) = memory.queue.pop() {
-            if memory.stands(&join) && !draws.as_mut().is_some_and(|draws| draws.drops()) {
+            if memory.stands(&join) && !rng.as_mut().is_some_and(|rng| rng.drops()) {
                 joiner.join(&join, memory);
             }
         }

@@ -33,7 +33,7 @@ use self::emit::Emitter;
 use self::unigram::Unigram;
 use self::viterbi_fixed::Weighing;
 use super::bytes::ByteTokens;
-use super::unigram::Drawing;
+use super::unigram::PathSampler;
 use super::{ModelScratch, PieceSink};
 use crate::error::Error;
 use crate::spec::{PieceType, SentencePieceKind, SentencePieceSpec};
@@ -69,7 +69,7 @@ pub(crate) struct Scratch {
     symbols: bpe::Symbols,
     /// The score of the text so far, where it is segmented in parts.
     score: f32,
-    drawing: Drawing,
+    sampler: PathSampler,
 }
 
 impl SentencePiece {
@@ -267,9 +267,9 @@ impl SentencePiece {
         scratch: &mut ModelScratch,
         out: &mut impl PieceSink,
     ) {
-        let Scratch { lattice, symbols, score, drawing } = &mut scratch.sentencepiece;
-        if let Some(draws) = &mut scratch.draws {
-            return self.draw(text, vocab, (draws, drawing, symbols), out);
+        let Scratch { lattice, symbols, score, sampler } = &mut scratch.sentencepiece;
+        if let Some(rng) = &mut scratch.rng {
+            return self.sample(text, vocab, (rng, sampler, symbols), out);
         }
         let mut emitter = Emitter::new(text, self.unk_id, self.bytes.as_ref(), out);
         match &self.engine {
@@ -288,7 +288,7 @@ impl SentencePiece {
     /// Whether short words are merged at once.
     #[must_use]
     pub fn joins(&self, scratch: &ModelScratch) -> bool {
-        matches!(&self.engine, Engine::Bpe(bpe) if bpe.joins()) && scratch.draws.is_none()
+        matches!(&self.engine, Engine::Bpe(bpe) if bpe.joins()) && scratch.rng.is_none()
     }
 
     /// Join up to `ABREAST` words at once, given as ASCII with spaces for marks and as long as `ShortRows` take them.

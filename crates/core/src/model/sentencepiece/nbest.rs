@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::unigram::{BestPaths, Choices, Path, PieceLattice, WordLattice};
+use super::super::unigram::{BestBackpointers, BestPaths, Path, PieceLattice, WordLattice};
 use super::super::Piece;
 
 const NONE: u32 = u32::MAX;
@@ -27,13 +27,13 @@ pub(super) fn nbest(words: &[PieceLattice<'_>], n: usize) -> Vec<Path> {
     if words.is_empty() {
         return vec![Path::default()];
     }
-    Search::new(words, n).run().unwrap_or_else(|| Choices::of(words).best(words, n))
+    SpmNbestSearch::new(words, n).run().unwrap_or_else(|| BestBackpointers::of(words).best(words, n))
 }
 
 /// A place between two characters: a word, and a byte within it that is not its first, but for the beginning.
-type Place = (u32, u32);
+type Position = (u32, u32);
 
-const BEGINNING: Place = (0, 0);
+const BEGINNING: Position = (0, 0);
 
 /// An unfinished path: its first piece, and the rest of it.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +45,10 @@ struct Partial {
     score: f32,
 }
 
-struct Search<'l, 'w> {
+struct SpmNbestSearch<'l, 'w> {
     words: &'l [PieceLattice<'w>],
     /// By byte of each word: the best score of a way there from the beginning of the text.
-    reached: Vec<Vec<f32>>,
+    forward_scores: Vec<Vec<f32>>,
     wanted: usize,
     agenda: Agenda,
     partials: Vec<Partial>,
@@ -57,15 +57,15 @@ struct Search<'l, 'w> {
     cuts: usize,
 }
 
-impl<'l, 'w> Search<'l, 'w> {
+impl<'l, 'w> SpmNbestSearch<'l, 'w> {
     fn new(words: &'l [PieceLattice<'w>], wanted: usize) -> Self {
-        let reached = reached(words);
+        let forward_scores = forward_scores(words);
         let nothing =
             Partial { piece: Piece { id: 0, start: 0, end: 0 }, word: NONE, next: NONE, score: 0.0 };
         let mut agenda = Agenda::default();
-        agenda.push(reached.last().and_then(|word| word.last()).copied().unwrap_or_default(), 0);
+        agenda.push(forward_scores.last().and_then(|word| word.last()).copied().unwrap_or_default(), 0);
         let (most_remembered, seen, cuts) = (MOST_REMEMBERED, 1, 0);
-        Self { words, reached, wanted, agenda, partials: vec![nothing], most_remembered, seen, cuts }
+        Self { words, forward_scores, wanted, agenda, partials: vec![nothing], most_remembered, seen, cuts }
     }
 
     /// The paths, or nothing if the search was given up.
@@ -109,7 +109,7 @@ impl<'l, 'w> Search<'l, 'w> {
         let (word, end) = place;
         for arc in words[word as usize].ending_at(end) {
             let own = arc.score as f32;
-            let rank = (self.reached[word as usize][arc.start as usize] + own) + score;
+            let rank = (self.forward_scores[word as usize][arc.start as usize] + own) + score;
             let piece = Piece { id: arc.id, start: arc.start, end };
             self.remember(rank, Partial { piece, word, next, score: own + score });
         }
@@ -133,10 +133,10 @@ impl<'l, 'w> Search<'l, 'w> {
 
     /// Forget all but the best paths, and what only the others were made of.
     fn cut(&mut self) {
-        let (mut agenda, mut partials, mut moved) = (Agenda::default(), Vec::new(), FxHashMap::default());
+        let (mut agenda, mut partials, mut copied) = (Agenda::default(), Vec::new(), FxHashMap::default());
         for _ in 0..self.kept() {
             let Some((rank, at)) = self.agenda.pop() else { break };
-            agenda.push(rank, self.moved(at, &mut partials, &mut moved));
+            agenda.push(rank, self.copied(at, &mut partials, &mut copied));
         }
         self.cuts += 1;
         self.most_remembered = partials.len() + MOST_REMEMBERED;
@@ -144,19 +144,19 @@ impl<'l, 'w> Search<'l, 'w> {
     }
 
     /// Copy a path with all that it is made of, unless it is there already; says where it is.
-    fn moved(&self, at: u32, partials: &mut Vec<Partial>, moved: &mut FxHashMap<u32, u32>) -> u32 {
+    fn copied(&self, at: u32, partials: &mut Vec<Partial>, copied: &mut FxHashMap<u32, u32>) -> u32 {
         let first = partials.len();
         let mut from = at;
-        while from != NONE && !moved.contains_key(&from) {
+        while from != NONE && !copied.contains_key(&from) {
             let to = partials.len() as u32;
-            moved.insert(from, to);
+            copied.insert(from, to);
             partials.push(Partial { next: to + 1, ..self.partials[from as usize] });
             from = self.partials[from as usize].next;
         }
         if let Some(last) = partials[first..].last_mut() {
-            last.next = moved.get(&from).copied().unwrap_or(NONE);
+            last.next = copied.get(&from).copied().unwrap_or(NONE);
         }
-        moved[&at]
+        copied[&at]
     }
 
     fn path(&self, mut at: u32, score: f32) -> Path {
@@ -173,7 +173,7 @@ impl<'l, 'w> Search<'l, 'w> {
 }
 
 /// The place after the last of so many words.
-fn end_of(words: &[PieceLattice<'_>], count: usize) -> Place {
+fn end_of(words: &[PieceLattice<'_>], count: usize) -> Position {
     match count.checked_sub(1) {
         Some(last) => (last as u32, words[last].end()),
         None => BEGINNING,
@@ -181,17 +181,17 @@ fn end_of(words: &[PieceLattice<'_>], count: usize) -> Place {
 }
 
 /// By byte of each word: the best score of a way there from the beginning of the text.
-fn reached(words: &[PieceLattice<'_>]) -> Vec<Vec<f32>> {
+fn forward_scores(words: &[PieceLattice<'_>]) -> Vec<Vec<f32>> {
     let mut before = 0.0;
     let of_word = |word: &PieceLattice<'_>| {
-        let mut reached = vec![before];
+        let mut forward_scores = vec![before];
         for end in 1..=word.end() {
-            let sums = word.ending_at(end).map(|arc| reached[arc.start as usize] + arc.score as f32);
+            let sums = word.ending_at(end).map(|arc| forward_scores[arc.start as usize] + arc.score as f32);
             let best = sums.fold(f32::NEG_INFINITY, f32::max);
-            reached.push(best);
+            forward_scores.push(best);
         }
-        before = reached[word.end() as usize];
-        reached
+        before = forward_scores[word.end() as usize];
+        forward_scores
     };
     words.iter().map(of_word).collect()
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::chi_square::{agrees, counted};
-use crate::model::unigram::{Choices, Path, PieceLattice};
+use crate::model::unigram::{BestBackpointers, Path, PieceLattice};
 use crate::model::{Piece, Sampling, Segmentations};
 use crate::spec::{ModelSpec, ScoredPiece};
 
@@ -82,7 +82,7 @@ fn near(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-5 * (1.0 + one.abs().max(other.abs()))
 }
 
-/// Pieces of all kinds, many with equal scores.
+/// PieceAutomaton of all kinds, many with equal scores.
 fn any_spec() -> impl Strategy<Value = SentencePieceSpec> {
     let kind = prop_oneof![4 => Just(NORMAL), 1 => Just(DEFINED), 1 => Just(UNUSED)];
     prop::collection::btree_map("[ab\u{e9}]{1,3}", (-8i8..0, kind), 1..10).prop_map(|pieces| {
@@ -144,11 +144,11 @@ proptest! {
 
 fn counts_of(model: &SentencePiece, text: &str, alpha: f64) -> BTreeMap<String, u32> {
     let all = model.segmentations(&[text]).unwrap();
-    let drawn = (0..100).flat_map(|block| {
+    let sampled = (0..100).flat_map(|block| {
         let sampling = Sampling { row: block * 1000, ..sampling(alpha, 23) };
-        all.draw(1000, sampling).unwrap()
+        all.sample(1000, sampling).unwrap()
     });
-    counted(drawn.map(|path| name(&path.pieces)))
+    counted(sampled.map(|path| name(&path.pieces)))
 }
 
 #[test]
@@ -190,20 +190,20 @@ fn without_replacement_each_is_drawn_from_those_left_over() {
         }
     }
     let all = model.segmentations(&[text]).unwrap();
-    let drawn = (0..100_000).map(|row| {
-        let two = all.draw_apart(2, Sampling { row, ..sampling(alpha, 3) }, false).unwrap();
+    let sampled = (0..100_000).map(|row| {
+        let two = all.sample_without_replacement(2, Sampling { row, ..sampling(alpha, 3) }, false).unwrap();
         format!("{} {}", name(&two[0].path.pieces), name(&two[1].path.pieces))
     });
-    assert!(agrees(&counted(drawn), &expected));
+    assert!(agrees(&counted(sampled), &expected));
 }
 
 #[test]
 fn a_text_is_drawn_as_its_listed_segmentations_are() {
     let (model, vocab) = compiled(&small());
     let (text, sampling) = ("ababx\u{e9}\u{e8}a", sampling(0.2, 9));
-    let drawn = model.segmentations(&[text]).unwrap().draw(50, sampling).unwrap();
-    for (row, path) in drawn.into_iter().enumerate() {
-        let mut scratch = ModelScratch { draws: Some(sampling.at_row(row).draws(0)), ..Default::default() };
+    let sampled = model.segmentations(&[text]).unwrap().sample(50, sampling).unwrap();
+    for (row, path) in sampled.into_iter().enumerate() {
+        let mut scratch = ModelScratch { rng: Some(sampling.at_row(row).rng(0)), ..Default::default() };
         let (mut found, mut written): (Vec<Piece>, Vec<Piece>) = Default::default();
         model.run(text, &vocab, &mut scratch, &mut found);
         model.write(text, &path.pieces, &mut written);
@@ -238,7 +238,7 @@ fn what_is_cut_is_not_wanted() {
         let Engine::Unigram(unigram) = &model.engine else { panic!("a Unigram model") };
         let lattices: Vec<PieceLattice<'_>> = vec![unigram.lattice(&text, Vec::new())];
         let exact: Vec<Path> =
-            crate::model::unigram::BestPaths::best(&Choices::of(&lattices), &lattices, n);
+            crate::model::unigram::BestPaths::best(&BestBackpointers::of(&lattices), &lattices, n);
         let found = model.segmentations(&words).unwrap().best(n).unwrap();
         assert_eq!(found.len(), exact.len());
         let distinct: BTreeSet<String> = found.iter().map(|path| name(&path.pieces)).collect();
@@ -285,13 +285,12 @@ fn joins_are_left_out_as_often_as_they_should() {
         let mut expected = BTreeMap::new();
         let ends: Vec<usize> = (1..=text.len()).collect();
         dropped(&spec, text, &ends, &BTreeSet::new(), (alpha, 1.0), &mut expected);
-        let drawn = (0..100_000).map(|row| {
-            let draws = Some(sampling(alpha, 4).at_row(row).draws(0));
-            let (mut scratch, mut out) =
-                (ModelScratch { draws, ..Default::default() }, Vec::<Piece>::new());
+        let sampled = (0..100_000).map(|row| {
+            let rng = Some(sampling(alpha, 4).at_row(row).rng(0));
+            let (mut scratch, mut out) = (ModelScratch { rng, ..Default::default() }, Vec::<Piece>::new());
             model.run(text, &vocab, &mut scratch, &mut out);
             format!("{:?}", out.iter().map(|piece| piece.end as usize).collect::<Vec<_>>())
         });
-        assert!(agrees(&counted(drawn), &expected), "{expected:?}");
+        assert!(agrees(&counted(sampled), &expected), "{expected:?}");
     }
 }

@@ -1,7 +1,7 @@
-//! All segmentations of a text by a Unigram model: listed, drawn, scored.
+//! All segmentations of a text by a Unigram model: listed, sampled, scored.
 
-use super::super::sampling::Draws;
-use super::super::unigram::{BestPaths, Drawing, Path, PieceLattice, Segmentations, TextLattice};
+use super::super::sampling::SamplingRng;
+use super::super::unigram::{BestPaths, Path, PathSampler, PieceLattice, Segmentations, TextLattice};
 use super::super::{Piece, PieceSink};
 use super::emit::Emitter;
 use super::nbest::nbest;
@@ -88,21 +88,21 @@ impl SentencePiece {
     }
 
     /// Segment a text at random.
-    pub(super) fn draw(
+    pub(super) fn sample(
         &self,
         text: &str,
         vocab: &Vocab,
-        (draws, drawing, symbols): (&mut Draws, &mut Drawing, &mut super::bpe::Symbols),
+        (rng, sampler, symbols): (&mut SamplingRng, &mut PathSampler, &mut super::bpe::Symbols),
         out: &mut impl PieceSink,
     ) {
         let mut emitter = Emitter::new(text, self.unk_id, self.bytes.as_ref(), out);
         match &self.engine {
             Engine::Unigram(unigram) => {
-                let path = drawing.draw(draws, |states| unigram.lattice(text, states));
+                let path = sampler.sample(rng, |states| unigram.lattice(text, states));
                 path.iter()
                     .for_each(|piece| emitter.push(piece.id, piece.start as usize, piece.end as usize));
             }
-            Engine::Bpe(bpe) => bpe.run(text, self, vocab, symbols, Some(draws), &mut emitter),
+            Engine::Bpe(bpe) => bpe.run(text, self, vocab, symbols, Some(rng), &mut emitter),
             Engine::Word | Engine::Char => {}
         }
         emitter.finish();

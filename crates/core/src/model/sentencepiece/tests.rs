@@ -125,7 +125,7 @@ fn paths_that_never_meet_are_found() {
     assert_eq!(pieces(&spec, &text).len(), 100_001usize.div_ceil(3) + 1);
 }
 
-/// Pieces of letters and spaces, with scores that make ties and near ties.
+/// PieceAutomaton of letters and spaces, with scores that make ties and near ties.
 fn any_pieces() -> impl Strategy<Value = Vec<(String, f32, bool)>> {
     let text = prop::collection::vec(prop::sample::select(vec!["a", "b", "\u{e9}"]), 1..4)
         .prop_map(|parts| parts.concat());
@@ -271,7 +271,7 @@ proptest! {
         let (model, _) = compiled(&random_spec(SentencePieceKind::Unigram, pieces));
         let Engine::Unigram(model) = &model.engine else { panic!("a Unigram model") };
         let run = |stretch| {
-            let (mut window, mut out) = (crate::model::unigram::Window::default(), Vec::new());
+            let (mut window, mut out) = (crate::model::unigram::StreamingViterbi::default(), Vec::new());
             let sums = unigram::Text::of(model, &text);
             let score = window.run_by(stretch, &sums, &text, unigram::begin(0.0), |piece| out.push(piece));
             (score, out)

@@ -6,12 +6,14 @@
 //! bound and were compared before they were rounded, which decides other ties in long texts.) Rounding makes the
 //! segmentation of a word depend on all the text before it; see [`super::margin`] for how far.
 //!
-//! O(n) and the pieces found; how memory is bounded, [`Window`] says.
+//! O(n) and the pieces found; how memory is bounded, [`StreamingViterbi`] says.
 
 use std::ops::Range;
 
-use super::super::unigram::pieces::Pieces;
-use super::super::unigram::{PieceLattice, Places, Reached, Scored, Sums, Window};
+use super::super::unigram::automaton::PieceAutomaton;
+use super::super::unigram::{
+    Backpointer, BackpointerTable, LatticePieces, PathScorer, PieceLattice, StreamingViterbi,
+};
 use super::super::{Piece, PieceSink};
 use super::emit::Emitter;
 use super::viterbi_fixed::{Weighing, Weights};
@@ -30,7 +32,7 @@ pub(super) const MAX_SCORE: f32 = 100_000.0;
 /// The pieces with what they add to a sum.
 #[derive(Clone, Debug)]
 pub(super) struct Unigram {
-    pub(super) pieces: Pieces,
+    pub(super) pieces: PieceAutomaton,
     /// What a piece adds to a sum, by id; for the unknown one, what an unknown character does.
     pub(super) scores: Vec<f32>,
     /// The same where all segmentations are considered; empty if they are.
@@ -44,7 +46,7 @@ pub(super) struct Unigram {
 /// Memory for one text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lattice {
-    window: Window<f32>,
+    window: StreamingViterbi<f32>,
     pub(super) weighing: Weighing,
 }
 
@@ -81,7 +83,7 @@ impl Unigram {
         let unknown_score = low - UNKNOWN_PENALTY;
         let worst =
             found.iter().fold(f64::from(unknown_score).abs(), |worst, found| worst.max(found.1.abs()));
-        let (pieces, longest) = (Pieces::restore(&found, parts)?, longest_of(&found));
+        let (pieces, longest) = (PieceAutomaton::restore(&found, parts)?, longest_of(&found));
         let rescored = if rescored == scores { Vec::new() } else { rescored };
         scores[unk_id as usize] = unknown_score.into();
         let weights = Weights::of(pieces.trie(), &scores, unk_id, worst);
@@ -93,7 +95,11 @@ impl Unigram {
     /// All segmentations of a text, in memory that may have been used before.
     pub(super) fn lattice<'w>(&'w self, text: &'w str, states: Vec<u32>) -> PieceLattice<'w> {
         let unknown = Some((self.unk_id, f64::from(self.unknown_score)));
-        PieceLattice::new(Scored { pieces: &self.pieces, rescored: &self.rescored, unknown }, text, states)
+        PieceLattice::new(
+            LatticePieces { pieces: &self.pieces, rescored: &self.rescored, unknown },
+            text,
+            states,
+        )
     }
 
     /// What a piece adds to the score of a segmentation.
@@ -133,7 +139,7 @@ impl Unigram {
     }
 }
 
-/// Places where a sum was taken off, and the sum; those that a piece can still cross.
+/// BackpointerTable where a sum was taken off, and the sum; those that a piece can still cross.
 pub(super) type TakenOff = Vec<(usize, f32)>;
 
 /// A model at work on a text of some length.
@@ -150,27 +156,27 @@ impl<'a> Text<'a> {
 
 /// What a text that follows a score begins with.
 pub(super) fn begin(score: f32) -> (f32, TakenOff) {
-    let (mut first, mut taken_off) = (Reached { score, id: 0, start: 0 }, TakenOff::new());
+    let (mut first, mut taken_off) = (Backpointer { score, id: 0, start: 0 }, TakenOff::new());
     take_off(&mut first, 0, &mut taken_off);
     (first.score, taken_off)
 }
 
-impl Sums for Text<'_> {
+impl PathScorer for Text<'_> {
     type Score = f32;
     type Memory = TakenOff;
 
-    fn pieces(&self) -> &Pieces {
+    fn pieces(&self) -> &PieceAutomaton {
         &self.model.pieces
     }
 
     #[inline]
-    fn reach(
+    fn best_backpointer(
         &self,
         state: u32,
         last: Range<usize>,
-        places: &Places<f32>,
+        places: &BackpointerTable<f32>,
         taken_off: &mut TakenOff,
-    ) -> Option<Reached<f32>> {
+    ) -> Option<Backpointer<f32>> {
         let Unigram { pieces, longest, unk_id, unknown_score, .. } = self.model;
         let mut best = Best { found: None, taken_off };
         let mut shortest = last.end;
@@ -192,7 +198,7 @@ impl Sums for Text<'_> {
 
 /// The best piece so far of those that end at one place.
 struct Best<'a> {
-    found: Option<Reached<f32>>,
+    found: Option<Backpointer<f32>>,
     /// What is still to be taken off, by place.
     taken_off: &'a [(usize, f32)],
 }
@@ -211,7 +217,7 @@ impl Best<'_> {
             self.taken_off = rest;
         }
         if self.found.is_none_or(|found| score > found.score) {
-            self.found = Some(Reached { score, id, start: start as u32 });
+            self.found = Some(Backpointer { score, id, start: start as u32 });
         }
     }
 }
@@ -228,7 +234,7 @@ fn lowest(pieces: &[ScoredPiece]) -> f32 {
 }
 
 /// Count a sum that has become too large as 0.
-fn take_off(reached: &mut Reached<f32>, place: usize, taken_off: &mut TakenOff) {
+fn take_off(reached: &mut Backpointer<f32>, place: usize, taken_off: &mut TakenOff) {
     if reached.score.abs() > MAX_SCORE {
         taken_off.push((place, reached.score));
         reached.score = 0.0;
@@ -242,7 +248,7 @@ fn plus(sum: f32, score: f64) -> f32 {
 }
 
 /// User-defined pieces score above all others, more by every further byte; in lists of segmentations and
-/// where these are drawn, by every further character.
+/// where these are sampled, by every further character.
 fn user_defined_score(length: usize) -> f64 {
     let score = USER_DEFINED_BONUS * (length as f64 - 1.0);
     f64::from(score as f32)

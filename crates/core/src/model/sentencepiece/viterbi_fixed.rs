@@ -6,7 +6,7 @@
 //!
 //! O(n) and the nodes walked, which are no more than the longest piece for each character.
 
-use super::super::unigram::Reached;
+use super::super::unigram::Backpointer;
 use super::super::Piece;
 use super::margin::{cost_of, Grades, PathScore, MAX_CHARS, ONE};
 use crate::double_array::{Node, Trie};
@@ -53,7 +53,7 @@ const UNREACHED: Place = Place { score: -(1 << 50), lead: i64::MAX, id: 0, start
 pub(super) struct Weighing {
     /// From the beginning of the part on; all unreached between parts.
     places: Box<[Place; MAX_BYTES + 1]>,
-    pub(super) sums: Vec<Reached<f32>>,
+    pub(super) sums: Vec<Backpointer<f32>>,
     pub(super) path: Vec<Piece>,
 }
 

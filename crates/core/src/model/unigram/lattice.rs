@@ -1,10 +1,10 @@
 //! All segmentations of a word, as paths of arcs from its first byte to its last, and sums over them.
 //!
-//! An arc is a piece, or an unknown character. Sums take a path with probability proportional to
+//! An arc is a piece, or an unknown character. PathScorer take a path with probability proportional to
 //! exp(alpha * the sum of its scores): the forward pass of Baum and Petrie 1966, in time and memory linear in
-//! the word and in the arcs, which are found anew whenever they are asked for and never kept.
+//! the word and in the arcs, which are found anew whenever they are asked for and never push_link.
 
-use super::pieces::Pieces;
+use super::automaton::PieceAutomaton;
 
 /// A step of a path, known by where it ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub(in crate::model) trait WordLattice {
 /// The lattice that scored pieces and unknown characters make of a word.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct PieceLattice<'w> {
-    scored: Scored<'w>,
+    scored: LatticePieces<'w>,
     word: &'w str,
     /// The automaton's state after each byte.
     states: Vec<u32>,
@@ -36,8 +36,8 @@ pub(in crate::model) struct PieceLattice<'w> {
 
 /// What the arcs of a lattice are made of.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::model) struct Scored<'w> {
-    pub(in crate::model) pieces: &'w Pieces,
+pub(in crate::model) struct LatticePieces<'w> {
+    pub(in crate::model) pieces: &'w PieceAutomaton,
     /// Scores by id, where they are not those of the pieces; empty otherwise.
     pub(in crate::model) rescored: &'w [f64],
     /// The id and the score of an unknown character.
@@ -46,7 +46,7 @@ pub(in crate::model) struct Scored<'w> {
 
 impl<'w> PieceLattice<'w> {
     /// The lattice of a word, in memory that may have been used before.
-    pub(in crate::model) fn new(scored: Scored<'w>, word: &'w str, mut states: Vec<u32>) -> Self {
+    pub(in crate::model) fn new(scored: LatticePieces<'w>, word: &'w str, mut states: Vec<u32>) -> Self {
         let mut state = scored.pieces.start();
         states.clear();
         states.push(state);
@@ -79,7 +79,7 @@ impl WordLattice for PieceLattice<'_> {
     #[inline]
     fn ending_at(&self, end: u32) -> impl Iterator<Item = Arc> {
         let mut unknown = self.unknown_at(end);
-        let Scored { pieces, rescored, .. } = self.scored;
+        let LatticePieces { pieces, rescored, .. } = self.scored;
         let mut found = pieces.ending_at(self.states[end as usize]);
         std::iter::from_fn(move || {
             let Some((id, piece)) = found.next() else { return unknown.take() };

@@ -4,27 +4,27 @@
 //! pieces, longest first, so the time is linear in the word and in the pieces found. Of equal sums the longer
 //! last piece wins. Kudo 2018, "Subword Regularization", section 3.1.
 
+pub(super) mod automaton;
+mod backpointers;
 mod lattice;
 mod nbest;
-mod part;
-pub(super) mod pieces;
-mod reached;
-mod sample;
+mod path_sampling;
 mod segmentations;
-mod window;
+mod streaming;
+mod word_parts;
 
 use std::ops::Range;
 
-pub(super) use self::lattice::{PieceLattice, Scored, WordLattice};
-pub(super) use self::nbest::Choices;
-use self::pieces::Pieces;
-pub(super) use self::reached::{trace_back, Reached};
-pub(super) use self::sample::Drawing;
+use self::automaton::PieceAutomaton;
+pub(super) use self::backpointers::{backtrace, Backpointer};
+pub(super) use self::lattice::{LatticePieces, PieceLattice, WordLattice};
+pub(super) use self::nbest::BestBackpointers;
+pub(super) use self::path_sampling::PathSampler;
 pub(super) use self::segmentations::{BestPaths, TextLattice};
-pub use self::segmentations::{Found, Path, Segmentations, MAX_SEGMENTATIONS};
-pub(super) use self::window::{Places, Sums, Window};
+pub use self::segmentations::{Path, SampledPath, Segmentations, MAX_SEGMENTATIONS};
+pub(super) use self::streaming::{BackpointerTable, PathScorer, StreamingViterbi};
 use super::bytes::ByteTokens;
-use super::sampling::Draws;
+use super::sampling::SamplingRng;
 use super::{ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::UnigramSpec;
@@ -37,7 +37,7 @@ const UNKNOWN_PENALTY: f64 = 10.0;
 /// The compiled Unigram model.
 #[derive(Clone, Debug)]
 pub struct Unigram {
-    pieces: Pieces,
+    pieces: PieceAutomaton,
     unknown_score: f64,
     /// The largest score by absolute value, that of unknown characters included.
     worst_score: f64,
@@ -45,17 +45,17 @@ pub struct Unigram {
     bytes: Option<ByteTokens>,
 }
 
-/// Longer words, in bytes, are not kept whole.
+/// Longer words, in bytes, are not push_link whole.
 const MAX_WHOLE: usize = 1 << 14;
 
 /// Memory for one word.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lattice {
+pub(crate) struct UnigramScratch {
     /// By byte; only ends of characters are meant.
-    reached: Vec<Reached<f64>>,
+    backpointers: Vec<Backpointer<f64>>,
     path: Vec<Piece>,
-    window: Window<f64>,
-    drawing: Drawing,
+    streaming: StreamingViterbi<f64>,
+    sampler: PathSampler,
 }
 
 impl Unigram {
@@ -72,7 +72,7 @@ impl Unigram {
         let lowest = spec.vocab.iter().fold(f64::INFINITY, |low, &(_, score)| low.min(score));
         let unknown_score = lowest - UNKNOWN_PENALTY;
         Ok(Self {
-            pieces: Pieces::restore(&scored, parts)?,
+            pieces: PieceAutomaton::restore(&scored, parts)?,
             unknown_score,
             worst_score: scored
                 .iter()
@@ -95,13 +95,13 @@ impl Unigram {
     /// Segment one non-empty word. Without `unk_id`, a word with an unknown character has no pieces, and
     /// `scratch` remembers it.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        let found = match &mut scratch.draws {
+        let found = match &mut scratch.rng {
             None if word.len() > MAX_WHOLE => {
-                scratch.lacks_unknown |= !self.run_long(word, vocab, &mut scratch.lattice.window, out);
+                scratch.lacks_unknown |= !self.run_long(word, vocab, &mut scratch.unigram.streaming, out);
                 return;
             }
-            None => self.find_best(word, &mut scratch.lattice),
-            Some(draws) => self.draw(word, draws, &mut scratch.lattice),
+            None => self.find_best(word, &mut scratch.unigram),
+            Some(rng) => self.sample(word, rng, &mut scratch.unigram),
         };
         match found {
             Some(path) => self.write(word, path, vocab, out),
@@ -114,12 +114,12 @@ impl Unigram {
         &self,
         word: &str,
         vocab: &Vocab,
-        window: &mut Window<f64>,
+        streaming: &mut StreamingViterbi<f64>,
         out: &mut impl PieceSink,
     ) -> bool {
         let mark = out.mark();
-        let mut writer = Writer { model: self, word, vocab, unknown: None, out };
-        let found = window.run(self, word, (0.0, ()), |piece| writer.push(piece));
+        let mut writer = TokenWriter { model: self, word, vocab, unknown: None, out };
+        let found = streaming.run(self, word, (0.0, ()), |piece| writer.push(piece));
         writer.finish();
         if found.is_none() {
             out.rollback(mark);
@@ -129,12 +129,12 @@ impl Unigram {
 
     /// All segmentations of a text; `None` if a character must be unknown but cannot.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Option<impl Segmentations + 'w> {
-        let mut text = TextLattice { words: Vec::new(), best: Choices(Vec::new()) };
+        let mut text = TextLattice { words: Vec::new(), best: BestBackpointers(Vec::new()) };
         for &word in words {
-            let mut reached = Vec::new();
-            self.reach_all(word, &mut reached)?;
+            let mut backpointers = Vec::new();
+            self.forward(word, &mut backpointers)?;
             text.words.push(PieceLattice::new(self.scored(), word, Vec::new()));
-            text.best.0.push(reached);
+            text.best.0.push(backpointers);
         }
         Some(text)
     }
@@ -149,45 +149,51 @@ impl Unigram {
     }
 
     /// Find the best path.
-    fn find_best<'m>(&self, word: &str, memory: &'m mut Lattice) -> Option<&'m [Piece]> {
-        self.reach_all(word, &mut memory.reached)?;
-        trace_back((0, word.len()), |end| memory.reached[end], &mut memory.path);
+    fn find_best<'m>(&self, word: &str, memory: &'m mut UnigramScratch) -> Option<&'m [Piece]> {
+        self.forward(word, &mut memory.backpointers)?;
+        backtrace((0, word.len()), |end| memory.backpointers[end], &mut memory.path);
         Some(&memory.path)
     }
 
     /// Draw a path.
-    fn draw<'m>(&self, word: &str, draws: &mut Draws, memory: &'m mut Lattice) -> Option<&'m [Piece]> {
+    fn sample<'m>(
+        &self,
+        word: &str,
+        rng: &mut SamplingRng,
+        memory: &'m mut UnigramScratch,
+    ) -> Option<&'m [Piece]> {
         if self.unk_id.is_none() {
-            self.reach_all(word, &mut memory.reached)?;
+            self.forward(word, &mut memory.backpointers)?;
         }
         let lattice = |states| PieceLattice::new(self.scored(), word, states);
-        Some(memory.drawing.draw(draws, lattice))
+        Some(memory.sampler.sample(rng, lattice))
     }
 
-    fn scored(&self) -> Scored<'_> {
+    fn scored(&self) -> LatticePieces<'_> {
         let unknown = self.unk_id.map(|id| (id, self.unknown_score));
-        Scored { pieces: &self.pieces, rescored: &[], unknown }
+        LatticePieces { pieces: &self.pieces, rescored: &[], unknown }
     }
 
     /// Append the tokens of a path through a word.
     pub fn write(&self, word: &str, path: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
-        let mut writer = Writer { model: self, word, vocab, unknown: None, out };
+        let mut writer = TokenWriter { model: self, word, vocab, unknown: None, out };
         path.iter().for_each(|&piece| writer.push(piece));
         writer.finish();
     }
 
     /// Find the best last piece for every end of a character; `None` if one must be unknown but cannot.
-    fn reach_all(&self, word: &str, reached: &mut Vec<Reached<f64>>) -> Option<()> {
-        if reached.len() <= word.len() {
-            reached.resize(word.len() + 1, Reached::default());
+    fn forward(&self, word: &str, backpointers: &mut Vec<Backpointer<f64>>) -> Option<()> {
+        if backpointers.len() <= word.len() {
+            backpointers.resize(word.len() + 1, Backpointer::default());
         }
-        reached[0] = Reached::default();
+        backpointers[0] = Backpointer::default();
         let (mut state, mut start) = (self.pieces.start(), 0);
         let bytes = word.as_bytes();
         for (at, &byte) in bytes.iter().enumerate() {
             state = self.pieces.step(state, byte);
             if word.is_char_boundary(at + 1) {
-                reached[at + 1] = self.reach(state, start..at + 1, |place| reached[place].score)?;
+                backpointers[at + 1] =
+                    self.best_ending_at(state, start..at + 1, |place| backpointers[place].score)?;
                 start = at + 1;
             }
         }
@@ -196,53 +202,53 @@ impl Unigram {
 
     /// The best piece that ends where the last character does.
     #[inline]
-    fn reach(
+    fn best_ending_at(
         &self,
         state: u32,
         last: Range<usize>,
         score_at: impl Fn(usize) -> f64,
-    ) -> Option<Reached<f64>> {
-        let mut best: Option<Reached<f64>> = None;
+    ) -> Option<Backpointer<f64>> {
+        let mut best: Option<Backpointer<f64>> = None;
         let mut shortest = last.end;
         for (id, piece) in self.pieces.ending_at(state) {
             shortest = last.end - piece.byte_len as usize;
             let score = piece.score + score_at(shortest);
             if best.is_none_or(|best| score > best.score) {
-                best = Some(Reached { score, id, start: shortest as u32 });
+                best = Some(Backpointer { score, id, start: shortest as u32 });
             }
         }
         if shortest != last.start {
             let score = self.unknown_score + score_at(last.start);
             if best.is_none_or(|best| score > best.score) {
-                best = Some(Reached { score, id: self.unk_id?, start: last.start as u32 });
+                best = Some(Backpointer { score, id: self.unk_id?, start: last.start as u32 });
             }
         }
         best
     }
 }
 
-impl Sums for Unigram {
+impl PathScorer for Unigram {
     type Score = f64;
     type Memory = ();
 
-    fn pieces(&self) -> &Pieces {
+    fn pieces(&self) -> &PieceAutomaton {
         &self.pieces
     }
 
     #[inline]
-    fn reach(
+    fn best_backpointer(
         &self,
         state: u32,
         last: Range<usize>,
-        places: &Places<f64>,
+        places: &BackpointerTable<f64>,
         (): &mut (),
-    ) -> Option<Reached<f64>> {
-        self.reach(state, last, |place| places.at(place).score)
+    ) -> Option<Backpointer<f64>> {
+        self.best_ending_at(state, last, |place| places.at(place).score)
     }
 }
 
 /// Writes the tokens of a path; unknown neighbours are one.
-struct Writer<'w, S> {
+struct TokenWriter<'w, S> {
     model: &'w Unigram,
     word: &'w str,
     vocab: &'w Vocab,
@@ -250,7 +256,7 @@ struct Writer<'w, S> {
     out: &'w mut S,
 }
 
-impl<S: PieceSink> Writer<'_, S> {
+impl<S: PieceSink> TokenWriter<'_, S> {
     #[inline]
     fn push(&mut self, piece: Piece) {
         if Some(piece.id) == self.model.unk_id {

@@ -4,14 +4,14 @@
 //!
 //! The forward pass has found what the best beginning of every unfinished path is worth, so what is taken
 //! from the agenda is always part of one of the n best. Every unfinished path leads to a whole one of its
-//! rank: an agenda of more than n can forget the others. Time is n log n in the length of the paths and
+//! rank: an agenda of more than n can drop_chunk the others. Time is n log n in the length of the paths and
 //! linear in the arcs on the way, memory n times the length.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::lattice::{Arc, WordLattice};
-use super::{BestPaths, Path, Reached};
+use super::{Backpointer, BestPaths, Path};
 use crate::model::Piece;
 
 const NONE: u32 = u32::MAX;
@@ -20,10 +20,10 @@ const NONE: u32 = u32::MAX;
 const SLACK: usize = 64;
 
 /// Paths from right to left, in the order of their ranks.
-pub(super) struct Search<'l, W> {
+pub(super) struct NbestSearch<'l, W> {
     words: &'l [W],
     agenda: BinaryHeap<Hypothesis>,
-    links: Vec<Link>,
+    links: Vec<PathLink>,
     children: Vec<Child>,
     wanted: usize,
     pushed: u64,
@@ -40,12 +40,12 @@ struct Hypothesis {
     word: u32,
     end: u32,
     /// The arc that it begins with, and the rest.
-    link: Link,
+    link: PathLink,
 }
 
 /// An arc of a path and the link of the arc after it.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct PathLink {
     piece: Piece,
     score: f64,
     next: u32,
@@ -76,16 +76,16 @@ pub(super) struct Child {
 
 /// A whole path that was found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct CompletePath {
     link: u32,
     pub(super) rank: f64,
     pub(super) weight: f64,
 }
 
-impl<'l, W: WordLattice> Search<'l, W> {
+impl<'l, W: WordLattice> NbestSearch<'l, W> {
     /// Begin after the last word; at most `wanted` paths will be asked for.
     pub(super) fn new(words: &'l [W], rank: f64, wanted: usize) -> Self {
-        let nothing = Link { piece: Piece { id: 0, start: 0, end: 0 }, score: 0.0, next: NONE };
+        let nothing = PathLink { piece: Piece { id: 0, start: 0, end: 0 }, score: 0.0, next: NONE };
         let (word, end) = before_word(words, words.len());
         let first = Hypothesis { rank, weight: 0.0, number: 0, word, end, link: nothing };
         let agenda = BinaryHeap::from([first]);
@@ -93,11 +93,11 @@ impl<'l, W: WordLattice> Search<'l, W> {
     }
 
     /// The path with the next lower rank; `expand` says how a path can be made longer.
-    pub(super) fn next(&mut self, mut expand: impl FnMut(Parent, &mut Vec<Child>)) -> Option<End> {
+    pub(super) fn next(&mut self, mut expand: impl FnMut(Parent, &mut Vec<Child>)) -> Option<CompletePath> {
         while let Some(Hypothesis { rank, weight, word, end, link, .. }) = self.agenda.pop() {
-            let link = self.kept(link);
+            let link = self.push_link(link);
             if end == 0 {
-                return Some(End { link, rank, weight });
+                return Some(CompletePath { link, rank, weight });
             }
             let mut children = std::mem::take(&mut self.children);
             expand(Parent { word: word as usize, end, rank, weight }, &mut children);
@@ -105,13 +105,13 @@ impl<'l, W: WordLattice> Search<'l, W> {
                 self.push(child, word, end, link);
             }
             self.children = children;
-            self.forget_hopeless();
+            self.prune();
         }
         None
     }
 
     /// The pieces of a path from left to right, and the sum of their scores.
-    pub(super) fn path(&self, end: &End) -> Path {
+    pub(super) fn path(&self, end: &CompletePath) -> Path {
         let mut path = Path::default();
         let mut at = end.link;
         while let Some(link) = self.links.get(at as usize) {
@@ -123,7 +123,7 @@ impl<'l, W: WordLattice> Search<'l, W> {
     }
 
     /// Keep the arc of a path that goes on; the first path has none.
-    fn kept(&mut self, link: Link) -> u32 {
+    fn push_link(&mut self, link: PathLink) -> u32 {
         if link.piece.end == 0 {
             return NONE;
         }
@@ -134,7 +134,7 @@ impl<'l, W: WordLattice> Search<'l, W> {
     fn push(&mut self, child: Child, word: u32, end: u32, next: u32) {
         let Child { arc, rank, weight } = child;
         let piece = Piece { id: arc.id, start: arc.start, end };
-        let link = Link { piece, score: arc.score, next };
+        let link = PathLink { piece, score: arc.score, next };
         let (word, end) = match arc.start {
             0 => before_word(self.words, word as usize),
             start => (word, start),
@@ -143,7 +143,7 @@ impl<'l, W: WordLattice> Search<'l, W> {
         self.agenda.push(Hypothesis { rank, weight, number: self.pushed, word, end, link });
     }
 
-    fn forget_hopeless(&mut self) {
+    fn prune(&mut self) {
         if self.agenda.len() > 2 * self.wanted + SLACK {
             let mut all = std::mem::take(&mut self.agenda).into_vec();
             all.select_nth_unstable_by(self.wanted, |a, b| b.cmp(a));
@@ -162,33 +162,33 @@ fn before_word(words: &[impl WordLattice], word: usize) -> (u32, u32) {
 }
 
 /// For each byte of each word what is the model's own choice there: it begins the first path.
-pub(in crate::model) struct Choices(pub(super) Vec<Vec<Reached<f64>>>);
+pub(in crate::model) struct BestBackpointers(pub(super) Vec<Vec<Backpointer<f64>>>);
 
-impl Choices {
+impl BestBackpointers {
     /// Of equal sums the arc that comes first.
     pub(in crate::model) fn of<W: WordLattice>(words: &[W]) -> Self {
         let of_word = |word: &W| {
-            let mut reached = vec![Reached::default()];
+            let mut backpointers = vec![Backpointer::default()];
             for end in 1..=word.end() {
-                let mut best = Reached { score: f64::NEG_INFINITY, ..Reached::default() };
+                let mut best = Backpointer { score: f64::NEG_INFINITY, ..Backpointer::default() };
                 for Arc { id, start, score } in word.ending_at(end) {
-                    let score = score + reached[start as usize].score;
+                    let score = score + backpointers[start as usize].score;
                     if score > best.score {
-                        best = Reached { score, id, start };
+                        best = Backpointer { score, id, start };
                     }
                 }
-                reached.push(best);
+                backpointers.push(best);
             }
-            reached
+            backpointers
         };
         Self(words.iter().map(of_word).collect())
     }
 }
 
-impl<W: WordLattice> BestPaths<W> for Choices {
+impl<W: WordLattice> BestPaths<W> for BestBackpointers {
     /// Those whose scores sum to the most; fewer where there are no more.
     fn best(&self, words: &[W], n: usize) -> Vec<Path> {
-        let mut search = Search::new(words, 0.0, n);
+        let mut search = NbestSearch::new(words, 0.0, n);
         let mut paths = Vec::new();
         while paths.len() < n {
             let Some(end) = search.next(|parent, children| expand(parent, words, &self.0, children)) else {
@@ -208,14 +208,14 @@ impl<W: WordLattice> BestPaths<W> for Choices {
 fn expand<W: WordLattice>(
     Parent { word, end, rank, .. }: Parent,
     words: &[W],
-    reached: &[Vec<Reached<f64>>],
+    backpointers: &[Vec<Backpointer<f64>>],
     children: &mut Vec<Child>,
 ) {
-    let reached = &reached[word];
-    let best = reached[end as usize];
+    let backpointers = &backpointers[word];
+    let best = backpointers[end as usize];
     let mut chosen = None;
     for arc in words[word].ending_at(end) {
-        let lacks = best.score - (reached[arc.start as usize].score + arc.score);
+        let lacks = best.score - (backpointers[arc.start as usize].score + arc.score);
         if (arc.id, arc.start) == (best.id, best.start) {
             chosen = Some(Child { arc, rank, weight: 0.0 });
         } else {

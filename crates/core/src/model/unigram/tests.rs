@@ -168,12 +168,12 @@ proptest! {
     fn long_words_break_ties_as_short_ones_do(
         pieces in tie_pieces(),
         word in prop::collection::vec(tie_word(), 1..6).prop_map(|words| words.concat()),
-        stretch in 1usize..9,
+        chunk_len in 1usize..9,
     ) {
         let (_, model) = compiled(&spec(&scored(&pieces), Some(0)));
         let mut found = Vec::new();
-        Window::default().run_by(stretch, &model, &word, (0.0, ()), |piece| found.push(piece)).unwrap();
-        let mut lattice = Lattice::default();
+        StreamingViterbi::default().run_by(chunk_len, &model, &word, (0.0, ()), |piece| found.push(piece)).unwrap();
+        let mut lattice = UnigramScratch::default();
         prop_assert_eq!(found.as_slice(), model.find_best(&word, &mut lattice).unwrap());
     }
 

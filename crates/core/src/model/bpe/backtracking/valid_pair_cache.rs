@@ -1,6 +1,6 @@
 //! Which neighbours were last found to stay apart or not: one slot for each of some thousand pairs.
 //!
-//! The bits of a pair are mixed one to one. Some of the mixed ones choose the slot, which holds the others: what
+//! The bits of a pair are mix64 one to one. Some of the mix64 ones choose the slot, which holds the others: what
 //! is found is never about another pair.
 
 use piecework_kernels::merges::NUMBER_BITS;
@@ -24,9 +24,9 @@ impl ValidPairCache {
             self.0.resize(1 << SLOT_BITS, FREE);
         }
         let pair = u64::from(left) << NUMBER_BITS | u64::from(right);
-        let mixed = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) & ((1 << PAIR_BITS) - 1);
-        let tag = (mixed as u32 & ((1 << TAG_BITS) - 1)) << 1;
-        let slot = &mut self.0[(mixed >> TAG_BITS) as usize];
+        let mix64 = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) & ((1 << PAIR_BITS) - 1);
+        let tag = (mix64 as u32 & ((1 << TAG_BITS) - 1)) << 1;
+        let slot = &mut self.0[(mix64 >> TAG_BITS) as usize];
         if *slot & !1 != tag {
             *slot = tag | u32::from(find());
         }

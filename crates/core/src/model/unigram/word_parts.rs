@@ -9,7 +9,7 @@
 //! the part alone, which is rounded by less. So where each decision on the best path leads by more than
 //! `n * 2^-26 * worst`, the same path wins by a true lead in every such word, and no tie rule decides.
 
-use super::{Reached, Unigram};
+use super::{Backpointer, Unigram};
 use crate::model::{ModelScratch, Piece, PieceSink};
 use crate::vocab::Vocab;
 
@@ -39,14 +39,14 @@ impl Unigram {
         if part.len() > MAX_PART_BYTES {
             return false;
         }
-        let memory = &mut scratch.lattice;
+        let memory = &mut scratch.unigram;
         let Some(path) = self.find_best(part, memory) else { return false };
         self.write(part, path, vocab, out);
-        self.leads_everywhere(part, &memory.reached, &memory.path)
+        self.leads_everywhere(part, &memory.backpointers, &memory.path)
     }
 
     /// Whether each decision on the best path through a part leads by more than rounding can take away.
-    fn leads_everywhere(&self, part: &str, reached: &[Reached<f64>], path: &[Piece]) -> bool {
+    fn leads_everywhere(&self, part: &str, backpointers: &[Backpointer<f64>], path: &[Piece]) -> bool {
         let least_lead = self.worst_score * part.len() as f64 * ROUNDING;
         let mut state = self.pieces.start();
         path.iter().all(|piece| {
@@ -55,7 +55,7 @@ impl Unigram {
                 .iter()
                 .fold(state, |state, &byte| self.pieces.step(state, byte));
             let leads = |other: usize, score: f64| {
-                other == start || reached[end].score - (score + reached[other].score) > least_lead
+                other == start || backpointers[end].score - (score + backpointers[other].score) > least_lead
             };
             let mut shortest = end;
             let pieces_trail = self.pieces.ending_at(state).all(|(_, ending)| {

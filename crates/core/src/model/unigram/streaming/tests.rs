@@ -2,9 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Sums of whole numbers, with ties; characters without a piece are worth -9, or nothing can be done with them.
+/// PathScorer of whole numbers, with ties; characters without a piece are worth -9, or nothing can be done with them.
 struct Whole {
-    pieces: Pieces,
+    pieces: PieceAutomaton,
     has_unknown: bool,
 }
 
@@ -12,44 +12,45 @@ impl Whole {
     fn of(pieces: &[(String, i32)], has_unknown: bool) -> Self {
         let scored: Vec<(&str, f64)> =
             pieces.iter().map(|(text, score)| (text.as_str(), f64::from(*score))).collect();
-        Self { pieces: Pieces::build(&scored).unwrap(), has_unknown }
+        Self { pieces: PieceAutomaton::build(&scored).unwrap(), has_unknown }
     }
 }
 
-impl Sums for Whole {
+impl PathScorer for Whole {
     type Score = i64;
     type Memory = ();
 
-    fn pieces(&self) -> &Pieces {
+    fn pieces(&self) -> &PieceAutomaton {
         &self.pieces
     }
 
-    fn reach(
+    fn best_backpointer(
         &self,
         state: u32,
         last: Range<usize>,
-        places: &Places<i64>,
+        places: &BackpointerTable<i64>,
         (): &mut (),
-    ) -> Option<Reached<i64>> {
+    ) -> Option<Backpointer<i64>> {
         let found =
             self.pieces.ending_at(state).map(|(id, piece)| (id, piece.byte_len, piece.score as i64));
         let unknown = (u32::MAX, last.len() as u32, -9);
         let all = found.chain(self.has_unknown.then_some(unknown));
-        let reached = all.map(|(id, len, score)| {
+        let backpointers = all.map(|(id, len, score)| {
             let start = last.end - len as usize;
-            Reached { score: places.at(start).score + score, id, start: start as u32 }
+            Backpointer { score: places.at(start).score + score, id, start: start as u32 }
         });
-        reached.reduce(|best, next| if next.score > best.score { next } else { best })
+        backpointers.reduce(|best, next| if next.score > best.score { next } else { best })
     }
 }
 
-fn pieces_of(sums: &Whole, text: &str, stretch: usize) -> Option<(Vec<Piece>, i64)> {
+fn pieces_of(sums: &Whole, text: &str, chunk_len: usize) -> Option<(Vec<Piece>, i64)> {
     let mut out = Vec::new();
-    let score = Window::default().run_by(stretch, sums, text, (0, ()), |piece| out.push(piece))?;
+    let score =
+        StreamingViterbi::default().run_by(chunk_len, sums, text, (0, ()), |piece| out.push(piece))?;
     Some((out, score))
 }
 
-/// Every place kept to the end.
+/// Every place push_link to the end.
 fn naive(sums: &Whole, text: &str) -> Option<(Vec<Piece>, i64)> {
     pieces_of(sums, text, text.len() + 1)
 }
@@ -60,20 +61,20 @@ proptest! {
     fn stretches_of_any_length_give_what_the_whole_gives(
         pieces in prop::collection::btree_map("[ab\u{e9}]{1,6}", -4i32..0, 0..8),
         text in "[ab\u{e9}c]{0,60}|(a{0,20}b?){0,4}|(ab){0,30}",
-        stretch in 1usize..9,
+        chunk_len in 1usize..9,
         has_unknown in prop::bool::weighted(0.9),
     ) {
         let sums = Whole::of(&pieces.into_iter().collect::<Vec<_>>(), has_unknown);
-        prop_assert_eq!(pieces_of(&sums, &text, stretch), naive(&sums, &text));
+        prop_assert_eq!(pieces_of(&sums, &text, chunk_len), naive(&sums, &text));
     }
 }
 
-fn window_after(pieces: &[(&str, i32)], text: &str) -> (Window<i64>, usize) {
+fn window_after(pieces: &[(&str, i32)], text: &str) -> (StreamingViterbi<i64>, usize) {
     let pieces: Vec<_> = pieces.iter().map(|&(text, score)| (text.to_string(), score)).collect();
-    let (mut window, mut count) = (Window::default(), 0);
+    let (mut streaming, mut count) = (StreamingViterbi::default(), 0);
     let sums = Whole::of(&pieces, true);
-    window.run(&sums, text, (0, ()), |_| count += 1).unwrap();
-    (window, count)
+    streaming.run(&sums, text, (0, ()), |_| count += 1).unwrap();
+    (streaming, count)
 }
 
 #[test]
@@ -85,9 +86,9 @@ fn long_texts_keep_little_memory() {
         (&[("a", -1), ("aaa", -2)], (1 << 20) / 3 + 1),
         (&[("a", -4), ("aa", -5), ("aaaaaaa", -6)], 149_798),
     ] {
-        let (window, found) = window_after(pieces, &text);
+        let (streaming, found) = window_after(pieces, &text);
         assert_eq!(found, count);
-        assert!(window.capacity() <= 8 * STRETCH);
+        assert!(streaming.capacity() <= 8 * MIN_CHUNK_LEN);
     }
 }
 

@@ -9,16 +9,16 @@ const NONE: u32 = u32::MAX;
 
 /// The automaton of all pieces.
 #[derive(Clone, Debug)]
-pub(in crate::model) struct Pieces {
+pub(in crate::model) struct PieceAutomaton {
     trie: Trie,
-    links: Vec<Link>,
+    links: Vec<FailureLink>,
     /// By id.
-    pieces: Vec<ScoredPiece>,
+    pieces: Vec<AutomatonPiece>,
 }
 
 /// What is known of a state.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct FailureLink {
     /// The longest other state that this one ends with.
     failure: u32,
     /// The longest piece that this state ends with.
@@ -29,14 +29,14 @@ struct Link {
 
 /// A piece in the automaton.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::model) struct ScoredPiece {
+pub(in crate::model) struct AutomatonPiece {
     pub(in crate::model) score: f64,
     pub(in crate::model) byte_len: u32,
     /// The longest other piece that this one ends with.
     shorter: u32,
 }
 
-impl Pieces {
+impl PieceAutomaton {
     /// Build from pieces by id; empty ones are never found.
     #[cfg(test)]
     pub(in crate::model) fn build(vocab: &[(&str, f64)]) -> Result<Self, Error> {
@@ -47,12 +47,12 @@ impl Pieces {
     pub(in crate::model) fn restore(vocab: &[(&str, f64)], parts: &TableSections) -> Result<Self, Error> {
         let keys = (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
         let (trie, order) = Trie::restore_or_build(parts, [keys])?;
-        let scored = |(token, score): &(&str, f64)| ScoredPiece {
+        let scored = |(token, score): &(&str, f64)| AutomatonPiece {
             score: *score,
             byte_len: token.len() as u32,
             shorter: NONE,
         };
-        let links = vec![Link { failure: ROOT, longest: NONE, depth: 0 }; trie.slots()];
+        let links = vec![FailureLink { failure: ROOT, longest: NONE, depth: 0 }; trie.slots()];
         let mut built = Self { trie, links, pieces: vocab.iter().map(scored).collect() };
         for step in order {
             let failure = match step.parent {
@@ -65,7 +65,7 @@ impl Pieces {
                 piece.shorter = longest;
                 longest = id;
             }
-            built.links[step.state as usize] = Link { failure, longest, depth: step.depth };
+            built.links[step.state as usize] = FailureLink { failure, longest, depth: step.depth };
         }
         Ok(built)
     }
@@ -117,7 +117,7 @@ impl Pieces {
 
     /// The pieces that end here with their ids, longest first.
     #[inline]
-    pub(in crate::model) fn ending_at(&self, state: u32) -> impl Iterator<Item = (u32, &ScoredPiece)> {
+    pub(in crate::model) fn ending_at(&self, state: u32) -> impl Iterator<Item = (u32, &AutomatonPiece)> {
         let mut next = self.links[state as usize].longest;
         std::iter::from_fn(move || {
             let id = next;

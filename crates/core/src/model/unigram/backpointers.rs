@@ -4,7 +4,7 @@ use crate::model::Piece;
 
 /// The best path to a byte: its score and its last piece.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::model) struct Reached<S> {
+pub(in crate::model) struct Backpointer<S> {
     pub(in crate::model) score: S,
     pub(in crate::model) id: u32,
     pub(in crate::model) start: u32,
@@ -12,15 +12,15 @@ pub(in crate::model) struct Reached<S> {
 
 /// List the pieces of the best path from one byte to another, from left to right.
 #[inline]
-pub(in crate::model) fn trace_back<S>(
+pub(in crate::model) fn backtrace<S>(
     (from, to): (usize, usize),
-    best_at: impl Fn(usize) -> Reached<S>,
+    best_at: impl Fn(usize) -> Backpointer<S>,
     path: &mut Vec<Piece>,
 ) {
     path.clear();
     let mut end = to;
     while end > from {
-        let Reached { id, start, .. } = best_at(end);
+        let Backpointer { id, start, .. } = best_at(end);
         path.push(Piece { id, start, end: end as u32 });
         end = start as usize;
     }
