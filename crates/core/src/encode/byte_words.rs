@@ -80,7 +80,7 @@ impl ByteWords<'_> {
     pub(super) fn write(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
         if self.scratch.rng.is_some() {
             return words.spans().for_each(|(start, end)| {
-                self.model.run_spelled(&text[start..end], self.vocab, self.scratch, out);
+                self.model.run_byte_level(&text[start..end], self.vocab, self.scratch, out);
             });
         }
         match self.model.byte_adjacency().filter(|_| !text.is_ascii()) {
@@ -149,7 +149,7 @@ impl ByteWords<'_> {
         if !is_remembered(word.len()) {
             let ids = &mut self.batch.long_ids;
             ids.clear();
-            self.model.run_spelled(word, self.vocab, self.scratch, ids);
+            self.model.run_byte_level(word, self.vocab, self.scratch, ids);
             return put_known(ids, at, out);
         }
         match known {
@@ -200,7 +200,7 @@ impl ByteWords<'_> {
         let Batch { text, spans, ends, .. } = &mut *self.batch;
         let Held { words, ids, .. } = &mut *self.held;
         ends.clear();
-        self.model.run_spelled_all((text, spans), self.vocab, self.scratch, ids, ends);
+        self.model.run_byte_level_batch((text, spans), self.vocab, self.scratch, ids, ends);
         let mut start = 0;
         for (word, &end) in words.iter_mut().filter(|word| word.way == Way::New).zip(&*ends) {
             word.ids = (start, end);

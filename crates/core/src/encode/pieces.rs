@@ -111,7 +111,7 @@ impl Tokenizer {
         for &(from, to) in &cut.spans {
             let word = &cut.text.text()[from..to];
             written.clear();
-            self.tables.model.write(
+            self.tables.model.push_tokens(
                 word,
                 take_word(&mut rest, word.len()),
                 &self.tables.vocab,

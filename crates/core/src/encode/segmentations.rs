@@ -188,7 +188,7 @@ impl Tokenizer {
                             let word = &text.text()[from..to];
                             let pieces = take_word(&mut rest, word.len());
                             written.clear();
-                            self.tables.model.write(word, pieces, &self.tables.vocab, &mut written);
+                            self.tables.model.push_tokens(word, pieces, &self.tables.vocab, &mut written);
                             writer.word(text, from, &written);
                         }
                     }

@@ -16,7 +16,7 @@ pub use self::char::CharModel;
 pub use adjacency::{ByteAdjacency, CharAdjacency};
 pub use bpe::Bpe;
 pub use sampling::Sampling;
-pub use sentencepiece::{Cut, Grade, PathScore, SentencePiece};
+pub use sentencepiece::{Margin, PathScore, SentencePiece, SplitRule};
 pub use unigram::{Path, SampledPath, Segmentations, Unigram, MAX_SEGMENTATIONS};
 pub use word::WordModel;
 pub use wordpiece::WordPiece;
@@ -40,7 +40,7 @@ pub struct Piece {
 
 /// A word among others that are segmented at once.
 #[derive(Clone, Copy, Debug)]
-pub struct Among {
+pub struct BatchWord {
     /// Its bytes.
     pub bytes: (usize, usize),
     /// Where its ids are.
@@ -52,9 +52,9 @@ pub trait PieceSink {
     /// Append one piece.
     fn push(&mut self, piece: Piece);
     /// The number of pieces so far.
-    fn mark(&self) -> usize;
+    fn checkpoint(&self) -> usize;
     /// Forget all pieces after `mark`.
-    fn rollback(&mut self, mark: usize);
+    fn rollback(&mut self, checkpoint: usize);
 }
 
 impl PieceSink for Vec<u32> {
@@ -63,12 +63,12 @@ impl PieceSink for Vec<u32> {
         self.push(piece.id);
     }
 
-    fn mark(&self) -> usize {
+    fn checkpoint(&self) -> usize {
         self.len()
     }
 
-    fn rollback(&mut self, mark: usize) {
-        self.truncate(mark);
+    fn rollback(&mut self, checkpoint: usize) {
+        self.truncate(checkpoint);
     }
 }
 
@@ -78,41 +78,41 @@ impl PieceSink for Vec<Piece> {
         self.push(piece);
     }
 
-    fn mark(&self) -> usize {
+    fn checkpoint(&self) -> usize {
         self.len()
     }
 
-    fn rollback(&mut self, mark: usize) {
-        self.truncate(mark);
+    fn rollback(&mut self, checkpoint: usize) {
+        self.truncate(checkpoint);
     }
 }
 
 /// Working memory that models reuse from word to word.
 #[derive(Clone, Debug, Default)]
 pub struct ModelScratch {
-    pub(crate) best: Vec<wordpiece::BestSuffix>,
+    pub(crate) suffixes: Vec<wordpiece::BestSuffix>,
     pub(crate) bpe: bpe::BpeScratch,
     pub(crate) unigram: unigram::UnigramScratch,
     pub(crate) sentencepiece: sentencepiece::Scratch,
     /// A word as printable characters.
-    pub(crate) spelled: String,
+    pub(crate) printable: String,
     /// What segmentations are drawn with, where they are.
     pub(crate) rng: Option<sampling::SamplingRng>,
     /// A word had an unknown character and the model has no entry for it.
-    pub(crate) lacks_unknown: bool,
+    pub(crate) missing_unk: bool,
 }
 
 impl ModelScratch {
     /// Say whether a word since the last call could not be segmented; such a word has no pieces.
     pub fn check(&mut self) -> Result<(), Error> {
-        if std::mem::take(&mut self.lacks_unknown) {
-            return Err(lacks_unknown());
+        if std::mem::take(&mut self.missing_unk) {
+            return Err(missing_unk());
         }
         Ok(())
     }
 }
 
-fn lacks_unknown() -> Error {
+fn missing_unk() -> Error {
     let found = "null, and a character that is not in the vocabulary";
     Error::new(ErrorKind::Vocabulary, "model.unk_id", found, "an entry for it")
 }
@@ -240,7 +240,7 @@ impl Model {
             Error::new(ErrorKind::Argument, "model", found, "a Unigram model")
         };
         Ok(match self {
-            Self::Unigram(model) => Box::new(model.segmentations(words).ok_or_else(lacks_unknown)?),
+            Self::Unigram(model) => Box::new(model.segmentations(words).ok_or_else(missing_unk)?),
             Self::SentencePiece(model) => Box::new(model.segmentations(words).ok_or_else(scoreless)?),
             _ => return Err(scoreless()),
         })
@@ -257,10 +257,10 @@ impl Model {
     }
 
     /// Append the tokens of the pieces of a word as [`Segmentations`] give them.
-    pub fn write(&self, word: &str, pieces: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
+    pub fn push_tokens(&self, word: &str, pieces: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
         match self {
-            Self::Unigram(model) => model.write(word, pieces, vocab, out),
-            Self::SentencePiece(model) => model.write(word, pieces, out),
+            Self::Unigram(model) => model.push_tokens(word, pieces, vocab, out),
+            Self::SentencePiece(model) => model.push_tokens(word, pieces, out),
             _ => pieces.iter().for_each(|&piece| out.push(piece)),
         }
     }
@@ -288,9 +288,9 @@ impl Model {
     }
 
     /// Whether a word of this many bytes may be segmented part by part with [`Model::run_part`].
-    pub fn takes_parts(&self, word_bytes: usize) -> bool {
+    pub fn supports_parts(&self, word_bytes: usize) -> bool {
         match self {
-            Self::Unigram(model) => model.takes_parts(word_bytes),
+            Self::Unigram(model) => model.supports_parts(word_bytes),
             _ => true,
         }
     }
@@ -315,16 +315,16 @@ impl Model {
 
     /// Segment words of `bytes`, which do not overlap; says of each where its ids are. Those without bytes stay
     /// as they are.
-    pub fn run_all(
+    pub fn run_batch(
         &self,
         bytes: &[u8],
-        words: &mut [Among],
+        words: &mut [BatchWord],
         vocab: &Vocab,
         scratch: &mut ModelScratch,
         ids: &mut Vec<u32>,
     ) {
         if let Self::WordPiece(model) = self {
-            if model.run_all(bytes, words, ids) {
+            if model.run_batch(bytes, words, ids) {
                 return;
             }
         }
@@ -338,20 +338,26 @@ impl Model {
     }
 
     /// Segment one non-empty word whose bytes the entries spell by printable characters.
-    pub fn run_spelled(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut Vec<u32>) {
+    pub fn run_byte_level(
+        &self,
+        word: &str,
+        vocab: &Vocab,
+        scratch: &mut ModelScratch,
+        out: &mut Vec<u32>,
+    ) {
         if let (Self::Bpe(model), None) = (self, &scratch.rng) {
             if model.run_bytes(word.as_bytes(), scratch, out) {
                 return;
             }
         }
-        let mut spelled = std::mem::take(&mut scratch.spelled);
-        spelled.clear();
-        spelled.extend(word.bytes().map(printable_of));
-        self.run(&spelled, vocab, scratch, out);
-        scratch.spelled = spelled;
+        let mut printable = std::mem::take(&mut scratch.printable);
+        printable.clear();
+        printable.extend(word.bytes().map(printable_of));
+        self.run(&printable, vocab, scratch, out);
+        scratch.printable = printable;
     }
 
-    /// Where words that are spelled by their bytes may be taken apart, if that is known.
+    /// Where words that are printable by their bytes may be taken apart, if that is known.
     #[must_use]
     pub fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
         match self {
@@ -360,8 +366,8 @@ impl Model {
         }
     }
 
-    /// Segment words of a text as `run_spelled` does, some at a time; `ends` are where the ids of each end.
-    pub fn run_spelled_all(
+    /// Segment words of a text as `run_byte_level` does, some at a time; `ends` are where the ids of each end.
+    pub fn run_byte_level_batch(
         &self,
         (text, spans): (&str, &[(usize, usize)]),
         vocab: &Vocab,
@@ -370,12 +376,12 @@ impl Model {
         ends: &mut Vec<usize>,
     ) {
         if let (Self::Bpe(model), None) = (self, &scratch.rng) {
-            if model.run_bytes_all((text, spans), scratch, out, ends) {
+            if model.run_bytes_batch((text, spans), scratch, out, ends) {
                 return;
             }
         }
         for &(start, end) in spans {
-            self.run_spelled(&text[start..end], vocab, scratch, out);
+            self.run_byte_level(&text[start..end], vocab, scratch, out);
             ends.push(out.len());
         }
     }

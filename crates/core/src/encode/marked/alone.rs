@@ -232,7 +232,7 @@ impl Alone<'_> {
         if way != Way::New || self.source.leans_on_space(word) {
             return;
         }
-        let is_sure = is_ok && !self.scratch.lacks_unknown;
+        let is_sure = is_ok && !self.scratch.missing_unk;
         let ids = &ids[from..to];
         match Key::of_asked(asked) {
             Ok(key) if is_sure => {

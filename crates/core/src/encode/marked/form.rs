@@ -5,7 +5,7 @@ use memchr::memmem::Finder;
 use super::lone::Lone;
 use super::scan::{Cuts, Scanner};
 use super::spaces::{self, Join, Spaces};
-use crate::model::{CharAdjacency, Cut, Model};
+use crate::model::{CharAdjacency, Model, SplitRule};
 use crate::normalize::{Boundaries, Normalizer};
 use crate::spec::{
     BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
@@ -43,7 +43,7 @@ pub(super) enum Layout {
     /// A run of spaces and what follows it, nothing changed but that spaces become marks.
     Runs(Begins),
     /// A part of a marked text.
-    Marked(Cut),
+    Marked(SplitRule),
 }
 
 /// Whether a mark comes before the text.
@@ -69,7 +69,7 @@ impl Form {
     /// The form of a pipeline, if it has one.
     pub(super) fn of(stages: &Stages<'_>) -> Option<Self> {
         let (layout, parting) = match (stages.model, &stages.pre_tokenizer) {
-            (Model::SentencePiece(model), None) if model.cut() == Some(Cut::BeforeSpace) => {
+            (Model::SentencePiece(model), None) if model.split_rule() == Some(SplitRule::BeforeSpace) => {
                 sentencepiece(stages.normalizer)?
             }
             (Model::SentencePiece(_), _) => return None,
@@ -98,7 +98,7 @@ impl Form {
     }
 
     /// The form of a text that is marked already.
-    pub(super) fn marked(cut: Cut) -> Self {
+    pub(super) fn marked(cut: SplitRule) -> Self {
         Self::new(Layout::Marked(cut), [false; 128], Cuts::none(), [false; 128])
     }
 

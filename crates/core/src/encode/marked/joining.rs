@@ -57,7 +57,7 @@ impl<'s> Joining<'s> {
     ) -> Option<Self> {
         let Model::SentencePiece(sentencepiece) = model else { return None };
         let begun = held.ids.len();
-        sentencepiece.joins(scratch).then_some(Self {
+        sentencepiece.merges_in_batches(scratch).then_some(Self {
             model,
             sentencepiece,
             vocab,
@@ -100,12 +100,12 @@ impl<'s> Joining<'s> {
         let short =
             steps.iter().filter_map(|step| if let Step::Join(span) = step { Some(span) } else { None });
         words.iter_mut().zip(short).for_each(|(word, span)| *word = &text[span.clone()]);
-        self.sentencepiece.join(&words[..*joins], self.scratch);
+        self.sentencepiece.merge_batch(&words[..*joins], self.scratch);
         let mut row = 0;
         for step in waiting.steps.drain(..) {
             match step {
                 Step::Join(span) => {
-                    if !self.sentencepiece.append_joined(row, self.scratch, &mut self.held.ids) {
+                    if !self.sentencepiece.push_merged(row, self.scratch, &mut self.held.ids) {
                         self.run(&waiting.text[span], &mut waiting.marked);
                     }
                     row += 1;

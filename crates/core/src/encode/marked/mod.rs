@@ -99,7 +99,7 @@ impl Marked {
 /// Append the ids of a text that is normalized and marked already, by words that `SentencePiece::cut` tells.
 pub(super) fn append_marked(text: &str, tools: Tools<'_>, out: &mut Vec<u32>) -> Result<(), Error> {
     let Model::SentencePiece(model) = tools.model else { return Ok(()) };
-    let Some(cut) = model.cut() else {
+    let Some(cut) = model.split_rule() else {
         model.run(text, tools.vocab, tools.scratch, out);
         return Ok(());
     };

@@ -59,7 +59,7 @@ impl Parts {
         out: &mut Vec<u32>,
         segmenter: &mut PartSegmenter<'_>,
     ) -> bool {
-        let mut hold = segmenter.model.takes_parts(marked.len());
+        let mut hold = segmenter.model.supports_parts(marked.len());
         source.parts(marked, |start, end, begins_pre_token| {
             if !hold {
                 return;
@@ -97,7 +97,7 @@ impl Parts {
                 return false;
             }
             // A text that cannot be segmented must fail each time.
-            let is_sure = !segmenter.scratch.lacks_unknown;
+            let is_sure = !segmenter.scratch.missing_unk;
             // What is on its way as a word is remembered as that.
             if let (Some(key), Some(packed), true) =
                 (key.filter(|_| known.is_none()), word_cache::pack(&out[from..]), is_sure)

@@ -4,7 +4,7 @@ use super::form::{Begins, Form, Layout, MARK, MARK_TEXT};
 use super::lone::Put;
 use super::scan::{Follows, Masks, Run, Stretch};
 use crate::error::Error;
-use crate::model::Cut;
+use crate::model::SplitRule;
 use crate::normalize::Normalizer;
 use crate::text::{class_of, Class};
 use crate::word_cache::{block_at, Key, MAX_KEY_BYTES};
@@ -268,7 +268,7 @@ impl<'t> Source<'t> {
             Layout::Apart => cut_before_marks(marked, visit),
             Layout::Marked(_) if !marked.is_empty() => visit(0, marked.len()),
             Layout::Marked(_) => {}
-            _ => cut_all(Cut::BeforeSpace, marked, visit),
+            _ => cut_all(SplitRule::BeforeSpace, marked, visit),
         }
     }
 }
@@ -296,7 +296,7 @@ fn cut_before_marks(text: &str, mut visit: impl FnMut(usize, usize)) {
     }
 }
 
-fn cut_all(cut: Cut, text: &str, mut visit: impl FnMut(usize, usize)) {
+fn cut_all(cut: SplitRule, text: &str, mut visit: impl FnMut(usize, usize)) {
     let mut start = 0;
     while start < text.len() {
         let end = cut.next(text, start);

@@ -4,7 +4,7 @@
 use super::ids::WORD;
 use super::one_by_one::{asked, is_long, WordIds};
 use crate::encode::later::{Held, Later, Way};
-use crate::model::Among;
+use crate::model::BatchWord;
 use crate::word_cache::{Lookup, StoredIds};
 
 /// Stretches on their way to their ids, beside those that are the same as others of them.
@@ -19,7 +19,7 @@ pub(super) struct Fresh {
     /// The ids of their words that are known, one after the other.
     known: Vec<u32>,
     /// Their words that are not, or may be,
-    words: Vec<Among>,
+    words: Vec<BatchWord>,
     /// how many known ids are before each,
     known_before: Vec<usize>,
     /// and their bytes.
@@ -71,7 +71,7 @@ impl Fresh {
     pub(super) fn walk(&mut self, word: &[u8]) {
         let from = self.bytes.len();
         self.bytes.extend_from_slice(word);
-        self.words.push(Among { bytes: (from, self.bytes.len()), ids: (0, 0) });
+        self.words.push(BatchWord { bytes: (from, self.bytes.len()), ids: (0, 0) });
         self.known_before.push(self.known.len());
     }
 
@@ -99,7 +99,7 @@ impl Fresh {
     pub(super) fn settle(&mut self, held: &mut Held, words: &mut WordIds<'_>) {
         let Held { words: later, ids, .. } = held;
         self.look_up(words, ids);
-        words.model.run_all(&self.bytes, &mut self.words, words.vocab, words.scratch, ids);
+        words.model.run_batch(&self.bytes, &mut self.words, words.vocab, words.scratch, ids);
         for Later { way, number, ids: own, .. } in &mut *later {
             match way {
                 Way::New => *own = self.gather(self.stretches[*number], ids),
@@ -121,7 +121,7 @@ impl Fresh {
             let start = ids.len();
             let is_known = words.extend_known(asked, &bytes[word.bytes.0..word.bytes.1], ids);
             if is_known {
-                *word = Among { bytes: (0, 0), ids: (start, ids.len()) };
+                *word = BatchWord { bytes: (0, 0), ids: (start, ids.len()) };
             }
             !is_known
         });
@@ -151,7 +151,7 @@ impl Fresh {
             words.remember(&self.texts[text.0..text.1], asked, note, &ids[later.ids.0..later.ids.1]);
         }
         for &(number, asked) in &self.asked {
-            let Among { bytes, ids: own } = self.words[number];
+            let BatchWord { bytes, ids: own } = self.words[number];
             words.remember(&self.bytes[bytes.0..bytes.1], asked, WORD, &ids[own.0..own.1]);
         }
     }

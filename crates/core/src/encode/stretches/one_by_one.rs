@@ -107,7 +107,7 @@ impl WordIds<'_> {
     /// Remember the ids of text, if there are any: what has none for want of an unknown token, or too few, must be
     /// found so again.
     pub(super) fn remember(&mut self, text: &[u8], asked: Lookup, note: u32, ids: &[u32]) {
-        let is_whole = !ids.is_empty() && !self.scratch.lacks_unknown;
+        let is_whole = !ids.is_empty() && !self.scratch.missing_unk;
         match Key::of_asked(asked) {
             Ok(key) => {
                 let packed =

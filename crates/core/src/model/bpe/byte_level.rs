@@ -1,4 +1,4 @@
-//! Words spelled by their bytes: an entry for each of the 256, merged from left to right.
+//! Words printable by their bytes: an entry for each of the 256, merged from left to right.
 
 use super::backtracking::{BacktrackingBpe, MergeRules};
 use super::merges::Merge;

@@ -1,4 +1,4 @@
-//! Words spelled by their characters: an entry for each, merged from left to right.
+//! Words printable by their characters: an entry for each, merged from left to right.
 //!
 //! A character that has no entry merges with nothing, so the word is segmented apart before and after it. That
 //! holds where what stands for it, the unknown entry or those of its bytes, is in no merge, and where something

@@ -19,7 +19,7 @@ pub(super) trait RankLookup {
     fn len(&self) -> usize;
 }
 
-/// All merges. The table of pairs is made when the first is looked for: words spelled by their bytes
+/// All merges. The table of pairs is made when the first is looked for: words printable by their bytes
 /// need none where merges are in order.
 #[derive(Clone, Debug)]
 pub(super) struct MergeRanks {

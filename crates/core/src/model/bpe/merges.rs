@@ -34,10 +34,10 @@ impl Merges {
         let prefix = spec.continuing_subword_prefix.as_deref().unwrap_or_default();
         let list = Vec::with_capacity(spec.merges.len());
         let mut merges = Self { list, may_repeat: false, duplicate: None };
-        let (mut spelled, mut likely) = (String::new(), 0);
+        let (mut printable, mut likely) = (String::new(), 0);
         for (rank, (left, right)) in spec.merges.iter().enumerate() {
             let place = format_args!("model.merges[{rank}]");
-            let merge = entries_of(left, right, prefix, likely, vocab, &mut spelled);
+            let merge = entries_of(left, right, prefix, likely, vocab, &mut printable);
             let merge = merge.map_err(|error| error.into_error(place))?;
             likely = merge.merged + 1;
             merges.list.push(merge);

@@ -4,8 +4,8 @@
 //! merges    the entries of all merges
 //! pairs     two entries to the rank of their merge
 //! backtracking    words from left to right, where merges are in order
-//! bytes     the same for words spelled by their bytes
-//! chars     the same for words spelled by their characters
+//! bytes     the same for words printable by their bytes
+//! chars     the same for words printable by their characters
 //! short     the merges of a short word, by looking for the best pair again and again
 //! long      the merges of any word, by a heap: O(n log n)
 //! merge_by_rank    the same rank by rank, without a heap, where merges are in order
@@ -177,7 +177,7 @@ impl Bpe {
 
     /// Segment words of a text as `run_bytes` does, most of them at once; `ends` are where the entries of each end.
     /// Says whether it can.
-    pub fn run_bytes_all(
+    pub fn run_bytes_batch(
         &self,
         (text, spans): (&str, &[(usize, usize)]),
         scratch: &mut ModelScratch,

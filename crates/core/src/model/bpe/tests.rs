@@ -160,7 +160,7 @@ fn a_megabyte_of_one_letter_is_joined_to_the_end() {
 
 #[test]
 fn a_megabyte_of_one_letter_comes_to_an_end_however_many_merges_are_dropped() {
-    let (model, symbols) = spelled(&doubling(), &"a".repeat(1 << 20));
+    let (model, symbols) = printable(&doubling(), &"a".repeat(1 << 20));
     for alpha in [0.5, 0.99, 0.999_999] {
         let pieces = drawn(&model, &symbols, Sampling { alpha, nbest: None, seed: 1, row: 0 });
         assert_eq!(pieces.iter().map(|piece| piece.end - piece.start).sum::<u32>(), 1 << 20);
@@ -168,7 +168,7 @@ fn a_megabyte_of_one_letter_comes_to_an_end_however_many_merges_are_dropped() {
 }
 
 /// What a word is made of before any merge, and the merges as (left, right) -> (rank, merged).
-fn spelled(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
+fn printable(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
     let model = Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap();
     let mut symbols = Vec::new();
     model.alphabet.push_symbols(word, &mut symbols);
@@ -231,7 +231,7 @@ fn drawn(model: &Bpe, symbols: &[Symbol], sampling: Sampling) -> Vec<Symbol> {
 fn dropout_draws_each_outcome_as_often_as_its_probability_says() {
     let tokens = ["a", "b", "c", "ab", "bc", "abc", "aa", "caa", "abcaa"];
     let merges = [("a", "b"), ("a", "a"), ("b", "c"), ("ab", "c"), ("a", "bc"), ("c", "aa"), ("abc", "aa")];
-    let (model, symbols) = spelled(&spec(&tokens, &merges), "abcaaa");
+    let (model, symbols) = printable(&spec(&tokens, &merges), "abcaaa");
     for alpha in [0.1, 0.5, 0.8] {
         let (mut expected, mut seen) = (BTreeMap::new(), BTreeMap::new());
         outcomes(&model, &symbols, alpha, 1.0, &mut expected);
@@ -320,7 +320,7 @@ fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
     spans.extend_from_within(..);
     spans.reverse();
     let (mut ids, mut ends, mut start) = (Vec::new(), Vec::new(), 0);
-    let is_done = model.run_bytes_all((word, &spans), &mut scratch, &mut ids, &mut ends);
+    let is_done = model.run_bytes_batch((word, &spans), &mut scratch, &mut ids, &mut ends);
     prop_assert_eq!(is_done, model.bytes.is_some());
     for (&end, &(from, to)) in ends.iter().zip(&spans) {
         let mut alone = Vec::new();
@@ -339,7 +339,7 @@ proptest! {
         splits in prop::collection::vec(("[ab]{1,3}", "[ab]{1,3}"), 0..12),
         word in "[ab]{1,40}",
     ) {
-        let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
+        let (model, symbols) = printable(&spec_of_splits(&splits), &word);
         let (mut scanned, mut heaped) = (symbols.clone(), symbols.clone());
         merge_by_scan::merge(&mut scanned, &model.pairs);
         merge_by_heap::merge(&mut heaped, &model.pairs, &mut SymbolLinks::default());
@@ -354,7 +354,7 @@ proptest! {
         word in "[ab]{1,40}",
     ) {
         splits.sort_by_key(|(left, right)| left.len() + right.len());
-        let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
+        let (model, symbols) = printable(&spec_of_splits(&splits), &word);
         let mut swept = symbols.clone();
         prop_assert!(model.pairs.are_in_order());
         merge_by_rank::merge(&mut swept, &model.pairs, &mut SymbolLinks::default(), &mut RankQueue::default());
@@ -406,7 +406,7 @@ proptest! {
         word in "[ab]{1,40}",
         seed: u64,
     ) {
-        let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
+        let (model, symbols) = printable(&spec_of_splits(&splits), &word);
         let of = |alpha| plain(&drawn(&model, &symbols, Sampling { alpha, nbest: None, seed, row: 0 }));
         prop_assert_eq!(of(0.0), plain(&naive(&model, symbols.clone())));
         prop_assert_eq!(of(1.0), plain(&symbols));

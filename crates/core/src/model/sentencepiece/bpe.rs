@@ -1,15 +1,15 @@
 //! BPE by scores: neighbours whose merged text is a piece are merged, the highest score first, then the
 //! leftmost; an unused piece is taken apart again. O(n log n). That defines it; most models go by
-//! [`super::left_to_right`].
+//! [`super::backtracking`].
 
 use rustc_hash::FxHashMap;
 
 use super::super::sampling::SamplingRng;
 use super::super::PieceSink;
-use super::emit::Emitter;
-use super::left_to_right::{FromLeft, Memory};
+use super::backtracking::{SpmBacktracking, SpmBacktrackingScratch};
+use super::merge_queue::{MergeCandidate, MergeQueue};
 use super::piece_trie::PieceTrie;
-use super::queue::{Join, Queue};
+use super::piece_writer::PieceWriter;
 
 use super::SentencePiece;
 use crate::error::Error;
@@ -19,29 +19,29 @@ use crate::vocab::Vocab;
 
 /// What joining needs to know of the pieces.
 #[derive(Clone, Debug)]
-pub(super) struct Bpe {
+pub(super) struct SpmBpe {
     /// By id: the place of its score among all, the highest first.
     ranks: Vec<u32>,
     longest: usize,
     has_unused: bool,
     pieces: PieceTrie,
-    from_left: Option<FromLeft>,
+    backtracking: Option<SpmBacktracking>,
 }
 
-/// Memory for one text.
+/// SpmBacktrackingScratch for one text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Symbols {
-    symbols: Vec<Symbol>,
-    queue: Queue,
+pub(super) struct SpmBpeScratch {
+    symbols: Vec<LinkedSymbol>,
+    queue: MergeQueue,
     /// Of unused pieces: the byte length of the left part when they were last seen to be possible.
-    parts: FxHashMap<u32, usize>,
-    waiting: Vec<(usize, usize)>,
-    from_left: Memory,
+    left_lengths: FxHashMap<u32, usize>,
+    pending: Vec<(usize, usize)>,
+    backtracking: SpmBacktrackingScratch,
 }
 
 /// A character, a user-defined piece or what they were merged to; empty when it is part of another.
 #[derive(Clone, Copy, Debug)]
-struct Symbol {
+struct LinkedSymbol {
     start: u32,
     end: u32,
     previous: u32,
@@ -51,13 +51,13 @@ struct Symbol {
 
 const NONE: u32 = u32::MAX;
 
-impl Bpe {
+impl SpmBpe {
     pub(super) fn compile(spec: &SentencePieceSpec, parts: &TableSections) -> Result<Self, Error> {
         let (ranks, pieces) = (ranks(&spec.pieces), PieceTrie::build(&spec.pieces)?);
         Ok(Self {
             longest: spec.pieces.iter().map(|piece| piece.text.len()).max().unwrap_or(0),
             has_unused: spec.pieces.iter().any(|piece| piece.kind == PieceType::Unused),
-            from_left: FromLeft::compile(&spec.pieces, &ranks, &pieces, parts),
+            backtracking: SpmBacktracking::compile(&spec.pieces, &ranks, &pieces, parts),
             ranks,
             pieces,
         })
@@ -65,14 +65,14 @@ impl Bpe {
 
     /// Take the tables apart that take long to make.
     pub(super) fn store(&self, parts: &mut TableSections) {
-        if let Some(from_left) = &self.from_left {
-            from_left.store(parts);
+        if let Some(backtracking) = &self.backtracking {
+            backtracking.store(parts);
         }
     }
 
-    /// The memory of the others of what joins from left to right.
+    /// The memory of the others of what merges_in_batches from left to right.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.from_left.as_ref().map_or(0, FromLeft::bytes)
+        self.backtracking.as_ref().map_or(0, SpmBacktracking::bytes)
     }
 
     /// Segment a text; with `rng` every join that comes up is left out for good with their probability.
@@ -81,77 +81,80 @@ impl Bpe {
         text: &str,
         model: &SentencePiece,
         vocab: &Vocab,
-        memory: &mut Symbols,
+        memory: &mut SpmBpeScratch,
         rng: Option<&mut SamplingRng>,
-        emitter: &mut Emitter<'_, impl PieceSink>,
+        writer: &mut PieceWriter<'_, impl PieceSink>,
     ) {
         let mut done = 0;
         if rng.is_none() {
-            if let Some(from_left) = &self.from_left {
-                done = from_left.run(text, (model, vocab), &mut memory.from_left, emitter);
+            if let Some(backtracking) = &self.backtracking {
+                done = backtracking.run(text, (model, vocab), &mut memory.backtracking, writer);
             }
         }
         if done < text.len() {
-            self.run_long((text, done), (model, vocab), memory, rng, emitter);
+            self.merge_all((text, done), (model, vocab), memory, rng, writer);
         }
     }
 
     /// Whether short words are merged at once.
-    pub(super) fn joins(&self) -> bool {
-        self.from_left.as_ref().is_some_and(FromLeft::joins)
+    pub(super) fn merges_in_batches(&self) -> bool {
+        self.backtracking.as_ref().is_some_and(SpmBacktracking::merges_in_batches)
     }
 
-    /// Join up to `ABREAST` short words at once, given as ASCII with spaces for marks.
-    pub(super) fn join(&self, words: &[&[u8]], memory: &mut Symbols) {
-        self.from_left.iter().for_each(|from_left| from_left.join(words, &mut memory.from_left));
+    /// MergeCandidate up to `ABREAST` short words at once, given as ASCII with spaces for marks.
+    pub(super) fn merge_batch(&self, words: &[&[u8]], memory: &mut SpmBpeScratch) {
+        self.backtracking
+            .iter()
+            .for_each(|backtracking| backtracking.merge_batch(words, &mut memory.backtracking));
     }
 
     /// Append the ids of one of the words that were merged last; false where it cannot be told from them.
-    pub(super) fn append_joined(&self, row: usize, memory: &mut Symbols, out: &mut Vec<u32>) -> bool {
-        let from_left = self.from_left.as_ref();
-        from_left.is_some_and(|from_left| from_left.append_joined(row, &mut memory.from_left, out))
+    pub(super) fn push_merged(&self, row: usize, memory: &mut SpmBpeScratch, out: &mut Vec<u32>) -> bool {
+        let backtracking = self.backtracking.as_ref();
+        backtracking
+            .is_some_and(|backtracking| backtracking.push_merged(row, &mut memory.backtracking, out))
     }
 
     /// Segment a text of any length from a byte on.
-    pub(super) fn run_long(
+    pub(super) fn merge_all(
         &self,
         (text, from): (&str, usize),
         (model, vocab): (&SentencePiece, &Vocab),
-        memory: &mut Symbols,
+        memory: &mut SpmBpeScratch,
         mut rng: Option<&mut SamplingRng>,
-        emitter: &mut Emitter<'_, impl PieceSink>,
+        writer: &mut PieceWriter<'_, impl PieceSink>,
     ) {
         memory.fill(text, from, model);
-        let joiner = Joiner { bpe: self, text, model, vocab };
+        let merger = Merger { bpe: self, text, model, vocab };
         for right in 1..memory.symbols.len() as u32 {
-            if let Some(join) = joiner.join_of(right - 1, right, memory) {
+            if let Some(join) = merger.candidate(right - 1, right, memory) {
                 memory.queue.push_first(join);
             }
         }
         memory.queue.begin();
         while let Some(join) = memory.queue.pop() {
-            if memory.stands(&join) && !rng.as_mut().is_some_and(|rng| rng.drops()) {
-                joiner.join(&join, memory);
+            if memory.is_current(&join) && !rng.as_mut().is_some_and(|rng| rng.drops()) {
+                merger.merge_batch(&join, memory);
             }
         }
         let mut at = if memory.symbols.is_empty() { NONE } else { 0 };
         while at != NONE {
-            let Symbol { start, end, next, .. } = memory.symbols[at as usize];
-            joiner.emit(start as usize, end as usize, memory, emitter);
+            let LinkedSymbol { start, end, next, .. } = memory.symbols[at as usize];
+            merger.emit(start as usize, end as usize, memory, writer);
             at = next;
         }
     }
 }
 
-impl Symbols {
+impl SpmBpeScratch {
     fn fill(&mut self, text: &str, from: usize, model: &SentencePiece) {
         self.symbols.clear();
         self.queue.clear();
-        self.parts.clear();
-        model.each_symbol(text, from, |start, end, is_fixed| {
+        self.left_lengths.clear();
+        model.for_each_symbol(text, from, |start, end, is_fixed| {
             let at = self.symbols.len() as u32;
             let (start, end, previous) = (start as u32, end as u32, at.wrapping_sub(1));
-            self.symbols.push(Symbol { start, end, previous, next: at + 1, is_fixed });
+            self.symbols.push(LinkedSymbol { start, end, previous, next: at + 1, is_fixed });
         });
         if let Some(last) = self.symbols.last_mut() {
             last.next = NONE;
@@ -159,7 +162,7 @@ impl Symbols {
     }
 
     /// Whether neither of two neighbours has been merged since: then the left one would be gone, or both longer.
-    fn stands(&self, join: &Join) -> bool {
+    fn is_current(&self, join: &MergeCandidate) -> bool {
         let one = self.symbols[join.left as usize];
         if one.start == one.end || one.next == NONE {
             return false;
@@ -169,17 +172,17 @@ impl Symbols {
 }
 
 /// What a text is merged by.
-struct Joiner<'a> {
-    bpe: &'a Bpe,
+struct Merger<'a> {
+    bpe: &'a SpmBpe,
     text: &'a str,
     model: &'a SentencePiece,
     vocab: &'a Vocab,
 }
 
-impl Joiner<'_> {
+impl Merger<'_> {
     /// How two neighbours are merged, if their text is a piece.
     #[inline]
-    fn join_of(&self, left: u32, right: u32, memory: &mut Symbols) -> Option<Join> {
+    fn candidate(&self, left: u32, right: u32, memory: &mut SpmBpeScratch) -> Option<MergeCandidate> {
         if left == NONE || right == NONE {
             return None;
         }
@@ -190,19 +193,19 @@ impl Joiner<'_> {
         }
         let id = self.bpe.pieces.id_of(&self.text[one.start as usize..other.end as usize])?;
         if self.bpe.has_unused && self.model.is_unused(id) {
-            memory.parts.insert(id, (one.end - one.start) as usize);
+            memory.left_lengths.insert(id, (one.end - one.start) as usize);
         }
-        Some(Join { rank: self.bpe.ranks[id as usize], left, byte_len })
+        Some(MergeCandidate { rank: self.bpe.ranks[id as usize], left, byte_len })
     }
 
-    fn consider(&self, left: u32, right: u32, memory: &mut Symbols) {
-        if let Some(join) = self.join_of(left, right, memory) {
+    fn push_candidate(&self, left: u32, right: u32, memory: &mut SpmBpeScratch) {
+        if let Some(join) = self.candidate(left, right, memory) {
             memory.queue.push(join);
         }
     }
 
-    /// Join two neighbours.
-    fn join(&self, join: &Join, memory: &mut Symbols) {
+    /// MergeCandidate two neighbours.
+    fn merge_batch(&self, join: &MergeCandidate, memory: &mut SpmBpeScratch) {
         let left = join.left as usize;
         let one = memory.symbols[left];
         let other = memory.symbols[one.next as usize];
@@ -212,31 +215,31 @@ impl Joiner<'_> {
         if other.next != NONE {
             memory.symbols[other.next as usize].previous = join.left;
         }
-        self.consider(one.previous, join.left, memory);
-        self.consider(join.left, other.next, memory);
+        self.push_candidate(one.previous, join.left, memory);
+        self.push_candidate(join.left, other.next, memory);
     }
 
-    /// Give out a symbol; of an unused piece its parts, again and again.
+    /// Give out a symbol; of an unused piece its left_lengths, again and again.
     fn emit(
         &self,
         start: usize,
         end: usize,
-        memory: &mut Symbols,
-        emitter: &mut Emitter<'_, impl PieceSink>,
+        memory: &mut SpmBpeScratch,
+        writer: &mut PieceWriter<'_, impl PieceSink>,
     ) {
-        memory.waiting.push((start, end));
-        while let Some((start, end)) = memory.waiting.pop() {
+        memory.pending.push((start, end));
+        while let Some((start, end)) = memory.pending.pop() {
             let id = self.model.id_of(&self.text[start..end], self.vocab);
-            let parts = memory.parts.get(&id).filter(|_| self.model.is_unused(id));
-            match parts {
-                Some(left) => memory.waiting.extend([(start + left, end), (start, start + left)]),
-                None => emitter.push(id, start, end),
+            let left_lengths = memory.left_lengths.get(&id).filter(|_| self.model.is_unused(id));
+            match left_lengths {
+                Some(left) => memory.pending.extend([(start + left, end), (start, start + left)]),
+                None => writer.push(id, start, end),
             }
         }
     }
 }
 
-/// The places of scores among all, the highest first; equal ones share theirs.
+/// The cells of scores among all, the highest first; equal ones share theirs.
 fn ranks(pieces: &[ScoredPiece]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     let score = |&at: &usize| pieces[at].score;

@@ -17,23 +17,23 @@ use super::viterbi_fixed::MAX_BYTES;
 
 /// How much a text may score, by size, before a part for that to be segmented as it is alone: the higher the
 /// more. 0 is for parts that must be segmented where they stand.
-pub type Grade = u32;
+pub type Margin = u32;
 
-/// The highest grade: nothing but the bound of all scores.
-pub(super) const MAX_GRADE: Grade = 8;
+/// The highest margin: nothing but the bound of all scores.
+pub(super) const MAX_MARGIN: Margin = 8;
 /// The longest part, in characters, that is graded.
 pub(super) const MAX_CHARS: usize = 63;
 /// Scores that are weighed are whole numbers of this part of one.
 pub(super) const ONE: f64 = (1 << ONE_BITS) as f64;
 const ONE_BITS: u32 = 20;
-/// The score that grade 1 allows, less than twice; every further one allows twice as much.
-const LEAST_LIMIT: f64 = 1024.0;
+/// The score that margin 1 allows, less than twice; every further one allows twice as much.
+const MIN_LIMIT: f64 = 1024.0;
 
-/// What the segmentation of a part is worth elsewhere.
+/// What the segmentation of a part is score elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathScore {
     /// After which texts it holds.
-    pub grade: Grade,
+    pub margin: Margin,
     /// At least what it adds to the size of the score, in 64ths.
     pub cost: u32,
     /// Its ids do not tell its score, since unknown characters stand together or are given out as bytes.
@@ -41,31 +41,31 @@ pub struct PathScore {
 }
 
 impl Default for PathScore {
-    /// What no part at all is worth.
+    /// What no part at all is score.
     fn default() -> Self {
-        Self { grade: MAX_GRADE, cost: 0, has_unknown: false }
+        Self { margin: MAX_MARGIN, cost: 0, has_unknown: false }
     }
 }
 
 impl PathScore {
-    /// What two parts, one after the other, are worth.
+    /// What two parts, one after the other, are score.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
         Self {
-            grade: self.grade.min(next.grade),
+            margin: self.margin.min(next.margin),
             cost: self.cost.saturating_add(next.cost),
             has_unknown: self.has_unknown || next.has_unknown,
         }
     }
 }
 
-/// By grade, in 64ths: what the score of the text before must stay below.
-fn limits(worst: f64) -> [u64; MAX_GRADE as usize + 1] {
-    let most = f64::from(MAX_SCORE) - reach(worst, MAX_CHARS);
-    std::array::from_fn(|grade| match grade as Grade {
+/// By margin, in 64ths: what the score of the text before must stay below.
+fn limits(worst: f64) -> [u64; MAX_MARGIN as usize + 1] {
+    let most = f64::from(MAX_SCORE) - max_deviation(worst, MAX_CHARS);
+    std::array::from_fn(|margin| match margin as Margin {
         0 => 0,
-        MAX_GRADE => (most * 64.0) as u64,
-        _ => ((LEAST_LIMIT * 2f64.powi(grade as i32 - 1)).min(most) * 64.0) as u64,
+        MAX_MARGIN => (most * 64.0) as u64,
+        _ => ((MIN_LIMIT * 2f64.powi(margin as i32 - 1)).min(most) * 64.0) as u64,
     })
 }
 
@@ -76,33 +76,34 @@ pub(super) fn in_64ths(score: f64) -> u64 {
 
 /// What parts of a model are graded by.
 #[derive(Clone, Debug)]
-pub(super) struct Grades {
-    /// By grade, in 64ths: what the score must stay below.
-    pub(super) limits: [u64; MAX_GRADE as usize + 1],
+pub(super) struct MarginLimits {
+    /// By margin, in 64ths: what the score must stay below.
+    pub(super) limits: [u64; MAX_MARGIN as usize + 1],
     /// By the number of characters, in 64ths: how far sums within a part get from the score before it.
-    reaches: [u64; MAX_CHARS + 1],
+    max_deviations: [u64; MAX_CHARS + 1],
     /// A score of no more, by size, is not taken off within a part of `MAX_BYTES`.
-    pub(super) most_before: f32,
+    pub(super) max_score_before: f32,
 }
 
-impl Grades {
+impl MarginLimits {
     /// Those of a model whose largest score is so large, by size.
     pub(super) fn of(worst: f64) -> Self {
-        let reaches = std::array::from_fn(|char_count| (reach(worst, char_count) * 64.0).ceil() as u64);
-        let most_before = (f64::from(MAX_SCORE) - reach(worst, MAX_BYTES)) as f32;
-        Self { limits: limits(worst), reaches, most_before }
+        let max_deviations =
+            std::array::from_fn(|char_count| (max_deviation(worst, char_count) * 64.0).ceil() as u64);
+        let max_score_before = (f64::from(MAX_SCORE) - max_deviation(worst, MAX_BYTES)) as f32;
+        Self { limits: limits(worst), max_deviations, max_score_before }
     }
 
-    /// The grade of a part of so many characters, all whose decisions are made by such a lead.
+    /// The margin of a part of so many characters, all whose decisions are made by such a lead.
     #[inline]
-    pub(super) fn of_part(&self, lead: i64, char_count: usize) -> Grade {
+    pub(super) fn margin_of(&self, lead: i64, char_count: usize) -> Margin {
         const MOST: u64 = MAX_SCORE as u64 * 64;
         let enough = 24 - (usize::BITS - char_count.leading_zeros());
         // The lead is 2^(p - enough) at least.
         let power = (lead.max(1).ilog2() + enough).checked_sub(ONE_BITS).filter(|_| lead > 0);
         let below = power.map_or(0, |power| if power > 16 { MOST } else { 64 << power });
-        let limit = below.saturating_sub(self.reaches[char_count]);
-        (1..=MAX_GRADE).rev().find(|&grade| self.limits[grade as usize] <= limit).unwrap_or(0)
+        let limit = below.saturating_sub(self.max_deviations[char_count]);
+        (1..=MAX_MARGIN).rev().find(|&margin| self.limits[margin as usize] <= limit).unwrap_or(0)
     }
 }
 
@@ -120,6 +121,6 @@ pub(super) fn cost(score: f64) -> u32 {
 }
 
 /// How far sums within a part get from the score before it, with what rounding adds.
-pub(super) fn reach(worst: f64, char_count: usize) -> f64 {
+pub(super) fn max_deviation(worst: f64, char_count: usize) -> f64 {
     worst * (char_count + 1) as f64 + 1.0
 }

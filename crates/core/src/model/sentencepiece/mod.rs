@@ -1,37 +1,37 @@
 //! The four models of SentencePiece: a whole normalized text in, pieces out.
 //!
 //! Unknown characters are one token with their unknown neighbours, or their bytes where the model has
-//! these. A text may be segmented in parts (see [`cuts`]), which gives what it gives as a whole.
+//! these. A text may be segmented in parts (see [`split_rule`]), which gives what it gives as a whole.
 //!
 //! Kudo and Richardson 2018, "SentencePiece"; checked against `sentencepiece` 0.2.
 
+mod ascii_merges;
+mod backtracking;
 mod bpe;
 mod checks;
-mod cuts;
-mod emit;
-mod equals;
-mod interleaved;
-mod left_to_right;
+mod equal_scores;
 mod margin;
+mod merge_queue;
 mod nbest;
 mod piece_trie;
-mod queue;
+mod piece_writer;
 #[cfg(test)]
 mod segmentation_tests;
 mod segmentations;
+mod split_rule;
 #[cfg(test)]
 mod tests;
 mod unigram;
 mod viterbi_f32;
 mod viterbi_fixed;
 
-pub use cuts::Cut;
-pub use margin::{Grade, PathScore};
+pub use margin::{Margin, PathScore};
+pub use split_rule::SplitRule;
 
-use self::bpe::Bpe;
-use self::emit::Emitter;
-use self::unigram::Unigram;
-use self::viterbi_fixed::Weighing;
+use self::bpe::SpmBpe;
+use self::piece_writer::PieceWriter;
+use self::unigram::SpmUnigram;
+use self::viterbi_fixed::ViterbiScratch;
 use super::bytes::ByteTokens;
 use super::unigram::PathSampler;
 use super::{ModelScratch, PieceSink};
@@ -44,20 +44,20 @@ use crate::vocab::Vocab;
 /// A compiled model.
 #[derive(Clone, Debug)]
 pub struct SentencePiece {
-    engine: Engine,
+    algorithm: Algorithm,
     unk_id: u32,
     /// By id.
     kinds: Vec<PieceType>,
     bytes: Option<ByteTokens>,
     /// User-defined pieces, which characters are never taken out of.
     symbols: Option<Prefixes>,
-    cut: Option<Cut>,
+    split_rule: Option<SplitRule>,
 }
 
 #[derive(Clone, Debug)]
-enum Engine {
-    Unigram(Box<Unigram>),
-    Bpe(Box<Bpe>),
+enum Algorithm {
+    Unigram(Box<SpmUnigram>),
+    Bpe(Box<SpmBpe>),
     Word,
     Char,
 }
@@ -65,8 +65,8 @@ enum Engine {
 /// Memory for one text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    lattice: unigram::Lattice,
-    symbols: bpe::Symbols,
+    lattice: unigram::SpmUnigramScratch,
+    symbols: bpe::SpmBpeScratch,
     /// The score of the text so far, where it is segmented in parts.
     score: f32,
     sampler: PathSampler,
@@ -87,44 +87,44 @@ impl SentencePiece {
         let unk_id = checks::check(spec)?;
         let user_defined = spec.pieces.iter().filter(|piece| piece.kind == PieceType::UserDefined);
         Ok(Self {
-            engine: match spec.kind {
+            algorithm: match spec.kind {
                 SentencePieceKind::Unigram => {
-                    Engine::Unigram(Box::new(Unigram::compile(spec, unk_id, parts)?))
+                    Algorithm::Unigram(Box::new(SpmUnigram::compile(spec, unk_id, parts)?))
                 }
-                SentencePieceKind::Bpe => Engine::Bpe(Box::new(Bpe::compile(spec, parts)?)),
-                SentencePieceKind::Word => Engine::Word,
-                SentencePieceKind::Char => Engine::Char,
+                SentencePieceKind::Bpe => Algorithm::Bpe(Box::new(SpmBpe::compile(spec, parts)?)),
+                SentencePieceKind::Word => Algorithm::Word,
+                SentencePieceKind::Char => Algorithm::Char,
             },
             unk_id,
             kinds: spec.pieces.iter().map(|piece| piece.kind).collect(),
             bytes: spec.byte_fallback.then(|| ByteTokens::collect(vocab)),
             symbols: Prefixes::build(user_defined.map(|piece| piece.text.as_str())),
-            cut: cuts::cut_of(spec),
+            split_rule: split_rule::split_rule_of(spec),
         })
     }
 
     /// Take the trie apart, if there is one.
     pub(super) fn store(&self, parts: &mut TableSections) {
-        match &self.engine {
-            Engine::Unigram(unigram) => unigram.store(parts),
-            Engine::Bpe(bpe) => bpe.store(parts),
-            Engine::Word | Engine::Char => {}
+        match &self.algorithm {
+            Algorithm::Unigram(unigram) => unigram.store(parts),
+            Algorithm::Bpe(bpe) => bpe.store(parts),
+            Algorithm::Word | Algorithm::Char => {}
         }
     }
 
     /// The memory of the other tables.
     pub(super) fn derived_bytes(&self) -> usize {
-        match &self.engine {
-            Engine::Unigram(unigram) => unigram.derived_bytes(),
-            Engine::Bpe(bpe) => bpe.derived_bytes(),
-            Engine::Word | Engine::Char => 0,
+        match &self.algorithm {
+            Algorithm::Unigram(unigram) => unigram.derived_bytes(),
+            Algorithm::Bpe(bpe) => bpe.derived_bytes(),
+            Algorithm::Word | Algorithm::Char => 0,
         }
     }
 
     /// Where texts may be taken apart.
     #[must_use]
-    pub fn cut(&self) -> Option<Cut> {
-        self.cut
+    pub fn split_rule(&self) -> Option<SplitRule> {
+        self.split_rule
     }
 
     /// Segment a whole text.
@@ -141,14 +141,14 @@ impl SentencePiece {
     /// Whether what stands before a part can change its segmentation.
     #[must_use]
     pub fn is_contextual(&self) -> bool {
-        matches!(self.engine, Engine::Unigram(_))
+        matches!(self.algorithm, Algorithm::Unigram(_))
     }
 
     /// Segment the part of a text that begins at byte `start` as if it stood alone, whatever the score before it;
     /// says where it ends and where that is right, if anywhere. No piece goes on over the end of a part; unknown
     /// characters may, which are one token with those that `is_after_unknown` says to stand before it.
     #[inline]
-    pub fn weigh_part(
+    pub fn segment_part(
         &self,
         text: &str,
         start: usize,
@@ -156,19 +156,19 @@ impl SentencePiece {
         scratch: &mut ModelScratch,
         out: &mut Vec<u32>,
     ) -> (usize, Option<PathScore>) {
-        let Engine::Unigram(unigram) = &self.engine else { return (text.len(), None) };
-        let weighing = &mut scratch.sentencepiece.lattice.weighing;
-        let (end, worth) = unigram.weights.weigh(text, start, weighing);
-        match worth {
-            Some(worth) if worth.has_unknown => self.write_part(text, weighing, is_after_unknown, out),
-            _ => out.extend(weighing.path.iter().map(|piece| piece.id)),
+        let Algorithm::Unigram(unigram) = &self.algorithm else { return (text.len(), None) };
+        let viterbi = &mut scratch.sentencepiece.lattice.viterbi;
+        let (end, score) = unigram.fixed_point.find_path(text, start, viterbi);
+        match score {
+            Some(score) if score.has_unknown => self.write_part(text, viterbi, is_after_unknown, out),
+            _ => out.extend(viterbi.path.iter().map(|piece| piece.id)),
         }
-        (end, worth)
+        (end, score)
     }
 
     /// Segment the part of a text that begins at byte `start` as it is after the score of all before; says where it
     /// ends, or nothing where only [`SentencePiece::run_next`] can.
-    pub fn sum_part(
+    pub fn segment_part_f32(
         &self,
         text: &str,
         start: usize,
@@ -176,18 +176,18 @@ impl SentencePiece {
         scratch: &mut ModelScratch,
         out: &mut Vec<u32>,
     ) -> Option<usize> {
-        let Engine::Unigram(unigram) = &self.engine else { return None };
+        let Algorithm::Unigram(unigram) = &self.algorithm else { return None };
         let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
-        let end = unigram.sum_part(text, start, score, &mut lattice.weighing)?;
-        self.write_part(text, &lattice.weighing, is_after_unknown, out);
+        let end = unigram.segment_part_f32(text, start, score, &mut lattice.viterbi)?;
+        self.write_part(text, &lattice.viterbi, is_after_unknown, out);
         Some(end)
     }
 
     /// Append the path through a part.
-    fn write_part(&self, text: &str, weighing: &Weighing, is_after_unknown: bool, out: &mut Vec<u32>) {
+    fn write_part(&self, text: &str, viterbi: &ViterbiScratch, is_after_unknown: bool, out: &mut Vec<u32>) {
         let from = out.len();
-        self.write(text, &weighing.path, out);
-        self.join_unknown(from, is_after_unknown, out);
+        self.push_tokens(text, &viterbi.path, out);
+        self.fuse_unknown(from, is_after_unknown, out);
     }
 
     /// How many pieces there are.
@@ -206,48 +206,48 @@ impl SentencePiece {
     /// are not weighed.
     #[must_use]
     pub fn cost(&self, id: u32) -> Option<u32> {
-        let Engine::Unigram(unigram) = &self.engine else { return None };
-        unigram.weights.are_there().then(|| margin::cost(unigram.scores[id as usize].into()))
+        let Algorithm::Unigram(unigram) = &self.algorithm else { return None };
+        unigram.fixed_point.is_available().then(|| margin::cost(unigram.scores[id as usize].into()))
     }
 
     /// Whether ids end with unknown characters that go on with others.
     #[must_use]
-    pub fn ends_unknown(&self, ids: &[u32]) -> bool {
+    pub fn ends_with_unknown(&self, ids: &[u32]) -> bool {
         ids.last() == Some(&self.unk_id)
     }
 
     /// Make one token of unknown characters before and after the place in `ids` where a part was written.
-    pub fn join_unknown(&self, from: usize, is_after_unknown: bool, ids: &mut Vec<u32>) {
+    pub fn fuse_unknown(&self, from: usize, is_after_unknown: bool, ids: &mut Vec<u32>) {
         if is_after_unknown && ids.get(from) == Some(&self.unk_id) {
             ids.remove(from);
         }
     }
 
-    /// By grade, what the size of the score must stay below with a part, in 64ths.
+    /// By margin, what the size of the score must stay below with a part, in 64ths.
     #[must_use]
     pub fn limits(&self) -> [u64; 16] {
         let mut limits = [0; 16];
-        if let Engine::Unigram(unigram) = &self.engine {
-            let of_grades = &unigram.weights.grades.limits;
-            limits[..of_grades.len()].copy_from_slice(of_grades);
+        if let Algorithm::Unigram(unigram) = &self.algorithm {
+            let of_margins = &unigram.fixed_point.margins.limits;
+            limits[..of_margins.len()].copy_from_slice(of_margins);
         }
         limits
     }
 
     /// Go on with a text that consists of parts each of which is segmented as if it stood alone.
-    pub fn repeat_weighed(&self, text: &str, scratch: &mut ModelScratch) {
-        let Engine::Unigram(unigram) = &self.engine else { return };
+    pub fn add_scores_of_parts(&self, text: &str, scratch: &mut ModelScratch) {
+        let Algorithm::Unigram(unigram) = &self.algorithm else { return };
         let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
         let mut at = 0;
         while at < text.len() {
-            (at, _) = unigram.weights.weigh(text, at, &mut lattice.weighing);
-            *score = unigram.score_after(*score, lattice.weighing.path.iter().map(|piece| piece.id));
+            (at, _) = unigram.fixed_point.find_path(text, at, &mut lattice.viterbi);
+            *score = unigram.score_after(*score, lattice.viterbi.path.iter().map(|piece| piece.id));
         }
     }
 
     /// Go on with pieces that an earlier part was segmented into; none may stand for unknown characters.
-    pub fn repeat(&self, ids: &[u32], scratch: &mut ModelScratch) {
-        if let Engine::Unigram(unigram) = &self.engine {
+    pub fn add_scores(&self, ids: &[u32], scratch: &mut ModelScratch) {
+        if let Algorithm::Unigram(unigram) = &self.algorithm {
             let score = &mut scratch.sentencepiece.score;
             *score = unigram.score_after(*score, ids.iter().copied());
         }
@@ -255,7 +255,7 @@ impl SentencePiece {
 
     /// The size of the score of the text so far, in 64ths, rounded up.
     #[must_use]
-    pub fn score_size(&self, scratch: &ModelScratch) -> u64 {
+    pub fn score_magnitude(&self, scratch: &ModelScratch) -> u64 {
         margin::in_64ths(scratch.sentencepiece.score.into())
     }
 
@@ -271,41 +271,41 @@ impl SentencePiece {
         if let Some(rng) = &mut scratch.rng {
             return self.sample(text, vocab, (rng, sampler, symbols), out);
         }
-        let mut emitter = Emitter::new(text, self.unk_id, self.bytes.as_ref(), out);
-        match &self.engine {
-            Engine::Unigram(unigram) => *score = unigram.run(text, *score, lattice, &mut emitter),
-            Engine::Bpe(bpe) => bpe.run(text, self, vocab, symbols, None, &mut emitter),
-            Engine::Word => self.each_word(text, |start, end| {
-                emitter.push(self.id_of(&text[start..end], vocab), start, end);
+        let mut writer = PieceWriter::new(text, self.unk_id, self.bytes.as_ref(), out);
+        match &self.algorithm {
+            Algorithm::Unigram(unigram) => *score = unigram.run(text, *score, lattice, &mut writer),
+            Algorithm::Bpe(bpe) => bpe.run(text, self, vocab, symbols, None, &mut writer),
+            Algorithm::Word => self.for_each_word(text, |start, end| {
+                writer.push(self.id_of(&text[start..end], vocab), start, end);
             }),
-            Engine::Char => self.each_symbol(text, 0, |start, end, _| {
-                emitter.push(self.id_of(&text[start..end], vocab), start, end);
+            Algorithm::Char => self.for_each_symbol(text, 0, |start, end, _| {
+                writer.push(self.id_of(&text[start..end], vocab), start, end);
             }),
         }
-        emitter.finish();
+        writer.finish();
     }
 
     /// Whether short words are merged at once.
     #[must_use]
-    pub fn joins(&self, scratch: &ModelScratch) -> bool {
-        matches!(&self.engine, Engine::Bpe(bpe) if bpe.joins()) && scratch.rng.is_none()
+    pub fn merges_in_batches(&self, scratch: &ModelScratch) -> bool {
+        matches!(&self.algorithm, Algorithm::Bpe(bpe) if bpe.merges_in_batches()) && scratch.rng.is_none()
     }
 
-    /// Join up to `ABREAST` words at once, given as ASCII with spaces for marks and as long as `ShortRows` take them.
-    pub fn join(&self, words: &[&[u8]], scratch: &mut ModelScratch) {
-        if let Engine::Bpe(bpe) = &self.engine {
-            bpe.join(words, &mut scratch.sentencepiece.symbols);
+    /// MergeCandidate up to `ABREAST` words at once, given as ASCII with spaces for marks and as long as `ShortRows` take them.
+    pub fn merge_batch(&self, words: &[&[u8]], scratch: &mut ModelScratch) {
+        if let Algorithm::Bpe(bpe) = &self.algorithm {
+            bpe.merge_batch(words, &mut scratch.sentencepiece.symbols);
         }
     }
 
     /// Append the ids of one of the words that were merged last; false where it cannot be told from them.
-    pub fn append_joined(&self, row: usize, scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
-        let Engine::Bpe(bpe) = &self.engine else { return false };
-        bpe.append_joined(row, &mut scratch.sentencepiece.symbols, out)
+    pub fn push_merged(&self, row: usize, scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
+        let Algorithm::Bpe(bpe) = &self.algorithm else { return false };
+        bpe.push_merged(row, &mut scratch.sentencepiece.symbols, out)
     }
 
     /// Give every character, or user-defined piece, of a text from a byte on, and whether it is the latter.
-    fn each_symbol(&self, text: &str, mut at: usize, mut visit: impl FnMut(usize, usize, bool)) {
+    fn for_each_symbol(&self, text: &str, mut at: usize, mut visit: impl FnMut(usize, usize, bool)) {
         while let Some(c) = text[at..].chars().next() {
             let symbol = self.symbols.as_ref().and_then(|symbols| symbols.end_at(text, at));
             let end = symbol.unwrap_or(at + c.len_utf8());
@@ -325,9 +325,9 @@ impl SentencePiece {
     }
 
     /// Give every word of a text; each begins with its space.
-    fn each_word(&self, text: &str, mut visit: impl FnMut(usize, usize)) {
+    fn for_each_word(&self, text: &str, mut visit: impl FnMut(usize, usize)) {
         let mut start = 0;
-        for (at, _) in text.match_indices(cuts::MARK).filter(|&(at, _)| at > 0) {
+        for (at, _) in text.match_indices(split_rule::METASPACE).filter(|&(at, _)| at > 0) {
             visit(start, at);
             start = at;
         }

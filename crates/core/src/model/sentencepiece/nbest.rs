@@ -1,9 +1,9 @@
 //! The n best segmentations, scores and order of equals as in `sentencepiece` 0.2.3: best-first search from
 //! the right, after Nagata 1994, by sums of 32-bit floats.
 //!
-//! What a path is worth is added up from the right, its best beginning from the left. Rounding makes equals
+//! What a path is score is added up from the right, its best beginning from the left. Rounding makes equals
 //! of some that are not, and of equals the agenda decides; so it is the very heap that libstdc++ has. It
-//! is cut when `sentencepiece` cuts it, to no fewer paths than are wanted, of which each leads to a whole one:
+//! is split_rule when `sentencepiece` split_rule it, to no fewer paths than are wanted, of which each leads to a whole one:
 //! none that is wanted is lost. Where `sentencepiece` gives up, a search does that is exact.
 
 use rustc_hash::FxHashMap;
@@ -13,10 +13,10 @@ use super::super::Piece;
 
 const NONE: u32 = u32::MAX;
 
-/// When the agenda is cut, and to how many at least.
+/// When the agenda is split_rule, and to how many at least.
 const MOST_WAITING: usize = 10_000;
 const LEAST_WAITING: usize = 512;
-/// When it is cut because of all paths that are remembered, again after so many more.
+/// When it is split_rule because of all paths that are remembered, again after so many more.
 const MOST_REMEMBERED: usize = 100_000;
 /// When the search is given up.
 const MOST_PATHS: usize = 500_000;
@@ -54,7 +54,7 @@ struct SpmNbestSearch<'l, 'w> {
     partials: Vec<Partial>,
     most_remembered: usize,
     seen: usize,
-    cuts: usize,
+    split_rule: usize,
 }
 
 impl<'l, 'w> SpmNbestSearch<'l, 'w> {
@@ -64,8 +64,17 @@ impl<'l, 'w> SpmNbestSearch<'l, 'w> {
             Partial { piece: Piece { id: 0, start: 0, end: 0 }, word: NONE, next: NONE, score: 0.0 };
         let mut agenda = Agenda::default();
         agenda.push(forward_scores.last().and_then(|word| word.last()).copied().unwrap_or_default(), 0);
-        let (most_remembered, seen, cuts) = (MOST_REMEMBERED, 1, 0);
-        Self { words, forward_scores, wanted, agenda, partials: vec![nothing], most_remembered, seen, cuts }
+        let (most_remembered, seen, split_rule) = (MOST_REMEMBERED, 1, 0);
+        Self {
+            words,
+            forward_scores,
+            wanted,
+            agenda,
+            partials: vec![nothing],
+            most_remembered,
+            seen,
+            split_rule,
+        }
     }
 
     /// The paths, or nothing if the search was given up.
@@ -85,10 +94,10 @@ impl<'l, 'w> SpmNbestSearch<'l, 'w> {
                 return None;
             }
             if self.is_too_large() {
-                if self.cuts == MOST_CUTS {
+                if self.split_rule == MOST_CUTS {
                     return None;
                 }
-                self.cut();
+                self.split_rule();
             }
         }
         Some(found)
@@ -132,13 +141,13 @@ impl<'l, 'w> SpmNbestSearch<'l, 'w> {
     }
 
     /// Forget all but the best paths, and what only the others were made of.
-    fn cut(&mut self) {
+    fn split_rule(&mut self) {
         let (mut agenda, mut partials, mut copied) = (Agenda::default(), Vec::new(), FxHashMap::default());
         for _ in 0..self.kept() {
             let Some((rank, at)) = self.agenda.pop() else { break };
             agenda.push(rank, self.copied(at, &mut partials, &mut copied));
         }
-        self.cuts += 1;
+        self.split_rule += 1;
         self.most_remembered = partials.len() + MOST_REMEMBERED;
         (self.agenda, self.partials) = (agenda, partials);
     }

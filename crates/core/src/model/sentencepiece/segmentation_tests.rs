@@ -135,7 +135,7 @@ proptest! {
         let (mut expected, mut written): (Vec<Piece>, Vec<Piece>) = Default::default();
         model.run(&text, &vocab, &mut ModelScratch::default(), &mut expected);
         let best = model.segmentations(&[&text]).unwrap().best(1).unwrap().swap_remove(0);
-        model.write(&text, &best.pieces, &mut written);
+        model.push_tokens(&text, &best.pieces, &mut written);
         prop_assert_eq!(written, expected);
         let by_ids: f64 = best.pieces.iter().filter_map(|piece| model.score_of(piece.id)).sum();
         prop_assert!(near(by_ids, best.score));
@@ -206,7 +206,7 @@ fn a_text_is_drawn_as_its_listed_segmentations_are() {
         let mut scratch = ModelScratch { rng: Some(sampling.at_row(row).rng(0)), ..Default::default() };
         let (mut found, mut written): (Vec<Piece>, Vec<Piece>) = Default::default();
         model.run(text, &vocab, &mut scratch, &mut found);
-        model.write(text, &path.pieces, &mut written);
+        model.push_tokens(text, &path.pieces, &mut written);
         assert_eq!(found, written);
     }
 }
@@ -221,21 +221,21 @@ fn unknown_characters_that_are_drawn_are_spelled_by_bytes() {
     let best = model.segmentations(&["x\u{e9}a"]).unwrap().best(9).unwrap();
     assert_eq!(best.len(), 1);
     let mut ids: Vec<u32> = Vec::new();
-    model.write("x\u{e9}a", &best[0].pieces, &mut ids);
+    model.push_tokens("x\u{e9}a", &best[0].pieces, &mut ids);
     let tokens: Vec<&str> = ids.iter().map(|&id| vocab.token_of(id).unwrap()).collect();
     assert_eq!(tokens, ["<0x78>", "<0xC3>", "<0xA9>", "a"]);
     let by_ids: f64 = ids.iter().filter_map(|&id| model.score_of(id)).sum();
     assert_eq!(by_ids, best[0].score);
 }
 
-/// Long texts whose agenda is cut, and is given up.
+/// Long texts whose agenda is split_rule, and is given up.
 #[test]
 fn what_is_cut_is_not_wanted() {
     let (model, _) = compiled(&small());
     for (times, n) in [(60, 512), (600, 64), (2000, 512), (3, 1024)] {
         let text = "abx".repeat(times);
         let words = [text.as_str()];
-        let Engine::Unigram(unigram) = &model.engine else { panic!("a Unigram model") };
+        let Algorithm::Unigram(unigram) = &model.algorithm else { panic!("a Unigram model") };
         let lattices: Vec<PieceLattice<'_>> = vec![unigram.lattice(&text, Vec::new())];
         let exact: Vec<Path> =
             crate::model::unigram::BestPaths::best(&BestBackpointers::of(&lattices), &lattices, n);
@@ -249,7 +249,7 @@ fn what_is_cut_is_not_wanted() {
     }
 }
 
-/// Every outcome of leaving joins out, with its probability.
+/// Every outcome of leaving merges_in_batches out, with its probability.
 fn dropped(
     spec: &SentencePieceSpec,
     text: &str,

@@ -184,49 +184,49 @@ fn naive_unigram(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
     ids
 }
 
-/// What was remembered of parts: what they are worth, and their ids.
+/// What was remembered of parts: what they are score, and their ids.
 type Remembered = FxHashMap<String, (PathScore, Vec<u32>)>;
 
 /// The way of the pipeline: word by word, each remembered; within a new one part by part.
 fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: &str) -> Vec<u32> {
     let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
-    let Some(cut) = model.cut() else { panic!("no cuts") };
+    let Some(split_rule) = model.split_rule() else { panic!("no split_rule") };
     model.begin(&mut scratch);
     let mut start = 0;
     while start < text.len() {
-        let end = cut.next(text, start);
+        let end = split_rule.next(text, start);
         let word = &text[start..end];
         start = end;
-        let score_size = model.score_size(&scratch);
-        let holds = |worth: &PathScore| {
-            let limit = model.limits()[worth.grade as usize];
-            !model.is_contextual() || score_size + u64::from(worth.cost) < limit
+        let score_magnitude = model.score_magnitude(&scratch);
+        let holds = |score: &PathScore| {
+            let limit = model.limits()[score.margin as usize];
+            !model.is_contextual() || score_magnitude + u64::from(score.cost) < limit
         };
-        if let Some((_, ids)) = known.get(word).filter(|(worth, _)| !worth.has_unknown && holds(worth)) {
-            model.repeat(ids, &mut scratch);
+        if let Some((_, ids)) = known.get(word).filter(|(score, _)| !score.has_unknown && holds(score)) {
+            model.add_scores(ids, &mut scratch);
             out.extend_from_slice(ids);
             continue;
         }
-        let (alone, worth) = weighed(model, word);
+        let (alone, score) = weighed(model, word);
         let from = out.len();
         model.run_next(word, vocab, &mut scratch, &mut out);
-        if let Some(worth) = worth.filter(holds) {
+        if let Some(score) = score.filter(holds) {
             assert_eq!(alone, out[from..]);
-            known.insert(word.to_owned(), (worth, alone));
+            known.insert(word.to_owned(), (score, alone));
         }
     }
     out
 }
 
-/// The ids of all parts of a word, and what they are worth together.
+/// The ids of all parts of a word, and what they are score together.
 fn weighed(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>) {
     let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
     let (mut at, mut all) = (0, Some(PathScore::default()));
     while at < word.len() {
-        let is_after_unknown = model.ends_unknown(&ids);
-        let (end, worth) = model.weigh_part(word, at, is_after_unknown, &mut scratch, &mut ids);
+        let is_after_unknown = model.ends_with_unknown(&ids);
+        let (end, score) = model.segment_part(word, at, is_after_unknown, &mut scratch, &mut ids);
         assert!(end > at && word.is_char_boundary(end));
-        all = all.zip(worth).map(|(all, worth)| all.and(worth));
+        all = all.zip(score).map(|(all, score)| all.and(score));
         at = end;
     }
     (ids, all)
@@ -240,10 +240,10 @@ fn merged(spec: &SentencePieceSpec, text: &str, by_queue: bool) -> Vec<Piece> {
         model.run(text, &vocab, &mut scratch, &mut out);
         return out;
     }
-    let Engine::Bpe(bpe) = &model.engine else { panic!("no BPE") };
-    let mut emitter = Emitter::new(text, model.unk_id, model.bytes.as_ref(), &mut out);
-    bpe.run_long((text, 0), (&model, &vocab), &mut scratch.sentencepiece.symbols, None, &mut emitter);
-    emitter.finish();
+    let Algorithm::Bpe(bpe) = &model.algorithm else { panic!("no BPE") };
+    let mut writer = PieceWriter::new(text, model.unk_id, model.bytes.as_ref(), &mut out);
+    bpe.merge_all((text, 0), (&model, &vocab), &mut scratch.sentencepiece.symbols, None, &mut writer);
+    writer.finish();
     out
 }
 
@@ -269,10 +269,10 @@ proptest! {
     ) {
         let pieces = pieces.into_iter().map(|(text, score, marked)| (text, score * scale, marked)).collect();
         let (model, _) = compiled(&random_spec(SentencePieceKind::Unigram, pieces));
-        let Engine::Unigram(model) = &model.engine else { panic!("a Unigram model") };
+        let Algorithm::Unigram(model) = &model.algorithm else { panic!("a Unigram model") };
         let run = |stretch| {
             let (mut window, mut out) = (crate::model::unigram::StreamingViterbi::default(), Vec::new());
-            let sums = unigram::Text::of(model, &text);
+            let sums = unigram::TextScorer::of(model, &text);
             let score = window.run_by(stretch, &sums, &text, unigram::begin(0.0), |piece| out.push(piece));
             (score, out)
         };

@@ -1,4 +1,4 @@
-//! Unigram as SentencePiece computes it: scores are 32-bit floats, summed from the beginning of the text.
+//! SpmUnigram as SentencePiece computes it: scores are 32-bit floats, summed from the beginning of the text.
 //!
 //! For every end of a character the pieces that end there are tried, longest first; of equal sums the
 //! first is taken. Where a sum has grown beyond 100,000 it counts as 0 from there on, and what has already
@@ -15,13 +15,13 @@ use super::super::unigram::{
     Backpointer, BackpointerTable, LatticePieces, PathScorer, PieceLattice, StreamingViterbi,
 };
 use super::super::{Piece, PieceSink};
-use super::emit::Emitter;
-use super::viterbi_fixed::{Weighing, Weights};
+use super::piece_writer::PieceWriter;
+use super::viterbi_fixed::{FixedPointScores, ViterbiScratch};
 use crate::error::Error;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::table_sections::TableSections;
 
-/// How much worse than the worst piece an unknown character is.
+/// How much worse than the max_magnitude piece an unknown character is.
 const UNKNOWN_PENALTY: f32 = 10.0;
 /// How much better a user-defined piece is by every byte after the first.
 const USER_DEFINED_BONUS: f64 = 0.1;
@@ -31,7 +31,7 @@ pub(super) const MAX_SCORE: f32 = 100_000.0;
 
 /// The pieces with what they add to a sum.
 #[derive(Clone, Debug)]
-pub(super) struct Unigram {
+pub(super) struct SpmUnigram {
     pub(super) pieces: PieceAutomaton,
     /// What a piece adds to a sum, by id; for the unknown one, what an unknown character does.
     pub(super) scores: Vec<f32>,
@@ -40,24 +40,24 @@ pub(super) struct Unigram {
     unknown_score: f32,
     pub(super) unk_id: u32,
     longest: usize,
-    pub(super) weights: Weights,
+    pub(super) fixed_point: FixedPointScores,
 }
 
 /// Memory for one text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lattice {
+pub(super) struct SpmUnigramScratch {
     window: StreamingViterbi<f32>,
-    pub(super) weighing: Weighing,
+    pub(super) viterbi: ViterbiScratch,
 }
 
-impl Lattice {
+impl SpmUnigramScratch {
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
         self.window.capacity()
     }
 }
 
-impl Unigram {
+impl SpmUnigram {
     pub(super) fn compile(
         spec: &SentencePieceSpec,
         unk_id: u32,
@@ -81,15 +81,16 @@ impl Unigram {
             .map(|(piece, &score)| (if is_found(piece) { piece.text.as_str() } else { "" }, score))
             .collect();
         let unknown_score = low - UNKNOWN_PENALTY;
-        let worst =
-            found.iter().fold(f64::from(unknown_score).abs(), |worst, found| worst.max(found.1.abs()));
+        let max_magnitude = found
+            .iter()
+            .fold(f64::from(unknown_score).abs(), |max_magnitude, found| max_magnitude.max(found.1.abs()));
         let (pieces, longest) = (PieceAutomaton::restore(&found, parts)?, longest_of(&found));
         let rescored = if rescored == scores { Vec::new() } else { rescored };
         scores[unk_id as usize] = unknown_score.into();
-        let weights = Weights::of(pieces.trie(), &scores, unk_id, worst);
+        let fixed_point = FixedPointScores::of(pieces.trie(), &scores, unk_id, max_magnitude);
         // They are 32-bit floats.
         let scores = scores.into_iter().map(|score| score as f32).collect();
-        Ok(Self { pieces, longest, rescored, scores, unknown_score, unk_id, weights })
+        Ok(Self { pieces, longest, rescored, scores, unknown_score, unk_id, fixed_point })
     }
 
     /// All segmentations of a text, in memory that may have been used before.
@@ -117,7 +118,7 @@ impl Unigram {
 
     /// The memory of all but the trie.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.pieces.derived_bytes() + size_of_val(self.scores.as_slice()) + self.weights.bytes()
+        self.pieces.derived_bytes() + size_of_val(self.scores.as_slice()) + self.fixed_point.bytes()
     }
 
     /// Segment what follows a text that scores `score`; gives the score with it.
@@ -125,12 +126,12 @@ impl Unigram {
         &self,
         text: &str,
         score: f32,
-        lattice: &mut Lattice,
-        emitter: &mut Emitter<'_, impl PieceSink>,
+        lattice: &mut SpmUnigramScratch,
+        writer: &mut PieceWriter<'_, impl PieceSink>,
     ) -> f32 {
-        let out = |piece: Piece| emitter.push(piece.id, piece.start as usize, piece.end as usize);
+        let out = |piece: Piece| writer.push(piece.id, piece.start as usize, piece.end as usize);
         // Every character is a piece or unknown.
-        lattice.window.run(&Text::of(self, text), text, begin(score), out).unwrap_or(score)
+        lattice.window.run(&TextScorer::of(self, text), text, begin(score), out).unwrap_or(score)
     }
 
     /// The score of a text that scores `score` and goes on with these pieces.
@@ -140,30 +141,30 @@ impl Unigram {
 }
 
 /// BackpointerTable where a sum was taken off, and the sum; those that a piece can still cross.
-pub(super) type TakenOff = Vec<(usize, f32)>;
+pub(super) type ScoreResets = Vec<(usize, f32)>;
 
 /// A model at work on a text of some length.
-pub(super) struct Text<'a> {
-    model: &'a Unigram,
+pub(super) struct TextScorer<'a> {
+    model: &'a SpmUnigram,
     end: usize,
 }
 
-impl<'a> Text<'a> {
-    pub(super) fn of(model: &'a Unigram, text: &str) -> Self {
+impl<'a> TextScorer<'a> {
+    pub(super) fn of(model: &'a SpmUnigram, text: &str) -> Self {
         Self { model, end: text.len() }
     }
 }
 
 /// What a text that follows a score begins with.
-pub(super) fn begin(score: f32) -> (f32, TakenOff) {
-    let (mut first, mut taken_off) = (Backpointer { score, id: 0, start: 0 }, TakenOff::new());
-    take_off(&mut first, 0, &mut taken_off);
-    (first.score, taken_off)
+pub(super) fn begin(score: f32) -> (f32, ScoreResets) {
+    let (mut first, mut resets) = (Backpointer { score, id: 0, start: 0 }, ScoreResets::new());
+    reset_large_score(&mut first, 0, &mut resets);
+    (first.score, resets)
 }
 
-impl PathScorer for Text<'_> {
+impl PathScorer for TextScorer<'_> {
     type Score = f32;
-    type Memory = TakenOff;
+    type Memory = ScoreResets;
 
     fn pieces(&self) -> &PieceAutomaton {
         &self.model.pieces
@@ -175,10 +176,10 @@ impl PathScorer for Text<'_> {
         state: u32,
         last: Range<usize>,
         places: &BackpointerTable<f32>,
-        taken_off: &mut TakenOff,
+        resets: &mut ScoreResets,
     ) -> Option<Backpointer<f32>> {
-        let Unigram { pieces, longest, unk_id, unknown_score, .. } = self.model;
-        let mut best = Best { found: None, taken_off };
+        let SpmUnigram { pieces, longest, unk_id, unknown_score, .. } = self.model;
+        let mut best = BestPiece { found: None, resets };
         let mut shortest = last.end;
         for (id, piece) in pieces.ending_at(state) {
             shortest = last.end - piece.byte_len as usize;
@@ -189,32 +190,32 @@ impl PathScorer for Text<'_> {
         }
         let mut best = best.found?;
         if last.end < self.end {
-            taken_off.retain(|(place, _)| place + longest > last.end);
-            take_off(&mut best, last.end, taken_off);
+            resets.retain(|(place, _)| place + longest > last.end);
+            reset_large_score(&mut best, last.end, resets);
         }
         Some(best)
     }
 }
 
 /// The best piece so far of those that end at one place.
-struct Best<'a> {
+struct BestPiece<'a> {
     found: Option<Backpointer<f32>>,
     /// What is still to be taken off, by place.
-    taken_off: &'a [(usize, f32)],
+    resets: &'a [(usize, f32)],
 }
 
-impl Best<'_> {
+impl BestPiece<'_> {
     /// Take a piece if it is better; pieces come by where they begin, the first place first.
     #[inline]
     fn consider(&mut self, id: u32, start: usize, score: f32) {
-        while let Some(((place, sum), rest)) = self.taken_off.split_first() {
+        while let Some(((place, sum), rest)) = self.resets.split_first() {
             if *place > start {
                 break;
             }
             if let Some(found) = &mut self.found {
                 found.score -= sum;
             }
-            self.taken_off = rest;
+            self.resets = rest;
         }
         if self.found.is_none_or(|found| score > found.score) {
             self.found = Some(Backpointer { score, id, start: start as u32 });
@@ -234,9 +235,9 @@ fn lowest(pieces: &[ScoredPiece]) -> f32 {
 }
 
 /// Count a sum that has become too large as 0.
-fn take_off(reached: &mut Backpointer<f32>, place: usize, taken_off: &mut TakenOff) {
+fn reset_large_score(reached: &mut Backpointer<f32>, place: usize, resets: &mut ScoreResets) {
     if reached.score.abs() > MAX_SCORE {
-        taken_off.push((place, reached.score));
+        resets.push((place, reached.score));
         reached.score = 0.0;
     }
 }

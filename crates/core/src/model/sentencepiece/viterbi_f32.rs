@@ -4,31 +4,31 @@
 //! begins first, so ties fall as [`super::unigram`] says. Its twin is the window there, which has no bounds.
 
 use super::super::unigram::{backtrace, Backpointer};
-use super::unigram::Unigram;
-use super::viterbi_fixed::{Weighing, MAX_BYTES};
+use super::unigram::SpmUnigram;
+use super::viterbi_fixed::{ViterbiScratch, MAX_BYTES};
 use crate::text::char_len;
 
 const UNREACHED: Backpointer<f32> = Backpointer { score: f32::NEG_INFINITY, id: 0, start: 0 };
 
-impl Unigram {
+impl SpmUnigram {
     /// Find the best path through the part that begins at `floor`, after a text that scores `score`, which gets what
     /// the part adds. Says where it ends; nothing where it is too long, or where a sum may be taken off.
-    pub(super) fn sum_part(
+    pub(super) fn segment_part_f32(
         &self,
         text: &str,
         floor: usize,
         score: &mut f32,
-        memory: &mut Weighing,
+        memory: &mut ViterbiScratch,
     ) -> Option<usize> {
-        let Weighing { sums, path, .. } = memory;
-        if !self.weights.are_there() || score.abs() > self.weights.grades.most_before {
+        let ViterbiScratch { sums, path, .. } = memory;
+        if !self.fixed_point.is_available() || score.abs() > self.fixed_point.margins.max_score_before {
             return None;
         }
         sums.clear();
         sums.push(Backpointer { score: *score, ..UNREACHED });
         let (mut at, mut furthest) = (floor, floor);
         while at < text.len() && (at < furthest || at == floor) {
-            let reached = self.sum_pieces(&text.as_bytes()[at..], at - floor, sums)?;
+            let reached = self.relax_pieces_f32(&text.as_bytes()[at..], at - floor, sums)?;
             furthest = furthest.max(at + reached);
             at += char_len(text.as_bytes()[at]);
         }
@@ -41,20 +41,25 @@ impl Unigram {
         Some(at)
     }
 
-    /// Take every piece that `rest` begins with, which begins at place `from`. How far the longest reaches, or
+    /// Take every piece that `rest` begins with, which begins at place `from`. How far the longest max_deviations, or
     /// `None` where that is too far.
-    fn sum_pieces(&self, rest: &[u8], from: usize, sums: &mut Vec<Backpointer<f32>>) -> Option<usize> {
+    fn relax_pieces_f32(
+        &self,
+        rest: &[u8],
+        from: usize,
+        sums: &mut Vec<Backpointer<f32>>,
+    ) -> Option<usize> {
         let before = sums[from].score;
-        self.weights.each_piece(rest, char_len(rest[0]), |len, ending| {
+        self.fixed_point.for_each_piece(rest, char_len(rest[0]), |len, scored| {
             let end = from + len;
             if end >= sums.len() {
-                // Most parts are short, so no more places are made than are reached.
+                // Most parts are short, so no more cells are made than are reached.
                 (end <= MAX_BYTES).then(|| sums.resize(end + 1, UNREACHED))?;
             }
             let best = &mut sums[end];
-            let score = before + self.scores[ending.id as usize];
+            let score = before + self.scores[scored.id as usize];
             if score > best.score {
-                *best = Backpointer { score, id: ending.id, start: from as u32 };
+                *best = Backpointer { score, id: scored.id, start: from as u32 };
             }
             Some(())
         })

@@ -97,15 +97,15 @@ impl Unigram {
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
         let found = match &mut scratch.rng {
             None if word.len() > MAX_WHOLE => {
-                scratch.lacks_unknown |= !self.run_long(word, vocab, &mut scratch.unigram.streaming, out);
+                scratch.missing_unk |= !self.run_long(word, vocab, &mut scratch.unigram.streaming, out);
                 return;
             }
             None => self.find_best(word, &mut scratch.unigram),
             Some(rng) => self.sample(word, rng, &mut scratch.unigram),
         };
         match found {
-            Some(path) => self.write(word, path, vocab, out),
-            None => scratch.lacks_unknown = true,
+            Some(path) => self.push_tokens(word, path, vocab, out),
+            None => scratch.missing_unk = true,
         }
     }
 
@@ -117,12 +117,12 @@ impl Unigram {
         streaming: &mut StreamingViterbi<f64>,
         out: &mut impl PieceSink,
     ) -> bool {
-        let mark = out.mark();
+        let checkpoint = out.checkpoint();
         let mut writer = TokenWriter { model: self, word, vocab, unknown: None, out };
         let found = streaming.run(self, word, (0.0, ()), |piece| writer.push(piece));
         writer.finish();
         if found.is_none() {
-            out.rollback(mark);
+            out.rollback(checkpoint);
         }
         found.is_some()
     }
@@ -175,7 +175,7 @@ impl Unigram {
     }
 
     /// Append the tokens of a path through a word.
-    pub fn write(&self, word: &str, path: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
+    pub fn push_tokens(&self, word: &str, path: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
         let mut writer = TokenWriter { model: self, word, vocab, unknown: None, out };
         path.iter().for_each(|&piece| writer.push(piece));
         writer.finish();

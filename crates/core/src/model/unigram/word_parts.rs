@@ -23,7 +23,7 @@ const ROUNDING: f64 = 1.0 / (1 << 26) as f64;
 impl Unigram {
     /// Whether a word of this many bytes may be segmented part by part. Without an unknown piece some words fail, and
     /// only the whole word decides which.
-    pub fn takes_parts(&self, word_bytes: usize) -> bool {
+    pub fn supports_parts(&self, word_bytes: usize) -> bool {
         self.unk_id.is_some() && word_bytes <= MAX_WORD_BYTES
     }
 
@@ -41,7 +41,7 @@ impl Unigram {
         }
         let memory = &mut scratch.unigram;
         let Some(path) = self.find_best(part, memory) else { return false };
-        self.write(part, path, vocab, out);
+        self.push_tokens(part, path, vocab, out);
         self.leads_everywhere(part, &memory.backpointers, &memory.path)
     }
 

@@ -3,16 +3,16 @@
 //! Greedy longest match by LinMaxMatch (Song et al. 2021, "Fast WordPiece Tokenization", section 3),
 //! linear in the word; or the fewest pieces by dynamic programming, O(word x longest entry).
 
-mod chars;
-mod failure;
+mod char_ids;
 mod interleaved;
+mod lin_max_match;
 mod shortest;
 
 pub(crate) use shortest::BestSuffix;
 
-use self::chars::Chars;
-use self::failure::States;
-use super::{Among, ModelScratch, Piece, PieceSink};
+use self::char_ids::CharTokenIds;
+use self::lin_max_match::LinMaxMatch;
+use super::{BatchWord, ModelScratch, Piece, PieceSink};
 use crate::double_array::Trie;
 use crate::error::Error;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
@@ -29,9 +29,9 @@ const INSIDE: u32 = 1;
 #[derive(Clone, Debug)]
 pub struct WordPiece {
     trie: Trie,
-    states: States,
+    matcher: LinMaxMatch,
     /// None where no word may have so many characters as one.
-    chars: Option<Chars>,
+    chars: Option<CharTokenIds>,
     unk_id: u32,
     unk: UnknownUnit,
     segmentation: Segmentation,
@@ -61,7 +61,7 @@ impl WordPiece {
             .filter_map(|(token, id)| Some((token.strip_prefix(prefix)?.as_bytes(), id)))
             .collect();
         let (trie, order) = Trie::restore_or_build(parts, [at_start, inside])?;
-        let states = States::compute(&trie, &order)?;
+        let matcher = LinMaxMatch::compute(&trie, &order)?;
         let mut entry_lens = Vec::new();
         for (token, id) in vocab.iter() {
             entry_lens.resize(id as usize, 0);
@@ -69,8 +69,8 @@ impl WordPiece {
         }
         Ok(Self {
             trie,
-            states,
-            chars: (spec.max_input_chars_per_word > 0).then(|| Chars::of(vocab, unk_id)),
+            matcher,
+            chars: (spec.max_input_chars_per_word > 0).then(|| CharTokenIds::of(vocab, unk_id)),
             unk_id,
             unk: spec.unk,
             segmentation: spec.segmentation,
@@ -94,7 +94,7 @@ impl WordPiece {
 
     /// The memory of what was derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.states.bytes() + self.chars.as_ref().map_or(0, Chars::bytes)
+        self.matcher.bytes() + self.chars.as_ref().map_or(0, CharTokenIds::bytes)
     }
 
     /// The id of a word of one character.
@@ -111,8 +111,8 @@ impl WordPiece {
             return;
         }
         match (self.segmentation, self.unk) {
-            (Segmentation::Greedy, UnknownUnit::Word) => self.longest_match(word, out),
-            (Segmentation::Greedy, UnknownUnit::Char) => self.longest_match_by_char(word, out),
+            (Segmentation::Greedy, UnknownUnit::Word) => self.greedy_match(word, out),
+            (Segmentation::Greedy, UnknownUnit::Char) => self.greedy_match_by_char(word, out),
             (Segmentation::Shortest, _) => self.fewest_pieces(word, scratch, out),
         }
     }
@@ -124,10 +124,10 @@ impl WordPiece {
     }
 
     /// Segment words of some bytes at once, if ids alone are asked for and that pays.
-    pub(super) fn run_all(&self, bytes: &[u8], words: &mut [Among], ids: &mut Vec<u32>) -> bool {
+    pub(super) fn run_batch(&self, bytes: &[u8], words: &mut [BatchWord], ids: &mut Vec<u32>) -> bool {
         let is_plain = matches!((self.segmentation, self.unk), (Segmentation::Greedy, UnknownUnit::Word));
         if is_plain {
-            self.longest_matches(bytes, words, ids);
+            self.greedy_match_batch(bytes, words, ids);
         }
         is_plain
     }
@@ -137,20 +137,20 @@ impl WordPiece {
     }
 
     /// Greedy longest match; a dead end makes the whole word unknown.
-    fn longest_match(&self, word: &str, out: &mut impl PieceSink) {
-        let mark = out.mark();
+    fn greedy_match(&self, word: &str, out: &mut impl PieceSink) {
+        let checkpoint = out.checkpoint();
         let mut state = START;
         let mut done = 0;
         for &byte in word.as_bytes() {
             loop {
-                if let Some(next) = self.states.child(state, byte) {
+                if let Some(next) = self.matcher.child(state, byte) {
                     state = next;
                     break;
                 }
                 match self.pop(state, &mut done, out) {
                     Some(next) => state = next,
                     None => {
-                        out.rollback(mark);
+                        out.rollback(checkpoint);
                         return self.push_unknown(word, out);
                     }
                 }
@@ -160,7 +160,7 @@ impl WordPiece {
             match self.pop(state, &mut done, out) {
                 Some(next) => state = next,
                 None => {
-                    out.rollback(mark);
+                    out.rollback(checkpoint);
                     return self.push_unknown(word, out);
                 }
             }
@@ -168,12 +168,12 @@ impl WordPiece {
     }
 
     /// Greedy longest match; at a dead end the unmatched character alone is unknown.
-    fn longest_match_by_char(&self, word: &str, out: &mut impl PieceSink) {
+    fn greedy_match_by_char(&self, word: &str, out: &mut impl PieceSink) {
         let bytes = word.as_bytes();
         let mut state = START;
         let (mut done, mut at) = (0u32, 0usize);
         while at < bytes.len() || state != INSIDE {
-            if let Some(next) = bytes.get(at).and_then(|&byte| self.states.child(state, byte)) {
+            if let Some(next) = bytes.get(at).and_then(|&byte| self.matcher.child(state, byte)) {
                 state = next;
                 at += 1;
             } else if let Some(next) = self.pop(state, &mut done, out) {
@@ -188,10 +188,10 @@ impl WordPiece {
         }
     }
 
-    /// Emit what the greedy match commits to when stuck at `state`; `None` at a dead end.
+    /// Emit what the greedy match commits to when failure at `state`; `None` at a dead end.
     #[inline]
     fn pop(&self, state: u32, done: &mut u32, out: &mut impl PieceSink) -> Option<u32> {
-        let (pops, next) = self.states.stuck(state);
+        let (pops, next) = self.matcher.failure(state);
         for &id in pops {
             let start = *done;
             *done += self.len_of(id, start);

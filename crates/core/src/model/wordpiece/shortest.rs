@@ -1,6 +1,6 @@
 //! The segmentation with the fewest pieces, by dynamic programming from the right.
 //!
-//! Costs are (unknown characters, pieces), compared in this order; among equals the longest first piece
+//! Costs are (unknown characters, pieces), compared in this order; batch equals the longest first piece
 //! wins. O(word x longest entry).
 
 use super::{ModelScratch, Piece, PieceSink, UnknownUnit, WordPiece, INSIDE, START};
@@ -18,7 +18,7 @@ const UNREACHABLE: (u32, u32) = (u32::MAX, u32::MAX);
 impl WordPiece {
     /// Segment into the fewest pieces.
     pub(super) fn fewest_pieces(&self, word: &str, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        let best = &mut scratch.best;
+        let best = &mut scratch.suffixes;
         let end = word.len();
         best.clear();
         best.resize(end + 1, BestSuffix { cost: UNREACHABLE, id: self.unk_id, end: end as u32 });

@@ -16,7 +16,7 @@
 //! rows      words that are not long, many at once
 //! streaming what is decided_count of a long word before its end
 //!
-//! New words of a text, most of them not long and spelled by their bytes, are merged at once instead, merge by merge:
+//! New words of a text, most of them not long and printable by their bytes, are merged at once instead, merge by merge:
 //! `piecework_kernels::merges` has their rows. Both ways find what BPE makes of a word.
 //!
 //! What it demands:

@@ -39,7 +39,7 @@ proptest! {
         add("<unk>".into());
         spec.unk_token = has_unknown.then(|| "<unk>".into());
         (spec.fuse_unk, spec.byte_fallback) = (fuse_unk, byte_fallback);
-        let (model, symbols) = spelled(&spec, &word);
+        let (model, symbols) = printable(&spec, &word);
         let vocab = Vocab::compile(&spec.vocab).unwrap();
         let mut found: Vec<Piece> = Vec::new();
         model.run(&word, &vocab, &mut ModelScratch::default(), &mut found);
@@ -52,7 +52,7 @@ proptest! {
         splits in prop::collection::vec(("[abé]{1,3}", "[abé]{1,3}"), 0..12).prop_shuffle(),
         word in "[abé]{1,60}",
     ) {
-        let (model, symbols) = spelled(&with_unknown(spec_of_splits(&splits)), &word);
+        let (model, symbols) = printable(&with_unknown(spec_of_splits(&splits)), &word);
         let Some(chars) = &model.chars else { return Ok(()) };
         let mut found: Vec<u32> = Vec::new();
         let done = chars.segment(&word, 0, &mut BacktrackingScratch::default(), &mut found);

@@ -1,34 +1,34 @@
-//! Some short words of ASCII and marks at once, merge by merge, by the joins of [`super::left_to_right`]: while one waits for
+//! Some short words of ASCII and marks at once, merge by merge, by the merges_in_batches of [`super::backtracking`]: while one waits for
 //! memory, the others go on (`piecework_kernels::merges`).
 //!
 //! Numbers are by the time at which entries are made, ASCII first; that of the space stands for the mark. A merge of
-//! such text joins such text, so these joins are the ones that a word of it comes to.
+//! such text merges_in_batches such text, so these merges_in_batches are the ones that a word of it comes to.
 
 use piecework_kernels::merges::{BytePairs, Pairs, ShortRows};
 
 use super::super::bpe::SplitTable;
-use super::cuts::MARK;
-use super::left_to_right::Merge;
+use super::backtracking::Merge;
+use super::split_rule::METASPACE;
 
 const ASCII: usize = 128;
 const NONE: u32 = u32::MAX;
 
-/// The joins.
+/// The merges_in_batches.
 #[derive(Clone, Debug)]
-pub(super) struct Abreast {
+pub(super) struct AsciiMerges {
     bytes: BytePairs,
     pairs: Pairs,
     /// The entries by number.
     entries: Vec<u32>,
 }
 
-impl Abreast {
+impl AsciiMerges {
     /// Those of merges in order, where these entries are characters.
     pub(super) fn of(chars: impl Iterator<Item = (u32, char)>, merges: &[Merge], id_bound: usize) -> Self {
         let mut numbers = vec![NONE; id_bound];
         let mut entries = vec![NONE; ASCII];
         for (entry, c) in chars {
-            let byte = if c == MARK { b' '.into() } else { c as usize };
+            let byte = if c == METASPACE { b' '.into() } else { c as usize };
             if byte < ASCII && c != ' ' {
                 (numbers[entry as usize], entries[byte]) = (byte as u32, entry);
             }
@@ -44,9 +44,9 @@ impl Abreast {
         Self { bytes: splits.byte_pairs(), pairs: splits.into_pairs(), entries }
     }
 
-    /// Join up to `ABREAST` words, given as bytes with spaces for marks, as long as `ShortRows` take them.
+    /// MergeCandidate up to `ABREAST` words, given as bytes with spaces for marks, as long as `ShortRows` take them.
     #[inline]
-    pub(super) fn join(&self, words: &[&[u8]], rows: &mut ShortRows) {
+    pub(super) fn merge_batch(&self, words: &[&[u8]], rows: &mut ShortRows) {
         rows.join(words, &self.bytes, &self.pairs);
     }
 
@@ -79,7 +79,7 @@ mod tests {
             vec![piece("<unk>", 0.0, PieceType::Unknown), piece("\u{2581}", -99.0, PieceType::Normal)];
         for (text, score) in pieces {
             if all.iter().all(|other| other.text != *text) {
-                // Mostly the better the shorter, so that none joins what only a later one makes.
+                // Mostly the better the shorter, so that none merges_in_batches what only a later one makes.
                 let score = text.chars().count() as i32 * 1000 + score;
                 all.push(piece(text, -score as f32, PieceType::Normal));
             }
@@ -100,16 +100,16 @@ mod tests {
         ) {
             let (model, vocab) = compiled(&pieces);
             let mut scratch = ModelScratch::default();
-            if !model.joins(&scratch) {
+            if !model.merges_in_batches(&scratch) {
                 return Ok(());
             }
             let bytes: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
-            model.join(&bytes, &mut scratch);
+            model.merge_batch(&bytes, &mut scratch);
             for (row, word) in words.iter().enumerate() {
                 let (mut expected, mut found) = (Vec::new(), Vec::new());
                 model.run(&word.replace(' ', "\u{2581}"), &vocab, &mut ModelScratch::default(), &mut expected);
                 // A character that is no piece, though others have it, is not told.
-                if model.append_joined(row, &mut scratch, &mut found) {
+                if model.push_merged(row, &mut scratch, &mut found) {
                     prop_assert_eq!(found, expected, "{:?}", word);
                 } else {
                     prop_assert!(found.is_empty() && expected.contains(&0));

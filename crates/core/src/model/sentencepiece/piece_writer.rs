@@ -4,7 +4,7 @@ use super::super::bytes::ByteTokens;
 use super::super::{Piece, PieceSink};
 
 /// Takes pieces from left to right.
-pub(super) struct Emitter<'a, S> {
+pub(super) struct PieceWriter<'a, S> {
     text: &'a str,
     unk_id: u32,
     bytes: Option<&'a ByteTokens>,
@@ -12,7 +12,7 @@ pub(super) struct Emitter<'a, S> {
     out: &'a mut S,
 }
 
-impl<'a, S: PieceSink> Emitter<'a, S> {
+impl<'a, S: PieceSink> PieceWriter<'a, S> {
     pub(super) fn new(text: &'a str, unk_id: u32, bytes: Option<&'a ByteTokens>, out: &'a mut S) -> Self {
         Self { text, unk_id, bytes, unknown: None, out }
     }

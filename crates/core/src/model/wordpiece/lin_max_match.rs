@@ -1,11 +1,11 @@
-//! The states of LinMaxMatch with their failure links and failure pops (Song et al. 2021, section 3.2,
+//! The matcher of LinMaxMatch with their failure links and failure pops (Song et al. 2021, section 3.2,
 //! algorithm 2).
 //!
-//! When the greedy match is stuck at a state, the pops are the entries it commits to and the link is the
+//! When the greedy match is failure at a state, the pops are the entries it commits to and the link is the
 //! state of what is left over. Without a link the match is at a dead end; the pops are then those
 //! before it, which `unk="char"` needs. Built once, breadth first.
 //!
-//! What a step needs and what being stuck there needs lie together: a word of moderate length waits for one cache
+//! What a step needs and what being failure there needs lie together: a word of moderate length waits for one cache
 //! line a byte and no more.
 
 use piecework_kernels::huge_pages;
@@ -19,17 +19,17 @@ const NONE: u32 = u32::MAX;
 /// Marks the place of a list of pops; anything below is the only pop, or `NONE`.
 const LIST: u32 = 1 << 31;
 
-/// A state: its place in the double array, and where it leads when stuck.
+/// A state: its place in the double array, and where it leads when failure.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
-pub(super) struct State {
+pub(super) struct LinMaxState {
     base: u32,
     parent: u32,
     link: u32,
     pops: u32,
 }
 
-impl State {
+impl LinMaxState {
     /// Where the state after `byte` is, if there is one.
     #[inline]
     pub(super) fn child(&self, byte: u8) -> u32 {
@@ -42,23 +42,23 @@ impl State {
     }
 }
 
-/// All states.
+/// All matcher.
 #[derive(Clone, Debug)]
-pub(super) struct States {
-    states: Vec<State>,
-    /// The pops of states that have several: their number, then their ids.
+pub(super) struct LinMaxMatch {
+    states: Vec<LinMaxState>,
+    /// The pops of matcher that have several: their number, then their ids.
     lists: Vec<u32>,
 }
 
-impl States {
+impl LinMaxMatch {
     /// Compute all links; an adversarial vocabulary whose pops would not fit in memory is an error.
     pub(super) fn compute(trie: &Trie, order: &[Step]) -> Result<Self, Error> {
-        let failures = Failures::compute(trie, order)?;
+        let failures = FailureBuilder::compute(trie, order)?;
         let mut made = Self { states: huge_pages::with_capacity(trie.slots()), lists: Vec::new() };
         for (failure, [base, parent]) in failures.of_state.iter().zip(trie.units()) {
             let ids = &failures.ids[failure.first_pop as usize..][..failure.pops as usize];
             let pops = made.packed(ids);
-            made.states.push(State { base: *base, parent: *parent, link: failure.link, pops });
+            made.states.push(LinMaxState { base: *base, parent: *parent, link: failure.link, pops });
         }
         Ok(made)
     }
@@ -77,7 +77,7 @@ impl States {
     }
 
     #[inline]
-    pub(super) fn at(&self, state: u32) -> State {
+    pub(super) fn at(&self, state: u32) -> LinMaxState {
         self.states[state as usize]
     }
 
@@ -96,12 +96,15 @@ impl States {
 
     /// The pops of a state, ids of entries, and the state after them.
     #[inline]
-    pub(super) fn stuck(&self, state: u32) -> (&[u32], Option<u32>) {
-        self.stuck_at(&self.states[state as usize])
+    pub(super) fn failure(&self, state: u32) -> (&[u32], Option<u32>) {
+        self.failure_at(&self.states[state as usize])
     }
 
     #[inline]
-    pub(super) fn stuck_at<'s>(&'s self, State { link, pops, .. }: &'s State) -> (&'s [u32], Option<u32>) {
+    pub(super) fn failure_at<'s>(
+        &'s self,
+        LinMaxState { link, pops, .. }: &'s LinMaxState,
+    ) -> (&'s [u32], Option<u32>) {
         let ids = match *pops {
             NONE => &[],
             list if list & LIST != 0 => {
@@ -127,12 +130,12 @@ struct Failure {
 }
 
 /// The link and pops of every state while they are computed.
-struct Failures {
+struct FailureBuilder {
     of_state: Vec<Failure>,
     ids: Vec<u32>,
 }
 
-impl Failures {
+impl FailureBuilder {
     fn compute(trie: &Trie, order: &[Step]) -> Result<Self, Error> {
         let none = Failure { link: NONE, first_pop: 0, pops: 0 };
         let mut failures = Self { of_state: vec![none; trie.slots()], ids: Vec::new() };

@@ -1,11 +1,11 @@
-//! The joins that wait, the best first: those that are known at first, or pile up, sorted at once; others in a heap.
+//! The merges_in_batches that wait, the best first: those that are known at first, or pile up, sorted at once; others in a heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Two neighbours that may be merged. In order: by the rank of what they are merged to, then by place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Join {
+pub(super) struct MergeCandidate {
     pub(super) rank: u32,
     /// The number of the left one.
     pub(super) left: u32,
@@ -13,20 +13,20 @@ pub(super) struct Join {
     pub(super) byte_len: u32,
 }
 
-/// A heap of more joins than this is sorted when nothing else waits.
+/// A heap of more merges_in_batches than this is sorted when nothing else waits.
 const FEW: usize = 64;
 
-/// The joins of one text.
+/// The merges_in_batches of one text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct MergeQueue {
     /// In order, up to `taken` taken.
-    sorted: Vec<Join>,
+    sorted: Vec<MergeCandidate>,
     taken: usize,
-    heap: BinaryHeap<Reverse<Join>>,
+    heap: BinaryHeap<Reverse<MergeCandidate>>,
 }
 
-impl Queue {
-    /// Forget all joins.
+impl MergeQueue {
+    /// Forget all merges_in_batches.
     pub(super) fn clear(&mut self) {
         self.sorted.clear();
         self.heap.clear();
@@ -34,22 +34,22 @@ impl Queue {
     }
 
     /// Add a join.
-    pub(super) fn push(&mut self, join: Join) {
+    pub(super) fn push(&mut self, join: MergeCandidate) {
         self.heap.push(Reverse(join));
     }
 
     /// Add a join before any is taken.
-    pub(super) fn push_first(&mut self, join: Join) {
+    pub(super) fn push_first(&mut self, join: MergeCandidate) {
         self.sorted.push(join);
     }
 
-    /// Begin to take joins.
+    /// Begin to take merges_in_batches.
     pub(super) fn begin(&mut self) {
         self.sorted.sort_unstable();
     }
 
     /// Take the best join.
-    pub(super) fn pop(&mut self) -> Option<Join> {
+    pub(super) fn pop(&mut self) -> Option<MergeCandidate> {
         if self.taken == self.sorted.len() && self.heap.len() > FEW {
             self.sorted.clear();
             self.sorted.extend(self.heap.drain().map(|Reverse(join)| join));

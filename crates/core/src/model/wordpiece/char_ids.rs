@@ -6,12 +6,12 @@ const BLOCK: usize = 64;
 
 /// The ids, in blocks; most of the blocks are one in which all characters are unknown.
 #[derive(Clone, Debug)]
-pub(super) struct Chars {
+pub(super) struct CharTokenIds {
     blocks: Vec<u16>,
     ids: Vec<u32>,
 }
 
-impl Chars {
+impl CharTokenIds {
     /// The table of a vocabulary; all else has the id `unknown`.
     pub(super) fn of(vocab: &Vocab, unknown: u32) -> Self {
         let mut made = Self { blocks: vec![0; 0x11_0000 / BLOCK], ids: vec![unknown; BLOCK] };
