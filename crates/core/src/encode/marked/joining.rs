@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use piecework_kernels::merges::{ShortRows, ABREAST};
+use piecework_kernels::merges::{ShortWords, MAX_WORDS};
 
 use super::super::later::Held;
 use super::form::MARK;
@@ -12,7 +12,7 @@ use crate::model::{Model, ModelScratch, SentencePiece};
 use crate::vocab::Vocab;
 
 /// So many steps at most are put off.
-const MOST_STEPS: usize = 4 * ABREAST;
+const MOST_STEPS: usize = 4 * MAX_WORDS;
 
 /// What is put off until there is enough to be joined at once.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +71,7 @@ impl<'s> Joining<'s> {
     /// Take a word, given as ASCII with spaces for marks, that comes later with a number.
     pub(super) fn take(&mut self, word: &[u8], number: usize, source: Source<'_>) {
         match &source.form.pairs {
-            Some(pairs) if word.len() > ShortRows::MAX_BYTES => {
+            Some(pairs) if word.len() > ShortWords::MAX_BYTES => {
                 pairs
                     .split((0..).zip(marked(word)), word.len(), |from, to| self.take_part(&word[from..to]));
             }
@@ -81,13 +81,13 @@ impl<'s> Joining<'s> {
     }
 
     fn take_part(&mut self, part: &[u8]) {
-        if self.waiting.joins == ABREAST || self.waiting.steps.len() >= MOST_STEPS {
+        if self.waiting.joins == MAX_WORDS || self.waiting.steps.len() >= MOST_STEPS {
             self.finish();
         }
         let Waiting { text, steps, joins, .. } = &mut *self.waiting;
         let from = text.len();
         text.extend_from_slice(part);
-        let is_short = part.len() <= ShortRows::MAX_BYTES;
+        let is_short = part.len() <= ShortWords::MAX_BYTES;
         *joins += usize::from(is_short);
         steps.push(if is_short { Step::Join(from..text.len()) } else { Step::Run(from..text.len()) });
     }
@@ -96,7 +96,7 @@ impl<'s> Joining<'s> {
     pub(super) fn finish(&mut self) {
         let mut waiting = std::mem::take(self.waiting);
         let Waiting { text, steps, joins, .. } = &waiting;
-        let mut words = [&[][..]; ABREAST];
+        let mut words = [&[][..]; MAX_WORDS];
         let short =
             steps.iter().filter_map(|step| if let Step::Join(span) = step { Some(span) } else { None });
         words.iter_mut().zip(short).for_each(|(word, span)| *word = &text[span.clone()]);

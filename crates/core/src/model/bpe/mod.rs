@@ -27,7 +27,7 @@ mod merges;
 mod pair_order;
 
 use self::alphabet::Alphabet;
-use self::backtracking::InterleavedWords;
+use self::backtracking::MergeBatches;
 pub(super) use self::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules, SplitTable};
 use self::char_level::CharLevel;
 use self::merge_by_heap::SymbolLinks;
@@ -87,7 +87,7 @@ pub(crate) struct BpeScratch {
     pair_order: PairOrder,
     rank_queue: RankQueue,
     backtracking: BacktrackingScratch,
-    interleaved: InterleavedWords,
+    interleaved: MergeBatches,
     bytes: Vec<u8>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 mod char_level;
 
-use piecework_kernels::merges::LongRows;
+use piecework_kernels::merges::LongWords;
 
 use super::*;
 use crate::model::Sampling;
@@ -310,7 +310,7 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
 
 /// Check that the parts of a word merged at once become what each becomes alone.
 fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
-    let (mut scratch, mut sizes) = (ModelScratch::default(), (1..=LongRows::MAX_BYTES + 1).cycle());
+    let (mut scratch, mut sizes) = (ModelScratch::default(), (1..=LongWords::MAX_BYTES + 1).cycle());
     let (mut spans, mut end) = (Vec::new(), 0);
     while end < word.len() {
         let start = end;

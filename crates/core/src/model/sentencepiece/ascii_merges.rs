@@ -4,7 +4,7 @@
 //! Numbers are by the time at which entries are made, ASCII first; that of the space stands for the mark. A merge of
 //! such text merges_in_batches such text, so these merges_in_batches are the ones that a word of it comes to.
 
-use piecework_kernels::merges::{BytePairs, Pairs, ShortRows};
+use piecework_kernels::merges::{BytePairMap, PairMap, ShortWords};
 
 use super::super::bpe::SplitTable;
 use super::backtracking::Merge;
@@ -16,8 +16,8 @@ const NONE: u32 = u32::MAX;
 /// The merges_in_batches.
 #[derive(Clone, Debug)]
 pub(super) struct AsciiMerges {
-    bytes: BytePairs,
-    pairs: Pairs,
+    bytes: BytePairMap,
+    pairs: PairMap,
     /// The entries by number.
     entries: Vec<u32>,
 }
@@ -44,15 +44,15 @@ impl AsciiMerges {
         Self { bytes: splits.byte_pairs(), pairs: splits.into_pairs(), entries }
     }
 
-    /// MergeCandidate up to `ABREAST` words, given as bytes with spaces for marks, as long as `ShortRows` take them.
+    /// MergeCandidate up to `MAX_WORDS` words, given as bytes with spaces for marks, as long as `ShortWords` take them.
     #[inline]
-    pub(super) fn merge_batch(&self, words: &[&[u8]], rows: &mut ShortRows) {
-        rows.join(words, &self.bytes, &self.pairs);
+    pub(super) fn merge_batch(&self, words: &[&[u8]], rows: &mut ShortWords) {
+        rows.merge_words(words, &self.bytes, &self.pairs);
     }
 
     /// Give the entries of one of these words; false, perhaps after some, where one of its characters has none.
     #[inline]
-    pub(super) fn entries(&self, rows: &ShortRows, row: usize, mut give: impl FnMut(u32)) -> bool {
+    pub(super) fn entries(&self, rows: &ShortWords, row: usize, mut give: impl FnMut(u32)) -> bool {
         rows.numbers(row).map(|number| self.entries[number as usize]).all(|entry| {
             give(entry);
             entry != NONE

@@ -9,7 +9,7 @@
 //!
 //! A character that is no piece may be merged if a piece contains it; left alone, it is unknown.
 
-use piecework_kernels::merges::ShortRows;
+use piecework_kernels::merges::ShortWords;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) use super::super::bpe::{BacktrackingBpe, BacktrackingScratch, Merge, MergeRules};
@@ -44,7 +44,7 @@ pub(super) struct SpmBacktrackingScratch {
     state: BacktrackingScratch,
     pending: PendingTokens,
     /// Made when the first words are merged at once.
-    rows: Option<Box<ShortRows>>,
+    rows: Option<Box<ShortWords>>,
 }
 
 impl SpmBacktracking {
@@ -138,7 +138,7 @@ impl SpmBacktracking {
         self.ascii.is_some()
     }
 
-    /// MergeCandidate up to `ABREAST` short words at once, given as ASCII with spaces for marks.
+    /// MergeCandidate up to `MAX_WORDS` short words at once, given as ASCII with spaces for marks.
     pub(super) fn merge_batch(&self, words: &[&[u8]], scratch: &mut SpmBacktrackingScratch) {
         if let Some(ascii) = &self.ascii {
             ascii.merge_batch(words, scratch.rows.get_or_insert_with(Box::default));

@@ -101,7 +101,7 @@ impl SpmBpe {
         self.backtracking.as_ref().is_some_and(SpmBacktracking::merges_in_batches)
     }
 
-    /// MergeCandidate up to `ABREAST` short words at once, given as ASCII with spaces for marks.
+    /// MergeCandidate up to `MAX_WORDS` short words at once, given as ASCII with spaces for marks.
     pub(super) fn merge_batch(&self, words: &[&[u8]], memory: &mut SpmBpeScratch) {
         self.backtracking
             .iter()

@@ -291,7 +291,7 @@ impl SentencePiece {
         matches!(&self.algorithm, Algorithm::Bpe(bpe) if bpe.merges_in_batches()) && scratch.rng.is_none()
     }
 
-    /// MergeCandidate up to `ABREAST` words at once, given as ASCII with spaces for marks and as long as `ShortRows` take them.
+    /// MergeCandidate up to `MAX_WORDS` words at once, given as ASCII with spaces for marks and as long as `ShortWords` take them.
     pub fn merge_batch(&self, words: &[&[u8]], scratch: &mut ModelScratch) {
         if let Algorithm::Bpe(bpe) = &self.algorithm {
             bpe.merge_batch(words, &mut scratch.sentencepiece.symbols);

@@ -1,6 +1,6 @@
 //! Which two entries join to which, by their numbers: a table behind a filter of bits.
 
-use piecework_kernels::merges::{hash, Pairs, NUMBER_BOUND};
+use piecework_kernels::merges::{hash, PairMap, NUMBER_BOUND};
 use piecework_kernels::prefetch::prefetch_read;
 
 use super::NONE;
@@ -11,17 +11,17 @@ const FILTER_BITS: u32 = 3;
 /// The table.
 #[derive(Clone, Debug)]
 pub(super) struct MergeTable {
-    pairs: Pairs,
+    pairs: PairMap,
     /// Two bits in one word for each pair: most pairs that are not merged are told by it alone.
     filter: Vec<u64>,
     shift: u32,
 }
 
 impl MergeTable {
-    pub(super) fn with_room_for(pairs: usize) -> Self {
+    pub(super) fn with_capacity(pairs: usize) -> Self {
         let words = (pairs << FILTER_BITS).next_power_of_two().max(64) / 64;
         let shift = 64 - (words * 64).ilog2();
-        Self { pairs: Pairs::with_room_for(pairs), filter: vec![0; words], shift }
+        Self { pairs: PairMap::with_capacity(pairs), filter: vec![0; words], shift }
     }
 
     /// Let two entries join, which did not.
@@ -36,7 +36,7 @@ impl MergeTable {
     pub(super) fn prefetch(&self, left: u32, right: u32) {
         let (word, _) = self.filter_bits(hash(left, right));
         prefetch_read(&self.filter[word]);
-        self.pairs.seek(left, right);
+        self.pairs.prefetch(left, right);
     }
 
     /// What two entries join to, or `NONE`.
@@ -53,12 +53,12 @@ impl MergeTable {
     }
 
     /// The table without the filter.
-    pub(super) fn pairs(&self) -> &Pairs {
+    pub(super) fn pairs(&self) -> &PairMap {
         &self.pairs
     }
 
     /// The table alone.
-    pub(super) fn into_pairs(self) -> Pairs {
+    pub(super) fn into_pairs(self) -> PairMap {
         self.pairs
     }
 

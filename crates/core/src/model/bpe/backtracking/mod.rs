@@ -43,9 +43,9 @@ mod test_models;
 mod token_trie;
 mod valid_pair_cache;
 
-use piecework_kernels::merges::BytePairs;
+use piecework_kernels::merges::BytePairMap;
 
-pub(super) use self::interleaved::InterleavedWords;
+pub(super) use self::interleaved::MergeBatches;
 pub(in crate::model) use self::split_table::SplitTable;
 use self::token_trie::{TokenMatch, TokenTrie};
 use self::valid_pair_cache::ValidPairCache;
@@ -87,7 +87,7 @@ pub(in crate::model) struct BacktrackingBpe {
     /// The entries by the time at which they are made, then those that only whole words are.
     entries: Vec<u32>,
     /// Where symbols are the bytes, and nothing but merges makes entries: words that are not long go by rows.
-    byte_pairs: Option<BytePairs>,
+    byte_pairs: Option<BytePairMap>,
     /// There, too, words may be tokens apart where nothing merges.
     byte_adjacency: Option<ByteAdjacency>,
     /// The most bytes that one of them has.
@@ -266,7 +266,7 @@ impl BacktrackingBpe {
     /// The memory of the others.
     pub(in crate::model) fn bytes(&self) -> usize {
         self.split_table.bytes()
-            + self.byte_pairs.as_ref().map_or(0, BytePairs::bytes)
+            + self.byte_pairs.as_ref().map_or(0, BytePairMap::bytes)
             + self.byte_adjacency.as_ref().map_or(0, ByteAdjacency::bytes)
             + size_of_val(self.entries.as_slice())
     }

@@ -9,7 +9,7 @@
 //! most as many as both lists have entries. A pair crosses if it merges before the left entry is made; before
 //! the right one is, or at the same time, as of equal merges the leftmost comes first.
 
-use piecework_kernels::merges::{BytePairs, Pairs, NUMBER_BOUND};
+use piecework_kernels::merges::{BytePairMap, PairMap, NUMBER_BOUND};
 
 use super::merge_table::MergeTable;
 use super::{Merge, MergeRules, NONE};
@@ -35,7 +35,7 @@ impl SplitTable {
             symbols: symbols as u32,
             lefts: vec![0; symbols],
             rights: vec![0; symbols],
-            merges: MergeTable::with_room_for(max_merges),
+            merges: MergeTable::with_capacity(max_merges),
         }
     }
 
@@ -124,21 +124,21 @@ impl SplitTable {
     }
 
     /// Which two bytes join to which number, where the first symbols are bytes.
-    pub(in crate::model) fn byte_pairs(&self) -> BytePairs {
+    pub(in crate::model) fn byte_pairs(&self) -> BytePairMap {
         let byte = |number: u32| u8::try_from(number).ok().filter(|_| number < self.symbols);
         let merged = (self.symbols..).zip(self.splits());
-        BytePairs::of(
+        BytePairMap::of(
             merged.filter_map(|(merged, (left, right))| Some((byte(left)?, byte(right)?, merged))),
         )
     }
 
     /// Which two entries join to which.
-    pub(super) fn pairs(&self) -> &Pairs {
+    pub(super) fn pairs(&self) -> &PairMap {
         self.merges.pairs()
     }
 
     /// The same, without the rest.
-    pub(in crate::model) fn into_pairs(self) -> Pairs {
+    pub(in crate::model) fn into_pairs(self) -> PairMap {
         self.merges.into_pairs()
     }
 
