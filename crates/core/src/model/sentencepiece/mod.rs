@@ -13,6 +13,7 @@ mod equal_scores;
 mod margin;
 mod merge_queue;
 mod nbest;
+mod parts;
 mod piece_trie;
 mod piece_writer;
 #[cfg(test)]
@@ -21,6 +22,7 @@ mod segmentations;
 mod split_rule;
 #[cfg(test)]
 mod tests;
+mod text_symbols;
 mod unigram;
 mod viterbi_f32;
 mod viterbi_fixed;
@@ -31,7 +33,6 @@ pub use split_rule::SplitRule;
 use self::bpe::SpmBpe;
 use self::piece_writer::PieceWriter;
 use self::unigram::SpmUnigram;
-use self::viterbi_fixed::ViterbiScratch;
 use super::bytes::ByteTokens;
 use super::unigram::PathSampler;
 use super::{ModelScratch, PieceSink};
@@ -138,127 +139,6 @@ impl SentencePiece {
         scratch.sentencepiece.score = 0.0;
     }
 
-    /// Whether what stands before a part can change its segmentation.
-    #[must_use]
-    pub fn is_contextual(&self) -> bool {
-        matches!(self.algorithm, Algorithm::Unigram(_))
-    }
-
-    /// Segment the part of a text that begins at byte `start` as if it stood alone, whatever the score before it;
-    /// says where it ends and where that is right, if anywhere. No piece goes on over the end of a part; unknown
-    /// characters may, which are one token with those that `is_after_unknown` says to stand before it.
-    #[inline]
-    pub fn segment_part(
-        &self,
-        text: &str,
-        start: usize,
-        is_after_unknown: bool,
-        scratch: &mut ModelScratch,
-        out: &mut Vec<u32>,
-    ) -> (usize, Option<PathScore>) {
-        let Algorithm::Unigram(unigram) = &self.algorithm else { return (text.len(), None) };
-        let viterbi = &mut scratch.sentencepiece.lattice.viterbi;
-        let (end, score) = unigram.fixed_point.find_path(text, start, viterbi);
-        match score {
-            Some(score) if score.has_unknown => self.write_part(text, viterbi, is_after_unknown, out),
-            _ => out.extend(viterbi.path.iter().map(|piece| piece.id)),
-        }
-        (end, score)
-    }
-
-    /// Segment the part of a text that begins at byte `start` as it is after the score of all before; says where it
-    /// ends, or nothing where only [`SentencePiece::run_next`] can.
-    pub fn segment_part_f32(
-        &self,
-        text: &str,
-        start: usize,
-        is_after_unknown: bool,
-        scratch: &mut ModelScratch,
-        out: &mut Vec<u32>,
-    ) -> Option<usize> {
-        let Algorithm::Unigram(unigram) = &self.algorithm else { return None };
-        let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
-        let end = unigram.segment_part_f32(text, start, score, &mut lattice.viterbi)?;
-        self.write_part(text, &lattice.viterbi, is_after_unknown, out);
-        Some(end)
-    }
-
-    /// Append the path through a part.
-    fn write_part(&self, text: &str, viterbi: &ViterbiScratch, is_after_unknown: bool, out: &mut Vec<u32>) {
-        let from = out.len();
-        self.push_tokens(text, &viterbi.path, out);
-        self.fuse_unknown(from, is_after_unknown, out);
-    }
-
-    /// How many pieces there are.
-    #[must_use]
-    pub fn piece_count(&self) -> usize {
-        self.kinds.len()
-    }
-
-    /// The id of unknown characters.
-    #[must_use]
-    pub fn unk_id(&self) -> u32 {
-        self.unk_id
-    }
-
-    /// At least what a piece, or a single unknown character, adds to the size of a score, in 64ths; nothing where parts
-    /// are not weighed.
-    #[must_use]
-    pub fn cost(&self, id: u32) -> Option<u32> {
-        let Algorithm::Unigram(unigram) = &self.algorithm else { return None };
-        unigram.fixed_point.is_available().then(|| margin::cost(unigram.scores[id as usize].into()))
-    }
-
-    /// Whether ids end with unknown characters that go on with others.
-    #[must_use]
-    pub fn ends_with_unknown(&self, ids: &[u32]) -> bool {
-        ids.last() == Some(&self.unk_id)
-    }
-
-    /// Make one token of unknown characters before and after the place in `ids` where a part was written.
-    pub fn fuse_unknown(&self, from: usize, is_after_unknown: bool, ids: &mut Vec<u32>) {
-        if is_after_unknown && ids.get(from) == Some(&self.unk_id) {
-            ids.remove(from);
-        }
-    }
-
-    /// By margin, what the size of the score must stay below with a part, in 64ths.
-    #[must_use]
-    pub fn limits(&self) -> [u64; 16] {
-        let mut limits = [0; 16];
-        if let Algorithm::Unigram(unigram) = &self.algorithm {
-            let of_margins = &unigram.fixed_point.margins.limits;
-            limits[..of_margins.len()].copy_from_slice(of_margins);
-        }
-        limits
-    }
-
-    /// Go on with a text that consists of parts each of which is segmented as if it stood alone.
-    pub fn add_scores_of_parts(&self, text: &str, scratch: &mut ModelScratch) {
-        let Algorithm::Unigram(unigram) = &self.algorithm else { return };
-        let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
-        let mut at = 0;
-        while at < text.len() {
-            (at, _) = unigram.fixed_point.find_path(text, at, &mut lattice.viterbi);
-            *score = unigram.score_after(*score, lattice.viterbi.path.iter().map(|piece| piece.id));
-        }
-    }
-
-    /// Go on with pieces that an earlier part was segmented into; none may stand for unknown characters.
-    pub fn add_scores(&self, ids: &[u32], scratch: &mut ModelScratch) {
-        if let Algorithm::Unigram(unigram) = &self.algorithm {
-            let score = &mut scratch.sentencepiece.score;
-            *score = unigram.score_after(*score, ids.iter().copied());
-        }
-    }
-
-    /// The size of the score of the text so far, in 64ths, rounded up.
-    #[must_use]
-    pub fn score_magnitude(&self, scratch: &ModelScratch) -> u64 {
-        margin::in_64ths(scratch.sentencepiece.score.into())
-    }
-
     /// Segment the next part of a text, whatever it costs.
     pub fn run_next(
         &self,
@@ -283,69 +163,5 @@ impl SentencePiece {
             }),
         }
         writer.finish();
-    }
-
-    /// Whether short words are merged at once.
-    #[must_use]
-    pub fn merges_in_batches(&self, scratch: &ModelScratch) -> bool {
-        matches!(&self.algorithm, Algorithm::Bpe(bpe) if bpe.merges_in_batches()) && scratch.rng.is_none()
-    }
-
-    /// MergeCandidate up to `MAX_WORDS` words at once, given as ASCII with spaces for marks and as long as `ShortWords` take them.
-    pub fn merge_batch(&self, words: &[&[u8]], scratch: &mut ModelScratch) {
-        if let Algorithm::Bpe(bpe) = &self.algorithm {
-            bpe.merge_batch(words, &mut scratch.sentencepiece.symbols);
-        }
-    }
-
-    /// Append the ids of one of the words that were merged last; false where it cannot be told from them.
-    pub fn push_merged(&self, row: usize, scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
-        let Algorithm::Bpe(bpe) = &self.algorithm else { return false };
-        bpe.push_merged(row, &mut scratch.sentencepiece.symbols, out)
-    }
-
-    /// Give every character, or user-defined piece, of a text from a byte on, and whether it is the latter.
-    fn for_each_symbol(&self, text: &str, mut at: usize, mut visit: impl FnMut(usize, usize, bool)) {
-        while let Some(c) = text[at..].chars().next() {
-            let symbol = self.symbols.as_ref().and_then(|symbols| symbols.end_at(text, at));
-            let end = symbol.unwrap_or(at + c.len_utf8());
-            visit(at, end, symbol.is_some());
-            at = end;
-        }
-    }
-
-    /// Where the next user-defined piece of a text begins and ends, from a byte on; the end of the text twice if
-    /// there is none.
-    fn next_symbol(&self, text: &str, from: usize) -> (usize, usize) {
-        let end = (text.len(), text.len());
-        let Some(symbols) = &self.symbols else { return end };
-        let begins = |at: &usize| symbols.begin_with(text.as_bytes()[*at]);
-        let found = (from..text.len()).filter(begins).find_map(|at| Some((at, symbols.end_at(text, at)?)));
-        found.unwrap_or(end)
-    }
-
-    /// Give every word of a text; each begins with its space.
-    fn for_each_word(&self, text: &str, mut visit: impl FnMut(usize, usize)) {
-        let mut start = 0;
-        for (at, _) in text.match_indices(split_rule::METASPACE).filter(|&(at, _)| at > 0) {
-            visit(start, at);
-            start = at;
-        }
-        if start < text.len() {
-            visit(start, text.len());
-        }
-    }
-
-    /// The piece that a stretch of text is given out as; one that is never found in text is unknown.
-    fn id_of(&self, text: &str, vocab: &Vocab) -> u32 {
-        let id = vocab.id_of(text).unwrap_or(self.unk_id);
-        match self.kinds[id as usize] {
-            PieceType::Control => self.unk_id,
-            _ => id,
-        }
-    }
-
-    fn is_unused(&self, id: u32) -> bool {
-        self.kinds[id as usize] == PieceType::Unused
     }
 }

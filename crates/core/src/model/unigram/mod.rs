@@ -6,27 +6,30 @@
 
 pub(super) mod automaton;
 mod backpointers;
+mod checks;
 mod lattice;
 mod nbest;
 mod path_sampling;
 mod segmentations;
 mod streaming;
+mod token_writer;
 mod word_parts;
 
 use std::ops::Range;
 
 use self::automaton::PieceAutomaton;
-pub(super) use self::backpointers::{backtrace, Backpointer};
+pub(super) use self::backpointers::{backtrace, Backpointer, BackpointerTable};
 pub(super) use self::lattice::{LatticePieces, PieceLattice, WordLattice};
 pub(super) use self::nbest::BestBackpointers;
 pub(super) use self::path_sampling::PathSampler;
 pub(super) use self::segmentations::{BestPaths, TextLattice};
 pub use self::segmentations::{Path, SampledPath, Segmentations, MAX_SEGMENTATIONS};
-pub(super) use self::streaming::{BackpointerTable, PathScorer, StreamingViterbi};
+pub(super) use self::streaming::{PathScorer, StreamingViterbi};
+use self::token_writer::TokenWriter;
 use super::bytes::ByteTokens;
 use super::sampling::SamplingRng;
 use super::{ModelScratch, Piece, PieceSink};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::spec::UnigramSpec;
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
@@ -66,7 +69,7 @@ impl Unigram {
 
     /// The same, with the trie that `parts` has.
     pub(super) fn restore(spec: &UnigramSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
-        check(spec)?;
+        checks::check(spec)?;
         let scored: Vec<(&str, f64)> =
             spec.vocab.iter().map(|(token, score)| (token.as_str(), *score)).collect();
         let lowest = spec.vocab.iter().fold(f64::INFINITY, |low, &(_, score)| low.min(score));
@@ -244,73 +247,6 @@ impl PathScorer for Unigram {
         (): &mut (),
     ) -> Option<Backpointer<f64>> {
         self.best_ending_at(state, last, |place| places.at(place).score)
-    }
-}
-
-/// Writes the tokens of a path; unknown neighbours are one.
-struct TokenWriter<'w, S> {
-    model: &'w Unigram,
-    word: &'w str,
-    vocab: &'w Vocab,
-    unknown: Option<Piece>,
-    out: &'w mut S,
-}
-
-impl<S: PieceSink> TokenWriter<'_, S> {
-    #[inline]
-    fn push(&mut self, piece: Piece) {
-        if Some(piece.id) == self.model.unk_id {
-            let start = self.unknown.map_or(piece.start, |before| before.start);
-            self.unknown = Some(Piece { start, ..piece });
-        } else {
-            self.finish();
-            self.out.push(piece);
-        }
-    }
-
-    /// Write what waits.
-    #[inline]
-    fn finish(&mut self) {
-        if let Some(run) = self.unknown.take() {
-            self.push_unknown(run);
-        }
-    }
-
-    /// Write a run of unknown characters: an entry after all, or its bytes, or the unknown one.
-    #[cold]
-    fn push_unknown(&mut self, run: Piece) {
-        let text = &self.word[run.start as usize..run.end as usize];
-        if let Some(id) = self.vocab.id_of(text) {
-            self.out.push(Piece { id, ..run });
-        } else if let Some(bytes) = self.model.bytes.as_ref().filter(|bytes| bytes.has_all(text)) {
-            for byte in text.bytes() {
-                self.out.push(Piece { id: bytes.id(byte), ..run });
-            }
-        } else {
-            self.out.push(run);
-        }
-    }
-}
-
-fn check(spec: &UnigramSpec) -> Result<(), Error> {
-    let bad = |place: String, found: String, expected: &str| {
-        Err(Error::new(ErrorKind::Vocabulary, place, found, expected))
-    };
-    if spec.vocab.is_empty() {
-        return bad("model.vocab".into(), "no entries".into(), "at least the unknown one");
-    }
-    if let Some(id) = spec.unk_id.filter(|&id| id >= spec.vocab.len()) {
-        let found = format!("{id}, in a vocabulary of {}", spec.vocab.len());
-        return bad("model.unk_id".into(), found, "the position of an entry");
-    }
-    if let Some(at) = spec.vocab.iter().position(|(token, _)| token.is_empty()) {
-        return bad(format!("model.vocab[{at}]"), "an empty piece".into(), "a piece of text");
-    }
-    match spec.vocab.iter().position(|(_, score)| !score.is_finite()) {
-        Some(at) => {
-            bad(format!("model.vocab[{at}]"), format!("score {}", spec.vocab[at].1), "a finite score")
-        }
-        None => Ok(()),
     }
 }
 

@@ -30,9 +30,11 @@
 //! The published description of the idea is the documentation of GitHub's `bpe` crate (van Antwerpen and
 //! Neubeck 2024, "So many tokens, so little time").
 
+mod compile;
 mod fallback;
 mod interleaved;
 mod merge_table;
+mod scratch;
 mod split_table;
 #[cfg(test)]
 mod splitting_tests;
@@ -45,39 +47,17 @@ mod valid_pair_cache;
 
 use piecework_kernels::merges::BytePairMap;
 
+pub(in crate::model) use self::compile::MergeRules;
 pub(super) use self::interleaved::MergeBatches;
+pub(in crate::model) use self::scratch::BacktrackingScratch;
 pub(in crate::model) use self::split_table::SplitTable;
 use self::token_trie::{TokenMatch, TokenTrie};
-use self::valid_pair_cache::ValidPairCache;
 use super::merges::Merge;
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
 
 /// Nothing of what numbers stand for here.
 const NONE: u32 = u32::MAX;
-
-/// Looks at bytes, matches and merges for each byte of a word, on average, after which another way is better: in
-/// runs of one letter, say, entries may be tried in vain at every place.
-const STEPS_PER_BYTE: usize = 32;
-/// Such steps_left that every word has.
-const MIN_STEPS: usize = 4096;
-/// So many bytes may have one place that cannot be left, and every word some.
-const BYTES_PER_DEAD_END: usize = 2;
-const MIN_DEAD_ENDS: usize = 64;
-
-/// What is merged to what, by numbers of entries below `id_bound`.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::model) struct MergeRules<'r> {
-    pub(in crate::model) id_bound: usize,
-    /// The entries that words begin with.
-    pub(in crate::model) symbols: &'r [u32],
-    /// The merges by rank.
-    pub(in crate::model) merges: &'r [Merge],
-    /// Entries that are tokens where they are the whole word, even if merges do not make them.
-    pub(in crate::model) whole_words: &'r [u32],
-    /// Tables that a file kept, if it did.
-    pub(in crate::model) stored: &'r TableSections,
-}
 
 /// The entries that merges make, and how.
 #[derive(Clone, Debug)]
@@ -96,47 +76,7 @@ pub(in crate::model) struct BacktrackingBpe {
     chunk_len: usize,
 }
 
-/// Memory for the way through one word.
-#[derive(Clone, Debug, Default)]
-pub(in crate::model) struct BacktrackingScratch {
-    tokens: Vec<TokenMatch>,
-    /// A bit for each place that cannot be left; none while there is no such place.
-    dead_ends: Vec<u64>,
-    word_len: usize,
-    /// How many more steps_left are worth while.
-    steps_left: usize,
-    /// How many more dead_ends rank_queue.
-    dead_ends_left: usize,
-    valid_pairs: ValidPairCache,
-}
-
 impl BacktrackingBpe {
-    /// Make the tables; `push_bytes` appends the bytes of an entry. None if merges are not in order, or too many.
-    pub(in crate::model) fn compile(
-        rules: &MergeRules<'_>,
-        push_bytes: impl Fn(u32, &mut Vec<u8>),
-    ) -> Option<Self> {
-        let (split_table, mut entries) = SplitTable::number(rules)?;
-        let first_whole = entries.len();
-        let mut is_made = vec![false; rules.id_bound];
-        entries.iter().for_each(|&entry| is_made[entry as usize] = true);
-        entries.extend(rules.whole_words.iter().filter(|&&entry| !is_made[entry as usize]));
-        let mut texts = TokenBytes::default();
-        rules.symbols.iter().for_each(|&symbol| texts.push(|bytes| push_bytes(symbol, bytes)));
-        split_table.splits().for_each(|(left, right)| texts.push_merged(left, right));
-        entries[first_whole..].iter().for_each(|&entry| texts.push(|bytes| push_bytes(entry, bytes)));
-        let bytes: [u8; 256] = std::array::from_fn(|byte| byte as u8);
-        let are_bytes = split_table.symbols() == 256 && texts.bytes.starts_with(&bytes);
-        let is_byte_level = are_bytes && entries.len() == first_whole;
-        let byte_pairs = is_byte_level.then(|| split_table.byte_pairs());
-        let texts = texts.all();
-        let byte_adjacency = is_byte_level.then(|| ByteAdjacency::of(texts.iter().copied()));
-        let trie = TokenTrie::restore_or_make(rules.stored, &texts, first_whole as u32)?;
-        let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
-        let chunk_len = streaming::chunk_len(longest);
-        Some(Self { split_table, trie, entries, byte_pairs, byte_adjacency, longest, chunk_len })
-    }
-
     /// Give `found` the entries of a word and how many bytes each has, up to a symbol that is not known; gives
     /// how many bytes they have. Where it takes too long they are fewer, but right as far as they go.
     pub(in crate::model) fn segment(
@@ -269,66 +209,5 @@ impl BacktrackingBpe {
             + self.byte_pairs.as_ref().map_or(0, BytePairMap::bytes)
             + self.byte_adjacency.as_ref().map_or(0, ByteAdjacency::bytes)
             + size_of_val(self.entries.as_slice())
-    }
-}
-
-impl BacktrackingScratch {
-    fn begin(&mut self, word_len: usize) {
-        self.tokens.clear();
-        self.dead_ends.clear();
-        self.word_len = word_len;
-        self.steps_left = MIN_STEPS + STEPS_PER_BYTE * word_len;
-        self.dead_ends_left = MIN_DEAD_ENDS + word_len / BYTES_PER_DEAD_END;
-    }
-
-    /// Count steps_left; none if they are too many.
-    fn spend(&mut self, times: u32) -> Option<()> {
-        self.steps_left = self.steps_left.checked_sub(times as usize)?;
-        Some(())
-    }
-
-    #[inline]
-    fn is_dead_end(&self, at: usize) -> bool {
-        self.dead_ends.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 != 0)
-    }
-
-    #[cold]
-    fn set_dead_end(&mut self, at: usize) -> Option<()> {
-        if self.dead_ends.is_empty() {
-            self.dead_ends.resize(self.word_len / 64 + 1, 0);
-        }
-        self.dead_ends[at / 64] |= 1 << (at % 64);
-        self.dead_ends_left = self.dead_ends_left.checked_sub(1)?;
-        Some(())
-    }
-}
-
-/// The bytes of entries, one after another.
-#[derive(Default)]
-struct TokenBytes {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl TokenBytes {
-    fn push(&mut self, push_bytes: impl FnOnce(&mut Vec<u8>)) {
-        push_bytes(&mut self.bytes);
-        self.ends.push(self.bytes.len());
-    }
-
-    /// Add the bytes of two that have been added, by their numbers.
-    fn push_merged(&mut self, left: u32, right: u32) {
-        for number in [left, right] {
-            self.bytes.extend_from_within(self.span(number as usize));
-        }
-        self.ends.push(self.bytes.len());
-    }
-
-    fn span(&self, number: usize) -> std::ops::Range<usize> {
-        number.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[number]
-    }
-
-    fn all(&self) -> Vec<&[u8]> {
-        (0..self.ends.len()).map(|number| &self.bytes[self.span(number)]).collect()
     }
 }

@@ -28,8 +28,8 @@ impl BacktrackingBpe {
         let first = scratch.tokens.len().saturating_sub(2 * self.longest + MIN_TAIL);
         let tail = &scratch.tokens[first..];
         let start = at - tail.iter().map(|token| token.len as usize).sum::<usize>();
-        let valid_pairs = std::mem::take(&mut scratch.valid_pairs);
-        let mut lookahead = BacktrackingScratch { valid_pairs, ..BacktrackingScratch::default() };
+        let mut lookahead = BacktrackingScratch::default();
+        std::mem::swap(&mut lookahead.valid_pairs, &mut scratch.valid_pairs);
         let ends = self.symbol_ends(&word[start..at]).filter(|end| start + end + self.longest > at);
         let common_prefix =
             ends.map(|end| self.common_prefix(&word[start..start + end], tail, &mut lookahead)).min();

@@ -1,9 +1,28 @@
-//! The character model: every character is an entry or it is unknown.
+//! The word and the character model: a lookup of the whole word, or of each of its characters.
 
 use super::{Piece, PieceSink};
 use crate::error::Error;
-use crate::spec::CharSpec;
+use crate::spec::{CharSpec, WordSpec};
 use crate::vocab::Vocab;
+
+/// The compiled word model.
+#[derive(Clone, Debug)]
+pub struct WordModel {
+    unk_id: u32,
+}
+
+impl WordModel {
+    /// Compile; the unknown token must be in the vocabulary.
+    pub fn compile(spec: &WordSpec, vocab: &Vocab) -> Result<Self, Error> {
+        Ok(Self { unk_id: vocab.require(&spec.unk_token, "model.unk_token")? })
+    }
+
+    /// Look one word up.
+    pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl PieceSink) {
+        let id = vocab.id_of(word).unwrap_or(self.unk_id);
+        out.push(Piece { id, start: 0, end: word.len() as u32 });
+    }
+}
 
 /// The compiled character model.
 #[derive(Clone, Debug)]
