@@ -4,17 +4,17 @@ use super::{ByteAdjacency, Model, ModelScratch, PieceSink};
 use crate::text::printable_of;
 use crate::vocab::Vocab;
 
-/// A word among others that are segmented at once.
+/// A word of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchWord {
-    /// Its bytes.
+    /// The byte span of the word.
     pub bytes: (usize, usize),
-    /// Where its ids are.
+    /// The span of its ids in the output.
     pub ids: (usize, usize),
 }
 
 impl Model {
-    /// Whether a word of this many bytes may be segmented part by part with [`Model::run_part`].
+    /// Whether a word of this many bytes can be segmented part by part with [`Model::run_part`].
     pub fn supports_parts(&self, word_bytes: usize) -> bool {
         match self {
             Self::Unigram(model) => model.supports_parts(word_bytes),
@@ -22,8 +22,8 @@ impl Model {
         }
     }
 
-    /// Segment a part of a word that no entry crosses the byte_adjacency of and that does not begin the word. Returns whether
-    /// the ids are the same in every word; if they are not, the word must be segmented as a whole.
+    /// Segment a part of a word that does not begin the word and whose boundaries no token crosses. Returns whether
+    /// the ids are the same in every word; if not, the word must be segmented as a whole.
     pub fn run_part(
         &self,
         part: &str,
@@ -40,8 +40,8 @@ impl Model {
         }
     }
 
-    /// Segment words of `bytes`, which do not overlap; says of each where its ids are. Those without bytes stay
-    /// as they are.
+    /// Segment words of `bytes`, which do not overlap, and set the span of the ids of each. Words without bytes keep
+    /// their span.
     pub fn run_batch(
         &self,
         bytes: &[u8],
@@ -64,7 +64,8 @@ impl Model {
         }
     }
 
-    /// Segment one non-empty word whose bytes the entries spell by printable characters.
+    /// Segment one non-empty word with a byte-level vocabulary, whose tokens contain printable characters instead of
+    /// bytes.
     pub fn run_byte_level(
         &self,
         word: &str,
@@ -84,7 +85,7 @@ impl Model {
         scratch.printable = printable;
     }
 
-    /// Where words that are printable by their bytes may be taken apart, if that is known.
+    /// Where byte-level words can be split before segmentation, if the model has such positions.
     #[must_use]
     pub fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
         match self {
@@ -93,7 +94,8 @@ impl Model {
         }
     }
 
-    /// Segment words of a text as `run_byte_level` does, some at a time; `ends` are where the ids of each end.
+    /// Segment byte-level words of a text like `run_byte_level`, several at a time; appends the end of each word's
+    /// ids to `ends`.
     pub fn run_byte_level_batch(
         &self,
         (text, spans): (&str, &[(usize, usize)]),

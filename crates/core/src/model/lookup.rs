@@ -12,12 +12,12 @@ pub struct WordModel {
 }
 
 impl WordModel {
-    /// Compile; the unknown token must be in the vocabulary.
+    /// Compile the model; the unknown token must be in the vocabulary.
     pub fn compile(spec: &WordSpec, vocab: &Vocab) -> Result<Self, Error> {
         Ok(Self { unk_id: vocab.require(&spec.unk_token, "model.unk_token")? })
     }
 
-    /// Look one word up.
+    /// Look the word up.
     pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl PieceSink) {
         let id = vocab.id_of(word).unwrap_or(self.unk_id);
         out.push(Piece { id, start: 0, end: word.len() as u32 });
@@ -31,12 +31,12 @@ pub struct CharModel {
 }
 
 impl CharModel {
-    /// Compile; the unknown token must be in the vocabulary.
+    /// Compile the model; the unknown token must be in the vocabulary.
     pub fn compile(spec: &CharSpec, vocab: &Vocab) -> Result<Self, Error> {
         Ok(Self { unk_id: vocab.require(&spec.unk_token, "model.unk_token")? })
     }
 
-    /// Look every character up.
+    /// Look each character up.
     pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl PieceSink) {
         for (start, c) in word.char_indices() {
             let end = start + c.len_utf8();

@@ -1,4 +1,14 @@
-//! Models: one word in, vocabulary entries out.
+//! Models: segment one word into vocabulary entries.
+//!
+//! wordpiece, bpe, unigram, sentencepiece  one folder a model
+//! lookup                                   the word and the character model
+//! batch                                    many words, byte-level words, parts of words
+//! segmentations                            sampled, listed and scored segmentations
+//! sampling                                 random numbers for these
+//! adjacency                                where words can be split before segmentation
+//! piece                                    the output of a model
+//! scratch                                  the mutable state of one thread
+//! bytes                                    byte fallback tokens
 
 mod adjacency;
 mod batch;
@@ -34,22 +44,22 @@ use crate::vocab::Vocab;
 /// A compiled model.
 #[derive(Clone, Debug)]
 pub enum Model {
-    /// Longest match from the left.
+    /// Longest match from the left, or the fewest tokens.
     WordPiece(WordPiece),
     /// Whole words.
     Word(WordModel),
     /// Single characters.
     Char(CharModel),
-    /// Characters merged by ranked merges.
+    /// Characters or bytes merged by ranked merges.
     Bpe(Bpe),
-    /// The likeliest segmentation.
+    /// The most probable segmentation.
     Unigram(Unigram),
-    /// One of the four of SentencePiece.
+    /// One of SentencePiece's four models.
     SentencePiece(SentencePiece),
 }
 
 impl Model {
-    /// Compile a model over its compiled vocabulary, with the tables that `parts` has of it.
+    /// Compile a model over its compiled vocabulary; reads tables from `parts` that contains them.
     pub fn compile(spec: &ModelSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
         Ok(match spec {
             ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::restore(spec, vocab, parts)?),
@@ -63,7 +73,7 @@ impl Model {
         })
     }
 
-    /// Take the tables apart that take long to build.
+    /// Add the table sections of tables that take long to build.
     pub fn store(&self, parts: &mut TableSections) {
         match self {
             Self::WordPiece(model) => model.store(parts),
@@ -74,7 +84,7 @@ impl Model {
         }
     }
 
-    /// The ranks of the first merge that is there twice, of which the second counts.
+    /// The ranks of the first merge that occurs twice. The second one counts.
     #[must_use]
     pub fn duplicate_merge(&self) -> Option<(usize, usize)> {
         match self {
@@ -83,7 +93,7 @@ impl Model {
         }
     }
 
-    /// The memory of the tables that [`Model::store`] does not take apart.
+    /// The bytes of memory of the tables that [`Model::store`] does not store.
     #[must_use]
     pub fn derived_bytes(&self) -> usize {
         match self {
@@ -95,13 +105,13 @@ impl Model {
         }
     }
 
-    /// Whether every word has a segmentation, be it an unknown token.
+    /// Whether every word has a segmentation, if only an unknown token.
     #[must_use]
     pub fn never_fails(&self) -> bool {
         !matches!(self, Self::Unigram(_))
     }
 
-    /// The id of a word of one character, where a model keeps them ready.
+    /// The id of a word of one character, if the model has a table of these.
     #[inline]
     #[must_use]
     pub fn id_of_char(&self, c: char) -> Option<u32> {

@@ -11,13 +11,13 @@ pub struct Piece {
     pub end: u32,
 }
 
-/// Where a model writes: ids alone, or ids with their spans.
+/// Receives the output of a model: ids alone, or ids with spans.
 pub trait PieceSink {
     /// Append one piece.
     fn push(&mut self, piece: Piece);
     /// The number of pieces so far.
     fn checkpoint(&self) -> usize;
-    /// Forget all pieces after `mark`.
+    /// Remove all pieces after a checkpoint.
     fn rollback(&mut self, checkpoint: usize);
 }
 

@@ -1,34 +1,34 @@
-//! Random numbers for segmentations that are drawn: a stream for each seed, row and sequence.
+//! Random numbers for sampled segmentations: one stream for each seed, row and sequence.
 //!
-//! The generator is SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
-//! generators"), so that a seed means the same everywhere. Streams begin at hashed places, hence what a
-//! row gets depends neither on the rows before it nor on the thread that works on it.
+//! The generator is SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators"), so
+//! that a seed gives the same numbers everywhere. Streams start at hashed states, so the result of a row depends
+//! neither on the rows before it nor on the thread.
 
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// How segmentations are drawn.
+/// How to sample segmentations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// How random: for BPE the share of merges left out, 0 to 1; for Unigram what scores are multiplied by,
-    /// 0 for segmentations that are all alike.
+    /// The amount of randomness. For BPE, the probability from 0 to 1 that a merge is skipped. For Unigram, the
+    /// factor of the scores; 0 makes all segmentations equally probable.
     pub alpha: f64,
-    /// Choose from so many of the best segmentations, not from all; for Unigram alone.
+    /// Sample from this number of best segmentations instead of all; Unigram only.
     pub nbest: Option<usize>,
-    /// What the random numbers begin with.
+    /// The seed of the random numbers.
     pub seed: u64,
-    /// The number of the text in its batch.
+    /// The index of the text in its batch.
     pub row: u64,
 }
 
 impl Sampling {
-    /// The same for another text of the batch.
+    /// The same settings for another text of the batch.
     #[must_use]
     pub fn at_row(self, row: usize) -> Self {
         Self { row: row as u64, ..self }
     }
 
-    /// Choose an item with a probability proportional to exp(alpha * score), for the first (0) or second (1)
-    /// sequence; the scores are never more than the first.
+    /// Sample the index of a score with a probability proportional to exp(alpha * score), for the first (0) or second
+    /// (1) sequence. No score is greater than the first.
     pub(crate) fn choose(self, sequence: u64, scores: impl Iterator<Item = f64>) -> usize {
         let scores: Vec<f64> = scores.collect();
         let weight = |score: &f64| (self.alpha * (score - scores[0])).exp();
@@ -41,7 +41,7 @@ impl Sampling {
         chosen.unwrap_or(0)
     }
 
-    /// The random numbers of the first (0) or second (1) sequence.
+    /// The random numbers for the first (0) or second (1) sequence.
     pub(crate) fn rng(self, sequence: u64) -> SamplingRng {
         let stream = mix64(self.row.wrapping_mul(2).wrapping_add(sequence).wrapping_add(STEP));
         SamplingRng { state: mix64(self.seed) ^ stream, alpha: self.alpha }
@@ -56,8 +56,8 @@ pub(crate) struct SamplingRng {
 }
 
 impl SamplingRng {
-    /// How many of a row of candidates are skip_count before the first that is kept, when each is skip_count
-    /// with probability alpha: one number from the geometric distribution instead of many coins.
+    /// The number of candidates to skip before one is chosen, when each is skipped with probability alpha. Draws one
+    /// number from the geometric distribution instead of one for each candidate.
     pub(crate) fn skip_count(&mut self) -> usize {
         if self.alpha >= 1.0 {
             return usize::MAX;
@@ -65,22 +65,22 @@ impl SamplingRng {
         (self.unit().ln() / self.alpha.ln()) as usize
     }
 
-    /// Whether one candidate is skip_count, with probability alpha.
+    /// Whether a candidate is skipped, with probability alpha.
     pub(crate) fn drops(&mut self) -> bool {
         self.unit() <= self.alpha
     }
 
-    /// What scores are multiplied by.
+    /// The factor of the scores.
     pub(crate) fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// Uniform over (0, 1].
+    /// A uniform number in (0, 1].
     pub(crate) fn unit(&mut self) -> f64 {
         ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// Uniform over (0, 1), without either end.
+    /// A uniform number in (0, 1), without both ends.
     pub(crate) fn open_unit(&mut self) -> f64 {
         ((self.next() >> 12) as f64 + 0.5) / (1u64 << 52) as f64
     }
@@ -91,7 +91,7 @@ impl SamplingRng {
     }
 }
 
-/// Spread every bit over all.
+/// Mix the bits of a number so that each affects all others.
 pub(crate) fn mix64(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

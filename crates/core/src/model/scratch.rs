@@ -4,7 +4,7 @@ use super::sampling::SamplingRng;
 use super::{bpe, sentencepiece, unigram, wordpiece};
 use crate::error::{Error, ErrorKind};
 
-/// Working memory that models reuse from word to word.
+/// Buffers that models reuse from word to word.
 #[derive(Clone, Debug, Default)]
 pub struct ModelScratch {
     pub(crate) suffixes: Vec<wordpiece::BestSuffix>,
@@ -13,14 +13,14 @@ pub struct ModelScratch {
     pub(crate) sentencepiece: sentencepiece::Scratch,
     /// A word as printable characters.
     pub(crate) printable: String,
-    /// What segmentations are drawn with, where they are.
+    /// The random numbers of sampled segmentations, if they are sampled.
     pub(crate) rng: Option<SamplingRng>,
-    /// A word had an unknown character and the model has no entry for it.
+    /// Whether a word had an unknown character and the model has no unknown token.
     pub(crate) missing_unk: bool,
 }
 
 impl ModelScratch {
-    /// Say whether a word since the last call could not be segmented; such a word has no pieces.
+    /// Return an error if a word since the last call could not be segmented. Such a word has no pieces.
     pub fn check(&mut self) -> Result<(), Error> {
         if std::mem::take(&mut self.missing_unk) {
             return Err(missing_unk());

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::vocab::Vocab;
 
 impl Model {
-    /// Prepare to draw the segmentations of the first (0) or second (1) sequence of an input, or not to.
+    /// Prepare the scratch for the first (0) or second (1) sequence of an input, with or without sampling.
     pub fn begin(
         &self,
         sampling: Option<Sampling>,
@@ -33,7 +33,7 @@ impl Model {
         }
     }
 
-    /// Whether segmentations are made by joining.
+    /// Whether the model segments by merges.
     fn has_merges(&self) -> bool {
         match self {
             Self::Bpe(_) => true,
@@ -42,7 +42,7 @@ impl Model {
         }
     }
 
-    /// Whether the segmentations of a text have scores, by which they are drawn.
+    /// Whether segmentations have scores that they can be sampled by.
     #[must_use]
     pub fn scores_segmentations(&self) -> bool {
         match self {
@@ -52,7 +52,7 @@ impl Model {
         }
     }
 
-    /// All segmentations of the words of a text, for a model that has more than one.
+    /// All segmentations of the words of a text, for a model that scores them.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Result<Box<dyn Segmentations + 'w>, Error> {
         let scoreless = || {
             let found = "a model that does not score segmentations";
@@ -65,7 +65,7 @@ impl Model {
         })
     }
 
-    /// What an entry adds to the score of a segmentation, for a model that scores them.
+    /// The score that an entry adds to a segmentation, for a model that scores them.
     #[must_use]
     pub fn score_of(&self, id: u32) -> Option<f64> {
         match self {
@@ -75,7 +75,7 @@ impl Model {
         }
     }
 
-    /// Append the tokens of the pieces of a word as [`Segmentations`] give them.
+    /// Append the tokens of a path that [`Segmentations`] returned.
     pub fn push_tokens(&self, word: &str, pieces: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
         match self {
             Self::Unigram(model) => model.push_tokens(word, pieces, vocab, out),

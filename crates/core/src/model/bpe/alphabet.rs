@@ -1,6 +1,6 @@
-//! The first symbols of a word: an entry for each character, or for each of its bytes, or the unknown one.
+//! The first symbols of a word: the token of each character, the tokens of its bytes, or the unknown token.
 //!
-//! A character's entry carries the prefix inside the word and the suffix at its end.
+//! The token of a character has the continuation prefix inside the word and the suffix at its end.
 
 use rustc_hash::FxHashMap;
 
@@ -10,16 +10,16 @@ use crate::model::bytes::ByteTokens;
 use crate::spec::BpeSpec;
 use crate::vocab::Vocab;
 
-/// Characters below are looked up in an array: the alphabet of byte-level vocabularies among them.
+/// Characters below this one, with the alphabet of byte-level vocabularies, are looked up in an array.
 const LOW: usize = 0x800;
 const NONE: u32 = u32::MAX;
 
-/// What characters become.
+/// The tokens of characters.
 #[derive(Clone, Debug)]
 pub(super) struct Alphabet {
     prefix: String,
     suffix: String,
-    /// Plain, with the prefix, with the suffix, with both; as far as they differ.
+    /// Without affixes, with the prefix, with the suffix, with both; empty if the model never uses them.
     tables: Vec<CharIds>,
     bytes: Option<ByteTokens>,
     unk: Option<u32>,
@@ -50,7 +50,7 @@ impl Alphabet {
         })
     }
 
-    /// List the symbols of a word before any merge.
+    /// Replace `symbols` by the symbols of a word before any merge.
     pub(super) fn push_symbols(&self, word: &str, symbols: &mut Vec<Symbol>) {
         symbols.clear();
         let mut spelling = SymbolBuilder { symbols, unknown: None };
@@ -69,8 +69,8 @@ impl Alphabet {
         spelling.end_unknown();
     }
 
-    /// Where bytes come to the rescue, unknown characters to their left still wait, and come after them:
-    /// the order that `tokenizers` gives.
+    /// Push the bytes of an unknown character, or add it to the unknown token. As in `tokenizers`, unknown characters
+    /// before a character with bytes follow these bytes.
     #[cold]
     fn push_unknown(&self, c: &str, place: CharPosition, span: (u32, u32), spelling: &mut SymbolBuilder) {
         let prefix = if place.inside { self.prefix.as_str() } else { "" };
@@ -102,14 +102,14 @@ fn table_index(prefixed: bool, suffixed: bool) -> usize {
     usize::from(prefixed) + 2 * usize::from(suffixed)
 }
 
-/// Where in the word a character stands.
+/// The position of a character in its word.
 #[derive(Clone, Copy)]
 struct CharPosition {
     inside: bool,
     last: bool,
 }
 
-/// The symbols so far, and unknown characters that may be merged by more.
+/// The symbols so far, and a run of unknown characters that may continue.
 struct SymbolBuilder<'s> {
     symbols: &'s mut Vec<Symbol>,
     unknown: Option<(u32, (u32, u32))>,
@@ -127,7 +127,7 @@ impl SymbolBuilder<'_> {
     }
 }
 
-/// Entries of one character between a prefix and a suffix.
+/// Tokens of one character between a prefix and a suffix.
 #[derive(Clone, Debug, Default)]
 struct CharIds {
     low: Vec<u32>,
@@ -158,8 +158,8 @@ impl CharIds {
     }
 }
 
-/// What a token has between two affixes. Most are empty, and comparing with nothing may take as long as a
-/// look-up: the C library's `memcmp` is known to load, in vain, from where it would lie.
+/// The text of a token between two affixes. Does not compare empty affixes: the C library's `memcmp` of zero bytes
+/// may load from an invalid address with a mask, which takes as long as a lookup.
 fn between<'t>(prefix: &str, token: &'t str, suffix: &str) -> Option<&'t str> {
     let rest = if prefix.is_empty() { token } else { token.strip_prefix(prefix)? };
     if suffix.is_empty() {

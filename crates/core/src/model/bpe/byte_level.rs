@@ -1,4 +1,4 @@
-//! Words printable by their bytes: an entry for each of the 256, merged from left to right.
+//! Byte-level words, whose 256 first symbols are bytes, by backtracking.
 
 use super::backtracking::{BacktrackingBpe, MergeRules};
 use super::merges::Merge;
@@ -7,7 +7,7 @@ use crate::table_sections::TableSections;
 use crate::text::{byte_of_printable, printable_of, push_bytes_of_printable};
 use crate::vocab::Vocab;
 
-/// The entries as bytes, if every byte has one and merges are in order.
+/// Compile the byte-level tokens, if every byte has one and merges are in order.
 pub(super) fn compile(
     spec: &BpeSpec,
     vocab: &Vocab,
@@ -29,12 +29,12 @@ pub(super) fn compile(
     })
 }
 
-/// The entries of all bytes.
+/// The tokens of the 256 bytes.
 pub(super) fn symbols(vocab: &Vocab) -> Option<Vec<u32>> {
     (0..=255).map(|byte| vocab.id_of(printable_of(byte).encode_utf8(&mut [0; 4]))).collect()
 }
 
-/// The entries that need no merges.
+/// The tokens that match whole words without merges.
 fn whole_words(spec: &BpeSpec, vocab: &Vocab) -> Vec<u32> {
     let is_word = |token: &str| !token.is_empty() && token.chars().all(|c| byte_of_printable(c).is_some());
     let words = vocab.iter().filter(|(token, _)| spec.ignore_merges && is_word(token));

@@ -1,8 +1,7 @@
-//! Words printable by their characters: an entry for each, merged from left to right.
+//! Words whose first symbols are characters, by backtracking.
 //!
-//! A character that has no entry merges with nothing, so the word is segmented apart before and after it. That
-//! holds where what stands for it, the unknown entry or those of its bytes, is in no merge, and where something
-//! does.
+//! A character without a token merges with nothing, so the parts before and after it are segmented separately. This
+//! requires that such characters become an unknown token or byte tokens, and that none of these has a merge.
 
 use super::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules};
 use super::byte_level;
@@ -13,16 +12,16 @@ use crate::table_sections::TableSections;
 use crate::text::{byte_entry, byte_of_entry, byte_of_printable};
 use crate::vocab::Vocab;
 
-/// The entries as characters.
+/// The tokens of characters and the merges of these.
 #[derive(Clone, Debug)]
 pub(super) struct CharLevel {
     backtracking: BacktrackingBpe,
-    /// Every byte has an entry, so that what an unknown character becomes does not depend on others.
+    /// Whether every byte has a token, so that each unknown character is segmented independently.
     has_all_bytes: bool,
 }
 
 impl CharLevel {
-    /// The entries of a model, if merges are in order; none where characters stand for bytes.
+    /// Compile the model if merges are in order and the first symbols do not represent bytes.
     pub(super) fn compile(
         spec: &BpeSpec,
         vocab: &Vocab,
@@ -47,13 +46,13 @@ impl CharLevel {
             .map(|backtracking| Self { backtracking, has_all_bytes })
     }
 
-    /// Take the tables apart that take long to make.
+    /// Add the table sections.
     pub(super) fn store(&self, parts: &mut TableSections) {
         self.backtracking.store(parts);
     }
 
-    /// Segment a word from a byte on, up to a character without an entry; says how far that was, which may be less
-    /// where it takes too long.
+    /// Segment a word from byte `at` to the first character without a token. Returns where segmentation stopped,
+    /// which is earlier if it takes too many steps.
     pub(super) fn segment(
         &self,
         word: &str,
@@ -68,7 +67,7 @@ impl CharLevel {
         at
     }
 
-    /// The characters without an entry that a text begins with, as many as depend on each other.
+    /// The characters without a token at the start of a text that become one token together.
     pub(super) fn unknown<'t>(&self, text: &'t str) -> &'t str {
         let is_end = |at: usize| {
             self.has_all_bytes && at > 0 || self.backtracking.starts_with_symbol(&text.as_bytes()[at..])
@@ -77,7 +76,7 @@ impl CharLevel {
         &text[..end.unwrap_or(text.len())]
     }
 
-    /// The memory they take.
+    /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.backtracking.bytes()
     }
@@ -88,7 +87,7 @@ fn is_char(token: &str) -> bool {
     chars.next().is_some() && chars.next().is_none()
 }
 
-/// Whether merges join characters that stand for no byte.
+/// Whether merges contain characters that represent no byte.
 fn merges_other_chars(symbols: &[u32], vocab: &Vocab, merges: &[Merge]) -> bool {
     let mut is_other = vec![false; vocab.id_bound()];
     let stands_for_byte = |id| {
@@ -100,7 +99,7 @@ fn merges_other_chars(symbols: &[u32], vocab: &Vocab, merges: &[Merge]) -> bool 
     merges.iter().any(|merge| is_other[merge.left as usize] || is_other[merge.right as usize])
 }
 
-/// Whether what stands for unknown characters is in a merge.
+/// Whether the tokens of unknown characters have merges.
 fn merges_unknown(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge]) -> bool {
     let mut stands_for_other = vec![false; vocab.id_bound()];
     let bytes = vocab.iter().filter(|(token, _)| spec.byte_fallback && byte_of_entry(token).is_some());

@@ -1,8 +1,8 @@
-//! BPE-dropout: at each step every merge that could be made is left out with the same probability, and the
-//! best of the rest is made; when all are left out, the word is done. O(n log n) whatever the share.
+//! BPE-dropout: each step skips every possible merge with the same probability and applies the best one that is left.
+//! The word is done when all are skipped. O(n log n) for any probability.
 //!
-//! Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization",
-//! algorithm 1. A merge that was left out at one step can be made at the next.
+//! Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization", algorithm 1. A
+//! merge that one step skips can be applied by the next.
 
 use super::merge_by_heap::SymbolLinks;
 use super::merge_ranks::{MergeRanks, RankLookup, NO_RANK};
@@ -10,7 +10,7 @@ use super::pair_order::PairOrder;
 use super::Symbol;
 use crate::model::sampling::SamplingRng;
 
-/// Join until all pairs that have a rank are left out at once.
+/// Merge until all pairs with a rank are skipped in one step.
 pub(super) fn merge(
     symbols: &mut Vec<Symbol>,
     pairs: &MergeRanks,

@@ -1,7 +1,7 @@
-//! The merges of any word by a heap of pairs, lowest rank first, leftmost of equals: O(n log n).
+//! The merges of any word with a heap of pairs, lowest rank first, leftmost of equal ones: O(n log n).
 //!
-//! A pair whose symbols have changed since is skipped when it comes up; it is known by joining to another
-//! entry than the pair that stands there now.
+//! A pair whose symbols have changed is skipped when it is popped: its merge makes another token than the merge of
+//! the pair that is now at its position.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,16 +11,16 @@ use super::Symbol;
 
 const NONE: u32 = u32::MAX;
 
-/// Memory for the neighbours of each symbol and for the heap.
+/// The neighbors of each symbol, and the memory of the heap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SymbolLinks {
-    /// The symbols to the left and to the right.
+    /// The positions of the previous and the next symbol.
     around: Vec<(u32, u32)>,
-    /// Rank in the high half, position in the low one.
+    /// The rank in the high half, the position in the low half.
     waiting: Vec<Reverse<u64>>,
 }
 
-/// Join until no pair has a rank.
+/// Merge until no pair has a rank.
 pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &impl RankLookup, links: &mut SymbolLinks) {
     links.chain(symbols.len());
     let mut heap = BinaryHeap::from(std::mem::take(&mut links.waiting));
@@ -42,7 +42,7 @@ fn entry(rank: u32, at: u32) -> Reverse<u64> {
 }
 
 impl SymbolLinks {
-    /// Link `len` symbols in a row.
+    /// Link `len` adjacent symbols.
     pub(super) fn chain(&mut self, len: usize) {
         self.around.clear();
         self.around.extend((0..len as u32).map(|at| (at.wrapping_sub(1), at + 1)));
@@ -51,14 +51,14 @@ impl SymbolLinks {
         }
     }
 
-    /// The positions of the pairs that a join at `at` changes; `u32::MAX` for one that is not there.
+    /// The positions of the pairs that a merge at `at` changes; `u32::MAX` for a pair that does not exist.
     pub(super) fn pairs_around(&self, at: u32) -> [u32; 3] {
         let (before, gone) = self.around[at as usize];
         [before, at, gone]
     }
 
-    /// Join a symbol with its right neighbour; gives `found` the rank and position of each pair that it
-    /// makes with its new ones, where that has a rank.
+    /// Merge a symbol with the next one. Calls `found` with the rank and the position of each new pair that has a
+    /// rank.
     pub(super) fn merge_at(
         &mut self,
         at: u32,
@@ -88,7 +88,7 @@ impl SymbolLinks {
         }
     }
 
-    /// Keep the symbols that the links still reach, in order.
+    /// Keep the symbols that are still linked, in order.
     pub(super) fn keep_linked(&self, symbols: &mut Vec<Symbol>) {
         let (mut kept, mut at) = (0, if symbols.is_empty() { NONE } else { 0 });
         while at != NONE {

@@ -1,5 +1,5 @@
-//! The merges of any word rank by rank, where merges only make symbols for later ones: each rank once, from left
-//! to right, so no pair waits in a heap. O(n log n) for sorting the rank_queue of a rank, most of which are in order.
+//! The merges of any word, rank by rank, for merges in order: none makes a pair of a lower rank, so that each rank is
+//! processed once, from left to right. O(n log n) for sorting the positions of a rank, most of which are in order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,20 +10,20 @@ use super::Symbol;
 
 const NONE: u32 = u32::MAX;
 
-/// Memory for the rank_queue where each rank waits.
+/// The positions of the pairs of each rank.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RankQueue {
-    /// The ranks that wait.
+    /// The ranks with positions.
     ranks: BinaryHeap<Reverse<u32>>,
-    /// The last entry of each rank.
+    /// The index of the last position of each rank.
     last: Vec<u32>,
-    /// A place and the entry before of the same rank.
+    /// A position, and the index of the previous one of the same rank.
     entries: Vec<(u32, u32)>,
-    /// Those of one rank.
+    /// The positions of the current rank.
     sorted: Vec<u32>,
 }
 
-/// Join until no pair has a rank; only where merges are in order.
+/// Merge until no pair has a rank; only for merges in order.
 pub(super) fn merge(
     symbols: &mut Vec<Symbol>,
     pairs: &impl RankLookup,
@@ -65,7 +65,7 @@ impl RankQueue {
         *last = self.entries.len() as u32 - 1;
     }
 
-    /// The lowest rank and where it waits, from left to right.
+    /// Pop the lowest rank with its positions from left to right.
     fn take(&mut self) -> Option<(u32, Vec<u32>)> {
         let Reverse(rank) = self.ranks.pop()?;
         let mut sorted = std::mem::take(&mut self.sorted);

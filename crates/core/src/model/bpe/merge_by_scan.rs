@@ -1,9 +1,9 @@
-//! The merges of a short word: look for the best pair, join it, look again. O(n²), without a heap's cost.
+//! The merges of a short word: scan for the best pair, merge it, repeat. O(n²) without the overhead of a heap.
 
 use super::merge_ranks::{MergeRanks, RankLookup, NO_RANK};
 use super::Symbol;
 
-/// Join until no pair has a rank.
+/// Merge until no pair has a rank.
 pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &MergeRanks) {
     while let Some((at, rank)) = best(symbols) {
         let right = symbols.remove(at + 1);
@@ -15,7 +15,7 @@ pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &MergeRanks) {
     }
 }
 
-/// The position and rank of the leftmost pair of the lowest rank.
+/// The position and the rank of the leftmost pair of the lowest rank.
 #[inline]
 fn best(symbols: &[Symbol]) -> Option<(usize, u32)> {
     let mut best = (0, NO_RANK);

@@ -1,55 +1,54 @@
-//! Which pairs of entries are merged, how soon, and to what.
+//! The rank of each pair of tokens that has a merge, and the token that it makes.
 
 use std::sync::OnceLock;
 
 use super::merges::{Merge, Merges};
 
-/// No merge has this rank; it sorts after all.
+/// The rank of a pair without a merge, higher than all others.
 pub(super) const NO_RANK: u32 = u32::MAX;
 
-/// Which two entries join, how soon, and to what.
+/// Looks up the merge of a pair.
 pub(super) trait RankLookup {
     /// The rank of a pair, or `NO_RANK`.
     fn rank(&self, left: u32, right: u32) -> u32;
 
-    /// The entry that a pair of some rank merges to.
+    /// The token that the merge of this rank makes.
     fn merged(&self, rank: u32) -> u32;
 
-    /// All ranks are below.
+    /// The bound of all ranks.
     fn len(&self) -> usize;
 }
 
-/// All merges. The table of pairs is made when the first is looked for: words printable by their bytes
-/// need none where merges are in order.
+/// All merges. The table of pairs is built at its first lookup: backtracking needs none.
 #[derive(Clone, Debug)]
 pub(super) struct MergeRanks {
     merges: Merges,
     table: OnceLock<PairTable>,
 }
 
-/// The ranks of pairs.
+/// A hash table from pairs to ranks.
 #[derive(Clone, Debug)]
 struct PairTable {
     /// Open addressing, at most half full.
     slots: Vec<Slot>,
-    /// How far the hash is shifted to become the index of a slot.
+    /// The shift from a hash to the index of a slot.
     shift: u32,
-    /// A bit for some of the bits of each pair's hash: most pairs that are no merge are told by it alone.
+    /// A Bloom filter with one bit a pair, which excludes most pairs without a merge.
     filter: Vec<u64>,
     are_in_order: bool,
 }
 
-/// One merge; without a rank, none.
+/// The pair and the rank of a merge; a free slot has no rank.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     left: u32,
     right: u32,
-    /// How soon; `NO_RANK` if never.
+    /// The rank, or `NO_RANK`.
     rank: u32,
 }
 
 const FREE: Slot = Slot { left: u32::MAX, right: u32::MAX, rank: NO_RANK };
-/// Bits of the filter for each slot, as a power of two.
+/// The base-2 logarithm of the filter's bits for each slot.
 const FILTER_BITS: u32 = 2;
 
 impl MergeRanks {
@@ -57,7 +56,7 @@ impl MergeRanks {
         Self { merges, table: OnceLock::new() }
     }
 
-    /// The table. Never waits for another thread, which a fork may have left behind: rather, both make it.
+    /// The table. Two threads may both build it: waiting for another thread would block forever after a fork.
     #[inline]
     fn table(&self) -> &PairTable {
         match self.table.get() {
@@ -72,24 +71,23 @@ impl MergeRanks {
         self.table.get_or_init(|| table)
     }
 
-    /// Whether a join never makes a pair that should have been merged before.
+    /// Whether no merge makes a pair that has a lower rank.
     pub(super) fn are_in_order(&self) -> bool {
         self.table().are_in_order
     }
 
-    /// Whether two pairs that stand at one position, one after the other, may join to the same entry.
-    /// They cannot while each merge makes an entry longer, which it does unless nothing but the prefix
-    /// is added.
+    /// Whether two successive pairs at one position may merge to the same token. This needs a merge that makes no
+    /// token longer, because it adds nothing but the prefix.
     pub(super) fn may_repeat(&self) -> bool {
         self.merges.may_repeat
     }
 
-    /// The ranks of the first merge that is there twice.
+    /// The ranks of the first merge that occurs twice.
     pub(super) fn duplicate(&self) -> Option<(usize, usize)> {
         self.merges.duplicate
     }
 
-    /// The memory they take.
+    /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         let table = self.table.get();
         size_of_val(self.merges.list.as_slice())
@@ -116,7 +114,7 @@ impl RankLookup for MergeRanks {
 }
 
 impl PairTable {
-    /// The table of all merges; of equal pairs the last one counts.
+    /// Build the table of all merges; of equal pairs the last one counts.
     fn of(merges: &Merges) -> Self {
         let bits = (2 * merges.list.len()).next_power_of_two().ilog2().max(6);
         let mut table = Self {
@@ -132,7 +130,7 @@ impl PairTable {
         table
     }
 
-    /// Whether every merge that makes an entry comes before all that join it to another.
+    /// Whether every merge that makes a token comes before all merges of that token.
     fn makes_only_for_later(&self, merges: &[Merge]) -> bool {
         let bound = merges.iter().map(|merge| merge.merged as usize + 1).max().unwrap_or(0);
         let mut last_made = vec![None; bound];
@@ -166,7 +164,7 @@ impl PairTable {
         self.slots[self.slot_of(left, right, hash)].rank
     }
 
-    /// Where a pair is, or would be.
+    /// The slot of a pair, or the free slot where it would be.
     #[inline]
     fn slot_of(&self, left: u32, right: u32, hash: u64) -> usize {
         let mut at = (hash >> self.shift) as usize;

@@ -1,11 +1,11 @@
-//! The entries of all merges, by rank.
+//! The token ids of all merges, by rank.
 
 use super::merge_ranks::NO_RANK;
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
 use crate::vocab::Vocab;
 
-/// Two entries and the one that they join to.
+/// Two tokens and the one that they merge to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::model) struct Merge {
     pub(in crate::model) left: u32,
@@ -18,14 +18,14 @@ pub(in crate::model) struct Merge {
 pub(super) struct Merges {
     /// By rank; of equal pairs the last one counts.
     pub(super) list: Vec<Merge>,
-    /// Whether one adds nothing but the prefix, which makes no entry longer.
+    /// Whether a merge adds nothing but the prefix, which makes no token longer.
     pub(super) may_repeat: bool,
-    /// The first merge that is there a second time: both ranks.
+    /// Both ranks of the first merge that occurs twice.
     pub(super) duplicate: Option<(usize, usize)>,
 }
 
 impl Merges {
-    /// Look up the entries of all merges.
+    /// Look up the tokens of all merges.
     pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
         if spec.merges.len() >= NO_RANK as usize {
             let found = format!("{} merges", spec.merges.len());
@@ -48,8 +48,8 @@ impl Merges {
     }
 }
 
-/// The ranks of the first merge that equals an earlier one; all entries are below `bound`. Compares only merges
-/// that join to the same entry, of which there are few.
+/// The ranks of the first merge that equals an earlier one. All ids are below `bound`. Compares only merges that make
+/// the same token, of which there are few.
 fn first_duplicate(merges: &[Merge], bound: usize) -> Option<(usize, usize)> {
     const NONE: u32 = u32::MAX;
     let mut last_to = vec![NONE; bound];
@@ -68,7 +68,7 @@ fn first_duplicate(merges: &[Merge], bound: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// What is wrong with a merge.
+/// An invalid merge.
 struct BadMerge {
     found: String,
     expected: &'static str,
@@ -85,9 +85,9 @@ impl BadMerge {
     }
 }
 
-/// The entries of a merge and the one that they join to. The prefix of the right side goes; as in
-/// `tokenizers`, by its length alone. Most vocabularies number their entries as they were learned, so the
-/// entry after the last one is `likely` the one sought, and to compare is quicker than to look up.
+/// The tokens of a merge. Removes the prefix of the right token by its length alone, like `tokenizers`. Compares the
+/// merged text with the token `likely` before looking it up: most vocabularies number tokens in the order of their
+/// merges.
 fn entries_of(
     left: &str,
     right: &str,

@@ -1,16 +1,16 @@
-//! BPE: characters merged pair by pair, the pair of the lowest rank first, the leftmost of equals.
+//! BPE: merges adjacent symbols, the pair of the lowest rank first, the leftmost of equal ones.
 //!
-//! alphabet  characters and their bytes to entries
-//! merges    the entries of all merges
-//! pairs     two entries to the rank of their merge
-//! backtracking    words from left to right, where merges are in order
-//! bytes     the same for words printable by their bytes
-//! chars     the same for words printable by their characters
-//! short     the merges of a short word, by looking for the best pair again and again
-//! long      the merges of any word, by a heap: O(n log n)
-//! merge_by_rank    the same rank by rank, without a heap, where merges are in order
-//! dropout   the merges of a word when some are left out at random
-//! order     the pairs that dropout chooses from
+//! alphabet       the first symbols of a word
+//! merges         the token ids of all merges
+//! merge_ranks    pairs of tokens to the ranks of their merges
+//! backtracking   linear time, from left to right, for merges in order
+//! byte_level     byte-level words by backtracking
+//! char_level     words of characters by backtracking
+//! merge_by_scan  merges of a short word
+//! merge_by_heap  merges of any word, O(n log n)
+//! merge_by_rank  merges of any word, rank by rank, for merges in order
+//! dropout        BPE-dropout
+//! pair_order     the pairs that dropout selects from
 //!
 //! Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
@@ -43,7 +43,7 @@ use crate::table_sections::TableSections;
 use crate::text::byte_of_printable;
 use crate::vocab::Vocab;
 
-/// Up to so many symbols are scanned for the best pair; beyond, a heap is faster.
+/// The longest word, in symbols, that is scanned for the best pair; a heap is faster for longer ones.
 const SHORT: usize = 24;
 
 /// The compiled BPE model.
@@ -51,27 +51,27 @@ const SHORT: usize = 24;
 pub struct Bpe {
     alphabet: Alphabet,
     pairs: MergeRanks,
-    /// Where every byte has an entry and merges are in order.
+    /// For byte-level vocabularies whose merges are in order.
     bytes: Option<Box<BacktrackingBpe>>,
-    /// Where characters have entries instead, and merges are in order.
+    /// For vocabularies of characters whose merges are in order.
     chars: Option<Box<CharLevel>>,
-    /// A word that is an entry is that entry.
+    /// Whether a word that is a token needs no merges.
     ignore_merges: bool,
 }
 
-/// A part of the word that is an entry, on its way to being merged.
+/// A token of the word while it is merged.
 #[derive(Clone, Copy, Debug)]
 struct Symbol {
     id: u32,
-    /// Rank of the merge with the next symbol, `NO_RANK` if there is none.
+    /// The rank of the merge with the next symbol, `NO_RANK` without one.
     rank: u32,
-    /// Byte span of the word.
+    /// The byte span in the word.
     start: u32,
     end: u32,
 }
 
 impl Symbol {
-    /// Become the join of this symbol and its right neighbour.
+    /// Become the token that this symbol and its right neighbor merge to.
     fn merge(&mut self, right: Self, id: u32) {
         self.id = id;
         self.start = self.start.min(right.start);
@@ -79,7 +79,7 @@ impl Symbol {
     }
 }
 
-/// Memory for the symbols of one word.
+/// The buffers of one word.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BpeScratch {
     symbols: Vec<Symbol>,
@@ -92,12 +92,12 @@ pub(crate) struct BpeScratch {
 }
 
 impl Bpe {
-    /// Look up all merges; each must join two entries to an entry.
+    /// Look up all merges; each must merge two tokens to a token.
     pub fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the tables that `parts` has.
+    /// The same, with the tables that `parts` contains.
     pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
         let merges = Merges::compile(spec, vocab)?;
@@ -113,12 +113,12 @@ impl Bpe {
         })
     }
 
-    /// The ranks of the first merge that is there twice, of which the second counts.
+    /// The ranks of the first merge that occurs twice. The second one counts.
     pub(super) fn duplicate_merge(&self) -> Option<(usize, usize)> {
         self.pairs.duplicate()
     }
 
-    /// Take the tables apart that take long to make.
+    /// Add the table sections of tables that take long to build.
     pub(super) fn store(&self, parts: &mut TableSections) {
         if let Some(backtracking) = &self.bytes {
             backtracking.store(parts);
@@ -128,17 +128,16 @@ impl Bpe {
         }
     }
 
-    /// The memory of the other tables of merges.
+    /// The bytes of memory of the other tables.
     pub(super) fn derived_bytes(&self) -> usize {
         self.pairs.bytes()
             + self.bytes.as_ref().map_or(0, |backtracking| backtracking.bytes())
             + self.chars.as_ref().map_or(0, |chars| chars.bytes())
     }
 
-    /// Segment one non-empty word; at random where the scratch has rng.
+    /// Segment one non-empty word; with dropout if the scratch has random numbers.
     ///
-    /// A drawn segmentation begins with characters even where whole words need no merges, as in
-    /// `tokenizers`.
+    /// Dropout begins with characters even if `ignore_merges` is set and the word is a token, as in `tokenizers`.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
         let mut done = 0;
         if scratch.rng.is_none() {
@@ -161,22 +160,22 @@ impl Bpe {
         push_all(symbols, done, out);
     }
 
-    /// Segment one non-empty word given as bytes that the entries push_symbols by printable characters, as `run`
-    /// would with those and without rng; says whether it can.
+    /// Segment one non-empty byte-level word without dropout, with the ids that `run` gives for its printable
+    /// characters. Returns `false` if the model is not byte-level.
     pub fn run_bytes(&self, word: &[u8], scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
         segment_bytes(backtracking, word, &mut scratch.bpe, |id, _| out.push(id));
         true
     }
 
-    /// Where words of bytes may be taken apart, if that is known.
+    /// Where byte-level words can be split before segmentation, if the model has such positions.
     #[must_use]
     pub fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
         self.bytes.as_ref()?.byte_adjacency()
     }
 
-    /// Segment words of a text as `run_bytes` does, most of them at once; `ends` are where the entries of each end.
-    /// Says whether it can.
+    /// Segment byte-level words of a text like `run_bytes`, most of them interleaved; appends the end of each word's
+    /// ids to `ends`. Returns `false` if the model is not byte-level.
     pub fn run_bytes_batch(
         &self,
         (text, spans): (&str, &[(usize, usize)]),
@@ -195,7 +194,7 @@ impl Bpe {
         true
     }
 
-    /// Segment a word of nothing but characters that stand for bytes by those; says whether it can.
+    /// Segment a word whose characters all represent bytes. Returns `false` for other words.
     fn run_printable(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl PieceSink) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
         let mut bytes = std::mem::take(&mut scratch.bytes);
@@ -215,7 +214,8 @@ impl Bpe {
         is_printable
     }
 
-    /// Segment a word by its characters as far as that can be done; says how many bytes that is.
+    /// Segment a word by its characters. Returns the bytes that are segmented, which are fewer if it takes too many
+    /// steps.
     fn run_chars(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl PieceSink) -> usize {
         let Some(chars) = &self.chars else { return 0 };
         let mut at = 0;
@@ -256,7 +256,7 @@ impl Bpe {
     }
 }
 
-/// Give `found` the entries of a word of bytes and how many bytes each has.
+/// Segment a byte-level word; calls `found` with the id and the bytes of each token.
 #[inline]
 fn segment_bytes(
     backtracking: &BacktrackingBpe,
@@ -271,7 +271,7 @@ fn segment_bytes(
     }
 }
 
-/// Give out the symbols of a part of a word that begins at byte `start`.
+/// Append the symbols of a part that begins at byte `start` of its word.
 fn push_all(symbols: &[Symbol], start: usize, out: &mut impl PieceSink) {
     for symbol in symbols {
         let [from, to] = [symbol.start, symbol.end].map(|at| start as u32 + at);

@@ -1,8 +1,8 @@
-//! The pairs of a word that have a merge, ordered by rank, leftmost of equals first: put in, taken out and
-//! found by number in O(log n).
+//! The pairs of a word that have a merge, ordered by rank, the leftmost of equal ones first. Insertion, removal and
+//! selection by index take O(log n).
 //!
-//! A treap whose node numbers are the positions of the pairs (Seidel and Aragon 1996, "Randomized search
-//! trees"); the heap order is that of hashed positions.
+//! A treap whose node numbers are the positions of the pairs (Seidel and Aragon 1996, "Randomized search trees"). The
+//! heap order is that of hashed positions.
 
 use crate::model::sampling::mix64;
 
@@ -18,21 +18,21 @@ pub(super) struct PairOrder {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     rank: u32,
-    /// Nodes below and this one.
+    /// The number of nodes of this subtree.
     size: u32,
     left: u32,
     right: u32,
 }
 
 impl PairOrder {
-    /// Forget all pairs and make room for `len` positions.
+    /// Remove all pairs and reserve `len` positions.
     pub(super) fn clear(&mut self, len: usize) {
         self.nodes.clear();
         self.nodes.resize(len, Node { rank: 0, size: 0, left: NONE, right: NONE });
         self.root = NONE;
     }
 
-    /// Put in the pair that stands at a position.
+    /// Insert the pair at a position.
     pub(super) fn insert(&mut self, rank: u32, at: u32) {
         self.nodes[at as usize] = Node { rank, size: 1, left: NONE, right: NONE };
         let (before, after) = self.split(self.root, (rank, at));
@@ -40,7 +40,7 @@ impl PairOrder {
         self.root = self.merge(before, after);
     }
 
-    /// Take out the pair that stands at a position.
+    /// Remove the pair at a position.
     pub(super) fn remove(&mut self, at: u32) {
         let rank = self.nodes[at as usize].rank;
         let (before, rest) = self.split(self.root, (rank, at));
@@ -48,7 +48,7 @@ impl PairOrder {
         self.root = self.merge(before, after);
     }
 
-    /// The position of the pair that `number` others come before.
+    /// The position of the pair with this index in the order.
     pub(super) fn nth(&self, number: usize) -> Option<u32> {
         if number >= self.size(self.root) as usize {
             return None;
@@ -72,7 +72,7 @@ impl PairOrder {
         self.nodes.get(node as usize).map_or(0, |node| node.size)
     }
 
-    /// Cut a tree into what comes before a key and the rest.
+    /// Split a tree into the nodes before a key and the others.
     fn split(&mut self, tree: u32, key: (u32, u32)) -> (u32, u32) {
         if tree == NONE {
             return (NONE, NONE);
@@ -89,7 +89,7 @@ impl PairOrder {
         }
     }
 
-    /// Put two trees together, all of the first before all of the second.
+    /// Merge two trees, all nodes of the first before all of the second.
     fn merge(&mut self, first: u32, second: u32) -> u32 {
         if first == NONE || second == NONE {
             return first.min(second);
@@ -105,7 +105,7 @@ impl PairOrder {
         }
     }
 
-    /// Bring the size of a tree up to date.
+    /// Update the size of a tree.
     fn counted(&mut self, tree: u32) -> u32 {
         let Node { left, right, .. } = self.nodes[tree as usize];
         self.nodes[tree as usize].size = self.size(left) + self.size(right) + 1;

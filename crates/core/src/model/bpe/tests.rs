@@ -142,7 +142,7 @@ fn merges_name_entries() {
     assert_eq!(place_of_error(&spec), "model.unk_token");
 }
 
-/// Merges of runs of one letter, twice as long each time, up to 512.
+/// Merges of runs of one letter, each twice as long as the previous one, up to 512.
 fn doubling() -> BpeSpec {
     let tokens: Vec<String> = (0..10).map(|power| "a".repeat(1 << power)).collect();
     let merges: Vec<(&str, &str)> =
@@ -167,7 +167,7 @@ fn a_megabyte_of_one_letter_comes_to_an_end_however_many_merges_are_dropped() {
     }
 }
 
-/// What a word is made of before any merge, and the merges as (left, right) -> (rank, merged).
+/// The symbols of a word before any merge.
 fn printable(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
     let model = Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap();
     let mut symbols = Vec::new();
@@ -195,7 +195,7 @@ fn joined_at(model: &Bpe, symbols: &[Symbol], (rank, at): (u32, usize)) -> Vec<S
     merged
 }
 
-/// The textbook: look at all pairs, join the best, begin again.
+/// The definition: find the best pair, merge it, repeat.
 fn naive(model: &Bpe, mut symbols: Vec<Symbol>) -> Vec<Symbol> {
     while let Some(&best) = candidates(model, &symbols).first() {
         symbols = joined_at(model, &symbols, best);
@@ -262,7 +262,7 @@ fn dropout_begins_with_characters_even_where_whole_words_need_no_merges() {
     assert_eq!(out, [0, 1]);
 }
 
-/// A vocabulary in which the merges of the given splits can be made, if each part can.
+/// A vocabulary with a merge for each split, as far as the parts have merges.
 fn spec_of_splits(splits: &[(String, String)]) -> BpeSpec {
     let mut tokens = vec!["a".to_string(), "b".to_string()];
     for (left, right) in splits {
@@ -277,7 +277,7 @@ fn spec_of_splits(splits: &[(String, String)]) -> BpeSpec {
     spec(&names, &merges)
 }
 
-/// The same for splits of bytes, with an entry for every byte.
+/// The same for splits of bytes, with a token for every byte.
 fn spelled_spec_of_splits(splits: &[(String, String)]) -> BpeSpec {
     let splits: Vec<_> = splits.iter().map(|(left, right)| (print(left), print(right))).collect();
     let mut spec = spec_of_splits(&splits);
@@ -292,8 +292,7 @@ fn print(text: &str) -> String {
     text.bytes().map(printable_of).collect()
 }
 
-/// Check that a word merges from left to right, as bytes, into what the characters that push_symbols it become by the
-/// textbook.
+/// Check that backtracking over bytes gives the result of the definition on printable characters.
 fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseError> {
     let vocab = Vocab::compile(&spec.vocab).unwrap();
     let model = Bpe::compile(spec, &vocab).unwrap();
@@ -308,7 +307,7 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
     check_parts(&model, word)
 }
 
-/// Check that the parts of a word merged at once become what each becomes alone.
+/// Check that words have the same ids in a batch as alone.
 fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
     let (mut scratch, mut sizes) = (ModelScratch::default(), (1..=LongWords::MAX_BYTES + 1).cycle());
     let (mut spans, mut end) = (Vec::new(), 0);
@@ -382,7 +381,7 @@ proptest! {
         word in prop::collection::vec(("a{1,40}", "b{0,3}"), 1..8),
         seed: u64,
     ) {
-        // Runs of one letter cut anywhere, then some with another letter.
+        // Runs of one letter split anywhere, then some with another letter.
         let run = |length: usize, at: usize| ("a".repeat(at), "a".repeat(length - at));
         let mut splits: Vec<_> =
             lengths.iter().map(|&length| run(length, 1 + seed as usize % (length - 1))).collect();

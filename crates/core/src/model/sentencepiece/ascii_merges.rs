@@ -1,8 +1,7 @@
-//! Some short words of ASCII and marks at once, merge by merge, by the merges_in_batches of [`super::backtracking`]: while one waits for
-//! memory, the others go on (`piecework_kernels::merges`).
+//! Merges short words of ASCII and metaspaces in batches of interleaved words (`piecework_kernels::merges`).
 //!
-//! Numbers are by the time at which entries are made, ASCII first; that of the space stands for the mark. A merge of
-//! such text merges_in_batches such text, so these merges_in_batches are the ones that a word of it comes to.
+//! Numbers are in the order of merges, after the ASCII characters; the space stands for the metaspace. A merge of
+//! such text makes such text, so these merges are all that such a word needs.
 
 use piecework_kernels::merges::{BytePairMap, PairMap, ShortWords};
 
@@ -13,17 +12,17 @@ use super::split_rule::METASPACE;
 const ASCII: usize = 128;
 const NONE: u32 = u32::MAX;
 
-/// The merges_in_batches.
+/// The merges of ASCII text.
 #[derive(Clone, Debug)]
 pub(super) struct AsciiMerges {
     bytes: BytePairMap,
     pairs: PairMap,
-    /// The entries by number.
+    /// The ids by number.
     entries: Vec<u32>,
 }
 
 impl AsciiMerges {
-    /// Those of merges in order, where these entries are characters.
+    /// Select the merges of ASCII text, where `chars` are the ids of characters and merges are in order.
     pub(super) fn of(chars: impl Iterator<Item = (u32, char)>, merges: &[Merge], id_bound: usize) -> Self {
         let mut numbers = vec![NONE; id_bound];
         let mut entries = vec![NONE; ASCII];
@@ -44,13 +43,15 @@ impl AsciiMerges {
         Self { bytes: splits.byte_pairs(), pairs: splits.into_pairs(), entries }
     }
 
-    /// MergeCandidate up to `MAX_WORDS` words, given as bytes with spaces for marks, as long as `ShortWords` take them.
+    /// Merge up to `MAX_WORDS` words, given as bytes with spaces instead of metaspaces, of at most
+    /// `ShortWords::MAX_BYTES`.
     #[inline]
     pub(super) fn merge_batch(&self, words: &[&[u8]], rows: &mut ShortWords) {
         rows.merge_words(words, &self.bytes, &self.pairs);
     }
 
-    /// Give the entries of one of these words; false, perhaps after some, where one of its characters has none.
+    /// Call `give` with the ids of one of these words. Returns `false`, perhaps after some, if one of its characters
+    /// has no id.
     #[inline]
     pub(super) fn entries(&self, rows: &ShortWords, row: usize, mut give: impl FnMut(u32)) -> bool {
         rows.numbers(row).map(|number| self.entries[number as usize]).all(|entry| {
@@ -59,7 +60,7 @@ impl AsciiMerges {
         })
     }
 
-    /// The memory they take.
+    /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.bytes() + self.pairs.bytes() + size_of_val(self.entries.as_slice())
     }
@@ -79,7 +80,7 @@ mod tests {
             vec![piece("<unk>", 0.0, PieceType::Unknown), piece("\u{2581}", -99.0, PieceType::Normal)];
         for (text, score) in pieces {
             if all.iter().all(|other| other.text != *text) {
-                // Mostly the better the shorter, so that none merges_in_batches what only a later one makes.
+                // Shorter pieces mostly score more, so that no merge needs a piece that only a later one makes.
                 let score = text.chars().count() as i32 * 1000 + score;
                 all.push(piece(text, -score as f32, PieceType::Normal));
             }
@@ -108,7 +109,7 @@ mod tests {
             for (row, word) in words.iter().enumerate() {
                 let (mut expected, mut found) = (Vec::new(), Vec::new());
                 model.run(&word.replace(' ', "\u{2581}"), &vocab, &mut ModelScratch::default(), &mut expected);
-                // A character that is no piece, though others have it, is not told.
+                // A character that is only part of pieces cannot be segmented here.
                 if model.push_merged(row, &mut scratch, &mut found) {
                     prop_assert_eq!(found, expected, "{:?}", word);
                 } else {

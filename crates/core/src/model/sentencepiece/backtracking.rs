@@ -1,13 +1,13 @@
-//! BPE from left to right, by the merges that a model has in fact: see [`super::super::bpe::BacktrackingBpe`].
+//! SentencePiece's BPE by backtracking (see [`BacktrackingBpe`]).
 //!
-//! Any two neighbours may be merged whose text is a piece, so the merges are all ways to split_rule a piece in two, by
-//! its score. No two pieces of more than one character may have the same one, unless it is the lowest (see
-//! [`super::equal_scores`]): of equals the leftmost would come first, whichever it is. Of the ways to split_rule one piece all
-//! have the same score, and one at most ever comes up: the two parts that higher scores alone leave of the
-//! piece. An unused piece is taken apart by what stands in the text around it, so a model has none. User-defined
-//! pieces are split_rule out of the text before.
+//! Any two adjacent symbols may be merged whose text is a piece, so the merges are all splits of pieces in two,
+//! ordered by the scores of the pieces. No two pieces of more than one character may have the same score, except the
+//! lowest (see [`super::equal_scores`]): of equal scores the leftmost merge would come first. All splits of one piece
+//! have the same score, and at most one of them is ever applied: the two parts that higher scores make of the piece.
+//! Unused pieces are split by context, so a model with unused pieces is not compiled. User-defined pieces are removed
+//! from the text before.
 //!
-//! A character that is no piece may be merged if a piece contains it; left alone, it is unknown.
+//! A character that is no piece may be merged if a piece contains it. Otherwise it is unknown.
 
 use piecework_kernels::merges::ShortWords;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,31 +24,31 @@ use crate::table_sections::TableSections;
 use crate::text::char_len;
 use crate::vocab::Vocab;
 
-/// The most bytes that are looked at, about, to split_rule all pieces in two in all ways.
+/// The most bytes that listing all splits may read, approximately.
 const MAX_SPLIT_BYTES: usize = 1 << 26;
 
-/// The merges.
+/// The merges of a model.
 #[derive(Clone, Debug)]
 pub(super) struct SpmBacktracking {
     bpe: BacktrackingBpe,
     equals: EqualScoreMerges,
-    /// For short words; none where pieces are split_rule out of a text before.
+    /// The merges of short words; `None` if the model has user-defined pieces.
     ascii: Option<AsciiMerges>,
-    /// Entries below are pieces, extra_chars characters that are none.
+    /// Ids below are pieces; others are characters that are no pieces.
     piece_count: u32,
 }
 
-/// SpmBacktrackingScratch for one text.
+/// The buffers of one text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpmBacktrackingScratch {
     state: BacktrackingScratch,
     pending: PendingTokens,
-    /// Made when the first words are merged at once.
+    /// Allocated at the first batch of words.
     rows: Option<Box<ShortWords>>,
 }
 
 impl SpmBacktracking {
-    /// The merges of these pieces, if they are in order.
+    /// Compile the merges of these pieces, if they are in order.
     pub(super) fn compile(
         pieces: &[ScoredPiece],
         ranks: &[u32],
@@ -78,12 +78,12 @@ impl SpmBacktracking {
         Some(Self { bpe, equals, ascii, piece_count: pieces.len() as u32 })
     }
 
-    /// Take the tables apart that take long to make.
+    /// Add the table sections.
     pub(super) fn store(&self, parts: &mut TableSections) {
         self.bpe.store(parts);
     }
 
-    /// Segment a text; says how many bytes of it, which are fewer where it takes too long.
+    /// Segment a text; returns the segmented bytes, which are fewer if it takes too many steps.
     pub(super) fn run(
         &self,
         text: &str,
@@ -104,7 +104,7 @@ impl SpmBacktracking {
         out.at
     }
 
-    /// Go on with a text up to a byte; false where it takes too long.
+    /// Segment a text up to byte `stop`; returns `false` if it takes too many steps.
     fn run_up_to(
         &self,
         stop: usize,
@@ -133,19 +133,19 @@ impl SpmBacktracking {
         true
     }
 
-    /// Whether short words are merged at once.
+    /// Whether short words can be merged in batches.
     pub(super) fn merges_in_batches(&self) -> bool {
         self.ascii.is_some()
     }
 
-    /// MergeCandidate up to `MAX_WORDS` short words at once, given as ASCII with spaces for marks.
+    /// Merge up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
     pub(super) fn merge_batch(&self, words: &[&[u8]], scratch: &mut SpmBacktrackingScratch) {
         if let Some(ascii) = &self.ascii {
             ascii.merge_batch(words, scratch.rows.get_or_insert_with(Box::default));
         }
     }
 
-    /// Append the ids of one of the words that were merged last; false where it cannot be told from them.
+    /// Append the ids of one word of the last batch; returns `false` if the batch cannot segment it.
     pub(super) fn push_merged(
         &self,
         row: usize,
@@ -165,13 +165,13 @@ impl SpmBacktracking {
         is_told
     }
 
-    /// The memory they take.
+    /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.bpe.bytes() + self.ascii.as_ref().map_or(0, AsciiMerges::bytes)
     }
 }
 
-/// Where pieces go, and how far they have come.
+/// The output, and the end of the text that is written.
 struct TextCursor<'a, 'e, S> {
     text: &'a str,
     model: &'a SentencePiece,
@@ -187,23 +187,23 @@ impl<S: PieceSink> TextCursor<'_, '_, S> {
         self.at += len;
     }
 
-    /// Give out what text stands for that may be no piece.
+    /// Write text that may be no piece.
     fn push_text(&mut self, len: usize) {
         self.push(self.model.id_of(&self.text[self.at..self.at + len], self.vocab), len);
     }
 }
 
-/// The characters that pieces are made of.
+/// The characters that pieces consist of.
 struct CharTokens {
-    /// Those that are pieces, and then the extra_chars, numbered after the pieces.
+    /// The characters that are pieces, then the others, numbered after the pieces.
     entries: Vec<u32>,
     extra_chars: Vec<char>,
-    /// By character, the entries of the extra_chars.
+    /// The ids of the other characters.
     extra_entries: FxHashMap<char, u32>,
 }
 
 impl CharTokens {
-    /// The characters of the pieces; none if there are unused pieces.
+    /// Collect the characters of the pieces; `None` if there are unused pieces.
     fn of(pieces: &[ScoredPiece]) -> Option<Self> {
         if pieces.iter().any(|piece| piece.kind == PieceType::Unused) {
             return None;
@@ -228,7 +228,7 @@ impl CharTokens {
         Some(Self { entries, extra_chars, extra_entries })
     }
 
-    /// The entry of each.
+    /// The id of each character.
     fn chars<'s>(&'s self, pieces: &'s [ScoredPiece]) -> impl Iterator<Item = (u32, char)> + 's {
         self.entries.iter().filter_map(|&entry| match pieces.get(entry as usize) {
             Some(piece) => Some((entry, piece.text.chars().next()?)),
@@ -241,9 +241,8 @@ fn is_normal(piece: &ScoredPiece) -> bool {
     piece.kind == PieceType::Normal
 }
 
-/// The pieces of more than one character, the highest score first, and apart from them those of the lowest one
-/// where they are several. None if extra_chars have the same, or if they are so long that it would take long to split_rule
-/// them.
+/// The pieces of more than one character, the highest score first, and separately those of the lowest score if there
+/// are several. `None` if other pieces have equal scores, or if all splits would take long to list.
 fn tokens_by_rank(pieces: &[ScoredPiece], ranks: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
     let is_merged = |piece: &ScoredPiece| is_normal(piece) && piece.text.chars().nth(1).is_some();
     let merged = (0..).zip(pieces).filter(|(_, piece)| is_merged(piece));
@@ -260,13 +259,13 @@ fn tokens_by_rank(pieces: &[ScoredPiece], ranks: &[u32]) -> Option<(Vec<u32>, Ve
     (are_apart && bytes <= MAX_SPLIT_BYTES).then_some((order, equals))
 }
 
-/// Whether one of the first merges merges what extra_chars make.
+/// Whether one of the first merges needs the result of one of the others.
 fn merge_any(merges: &[Merge], extra_chars: &[Merge]) -> bool {
     let made: FxHashSet<u32> = extra_chars.iter().map(|merge| merge.merged).collect();
     merges.iter().any(|merge| made.contains(&merge.left) || made.contains(&merge.right))
 }
 
-/// All ways to split_rule these pieces in two.
+/// All splits of these pieces in two.
 fn splits_of(order: &[u32], pieces: &[ScoredPiece], chars: &CharTokens, found: &PieceTrie) -> Vec<Merge> {
     let other = |text: &str| {
         let c = text.chars().next().filter(|c| c.len_utf8() == text.len());

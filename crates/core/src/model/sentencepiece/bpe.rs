@@ -1,6 +1,7 @@
-//! BPE by scores: neighbours whose merged text is a piece are merged, the highest score first, then the
-//! leftmost; an unused piece is taken apart again. O(n log n). That defines it; most models go by
-//! [`super::backtracking`].
+//! BPE by scores: merges adjacent symbols whose text is a piece, the highest score first, the leftmost of equal ones;
+//! splits unused pieces again. O(n log n).
+//!
+//! This is the definition. [`super::backtracking`] segments most models in linear time.
 
 use rustc_hash::FxHashMap;
 
@@ -17,10 +18,10 @@ use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
-/// What joining needs to know of the pieces.
+/// The pieces as merges.
 #[derive(Clone, Debug)]
 pub(super) struct SpmBpe {
-    /// By id: the place of its score among all, the highest first.
+    /// By id: the rank of its score, the highest first.
     ranks: Vec<u32>,
     longest: usize,
     has_unused: bool,
@@ -28,18 +29,18 @@ pub(super) struct SpmBpe {
     backtracking: Option<SpmBacktracking>,
 }
 
-/// SpmBacktrackingScratch for one text.
+/// The buffers of one text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpmBpeScratch {
     symbols: Vec<LinkedSymbol>,
     queue: MergeQueue,
-    /// Of unused pieces: the byte length of the left part when they were last seen to be possible.
+    /// The byte length of the left part of each unused piece when it was last merged.
     left_lengths: FxHashMap<u32, usize>,
     pending: Vec<(usize, usize)>,
     backtracking: SpmBacktrackingScratch,
 }
 
-/// A character, a user-defined piece or what they were merged to; empty when it is part of another.
+/// A character, a user-defined piece or the result of merges; empty after it was merged into its left neighbor.
 #[derive(Clone, Copy, Debug)]
 struct LinkedSymbol {
     start: u32,
@@ -63,84 +64,84 @@ impl SpmBpe {
         })
     }
 
-    /// Take the tables apart that take long to make.
+    /// Add the table sections of tables that take long to build.
     pub(super) fn store(&self, parts: &mut TableSections) {
         if let Some(backtracking) = &self.backtracking {
             backtracking.store(parts);
         }
     }
 
-    /// The memory of the others of what merges_in_batches from left to right.
+    /// The bytes of scratch of the other tables of backtracking.
     pub(super) fn derived_bytes(&self) -> usize {
         self.backtracking.as_ref().map_or(0, SpmBacktracking::bytes)
     }
 
-    /// Segment a text; with `rng` every join that comes up is left out for good with their probability.
+    /// Segment a text; with `rng` each candidate is dropped for good with its probability (BPE-dropout).
     pub(super) fn run(
         &self,
         text: &str,
         model: &SentencePiece,
         vocab: &Vocab,
-        memory: &mut SpmBpeScratch,
+        scratch: &mut SpmBpeScratch,
         rng: Option<&mut SamplingRng>,
         writer: &mut PieceWriter<'_, impl PieceSink>,
     ) {
         let mut done = 0;
         if rng.is_none() {
             if let Some(backtracking) = &self.backtracking {
-                done = backtracking.run(text, (model, vocab), &mut memory.backtracking, writer);
+                done = backtracking.run(text, (model, vocab), &mut scratch.backtracking, writer);
             }
         }
         if done < text.len() {
-            self.merge_all((text, done), (model, vocab), memory, rng, writer);
+            self.merge_all((text, done), (model, vocab), scratch, rng, writer);
         }
     }
 
-    /// Whether short words are merged at once.
+    /// Whether short words can be merged in batches.
     pub(super) fn merges_in_batches(&self) -> bool {
         self.backtracking.as_ref().is_some_and(SpmBacktracking::merges_in_batches)
     }
 
-    /// MergeCandidate up to `MAX_WORDS` short words at once, given as ASCII with spaces for marks.
-    pub(super) fn merge_batch(&self, words: &[&[u8]], memory: &mut SpmBpeScratch) {
+    /// Merge up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
+    pub(super) fn merge_batch(&self, words: &[&[u8]], scratch: &mut SpmBpeScratch) {
         self.backtracking
             .iter()
-            .for_each(|backtracking| backtracking.merge_batch(words, &mut memory.backtracking));
+            .for_each(|backtracking| backtracking.merge_batch(words, &mut scratch.backtracking));
     }
 
-    /// Append the ids of one of the words that were merged last; false where it cannot be told from them.
-    pub(super) fn push_merged(&self, row: usize, memory: &mut SpmBpeScratch, out: &mut Vec<u32>) -> bool {
+    /// Append the ids of one word of the last batch; returns `false` if the batch cannot segment it.
+    pub(super) fn push_merged(&self, row: usize, scratch: &mut SpmBpeScratch, out: &mut Vec<u32>) -> bool {
         let backtracking = self.backtracking.as_ref();
         backtracking
-            .is_some_and(|backtracking| backtracking.push_merged(row, &mut memory.backtracking, out))
+            .is_some_and(|backtracking| backtracking.push_merged(row, &mut scratch.backtracking, out))
     }
 
-    /// Segment a text of any length from a byte on.
+    /// Segment a text of any length from a byte on by the queue.
     pub(super) fn merge_all(
         &self,
         (text, from): (&str, usize),
         (model, vocab): (&SentencePiece, &Vocab),
-        memory: &mut SpmBpeScratch,
+        scratch: &mut SpmBpeScratch,
         mut rng: Option<&mut SamplingRng>,
         writer: &mut PieceWriter<'_, impl PieceSink>,
     ) {
-        memory.fill(text, from, model);
+        scratch.fill(text, from, model);
         let merger = Merger { bpe: self, text, model, vocab };
-        for right in 1..memory.symbols.len() as u32 {
-            if let Some(join) = merger.candidate(right - 1, right, memory) {
-                memory.queue.push_first(join);
+        for right in 1..scratch.symbols.len() as u32 {
+            if let Some(candidate) = merger.candidate(right - 1, right, scratch) {
+                scratch.queue.push_first(candidate);
             }
         }
-        memory.queue.begin();
-        while let Some(join) = memory.queue.pop() {
-            if memory.is_current(&join) && !rng.as_mut().is_some_and(|rng| rng.drops()) {
-                merger.merge_batch(&join, memory);
+        scratch.queue.begin();
+        while let Some(candidate) = scratch.queue.pop() {
+            if scratch.is_current(&candidate) && !rng.as_mut().is_some_and(|rng| rng.drops()) {
+                merger.merge(&candidate, scratch);
             }
         }
-        let mut at = if memory.symbols.is_empty() { NONE } else { 0 };
+        let mut at = if scratch.symbols.is_empty() { NONE } else { 0 };
         while at != NONE {
-            let LinkedSymbol { start, end, next, .. } = memory.symbols[at as usize];
-            merger.emit(start as usize, end as usize, memory, writer);
+            let LinkedSymbol { start, end, next, .. } = scratch.symbols[at as usize];
+            merger.emit(start as usize, end as usize, scratch, writer);
             at = next;
         }
     }
@@ -161,17 +162,17 @@ impl SpmBpeScratch {
         }
     }
 
-    /// Whether neither of two neighbours has been merged since: then the left one would be gone, or both longer.
-    fn is_current(&self, join: &MergeCandidate) -> bool {
-        let one = self.symbols[join.left as usize];
+    /// Whether both symbols of a candidate are unchanged: otherwise the left one is gone or the pair is longer.
+    fn is_current(&self, candidate: &MergeCandidate) -> bool {
+        let one = self.symbols[candidate.left as usize];
         if one.start == one.end || one.next == NONE {
             return false;
         }
-        self.symbols[one.next as usize].end - one.start == join.byte_len
+        self.symbols[one.next as usize].end - one.start == candidate.byte_len
     }
 }
 
-/// What a text is merged by.
+/// Merges the symbols of a text.
 struct Merger<'a> {
     bpe: &'a SpmBpe,
     text: &'a str,
@@ -180,70 +181,70 @@ struct Merger<'a> {
 }
 
 impl Merger<'_> {
-    /// How two neighbours are merged, if their text is a piece.
+    /// The merge of two adjacent symbols, if their text is a piece.
     #[inline]
-    fn candidate(&self, left: u32, right: u32, memory: &mut SpmBpeScratch) -> Option<MergeCandidate> {
+    fn candidate(&self, left: u32, right: u32, scratch: &mut SpmBpeScratch) -> Option<MergeCandidate> {
         if left == NONE || right == NONE {
             return None;
         }
-        let (one, other) = (memory.symbols[left as usize], memory.symbols[right as usize]);
+        let (one, other) = (scratch.symbols[left as usize], scratch.symbols[right as usize]);
         let byte_len = other.end - one.start;
         if one.is_fixed || other.is_fixed || byte_len as usize > self.bpe.longest {
             return None;
         }
         let id = self.bpe.pieces.id_of(&self.text[one.start as usize..other.end as usize])?;
         if self.bpe.has_unused && self.model.is_unused(id) {
-            memory.left_lengths.insert(id, (one.end - one.start) as usize);
+            scratch.left_lengths.insert(id, (one.end - one.start) as usize);
         }
         Some(MergeCandidate { rank: self.bpe.ranks[id as usize], left, byte_len })
     }
 
-    fn push_candidate(&self, left: u32, right: u32, memory: &mut SpmBpeScratch) {
-        if let Some(join) = self.candidate(left, right, memory) {
-            memory.queue.push(join);
+    fn push_candidate(&self, left: u32, right: u32, scratch: &mut SpmBpeScratch) {
+        if let Some(candidate) = self.candidate(left, right, scratch) {
+            scratch.queue.push(candidate);
         }
     }
 
-    /// MergeCandidate two neighbours.
-    fn merge_batch(&self, join: &MergeCandidate, memory: &mut SpmBpeScratch) {
-        let left = join.left as usize;
-        let one = memory.symbols[left];
-        let other = memory.symbols[one.next as usize];
-        memory.symbols[left].end = other.end;
-        memory.symbols[left].next = other.next;
-        memory.symbols[one.next as usize].end = other.start;
+    /// Merge two adjacent symbols.
+    fn merge(&self, candidate: &MergeCandidate, scratch: &mut SpmBpeScratch) {
+        let left = candidate.left as usize;
+        let one = scratch.symbols[left];
+        let other = scratch.symbols[one.next as usize];
+        scratch.symbols[left].end = other.end;
+        scratch.symbols[left].next = other.next;
+        scratch.symbols[one.next as usize].end = other.start;
         if other.next != NONE {
-            memory.symbols[other.next as usize].previous = join.left;
+            scratch.symbols[other.next as usize].previous = candidate.left;
         }
-        self.push_candidate(one.previous, join.left, memory);
-        self.push_candidate(join.left, other.next, memory);
+        self.push_candidate(one.previous, candidate.left, scratch);
+        self.push_candidate(candidate.left, other.next, scratch);
     }
 
-    /// Give out a symbol; of an unused piece its left_lengths, again and again.
+    /// Write a symbol; replaces unused pieces by their parts until none is left.
     fn emit(
         &self,
         start: usize,
         end: usize,
-        memory: &mut SpmBpeScratch,
+        scratch: &mut SpmBpeScratch,
         writer: &mut PieceWriter<'_, impl PieceSink>,
     ) {
-        memory.pending.push((start, end));
-        while let Some((start, end)) = memory.pending.pop() {
+        scratch.pending.push((start, end));
+        while let Some((start, end)) = scratch.pending.pop() {
             let id = self.model.id_of(&self.text[start..end], self.vocab);
-            let left_lengths = memory.left_lengths.get(&id).filter(|_| self.model.is_unused(id));
+            let left_lengths = scratch.left_lengths.get(&id).filter(|_| self.model.is_unused(id));
             match left_lengths {
-                Some(left) => memory.pending.extend([(start + left, end), (start, start + left)]),
+                Some(left) => scratch.pending.extend([(start + left, end), (start, start + left)]),
                 None => writer.push(id, start, end),
             }
         }
     }
 }
 
-/// The cells of scores among all, the highest first; equal ones share theirs.
+/// The ranks of scores, the highest first; equal scores have the same rank.
 fn ranks(pieces: &[ScoredPiece]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     let score = |&at: &usize| pieces[at].score;
-    // Scores are finite; adding 0 makes one of both zeros.
+    // Scores are finite; adding 0 turns -0 into 0.
     order.sort_by(|one, other| (score(other) + 0.0).total_cmp(&(score(one) + 0.0)));
     let mut ranks = vec![0; pieces.len()];
     for (rank, equals) in (0..).zip(order.chunk_by(|one, other| score(one) == score(other))) {

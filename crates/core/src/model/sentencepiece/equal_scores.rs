@@ -1,27 +1,27 @@
-//! The last merges of a text where pieces have the same score, the lowest of all: the leftmost comes first,
-//! whichever it is. Models trained on code have runs of spaces like these.
+//! The last merges of a text, if several pieces have the lowest score: the leftmost of these merges comes first.
+//! Models trained on code have runs of spaces with equal scores.
 //!
-//! All other merges have been made, and none of them merges such a piece, so nothing but these is left.
+//! All other merges are done before, and none of them needs such a piece.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::bpe::Merge;
 
-/// The merges.
+/// The merges by pair.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EqualScoreMerges {
     merges: FxHashMap<(u32, u32), u32>,
-    /// What something is merged to on its right.
+    /// The tokens that are the left part of a merge.
     lefts: FxHashSet<u32>,
-    /// By entry, whether it is merged to anything; none where there are no merges.
+    /// By id, whether a token is in any merge; empty without merges.
     is_merged: Vec<bool>,
 }
 
-/// Entries and their lengths, between which there is nothing to join.
+/// Tokens with their byte lengths that have no merge with each other but may merge with the next token.
 pub(super) type PendingTokens = Vec<(u32, usize)>;
 
 impl EqualScoreMerges {
-    /// Joins of entries below a bound.
+    /// Build from merges of ids below a bound.
     pub(super) fn of(merges: &[Merge], id_bound: usize) -> Self {
         let mut equals = Self::default();
         for &Merge { left, right, merged } in merges {
@@ -33,7 +33,7 @@ impl EqualScoreMerges {
         equals
     }
 
-    /// Take the next entry of a text, and give out what is merged to nothing more.
+    /// Push the next token of a text, and emit the tokens that have no more merges.
     #[inline]
     pub(super) fn push(
         &self,
@@ -59,7 +59,7 @@ impl EqualScoreMerges {
     }
 }
 
-/// Give out what waits.
+/// Emit the pending tokens.
 #[inline]
 pub(super) fn flush(pending: &mut PendingTokens, mut give: impl FnMut(u32, usize)) {
     pending.drain(..).for_each(|(entry, len)| give(entry, len));

@@ -1,67 +1,68 @@
-//! The merges_in_batches that wait, the best first: those that are known at first, or pile up, sorted at once; others in a heap.
+//! A priority queue of merges. The first candidates, and those that pile up, are sorted at once; others are in a
+//! heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Two neighbours that may be merged. In order: by the rank of what they are merged to, then by place.
+/// Two adjacent symbols that may be merged, ordered by rank, then by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MergeCandidate {
     pub(super) rank: u32,
-    /// The number of the left one.
+    /// The index of the left symbol.
     pub(super) left: u32,
-    /// The length of both.
+    /// The byte length of both.
     pub(super) byte_len: u32,
 }
 
-/// A heap of more merges_in_batches than this is sorted when nothing else waits.
-const FEW: usize = 64;
+/// A heap of more candidates is sorted once all sorted ones are popped.
+const MAX_HEAP: usize = 64;
 
-/// The merges_in_batches of one text.
+/// The candidates of one text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MergeQueue {
-    /// In order, up to `taken` taken.
+    /// In order; those before `taken` are popped.
     sorted: Vec<MergeCandidate>,
     taken: usize,
     heap: BinaryHeap<Reverse<MergeCandidate>>,
 }
 
 impl MergeQueue {
-    /// Forget all merges_in_batches.
+    /// Remove all candidates.
     pub(super) fn clear(&mut self) {
         self.sorted.clear();
         self.heap.clear();
         self.taken = 0;
     }
 
-    /// Add a join.
-    pub(super) fn push(&mut self, join: MergeCandidate) {
-        self.heap.push(Reverse(join));
+    /// Add a candidate.
+    pub(super) fn push(&mut self, candidate: MergeCandidate) {
+        self.heap.push(Reverse(candidate));
     }
 
-    /// Add a join before any is taken.
-    pub(super) fn push_first(&mut self, join: MergeCandidate) {
-        self.sorted.push(join);
+    /// Add a candidate before the first one is popped.
+    pub(super) fn push_first(&mut self, candidate: MergeCandidate) {
+        self.sorted.push(candidate);
     }
 
-    /// Begin to take merges_in_batches.
+    /// Sort the first candidates.
     pub(super) fn begin(&mut self) {
         self.sorted.sort_unstable();
     }
 
-    /// Take the best join.
+    /// Pop the best candidate.
     pub(super) fn pop(&mut self) -> Option<MergeCandidate> {
-        if self.taken == self.sorted.len() && self.heap.len() > FEW {
+        if self.taken == self.sorted.len() && self.heap.len() > MAX_HEAP {
             self.sorted.clear();
-            self.sorted.extend(self.heap.drain().map(|Reverse(join)| join));
+            self.sorted.extend(self.heap.drain().map(|Reverse(candidate)| candidate));
             self.taken = 0;
             self.begin();
         }
         match (self.sorted.get(self.taken), self.heap.peek()) {
-            (Some(&join), top) if top.is_none_or(|Reverse(top)| join <= *top) => {
+            (Some(&candidate), top) if top.is_none_or(|Reverse(top)| candidate <= *top) => {
                 self.taken += 1;
-                Some(join)
+                Some(candidate)
             }
-            _ => self.heap.pop().map(|Reverse(join)| join),
+            _ => self.heap.pop().map(|Reverse(candidate)| candidate),
         }
     }
 }

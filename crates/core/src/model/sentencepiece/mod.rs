@@ -1,9 +1,19 @@
-//! The four models of SentencePiece: a whole normalized text in, pieces out.
+//! The four models of SentencePiece, which segment a whole normalized text.
 //!
-//! Unknown characters are one token with their unknown neighbours, or their bytes where the model has
-//! these. A text may be segmented in parts (see [`split_rule`]), which gives what it gives as a whole.
+//! Adjacent unknown characters are one token, or the tokens of their bytes with byte fallback. A text may be
+//! segmented part by part (see [`split_rule`]) with the same result.
 //!
-//! Kudo and Richardson 2018, "SentencePiece"; checked against `sentencepiece` 0.2.
+//! unigram, viterbi_fixed, viterbi_f32, margin  Unigram by 32-bit floats, and of parts of texts
+//! bpe, backtracking, equal_scores, merge_queue  BPE by scores
+//! ascii_merges                                  batches of short words of BPE models
+//! piece_trie                                    pieces by their text
+//! parts, split_rule, text_symbols               parts, words and symbols of a text
+//! piece_writer                                  pieces to tokens
+//! nbest, segmentations                          listed and sampled segmentations
+//! checks                                        checks of a specification
+//!
+//! Kudo and Richardson 2018, "SentencePiece: A simple and language independent subword tokenizer and detokenizer for
+//! Neural Text Processing"; compared with `sentencepiece` 0.2.
 
 mod ascii_merges;
 mod backtracking;
@@ -50,7 +60,7 @@ pub struct SentencePiece {
     /// By id.
     kinds: Vec<PieceType>,
     bytes: Option<ByteTokens>,
-    /// User-defined pieces, which characters are never taken out of.
+    /// User-defined pieces, which are never split.
     symbols: Option<Prefixes>,
     split_rule: Option<SplitRule>,
 }
@@ -63,12 +73,12 @@ enum Algorithm {
     Char,
 }
 
-/// Memory for one text.
+/// The buffers of one text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     lattice: unigram::SpmUnigramScratch,
     symbols: bpe::SpmBpeScratch,
-    /// The score of the text so far, where it is segmented in parts.
+    /// The score of the text so far, if it is segmented in parts.
     score: f32,
     sampler: PathSampler,
 }
@@ -79,7 +89,7 @@ impl SentencePiece {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the trie that `parts` has.
+    /// The same, with the tables that `parts` contains.
     pub(super) fn restore(
         spec: &SentencePieceSpec,
         vocab: &Vocab,
@@ -104,7 +114,7 @@ impl SentencePiece {
         })
     }
 
-    /// Take the trie apart, if there is one.
+    /// Add the table sections of tables that take long to build.
     pub(super) fn store(&self, parts: &mut TableSections) {
         match &self.algorithm {
             Algorithm::Unigram(unigram) => unigram.store(parts),
@@ -113,7 +123,7 @@ impl SentencePiece {
         }
     }
 
-    /// The memory of the other tables.
+    /// The bytes of memory of the other tables.
     pub(super) fn derived_bytes(&self) -> usize {
         match &self.algorithm {
             Algorithm::Unigram(unigram) => unigram.derived_bytes(),
@@ -122,7 +132,7 @@ impl SentencePiece {
         }
     }
 
-    /// Where texts may be taken apart.
+    /// Where texts can be split.
     #[must_use]
     pub fn split_rule(&self) -> Option<SplitRule> {
         self.split_rule
@@ -134,12 +144,12 @@ impl SentencePiece {
         self.run_next(text, vocab, scratch, out);
     }
 
-    /// Begin a text that is segmented in parts.
+    /// Start a text that is segmented in parts.
     pub fn begin(&self, scratch: &mut ModelScratch) {
         scratch.sentencepiece.score = 0.0;
     }
 
-    /// Segment the next part of a text, whatever it costs.
+    /// Segment the next part of a text, with any score before it.
     pub fn run_next(
         &self,
         text: &str,

@@ -6,15 +6,15 @@ use super::{Algorithm, Scratch, SentencePiece};
 use crate::model::ModelScratch;
 
 impl SentencePiece {
-    /// Whether what stands before a part can change its segmentation.
+    /// Whether the text before a part can change its segmentation.
     #[must_use]
     pub fn is_contextual(&self) -> bool {
         matches!(self.algorithm, Algorithm::Unigram(_))
     }
 
-    /// Segment the part of a text that begins at byte `start` as if it stood alone, whatever the score before it;
-    /// says where it ends and where that is right, if anywhere. No piece goes on over the end of a part; unknown
-    /// characters may, which are one token with those that `is_after_unknown` says to stand before it.
+    /// Segment the part that begins at byte `start` without the score before it. Returns its end and the score with
+    /// the margin within which the segmentation is right; `None` if it is unknown. No piece crosses the end of a
+    /// part. Unknown characters may: `is_after_unknown` fuses the first token with those before.
     #[inline]
     pub fn segment_part(
         &self,
@@ -34,8 +34,8 @@ impl SentencePiece {
         (end, score)
     }
 
-    /// Segment the part of a text that begins at byte `start` as it is after the score of all before; says where it
-    /// ends, or nothing where only [`SentencePiece::run_next`] can.
+    /// Segment the part that begins at byte `start` with the score before it. Returns its end; `None` if only
+    /// [`SentencePiece::run_next`] can segment it.
     pub fn segment_part_f32(
         &self,
         text: &str,
@@ -51,47 +51,47 @@ impl SentencePiece {
         Some(end)
     }
 
-    /// Append the path through a part.
+    /// Append the tokens of the path through a part.
     fn write_part(&self, text: &str, viterbi: &ViterbiScratch, is_after_unknown: bool, out: &mut Vec<u32>) {
         let from = out.len();
         self.push_tokens(text, &viterbi.path, out);
         self.fuse_unknown(from, is_after_unknown, out);
     }
 
-    /// How many pieces there are.
+    /// The number of pieces.
     #[must_use]
     pub fn piece_count(&self) -> usize {
         self.kinds.len()
     }
 
-    /// The id of unknown characters.
+    /// The id of the unknown piece.
     #[must_use]
     pub fn unk_id(&self) -> u32 {
         self.unk_id
     }
 
-    /// At least what a piece, or a single unknown character, adds to the size of a score, in 64ths; nothing where parts
-    /// are not weighed.
+    /// A lower bound of what a piece, or one unknown character, adds to the absolute score, in 64ths; `None` without
+    /// margins.
     #[must_use]
     pub fn cost(&self, id: u32) -> Option<u32> {
         let Algorithm::Unigram(unigram) = &self.algorithm else { return None };
         unigram.fixed_point.is_available().then(|| margin::cost(unigram.scores[id as usize].into()))
     }
 
-    /// Whether ids end with unknown characters that go on with others.
+    /// Whether ids end with an unknown token that fuses with the next one.
     #[must_use]
     pub fn ends_with_unknown(&self, ids: &[u32]) -> bool {
         ids.last() == Some(&self.unk_id)
     }
 
-    /// Make one token of unknown characters before and after the place in `ids` where a part was written.
+    /// Fuse the unknown token at index `from` with the one before it.
     pub fn fuse_unknown(&self, from: usize, is_after_unknown: bool, ids: &mut Vec<u32>) {
         if is_after_unknown && ids.get(from) == Some(&self.unk_id) {
             ids.remove(from);
         }
     }
 
-    /// By margin, what the size of the score must stay below with a part, in 64ths.
+    /// The bound of the absolute score by margin, in 64ths.
     #[must_use]
     pub fn limits(&self) -> [u64; 16] {
         let mut limits = [0; 16];
@@ -102,7 +102,7 @@ impl SentencePiece {
         limits
     }
 
-    /// Go on with a text that consists of parts each of which is segmented as if it stood alone.
+    /// Add the scores of all parts of a text whose parts have the segmentation they have alone.
     pub fn add_scores_of_parts(&self, text: &str, scratch: &mut ModelScratch) {
         let Algorithm::Unigram(unigram) = &self.algorithm else { return };
         let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
@@ -113,7 +113,7 @@ impl SentencePiece {
         }
     }
 
-    /// Go on with pieces that an earlier part was segmented into; none may stand for unknown characters.
+    /// Add the scores of pieces, none of which is an unknown token.
     pub fn add_scores(&self, ids: &[u32], scratch: &mut ModelScratch) {
         if let Algorithm::Unigram(unigram) = &self.algorithm {
             let score = &mut scratch.sentencepiece.score;
@@ -121,26 +121,27 @@ impl SentencePiece {
         }
     }
 
-    /// The size of the score of the text so far, in 64ths, rounded up.
+    /// The absolute score of the text so far, in 64ths, rounded up.
     #[must_use]
     pub fn score_magnitude(&self, scratch: &ModelScratch) -> u64 {
         margin::in_64ths(scratch.sentencepiece.score.into())
     }
 
-    /// Whether short words are merged at once.
+    /// Whether short words can be merged in batches.
     #[must_use]
     pub fn merges_in_batches(&self, scratch: &ModelScratch) -> bool {
         matches!(&self.algorithm, Algorithm::Bpe(bpe) if bpe.merges_in_batches()) && scratch.rng.is_none()
     }
 
-    /// MergeCandidate up to `MAX_WORDS` words at once, given as ASCII with spaces for marks and as long as `ShortWords` take them.
+    /// Merge up to `MAX_WORDS` words, given as ASCII with spaces instead of metaspaces, of at most
+    /// `ShortWords::MAX_BYTES`.
     pub fn merge_batch(&self, words: &[&[u8]], scratch: &mut ModelScratch) {
         if let Algorithm::Bpe(bpe) = &self.algorithm {
             bpe.merge_batch(words, &mut scratch.sentencepiece.symbols);
         }
     }
 
-    /// Append the ids of one of the words that were merged last; false where it cannot be told from them.
+    /// Append the ids of one word of the last batch; returns `false` if the batch cannot segment it.
     pub fn push_merged(&self, row: usize, scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
         let Algorithm::Bpe(bpe) = &self.algorithm else { return false };
         bpe.push_merged(row, &mut scratch.sentencepiece.symbols, out)

@@ -1,4 +1,4 @@
-//! The pieces that are found in text, by their bytes.
+//! The pieces that match text, by their bytes.
 
 use crate::double_array::Trie;
 use crate::error::Error;

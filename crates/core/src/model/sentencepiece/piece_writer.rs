@@ -1,9 +1,9 @@
-//! Gives out pieces, unknown ones together or as bytes.
+//! Writes pieces; fuses unknown ones or replaces them by bytes.
 
 use super::super::bytes::ByteTokens;
 use super::super::{Piece, PieceSink};
 
-/// Takes pieces from left to right.
+/// Receives pieces from left to right.
 pub(super) struct PieceWriter<'a, S> {
     text: &'a str,
     unk_id: u32,
@@ -17,7 +17,7 @@ impl<'a, S: PieceSink> PieceWriter<'a, S> {
         Self { text, unk_id, bytes, unknown: None, out }
     }
 
-    /// Give out a piece that covers these bytes of the text.
+    /// Write a piece that covers these bytes of the text.
     #[inline]
     pub(super) fn push(&mut self, id: u32, start: usize, end: usize) {
         let piece = Piece { id, start: start as u32, end: end as u32 };
@@ -28,7 +28,7 @@ impl<'a, S: PieceSink> PieceWriter<'a, S> {
         self.out.push(piece);
     }
 
-    /// Give out what waits.
+    /// Write the pending unknown token.
     #[inline]
     pub(super) fn finish(&mut self) {
         if let Some(unknown) = self.unknown.take() {
@@ -43,7 +43,7 @@ impl<'a, S: PieceSink> PieceWriter<'a, S> {
             self.unknown = Some(Piece { start, ..piece });
             return;
         };
-        // The last byte stands for the text, the others for nothing.
+        // The last byte has the span of the text, the others an empty one, as in `sentencepiece`.
         let text = &self.text.as_bytes()[piece.start as usize..piece.end as usize];
         for (at, &byte) in text.iter().enumerate() {
             let end = if at + 1 == text.len() { piece.end } else { piece.start };

@@ -1,5 +1,5 @@
-//! Held against plain enumeration. That lists and the order of equals are those of `sentencepiece` is for
-//! tests/differential to say.
+//! Segmentations compared with plain enumeration. tests/differential compares lists and the order of ties with
+//! `sentencepiece`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ fn small() -> SentencePieceSpec {
     spec(SentencePieceKind::Unigram, &all)
 }
 
-/// What pieces score when all segmentations are considered.
+/// The scores of pieces in listed segmentations.
 fn score(piece: &ScoredPiece) -> f64 {
     match piece.kind {
         DEFINED => f64::from((0.1 * (piece.text.chars().count() as f64 - 1.0)) as f32),
@@ -82,7 +82,7 @@ fn near(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-5 * (1.0 + one.abs().max(other.abs()))
 }
 
-/// PieceAutomaton of all kinds, many with equal scores.
+/// Pieces of all kinds, many with equal scores.
 fn any_spec() -> impl Strategy<Value = SentencePieceSpec> {
     let kind = prop_oneof![4 => Just(NORMAL), 1 => Just(DEFINED), 1 => Just(UNUSED)];
     prop::collection::btree_map("[ab\u{e9}]{1,3}", (-8i8..0, kind), 1..10).prop_map(|pieces| {
@@ -228,7 +228,7 @@ fn unknown_characters_that_are_drawn_are_spelled_by_bytes() {
     assert_eq!(by_ids, best[0].score);
 }
 
-/// Long texts whose agenda is split_rule, and is given up.
+/// Long texts whose agenda is pruned, and whose search fails.
 #[test]
 fn what_is_cut_is_not_wanted() {
     let (model, _) = compiled(&small());
@@ -249,7 +249,7 @@ fn what_is_cut_is_not_wanted() {
     }
 }
 
-/// Every outcome of leaving merges_in_batches out, with its probability.
+/// Every outcome of BPE-dropout with its probability.
 fn dropped(
     spec: &SentencePieceSpec,
     text: &str,

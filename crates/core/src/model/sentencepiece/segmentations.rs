@@ -1,4 +1,4 @@
-//! All segmentations of a text by a SpmUnigram model: listed, sampled, scored.
+//! Listed, sampled and scored segmentations of a text.
 
 use super::super::sampling::SamplingRng;
 use super::super::unigram::{BestPaths, Path, PathSampler, PieceLattice, Segmentations, TextLattice};
@@ -13,7 +13,7 @@ use crate::vocab::Vocab;
 /// An id that no piece has.
 const NO_ID: u32 = u32::MAX;
 
-/// The model's own choice, and the order of `sentencepiece` for more than one.
+/// The model's own segmentation first; for several, the order of `sentencepiece`.
 struct SpmBestPaths<'w> {
     unigram: &'w SpmUnigram,
     words: Vec<&'w str>,
@@ -29,11 +29,11 @@ impl<'w> BestPaths<PieceLattice<'w>> for SpmBestPaths<'w> {
 }
 
 impl SpmBestPaths<'_> {
-    /// What the model gives for the words, summed from the right as the sums of lists are.
+    /// The model's own segmentation, with its score summed from the right as in lists.
     fn chosen(&self) -> Path {
         let (mut pieces, mut lattice): (Vec<Piece>, _) = (Vec::new(), SpmUnigramScratch::default());
         for word in &self.words {
-            // Unknown characters stay apart.
+            // Unknown characters are not fused.
             self.unigram.run(
                 word,
                 0.0,
@@ -54,7 +54,7 @@ impl SentencePiece {
         matches!(self.algorithm, Algorithm::Unigram(_))
     }
 
-    /// Whether merges_in_batches can be left out.
+    /// Whether the model has merges that dropout can skip.
     #[must_use]
     pub fn has_merges(&self) -> bool {
         matches!(self.algorithm, Algorithm::Bpe(_))
@@ -67,8 +67,8 @@ impl SentencePiece {
         Some(TextLattice { words: lattices, best: SpmBestPaths { unigram, words: words.to_vec() } })
     }
 
-    /// What a piece adds to the score of a segmentation. The bytes of a character add together what it adds
-    /// as an unknown one.
+    /// The score that a piece adds to a segmentation. The bytes of a character add up to the score of an unknown
+    /// character.
     #[must_use]
     pub fn score_of(&self, id: u32) -> Option<f64> {
         let Algorithm::Unigram(unigram) = &self.algorithm else { return None };

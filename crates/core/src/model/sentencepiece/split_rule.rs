@@ -1,21 +1,20 @@
-//! Where a text may be taken apart without any change to its segmentation.
+//! Where a text can be split without changing its segmentation.
 //!
-//! No piece of most models has a space inside, only at the beginning (or, by a setting, at the end).
-//! Then no piece crosses the place before a space that follows something else, the best path goes
-//! through it, and no merge merges_in_batches what it parts. The space must be a piece itself: otherwise it could be
-//! unknown together with its neighbour.
+//! No piece of most models has a metaspace inside, only at the beginning (or, by a setting, at the end). Then no
+//! piece and no merge crosses the position before a metaspace that follows something else. The metaspace must be a
+//! piece itself: otherwise it could be unknown together with its neighbor.
 
 use crate::spec::{PieceType, ScoredPiece, SentencePieceKind, SentencePieceSpec};
 
 pub(super) const METASPACE: char = '\u{2581}';
 const METASPACE_UTF8: &[u8] = "\u{2581}".as_bytes();
 
-/// Where a text may be split_rule.
+/// Where a text can be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitRule {
-    /// Before a space that does not follow one.
+    /// Before a metaspace that does not follow one.
     BeforeSpace,
-    /// After a space that does not precede one.
+    /// After a metaspace that does not precede one.
     AfterSpace,
 }
 
@@ -46,13 +45,13 @@ impl SplitRule {
     }
 }
 
-/// Where texts may be split_rule for a model.
+/// Where texts can be split for a model.
 pub(super) fn split_rule_of(spec: &SentencePieceSpec) -> Option<SplitRule> {
     let found = |piece: &&ScoredPiece| {
         matches!(piece.kind, PieceType::Normal | PieceType::UserDefined | PieceType::Unused)
     };
     let has_unused = spec.pieces.iter().any(|piece| piece.kind == PieceType::Unused);
-    // How BPE takes an unused piece apart depends on the whole text.
+    // How BPE splits an unused piece depends on the whole text.
     let is_whole = match spec.kind {
         SentencePieceKind::Unigram => false,
         SentencePieceKind::Bpe => has_unused,

@@ -125,7 +125,7 @@ fn paths_that_never_meet_are_found() {
     assert_eq!(pieces(&spec, &text).len(), 100_001usize.div_ceil(3) + 1);
 }
 
-/// PieceAutomaton of letters and spaces, with scores that make ties and near ties.
+/// Pieces of letters and spaces, with scores that make ties and near ties.
 fn any_pieces() -> impl Strategy<Value = Vec<(String, f32, bool)>> {
     let text = prop::collection::vec(prop::sample::select(vec!["a", "b", "\u{e9}"]), 1..4)
         .prop_map(|parts| parts.concat());
@@ -148,7 +148,7 @@ fn random_spec(kind: SentencePieceKind, pieces: Vec<(String, f32, bool)>) -> Sen
     all
 }
 
-/// The plain definition: every place, every piece that ends there, by the rules of 32-bit sums.
+/// The definition: for each position, try every piece that ends there, by the rules of 32-bit sums.
 fn naive_unigram(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
     let low = spec.pieces.iter().filter(|piece| piece.kind == NORMAL).map(|piece| piece.score);
     let unknown_score = low.fold(f32::MAX, f32::min) - 10.0;
@@ -184,10 +184,10 @@ fn naive_unigram(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
     ids
 }
 
-/// What was remembered of parts: what they are score, and their ids.
+/// A cache of parts: their scores and ids.
 type Remembered = FxHashMap<String, (PathScore, Vec<u32>)>;
 
-/// The way of the pipeline: word by word, each remembered; within a new one part by part.
+/// Segment like the pipeline: word by word with a cache, and a new word part by part.
 fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: &str) -> Vec<u32> {
     let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
     let Some(split_rule) = model.split_rule() else { panic!("no split_rule") };
@@ -218,7 +218,7 @@ fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: 
     out
 }
 
-/// The ids of all parts of a word, and what they are score together.
+/// The ids of all parts of a word, and their score.
 fn weighed(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>) {
     let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
     let (mut at, mut all) = (0, Some(PathScore::default()));
@@ -232,7 +232,7 @@ fn weighed(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>) {
     (ids, all)
 }
 
-/// The pieces that a text is merged to, by the queue or as texts are.
+/// The pieces that a text is merged to, by the queue or by `run`.
 fn merged(spec: &SentencePieceSpec, text: &str, by_queue: bool) -> Vec<Piece> {
     let (model, vocab) = compiled(spec);
     let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
@@ -313,7 +313,7 @@ proptest! {
         };
         fixed.into_iter().for_each(|text| add(text, 0.0, PieceType::UserDefined));
         runs.into_iter().for_each(|length| add(SPACE.repeat(length), -1e9, NORMAL));
-        // Scores mostly the better the shorter, all apart or not.
+        // Shorter texts mostly score more; scores are all different or not.
         for (at, text) in (1u32..).zip(texts) {
             let shift = seed.rotate_left(at) % 7;
             let score = text.chars().count() as f32 * 100.0 + (shift / 6 * 150 + at / ties) as f32;

@@ -5,7 +5,7 @@ use crate::spec::PieceType;
 use crate::vocab::Vocab;
 
 impl SentencePiece {
-    /// Give every character, or user-defined piece, of a text from a byte on, and whether it is the latter.
+    /// Call `visit` with each character or user-defined piece of a text from a byte on, and whether it is the latter.
     pub(super) fn for_each_symbol(
         &self,
         text: &str,
@@ -20,8 +20,7 @@ impl SentencePiece {
         }
     }
 
-    /// Where the next user-defined piece of a text begins and ends, from a byte on; the end of the text twice if
-    /// there is none.
+    /// The start and end of the next user-defined piece from a byte on; the end of the text twice without one.
     pub(super) fn next_symbol(&self, text: &str, from: usize) -> (usize, usize) {
         let end = (text.len(), text.len());
         let Some(symbols) = &self.symbols else { return end };
@@ -30,7 +29,7 @@ impl SentencePiece {
         found.unwrap_or(end)
     }
 
-    /// Give every word of a text; each begins with its space.
+    /// Call `visit` with each word of a text, which begins with its metaspace.
     pub(super) fn for_each_word(&self, text: &str, mut visit: impl FnMut(usize, usize)) {
         let mut start = 0;
         for (at, _) in text.match_indices(split_rule::METASPACE).filter(|&(at, _)| at > 0) {
@@ -42,7 +41,7 @@ impl SentencePiece {
         }
     }
 
-    /// The piece that a stretch of text is given out as; one that is never found in text is unknown.
+    /// The id of a text; the unknown id for control pieces.
     pub(super) fn id_of(&self, text: &str, vocab: &Vocab) -> u32 {
         let id = vocab.id_of(text).unwrap_or(self.unk_id);
         match self.kinds[id as usize] {

@@ -1,7 +1,8 @@
-//! The best path through a part as it is where it stands: summed in 32-bit floats from the score before it.
+//! The best path through a part in its context, summed in 32-bit floats from the score before it.
 //!
-//! BackpointerTable come from left to right, and each keeps the first of equal sums: of pieces that end together the longest
-//! begins first, so ties fall as [`super::unigram`] says. Its twin is the window there, which has no bounds.
+//! Forward from each position by the trie. Each position keeps the first of equal sums, so ties are as in
+//! [`super::unigram`], which has no bounds on the length. [`super::viterbi_fixed`] also records leads and has no
+//! float rounding, so each has a loop of its own over the same trie.
 
 use super::super::unigram::{backtrace, Backpointer};
 use super::unigram::SpmUnigram;
@@ -11,8 +12,8 @@ use crate::text::char_len;
 const UNREACHED: Backpointer<f32> = Backpointer { score: f32::NEG_INFINITY, id: 0, start: 0 };
 
 impl SpmUnigram {
-    /// Find the best path through the part that begins at `floor`, after a text that scores `score`, which gets what
-    /// the part adds. Says where it ends; nothing where it is too long, or where a sum may be taken off.
+    /// Find the best path through the part that begins at `floor`, after a text with this score, and add the part to
+    /// the score. Returns the end of the part; `None` if it is too long or a sum may be reset.
     pub(super) fn segment_part_f32(
         &self,
         text: &str,
@@ -41,8 +42,8 @@ impl SpmUnigram {
         Some(at)
     }
 
-    /// Take every piece that `rest` begins with, which begins at place `from`. How far the longest max_deviations, or
-    /// `None` where that is too far.
+    /// Try every piece that begins at offset `from` of the part, where `rest` begins. Returns the length of the
+    /// longest; `None` if it is too long.
     fn relax_pieces_f32(
         &self,
         rest: &[u8],
@@ -53,7 +54,7 @@ impl SpmUnigram {
         self.fixed_point.for_each_piece(rest, char_len(rest[0]), |len, scored| {
             let end = from + len;
             if end >= sums.len() {
-                // Most parts are short, so no more cells are made than are reached.
+                // Most parts are short, so the vector grows only as far as pieces reach.
                 (end <= MAX_BYTES).then(|| sums.resize(end + 1, UNREACHED))?;
             }
             let best = &mut sums[end];

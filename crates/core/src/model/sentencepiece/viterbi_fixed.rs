@@ -1,10 +1,9 @@
-//! The best paths of parts as each is alone, and by how much each of their decisions is made.
+//! The best paths of parts without context, and the lead of each decision.
 //!
-//! From every place that is reached the trie is walked, and each piece on the way is a way to its end. Where no
-//! piece crosses a place, every path goes through it: a part ends there, and its path is read back. Scores are
-//! whole numbers (see [`super::margin`]), so the sums of a part do not depend on what stands before it.
+//! Forward from each position by the trie. Where no piece crosses a position a part ends, and its path is read back.
+//! Scores are in fixed point (see [`super::margin`]), so the sums of a part do not depend on the text before it.
 //!
-//! O(n) and the nodes walked, which are no more than the longest piece for each character.
+//! O(n) and the nodes read, at most the longest piece for each character.
 
 use super::super::unigram::Backpointer;
 use super::super::Piece;
@@ -12,31 +11,31 @@ use super::margin::{cost_of, MarginLimits, PathScore, MAX_CHARS, ONE};
 use crate::double_array::{Node, Trie};
 use crate::text::char_len;
 
-/// The largest score by size that is weighed.
+/// The largest absolute score that fixed point supports.
 const MAX_MAGNITUDE: f64 = 2000.0;
-/// How many bytes of a part, with the pieces that begin in it, are looked at.
+/// The longest part in bytes, with the pieces that begin in it.
 pub(super) const MAX_BYTES: usize = 512;
 
-/// A piece that ends at a node.
+/// The id and the score of a piece that ends at a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ScoredId {
     pub(super) id: u32,
     score: i32,
 }
 
-/// The pieces of a model.
+/// The pieces of a model with fixed-point scores.
 #[derive(Clone, Debug)]
 pub(super) struct FixedPointScores {
-    /// Empty where a score is too large, or the trie.
+    /// Empty if a score or the trie is too large.
     nodes: Vec<Node>,
     /// By node.
     scored_ids: Vec<ScoredId>,
-    /// What an unknown character is.
+    /// An unknown character.
     unknown: ScoredId,
     pub(super) margins: MarginLimits,
 }
 
-/// The best way to a byte of a part, and by how much it leads the next best.
+/// The best path to a byte of a part, and its lead over the next best.
 #[derive(Clone, Copy, Debug)]
 struct PathCell {
     score: i64,
@@ -45,13 +44,13 @@ struct PathCell {
     start: u32,
 }
 
-/// No way leads here yet. So low that whatever comes leads it by more than any two ways differ.
+/// No path yet; so low that any path leads it by more than two paths differ.
 const UNREACHED: PathCell = PathCell { score: -(1 << 50), lead: i64::MAX, id: 0, start: 0 };
 
-/// Memory for one part.
+/// The buffers of one part.
 #[derive(Clone, Debug)]
 pub(super) struct ViterbiScratch {
-    /// From the beginning of the part on; all unreached between parts.
+    /// From the beginning of the part; all unreached between parts.
     cells: Box<[PathCell; MAX_BYTES + 1]>,
     pub(super) sums: Vec<Backpointer<f32>>,
     pub(super) path: Vec<Piece>,
@@ -64,7 +63,7 @@ impl Default for ViterbiScratch {
 }
 
 impl FixedPointScores {
-    /// The pieces of a trie with their scores by id, where the unknown one has what an unknown character adds.
+    /// The pieces of a trie with their scores by id; the unknown piece has the score of an unknown character.
     pub(super) fn of(trie: &Trie, scores: &[f64], unk_id: u32, worst: f64) -> Self {
         let scored = |id: u32| ScoredId { id, score: to_fixed_point(scores[id as usize]) };
         let nodes = if worst <= MAX_MAGNITUDE { trie.nodes() } else { None }.unwrap_or_default();
@@ -78,18 +77,18 @@ impl FixedPointScores {
         }
     }
 
-    /// Whether parts can be weighed at all.
+    /// Whether parts can be segmented.
     pub(super) fn is_available(&self) -> bool {
         !self.nodes.is_empty()
     }
 
-    /// The memory that the nodes take.
+    /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.nodes.as_slice()) + size_of_val(self.scored_ids.as_slice())
     }
 
-    /// Find the best path through the part that begins at `floor`. Gives where it ends, and what the path is
-    /// score; nothing for one that is too long, and then there is no path.
+    /// Find the best path through the part that begins at `floor`. Returns its end and its score; `None` instead of
+    /// the score, and no path, for a part that is too long.
     #[inline]
     pub(super) fn find_path(
         &self,
@@ -121,8 +120,8 @@ impl FixedPointScores {
         (at, Some(score))
     }
 
-    /// Take every piece that begins at place `from` of a part, where `rest` begins with a character of
-    /// `char_len` bytes. How far the longest max_deviations, or `None` where that is too far.
+    /// Try every piece that begins at offset `from` of a part, where `rest` begins with a character of `char_len`
+    /// bytes. Returns the length of the longest; `None` if it is too long.
     #[inline]
     fn relax_pieces(
         &self,
@@ -144,9 +143,9 @@ impl FixedPointScores {
         })
     }
 
-    /// Give the length of every piece that a text begins with, the shortest first, and what it is; where its first
-    /// character, of `char_len` bytes, is none, the unknown one comes last. The length of the longest, or `None`
-    /// where one is not taken.
+    /// Call `take` with the length and the data of every piece that a text begins with, the shortest first, and last
+    /// with an unknown character if the first character, of `char_len` bytes, is no piece. Returns the length of the
+    /// longest; `None` once `take` returns `None`.
     #[inline(always)]
     pub(super) fn for_each_piece(
         &self,
@@ -201,7 +200,7 @@ impl FixedPointScores {
         }
     }
 
-    /// Where a part ends that pieces go on to `furthest` from before the character at `at`.
+    /// The end of a part whose pieces before the character at `at` reach `furthest`.
     #[cold]
     fn end_of(&self, text: &str, mut at: usize, mut furthest: usize) -> usize {
         while !self.nodes.is_empty() {
@@ -231,7 +230,7 @@ impl FixedPointScores {
     }
 }
 
-/// A score as a whole number.
+/// A score in fixed point.
 fn to_fixed_point(score: f64) -> i32 {
     (score * ONE).round() as i32
 }

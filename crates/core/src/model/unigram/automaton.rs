@@ -1,4 +1,5 @@
-//! The pieces that end at a byte of a text: Aho and Corasick 1975, over the double-array trie.
+//! The pieces that end at each byte of a text: an Aho-Corasick automaton over the double-array trie (Aho and Corasick
+//! 1975, "Efficient String Matching").
 
 use crate::double_array::Trie;
 use crate::error::Error;
@@ -16,14 +17,14 @@ pub(in crate::model) struct PieceAutomaton {
     pieces: Vec<AutomatonPiece>,
 }
 
-/// What is known of a state.
+/// The data of a state.
 #[derive(Clone, Copy, Debug)]
 struct FailureLink {
-    /// The longest other state that this one ends with.
+    /// The state of its longest proper suffix that is a state.
     failure: u32,
-    /// The longest piece that this state ends with.
+    /// The longest piece that is a suffix of the state.
     longest: u32,
-    /// How many bytes lead here.
+    /// The number of bytes that lead to the state.
     depth: u32,
 }
 
@@ -32,18 +33,18 @@ struct FailureLink {
 pub(in crate::model) struct AutomatonPiece {
     pub(in crate::model) score: f64,
     pub(in crate::model) byte_len: u32,
-    /// The longest other piece that this one ends with.
+    /// The longest other piece that is a suffix of this one.
     shorter: u32,
 }
 
 impl PieceAutomaton {
-    /// Build from pieces by id; empty ones are never found.
+    /// Build from pieces by id; empty pieces never match.
     #[cfg(test)]
     pub(in crate::model) fn build(vocab: &[(&str, f64)]) -> Result<Self, Error> {
         Self::restore(vocab, &TableSections::default())
     }
 
-    /// Build from pieces by id, over the trie that `parts` may have; empty ones are never found.
+    /// Build from pieces by id, with the trie of `parts` if it contains one; empty pieces never match.
     pub(in crate::model) fn restore(vocab: &[(&str, f64)], parts: &TableSections) -> Result<Self, Error> {
         let keys = (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
         let (trie, order) = Trie::restore_or_build(parts, [keys])?;
@@ -75,12 +76,12 @@ impl PieceAutomaton {
         &self.trie
     }
 
-    /// Take the trie apart.
+    /// Add the table sections of the trie.
     pub(in crate::model) fn store(&self, parts: &mut TableSections) {
         self.trie.store(parts);
     }
 
-    /// The memory of all but the trie.
+    /// The bytes of memory without the trie.
     pub(in crate::model) fn derived_bytes(&self) -> usize {
         size_of_val(self.links.as_slice()) + size_of_val(self.pieces.as_slice())
     }
@@ -104,7 +105,7 @@ impl PieceAutomaton {
         }
     }
 
-    /// The bytes of what pieces begin with that end here, the longest first.
+    /// The lengths of the piece prefixes that end here, the longest first.
     pub(super) fn depths(&self, state: u32) -> impl Iterator<Item = u32> + '_ {
         let states = std::iter::successors(Some(state), |&state| Some(self.links[state as usize].failure));
         states.take_while(|&state| state != ROOT).map(|state| self.links[state as usize].depth)
@@ -115,7 +116,7 @@ impl PieceAutomaton {
         self.pieces.get(id as usize).map(|piece| piece.score)
     }
 
-    /// The pieces that end here with their ids, longest first.
+    /// The pieces that end here with their ids, the longest first.
     #[inline]
     pub(in crate::model) fn ending_at(&self, state: u32) -> impl Iterator<Item = (u32, &AutomatonPiece)> {
         let mut next = self.links[state as usize].longest;

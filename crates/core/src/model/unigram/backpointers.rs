@@ -1,8 +1,8 @@
-//! The best edge into each position, and the path that these edges make.
+//! Backpointers of the Viterbi algorithm and the paths that they make.
 
 use crate::model::Piece;
 
-/// The best path to a byte: its score and its last piece.
+/// The best path to a position: its score and its last piece.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::model) struct Backpointer<S> {
     pub(in crate::model) score: S,
@@ -10,7 +10,7 @@ pub(in crate::model) struct Backpointer<S> {
     pub(in crate::model) start: u32,
 }
 
-/// List the pieces of the best path from one byte to another, from left to right.
+/// List the pieces of the best path between two positions, from left to right.
 #[inline]
 pub(in crate::model) fn backtrace<S>(
     (from, to): (usize, usize),
@@ -27,7 +27,7 @@ pub(in crate::model) fn backtrace<S>(
     path.reverse();
 }
 
-/// BackpointerTable from a byte on; only ends of characters are meant.
+/// The backpointers of consecutive byte positions; only those at ends of characters are set.
 #[derive(Clone, Debug, Default)]
 pub(in crate::model) struct BackpointerTable<S> {
     pub(super) base: usize,
@@ -36,41 +36,41 @@ pub(in crate::model) struct BackpointerTable<S> {
 
 impl<S: Copy> BackpointerTable<S> {
     #[inline]
-    pub(in crate::model) fn at(&self, place: usize) -> &Backpointer<S> {
-        &self.backpointers[place - self.base]
+    pub(in crate::model) fn at(&self, position: usize) -> &Backpointer<S> {
+        &self.backpointers[position - self.base]
     }
 
     pub(super) fn end(&self) -> usize {
         self.base + self.backpointers.len() - 1
     }
 
-    /// Forget all, and take those of others from one place on.
-    pub(super) fn take(&mut self, others: &Self, from: usize) {
+    /// Replace the table by the end of another one, from a position on.
+    pub(super) fn copy_from(&mut self, others: &Self, from: usize) {
         self.backpointers.clear();
         self.backpointers.extend_from_slice(&others.backpointers[from - others.base..]);
         self.base = from;
     }
 
-    /// The place up to `floor` that the best way to a place comes from.
-    pub(super) fn origin(&self, mut place: usize, floor: usize) -> usize {
-        while place > floor {
-            place = self.at(place).start as usize;
+    /// The last position up to `floor` on the best path to a position.
+    pub(super) fn origin(&self, mut position: usize, floor: usize) -> usize {
+        while position > floor {
+            position = self.at(position).start as usize;
         }
-        place
+        position
     }
 
-    /// The same for each of several places.
+    /// The same for several positions, each with its origin.
     pub(super) fn origins(&self, open_positions: &[usize], floor: usize) -> Vec<(usize, usize)> {
         let mut from = vec![0; self.end() - floor];
-        for place in floor + 1..=self.end() {
-            let start = self.at(place).start as usize;
-            from[place - floor - 1] = if start > floor { from[start - floor - 1] } else { start };
+        for position in floor + 1..=self.end() {
+            let start = self.at(position).start as usize;
+            from[position - floor - 1] = if start > floor { from[start - floor - 1] } else { start };
         }
-        let of = |place: usize| if place > floor { from[place - floor - 1] } else { place };
-        open_positions.iter().map(|&place| (place, of(place))).collect()
+        let of = |position: usize| if position > floor { from[position - floor - 1] } else { position };
+        open_positions.iter().map(|&position| (position, of(position))).collect()
     }
 
-    /// Give out the best path from one place to another.
+    /// Emit the best path between two positions.
     pub(super) fn emit(&self, from: usize, to: usize, path: &mut Vec<Piece>, out: &mut impl FnMut(Piece)) {
         backtrace((from, to), |end| *self.at(end), path);
         path.iter().for_each(|&piece| out(piece));

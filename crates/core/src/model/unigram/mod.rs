@@ -1,8 +1,22 @@
-//! Unigram: the segmentation whose entries' scores sum to the most.
+//! Unigram: the segmentation with the highest sum of scores, by the Viterbi algorithm in 64-bit floats.
 //!
-//! Every end of a character takes the best piece that ends there; an Aho-Corasick automaton names those
-//! pieces, longest first, so the time is linear in the word and in the pieces found. Of equal sums the longer
-//! last piece wins. Kudo 2018, "Subword Regularization", section 3.1.
+//! For each end of a character the best piece that ends there is kept. An Aho-Corasick automaton enumerates these
+//! pieces, the longest first, in time linear in the word and in the matches. Of equal sums the longer last piece
+//! wins. Kudo 2018, "Subword Regularization", section 3.1.
+//!
+//! SentencePiece's Unigram ([`super::sentencepiece`]) sums 32-bit floats from the beginning of the text, resets large
+//! sums and needs decisions that do not depend on the text before. So it has its own scorers, and shares the
+//! automaton, the backpointers and the streaming Viterbi with this model.
+//!
+//! automaton       the pieces that end at a byte
+//! backpointers    the best path to each byte
+//! streaming       the best path through a text of any length
+//! word_parts      which parts of words have the same segmentation in every word
+//! lattice         all segmentations, and sums over them
+//! nbest           the n best segmentations
+//! path_sampling   sampled segmentations
+//! segmentations   these for the words of a text
+//! token_writer    pieces to tokens
 
 pub(super) mod automaton;
 mod backpointers;
@@ -34,7 +48,7 @@ use crate::spec::UnigramSpec;
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
-/// How much worse than the worst entry an unknown character is.
+/// The score of an unknown character is so much less than the lowest score.
 const UNKNOWN_PENALTY: f64 = 10.0;
 
 /// The compiled Unigram model.
@@ -42,19 +56,19 @@ const UNKNOWN_PENALTY: f64 = 10.0;
 pub struct Unigram {
     pieces: PieceAutomaton,
     unknown_score: f64,
-    /// The largest score by absolute value, that of unknown characters included.
+    /// The largest absolute score, including that of unknown characters.
     worst_score: f64,
     unk_id: Option<u32>,
     bytes: Option<ByteTokens>,
 }
 
-/// Longer words, in bytes, are not push_link whole.
+/// Longer words, in bytes, are segmented by the streaming Viterbi.
 const MAX_WHOLE: usize = 1 << 14;
 
-/// Memory for one word.
+/// The buffers of one word.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnigramScratch {
-    /// By byte; only ends of characters are meant.
+    /// By byte offset; only those at ends of characters are set.
     backpointers: Vec<Backpointer<f64>>,
     path: Vec<Piece>,
     streaming: StreamingViterbi<f64>,
@@ -62,12 +76,12 @@ pub(crate) struct UnigramScratch {
 }
 
 impl Unigram {
-    /// Build the automaton; scores must be finite and `unk_id` an entry.
+    /// Build the automaton. Scores must be finite and `unk_id` a piece.
     pub fn compile(spec: &UnigramSpec, vocab: &Vocab) -> Result<Self, Error> {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the trie that `parts` has.
+    /// The same, with the trie of `parts` if it contains one.
     pub(super) fn restore(spec: &UnigramSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
         checks::check(spec)?;
         let scored: Vec<(&str, f64)> =
@@ -85,18 +99,18 @@ impl Unigram {
         })
     }
 
-    /// Take the trie apart.
+    /// Add the table sections of the trie.
     pub(super) fn store(&self, parts: &mut TableSections) {
         self.pieces.store(parts);
     }
 
-    /// The memory of what was derived from the trie.
+    /// The bytes of memory of the tables derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
         self.pieces.derived_bytes()
     }
 
-    /// Segment one non-empty word. Without `unk_id`, a word with an unknown character has no pieces, and
-    /// `scratch` remembers it.
+    /// Segment one non-empty word. Without `unk_id`, a word with an unknown character has no pieces, and sets
+    /// `missing_unk` in the scratch.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
         let found = match &mut scratch.rng {
             None if word.len() > MAX_WHOLE => {
@@ -112,7 +126,8 @@ impl Unigram {
         }
     }
 
-    /// Segment a word without keeping it whole; says whether there is an entry for its unknown characters.
+    /// Segment a word in bounded memory. Returns `false` if it has an unknown character and there is no unknown
+    /// token.
     fn run_long(
         &self,
         word: &str,
@@ -130,7 +145,7 @@ impl Unigram {
         found.is_some()
     }
 
-    /// All segmentations of a text; `None` if a character must be unknown but cannot.
+    /// All segmentations of a text; `None` if it has an unknown character and there is no unknown token.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Option<impl Segmentations + 'w> {
         let mut text = TextLattice { words: Vec::new(), best: BestBackpointers(Vec::new()) };
         for &word in words {
@@ -142,7 +157,7 @@ impl Unigram {
         Some(text)
     }
 
-    /// What an entry adds to the score of a segmentation; for the unknown one, an unknown character.
+    /// The score that an entry adds to a segmentation; for the unknown token that of an unknown character.
     #[must_use]
     pub fn score_of(&self, id: u32) -> Option<f64> {
         match self.unk_id == Some(id) {
@@ -158,7 +173,7 @@ impl Unigram {
         Some(&memory.path)
     }
 
-    /// Draw a path.
+    /// Sample a path.
     fn sample<'m>(
         &self,
         word: &str,
@@ -184,7 +199,7 @@ impl Unigram {
         writer.finish();
     }
 
-    /// Find the best last piece for every end of a character; `None` if one must be unknown but cannot.
+    /// Find the best last piece for each end of a character; `None` if an unknown character has no token.
     fn forward(&self, word: &str, backpointers: &mut Vec<Backpointer<f64>>) -> Option<()> {
         if backpointers.len() <= word.len() {
             backpointers.resize(word.len() + 1, Backpointer::default());
@@ -196,14 +211,14 @@ impl Unigram {
             state = self.pieces.step(state, byte);
             if word.is_char_boundary(at + 1) {
                 backpointers[at + 1] =
-                    self.best_ending_at(state, start..at + 1, |place| backpointers[place].score)?;
+                    self.best_ending_at(state, start..at + 1, |position| backpointers[position].score)?;
                 start = at + 1;
             }
         }
         Some(())
     }
 
-    /// The best piece that ends where the last character does.
+    /// The best piece that ends with the last character.
     #[inline]
     fn best_ending_at(
         &self,
@@ -243,10 +258,10 @@ impl PathScorer for Unigram {
         &self,
         state: u32,
         last: Range<usize>,
-        places: &BackpointerTable<f64>,
+        backpointers: &BackpointerTable<f64>,
         (): &mut (),
     ) -> Option<Backpointer<f64>> {
-        self.best_ending_at(state, last, |place| places.at(place).score)
+        self.best_ending_at(state, last, |position| backpointers.at(position).score)
     }
 }
 

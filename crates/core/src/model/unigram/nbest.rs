@@ -1,11 +1,10 @@
-//! The best paths through the lattices of several words, one after the other: best-first search from the
-//! right, as in Nagata 1994, "A stochastic Japanese morphological analyzer using a forward-DP backward-A*
-//! n-best search algorithm".
+//! The best paths through the lattices of adjacent words, by A* search from the right (Nagata 1994, "A stochastic
+//! Japanese morphological analyzer using a forward-DP backward-A* n-best search algorithm").
 //!
-//! The forward pass has found what the best beginning of every unfinished path is worth, so what is taken
-//! from the agenda is always part of one of the n best. Every unfinished path leads to a whole one of its
-//! rank: an agenda of more than n can drop_chunk the others. Time is n log n in the length of the paths and
-//! linear in the arcs on the way, memory n times the length.
+//! The forward pass gives the best score of every unfinished path, so each path that the agenda returns is part of
+//! one of the n best. Every unfinished path leads to a complete one of its rank, so an agenda of more than n paths
+//! can be pruned. Time is n log n in the length of the paths and linear in the arcs on the way; memory is n times the
+//! length.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -16,10 +15,10 @@ use crate::model::Piece;
 
 const NONE: u32 = u32::MAX;
 
-/// How many more than are wanted the agenda may hold: it is cut when it has twice as many.
+/// The agenda is pruned at twice the number of wanted paths and so many more.
 const SLACK: usize = 64;
 
-/// Paths from right to left, in the order of their ranks.
+/// A search over paths from right to left, in the order of their ranks.
 pub(super) struct NbestSearch<'l, W> {
     words: &'l [W],
     agenda: BinaryHeap<Hypothesis>,
@@ -34,12 +33,12 @@ pub(super) struct NbestSearch<'l, W> {
 struct Hypothesis {
     rank: f64,
     weight: f64,
-    /// Of equal ranks the newest goes on: it is nearest to its end.
+    /// Of equal ranks the newest is expanded first, since it is nearest to completion.
     number: u64,
-    /// Where it is to go on: a word, and a byte within it.
+    /// The word and the byte offset where the path continues to the left.
     word: u32,
     end: u32,
-    /// The arc that it begins with, and the rest.
+    /// The first arc and the rest of the path.
     link: PathLink,
 }
 
@@ -51,30 +50,30 @@ struct PathLink {
     next: u32,
 }
 
-/// An unfinished path that is to be made longer.
+/// An unfinished path that is expanded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parent {
-    /// The word where it goes on.
+    /// The word where it continues.
     pub(super) word: usize,
-    /// The byte of the word where its next arc ends.
+    /// The byte offset in the word where its next arc ends.
     pub(super) end: u32,
-    /// What it has, as given by the one before it.
+    /// Its rank, as set by its parent.
     pub(super) rank: f64,
-    /// The same.
+    /// Its weight, as set by its parent.
     pub(super) weight: f64,
 }
 
-/// A way to make a path longer.
+/// An extension of a path by one arc.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Child {
     pub(super) arc: Arc,
-    /// The rank of the best whole path that has this end; no greater than the parent's.
+    /// The rank of the best complete path with this end; at most the rank of the parent.
     pub(super) rank: f64,
-    /// Whatever else the caller must know of it.
+    /// A value for the caller.
     pub(super) weight: f64,
 }
 
-/// A whole path that was found.
+/// A complete path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompletePath {
     link: u32,
@@ -83,7 +82,7 @@ pub(super) struct CompletePath {
 }
 
 impl<'l, W: WordLattice> NbestSearch<'l, W> {
-    /// Begin after the last word; at most `wanted` paths will be asked for.
+    /// Start after the last word; the caller needs at most `wanted` paths.
     pub(super) fn new(words: &'l [W], rank: f64, wanted: usize) -> Self {
         let nothing = PathLink { piece: Piece { id: 0, start: 0, end: 0 }, score: 0.0, next: NONE };
         let (word, end) = before_word(words, words.len());
@@ -92,7 +91,7 @@ impl<'l, W: WordLattice> NbestSearch<'l, W> {
         Self { words, agenda, links: Vec::new(), children: Vec::new(), wanted, pushed: 0 }
     }
 
-    /// The path with the next lower rank; `expand` says how a path can be made longer.
+    /// The path with the next lower rank; `expand` lists the extensions of a path.
     pub(super) fn next(&mut self, mut expand: impl FnMut(Parent, &mut Vec<Child>)) -> Option<CompletePath> {
         while let Some(Hypothesis { rank, weight, word, end, link, .. }) = self.agenda.pop() {
             let link = self.push_link(link);
@@ -122,7 +121,7 @@ impl<'l, W: WordLattice> NbestSearch<'l, W> {
         path
     }
 
-    /// Keep the arc of a path that goes on; the first path has none.
+    /// Store the first arc of a path; the empty path has none.
     fn push_link(&mut self, link: PathLink) -> u32 {
         if link.piece.end == 0 {
             return NONE;
@@ -153,7 +152,8 @@ impl<'l, W: WordLattice> NbestSearch<'l, W> {
     }
 }
 
-/// Where a path goes on that has all words from `word` on: at the end of the one before; (0, 0) is the end.
+/// The position where a path continues that has all words from `word` on: the end of the previous word; (0, 0) at the
+/// beginning.
 fn before_word(words: &[impl WordLattice], word: usize) -> (u32, u32) {
     match word.checked_sub(1) {
         Some(before) => (before as u32, words[before].end()),
@@ -161,11 +161,11 @@ fn before_word(words: &[impl WordLattice], word: usize) -> (u32, u32) {
     }
 }
 
-/// For each byte of each word what is the model's own choice there: it begins the first path.
+/// The backpointers of each word, which make the first path the model's own segmentation.
 pub(in crate::model) struct BestBackpointers(pub(super) Vec<Vec<Backpointer<f64>>>);
 
 impl BestBackpointers {
-    /// Of equal sums the arc that comes first.
+    /// Compute them from lattices; of equal sums the first arc wins.
     pub(in crate::model) fn of<W: WordLattice>(words: &[W]) -> Self {
         let of_word = |word: &W| {
             let mut backpointers = vec![Backpointer::default()];
@@ -186,7 +186,7 @@ impl BestBackpointers {
 }
 
 impl<W: WordLattice> BestPaths<W> for BestBackpointers {
-    /// Those whose scores sum to the most; fewer where there are no more.
+    /// The paths with the highest scores; fewer if there are no more.
     fn best(&self, words: &[W], n: usize) -> Vec<Path> {
         let mut search = NbestSearch::new(words, 0.0, n);
         let mut paths = Vec::new();
@@ -196,7 +196,7 @@ impl<W: WordLattice> BestPaths<W> for BestBackpointers {
             };
             paths.push(search.path(&end));
         }
-        // Ranks are rounded in another order than the sums that are given.
+        // Ranks are rounded in another order than these sums.
         if let Some((_, others)) = paths.split_first_mut() {
             others.sort_by(|a, b| b.score.total_cmp(&a.score));
         }
@@ -204,7 +204,7 @@ impl<W: WordLattice> BestPaths<W> for BestBackpointers {
     }
 }
 
-/// A rank is what the path's best completion lacks to the best path.
+/// List the arcs before a path. A rank is the difference between the best completion of the path and the best path.
 fn expand<W: WordLattice>(
     Parent { word, end, rank, .. }: Parent,
     words: &[W],
@@ -222,7 +222,7 @@ fn expand<W: WordLattice>(
             children.push(Child { arc, rank: rank - lacks.max(0.0), weight: 0.0 });
         }
     }
-    // Last, so that it goes on first among equals.
+    // The newest is expanded first among equal ranks.
     children.extend(chosen);
 }
 

@@ -1,12 +1,11 @@
-//! Segmentations sampled with their probabilities.
+//! Samples segmentations with their probabilities.
 //!
-//! Forward filtering, backward sampling (Scott 2002): the last arc by its share of all paths, then the last
-//! before it, as Kudo 2018, "Subword Regularization", section 3.1, rng from the whole lattice.
+//! Forward filtering, backward sampling (Scott 2002, "Bayesian Methods for Hidden Markov Models"): sample the last
+//! arc by its share of all paths, then the one before it, as Kudo 2018, "Subword Regularization", section 3.1.
 //!
-//! Without replacement, the Gumbel-top-k of Kool, van Hoof and Welling 2019, "Stochastic Beams and Where to
-//! Find Them": give every path its log-probability plus Gumbel noise and take the greatest. No path is made
-//! for that but those taken: a path's beginning is not yet decided while others promise more, and what the
-//! greatest of all paths with the same rest has is sampled as one number.
+//! Without replacement by the Gumbel-top-k of Kool, van Hoof and Welling 2019, "Stochastic Beams and Where to Find
+//! Them": add Gumbel noise to the log-probability of every path and take the greatest. Only those paths are built: an
+//! unfinished path has the greatest value of all its completions, which is sampled as one number.
 
 use super::lattice::{log_share, log_sums, sums_of, Arc, PieceLattice, WordLattice};
 use super::nbest::{Child, NbestSearch, Parent};
@@ -14,17 +13,17 @@ use super::{Path, SampledPath};
 use crate::model::sampling::SamplingRng;
 use crate::model::Piece;
 
-/// Memory for a path that is sampled.
+/// The buffers of a sampled path.
 #[derive(Clone, Debug, Default)]
 pub(in crate::model) struct PathSampler {
-    /// By byte, as the sums.
+    /// By byte offset, like the sums.
     states: Vec<u32>,
     sums: Vec<f64>,
     path: Vec<Piece>,
 }
 
 impl PathSampler {
-    /// Draw a path through a word; `lattice` makes the lattice of the word in the memory it is given.
+    /// Sample a path through a word; `lattice` builds the lattice of the word in the memory it is given.
     pub(in crate::model) fn sample<'w>(
         &mut self,
         rng: &mut SamplingRng,
@@ -41,7 +40,7 @@ impl PathSampler {
     }
 }
 
-/// Draw one path; its arcs from right to left, each with where it ends.
+/// Sample one path; calls `take` with its arcs from right to left and where each ends.
 fn sample(word: &impl WordLattice, sums: &[f64], rng: &mut SamplingRng, mut take: impl FnMut(Arc, u32)) {
     let mut end = word.end();
     while end > 0 {
@@ -51,7 +50,7 @@ fn sample(word: &impl WordLattice, sums: &[f64], rng: &mut SamplingRng, mut take
     }
 }
 
-/// Draw one path through all words.
+/// Sample one path through all words.
 pub(super) fn sample_through<W: WordLattice>(
     words: &[W],
     sums: &[Vec<f64>],
@@ -82,13 +81,13 @@ fn sample_arc(word: &impl WordLattice, end: u32, sums: &[f64], rng: &mut Samplin
             likeliest = Some((share, arc));
         }
     }
-    // The shares were rounded to less than one.
+    // The shares are rounded and may add up to less than one.
     likeliest.map(|(_, arc)| arc)
 }
 
-/// Draw up to `n` different paths through all words, in the order in which they would come by sampler one
-/// after the other without replacement; with each the logarithm of the probability to be among them, given
-/// what was sampled besides. With `best` that path is always the first.
+/// Sample up to `n` different paths through all words, in the order in which sampling one by one without replacement
+/// would return them. Each has the logarithm of its inclusion probability, given the other samples. With `best`, that
+/// path is always the first.
 pub(super) fn sample_without_replacement<W: WordLattice>(
     words: &[W],
     n: usize,
@@ -96,7 +95,7 @@ pub(super) fn sample_without_replacement<W: WordLattice>(
     rng: &mut SamplingRng,
 ) -> Vec<SampledPath> {
     let sums: Vec<Vec<f64>> = words.iter().map(|word| sums_of(word, rng.alpha())).collect();
-    // One more than is wanted says how much noise it took to be left out.
+    // The noise of the first path that is not returned is the threshold of the inclusion probabilities.
     let mut search = NbestSearch::new(words, gumbel(0.0, rng), n + 1);
     let mut sampled: Vec<(Path, f64, f64)> = Vec::new();
     while let Some(end) = search.next(|parent, children| expand(parent, words, &sums, rng, children)) {
@@ -119,7 +118,7 @@ pub(super) fn sample_without_replacement<W: WordLattice>(
     sure.into_iter().chain(rest).collect()
 }
 
-/// Noise for each arc that may come before, on the condition that the greatest has what the parent has.
+/// List the arcs before a path with their noise, on the condition that the greatest equals the parent's.
 fn expand<W: WordLattice>(
     parent: Parent,
     words: &[W],
@@ -142,18 +141,18 @@ fn expand<W: WordLattice>(
     }
 }
 
-/// Move noise whose greatest is `greatest` so that the greatest is `wanted` (Kool et al., appendix B.3).
+/// Shift noise whose greatest value is `greatest` so that it becomes `wanted` (Kool et al., appendix B.3).
 fn conditioned(rank: f64, greatest: f64, wanted: f64) -> f64 {
     let moved = wanted - rank + (-(rank - greatest).exp()).ln_1p();
     wanted - moved.max(0.0) - (-moved.abs()).exp().ln_1p()
 }
 
-/// A number from the Gumbel distribution around `location`.
+/// Sample the Gumbel distribution around `location`.
 fn gumbel(location: f64, rng: &mut SamplingRng) -> f64 {
     location - (-rng.open_unit().ln()).ln()
 }
 
-/// ln of the probability that a path with this log-probability gets noise above the threshold.
+/// ln of the probability that the noise of a path with this log-probability exceeds the threshold.
 fn log_inclusion(log_probability: f64, threshold: f64) -> f64 {
     let expected = (log_probability - threshold).exp();
     if expected > 0.0 {

@@ -1,4 +1,4 @@
-//! Held against plain enumeration.
+//! Segmentations compared with plain enumeration.
 
 use std::collections::BTreeMap;
 

@@ -86,8 +86,8 @@ fn long_pieces_do_not_slow_long_words() {
     assert_eq!(run(&spec, &word).len(), 10);
 }
 
-/// The best segmentation as the rule is stated: from each start, every piece from the shortest on, then the
-/// unknown character; a better sum replaces, an equal one does not.
+/// The definition: from each start, try every piece from the shortest on, then the unknown character; a better sum
+/// replaces, an equal one does not.
 fn naive(spec: &UnigramSpec, word: &str) -> Vec<(u32, u32, u32)> {
     let unknown = spec.vocab.iter().map(|(_, score)| *score).fold(f64::INFINITY, f64::min) - 10.0;
     let mut best: Vec<Option<(f64, usize, usize)>> = vec![None; word.len() + 1];
@@ -177,7 +177,7 @@ proptest! {
         prop_assert_eq!(found.as_slice(), model.find_best(&word, &mut lattice).unwrap());
     }
 
-    /// The same pieces after any text that no piece crosses from.
+    /// A part with sufficient leads has the same pieces after any text that no piece crosses from.
     #[test]
     fn a_part_that_leads_has_the_same_pieces_in_every_word(
         pieces in tie_pieces(),

@@ -4,7 +4,7 @@ use super::Unigram;
 use crate::model::{Piece, PieceSink};
 use crate::vocab::Vocab;
 
-/// Writes the tokens of a path; unknown neighbours are one.
+/// Writes tokens; adjacent unknown characters are one token.
 pub(super) struct TokenWriter<'w, S> {
     pub(super) model: &'w Unigram,
     pub(super) word: &'w str,
@@ -25,7 +25,7 @@ impl<S: PieceSink> TokenWriter<'_, S> {
         }
     }
 
-    /// Write what waits.
+    /// Write the pending unknown characters.
     #[inline]
     pub(super) fn finish(&mut self) {
         if let Some(run) = self.unknown.take() {
@@ -33,7 +33,7 @@ impl<S: PieceSink> TokenWriter<'_, S> {
         }
     }
 
-    /// Write a run of unknown characters: an entry after all, or its bytes, or the unknown one.
+    /// Write a run of unknown characters: the token with this text, the byte tokens, or the unknown token.
     #[cold]
     fn push_unknown(&mut self, run: Piece) {
         let text = &self.word[run.start as usize..run.end as usize];

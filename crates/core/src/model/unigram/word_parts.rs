@@ -1,13 +1,15 @@
-//! TableSections of a word: whether a part has the same best path after any text that precedes it in the word.
+//! Whether a part of a word has the same best path after any text that precedes it in the word.
 //!
-//! No piece crosses the byte_adjacency of a part, so exact sums would give a part the same path in every word. Scores are
-//! 64-bit floats, added from left to right from the beginning of the word; the preceding score takes part in the
-//! rounding, and segmentations with equal exact sums differ by rounding alone. Let a part have `n` bytes, and so at
-//! most `n` pieces; let `worst` be the largest score by absolute value, and let the word have at most `2^24` bytes. Then
-//! every sum stays below `2^24 * worst`, an addition is rounded by at most `2^-53` of that, and the sums of two paths
-//! through the part differ from their exact difference by at most `2n * 2^-29 * worst`. The leads are computed with
-//! the part alone, which is rounded by less. So where each decision on the best path leads by more than
-//! `n * 2^-26 * worst`, the same path wins by a true lead in every such word, and no tie rule decides.
+//! No piece crosses the boundaries of a part, so exact sums would give a part the same path in every word. Scores are
+//! 64-bit floats, added from left to right from the beginning of the word. The preceding score takes part in the
+//! rounding, and segmentations with equal exact sums differ by rounding alone.
+//!
+//! Let a part have `n` bytes, and so at most `n` pieces; let `worst` be the largest absolute score, and let the word
+//! have at most `2^24` bytes. Then every sum stays below `2^24 * worst`, an addition is rounded by at most `2^-53` of
+//! that, and the sums of two paths through the part differ from their exact difference by at most `2n * 2^-29 *
+//! worst`. The leads are computed with the part alone, which is rounded by less. So where each decision on the best
+//! path leads by more than `n * 2^-26 * worst`, the same path wins by a true lead in every such word, and no tie rule
+//! decides.
 
 use super::{Backpointer, Unigram};
 use crate::model::{ModelScratch, Piece, PieceSink};
@@ -17,12 +19,12 @@ use crate::vocab::Vocab;
 const MAX_WORD_BYTES: usize = 1 << 24;
 /// Longer parts, in bytes, are not segmented alone.
 const MAX_PART_BYTES: usize = 1 << 12;
-/// The lead that rounding can take away, for each byte of a part and as a share of the worst score: `2^-26`.
+/// The lead that rounding can remove, for each byte of a part, as a share of the largest absolute score: `2^-26`.
 const ROUNDING: f64 = 1.0 / (1 << 26) as f64;
 
 impl Unigram {
-    /// Whether a word of this many bytes may be segmented part by part. Without an unknown piece some words fail, and
-    /// only the whole word decides which.
+    /// Whether a word of this many bytes can be segmented part by part. Without an unknown token only the whole word
+    /// shows whether it has a segmentation.
     pub fn supports_parts(&self, word_bytes: usize) -> bool {
         self.unk_id.is_some() && word_bytes <= MAX_WORD_BYTES
     }
@@ -45,7 +47,7 @@ impl Unigram {
         self.leads_everywhere(part, &memory.backpointers, &memory.path)
     }
 
-    /// Whether each decision on the best path through a part leads by more than rounding can take away.
+    /// Whether each decision on the best path through a part leads by more than rounding can remove.
     fn leads_everywhere(&self, part: &str, backpointers: &[Backpointer<f64>], path: &[Piece]) -> bool {
         let least_lead = self.worst_score * part.len() as f64 * ROUNDING;
         let mut state = self.pieces.start();

@@ -1,10 +1,10 @@
-//! The id of every word that is one character, without a walk of the trie: two stages of tables.
+//! The ids of words of one character, in a two-stage table instead of the trie.
 
 use crate::vocab::Vocab;
 
 const BLOCK: usize = 64;
 
-/// The ids, in blocks; most of the blocks are one in which all characters are unknown.
+/// The ids in blocks. Most characters share the first block, in which all are unknown.
 #[derive(Clone, Debug)]
 pub(super) struct CharTokenIds {
     blocks: Vec<u16>,
@@ -12,7 +12,7 @@ pub(super) struct CharTokenIds {
 }
 
 impl CharTokenIds {
-    /// The table of a vocabulary; all else has the id `unknown`.
+    /// The table of a vocabulary; other characters have the id `unknown`.
     pub(super) fn of(vocab: &Vocab, unknown: u32) -> Self {
         let mut made = Self { blocks: vec![0; 0x11_0000 / BLOCK], ids: vec![unknown; BLOCK] };
         for (token, id) in vocab.iter() {
@@ -38,7 +38,7 @@ impl CharTokenIds {
         self.ids[usize::from(self.blocks[c as usize / BLOCK]) * BLOCK + c as usize % BLOCK]
     }
 
-    /// The memory they take.
+    /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.blocks.as_slice()) + size_of_val(self.ids.as_slice())
     }

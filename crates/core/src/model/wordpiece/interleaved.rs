@@ -1,58 +1,57 @@
-//! Many words at once by the greedy longest match: each goes a step in turn, and what its next step reads is asked
-//! for before the others are seen to.
+//! The greedy longest match of many words in turns: each step prefetches what the next step of its word reads.
 //!
-//! A active_word of one word waits for memory at every byte, as a state names the place of the next; in turns the waits
-//! of batch words are one.
+//! A single word waits for memory at every byte, since each state contains the slot of the next one. In turns these
+//! waits overlap.
 
 use super::lin_max_match::{LinMaxMatch, LinMaxState};
 use super::{WordPiece, START};
 use crate::model::BatchWord;
 
-/// How many words go in turns.
+/// The number of words that are matched in turns.
 const MAX_INTERLEAVED: usize = 16;
 
-/// A word on its way through the matcher.
+/// A word that is being matched.
 #[derive(Clone, Copy, Default)]
 struct ActiveWord {
-    /// Its number.
+    /// Its index in the batch.
     number: usize,
-    /// Its next byte, and the end.
+    /// The next byte and the end of the word.
     at: usize,
     end: usize,
-    /// The state that it has come to, and where it leads.
+    /// The current state, and its slot.
     state: u32,
     current: LinMaxState,
-    /// The state to be read next.
+    /// The state to read next.
     next: u32,
-    /// It is that after the next byte, if there is one; else where the match is failure.
+    /// Whether `next` is the child by the next byte, if there is one; otherwise it is the failure link.
     is_child: bool,
-    /// Where its next id goes.
+    /// The index of the next id.
     id_at: usize,
 }
 
-/// What a step came to.
+/// The outcome of a step.
 enum Outcome {
     Continue,
     Done,
     DeadEnd,
 }
 
-/// All words, and those of them that are on their way.
+/// All words, and those that are being matched.
 struct WordBatch<'w> {
     bytes: &'w [u8],
     words: &'w mut [BatchWord],
-    /// Room for as many ids as there are bytes, in the same places.
+    /// As many ids as there are bytes; a word writes its ids at its byte offsets.
     ids: &'w mut [u32],
-    /// How many ids are before that room.
+    /// The number of ids before these.
     before: usize,
     active: [ActiveWord; MAX_INTERLEAVED],
     count: usize,
-    /// The next word.
+    /// The next word to start.
     next: usize,
 }
 
 impl WordPiece {
-    /// The greedy longest match for words of some bytes; a dead end makes the whole word unknown.
+    /// The greedy longest match of words of `bytes`; a dead end makes the whole word unknown.
     pub(super) fn greedy_match_batch(&self, bytes: &[u8], words: &mut [BatchWord], ids: &mut Vec<u32>) {
         let before = ids.len();
         // A word has no more ids than bytes.
@@ -64,7 +63,7 @@ impl WordPiece {
         }
     }
 
-    /// Let words begin as long as there is room for them; says whether any are on their way.
+    /// Start words while there are free places; returns whether any word is active.
     #[inline]
     fn admit(&self, batch: &mut WordBatch<'_>) -> bool {
         while batch.count < MAX_INTERLEAVED && batch.next < batch.words.len() {
@@ -84,7 +83,7 @@ impl WordPiece {
         batch.count > 0
     }
 
-    /// Let each word go a step.
+    /// Advance each active word by a step.
     #[inline]
     fn step_all(&self, batch: &mut WordBatch<'_>) {
         let mut at = 0;
@@ -121,7 +120,7 @@ impl LinMaxMatch {
         active_word
     }
 
-    /// Ask for the state after the next byte, if there is one.
+    /// Prefetch the child by the next byte, if there is one.
     #[inline(always)]
     fn prefetch_child(&self, active_word: &mut ActiveWord, bytes: &[u8]) {
         active_word.next = active_word.current.child(bytes[active_word.at]);
@@ -129,7 +128,7 @@ impl LinMaxMatch {
         self.prefetch(active_word.next);
     }
 
-    /// Go to the state that was asked for, or back from where the match is failure, and prefetch_child for the next.
+    /// Move to the prefetched state, or along the failure link, and prefetch the next state.
     #[inline(always)]
     fn step(&self, active_word: &mut ActiveWord, bytes: &[u8], ids: &mut [u32]) -> Outcome {
         let read = self.at(active_word.next);
@@ -155,7 +154,7 @@ impl LinMaxMatch {
         self.follow_failure(active_word, bytes, ids)
     }
 
-    /// Put the ids that the match commits to where it is failure, and prefetch_child for the state of what is left.
+    /// Write the failure pops and prefetch the state of the failure link.
     #[inline(always)]
     fn follow_failure(&self, active_word: &mut ActiveWord, bytes: &[u8], ids: &mut [u32]) -> Outcome {
         let (pops, link) = self.failure_at(&active_word.current);
@@ -166,7 +165,7 @@ impl LinMaxMatch {
         let Some(link) = link else { return Outcome::DeadEnd };
         (active_word.next, active_word.is_child) = (link, false);
         if link == super::INSIDE {
-            // It is always at hand.
+            // This state is always in the cache.
             (active_word.state, active_word.current) = (link, self.at(link));
             if active_word.at == active_word.end {
                 return Outcome::Done;

@@ -1,12 +1,11 @@
-//! The matcher of LinMaxMatch with their failure links and failure pops (Song et al. 2021, section 3.2,
-//! algorithm 2).
+//! The states of LinMaxMatch with their failure links and failure pops (Song et al. 2021, "Fast WordPiece
+//! Tokenization", section 3.2, algorithm 2).
 //!
-//! When the greedy match is failure at a state, the pops are the entries it commits to and the link is the
-//! state of what is left over. Without a link the match is at a dead end; the pops are then those
-//! before it, which `unk="char"` needs. Built once, breadth first.
+//! When no child matches at a state, the pops are the tokens that the greedy match commits to, and the link is the
+//! state of the remaining bytes. Without a link the match is at a dead end; the pops are then those before it, which
+//! `unk="char"` needs. The links are built once, breadth first.
 //!
-//! What a step needs and what being failure there needs lie together: a word of moderate length waits for one cache
-//! line a byte and no more.
+//! A state has everything in 16 bytes, so that a word of moderate length reads one cache line a byte.
 
 use piecework_kernels::huge_pages;
 use piecework_kernels::prefetch::prefetch_read;
@@ -16,10 +15,10 @@ use crate::double_array::{Step, Trie};
 use crate::error::{Error, ErrorKind};
 
 const NONE: u32 = u32::MAX;
-/// Marks the place of a list of pops; anything below is the only pop, or `NONE`.
+/// Marks the index of a list of pops. A number below is the only pop, or `NONE`.
 const LIST: u32 = 1 << 31;
 
-/// A state: its place in the double array, and where it leads when failure.
+/// A state: its slot in the double array, its failure link and its failure pops.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 pub(super) struct LinMaxState {
@@ -30,7 +29,7 @@ pub(super) struct LinMaxState {
 }
 
 impl LinMaxState {
-    /// Where the state after `byte` is, if there is one.
+    /// The slot of the child by `byte`, if there is one.
     #[inline]
     pub(super) fn child(&self, byte: u8) -> u32 {
         self.base ^ u32::from(byte)
@@ -42,16 +41,16 @@ impl LinMaxState {
     }
 }
 
-/// All matcher.
+/// The states of both tries.
 #[derive(Clone, Debug)]
 pub(super) struct LinMaxMatch {
     states: Vec<LinMaxState>,
-    /// The pops of matcher that have several: their number, then their ids.
+    /// The failure pops of states with several: their number, then their ids.
     lists: Vec<u32>,
 }
 
 impl LinMaxMatch {
-    /// Compute all links; an adversarial vocabulary whose pops would not fit in memory is an error.
+    /// Compute all links and pops. Rejects an adversarial vocabulary whose pops would not fit in memory.
     pub(super) fn compute(trie: &Trie, order: &[Step]) -> Result<Self, Error> {
         let failures = FailureBuilder::compute(trie, order)?;
         let mut made = Self { states: huge_pages::with_capacity(trie.slots()), lists: Vec::new() };
@@ -81,7 +80,7 @@ impl LinMaxMatch {
         self.states[state as usize]
     }
 
-    /// Say that a state will be read soon.
+    /// Prefetch a state.
     #[inline]
     pub(super) fn prefetch(&self, state: u32) {
         prefetch_read(&self.states[state as usize]);
@@ -94,7 +93,7 @@ impl LinMaxMatch {
         self.at(next).is_child_of(state).then_some(next)
     }
 
-    /// The pops of a state, ids of entries, and the state after them.
+    /// The failure pops of a state, as token ids, and its failure link.
     #[inline]
     pub(super) fn failure(&self, state: u32) -> (&[u32], Option<u32>) {
         self.failure_at(&self.states[state as usize])
@@ -116,7 +115,7 @@ impl LinMaxMatch {
         (ids, Some(*link).filter(|&link| link != NONE))
     }
 
-    /// The memory they take.
+    /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.states.as_slice()) + size_of_val(self.lists.as_slice())
     }
@@ -129,7 +128,7 @@ struct Failure {
     pops: u32,
 }
 
-/// The link and pops of every state while they are computed.
+/// The links and pops of all states while they are computed.
 struct FailureBuilder {
     of_state: Vec<Failure>,
     ids: Vec<u32>,
@@ -168,7 +167,7 @@ impl FailureBuilder {
         Failure { link, first_pop, pops: self.ids.len() as u32 - first_pop }
     }
 
-    /// Copy the pops of a state to the end of the list; gives its link.
+    /// Append the pops of a state to the list; returns its link.
     fn append_pops_of(&mut self, state: u32) -> u32 {
         let failure = self.of_state[state as usize];
         let first = failure.first_pop as usize;

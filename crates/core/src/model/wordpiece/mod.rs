@@ -1,7 +1,12 @@
-//! WordPiece: cut a word into vocabulary entries, marked inside a word.
+//! WordPiece: segments a word into tokens, which have a continuation prefix inside the word.
 //!
-//! Greedy longest match by LinMaxMatch (Song et al. 2021, "Fast WordPiece Tokenization", section 3),
-//! linear in the word; or the fewest pieces by dynamic programming, O(word x longest entry).
+//! Greedy longest match by LinMaxMatch in linear time (Song et al. 2021, "Fast WordPiece Tokenization", section 3),
+//! or the fewest tokens by dynamic programming in O(word x longest token).
+//!
+//! lin_max_match  the states with failure links and pops
+//! interleaved    many words in turns
+//! shortest       the fewest tokens
+//! char_ids       words of one character
 
 mod char_ids;
 mod interleaved;
@@ -20,9 +25,9 @@ use crate::table_sections::TableSections;
 use crate::text::char_count;
 use crate::vocab::Vocab;
 
-/// The root for matches at the start of a word: every entry in full.
+/// The root of matches at the start of a word: every token in full.
 const START: u32 = 0;
-/// The root for matches inside a word: what follows the continuation prefix.
+/// The root of matches inside a word: tokens without their continuation prefix.
 const INSIDE: u32 = 1;
 
 /// The compiled WordPiece model.
@@ -30,24 +35,24 @@ const INSIDE: u32 = 1;
 pub struct WordPiece {
     trie: Trie,
     matcher: LinMaxMatch,
-    /// None where no word may have so many characters as one.
+    /// `None` if even words of one character are too long.
     chars: Option<CharTokenIds>,
     unk_id: u32,
     unk: UnknownUnit,
     segmentation: Segmentation,
     max_chars: usize,
-    /// The length of each entry in bytes, and of the mark of those inside a word.
+    /// The length in bytes of each token and of the continuation prefix.
     entry_lens: Vec<u32>,
     prefix_len: u32,
 }
 
 impl WordPiece {
-    /// Build the trie and its failure links; the unknown token must be in the vocabulary.
+    /// Build the trie and its failure links. The unknown token must be in the vocabulary.
     pub fn compile(spec: &WordPieceSpec, vocab: &Vocab) -> Result<Self, Error> {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the trie that `parts` has.
+    /// The same, with the trie of `parts` if it contains one.
     pub(super) fn restore(
         spec: &WordPieceSpec,
         vocab: &Vocab,
@@ -80,19 +85,19 @@ impl WordPiece {
         })
     }
 
-    /// How many bytes an entry covers that begins at byte `start` of a word.
+    /// The number of bytes that a token at byte `start` of a word covers.
     #[inline]
     fn len_of(&self, id: u32, start: u32) -> u32 {
         let marked = if start > 0 { self.prefix_len } else { 0 };
         self.entry_lens.get(id as usize).map_or(0, |len| len - marked.min(*len))
     }
 
-    /// Take the trie apart.
+    /// Add the table sections of the trie.
     pub(super) fn store(&self, parts: &mut TableSections) {
         self.trie.store(parts);
     }
 
-    /// The memory of what was derived from the trie.
+    /// The bytes of memory of the tables derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
         self.matcher.bytes() + self.chars.as_ref().map_or(0, CharTokenIds::bytes)
     }
@@ -117,13 +122,13 @@ impl WordPiece {
         }
     }
 
-    /// Whether a word has more characters than may be looked at.
+    /// Whether a word has more characters than `max_input_chars_per_word`.
     #[inline]
     fn is_too_long(&self, word: &[u8]) -> bool {
         word.len() > self.max_chars && char_count(word) as usize > self.max_chars
     }
 
-    /// Segment words of some bytes at once, if ids alone are asked for and that pays.
+    /// Segment words of `bytes` in turns. Returns `false` for settings that only [`WordPiece::run`] supports.
     pub(super) fn run_batch(&self, bytes: &[u8], words: &mut [BatchWord], ids: &mut Vec<u32>) -> bool {
         let is_plain = matches!((self.segmentation, self.unk), (Segmentation::Greedy, UnknownUnit::Word));
         if is_plain {
@@ -136,7 +141,7 @@ impl WordPiece {
         out.push(Piece { id: self.unk_id, start: 0, end: word.len() as u32 });
     }
 
-    /// Greedy longest match; a dead end makes the whole word unknown.
+    /// The greedy longest match; a dead end makes the whole word unknown.
     fn greedy_match(&self, word: &str, out: &mut impl PieceSink) {
         let checkpoint = out.checkpoint();
         let mut state = START;
@@ -167,7 +172,7 @@ impl WordPiece {
         }
     }
 
-    /// Greedy longest match; at a dead end the unmatched character alone is unknown.
+    /// The greedy longest match; a dead end makes the first unmatched character unknown.
     fn greedy_match_by_char(&self, word: &str, out: &mut impl PieceSink) {
         let bytes = word.as_bytes();
         let mut state = START;
@@ -188,7 +193,7 @@ impl WordPiece {
         }
     }
 
-    /// Emit what the greedy match commits to when failure at `state`; `None` at a dead end.
+    /// Append the failure pops of a state; returns its failure link, `None` at a dead end.
     #[inline]
     fn pop(&self, state: u32, done: &mut u32, out: &mut impl PieceSink) -> Option<u32> {
         let (pops, next) = self.matcher.failure(state);

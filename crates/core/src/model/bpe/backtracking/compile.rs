@@ -6,22 +6,22 @@ use super::{streaming, BacktrackingBpe, Merge};
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
 
-/// What is merged to what, by numbers of entries below `id_bound`.
+/// The tokens and merges of a model; all ids are below `id_bound`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::model) struct MergeRules<'r> {
     pub(in crate::model) id_bound: usize,
-    /// The entries that words begin with.
+    /// The tokens that words consist of before any merge.
     pub(in crate::model) symbols: &'r [u32],
     /// The merges by rank.
     pub(in crate::model) merges: &'r [Merge],
-    /// Entries that are tokens where they are the whole word, even if merges do not make them.
+    /// Tokens that match whole words, even if merges do not make them.
     pub(in crate::model) whole_words: &'r [u32],
-    /// Tables that a file kept, if it did.
+    /// The table sections of a compiled cache, if any.
     pub(in crate::model) stored: &'r TableSections,
 }
 
 impl BacktrackingBpe {
-    /// Make the tables; `push_bytes` appends the bytes of an entry. None if merges are not in order, or too many.
+    /// Build the tables; `push_bytes` appends the bytes of a token. `None` if merges are not in order or too many.
     pub(in crate::model) fn compile(
         rules: &MergeRules<'_>,
         push_bytes: impl Fn(u32, &mut Vec<u8>),
@@ -48,7 +48,7 @@ impl BacktrackingBpe {
     }
 }
 
-/// The bytes of entries, one after another.
+/// The bytes of tokens, concatenated.
 #[derive(Default)]
 struct TokenBytes {
     bytes: Vec<u8>,
@@ -61,7 +61,7 @@ impl TokenBytes {
         self.ends.push(self.bytes.len());
     }
 
-    /// Add the bytes of two that have been added, by their numbers.
+    /// Append the bytes of two earlier tokens as one token.
     fn push_merged(&mut self, left: u32, right: u32) {
         for number in [left, right] {
             self.bytes.extend_from_within(self.span(number as usize));

@@ -1,7 +1,6 @@
-//! What the way from left to right leaves, where symbols are bytes: merged rank by rank, by the same merges, so
-//! that no other table is made for it.
+//! Merges what backtracking leaves of a byte-level word, with the same merge table.
 //!
-//! Entries are numbered by the time at which they are made, so what two join to is their rank.
+//! Tokens are numbered in the order of their merges, so the number of a merged token is the rank of its merge.
 
 use super::super::merge_by_heap::{self, SymbolLinks};
 use super::super::merge_by_rank::{self, RankQueue};
@@ -10,12 +9,12 @@ use super::super::Symbol;
 use super::split_table::SplitTable;
 use super::{BacktrackingBpe, NONE};
 
-/// Up to so many bytes go by a heap, which needs no memory for each rank.
+/// Words of up to so many bytes are merged by a heap, which needs no memory for each rank.
 const MAX_HEAP_BYTES: usize = 1 << 12;
 
 impl BacktrackingBpe {
-    /// Give `found` the entries of the rest of a word and how many bytes each has; only where the first numbers
-    /// are the bytes.
+    /// Merge the rest of a word, with the bytes as first symbols; calls `found` with the id and the bytes of each
+    /// token.
     #[cold]
     pub(in crate::model::bpe) fn merge_rest(
         &self,
@@ -37,7 +36,7 @@ impl BacktrackingBpe {
 }
 
 impl SplitTable {
-    /// Bytes as numbers.
+    /// Replace `symbols` by the bytes of a word.
     fn push_symbols(&self, bytes: &[u8], symbols: &mut Vec<Symbol>) {
         symbols.clear();
         symbols.extend((0..).zip(bytes).map(|(start, &byte)| {

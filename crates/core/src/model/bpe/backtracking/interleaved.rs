@@ -1,32 +1,32 @@
-//! Words of a text by rows: the short ones and the longer ones apart, as many of a kind at once as there are rows.
+//! Merges the words of a text in batches of interleaved words, short and longer words separately.
 //!
-//! Words are given out in their order. When the next of its kind is not merged yet, so are as many of that kind as
-//! follow: all before have been given out.
+//! Words are emitted in their order. When the next word of its length class is not merged yet, a batch of the
+//! following words of this class is, since all words of the previous batch have been emitted.
 
 use piecework_kernels::merges::{BytePairMap, InterleavedWords, LongWords, ShortWords, MAX_WORDS};
 
 use super::BacktrackingBpe;
 
-/// Memory for the words that are merged at once.
+/// The batches of both length classes.
 #[derive(Clone, Debug, Default)]
 pub(in crate::model::bpe) struct MergeBatches {
     short: LengthClass<16, 32>,
     long: LengthClass<32, 64>,
 }
 
-/// Words of one kind.
+/// A batch of words of one length class.
 #[derive(Clone, Debug, Default)]
 struct LengthClass<const SYMBOLS: usize, const CAPACITY: usize> {
-    /// Made when the first word comes.
+    /// Allocated when the first word comes.
     rows: Option<Box<InterleavedWords<SYMBOLS, CAPACITY>>>,
-    /// The next of the rows to be given out, and how many there are.
+    /// The next word of the batch to emit, and the size of the batch.
     next: usize,
     count: usize,
 }
 
 impl BacktrackingBpe {
-    /// Append the entries of the first of the words of a text; says whether it goes by rows. All words of the text must
-    /// be asked for in their order.
+    /// Append the ids of the first of `words`. Returns `false` for words that are too long. The caller passes all
+    /// words of the text in their order.
     #[inline]
     pub(in crate::model::bpe) fn push_next(
         &self,
@@ -64,7 +64,7 @@ impl<const SYMBOLS: usize, const CAPACITY: usize> LengthClass<SYMBOLS, CAPACITY>
         self.next += 1;
     }
 
-    /// Join the first words that have at min_len so many bytes and are not too long.
+    /// Merge the first words of at least `min_len` bytes that are not too long.
     fn fill(
         &mut self,
         model: &BacktrackingBpe,

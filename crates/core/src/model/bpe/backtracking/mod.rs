@@ -1,34 +1,34 @@
-//! BPE from left to right, the longest entry first, in model time: no pair is ever read_len for.
+//! BPE in linear time by backtracking, from left to right, the longest token first.
 //!
-//! BPE of a text is the only sequence of entries in which every two neighbours are what BPE makes of the two
-//! alone, and every one what it makes of that alone. (If a merge crossed a border of such a sequence, take the
-//! first: up to then both sides had been merged as they are alone, so it would cross there too. And where none
-//! crosses, every part becomes what it is alone.) So a sequence that is begun right and ends with the text is
-//! the answer; a place that no longer can be left is remembered as dead_ends, and the entry before is tried next_prefix.
-//! The same argument says that a place is reached in one way only, so it is left for good when it is dead_ends.
+//! The BPE segmentation of a text is the only sequence of tokens in which every token is the segmentation of its own
+//! bytes, and every two adjacent tokens are the segmentation of theirs. Proof: if a merge crosses a boundary of such
+//! a sequence, take the first one. Until then both sides are merged as they are alone, so this merge also crosses the
+//! boundary in the segmentation of the pair. And without a crossing merge every part is segmented as it is alone.
 //!
-//! split_table    what entries are merged from, and whether two may be neighbours
-//! merges     which two entries join to which
-//! valid_pairs  which were last found to be, or not
-//! trie  the entries that a text begins with
-//! stored    keeps them in files
-//! rest      what is left where that takes too long
-//! rows      words that are not long, many at once
-//! streaming what is decided_count of a long word before its end
+//! So a valid sequence that ends with the text is the segmentation. A position from which no token continues is a
+//! dead end: the walk goes back and tries the next shorter prefix of the previous token. By the same argument a
+//! position is reached in one way only, so a dead end stays one.
 //!
-//! New words of a text, most of them not long and printable by their bytes, are merged at once instead, merge by merge:
-//! `piecework_kernels::merges` has their rows. Both ways find what BPE makes of a word.
+//! Source: the documentation of GitHub's `bpe` crate (van Antwerpen and Neubeck 2024, "So many tokens, so little
+//! time"). Short byte-level words are merged in batches instead (`piecework_kernels::merges`), with the same result.
 //!
-//! What it demands:
-//! - the merge of the lowest rank comes first, the leftmost of equals; none is left out at random;
-//! - every symbol that a word begins with is an entry, told by its bytes, and none begins with another. Where
-//!   one is not known nothing is merged, so the word ends before it;
-//! - merges are given by rank. Several may make one entry: the first that can happen counts, as no other can.
-//!   Entries that no merge can make are not matched;
-//! - no merge is there twice, and none can join what only a later one makes: both are checked.
+//! compile           builds the tables
+//! split_table       the two parts of each token, and which pairs of tokens are valid
+//! merge_table       the number that two tokens merge to
+//! valid_pair_cache  recent decisions about pairs
+//! token_trie        the longest token that a text begins with, and its next shorter prefix
+//! stored_trie       the table sections of the trie
+//! scratch           the state of one walk
+//! streaming         the decided prefix of a long word
+//! fallback          merges the rest of words that take too many steps
+//! interleaved       batches of short words
 //!
-//! The published description of the idea is the documentation of GitHub's `bpe` crate (van Antwerpen and
-//! Neubeck 2024, "So many tokens, so little time").
+//! Requirements:
+//! - The merge of the lowest rank comes first, the leftmost of equal ones, without dropout.
+//! - The first symbols of a word are tokens, and none is a prefix of another. A word ends before an unknown symbol.
+//! - Merges are given by rank. If several make one token, the first that can be applied counts, as no other can be.
+//!   Tokens that no merge makes are not matched.
+//! - No merge occurs twice, and none needs a token that only a later merge makes. `compile` checks both.
 
 mod compile;
 mod fallback;
@@ -56,29 +56,31 @@ use super::merges::Merge;
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
 
-/// Nothing of what numbers stand for here.
+/// No token or number.
 const NONE: u32 = u32::MAX;
 
-/// The entries that merges make, and how.
+/// The tokens of a model with their merges.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct BacktrackingBpe {
     split_table: SplitTable,
     trie: TokenTrie,
-    /// The entries by the time at which they are made, then those that only whole words are.
+    /// The ids of tokens by number, then of those that only match whole words.
     entries: Vec<u32>,
-    /// Where symbols are the bytes, and nothing but merges makes entries: words that are not long go by rows.
+    /// The pairs of bytes that merge, for byte-level models in which merges make all tokens: their short words are
+    /// merged in batches.
     byte_pairs: Option<BytePairMap>,
-    /// There, too, words may be tokens apart where nothing merges.
+    /// Where words of such a model can be split.
     byte_adjacency: Option<ByteAdjacency>,
-    /// The most bytes that one of them has.
+    /// The length of the longest token in bytes.
     longest: usize,
-    /// After how many bytes it is asked what of them is decided_count.
+    /// After so many bytes of a word the walk emits the decided tokens.
     chunk_len: usize,
 }
 
 impl BacktrackingBpe {
-    /// Give `found` the entries of a word and how many bytes each has, up to a symbol that is not known; gives
-    /// how many bytes they have. Where it takes too long they are fewer, but right as far as they go.
+    /// Segment a word up to an unknown symbol; calls `found` with the id and the bytes of each token. Returns the
+    /// number of segmented bytes. If segmentation takes too many steps, it stops earlier, and the tokens up to there
+    /// are right.
     pub(in crate::model) fn segment(
         &self,
         word: &[u8],
@@ -100,17 +102,17 @@ impl BacktrackingBpe {
         self.segment_from(word, longest, scratch, give)
     }
 
-    /// Where words may be tokens apart, if that is known.
+    /// Where words can be split before segmentation, if the model has such positions.
     pub(in crate::model) fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
         self.byte_adjacency.as_ref()
     }
 
-    /// Whether a word begins with a symbol that is known.
+    /// Whether a word begins with a symbol of the model.
     pub(in crate::model) fn starts_with_symbol(&self, word: &[u8]) -> bool {
         self.trie.longest(word).0.len > 0
     }
 
-    /// Take entries of a word, of which the longest that it begins with is known, and give them out.
+    /// Segment a word from its longest first token on.
     fn segment_from(
         &self,
         word: &[u8],
@@ -139,8 +141,8 @@ impl BacktrackingBpe {
         }
     }
 
-    /// Take entries from a place on until they reach another one, or a symbol that is not known; returns where
-    /// they end.
+    /// Push tokens until they reach byte `end` or an unknown symbol; returns where they end. `None` if that takes too
+    /// many steps.
     #[inline]
     fn extend_to(
         &self,
@@ -160,8 +162,8 @@ impl BacktrackingBpe {
         Some(at)
     }
 
-    /// Take an entry at a place, or the longest next_prefix one that may follow what was tokens before, or let
-    /// another be tokens before; returns where it ends.
+    /// Push the longest valid token at byte `at` that is `next` or a prefix of it. At a dead end, goes back to the
+    /// previous token. Returns where the token ends; `None` if that takes too many steps.
     #[inline]
     fn push_longest(
         &self,
@@ -187,7 +189,7 @@ impl BacktrackingBpe {
         }
     }
 
-    /// Whether a match may stand behind what was tokens last.
+    /// Whether a token and the last one are a valid pair.
     #[inline]
     fn is_valid_next(&self, next: TokenMatch, scratch: &mut BacktrackingScratch) -> bool {
         let BacktrackingScratch { tokens, steps_left, valid_pairs, .. } = scratch;
@@ -198,12 +200,12 @@ impl BacktrackingBpe {
         })
     }
 
-    /// Take the tables apart that take long to make.
+    /// Add the table sections of the trie.
     pub(in crate::model) fn store(&self, parts: &mut TableSections) {
         self.trie.store(parts);
     }
 
-    /// The memory of the others.
+    /// The bytes of memory of the other tables.
     pub(in crate::model) fn bytes(&self) -> usize {
         self.split_table.bytes()
             + self.byte_pairs.as_ref().map_or(0, BytePairMap::bytes)

@@ -1,27 +1,28 @@
-//! The state of one walk through a word, with a bound of its steps.
+//! The state of one walk through a word, with a bound on its steps.
 
 use super::token_trie::TokenMatch;
 use super::valid_pair_cache::ValidPairCache;
 
-/// Looks at bytes, matches and merges for each byte of a word, on average, after which another way is better: in
-/// runs of one letter, say, entries may be tried in vain at every place.
+/// The average number of steps for each byte after which the fallback takes over: in runs of one letter, for example,
+/// tokens may be tried without success at every position. A step reads a byte of the trie, tries a token or looks up
+/// a merge.
 const STEPS_PER_BYTE: usize = 32;
-/// Such steps_left that every word has.
+/// The number of steps that every word has in addition.
 const MIN_STEPS: usize = 4096;
-/// So many bytes may have one place that cannot be left, and every word some.
+/// A walk may find one dead end for so many bytes.
 const BYTES_PER_DEAD_END: usize = 2;
 const MIN_DEAD_ENDS: usize = 64;
 
-/// Memory for the way through one word.
+/// The tokens so far and the dead ends.
 #[derive(Clone, Debug, Default)]
 pub(in crate::model) struct BacktrackingScratch {
     pub(super) tokens: Vec<TokenMatch>,
-    /// A bit for each place that cannot be left; none while there is no such place.
+    /// A bit for each byte that is a dead end; empty before the first one.
     dead_ends: Vec<u64>,
     word_len: usize,
-    /// How many more steps_left are worth while.
+    /// The number of steps before the walk stops.
     pub(super) steps_left: usize,
-    /// How many more dead_ends rank_queue.
+    /// The number of dead ends before the walk stops.
     dead_ends_left: usize,
     pub(super) valid_pairs: ValidPairCache,
 }
@@ -35,7 +36,7 @@ impl BacktrackingScratch {
         self.dead_ends_left = MIN_DEAD_ENDS + word_len / BYTES_PER_DEAD_END;
     }
 
-    /// Count steps_left; none if they are too many.
+    /// Count steps; `None` if there are too many.
     pub(super) fn spend(&mut self, times: u32) -> Option<()> {
         self.steps_left = self.steps_left.checked_sub(times as usize)?;
         Some(())

@@ -1,35 +1,35 @@
-//! What entries are merged from, and whether two of them may stand side by side.
+//! The two parts that each token is merged from, and which pairs of tokens are valid.
 //!
-//! Entries are numbered by the time at which they are made, those that words begin with first.
+//! Tokens are numbered in the order of their merges, after the first symbols.
 //!
-//! Joined alone, the bytes of two entries become just these two unless some merge crosses the border between
-//! them first. What stands at the border at a time is known: to the left the entry itself, its right half
-//! before that was merged, that half's right half before, and so on; to the right the same with left split_table.
-//! So all that could have crossed are pairs of one list with the other that stood there at the same time, at
-//! most as many as both lists have entries. A pair crosses if it merges before the left entry is made; before
-//! the right one is, or at the same time, as of equal merges the leftmost comes first.
+//! Two adjacent tokens are a valid pair if the segmentation of their bytes is this pair, that is, if no merge crosses
+//! the boundary between them first. The symbols at the boundary are known at any time: on the left the token itself,
+//! before that its right part, before that the right part of this part, and so on; on the right likewise with left
+//! parts. A merge crosses the boundary if it is of two such symbols that exist at the same time and comes before the
+//! merge that replaces the left one, or not after the merge that replaces the right one, since the leftmost of equal
+//! merges comes first. The number of tests is at most the length of both lists.
 
 use piecework_kernels::merges::{BytePairMap, PairMap, NUMBER_BOUND};
 
 use super::merge_table::MergeTable;
 use super::{Merge, MergeRules, NONE};
 
-/// So many merges ahead the memory for one is asked for.
+/// The bucket of a merge is prefetched so many merges ahead.
 const PREFETCH_DISTANCE: usize = 16;
 
-/// The numbers of entries, and how they are merged.
+/// The parts of each number and the merges.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct SplitTable {
-    /// How many entries are not merged from others: the numbers below.
+    /// The number of first symbols; their numbers are below.
     symbols: u32,
-    /// The split_table of each number.
+    /// The parts of each number.
     lefts: Vec<u32>,
     rights: Vec<u32>,
     merges: MergeTable,
 }
 
 impl SplitTable {
-    /// Nothing but symbols, numbered from 0, with room for so many merges.
+    /// A table of symbols, numbered from 0, with capacity for so many merges.
     pub(in crate::model) fn with_symbols(symbols: usize, max_merges: usize) -> Self {
         Self {
             symbols: symbols as u32,
@@ -39,15 +39,16 @@ impl SplitTable {
         }
     }
 
-    /// Number the symbols and then, by rank, the entries that merges make; also gives the entry of each number.
-    /// None if there are too many, if a merge is there twice, or might join what only a later one makes.
+    /// Number the first symbols, then the tokens that merges make, by rank. Also returns the id of each number.
+    /// `None` if there are too many, if a merge occurs twice, or if a merge may need a token that only a later one
+    /// makes.
     ///
-    /// Of the merges that make an entry the first that can happen counts: where the split_table of another stand
-    /// side by side, so did those of this one, earlier. So a merge of what only a later one makes does no harm
-    /// where its entry is made in another way: its own split_table never stand side by side.
+    /// Of several merges that make a token the first one that can be applied counts: where the parts of another are
+    /// adjacent, the parts of the first one were adjacent before. So a merge that needs the token of a later merge
+    /// has no effect if its own token has another split: then its parts are never adjacent.
     pub(super) fn number(rules: &MergeRules<'_>) -> Option<(Self, Vec<u32>)> {
         let MergeRules { symbols, merges, id_bound, .. } = *rules;
-        // Every merge makes an entry, and only the first that does counts.
+        // Every merge makes a token, and only the first merge of a token counts.
         let max_merges = merges.len().min(id_bound);
         if symbols.len() + max_merges >= NUMBER_BOUND as usize {
             return None;
@@ -77,8 +78,8 @@ impl SplitTable {
         never_apply.then_some((split_table, entries))
     }
 
-    /// Whether a merge of what only later ones make has nothing to join: one half is never made, or other split_table
-    /// are what becomes of the whole alone, or something crosses the border between these.
+    /// Whether a merge that needs tokens of later merges is never applied: one part is never made, the token has
+    /// other parts, or another merge crosses the boundary between its parts.
     fn never_applies(&self, [left, right, merged]: [u32; 3]) -> bool {
         match merged {
             _ if left == NONE || right == NONE => true,
@@ -87,13 +88,13 @@ impl SplitTable {
         }
     }
 
-    /// Whether an entry has a number already and is made of these.
+    /// Whether a token has a number and these parts.
     fn has_split(&self, number: u32, left: u32, right: u32) -> bool {
         let at = number as usize;
         number != NONE && number >= self.symbols && (self.lefts[at], self.rights[at]) == (left, right)
     }
 
-    /// Let two entries that stay apart so far join to that of the next number.
+    /// Add a merge of two tokens that are a valid pair so far; returns the number of the merged token.
     pub(in crate::model) fn merge(&mut self, left: u32, right: u32) -> u32 {
         let merged = self.lefts.len() as u32;
         self.lefts.push(left);
@@ -102,28 +103,28 @@ impl SplitTable {
         merged
     }
 
-    /// The split_table of each number that has some, by number.
+    /// The parts of each merged token, by number.
     pub(super) fn splits(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.lefts.iter().copied().zip(self.rights.iter().copied()).skip(self.symbols as usize)
     }
 
-    /// How many numbers there are.
+    /// The number of numbers.
     pub(super) fn numbers(&self) -> usize {
         self.lefts.len()
     }
 
-    /// What two entries join to, or `NONE`.
+    /// The number that two tokens merge to, or `NONE`.
     #[inline]
     pub(super) fn merged(&self, left: u32, right: u32) -> u32 {
         self.merges.merged(left, right)
     }
 
-    /// How many entries are not merged from others.
+    /// The number of first symbols.
     pub(super) fn symbols(&self) -> u32 {
         self.symbols
     }
 
-    /// Which two bytes join to which number, where the first symbols are bytes.
+    /// The pairs of bytes that merge, if the first symbols are bytes.
     pub(in crate::model) fn byte_pairs(&self) -> BytePairMap {
         let byte = |number: u32| u8::try_from(number).ok().filter(|_| number < self.symbols);
         let merged = (self.symbols..).zip(self.splits());
@@ -132,17 +133,17 @@ impl SplitTable {
         )
     }
 
-    /// Which two entries join to which.
+    /// The merge table without its filter.
     pub(super) fn pairs(&self) -> &PairMap {
         self.merges.pairs()
     }
 
-    /// The same, without the rest.
+    /// The same, by value.
     pub(in crate::model) fn into_pairs(self) -> PairMap {
         self.merges.into_pairs()
     }
 
-    /// Whether no merge crosses the border between two entries.
+    /// Whether no merge crosses the boundary between two tokens.
     #[inline]
     pub(in crate::model) fn is_valid_token_pair(&self, mut left: u32, mut right: u32) -> bool {
         let mut limit = NONE;
@@ -163,14 +164,14 @@ impl SplitTable {
         }
     }
 
-    /// The memory they take.
+    /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.lefts.as_slice()) + size_of_val(self.rights.as_slice()) + self.merges.bytes()
     }
 }
 
 impl Merge {
-    /// The numbers of its split_table and of what they join to.
+    /// The numbers of both parts and of the merged token.
     fn numbers(&self, numbers: &[u32]) -> [u32; 3] {
         [self.left, self.right, self.merged].map(|entry| numbers[entry as usize])
     }

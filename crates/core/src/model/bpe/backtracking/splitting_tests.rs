@@ -1,4 +1,4 @@
-//! Splitting a word changes no segmentation.
+//! A word has the same segmentation as its parts after [`ByteAdjacency::split`](crate::model::ByteAdjacency::split).
 
 use super::{BacktrackingBpe, BacktrackingScratch, Merge, MergeRules};
 use crate::table_sections::TableSections;
@@ -13,7 +13,7 @@ fn split<'w>(model: &BacktrackingBpe, word: &'w str) -> Vec<&'w str> {
     spans.map(|(&start, &end)| &word[start as usize..end as usize]).collect()
 }
 
-/// All bytes, and what comes of those of `TEXT` by these pairs of them and what comes of them.
+/// A model of all bytes and of merges of the bytes of `TEXT`, given by indices of symbols.
 fn linear(pairs: &[(usize, usize)]) -> Option<BacktrackingBpe> {
     let mut texts: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut used: Vec<usize> = TEXT.bytes().map(usize::from).collect();

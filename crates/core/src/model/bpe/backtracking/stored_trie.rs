@@ -1,17 +1,17 @@
-//! The trie as a file holds it. What was read is compared with the texts that it should hold, which takes a quarter of
-//! the time of making it; where it differs it is made anew.
+//! The table sections of a trie. A trie that is read is compared with the tokens that it should have, in a quarter of
+//! the time of building it; if it differs, it is built again.
 
 use super::token_trie::{TokenMatch, TokenTrie, NO_MATCH, ROOT};
 use super::NONE;
 use crate::double_array::{Node, BLOCK};
 use crate::table_sections::TableSections;
 
-/// The names of the tables where they are tokens apart.
+/// The names of the table sections.
 const NODES: &str = "bpe.nodes";
 const ENTRIES: &str = "bpe.entries";
 const NEXT_PREFIXES: &str = "bpe.next_prefixes";
 
-/// Take the tables apart.
+/// Add the table sections.
 pub(super) fn store(trie: &TokenTrie, parts: &mut TableSections) {
     let next_prefix = trie.next_prefix.iter().map(|next_prefix| [next_prefix.entry, next_prefix.len]);
     parts.put(NODES, &trie.nodes.iter().map(|node| node.bits()).collect::<Vec<_>>().into());
@@ -19,7 +19,7 @@ pub(super) fn store(trie: &TokenTrie, parts: &mut TableSections) {
     parts.put(NEXT_PREFIXES, &next_prefix.collect::<Vec<_>>().into());
 }
 
-/// Put the trie of these texts together, if it is there.
+/// Read the trie of these texts, if the sections contain it.
 pub(super) fn restore(parts: &TableSections, texts: &[&[u8]], first_whole: u32) -> Option<TokenTrie> {
     let next_prefix = parts.get::<[u32; 2]>(NEXT_PREFIXES).ok()?;
     let trie = TokenTrie {
@@ -30,12 +30,12 @@ pub(super) fn restore(parts: &TableSections, texts: &[&[u8]], first_whole: u32) 
     holds(&trie, texts, first_whole as usize).then_some(trie)
 }
 
-/// Whether a trie is one of these texts and of no others.
+/// Whether a trie has exactly these texts.
 fn holds(trie: &TokenTrie, texts: &[&[u8]], first_whole: usize) -> bool {
     let TokenTrie { nodes, entries, next_prefix } = trie;
     let ends = nodes.iter().filter(|node| node.is_final()).count();
     let entry_count = entries.iter().filter(|&&entry| entry != NONE).count();
-    // Blocks are whole, so a base within them keeps all children within them.
+    // Blocks are whole, so all children of a base within them are within them.
     let is_whole = nodes.len().is_multiple_of(BLOCK) && nodes.len() == entries.len() && nodes.len() > ROOT;
     is_whole
         && nodes.iter().all(|node| node.base() < nodes.len())
@@ -43,7 +43,7 @@ fn holds(trie: &TokenTrie, texts: &[&[u8]], first_whole: usize) -> bool {
         && texts.iter().enumerate().all(|(number, text)| holds_text(trie, number, text, first_whole))
 }
 
-/// Whether a text ends where it should, and the longest entry before is the one written down.
+/// Whether a text ends at its number, and its next prefix is right.
 fn holds_text(trie: &TokenTrie, number: usize, text: &[u8], first_whole: usize) -> bool {
     let (mut state, mut longest) = (ROOT, NO_MATCH);
     for (&byte, len) in text.iter().zip(0..) {

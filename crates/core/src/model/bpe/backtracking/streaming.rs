@@ -1,28 +1,29 @@
-//! What is decided_count of a long word before its end is reached, so that it can be given out and forgotten.
+//! The tokens at the start of a long word that are decided before its end is reached, so that they can be emitted and
+//! dropped.
 //!
-//! Of as many rank_queue side by side as the longest entry has bytes, one at least is between two entries of the
-//! answer, and up to there the answer is what BPE makes of the word cut off there. So what all these have in
-//! common at their beginning, where the word is cut off at any of the last such rank_queue, the answer has.
+//! Of as many adjacent positions as the longest token has bytes, at least one is a token boundary of the
+//! segmentation, and up to there the segmentation is that of the word cut off there. So the tokens that the
+//! segmentations of all these prefixes have in common begin the segmentation of the word.
 
 use super::token_trie::TokenMatch;
 use super::{BacktrackingBpe, BacktrackingScratch};
 
-/// After so many bytes, at least, it is asked what is decided_count.
+/// The least number of bytes between two checks.
 const MIN_CHUNK_LEN: usize = 1 << 17;
-/// After so many for each byte that is tokens anew, in vain perhaps: as many for each of as many rank_queue as the longest
-/// entry has.
+/// The bytes between two checks for each byte that a check segments again, which is as many for each of as many
+/// positions as the longest token has bytes.
 const BYTES_PER_CHECK: usize = 128;
-/// So many of the last entries are read_len at, beside two for each place.
+/// A check looks at so many of the last tokens, and two for each position.
 const MIN_TAIL: usize = 64;
 
-/// After how many bytes it is worth while to ask, where the longest entry has so many.
+/// The bytes between two checks, by the length of the longest token.
 pub(super) fn chunk_len(longest: usize) -> usize {
     MIN_CHUNK_LEN.max(longest.saturating_mul(longest).saturating_mul(BYTES_PER_CHECK))
 }
 
 impl BacktrackingBpe {
-    /// How many of the entries that were tokens up to a place belong to the answer whatever follows, but for one,
-    /// which says what may.
+    /// The number of tokens up to byte `at` that are decided. Keeps the last decided one, since the next token
+    /// depends on it.
     #[cold]
     pub(super) fn decided_count(&self, word: &[u8], at: usize, scratch: &mut BacktrackingScratch) -> usize {
         let first = scratch.tokens.len().saturating_sub(2 * self.longest + MIN_TAIL);
@@ -37,7 +38,7 @@ impl BacktrackingBpe {
         common_prefix.and_then(|count| count.checked_sub(1)).map_or(0, |count| first + count)
     }
 
-    /// Where the symbols of a word end.
+    /// The positions after each first symbol of a word.
     fn symbol_ends<'w>(&'w self, word: &'w [u8]) -> impl Iterator<Item = usize> + 'w {
         let end_of_next = |&at: &usize| {
             let (mut found, _) = self.trie.longest(&word[at..]);
@@ -51,8 +52,8 @@ impl BacktrackingBpe {
         std::iter::successors(end_of_next(&0), end_of_next)
     }
 
-    /// With how many of some entries the answer begins to a word that ends within them. Only its end is tokens
-    /// anew; what is found is the answer as long as it goes on from one of them.
+    /// The number of tokens that the segmentation of a word shares with `entries`. Segments only the end of the word
+    /// again, from the last of these tokens.
     fn common_prefix(
         &self,
         word: &[u8],
@@ -80,12 +81,12 @@ mod tests {
 
     use super::super::{test_models, BacktrackingBpe, BacktrackingScratch};
 
-    /// Runs of the letters a to c, merged two by two as far as the pairs say.
+    /// A model of the letters a to c with these merges, by indices of symbols.
     fn linear(pairs: &[(usize, usize)]) -> Option<BacktrackingBpe> {
         test_models::linear(*b"abc", pairs, 12)
     }
 
-    /// The entries, the bytes that they have, and the most that were kept at a time.
+    /// The ids, the segmented bytes, and the capacity for pending tokens.
     fn segmented(model: &BacktrackingBpe, word: &str) -> (Vec<u32>, usize, usize) {
         let (mut scratch, mut found) = (BacktrackingScratch::default(), Vec::new());
         let done = model.segment(word.as_bytes(), &mut scratch, |entry, _| found.push(entry));

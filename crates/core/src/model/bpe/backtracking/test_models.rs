@@ -1,9 +1,9 @@
-//! A few symbols of one byte and what pairs of them join to, for tests.
+//! Small models for tests.
 
 use super::{BacktrackingBpe, Merge, MergeRules};
 use crate::table_sections::TableSections;
 
-/// These bytes, merged two by two as far as the pairs say, to texts of fewer bytes than `bound`.
+/// A model of these bytes with these merges, given by indices of symbols, of tokens shorter than `bound`.
 pub(super) fn linear(bytes: [u8; 3], pairs: &[(usize, usize)], bound: usize) -> Option<BacktrackingBpe> {
     let mut texts = bytes.map(|byte| vec![byte]).to_vec();
     let mut merges = Vec::new();

@@ -1,8 +1,5 @@
-//! The entries that a text begins with: a byte trie in a double array (Aoe 1989) of four bytes a state.
-//!
-//! A state holds where its children are and the byte that leads to it, not its parent: no two states have
-//! their children at the same base, so the byte tells whose child it is (as in Yata's darts-clone). States are
-//! placed breadth first: those that most walks pass lie close together.
+//! The longest token that a text begins with, by a trie of four bytes a state, and the next shorter prefix of each
+//! token that is a token too.
 
 use super::{stored_trie, NONE};
 use crate::double_array::{build_breadth_first, sorted_keys, Layout, Node, SortedKey, Step, MAX_BASE};
@@ -10,17 +7,18 @@ use crate::table_sections::TableSections;
 
 pub(super) const ROOT: usize = 0;
 
-/// The trie.
+/// The trie and the prefixes.
 #[derive(Clone, Debug)]
 pub(super) struct TokenTrie {
     pub(super) nodes: Vec<Node>,
-    /// The entry that ends at each state, or `NONE`. Apart, as most states are only passed.
+    /// The number of the token that ends at each state, or `NONE`. Separate from the nodes, since most lookups need
+    /// few of them.
     pub(super) entries: Vec<u32>,
-    /// The longest entry that each entry begins with, beside itself.
+    /// The longest other token that each token begins with.
     pub(super) next_prefix: Vec<TokenMatch>,
 }
 
-/// An entry that a text begins with, and how many bytes it has.
+/// The number and the length of a token at the start of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TokenMatch {
     pub(super) entry: u32,
@@ -30,14 +28,14 @@ pub(super) struct TokenMatch {
 pub(super) const NO_MATCH: TokenMatch = TokenMatch { entry: NONE, len: 0 };
 
 impl TokenTrie {
-    /// Make the trie of the bytes of each entry, no two alike. Entries from `first_whole` on are only found as whole
-    /// texts. None if there are too many.
+    /// Build the trie of the bytes of each token, no two alike. Tokens from `first_whole` on match whole texts only.
+    /// `None` if there are too many states.
     pub(super) fn of(texts: &[&[u8]], first_whole: u32) -> Option<Self> {
         let keys = sorted_keys(texts.iter().copied().zip(0..));
         let mut states = States { first_whole, ..States::default() };
         states.next_prefix.resize(texts.len(), NO_MATCH);
         let allocator = build_breadth_first(&[keys], MAX_BASE, &mut states)?;
-        // A free slot, and the root, gets a label by which no state leads to it.
+        // A free slot, and the root, gets the label of a base that no state has, so that no byte leads to it.
         for slot in (0..states.nodes.len()).filter(|&slot| slot == ROOT || allocator.is_free(slot)) {
             states.nodes[slot].set_label((slot ^ allocator.unused_base(slot)) as u8);
         }
@@ -45,7 +43,7 @@ impl TokenTrie {
         Some(Self { nodes, entries, next_prefix })
     }
 
-    /// The same, as `parts` has it.
+    /// The same, read from `parts` if it contains the trie.
     pub(super) fn restore_or_make(
         parts: &TableSections,
         texts: &[&[u8]],
@@ -54,12 +52,12 @@ impl TokenTrie {
         stored_trie::restore(parts, texts, first_whole).or_else(|| Self::of(texts, first_whole))
     }
 
-    /// Take the tables apart.
+    /// Add the table sections.
     pub(super) fn store(&self, parts: &mut TableSections) {
         stored_trie::store(self, parts);
     }
 
-    /// The longest entry that some bytes begin with, and how many of them were read_len at.
+    /// The longest token at the start of `bytes`, and the number of bytes read.
     #[inline]
     pub(super) fn longest(&self, bytes: &[u8]) -> (TokenMatch, u32) {
         let (mut node, mut state, mut len, mut read_len) = (self.nodes[ROOT], ROOT, 0, 0);
@@ -77,7 +75,7 @@ impl TokenTrie {
         (TokenMatch { entry: self.entries[state], len }, read_len)
     }
 
-    /// The entry that some bytes are.
+    /// The token with exactly these bytes.
     pub(super) fn whole(&self, bytes: &[u8]) -> Option<u32> {
         let mut state = ROOT;
         for &byte in bytes {
@@ -89,7 +87,7 @@ impl TokenTrie {
         Some(self.entries[state]).filter(|&entry| entry != NONE)
     }
 
-    /// The longest entry that an entry begins with, beside itself; of no length if there is none.
+    /// The longest other token that a token begins with; of length 0 without one.
     #[inline]
     pub(super) fn next_prefix(&self, entry: u32) -> TokenMatch {
         self.next_prefix[entry as usize]
@@ -149,7 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Bytes that lead to all corners of a block.
+    /// Texts of bytes that lead to all parts of a block.
     fn text(most: usize) -> impl Strategy<Value = Vec<u8>> {
         prop::collection::vec(
             prop::sample::select(vec![0, 1, 2, b'a', b'b', 0x7F, 0x80, 0xFE, 0xFF]),

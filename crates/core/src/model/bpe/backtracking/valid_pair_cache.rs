@@ -1,23 +1,23 @@
-//! Which neighbours were last found to stay apart or not: one slot for each of some thousand pairs.
+//! Recent decisions about pairs of tokens: a direct-mapped cache.
 //!
-//! The bits of a pair are mix64 one to one. Some of the mix64 ones choose the slot, which holds the others: what
-//! is found is never about another pair.
+//! A bijection mixes the bits of a pair. Some of them select the slot, which stores the others, so a lookup never
+//! returns the decision of another pair.
 
 use piecework_kernels::merges::NUMBER_BITS;
 
 const PAIR_BITS: u32 = 2 * NUMBER_BITS;
-/// 128 KB: half of the second cache of small machines.
+/// 128 KB: half of the second-level cache of small machines.
 const SLOT_BITS: u32 = 15;
 const TAG_BITS: u32 = PAIR_BITS - SLOT_BITS;
-/// Longer than any tag and is_valid.
+/// Greater than any tag with its decision.
 const FREE: u32 = u32::MAX;
 
-/// The slots, made when the first pair comes: the tag, then a bit for the is_valid.
+/// The slots, allocated at the first lookup: a tag, and the decision in the lowest bit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ValidPairCache(Vec<u32>);
 
 impl ValidPairCache {
-    /// What was found for a pair, or is found now.
+    /// The cached decision about a pair, or the result of `find`, which is cached.
     #[inline]
     pub(super) fn get_or_compute(&mut self, left: u32, right: u32, find: impl FnOnce() -> bool) -> bool {
         if self.0.is_empty() {

@@ -1,11 +1,11 @@
-//! Words merged from left to right by their characters.
+//! Backtracking over characters.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::text::byte_entry;
 
-/// A vocabulary with entries for all letters and the unknown ones.
+/// A vocabulary with tokens for all letters and unknown characters.
 fn with_unknown(mut spec: BpeSpec) -> BpeSpec {
     for token in ["é", "<unk>"] {
         if spec.vocab.iter().all(|(other, _)| other != token) {

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// PathScorer of whole numbers, with ties; characters without a piece are worth -9, or nothing can be done with them.
+/// Integer sums with ties. Characters without a piece score -9, or have no path.
 struct Whole {
     pieces: PieceAutomaton,
     has_unknown: bool,
@@ -28,7 +28,7 @@ impl PathScorer for Whole {
         &self,
         state: u32,
         last: Range<usize>,
-        places: &BackpointerTable<i64>,
+        backpointers: &BackpointerTable<i64>,
         (): &mut (),
     ) -> Option<Backpointer<i64>> {
         let found =
@@ -37,7 +37,7 @@ impl PathScorer for Whole {
         let all = found.chain(self.has_unknown.then_some(unknown));
         let backpointers = all.map(|(id, len, score)| {
             let start = last.end - len as usize;
-            Backpointer { score: places.at(start).score + score, id, start: start as u32 }
+            Backpointer { score: backpointers.at(start).score + score, id, start: start as u32 }
         });
         backpointers.reduce(|best, next| if next.score > best.score { next } else { best })
     }
@@ -50,7 +50,7 @@ fn pieces_of(sums: &Whole, text: &str, chunk_len: usize) -> Option<(Vec<Piece>, 
     Some((out, score))
 }
 
-/// Every place push_link to the end.
+/// The path with all backpointers in memory.
 fn naive(sums: &Whole, text: &str) -> Option<(Vec<Piece>, i64)> {
     pieces_of(sums, text, text.len() + 1)
 }
@@ -82,7 +82,7 @@ fn long_texts_keep_little_memory() {
     let text = "a".repeat(1 << 20);
     for (pieces, count) in [
         (&[("a", -1)][..], 1 << 20),
-        // The best ways never meet.
+        // The best paths never meet.
         (&[("a", -1), ("aaa", -2)], (1 << 20) / 3 + 1),
         (&[("a", -4), ("aa", -5), ("aaaaaaa", -6)], 149_798),
     ] {
