@@ -13,12 +13,12 @@ const MAX_TRIED: usize = 12;
 /// The free slots and bases.
 #[derive(Default)]
 pub(crate) struct Allocator {
-    blocks: Vec<Block>,
+    blocks: Vec<SlotBlock>,
     /// The blocks that are not full, newest last.
     open: Vec<usize>,
 }
 
-struct Block {
+struct SlotBlock {
     /// Slots without a state.
     free: ByteSet,
     /// Bases of no state.
@@ -70,12 +70,12 @@ impl Allocator {
     /// Open a block; returns its index in `open`.
     fn open_block(&mut self) -> usize {
         self.open.push(self.blocks.len());
-        self.blocks.push(Block { free: ByteSet::ALL, bases: ByteSet::ALL });
+        self.blocks.push(SlotBlock { free: ByteSet::ALL, bases: ByteSet::ALL });
         self.open.len() - 1
     }
 }
 
-impl Block {
+impl SlotBlock {
     /// An unused base whose slots for all of `bytes` are free.
     fn base_for(&self, bytes: &[u8]) -> Option<u8> {
         self.bases.first_base(self.free, &bytes.iter().copied())

@@ -9,7 +9,7 @@ use super::sorted_keys::{chunks, SortedKey};
 
 /// One state in breadth-first order, with the byte that led to it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct TrieStep {
     pub(crate) parent: u32,
     pub(crate) byte: u8,
     pub(crate) state: u32,
@@ -17,7 +17,7 @@ pub(crate) struct Step {
 }
 
 /// Receives the states of a trie in breadth-first order and stores them.
-pub(crate) trait Layout {
+pub(crate) trait TrieLayout {
     /// What a state passes on to its children.
     type Context: Copy + Default;
 
@@ -31,7 +31,7 @@ pub(crate) trait Layout {
     fn set_base(&mut self, state: u32, base: usize);
 
     /// Store a child of a state.
-    fn add_child(&mut self, step: Step);
+    fn add_child(&mut self, step: TrieStep);
 }
 
 /// Keys that share the first `depth` bytes, which lead to `state`.
@@ -44,7 +44,7 @@ struct Subtree<'s, 'k, C> {
 
 /// Place the states of at most 256 tries, the keys of each in order. The root of trie `i` is state `i`. Empty keys end
 /// nowhere. Returns the slots and bases that are left, or `None` once more than `max_slots` slots are needed.
-pub(crate) fn build_breadth_first<L: Layout>(
+pub(crate) fn build_breadth_first<L: TrieLayout>(
     tries: &[Vec<SortedKey<'_>>],
     max_slots: usize,
     layout: &mut L,
@@ -65,7 +65,7 @@ pub(crate) fn build_breadth_first<L: Layout>(
 }
 
 /// Place the children of one state.
-fn expand<'s, 'k, L: Layout>(
+fn expand<'s, 'k, L: TrieLayout>(
     subtree: &Subtree<'s, 'k, L::Context>,
     pending: &mut VecDeque<Subtree<'s, 'k, L::Context>>,
     bytes: &mut Vec<u8>,
@@ -90,7 +90,7 @@ fn expand<'s, 'k, L: Layout>(
     for keys in chunks(keys, depth) {
         let byte = keys[0].byte_at(depth);
         let (parent, state, depth) = (state, base as u32 ^ u32::from(byte), depth + 1);
-        layout.add_child(Step { parent, byte, state, depth: depth as u32 });
+        layout.add_child(TrieStep { parent, byte, state, depth: depth as u32 });
         pending.push_back(Subtree { state, depth, keys, context });
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The child of a state by a byte is in the slot `base ^ byte`, so all children of a state are in one block of 256
 //! slots. [`Allocator`] assigns bases and slots, [`build_breadth_first`] places the states of a trie with it, and
-//! [`Trie`] and [`Node`] are two representations of the result: 8 bytes a state with its parent, and 4 bytes with the
+//! [`Trie`] and [`CompactNode`] are two representations of the result: 8 bytes a state with its parent, and 4 bytes with the
 //! byte that leads to it.
 //!
 //! byte_set     sets of bytes, and the bases of a block that fit some bytes
@@ -22,7 +22,7 @@ mod stored_trie;
 mod trie;
 
 pub(crate) use allocator::{Allocator, BLOCK};
-pub(crate) use builder::{build_breadth_first, Layout, Step};
-pub(crate) use node::{Node, MAX_BASE};
+pub(crate) use builder::{build_breadth_first, TrieLayout, TrieStep};
+pub(crate) use node::{CompactNode, MAX_BASE};
 pub(crate) use sorted_keys::{sorted_keys, SortedKey};
 pub(crate) use trie::Trie;

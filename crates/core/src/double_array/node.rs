@@ -11,9 +11,9 @@ pub(crate) const MAX_BASE: usize = (1 << (32 - BASE_SHIFT)) - 1;
 
 /// From the lowest bit: the label, whether a key ends here, and the base of the children.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Node(u32);
+pub(crate) struct CompactNode(u32);
 
-impl Node {
+impl CompactNode {
     /// A node that `label` leads to, without children.
     pub(crate) fn with_label(label: u8) -> Self {
         Self(u32::from(label))

@@ -3,7 +3,7 @@
 //! Models rely on that: with another trie, a match could be longer than the text.
 
 use super::allocator::BLOCK;
-use super::builder::Step;
+use super::builder::TrieStep;
 use super::trie::{Trie, BASE, MAX_SLOTS, NONE, NO_PARENT, PARENT};
 use crate::error::Error;
 use crate::table_sections::{damaged, TableSections};
@@ -23,7 +23,7 @@ impl Trie {
     pub(crate) fn restore_or_build<const SETS: usize>(
         sections: &TableSections,
         sets: [Vec<(&[u8], u32)>; SETS],
-    ) -> Result<(Self, Vec<Step>), Error> {
+    ) -> Result<(Self, Vec<TrieStep>), Error> {
         if sections.has(UNITS) {
             restore(sections, &sets)
         } else {
@@ -35,7 +35,7 @@ impl Trie {
 /// Read the trie of these sets of keys; also returns its states in breadth-first order.
 ///
 /// Linear in the slots and the bytes of the keys.
-fn restore(sections: &TableSections, sets: &[Vec<(&[u8], u32)>]) -> Result<(Trie, Vec<Step>), Error> {
+fn restore(sections: &TableSections, sets: &[Vec<(&[u8], u32)>]) -> Result<(Trie, Vec<TrieStep>), Error> {
     let trie = Trie { units: sections.get(UNITS)?, entries: sections.get(ENTRIES)? };
     let slots = trie.units.len();
     let is_whole = slots >= BLOCK && slots.is_multiple_of(BLOCK) && slots < MAX_SLOTS;
@@ -76,10 +76,10 @@ fn has_exactly(trie: &Trie, sets: &[Vec<(&[u8], u32)>]) -> bool {
 }
 
 /// All states but the roots, each after its parent; `None` if a state is below no root or leads to no entry.
-fn breadth_first(trie: &Trie, roots: usize) -> Option<Vec<Step>> {
+fn breadth_first(trie: &Trie, roots: usize) -> Option<Vec<TrieStep>> {
     let (first, children) = children(trie);
     let mut steps = Vec::with_capacity(children.len());
-    let expand = |state: u32, depth: u32, steps: &mut Vec<Step>| {
+    let expand = |state: u32, depth: u32, steps: &mut Vec<TrieStep>| {
         let base = trie.units[state as usize][BASE];
         let is_leaf = first[state as usize] == first[state as usize + 1];
         if is_leaf && depth > 1 && trie.entries[state as usize] == NONE {
@@ -88,7 +88,7 @@ fn breadth_first(trie: &Trie, roots: usize) -> Option<Vec<Step>> {
         for &child in &children[first[state as usize] as usize..first[state as usize + 1] as usize] {
             // No step leads to a child in another block.
             let Ok(byte) = u8::try_from(base ^ child) else { return false };
-            steps.push(Step { parent: state, byte, state: child, depth });
+            steps.push(TrieStep { parent: state, byte, state: child, depth });
         }
         true
     };
@@ -97,7 +97,7 @@ fn breadth_first(trie: &Trie, roots: usize) -> Option<Vec<Step>> {
         is_whole &= trie.units[root as usize][PARENT] == NO_PARENT && expand(root, 1, &mut steps);
     }
     let mut at = 0;
-    while let Some(&Step { state, depth, .. }) = steps.get(at).filter(|_| is_whole) {
+    while let Some(&TrieStep { state, depth, .. }) = steps.get(at).filter(|_| is_whole) {
         is_whole &= expand(state, depth + 1, &mut steps);
         at += 1;
     }

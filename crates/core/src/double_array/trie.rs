@@ -5,8 +5,8 @@
 
 use piecework_kernels::array::Array;
 
-use super::builder::{build_breadth_first, Layout, Step};
-use super::node::Node;
+use super::builder::{build_breadth_first, TrieLayout, TrieStep};
+use super::node::CompactNode;
 use super::sorted_keys::{sorted_keys, SortedKey};
 use crate::error::{Error, ErrorKind};
 
@@ -16,20 +16,20 @@ pub(super) const MAX_SLOTS: usize = (NONE / 2) as usize;
 
 /// A slot: its base and the parent of its state. The child of state `s` by byte `b` is in slot `s[BASE] ^ b` if the
 /// `PARENT` there is `s`.
-pub(super) type Unit = [u32; 2];
+pub(super) type TrieUnit = [u32; 2];
 pub(super) const BASE: usize = 0;
 pub(super) const PARENT: usize = 1;
 
 /// The base of states without children.
 const NO_BASE: u32 = 0;
-const FREE: Unit = [NO_BASE, NONE];
+const FREE: TrieUnit = [NO_BASE, NONE];
 /// The parent of a root.
 pub(super) const NO_PARENT: u32 = NONE - 1;
 
 /// The double array and the number of the key that ends at each state.
 #[derive(Clone, Debug)]
 pub(crate) struct Trie {
-    pub(super) units: Array<Unit>,
+    pub(super) units: Array<TrieUnit>,
     pub(super) entries: Array<u32>,
 }
 
@@ -38,14 +38,14 @@ impl Trie {
     /// end nowhere. Of equal keys the highest number counts.
     pub(crate) fn build<const SETS: usize>(
         sets: [Vec<(&[u8], u32)>; SETS],
-    ) -> Result<(Self, Vec<Step>), Error> {
-        let mut states = States::default();
+    ) -> Result<(Self, Vec<TrieStep>), Error> {
+        let mut states = TrieBuilder::default();
         let keys = sets.map(|keys| sorted_keys(keys.into_iter()));
         if build_breadth_first(&keys, MAX_SLOTS, &mut states).is_none() {
             let found = format!("{} trie slots", states.units.len());
             return Err(Error::new(ErrorKind::Vocabulary, "model.vocab", found, "a smaller vocabulary"));
         }
-        let States { mut units, entries, steps } = states;
+        let TrieBuilder { mut units, entries, steps } = states;
         units[..SETS].iter_mut().for_each(|root| root[PARENT] = NO_PARENT);
         Ok((Self { units: units.into(), entries: entries.into() }, steps))
     }
@@ -70,7 +70,7 @@ impl Trie {
 
     /// The same trie of one set of keys as nodes of four bytes, with an unused label where a slot is free. `None` if
     /// two states have the same base, as only a table section can make them, or if a base does not fit in a node.
-    pub(crate) fn nodes(&self) -> Option<Vec<Node>> {
+    pub(crate) fn nodes(&self) -> Option<Vec<CompactNode>> {
         let mut owners = vec![NONE; self.units.len()];
         for &[_, parent] in self.units.iter().filter(|unit| unit[PARENT] < NO_PARENT) {
             let base = self.units[parent as usize][BASE];
@@ -80,10 +80,11 @@ impl Trie {
             }
             *owner = parent;
         }
-        let node = |(slot, unit): (u32, &Unit)| {
+        let node = |(slot, unit): (u32, &TrieUnit)| {
             let parent = self.units.get(unit[PARENT] as usize);
             // No UTF-8 contains this byte.
-            let mut node = Node::with_label(parent.map_or(0xFF, |parent| (parent[BASE] ^ slot) as u8));
+            let mut node =
+                CompactNode::with_label(parent.map_or(0xFF, |parent| (parent[BASE] ^ slot) as u8));
             node.set_base(unit[BASE] as usize);
             if self.entries[slot as usize] != NONE {
                 node.set_final();
@@ -101,13 +102,13 @@ impl Trie {
 }
 
 #[derive(Default)]
-struct States {
-    units: Vec<Unit>,
+struct TrieBuilder {
+    units: Vec<TrieUnit>,
     entries: Vec<u32>,
-    steps: Vec<Step>,
+    steps: Vec<TrieStep>,
 }
 
-impl Layout for States {
+impl TrieLayout for TrieBuilder {
     type Context = ();
 
     fn grow(&mut self, slots: usize) {
@@ -123,7 +124,7 @@ impl Layout for States {
         self.units[state as usize][BASE] = base as u32;
     }
 
-    fn add_child(&mut self, step: Step) {
+    fn add_child(&mut self, step: TrieStep) {
         self.units[step.state as usize][PARENT] = step.parent;
         self.steps.push(step);
     }

@@ -1,14 +1,14 @@
 //! Models: segment one word into vocabulary entries.
 //!
 //! wordpiece, bpe, unigram, sentencepiece  one folder a model
-//! lookup                                   the word and the character model
-//! batch                                    many words, byte-level words, parts of words
-//! segmentations                            sampled, listed and scored segmentations
-//! sampling                                 random numbers for these
-//! adjacency                                where words can be split before segmentation
-//! piece                                    the output of a model
-//! scratch                                  the mutable state of one thread
-//! bytes                                    byte fallback tokens
+//! lookup                                  the word and the character model
+//! batch                                   many words, byte-level words, parts of words
+//! segmentations                           sampled, listed and scored segmentations
+//! sampling                                random numbers for these
+//! adjacency                               where words can be split before segmentation
+//! piece                                   the output of a model
+//! scratch                                 the mutable state of one thread
+//! bytes                                   byte fallback tokens
 
 mod adjacency;
 mod batch;

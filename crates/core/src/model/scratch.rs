@@ -10,7 +10,7 @@ pub struct ModelScratch {
     pub(crate) suffixes: Vec<wordpiece::BestSuffix>,
     pub(crate) bpe: bpe::BpeScratch,
     pub(crate) unigram: unigram::UnigramScratch,
-    pub(crate) sentencepiece: sentencepiece::Scratch,
+    pub(crate) sentencepiece: sentencepiece::SpmScratch,
     /// A word as printable characters.
     pub(crate) printable: String,
     /// The random numbers of sampled segmentations, if they are sampled.

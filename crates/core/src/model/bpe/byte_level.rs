@@ -1,7 +1,7 @@
 //! Byte-level words, whose 256 first symbols are bytes, by backtracking.
 
 use super::backtracking::{BacktrackingBpe, MergeRules};
-use super::merges::Merge;
+use super::merges::MergeIds;
 use crate::spec::BpeSpec;
 use crate::table_sections::TableSections;
 use crate::text::{byte_of_printable, printable_of, push_bytes_of_printable};
@@ -11,7 +11,7 @@ use crate::vocab::Vocab;
 pub(super) fn compile(
     spec: &BpeSpec,
     vocab: &Vocab,
-    merges: &[Merge],
+    merges: &[MergeIds],
     stored: &TableSections,
 ) -> Option<BacktrackingBpe> {
     if spec.has_affixes() {

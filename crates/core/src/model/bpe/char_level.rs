@@ -5,7 +5,7 @@
 
 use super::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules};
 use super::byte_level;
-use super::merges::Merge;
+use super::merges::MergeIds;
 use crate::model::{Piece, PieceSink};
 use crate::spec::BpeSpec;
 use crate::table_sections::TableSections;
@@ -25,7 +25,7 @@ impl CharLevel {
     pub(super) fn compile(
         spec: &BpeSpec,
         vocab: &Vocab,
-        merges: &[Merge],
+        merges: &[MergeIds],
         stored: &TableSections,
     ) -> Option<Self> {
         let symbols: Vec<u32> =
@@ -57,10 +57,10 @@ impl CharLevel {
         &self,
         word: &str,
         mut at: usize,
-        walk: &mut BacktrackingScratch,
+        scratch: &mut BacktrackingScratch,
         out: &mut impl PieceSink,
     ) -> usize {
-        self.backtracking.segment(&word.as_bytes()[at..], walk, |id, len| {
+        self.backtracking.segment(&word.as_bytes()[at..], scratch, |id, len| {
             out.push(Piece { id, start: at as u32, end: (at + len) as u32 });
             at += len;
         });
@@ -88,7 +88,7 @@ fn is_char(token: &str) -> bool {
 }
 
 /// Whether merges contain characters that represent no byte.
-fn merges_other_chars(symbols: &[u32], vocab: &Vocab, merges: &[Merge]) -> bool {
+fn merges_other_chars(symbols: &[u32], vocab: &Vocab, merges: &[MergeIds]) -> bool {
     let mut is_other = vec![false; vocab.id_bound()];
     let stands_for_byte = |id| {
         let token = vocab.token_of(id).unwrap_or_default();
@@ -100,7 +100,7 @@ fn merges_other_chars(symbols: &[u32], vocab: &Vocab, merges: &[Merge]) -> bool 
 }
 
 /// Whether the tokens of unknown characters have merges.
-fn merges_unknown(spec: &BpeSpec, vocab: &Vocab, merges: &[Merge]) -> bool {
+fn merges_unknown(spec: &BpeSpec, vocab: &Vocab, merges: &[MergeIds]) -> bool {
     let mut stands_for_other = vec![false; vocab.id_bound()];
     let bytes = vocab.iter().filter(|(token, _)| spec.byte_fallback && byte_of_entry(token).is_some());
     let unknown = spec.unk_token.as_ref().and_then(|token| vocab.id_of(token));

@@ -10,7 +10,7 @@ use super::pair_order::PairOrder;
 use super::Symbol;
 use crate::model::sampling::SamplingRng;
 
-/// Merge until all pairs with a rank are skipped in one step.
+/// MergeIds until all pairs with a rank are skipped in one step.
 pub(super) fn merge(
     symbols: &mut Vec<Symbol>,
     pairs: &MergeRanks,
@@ -23,9 +23,9 @@ pub(super) fn merge(
     let ranked = (0..).zip(symbols.iter()).filter(|(_, symbol)| symbol.rank != NO_RANK);
     ranked.for_each(|(at, symbol)| pair_order.insert(symbol.rank, at));
     while let Some(at) = pair_order.nth(rng.skip_count()) {
-        for place in links.pairs_around(at) {
-            if symbols.get(place as usize).is_some_and(|symbol| symbol.rank != NO_RANK) {
-                pair_order.remove(place);
+        for position in links.pairs_around(at) {
+            if symbols.get(position as usize).is_some_and(|symbol| symbol.rank != NO_RANK) {
+                pair_order.remove(position);
             }
         }
         let merged = pairs.merged(symbols[at as usize].rank);

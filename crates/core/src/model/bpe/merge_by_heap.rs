@@ -17,13 +17,13 @@ pub(super) struct SymbolLinks {
     /// The positions of the previous and the next symbol.
     around: Vec<(u32, u32)>,
     /// The rank in the high half, the position in the low half.
-    waiting: Vec<Reverse<u64>>,
+    heap_buffer: Vec<Reverse<u64>>,
 }
 
-/// Merge until no pair has a rank.
+/// MergeIds until no pair has a rank.
 pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &impl RankLookup, links: &mut SymbolLinks) {
     links.chain(symbols.len());
-    let mut heap = BinaryHeap::from(std::mem::take(&mut links.waiting));
+    let mut heap = BinaryHeap::from(std::mem::take(&mut links.heap_buffer));
     let ranked = (0..).zip(symbols.iter()).filter(|(_, symbol)| symbol.rank != NO_RANK);
     heap.extend(ranked.map(|(at, symbol)| entry(symbol.rank, at)));
     while let Some(Reverse(entry_of_best)) = heap.pop() {
@@ -33,7 +33,7 @@ pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &impl RankLookup, links: &
             links.merge_at(at, pairs.merged(rank), symbols, pairs, |rank, at| heap.push(entry(rank, at)));
         }
     }
-    links.waiting = heap.into_vec();
+    links.heap_buffer = heap.into_vec();
     links.keep_linked(symbols);
 }
 
@@ -57,7 +57,7 @@ impl SymbolLinks {
         [before, at, gone]
     }
 
-    /// Merge a symbol with the next one. Calls `found` with the rank and the position of each new pair that has a
+    /// MergeIds a symbol with the next one. Calls `found` with the rank and the position of each new pair that has a
     /// rank.
     pub(super) fn merge_at(
         &mut self,

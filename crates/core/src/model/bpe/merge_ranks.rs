@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::merges::{Merge, Merges};
+use super::merges::{MergeIds, Merges};
 
 /// The rank of a pair without a merge, higher than all others.
 pub(super) const NO_RANK: u32 = u32::MAX;
@@ -30,7 +30,7 @@ pub(super) struct MergeRanks {
 #[derive(Clone, Debug)]
 struct PairTable {
     /// Open addressing, at most half full.
-    slots: Vec<Slot>,
+    slots: Vec<PairSlot>,
     /// The shift from a hash to the index of a slot.
     shift: u32,
     /// A Bloom filter with one bit a pair, which excludes most pairs without a merge.
@@ -40,14 +40,14 @@ struct PairTable {
 
 /// The pair and the rank of a merge; a free slot has no rank.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct PairSlot {
     left: u32,
     right: u32,
     /// The rank, or `NO_RANK`.
     rank: u32,
 }
 
-const FREE: Slot = Slot { left: u32::MAX, right: u32::MAX, rank: NO_RANK };
+const FREE: PairSlot = PairSlot { left: u32::MAX, right: u32::MAX, rank: NO_RANK };
 /// The base-2 logarithm of the filter's bits for each slot.
 const FILTER_BITS: u32 = 2;
 
@@ -131,7 +131,7 @@ impl PairTable {
     }
 
     /// Whether every merge that makes a token comes before all merges of that token.
-    fn makes_only_for_later(&self, merges: &[Merge]) -> bool {
+    fn makes_only_for_later(&self, merges: &[MergeIds]) -> bool {
         let bound = merges.iter().map(|merge| merge.merged as usize + 1).max().unwrap_or(0);
         let mut last_made = vec![None; bound];
         for (rank, merge) in (0..).zip(merges) {
@@ -140,16 +140,16 @@ impl PairTable {
         let comes_before = |id: u32, rank: u32| {
             last_made.get(id as usize).is_none_or(|made| made.is_none_or(|made| made < rank))
         };
-        let mut taken = self.slots.iter().filter(|slot| slot.rank != NO_RANK);
-        taken.all(|slot| [slot.left, slot.right].iter().all(|&id| comes_before(id, slot.rank)))
+        let mut used = self.slots.iter().filter(|slot| slot.rank != NO_RANK);
+        used.all(|slot| [slot.left, slot.right].iter().all(|&id| comes_before(id, slot.rank)))
     }
 
     /// Add the merge of the next rank.
-    fn insert(&mut self, merge: &Merge, rank: u32) {
-        let Merge { left, right, .. } = *merge;
+    fn insert(&mut self, merge: &MergeIds, rank: u32) {
+        let MergeIds { left, right, .. } = *merge;
         let hash = hash(left, right);
         let slot = self.slot_of(left, right, hash);
-        self.slots[slot] = Slot { left, right, rank };
+        self.slots[slot] = PairSlot { left, right, rank };
         let (word, bit) = self.filter_bit(hash);
         self.filter[word] |= bit;
     }

@@ -7,7 +7,7 @@ use crate::vocab::Vocab;
 
 /// Two tokens and the one that they merge to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::model) struct Merge {
+pub(in crate::model) struct MergeIds {
     pub(in crate::model) left: u32,
     pub(in crate::model) right: u32,
     pub(in crate::model) merged: u32,
@@ -17,7 +17,7 @@ pub(in crate::model) struct Merge {
 #[derive(Clone, Debug)]
 pub(super) struct Merges {
     /// By rank; of equal pairs the last one counts.
-    pub(super) list: Vec<Merge>,
+    pub(super) list: Vec<MergeIds>,
     /// Whether a merge adds nothing but the prefix, which makes no token longer.
     pub(super) may_repeat: bool,
     /// Both ranks of the first merge that occurs twice.
@@ -50,7 +50,7 @@ impl Merges {
 
 /// The ranks of the first merge that equals an earlier one. All ids are below `bound`. Compares only merges that make
 /// the same token, of which there are few.
-fn first_duplicate(merges: &[Merge], bound: usize) -> Option<(usize, usize)> {
+fn first_duplicate(merges: &[MergeIds], bound: usize) -> Option<(usize, usize)> {
     const NONE: u32 = u32::MAX;
     let mut last_to = vec![NONE; bound];
     let mut previous = Vec::with_capacity(merges.len());
@@ -69,12 +69,12 @@ fn first_duplicate(merges: &[Merge], bound: usize) -> Option<(usize, usize)> {
 }
 
 /// An invalid merge.
-struct BadMerge {
+struct InvalidMerge {
     found: String,
     expected: &'static str,
 }
 
-impl BadMerge {
+impl InvalidMerge {
     fn absent(token: &str) -> Self {
         let found = format!("{token:?}, which is not in the vocabulary");
         Self { found, expected: "two entries of the vocabulary that join to an entry" }
@@ -95,23 +95,23 @@ fn entries_of(
     likely: u32,
     vocab: &Vocab,
     merged: &mut String,
-) -> Result<Merge, BadMerge> {
+) -> Result<MergeIds, InvalidMerge> {
     if left.is_empty() || right.is_empty() {
         let found = format!("{left:?} and {right:?}");
-        return Err(BadMerge { found, expected: "two entries, neither of them empty" });
+        return Err(InvalidMerge { found, expected: "two entries, neither of them empty" });
     }
-    let id_of = |token: &str| vocab.id_of(token).ok_or_else(|| BadMerge::absent(token));
+    let id_of = |token: &str| vocab.id_of(token).ok_or_else(|| InvalidMerge::absent(token));
     let (left_id, right_id) = (id_of(left)?, id_of(right)?);
-    let bare = right.get(prefix.len()..).ok_or_else(|| BadMerge {
+    let bare = right.get(prefix.len()..).ok_or_else(|| InvalidMerge {
         found: format!("{right:?} on the right, which does not begin with {prefix:?}"),
         expected: "an entry with the continuing_subword_prefix",
     })?;
     let is_join = |token: &str| token.strip_prefix(left) == Some(bare);
     if vocab.token_of(likely).is_some_and(is_join) {
-        return Ok(Merge { left: left_id, right: right_id, merged: likely });
+        return Ok(MergeIds { left: left_id, right: right_id, merged: likely });
     }
     merged.clear();
     merged.push_str(left);
     merged.push_str(bare);
-    Ok(Merge { left: left_id, right: right_id, merged: id_of(merged)? })
+    Ok(MergeIds { left: left_id, right: right_id, merged: id_of(merged)? })
 }

@@ -1,6 +1,6 @@
 //! BPE: merges adjacent symbols, the pair of the lowest rank first, the leftmost of equal ones.
 //!
-//! alphabet       the first symbols of a word
+//! initial_symbols       the first symbols of a word
 //! merges         the token ids of all merges
 //! merge_ranks    pairs of tokens to the ranks of their merges
 //! backtracking   linear time, from left to right, for merges in order
@@ -14,11 +14,11 @@
 //!
 //! Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
-mod alphabet;
 mod backtracking;
 mod byte_level;
 mod char_level;
 mod dropout;
+mod initial_symbols;
 mod merge_by_heap;
 mod merge_by_rank;
 mod merge_by_scan;
@@ -26,14 +26,14 @@ mod merge_ranks;
 mod merges;
 mod pair_order;
 
-use self::alphabet::Alphabet;
 use self::backtracking::MergeBatches;
 pub(super) use self::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules, SplitTable};
 use self::char_level::CharLevel;
+use self::initial_symbols::InitialSymbols;
 use self::merge_by_heap::SymbolLinks;
 use self::merge_by_rank::RankQueue;
 use self::merge_ranks::{MergeRanks, RankLookup, NO_RANK};
-pub(super) use self::merges::Merge;
+pub(super) use self::merges::MergeIds;
 use self::merges::Merges;
 use self::pair_order::PairOrder;
 use super::{ByteAdjacency, ModelScratch, Piece, PieceSink};
@@ -49,7 +49,7 @@ const SHORT: usize = 24;
 /// The compiled BPE model.
 #[derive(Clone, Debug)]
 pub struct Bpe {
-    alphabet: Alphabet,
+    initial_symbols: InitialSymbols,
     pairs: MergeRanks,
     /// For byte-level vocabularies whose merges are in order.
     bytes: Option<Box<BacktrackingBpe>>,
@@ -105,7 +105,7 @@ impl Bpe {
         let bytes =
             if chars.is_none() { byte_level::compile(spec, vocab, &merges.list, parts) } else { None };
         Ok(Self {
-            alphabet: Alphabet::compile(spec, vocab)?,
+            initial_symbols: InitialSymbols::compile(spec, vocab)?,
             bytes: bytes.map(Box::new),
             chars: chars.map(Box::new),
             pairs: MergeRanks::new(merges),
@@ -151,7 +151,7 @@ impl Bpe {
         }
         let ModelScratch { bpe: BpeScratch { symbols, links, pair_order, rank_queue, .. }, rng, .. } =
             scratch;
-        self.alphabet.push_symbols(&word[done..], symbols);
+        self.initial_symbols.push_symbols(&word[done..], symbols);
         self.rank_all(symbols);
         match rng {
             Some(rng) => dropout::merge(symbols, &self.pairs, links, pair_order, rng),
@@ -225,7 +225,7 @@ impl Bpe {
             if unknown.is_empty() {
                 break;
             }
-            self.alphabet.push_symbols(unknown, &mut scratch.symbols);
+            self.initial_symbols.push_symbols(unknown, &mut scratch.symbols);
             push_all(&scratch.symbols, at, out);
             at += unknown.len();
         }

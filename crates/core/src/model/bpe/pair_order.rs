@@ -11,12 +11,12 @@ const NONE: u32 = u32::MAX;
 /// The ordered pairs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PairOrder {
-    nodes: Vec<Node>,
+    nodes: Vec<TreapNode>,
     root: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct TreapNode {
     rank: u32,
     /// The number of nodes of this subtree.
     size: u32,
@@ -28,13 +28,13 @@ impl PairOrder {
     /// Remove all pairs and reserve `len` positions.
     pub(super) fn clear(&mut self, len: usize) {
         self.nodes.clear();
-        self.nodes.resize(len, Node { rank: 0, size: 0, left: NONE, right: NONE });
+        self.nodes.resize(len, TreapNode { rank: 0, size: 0, left: NONE, right: NONE });
         self.root = NONE;
     }
 
     /// Insert the pair at a position.
     pub(super) fn insert(&mut self, rank: u32, at: u32) {
-        self.nodes[at as usize] = Node { rank, size: 1, left: NONE, right: NONE };
+        self.nodes[at as usize] = TreapNode { rank, size: 1, left: NONE, right: NONE };
         let (before, after) = self.split(self.root, (rank, at));
         let before = self.merge(before, at);
         self.root = self.merge(before, after);
@@ -89,7 +89,7 @@ impl PairOrder {
         }
     }
 
-    /// Merge two trees, all nodes of the first before all of the second.
+    /// MergeIds two trees, all nodes of the first before all of the second.
     fn merge(&mut self, first: u32, second: u32) -> u32 {
         if first == NONE || second == NONE {
             return first.min(second);
@@ -107,7 +107,7 @@ impl PairOrder {
 
     /// Update the size of a tree.
     fn counted(&mut self, tree: u32) -> u32 {
-        let Node { left, right, .. } = self.nodes[tree as usize];
+        let TreapNode { left, right, .. } = self.nodes[tree as usize];
         self.nodes[tree as usize].size = self.size(left) + self.size(right) + 1;
         tree
     }

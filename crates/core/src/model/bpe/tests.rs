@@ -171,7 +171,7 @@ fn a_megabyte_of_one_letter_comes_to_an_end_however_many_merges_are_dropped() {
 fn printable(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
     let model = Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap();
     let mut symbols = Vec::new();
-    model.alphabet.push_symbols(word, &mut symbols);
+    model.initial_symbols.push_symbols(word, &mut symbols);
     model.rank_all(&mut symbols);
     (model, symbols)
 }
@@ -301,7 +301,7 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
     prop_assert!(is_done || !must);
     let whole = vocab.id_of(&print(word)).filter(|_| spec.ignore_merges);
     let mut symbols = Vec::new();
-    model.alphabet.push_symbols(&print(word), &mut symbols);
+    model.initial_symbols.push_symbols(&print(word), &mut symbols);
     let merged = || naive(&model, symbols).iter().map(|symbol| symbol.id).collect();
     prop_assert!(!is_done || as_bytes == whole.map_or_else(merged, |id| vec![id]));
     check_parts(&model, word)

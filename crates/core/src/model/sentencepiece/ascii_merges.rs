@@ -6,7 +6,7 @@
 use piecework_kernels::merges::{BytePairMap, PairMap, ShortWords};
 
 use super::super::bpe::SplitTable;
-use super::backtracking::Merge;
+use super::backtracking::MergeIds;
 use super::split_rule::METASPACE;
 
 const ASCII: usize = 128;
@@ -23,7 +23,11 @@ pub(super) struct AsciiMerges {
 
 impl AsciiMerges {
     /// Select the merges of ASCII text, where `chars` are the ids of characters and merges are in order.
-    pub(super) fn of(chars: impl Iterator<Item = (u32, char)>, merges: &[Merge], id_bound: usize) -> Self {
+    pub(super) fn of(
+        chars: impl Iterator<Item = (u32, char)>,
+        merges: &[MergeIds],
+        id_bound: usize,
+    ) -> Self {
         let mut numbers = vec![NONE; id_bound];
         let mut entries = vec![NONE; ASCII];
         for (entry, c) in chars {
@@ -33,7 +37,7 @@ impl AsciiMerges {
             }
         }
         let mut splits = SplitTable::with_symbols(ASCII, merges.len().min(id_bound));
-        for &Merge { left, right, merged } in merges {
+        for &MergeIds { left, right, merged } in merges {
             let [left, right, number] = [left, right, merged].map(|entry| numbers[entry as usize]);
             if left != NONE && right != NONE && number == NONE && splits.is_valid_token_pair(left, right) {
                 numbers[merged as usize] = splits.merge(left, right);
@@ -43,7 +47,7 @@ impl AsciiMerges {
         Self { bytes: splits.byte_pairs(), pairs: splits.into_pairs(), entries }
     }
 
-    /// Merge up to `MAX_WORDS` words, given as bytes with spaces instead of metaspaces, of at most
+    /// MergeIds up to `MAX_WORDS` words, given as bytes with spaces instead of metaspaces, of at most
     /// `ShortWords::MAX_BYTES`.
     #[inline]
     pub(super) fn merge_batch(&self, words: &[&[u8]], rows: &mut ShortWords) {

@@ -12,7 +12,7 @@
 use piecework_kernels::merges::ShortWords;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub(super) use super::super::bpe::{BacktrackingBpe, BacktrackingScratch, Merge, MergeRules};
+pub(super) use super::super::bpe::{BacktrackingBpe, BacktrackingScratch, MergeIds, MergeRules};
 use super::super::PieceSink;
 use super::ascii_merges::AsciiMerges;
 use super::equal_scores::{self, EqualScoreMerges, PendingTokens};
@@ -138,7 +138,7 @@ impl SpmBacktracking {
         self.ascii.is_some()
     }
 
-    /// Merge up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
+    /// MergeIds up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
     pub(super) fn merge_batch(&self, words: &[&[u8]], scratch: &mut SpmBacktrackingScratch) {
         if let Some(ascii) = &self.ascii {
             ascii.merge_batch(words, scratch.rows.get_or_insert_with(Box::default));
@@ -260,13 +260,18 @@ fn tokens_by_rank(pieces: &[ScoredPiece], ranks: &[u32]) -> Option<(Vec<u32>, Ve
 }
 
 /// Whether one of the first merges needs the result of one of the others.
-fn merge_any(merges: &[Merge], extra_chars: &[Merge]) -> bool {
+fn merge_any(merges: &[MergeIds], extra_chars: &[MergeIds]) -> bool {
     let made: FxHashSet<u32> = extra_chars.iter().map(|merge| merge.merged).collect();
     merges.iter().any(|merge| made.contains(&merge.left) || made.contains(&merge.right))
 }
 
 /// All splits of these pieces in two.
-fn splits_of(order: &[u32], pieces: &[ScoredPiece], chars: &CharTokens, found: &PieceTrie) -> Vec<Merge> {
+fn splits_of(
+    order: &[u32],
+    pieces: &[ScoredPiece],
+    chars: &CharTokens,
+    found: &PieceTrie,
+) -> Vec<MergeIds> {
     let other = |text: &str| {
         let c = text.chars().next().filter(|c| c.len_utf8() == text.len());
         chars.extra_entries.get(&c?).copied()
@@ -277,7 +282,7 @@ fn splits_of(order: &[u32], pieces: &[ScoredPiece], chars: &CharTokens, found: &
         let mut push_split = |left, at| {
             let right = &text[at..];
             let right = if right.is_empty() { None } else { found.id_of(right).or_else(|| other(right)) };
-            merges.extend(right.map(|right| Merge { left, right, merged }));
+            merges.extend(right.map(|right| MergeIds { left, right, merged }));
         };
         let first_end = char_len(text.as_bytes()[0]);
         if let Some(first) = other(&text[..first_end]) {

@@ -5,7 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::bpe::Merge;
+use super::super::bpe::MergeIds;
 
 /// The merges by pair.
 #[derive(Clone, Debug, Default)]
@@ -22,9 +22,9 @@ pub(super) type PendingTokens = Vec<(u32, usize)>;
 
 impl EqualScoreMerges {
     /// Build from merges of ids below a bound.
-    pub(super) fn of(merges: &[Merge], id_bound: usize) -> Self {
+    pub(super) fn of(merges: &[MergeIds], id_bound: usize) -> Self {
         let mut equals = Self::default();
-        for &Merge { left, right, merged } in merges {
+        for &MergeIds { left, right, merged } in merges {
             equals.merges.insert((left, right), merged);
             equals.lefts.insert(left);
             equals.is_merged.resize(id_bound, false);

@@ -20,9 +20,9 @@ const MAX_HEAP: usize = 64;
 /// The candidates of one text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MergeQueue {
-    /// In order; those before `taken` are popped.
+    /// In order; those before `popped` are popped.
     sorted: Vec<MergeCandidate>,
-    taken: usize,
+    popped: usize,
     heap: BinaryHeap<Reverse<MergeCandidate>>,
 }
 
@@ -31,7 +31,7 @@ impl MergeQueue {
     pub(super) fn clear(&mut self) {
         self.sorted.clear();
         self.heap.clear();
-        self.taken = 0;
+        self.popped = 0;
     }
 
     /// Add a candidate.
@@ -51,15 +51,15 @@ impl MergeQueue {
 
     /// Pop the best candidate.
     pub(super) fn pop(&mut self) -> Option<MergeCandidate> {
-        if self.taken == self.sorted.len() && self.heap.len() > MAX_HEAP {
+        if self.popped == self.sorted.len() && self.heap.len() > MAX_HEAP {
             self.sorted.clear();
             self.sorted.extend(self.heap.drain().map(|Reverse(candidate)| candidate));
-            self.taken = 0;
+            self.popped = 0;
             self.begin();
         }
-        match (self.sorted.get(self.taken), self.heap.peek()) {
+        match (self.sorted.get(self.popped), self.heap.peek()) {
             (Some(&candidate), top) if top.is_none_or(|Reverse(top)| candidate <= *top) => {
-                self.taken += 1;
+                self.popped += 1;
                 Some(candidate)
             }
             _ => self.heap.pop().map(|Reverse(candidate)| candidate),

@@ -75,7 +75,7 @@ enum Algorithm {
 
 /// The buffers of one text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scratch {
+pub(crate) struct SpmScratch {
     lattice: unigram::SpmUnigramScratch,
     symbols: bpe::SpmBpeScratch,
     /// The score of the text so far, if it is segmented in parts.
@@ -157,7 +157,7 @@ impl SentencePiece {
         scratch: &mut ModelScratch,
         out: &mut impl PieceSink,
     ) {
-        let Scratch { lattice, symbols, score, sampler } = &mut scratch.sentencepiece;
+        let SpmScratch { lattice, symbols, score, sampler } = &mut scratch.sentencepiece;
         if let Some(rng) = &mut scratch.rng {
             return self.sample(text, vocab, (rng, sampler, symbols), out);
         }

@@ -106,16 +106,16 @@ impl<'l, 'w> SpmNbestSearch<'l, 'w> {
     /// Push the extensions of a path by each piece before it, or by the beginning of the text.
     fn expand(&mut self, next: u32, Partial { piece, word, score, .. }: Partial) {
         let words = self.words;
-        let place = match next {
+        let position = match next {
             _ if word == NONE => end_of(words, words.len()),
             _ if piece.start == 0 => end_of(words, word as usize),
             _ => (word, piece.start),
         };
-        if place == BEGINNING {
+        if position == BEGINNING {
             let whole = Partial { piece, word: NONE, next, score };
             return self.push(score, whole);
         }
-        let (word, end) = place;
+        let (word, end) = position;
         for arc in words[word as usize].ending_at(end) {
             let own = arc.score as f32;
             let rank = (self.forward_scores[word as usize][arc.start as usize] + own) + score;

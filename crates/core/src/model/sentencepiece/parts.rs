@@ -2,7 +2,7 @@
 
 use super::margin::{self, PathScore};
 use super::viterbi_fixed::ViterbiScratch;
-use super::{Algorithm, Scratch, SentencePiece};
+use super::{Algorithm, SentencePiece, SpmScratch};
 use crate::model::ModelScratch;
 
 impl SentencePiece {
@@ -45,7 +45,7 @@ impl SentencePiece {
         out: &mut Vec<u32>,
     ) -> Option<usize> {
         let Algorithm::Unigram(unigram) = &self.algorithm else { return None };
-        let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
+        let SpmScratch { lattice, score, .. } = &mut scratch.sentencepiece;
         let end = unigram.segment_part_f32(text, start, score, &mut lattice.viterbi)?;
         self.write_part(text, &lattice.viterbi, is_after_unknown, out);
         Some(end)
@@ -105,7 +105,7 @@ impl SentencePiece {
     /// Add the scores of all parts of a text whose parts have the segmentation they have alone.
     pub fn add_scores_of_parts(&self, text: &str, scratch: &mut ModelScratch) {
         let Algorithm::Unigram(unigram) = &self.algorithm else { return };
-        let Scratch { lattice, score, .. } = &mut scratch.sentencepiece;
+        let SpmScratch { lattice, score, .. } = &mut scratch.sentencepiece;
         let mut at = 0;
         while at < text.len() {
             (at, _) = unigram.fixed_point.find_path(text, at, &mut lattice.viterbi);
@@ -133,7 +133,7 @@ impl SentencePiece {
         matches!(&self.algorithm, Algorithm::Bpe(bpe) if bpe.merges_in_batches()) && scratch.rng.is_none()
     }
 
-    /// Merge up to `MAX_WORDS` words, given as ASCII with spaces instead of metaspaces, of at most
+    /// MergeIds up to `MAX_WORDS` words, given as ASCII with spaces instead of metaspaces, of at most
     /// `ShortWords::MAX_BYTES`.
     pub fn merge_batch(&self, words: &[&[u8]], scratch: &mut ModelScratch) {
         if let Algorithm::Bpe(bpe) = &self.algorithm {

@@ -198,19 +198,19 @@ fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: 
         let word = &text[start..end];
         start = end;
         let score_magnitude = model.score_magnitude(&scratch);
-        let holds = |score: &PathScore| {
+        let is_valid = |score: &PathScore| {
             let limit = model.limits()[score.margin as usize];
             !model.is_contextual() || score_magnitude + u64::from(score.cost) < limit
         };
-        if let Some((_, ids)) = known.get(word).filter(|(score, _)| !score.has_unknown && holds(score)) {
+        if let Some((_, ids)) = known.get(word).filter(|(score, _)| !score.has_unknown && is_valid(score)) {
             model.add_scores(ids, &mut scratch);
             out.extend_from_slice(ids);
             continue;
         }
-        let (alone, score) = weighed(model, word);
+        let (alone, score) = segmented(model, word);
         let from = out.len();
         model.run_next(word, vocab, &mut scratch, &mut out);
-        if let Some(score) = score.filter(holds) {
+        if let Some(score) = score.filter(is_valid) {
             assert_eq!(alone, out[from..]);
             known.insert(word.to_owned(), (score, alone));
         }
@@ -219,7 +219,7 @@ fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: 
 }
 
 /// The ids of all parts of a word, and their score.
-fn weighed(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>) {
+fn segmented(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>) {
     let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
     let (mut at, mut all) = (0, Some(PathScore::default()));
     while at < word.len() {
@@ -264,19 +264,19 @@ proptest! {
     fn stretches_give_what_the_whole_gives(
         pieces in any_pieces(),
         text in "[ab\u{e9}x\u{2581}]{0,60}|(a{0,20}b?){0,4}",
-        stretch in 1usize..9,
+        chunk_len in 1usize..9,
         scale in prop::sample::select(vec![1.0f32, 1000.0, 30_000.0]),
     ) {
         let pieces = pieces.into_iter().map(|(text, score, marked)| (text, score * scale, marked)).collect();
         let (model, _) = compiled(&random_spec(SentencePieceKind::Unigram, pieces));
         let Algorithm::Unigram(model) = &model.algorithm else { panic!("a Unigram model") };
-        let run = |stretch| {
+        let run = |chunk_len| {
             let (mut window, mut out) = (crate::model::unigram::StreamingViterbi::default(), Vec::new());
             let sums = unigram::TextScorer::of(model, &text);
-            let score = window.run_by(stretch, &sums, &text, unigram::begin(0.0), |piece| out.push(piece));
+            let score = window.run_by(chunk_len, &sums, &text, unigram::begin(0.0), |piece| out.push(piece));
             (score, out)
         };
-        prop_assert_eq!(run(stretch), run(text.len() + 1));
+        prop_assert_eq!(run(chunk_len), run(text.len() + 1));
     }
 
     #[test]

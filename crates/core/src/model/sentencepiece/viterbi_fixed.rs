@@ -8,7 +8,7 @@
 use super::super::unigram::Backpointer;
 use super::super::Piece;
 use super::margin::{cost_of, MarginLimits, PathScore, MAX_CHARS, ONE};
-use crate::double_array::{Node, Trie};
+use crate::double_array::{CompactNode, Trie};
 use crate::text::char_len;
 
 /// The largest absolute score that fixed point supports.
@@ -27,7 +27,7 @@ pub(super) struct ScoredId {
 #[derive(Clone, Debug)]
 pub(super) struct FixedPointScores {
     /// Empty if a score or the trie is too large.
-    nodes: Vec<Node>,
+    nodes: Vec<CompactNode>,
     /// By node.
     scored_ids: Vec<ScoredId>,
     /// An unknown character.
@@ -131,13 +131,13 @@ impl FixedPointScores {
     ) -> Option<usize> {
         let before = cells[from].score;
         self.for_each_piece(rest, char_len, |len, ScoredId { id, score }| {
-            let place = cells.get_mut(from + len)?;
+            let cell = cells.get_mut(from + len)?;
             let score = before + i64::from(score);
-            let lead = score - place.score;
+            let lead = score - cell.score;
             if lead > 0 {
-                *place = PathCell { score, lead, id, start: from as u32 };
+                *cell = PathCell { score, lead, id, start: from as u32 };
             } else {
-                place.lead = place.lead.min(-lead);
+                cell.lead = cell.lead.min(-lead);
             }
             Some(())
         })
@@ -184,12 +184,12 @@ impl FixedPointScores {
     ) -> PathScore {
         let (mut end, mut lead, mut score, mut has_unknown) = (len, i64::MAX, 0, false);
         while end > 0 {
-            let place = cells[end];
-            let start = place.start as usize;
-            lead = lead.min(place.lead);
-            score += (place.score - cells[start].score).unsigned_abs();
-            has_unknown |= place.id == self.unknown.id;
-            path.push(Piece { id: place.id, start: (floor + start) as u32, end: (floor + end) as u32 });
+            let cell = cells[end];
+            let start = cell.start as usize;
+            lead = lead.min(cell.lead);
+            score += (cell.score - cells[start].score).unsigned_abs();
+            has_unknown |= cell.id == self.unknown.id;
+            path.push(Piece { id: cell.id, start: (floor + start) as u32, end: (floor + end) as u32 });
             end = start;
         }
         path.reverse();

@@ -39,7 +39,7 @@ pub(super) use self::path_sampling::PathSampler;
 pub(super) use self::segmentations::{BestPaths, TextLattice};
 pub use self::segmentations::{Path, SampledPath, Segmentations, MAX_SEGMENTATIONS};
 pub(super) use self::streaming::{PathScorer, StreamingViterbi};
-use self::token_writer::TokenWriter;
+use self::token_writer::UnigramWriter;
 use super::bytes::ByteTokens;
 use super::sampling::SamplingRng;
 use super::{ModelScratch, Piece, PieceSink};
@@ -136,7 +136,7 @@ impl Unigram {
         out: &mut impl PieceSink,
     ) -> bool {
         let checkpoint = out.checkpoint();
-        let mut writer = TokenWriter { model: self, word, vocab, unknown: None, out };
+        let mut writer = UnigramWriter { model: self, word, vocab, unknown: None, out };
         let found = streaming.run(self, word, (0.0, ()), |piece| writer.push(piece));
         writer.finish();
         if found.is_none() {
@@ -194,7 +194,7 @@ impl Unigram {
 
     /// Append the tokens of a path through a word.
     pub fn push_tokens(&self, word: &str, path: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
-        let mut writer = TokenWriter { model: self, word, vocab, unknown: None, out };
+        let mut writer = UnigramWriter { model: self, word, vocab, unknown: None, out };
         path.iter().for_each(|&piece| writer.push(piece));
         writer.finish();
     }

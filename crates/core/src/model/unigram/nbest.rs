@@ -23,7 +23,7 @@ pub(super) struct NbestSearch<'l, W> {
     words: &'l [W],
     agenda: BinaryHeap<Hypothesis>,
     links: Vec<PathLink>,
-    children: Vec<Child>,
+    children: Vec<PathExtension>,
     wanted: usize,
     pushed: u64,
 }
@@ -52,7 +52,7 @@ struct PathLink {
 
 /// An unfinished path that is expanded.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parent {
+pub(super) struct PathParent {
     /// The word where it continues.
     pub(super) word: usize,
     /// The byte offset in the word where its next arc ends.
@@ -65,7 +65,7 @@ pub(super) struct Parent {
 
 /// An extension of a path by one arc.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Child {
+pub(super) struct PathExtension {
     pub(super) arc: Arc,
     /// The rank of the best complete path with this end; at most the rank of the parent.
     pub(super) rank: f64,
@@ -92,14 +92,17 @@ impl<'l, W: WordLattice> NbestSearch<'l, W> {
     }
 
     /// The path with the next lower rank; `expand` lists the extensions of a path.
-    pub(super) fn next(&mut self, mut expand: impl FnMut(Parent, &mut Vec<Child>)) -> Option<CompletePath> {
+    pub(super) fn next(
+        &mut self,
+        mut expand: impl FnMut(PathParent, &mut Vec<PathExtension>),
+    ) -> Option<CompletePath> {
         while let Some(Hypothesis { rank, weight, word, end, link, .. }) = self.agenda.pop() {
             let link = self.push_link(link);
             if end == 0 {
                 return Some(CompletePath { link, rank, weight });
             }
             let mut children = std::mem::take(&mut self.children);
-            expand(Parent { word: word as usize, end, rank, weight }, &mut children);
+            expand(PathParent { word: word as usize, end, rank, weight }, &mut children);
             for child in children.drain(..) {
                 self.push(child, word, end, link);
             }
@@ -130,8 +133,8 @@ impl<'l, W: WordLattice> NbestSearch<'l, W> {
         self.links.len() as u32 - 1
     }
 
-    fn push(&mut self, child: Child, word: u32, end: u32, next: u32) {
-        let Child { arc, rank, weight } = child;
+    fn push(&mut self, child: PathExtension, word: u32, end: u32, next: u32) {
+        let PathExtension { arc, rank, weight } = child;
         let piece = Piece { id: arc.id, start: arc.start, end };
         let link = PathLink { piece, score: arc.score, next };
         let (word, end) = match arc.start {
@@ -206,10 +209,10 @@ impl<W: WordLattice> BestPaths<W> for BestBackpointers {
 
 /// List the arcs before a path. A rank is the difference between the best completion of the path and the best path.
 fn expand<W: WordLattice>(
-    Parent { word, end, rank, .. }: Parent,
+    PathParent { word, end, rank, .. }: PathParent,
     words: &[W],
     backpointers: &[Vec<Backpointer<f64>>],
-    children: &mut Vec<Child>,
+    children: &mut Vec<PathExtension>,
 ) {
     let backpointers = &backpointers[word];
     let best = backpointers[end as usize];
@@ -217,9 +220,9 @@ fn expand<W: WordLattice>(
     for arc in words[word].ending_at(end) {
         let lacks = best.score - (backpointers[arc.start as usize].score + arc.score);
         if (arc.id, arc.start) == (best.id, best.start) {
-            chosen = Some(Child { arc, rank, weight: 0.0 });
+            chosen = Some(PathExtension { arc, rank, weight: 0.0 });
         } else {
-            children.push(Child { arc, rank: rank - lacks.max(0.0), weight: 0.0 });
+            children.push(PathExtension { arc, rank: rank - lacks.max(0.0), weight: 0.0 });
         }
     }
     // The newest is expanded first among equal ranks.

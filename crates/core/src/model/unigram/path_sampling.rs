@@ -8,7 +8,7 @@
 //! unfinished path has the greatest value of all its completions, which is sampled as one number.
 
 use super::lattice::{log_share, log_sums, sums_of, Arc, PieceLattice, WordLattice};
-use super::nbest::{Child, NbestSearch, Parent};
+use super::nbest::{NbestSearch, PathExtension, PathParent};
 use super::{Path, SampledPath};
 use crate::model::sampling::SamplingRng;
 use crate::model::Piece;
@@ -120,20 +120,20 @@ pub(super) fn sample_without_replacement<W: WordLattice>(
 
 /// List the arcs before a path with their noise, on the condition that the greatest equals the parent's.
 fn expand<W: WordLattice>(
-    parent: Parent,
+    parent: PathParent,
     words: &[W],
     sums: &[Vec<f64>],
     rng: &mut SamplingRng,
-    children: &mut Vec<Child>,
+    children: &mut Vec<PathExtension>,
 ) {
-    let Parent { word, end, rank, weight } = parent;
+    let PathParent { word, end, rank, weight } = parent;
     let mut greatest = f64::NEG_INFINITY;
     for arc in words[word].ending_at(end) {
         let weight = weight + log_share(&arc, end, rng.alpha(), &sums[word]);
         let rank = gumbel(weight, rng);
         if rank > f64::NEG_INFINITY {
             greatest = rank.max(greatest);
-            children.push(Child { arc, rank, weight });
+            children.push(PathExtension { arc, rank, weight });
         }
     }
     for child in children {

@@ -5,7 +5,7 @@ use crate::model::{Piece, PieceSink};
 use crate::vocab::Vocab;
 
 /// Writes tokens; adjacent unknown characters are one token.
-pub(super) struct TokenWriter<'w, S> {
+pub(super) struct UnigramWriter<'w, S> {
     pub(super) model: &'w Unigram,
     pub(super) word: &'w str,
     pub(super) vocab: &'w Vocab,
@@ -13,7 +13,7 @@ pub(super) struct TokenWriter<'w, S> {
     pub(super) out: &'w mut S,
 }
 
-impl<S: PieceSink> TokenWriter<'_, S> {
+impl<S: PieceSink> UnigramWriter<'_, S> {
     #[inline]
     pub(super) fn push(&mut self, piece: Piece) {
         if Some(piece.id) == self.model.unk_id {

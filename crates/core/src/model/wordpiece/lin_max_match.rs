@@ -11,7 +11,7 @@ use piecework_kernels::huge_pages;
 use piecework_kernels::prefetch::prefetch_read;
 
 use super::INSIDE;
-use crate::double_array::{Step, Trie};
+use crate::double_array::{Trie, TrieStep};
 use crate::error::{Error, ErrorKind};
 
 const NONE: u32 = u32::MAX;
@@ -51,7 +51,7 @@ pub(super) struct LinMaxMatch {
 
 impl LinMaxMatch {
     /// Compute all links and pops. Rejects an adversarial vocabulary whose pops would not fit in memory.
-    pub(super) fn compute(trie: &Trie, order: &[Step]) -> Result<Self, Error> {
+    pub(super) fn compute(trie: &Trie, order: &[TrieStep]) -> Result<Self, Error> {
         let failures = FailureBuilder::compute(trie, order)?;
         let mut made = Self { states: huge_pages::with_capacity(trie.slots()), lists: Vec::new() };
         for (failure, [base, parent]) in failures.of_state.iter().zip(trie.units()) {
@@ -135,7 +135,7 @@ struct FailureBuilder {
 }
 
 impl FailureBuilder {
-    fn compute(trie: &Trie, order: &[Step]) -> Result<Self, Error> {
+    fn compute(trie: &Trie, order: &[TrieStep]) -> Result<Self, Error> {
         let none = Failure { link: NONE, first_pop: 0, pops: 0 };
         let mut failures = Self { of_state: vec![none; trie.slots()], ids: Vec::new() };
         let most_pops = 1_000_000 + 64 * order.len();
@@ -150,7 +150,7 @@ impl FailureBuilder {
         Ok(failures)
     }
 
-    fn failure_of(&mut self, trie: &Trie, step: Step) -> Failure {
+    fn failure_of(&mut self, trie: &Trie, step: TrieStep) -> Failure {
         let first_pop = self.ids.len() as u32;
         if let Some(id) = trie.entry(step.state) {
             self.ids.push(id);

@@ -2,7 +2,7 @@
 
 use super::split_table::SplitTable;
 use super::token_trie::TokenTrie;
-use super::{streaming, BacktrackingBpe, Merge};
+use super::{streaming, BacktrackingBpe, MergeIds};
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
 
@@ -13,7 +13,7 @@ pub(in crate::model) struct MergeRules<'r> {
     /// The tokens that words consist of before any merge.
     pub(in crate::model) symbols: &'r [u32],
     /// The merges by rank.
-    pub(in crate::model) merges: &'r [Merge],
+    pub(in crate::model) merges: &'r [MergeIds],
     /// Tokens that match whole words, even if merges do not make them.
     pub(in crate::model) whole_words: &'r [u32],
     /// The table sections of a compiled cache, if any.

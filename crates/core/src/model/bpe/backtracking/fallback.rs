@@ -13,7 +13,7 @@ use super::{BacktrackingBpe, NONE};
 const MAX_HEAP_BYTES: usize = 1 << 12;
 
 impl BacktrackingBpe {
-    /// Merge the rest of a word, with the bytes as first symbols; calls `found` with the id and the bytes of each
+    /// MergeIds the rest of a word, with the bytes as first symbols; calls `found` with the id and the bytes of each
     /// token.
     #[cold]
     pub(in crate::model::bpe) fn merge_rest(
@@ -41,8 +41,8 @@ impl SplitTable {
         symbols.clear();
         symbols.extend((0..).zip(bytes).map(|(start, &byte)| {
             let end = start + 1;
-            let behind = bytes.get(end as usize);
-            let rank = behind.map_or(NONE, |&behind| self.rank(byte.into(), behind.into()));
+            let next = bytes.get(end as usize);
+            let rank = next.map_or(NONE, |&next| self.rank(byte.into(), next.into()));
             Symbol { id: byte.into(), rank, start, end }
         }));
     }

@@ -52,7 +52,7 @@ pub(super) use self::interleaved::MergeBatches;
 pub(in crate::model) use self::scratch::BacktrackingScratch;
 pub(in crate::model) use self::split_table::SplitTable;
 use self::token_trie::{TokenMatch, TokenTrie};
-use super::merges::Merge;
+use super::merges::MergeIds;
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
 

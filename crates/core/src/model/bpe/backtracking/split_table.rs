@@ -12,7 +12,7 @@
 use piecework_kernels::merges::{BytePairMap, PairMap, NUMBER_BOUND};
 
 use super::merge_table::MergeTable;
-use super::{Merge, MergeRules, NONE};
+use super::{MergeIds, MergeRules, NONE};
 
 /// The bucket of a merge is prefetched so many merges ahead.
 const PREFETCH_DISTANCE: usize = 16;
@@ -170,7 +170,7 @@ impl SplitTable {
     }
 }
 
-impl Merge {
+impl MergeIds {
     /// The numbers of both parts and of the merged token.
     fn numbers(&self, numbers: &[u32]) -> [u32; 3] {
         [self.left, self.right, self.merged].map(|entry| numbers[entry as usize])

@@ -1,6 +1,6 @@
 //! A word has the same segmentation as its parts after [`ByteAdjacency::split`](crate::model::ByteAdjacency::split).
 
-use super::{BacktrackingBpe, BacktrackingScratch, Merge, MergeRules};
+use super::{BacktrackingBpe, BacktrackingScratch, MergeIds, MergeRules};
 use crate::table_sections::TableSections;
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn linear(pairs: &[(usize, usize)]) -> Option<BacktrackingBpe> {
         let text = [&texts[left][..], &texts[right]].concat();
         if !texts.contains(&text) {
             let [left, right, merged] = [left, right, texts.len()].map(|entry| entry as u32);
-            merges.push(Merge { left, right, merged });
+            merges.push(MergeIds { left, right, merged });
             used.push(texts.len());
             texts.push(text);
         }

@@ -3,7 +3,7 @@
 
 use super::token_trie::{TokenMatch, TokenTrie, NO_MATCH, ROOT};
 use super::NONE;
-use crate::double_array::{Node, BLOCK};
+use crate::double_array::{CompactNode, BLOCK};
 use crate::table_sections::TableSections;
 
 /// The names of the table sections.
@@ -23,15 +23,15 @@ pub(super) fn store(trie: &TokenTrie, parts: &mut TableSections) {
 pub(super) fn restore(parts: &TableSections, texts: &[&[u8]], first_whole: u32) -> Option<TokenTrie> {
     let next_prefix = parts.get::<[u32; 2]>(NEXT_PREFIXES).ok()?;
     let trie = TokenTrie {
-        nodes: parts.get(NODES).ok()?.iter().copied().map(Node::from_bits).collect(),
+        nodes: parts.get(NODES).ok()?.iter().copied().map(CompactNode::from_bits).collect(),
         entries: parts.get(ENTRIES).ok()?.to_vec(),
         next_prefix: next_prefix.iter().map(|&[entry, len]| TokenMatch { entry, len }).collect(),
     };
-    holds(&trie, texts, first_whole as usize).then_some(trie)
+    has_exactly(&trie, texts, first_whole as usize).then_some(trie)
 }
 
 /// Whether a trie has exactly these texts.
-fn holds(trie: &TokenTrie, texts: &[&[u8]], first_whole: usize) -> bool {
+fn has_exactly(trie: &TokenTrie, texts: &[&[u8]], first_whole: usize) -> bool {
     let TokenTrie { nodes, entries, next_prefix } = trie;
     let ends = nodes.iter().filter(|node| node.is_final()).count();
     let entry_count = entries.iter().filter(|&&entry| entry != NONE).count();
@@ -40,11 +40,11 @@ fn holds(trie: &TokenTrie, texts: &[&[u8]], first_whole: usize) -> bool {
     is_whole
         && nodes.iter().all(|node| node.base() < nodes.len())
         && (ends, entry_count, next_prefix.len()) == (first_whole, texts.len(), texts.len())
-        && texts.iter().enumerate().all(|(number, text)| holds_text(trie, number, text, first_whole))
+        && texts.iter().enumerate().all(|(number, text)| has_text(trie, number, text, first_whole))
 }
 
 /// Whether a text ends at its number, and its next prefix is right.
-fn holds_text(trie: &TokenTrie, number: usize, text: &[u8], first_whole: usize) -> bool {
+fn has_text(trie: &TokenTrie, number: usize, text: &[u8], first_whole: usize) -> bool {
     let (mut state, mut longest) = (ROOT, NO_MATCH);
     for (&byte, len) in text.iter().zip(0..) {
         if trie.nodes[state].is_final() {
@@ -73,16 +73,16 @@ mod tests {
         #[test]
         fn what_was_changed_is_not_taken_for_the_trie(
             texts in prop::collection::btree_set(prop::collection::vec(0..4u8, 1..5), 1..60),
-            (table, place, value) in (0..3usize, any::<prop::sample::Index>(), any::<u32>()),
+            (table, position, value) in (0..3usize, any::<prop::sample::Index>(), any::<u32>()),
         ) {
             let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
             let first_whole = texts.len() as u32 / 2;
             let mut trie = TokenTrie::of(&texts, first_whole).unwrap();
             let made = trie.clone();
             match table {
-                0 => trie.nodes[place.index(made.nodes.len())] = Node::from_bits(value),
-                1 => trie.entries[place.index(made.entries.len())] = value,
-                _ => trie.next_prefix[place.index(texts.len())].len = value,
+                0 => trie.nodes[position.index(made.nodes.len())] = CompactNode::from_bits(value),
+                1 => trie.entries[position.index(made.entries.len())] = value,
+                _ => trie.next_prefix[position.index(texts.len())].len = value,
             }
             let mut parts = TableSections::default();
             store(&trie, &mut parts);

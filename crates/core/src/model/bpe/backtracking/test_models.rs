@@ -1,6 +1,6 @@
 //! Small models for tests.
 
-use super::{BacktrackingBpe, Merge, MergeRules};
+use super::{BacktrackingBpe, MergeIds, MergeRules};
 use crate::table_sections::TableSections;
 
 /// A model of these bytes with these merges, given by indices of symbols, of tokens shorter than `bound`.
@@ -12,7 +12,7 @@ pub(super) fn linear(bytes: [u8; 3], pairs: &[(usize, usize)], bound: usize) -> 
         let text = [&texts[left][..], &texts[right]].concat();
         if !texts.contains(&text) && text.len() < bound {
             let [left, right, merged] = [left, right, texts.len()].map(|entry| entry as u32);
-            merges.push(Merge { left, right, merged });
+            merges.push(MergeIds { left, right, merged });
             texts.push(text);
         }
     }

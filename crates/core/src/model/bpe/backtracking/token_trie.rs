@@ -2,7 +2,9 @@
 //! token that is a token too.
 
 use super::{stored_trie, NONE};
-use crate::double_array::{build_breadth_first, sorted_keys, Layout, Node, SortedKey, Step, MAX_BASE};
+use crate::double_array::{
+    build_breadth_first, sorted_keys, CompactNode, SortedKey, TrieLayout, TrieStep, MAX_BASE,
+};
 use crate::table_sections::TableSections;
 
 pub(super) const ROOT: usize = 0;
@@ -10,7 +12,7 @@ pub(super) const ROOT: usize = 0;
 /// The trie and the prefixes.
 #[derive(Clone, Debug)]
 pub(super) struct TokenTrie {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<CompactNode>,
     /// The number of the token that ends at each state, or `NONE`. Separate from the nodes, since most lookups need
     /// few of them.
     pub(super) entries: Vec<u32>,
@@ -32,14 +34,14 @@ impl TokenTrie {
     /// `None` if there are too many states.
     pub(super) fn of(texts: &[&[u8]], first_whole: u32) -> Option<Self> {
         let keys = sorted_keys(texts.iter().copied().zip(0..));
-        let mut states = States { first_whole, ..States::default() };
+        let mut states = TokenTrieBuilder { first_whole, ..TokenTrieBuilder::default() };
         states.next_prefix.resize(texts.len(), NO_MATCH);
         let allocator = build_breadth_first(&[keys], MAX_BASE, &mut states)?;
         // A free slot, and the root, gets the label of a base that no state has, so that no byte leads to it.
         for slot in (0..states.nodes.len()).filter(|&slot| slot == ROOT || allocator.is_free(slot)) {
             states.nodes[slot].set_label((slot ^ allocator.unused_base(slot)) as u8);
         }
-        let States { nodes, entries, next_prefix, .. } = states;
+        let TokenTrieBuilder { nodes, entries, next_prefix, .. } = states;
         Some(Self { nodes, entries, next_prefix })
     }
 
@@ -96,19 +98,19 @@ impl TokenTrie {
 
 /// The trie while its states are placed.
 #[derive(Default)]
-struct States {
-    nodes: Vec<Node>,
+struct TokenTrieBuilder {
+    nodes: Vec<CompactNode>,
     entries: Vec<u32>,
     next_prefix: Vec<TokenMatch>,
     first_whole: u32,
 }
 
-impl Layout for States {
+impl TrieLayout for TokenTrieBuilder {
     /// The longest entry that ends above a state.
     type Context = TokenMatch;
 
     fn grow(&mut self, slots: usize) {
-        self.nodes.resize(slots, Node::default());
+        self.nodes.resize(slots, CompactNode::default());
         self.entries.resize(slots, NONE);
     }
 
@@ -131,8 +133,8 @@ impl Layout for States {
         self.nodes[state as usize].set_base(base);
     }
 
-    fn add_child(&mut self, Step { state, byte, .. }: Step) {
-        self.nodes[state as usize] = Node::with_label(byte);
+    fn add_child(&mut self, TrieStep { state, byte, .. }: TrieStep) {
+        self.nodes[state as usize] = CompactNode::with_label(byte);
     }
 }
 

@@ -16,7 +16,7 @@ const NONE: u32 = u32::MAX;
 
 /// The tokens of characters.
 #[derive(Clone, Debug)]
-pub(super) struct Alphabet {
+pub(super) struct InitialSymbols {
     prefix: String,
     suffix: String,
     /// Without affixes, with the prefix, with the suffix, with both; empty if the model never uses them.
@@ -26,7 +26,7 @@ pub(super) struct Alphabet {
     fuse_unk: bool,
 }
 
-impl Alphabet {
+impl InitialSymbols {
     pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
         let prefix = spec.continuing_subword_prefix.clone().unwrap_or_default();
         let suffix = spec.end_of_word_suffix.clone().unwrap_or_default();
@@ -56,14 +56,14 @@ impl Alphabet {
         let mut spelling = SymbolBuilder { symbols, unknown: None };
         for (start, c) in word.char_indices() {
             let end = start + c.len_utf8();
-            let place = CharPosition { inside: start > 0, last: end == word.len() };
+            let position = CharPosition { inside: start > 0, last: end == word.len() };
             let span = (start as u32, end as u32);
-            match self.table(place).get(c) {
+            match self.table(position).get(c) {
                 Some(id) => {
                     spelling.end_unknown();
                     spelling.push(id, span);
                 }
-                None => self.push_unknown(&word[start..end], place, span, &mut spelling),
+                None => self.push_unknown(&word[start..end], position, span, &mut spelling),
             }
         }
         spelling.end_unknown();
@@ -72,9 +72,15 @@ impl Alphabet {
     /// Push the bytes of an unknown character, or add it to the unknown token. As in `tokenizers`, unknown characters
     /// before a character with bytes follow these bytes.
     #[cold]
-    fn push_unknown(&self, c: &str, place: CharPosition, span: (u32, u32), spelling: &mut SymbolBuilder) {
-        let prefix = if place.inside { self.prefix.as_str() } else { "" };
-        let suffix = if place.last { self.suffix.as_str() } else { "" };
+    fn push_unknown(
+        &self,
+        c: &str,
+        position: CharPosition,
+        span: (u32, u32),
+        spelling: &mut SymbolBuilder,
+    ) {
+        let prefix = if position.inside { self.prefix.as_str() } else { "" };
+        let suffix = if position.last { self.suffix.as_str() } else { "" };
         let parts = [prefix, c, suffix];
         let known = self.bytes.as_ref().filter(|bytes| parts.iter().all(|part| bytes.has_all(part)));
         if let Some(bytes) = known {
@@ -83,7 +89,7 @@ impl Alphabet {
             }
         } else if let Some(id) = self.unk {
             match &mut spelling.unknown {
-                Some((_, waiting)) if self.fuse_unk => waiting.1 = span.1,
+                Some((_, pending)) if self.fuse_unk => pending.1 = span.1,
                 _ => {
                     spelling.end_unknown();
                     spelling.unknown = Some((id, span));
@@ -92,9 +98,9 @@ impl Alphabet {
         }
     }
 
-    fn table(&self, place: CharPosition) -> &CharIds {
-        let prefixed = place.inside && !self.prefix.is_empty();
-        &self.tables[table_index(prefixed, place.last && !self.suffix.is_empty())]
+    fn table(&self, position: CharPosition) -> &CharIds {
+        let prefixed = position.inside && !self.prefix.is_empty();
+        &self.tables[table_index(prefixed, position.last && !self.suffix.is_empty())]
     }
 }
 
