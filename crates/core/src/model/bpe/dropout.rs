@@ -10,7 +10,7 @@ use super::pair_order::PairOrder;
 use super::Symbol;
 use crate::model::sampling::SamplingRng;
 
-/// MergeIds until all pairs with a rank are skipped in one step.
+/// Merge until all pairs with a rank are skipped in one step.
 pub(super) fn merge(
     symbols: &mut Vec<Symbol>,
     pairs: &MergeRanks,

@@ -20,7 +20,7 @@ pub(super) struct SymbolLinks {
     heap_buffer: Vec<Reverse<u64>>,
 }
 
-/// MergeIds until no pair has a rank.
+/// Merge until no pair has a rank.
 pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &impl RankLookup, links: &mut SymbolLinks) {
     links.chain(symbols.len());
     let mut heap = BinaryHeap::from(std::mem::take(&mut links.heap_buffer));

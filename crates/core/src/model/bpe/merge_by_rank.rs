@@ -23,7 +23,7 @@ pub(super) struct RankQueue {
     sorted: Vec<u32>,
 }
 
-/// MergeIds until no pair has a rank; only for merges in order.
+/// Merge until no pair has a rank; only for merges in order.
 pub(super) fn merge(
     symbols: &mut Vec<Symbol>,
     pairs: &impl RankLookup,

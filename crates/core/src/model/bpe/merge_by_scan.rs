@@ -3,7 +3,7 @@
 use super::merge_ranks::{MergeRanks, RankLookup, NO_RANK};
 use super::Symbol;
 
-/// MergeIds until no pair has a rank.
+/// Merge until no pair has a rank.
 pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &MergeRanks) {
     while let Some((at, rank)) = best(symbols) {
         let right = symbols.remove(at + 1);

@@ -89,7 +89,7 @@ impl PairOrder {
         }
     }
 
-    /// MergeIds two trees, all nodes of the first before all of the second.
+    /// Merge two trees, all nodes of the first before all of the second.
     fn merge(&mut self, first: u32, second: u32) -> u32 {
         if first == NONE || second == NONE {
             return first.min(second);

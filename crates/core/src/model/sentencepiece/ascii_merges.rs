@@ -47,7 +47,7 @@ impl AsciiMerges {
         Self { bytes: splits.byte_pairs(), pairs: splits.into_pairs(), entries }
     }
 
-    /// MergeIds up to `MAX_WORDS` words, given as bytes with spaces instead of metaspaces, of at most
+    /// Merge up to `MAX_WORDS` words, given as bytes with spaces instead of metaspaces, of at most
     /// `ShortWords::MAX_BYTES`.
     #[inline]
     pub(super) fn merge_batch(&self, words: &[&[u8]], rows: &mut ShortWords) {

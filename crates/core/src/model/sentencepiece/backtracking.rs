@@ -138,7 +138,7 @@ impl SpmBacktracking {
         self.ascii.is_some()
     }
 
-    /// MergeIds up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
+    /// Merge up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
     pub(super) fn merge_batch(&self, words: &[&[u8]], scratch: &mut SpmBacktrackingScratch) {
         if let Some(ascii) = &self.ascii {
             ascii.merge_batch(words, scratch.rows.get_or_insert_with(Box::default));

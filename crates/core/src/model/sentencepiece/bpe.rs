@@ -102,7 +102,7 @@ impl SpmBpe {
         self.backtracking.as_ref().is_some_and(SpmBacktracking::merges_in_batches)
     }
 
-    /// MergeIds up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
+    /// Merge up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
     pub(super) fn merge_batch(&self, words: &[&[u8]], scratch: &mut SpmBpeScratch) {
         self.backtracking
             .iter()
@@ -205,7 +205,7 @@ impl Merger<'_> {
         }
     }
 
-    /// MergeIds two adjacent symbols.
+    /// Merge two adjacent symbols.
     fn merge(&self, candidate: &MergeCandidate, scratch: &mut SpmBpeScratch) {
         let left = candidate.left as usize;
         let one = scratch.symbols[left];

@@ -133,7 +133,7 @@ impl SentencePiece {
         matches!(&self.algorithm, Algorithm::Bpe(bpe) if bpe.merges_in_batches()) && scratch.rng.is_none()
     }
 
-    /// MergeIds up to `MAX_WORDS` words, given as ASCII with spaces instead of metaspaces, of at most
+    /// Merge up to `MAX_WORDS` words, given as ASCII with spaces instead of metaspaces, of at most
     /// `ShortWords::MAX_BYTES`.
     pub fn merge_batch(&self, words: &[&[u8]], scratch: &mut ModelScratch) {
         if let Algorithm::Bpe(bpe) = &self.algorithm {
