@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 CRATES = ROOT / "crates"
 PACKAGE = ROOT / "python" / "piecework"
 
-FOUNDATION = {"error", "table_sections", "spec", "text", "vocab", "encoding"}
+FOUNDATION = {"error", "table_sections", "spec", "text", "double_array", "vocab", "encoding"}
 STAGES = {"added_tokens", "normalize", "pretokenize", "model", "postprocess", "decode"}
 MAY_USE = {
     **dict.fromkeys(FOUNDATION | STAGES | {"word_cache"}, FOUNDATION),

@@ -7,6 +7,7 @@
 
 pub use piecework_kernels::level;
 
+mod double_array;
 pub mod error;
 pub mod spec;
 pub mod table_sections;

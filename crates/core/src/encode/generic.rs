@@ -4,7 +4,7 @@
 use super::stages::{Part, Stages};
 use super::{Options, Scratch};
 use crate::error::Error;
-use crate::model::{Among, ModelScratch};
+use crate::model::{BatchWord, ModelScratch};
 use crate::text::Pieces;
 use crate::word_cache::{CacheKey, CachedWords, QueueWord, SegmentBatch, WordCache, Words, WINDOW};
 use crate::word_key::WordKey;
@@ -22,7 +22,7 @@ pub(super) struct Generic;
 #[derive(Clone, Debug, Default)]
 pub(super) struct MissQueue {
     bytes: Vec<u8>,
-    words: Vec<Among>,
+    words: Vec<BatchWord>,
 }
 
 impl Generic {
@@ -103,7 +103,7 @@ impl QueueWord<PieceWords<'_>> for Segmenter<'_> {
     fn queue(&mut self, words: &PieceWords<'_>, number: usize, _: &WordCache) -> Result<bool, Self::Error> {
         let (start, end) = words.spans[number];
         let MissQueue { bytes, words: queued } = &mut *self.queue;
-        queued.push(Among { bytes: (bytes.len(), bytes.len() + end - start), ids: (0, 0) });
+        queued.push(BatchWord { bytes: (bytes.len(), bytes.len() + end - start), ids: (0, 0) });
         bytes.extend_from_slice(&words.text.as_bytes()[start..end]);
         Ok(true)
     }
@@ -117,11 +117,11 @@ impl SegmentBatch for Segmenter<'_> {
         ids: &mut Vec<u32>,
     ) -> bool {
         let Self { stages, model, queue: MissQueue { bytes, words } } = self;
-        stages.model.run_all(bytes, words, &stages.vocab, model, ids);
+        stages.model.run_batch(bytes, words, &stages.vocab, model, ids);
         spans_of_ids.zip(&*words).for_each(|(span, word)| *span = word.ids);
         bytes.clear();
         bytes.shrink_to(KEPT_BYTES);
         words.clear();
-        !model.lacks_unknown
+        !model.missing_unk
     }
 }

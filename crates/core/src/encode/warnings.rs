@@ -28,7 +28,7 @@ impl Tokenizer {
         [
             self.absent_padding_token(),
             self.empty_token(origin),
-            self.repeated_merge(),
+            self.duplicate_merge(),
             self.no_word(),
             gap(),
         ]
@@ -63,8 +63,8 @@ impl Tokenizer {
         })
     }
 
-    fn repeated_merge(&self) -> Option<Error> {
-        let (first, second) = self.stages().model.repeated_merge()?;
+    fn duplicate_merge(&self) -> Option<Error> {
+        let (first, second) = self.stages().model.duplicate_merge()?;
         let found = format!("the merge of model.merges[{first}] again; the later one counts");
         Some(warning(format!("model.merges[{second}]"), found, "each merge once"))
     }

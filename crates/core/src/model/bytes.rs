@@ -1,28 +1,28 @@
-//! Entries that stand for single bytes: `<0x00>` to `<0xFF>`.
+//! Byte fallback tokens: `<0x00>` to `<0xFF>`.
 
 use crate::text::byte_entry;
 use crate::vocab::Vocab;
 
 const NONE: u32 = u32::MAX;
 
-/// The entries of bytes, as far as the vocabulary has them.
+/// The ids of the byte tokens in a vocabulary.
 #[derive(Clone, Debug)]
-pub(super) struct ByteEntries {
+pub(super) struct ByteTokens {
     ids: Vec<u32>,
 }
 
-impl ByteEntries {
+impl ByteTokens {
     pub(super) fn collect(vocab: &Vocab) -> Self {
         let entry = |byte| vocab.id_of(&byte_entry(byte)).unwrap_or(NONE);
         Self { ids: (0..=u8::MAX).map(entry).collect() }
     }
 
-    /// Whether all bytes of a text have entries.
-    pub(super) fn spell(&self, text: &str) -> bool {
+    /// Whether every byte of a text has a token.
+    pub(super) fn has_all(&self, text: &str) -> bool {
         text.bytes().all(|byte| self.id(byte) != NONE)
     }
 
-    /// The entry of a byte of a text that they spell.
+    /// The id of a byte that has a token.
     pub(super) fn id(&self, byte: u8) -> u32 {
         self.ids[usize::from(byte)]
     }

@@ -1,13 +1,13 @@
-//! Whether what is drawn comes as often as it should.
+//! A chi-square test of sampled outcomes.
 
 use std::collections::BTreeMap;
 
-/// Whether counts are what probabilities say, by the chi-square test at one in a million (Wilson and
-/// Hilferty's approximation).
+/// Whether counts agree with probabilities at a significance of one in a million (Wilson and Hilferty's
+/// approximation).
 pub(super) fn agrees(counts: &BTreeMap<String, u32>, probabilities: &BTreeMap<String, f64>) -> bool {
-    let draws = f64::from(counts.values().sum::<u32>());
+    let rng = f64::from(counts.values().sum::<u32>());
     let square = |(outcome, probability): (&String, &f64)| {
-        let expected = probability * draws;
+        let expected = probability * rng;
         assert!(expected >= 5.0, "too rare to tell: {outcome}");
         (f64::from(counts.get(outcome).copied().unwrap_or(0)) - expected).powi(2) / expected
     };

@@ -3,7 +3,6 @@
 mod align;
 mod aligned;
 mod byte_entry;
-mod byte_set;
 mod char_spans;
 mod growth;
 mod pattern;
@@ -14,7 +13,6 @@ mod printable;
 pub use align::{align, Run};
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
 pub use byte_entry::{byte_entry, byte_of_entry};
-pub use byte_set::ByteSet;
 pub use char_spans::CharSpans;
 pub use growth::{max_grown_len, MAX_GROWTH};
 pub use pattern::Pattern;

@@ -1,11 +1,11 @@
-//! Words joined pair by pair: the table of pairs, and some words at once.
+//! Words merged pair by pair: the table of pairs, and some words at once.
 
-mod few;
-mod pairs;
-mod rows;
+mod active_words;
+mod interleaved;
+mod pair_map;
 #[cfg(test)]
 mod tests;
 
-pub use few::ABREAST;
-pub use pairs::{hash, Pairs, NUMBER_BITS, NUMBER_BOUND};
-pub use rows::{BytePairs, LongRows, Rows, ShortRows};
+pub use active_words::MAX_WORDS;
+pub use interleaved::{BytePairMap, InterleavedWords, LongWords, ShortWords};
+pub use pair_map::{hash, PairMap, NUMBER_BITS, NUMBER_BOUND};

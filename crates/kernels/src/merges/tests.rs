@@ -6,14 +6,14 @@ fn random(i: u32) -> u32 {
     (i + 1).wrapping_mul(0x9E37_79B9).rotate_left(i % 31) ^ i
 }
 
-/// Join the first of the least pairs of a word until none joins.
-fn joined_one_by_one(word: &[u8], join: impl Fn(u32, u32) -> u32) -> Vec<u32> {
+/// Join the first of the least pairs of a word until none candidates.
+fn merged_one_by_one(word: &[u8], merge: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     let mut numbers: Vec<u32> = word.iter().map(|&byte| u32::from(byte)).collect();
     loop {
-        let pairs = numbers.windows(2).map(|two| join(two[0], two[1])).zip(0..);
+        let pairs = numbers.windows(2).map(|two| merge(two[0], two[1])).zip(0..);
         match pairs.min() {
-            Some((joined, at)) if joined != NUMBER_BOUND => {
-                numbers[at] = joined;
+            Some((merged, at)) if merged != NUMBER_BOUND => {
+                numbers[at] = merged;
                 numbers.remove(at + 1);
             }
             _ => return numbers,
@@ -21,7 +21,7 @@ fn joined_one_by_one(word: &[u8], join: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     }
 }
 
-/// Pairs of letters, and of what they join to.
+/// Pairs of letters and of the symbols that they merge to.
 fn some_pairs(letters: u32) -> Vec<(u32, u32, u32)> {
     let mut numbers: Vec<u32> = (0..letters).collect();
     let mut pairs = Vec::new();
@@ -39,7 +39,7 @@ fn some_pairs(letters: u32) -> Vec<(u32, u32, u32)> {
 #[test]
 fn every_pair_is_found_and_no_other() {
     for count in [0, 1, 7, cases(1000, 50)] {
-        let mut pairs = Pairs::with_room_for(count);
+        let mut pairs = PairMap::with_capacity(count);
         let numbers = |i: usize| [random(i as u32), random(i as u32 + 77)].map(|n| n % NUMBER_BOUND);
         for i in 0..count {
             let [left, right] = numbers(i);
@@ -55,29 +55,30 @@ fn every_pair_is_found_and_no_other() {
 }
 
 #[test]
-fn rows_join_what_joins_one_by_one_at_every_level() {
+fn interleaved_words_merge_like_single_words_at_every_level() {
     check::<16, 32>();
     check::<32, 64>();
 }
 
-fn check<const PLACES: usize, const ROOM: usize>() {
+fn check<const SYMBOLS: usize, const CAPACITY: usize>() {
     for letters in [1, 2, 3, 5] {
         let list = some_pairs(letters);
-        let mut pairs = Pairs::with_room_for(list.len());
-        list.iter().for_each(|&(left, right, joined)| pairs.insert(left, right, joined));
+        let mut pairs = PairMap::with_capacity(list.len());
+        list.iter().for_each(|&(left, right, merged)| pairs.insert(left, right, merged));
         let of_bytes = list.iter().filter(|(left, right, _)| *left.max(right) < 256);
-        let bytes = BytePairs::of(of_bytes.map(|&(left, right, joined)| (left as u8, right as u8, joined)));
+        let bytes =
+            BytePairMap::of(of_bytes.map(|&(left, right, merged)| (left as u8, right as u8, merged)));
         let words: Vec<Vec<u8>> = (0..cases(4000, 100) as u32)
-            .map(|i| (0..i % PLACES as u32).map(|at| (random(i * 40 + at) % letters) as u8).collect())
+            .map(|i| (0..i % SYMBOLS as u32).map(|at| (random(i * 40 + at) % letters) as u8).collect())
             .collect();
-        let mut rows = Rows::<PLACES, ROOM>::default();
-        for words in words.chunks(ABREAST - 3).chain(words.chunks(ABREAST)) {
+        let mut batch = InterleavedWords::<SYMBOLS, CAPACITY>::default();
+        for words in words.chunks(MAX_WORDS - 3).chain(words.chunks(MAX_WORDS)) {
             let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
             for level in Level::supported() {
-                rows.join_at(level, &words, &bytes, &pairs);
-                for (row, word) in words.iter().enumerate() {
-                    let expected = joined_one_by_one(word, |left, right| pairs.get(left, right));
-                    let found: Vec<u32> = rows.numbers(row).collect();
+                batch.merge_at(level, &words, &bytes, &pairs);
+                for (index, word) in words.iter().enumerate() {
+                    let expected = merged_one_by_one(word, |left, right| pairs.get(left, right));
+                    let found: Vec<u32> = batch.numbers(index).collect();
                     assert_eq!(found, expected, "{} {word:?}", level.name());
                 }
             }

@@ -4,7 +4,7 @@
 use super::super::stages::Stages;
 use super::{Spans, MAX_CACHED_BYTES, WORD};
 use crate::error::Error;
-use crate::model::{Among, ModelScratch};
+use crate::model::{BatchWord, ModelScratch};
 use crate::split::bert::{SpanWord, WordBuffer, WordRole};
 use crate::word_cache::{
     append, are_ids, hash_of, CacheKey, CachedWords, Lookup, QueueWord, SegmentBatch, WordCache,
@@ -23,7 +23,7 @@ pub(in super::super) struct MissQueue {
     /// The ids of isolated characters, one after the other.
     char_ids: Vec<u32>,
     /// The other words.
-    words: Vec<Among>,
+    words: Vec<BatchWord>,
     /// For each word, how many ids of characters come before it.
     char_ids_before: Vec<usize>,
     /// The bytes of the words.
@@ -53,7 +53,7 @@ impl MissQueue {
     fn push(&mut self, word: &[u8]) {
         let from = self.bytes.len();
         self.bytes.extend_from_slice(word);
-        self.words.push(Among { bytes: (from, self.bytes.len()), ids: (0, 0) });
+        self.words.push(BatchWord { bytes: (from, self.bytes.len()), ids: (0, 0) });
         self.char_ids_before.push(self.char_ids.len());
     }
 
@@ -82,7 +82,7 @@ impl MissQueue {
             let start = ids.len();
             let is_cached = copy_cached_word(&bytes[word.bytes.0..word.bytes.1], lookup, cache, ids);
             if is_cached {
-                *word = Among { bytes: (0, 0), ids: (start, ids.len()) };
+                *word = BatchWord { bytes: (0, 0), ids: (start, ids.len()) };
             }
             !is_cached
         });
@@ -109,7 +109,7 @@ impl MissQueue {
     /// Store the words that are not in the cache.
     fn store(&self, ids: &[u32], cache: &mut WordCache) {
         for &(number, lookup) in &self.lookups {
-            let Among { bytes, ids: own } = self.words[number];
+            let BatchWord { bytes, ids: own } = self.words[number];
             let key = key_of(&self.bytes[bytes.0..bytes.1]);
             cache.insert(key, hash_of(lookup), Some(&ids[own.0..own.1]));
         }
@@ -212,11 +212,11 @@ impl SegmentBatch for Segmenter<'_> {
     ) -> bool {
         let Self { stages, model, queue, .. } = self;
         queue.copy_cached(cache, ids);
-        stages.model.run_all(&queue.bytes, &mut queue.words, &stages.vocab, model, ids);
+        stages.model.run_batch(&queue.bytes, &mut queue.words, &stages.vocab, model, ids);
         for (ids_of_span, &span) in spans_of_ids.zip(&queue.spans) {
             *ids_of_span = queue.span_ids(span, ids);
         }
-        let are_final = !model.lacks_unknown;
+        let are_final = !model.missing_unk;
         if are_final {
             queue.store(ids, cache);
         }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use super::super::stages::Stages;
-use crate::model::{ModelScratch, UnjoinedPairs};
+use crate::model::{ByteAdjacency, ModelScratch};
 use crate::pretokenize::Words as Spans;
 use crate::word_cache::{CacheKey, CachedWords, QueueWord, SegmentBatch, WordCache, Words, WINDOW};
 use crate::word_key::WordKey;
@@ -92,7 +92,7 @@ impl SegmentBatch for Segmenter<'_> {
     ) -> bool {
         let MissQueue { text, spans, ends, .. } = &mut *self.queue;
         ends.clear();
-        self.stages.model.run_spelled_all((text, spans), &self.stages.vocab, self.model, ids, ends);
+        self.stages.model.run_byte_level_batch((text, spans), &self.stages.vocab, self.model, ids, ends);
         let mut from = 0;
         for (span, &end) in spans_of_ids.zip(&*ends) {
             *span = (from, end);
@@ -114,7 +114,7 @@ pub(super) fn append_words(
     long: &mut SplitLongWords,
     out: &mut Vec<u32>,
 ) {
-    let unjoined = cached.segmenter.stages.model.borders().filter(|_| !span.is_ascii());
+    let unjoined = cached.segmenter.stages.model.byte_adjacency().filter(|_| !span.is_ascii());
     let words = match unjoined {
         Some(unjoined) => long.split(span, words, unjoined),
         None => words,
@@ -133,7 +133,7 @@ pub(super) struct SplitLongWords {
 
 impl SplitLongWords {
     /// Returns the words; the long ones that end with a character beyond ASCII are split.
-    fn split<'p>(&'p mut self, text: &str, words: Spans<'p>, unjoined: &UnjoinedPairs) -> Spans<'p> {
+    fn split<'p>(&'p mut self, text: &str, words: Spans<'p>, unjoined: &ByteAdjacency) -> Spans<'p> {
         let Self { starts, ends } = self;
         starts.clear();
         ends.clear();
@@ -142,7 +142,7 @@ impl SplitLongWords {
             if SPLIT_BYTES.contains(&(end - start)) && !text.as_bytes()[end as usize - 1].is_ascii() {
                 starts.extend_from_slice(&words.starts[done..number]);
                 ends.extend_from_slice(&words.ends[done..number]);
-                unjoined.push_parts(text, (start, end), starts, ends);
+                unjoined.split(text, (start, end), starts, ends);
                 done = number + 1;
             }
         }

@@ -3,11 +3,10 @@
 use memchr::memmem::Finder;
 
 use super::super::stages::Stages;
-use super::pairs::Pairs;
 use super::scanner::{Cuts, Scanner};
 use super::single_chars::Lone;
 use super::spaces::{self, Join, Spaces};
-use crate::model::{Cut, Model};
+use crate::model::{CharAdjacency, Model, SplitRule};
 use crate::normalize::{Boundaries, Normalizer};
 use crate::spec::{
     BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
@@ -28,7 +27,7 @@ pub(super) struct Form {
     /// By ASCII character: it stays as it is among others that do, and is no whitespace.
     kept: Boundaries,
     /// Where marked words are taken apart when they are new, if they may be.
-    pub(super) pairs: Option<Pairs>,
+    pub(super) pairs: Option<CharAdjacency>,
     /// Where runs of spaces are words by themselves, if they may be.
     pub(super) spaces: Option<Spaces>,
     mark: Finder<'static>,
@@ -45,7 +44,7 @@ pub(super) enum Layout {
     /// A run of spaces and what follows it, nothing changed but that spaces become marks.
     Runs(Begins),
     /// A part of a marked text.
-    Marked(Cut),
+    Marked(SplitRule),
 }
 
 /// Whether a mark comes before the text.
@@ -63,7 +62,7 @@ impl Form {
     /// The form of a pipeline, if it has one.
     pub(super) fn of(stages: &Stages) -> Option<Self> {
         let (layout, parting) = match (&stages.model, &stages.splitter.pre_tokenizer().spec()) {
-            (Model::SentencePiece(model), None) if model.cut() == Some(Cut::BeforeSpace) => {
+            (Model::SentencePiece(model), None) if model.split_rule() == Some(SplitRule::BeforeSpace) => {
                 sentencepiece(stages.splitter.normalizer())?
             }
             (Model::SentencePiece(_), _) => return None,
@@ -94,7 +93,7 @@ impl Form {
     }
 
     /// The form of a text that is marked already.
-    pub(super) fn marked(cut: Cut) -> Self {
+    pub(super) fn marked(cut: SplitRule) -> Self {
         Self::new(Layout::Marked(cut), [false; 128], Cuts::none(), [false; 128])
     }
 
@@ -220,10 +219,10 @@ fn is_contextual(model: &Model) -> bool {
 
 /// The ASCII neighbours that a text may be cut between before it is normalized: what becomes of each is easily
 /// told, and that may be parted.
-fn cuts_of(pairs: &Pairs, normalizer: &Normalizer) -> Cuts {
+fn cuts_of(pairs: &CharAdjacency, normalizer: &Normalizer) -> Cuts {
     let becomes = normalizer.ascii_alone().map(|new| new.map(char::from));
     Cuts::of(|one, next| match (becomes[usize::from(one)], becomes[usize::from(next)]) {
-        (Some(one), Some(next)) => pairs.part(one, next),
+        (Some(one), Some(next)) => pairs.can_split(one, next),
         _ => false,
     })
 }
@@ -245,7 +244,7 @@ fn symbols_of(normalizer: &Normalizer) -> &[String] {
 }
 
 /// The neighbours that are in one piece, for models whose segmentations are those of their parts.
-fn pairs_of(stages: &Stages) -> Option<Pairs> {
+fn pairs_of(stages: &Stages) -> Option<CharAdjacency> {
     match &stages.model_spec {
         ModelSpec::SentencePiece(model) => {
             // An unused piece is an unknown character to Unigram, and BPE with such pieces is not cut.
@@ -254,15 +253,19 @@ fn pairs_of(stages: &Stages) -> Option<Pairs> {
             // A symbol is found before it is normalized, piece or not.
             let symbols =
                 symbols_of(stages.splitter.normalizer()).iter().filter(|symbol| symbol.chars().count() > 1);
-            Some(Pairs::of(found.map(|piece| piece.text.as_str()).chain(symbols.map(String::as_str))))
+            Some(CharAdjacency::of(
+                found.map(|piece| piece.text.as_str()).chain(symbols.map(String::as_str)),
+            ))
         }
-        ModelSpec::Unigram(model) => Some(Pairs::of(model.vocab.iter().map(|(entry, _)| entry.as_str()))),
+        ModelSpec::Unigram(model) => {
+            Some(CharAdjacency::of(model.vocab.iter().map(|(entry, _)| entry.as_str())))
+        }
         ModelSpec::Bpe(model) if has_plain_merges(model) => {
             let joined: Vec<String> =
                 model.merges.iter().map(|(left, right)| format!("{left}{right}")).collect();
             let is_char = |entry: &&str| entry.chars().nth(1).is_none();
             let chars = model.vocab.iter().map(|(entry, _)| entry.as_str()).filter(is_char);
-            Some(Pairs::of(joined.iter().map(String::as_str).chain(chars)))
+            Some(CharAdjacency::of(joined.iter().map(String::as_str).chain(chars)))
         }
         _ => None,
     }

@@ -146,6 +146,6 @@ impl SegmentBatch for Segmenter<'_> {
         text.clear();
         text.shrink_to(KEPT_BYTES);
         words.clear();
-        !model.lacks_unknown
+        !model.missing_unk
     }
 }

@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use piecework_kernels::merges::{ShortRows, ABREAST};
+use piecework_kernels::merges::{ShortWords, MAX_WORDS};
 
 use super::super::stages::Stages;
 use super::form::{Form, MARK};
 use crate::model::{Model, ModelScratch};
 
 /// The most steps that wait.
-const MAX_STEPS: usize = 4 * ABREAST;
+const MAX_STEPS: usize = 4 * MAX_WORDS;
 
 /// Steps that wait until enough words can be merged at once.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +45,7 @@ impl Steps {
 
 /// Whether a model merges several words at once.
 pub(super) fn interleaves(stages: &Stages, scratch: &ModelScratch) -> bool {
-    matches!(&stages.model, Model::SentencePiece(model) if model.joins(scratch))
+    matches!(&stages.model, Model::SentencePiece(model) if model.merges_in_batches(scratch))
 }
 
 /// Segments words one after the other, some steps late.
@@ -64,8 +64,9 @@ impl Interleaved<'_> {
             self.steps.begin = self.ids.len();
         }
         match &self.form.pairs {
-            Some(pairs) if word.len() > ShortRows::MAX_BYTES => {
-                pairs.cut((0..).zip(marked(word)), word.len(), |from, to| self.push_part(&word[from..to]));
+            Some(pairs) if word.len() > ShortWords::MAX_BYTES => {
+                pairs
+                    .split((0..).zip(marked(word)), word.len(), |from, to| self.push_part(&word[from..to]));
             }
             _ => self.push_part(word),
         }
@@ -73,13 +74,13 @@ impl Interleaved<'_> {
     }
 
     fn push_part(&mut self, part: &[u8]) {
-        if self.steps.short_count == ABREAST || self.steps.steps.len() >= MAX_STEPS {
+        if self.steps.short_count == MAX_WORDS || self.steps.steps.len() >= MAX_STEPS {
             self.finish();
         }
         let Steps { text, steps, short_count, .. } = &mut *self.steps;
         let from = text.len();
         text.extend_from_slice(part);
-        let is_short = part.len() <= ShortRows::MAX_BYTES;
+        let is_short = part.len() <= ShortWords::MAX_BYTES;
         *short_count += usize::from(is_short);
         let span = from..text.len();
         steps.push(if is_short { Step::Merge(span) } else { Step::Segment(span) });
@@ -90,16 +91,16 @@ impl Interleaved<'_> {
         let Model::SentencePiece(model) = &self.stages.model else { return };
         let mut waiting = std::mem::take(self.steps);
         let Steps { text, steps, short_count, .. } = &waiting;
-        let mut words = [&[][..]; ABREAST];
+        let mut words = [&[][..]; MAX_WORDS];
         let short =
             steps.iter().filter_map(|step| if let Step::Merge(span) = step { Some(span) } else { None });
         words.iter_mut().zip(short).for_each(|(word, span)| *word = &text[span.clone()]);
-        model.join(&words[..*short_count], self.model);
+        model.merge_batch(&words[..*short_count], self.model);
         let mut row = 0;
         for step in waiting.steps.drain(..) {
             match step {
                 Step::Merge(span) => {
-                    if !model.append_joined(row, self.model, self.ids) {
+                    if !model.push_merged(row, self.model, self.ids) {
                         self.segment(&waiting.text[span], &mut waiting.marked);
                     }
                     row += 1;

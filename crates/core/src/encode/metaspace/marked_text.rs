@@ -1,7 +1,7 @@
 //! The marked text of a word: its pre-tokens, its parts and their keys.
 
 use super::form::{Form, Layout, MARK, MARK_TEXT};
-use crate::model::Cut;
+use crate::model::SplitRule;
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
 
 /// A byte that UTF-8 never has.
@@ -32,7 +32,7 @@ impl Form {
         self.pre_tokens(marked, |start, end| match &self.pairs {
             Some(pairs) => {
                 let chars = marked[start..end].char_indices();
-                pairs.cut(chars, end - start, |from, to| visit(start + from, start + to, from == 0));
+                pairs.split(chars, end - start, |from, to| visit(start + from, start + to, from == 0));
             }
             None => visit(start, end, true),
         });
@@ -44,7 +44,7 @@ impl Form {
             Layout::Apart => cut_before_marks(marked, visit),
             Layout::Marked(_) if !marked.is_empty() => visit(0, marked.len()),
             Layout::Marked(_) => {}
-            _ => cut_all(Cut::BeforeSpace, marked, visit),
+            _ => cut_all(SplitRule::BeforeSpace, marked, visit),
         }
     }
 }
@@ -73,7 +73,7 @@ fn cut_before_marks(text: &str, mut visit: impl FnMut(usize, usize)) {
 }
 
 /// Emit the span of every part between two cuts.
-pub(super) fn cut_all(cut: Cut, text: &str, mut visit: impl FnMut(usize, usize)) {
+pub(super) fn cut_all(cut: SplitRule, text: &str, mut visit: impl FnMut(usize, usize)) {
     let mut start = 0;
     while start < text.len() {
         let end = cut.next(text, start);

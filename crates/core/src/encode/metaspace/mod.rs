@@ -10,7 +10,6 @@
 //! marked_text     the parts of the marked text of a word, and their keys
 //! parts           a miss segmented part by part
 //! interleaved     misses of ASCII, several at once
-//! pairs           where a word is split into parts
 //! contextual      words of SentencePiece's Unigram, whose sums begin with the text
 //! scored          the score of the text so far, and whether a cached word holds after it
 //! packed_entries  the cache entries of these words: ids with their score
@@ -24,7 +23,6 @@ mod independent;
 mod interleaved;
 mod marked_text;
 mod packed_entries;
-mod pairs;
 mod parts;
 mod scanner;
 mod scored;
@@ -127,7 +125,8 @@ impl Metaspace {
 fn whole(stages: &Stages) -> Option<Whole> {
     let is_whole = matches!(stages.splitter.pre_tokenizer(), PreTokenizer::Whole);
     let Model::SentencePiece(model) = &stages.model else { return None };
-    is_whole.then(|| model.cut().map_or(Whole::Text, |cut| Whole::Words(Box::new(Form::marked(cut)))))
+    is_whole
+        .then(|| model.split_rule().map_or(Whole::Text, |cut| Whole::Words(Box::new(Form::marked(cut)))))
 }
 
 /// Append the ids of a text, word by word.

@@ -2,7 +2,7 @@
 //!
 //! Where 16 bits tell every id, six of them stand together; the last four bytes are the note of a longer word with the
 //! number of ids. Elsewhere each of four takes 24 bits, and above the first stand their number, whether one is unknown,
-//! and the grade; above the others, the cost.
+//! and the margin; above the others, the cost.
 
 use crate::model::PathScore;
 use crate::word_cache::{PackedIds, MAX_IDS as MAX_LONG_IDS};
@@ -88,7 +88,7 @@ fn pack_long(ids: &[u32], worth: PathScore) -> Option<PackedIds> {
     }
     let mut packed = [0; MAX_LONG_IDS];
     packed[..ids.len()].copy_from_slice(ids);
-    packed[0] |= (ids.len() as u32 - 1) << ID_BITS | worth.grade << GRADE_SHIFT;
+    packed[0] |= (ids.len() as u32 - 1) << ID_BITS | worth.margin << GRADE_SHIFT;
     if worth.has_unknown {
         packed[0] |= UNKNOWN;
     }
@@ -102,7 +102,7 @@ fn pack_long(ids: &[u32], worth: PathScore) -> Option<PackedIds> {
 fn worth_of_long(packed: &PackedIds) -> PathScore {
     let [first, one, two, three] = packed.map(|word| word >> ID_BITS);
     PathScore {
-        grade: first >> 3 & 0xF,
+        margin: first >> 3 & 0xF,
         cost: one | two << 8 | three << 16,
         has_unknown: packed[0] & UNKNOWN != 0,
     }
@@ -111,13 +111,13 @@ fn worth_of_long(packed: &PackedIds) -> PathScore {
 /// A worth as the note of a longer word.
 #[inline]
 pub(super) fn note(worth: PathScore) -> Option<u32> {
-    (worth.cost <= ID).then_some(worth.cost | worth.grade << ID_BITS | u32::from(worth.has_unknown) << 31)
+    (worth.cost <= ID).then_some(worth.cost | worth.margin << ID_BITS | u32::from(worth.has_unknown) << 31)
 }
 
 /// The worth that a note is of.
 #[inline]
 pub(super) fn worth_of(note: u32) -> PathScore {
-    PathScore { grade: note >> ID_BITS & 0xF, cost: note & ID, has_unknown: note >> 31 == 1 }
+    PathScore { margin: note >> ID_BITS & 0xF, cost: note & ID, has_unknown: note >> 31 == 1 }
 }
 
 #[cfg(test)]
@@ -131,8 +131,8 @@ mod tests {
             let packing = Packing::of(count_of_all);
             for count in 0..9 {
                 let ids: Vec<u32> = (0..count).map(|at| (count_of_all - 1 - at * 77) as u32).collect();
-                for (grade, cost, has_unknown) in [(0, 0, false), (8, ID, true), (3, 0x12_3456, false)] {
-                    let given = PathScore { grade, cost, has_unknown };
+                for (margin, cost, has_unknown) in [(0, 0, false), (8, ID, true), (3, 0x12_3456, false)] {
+                    let given = PathScore { margin, cost, has_unknown };
                     assert_eq!(note(given).map(worth_of), Some(given));
                     let Some(packed) = packing.pack(&ids, given) else {
                         assert!(!(1..=most).contains(&count));
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_not_packed() {
-        let worth = PathScore { grade: 1, cost: 1, has_unknown: false };
+        let worth = PathScore { margin: 1, cost: 1, has_unknown: false };
         assert_eq!(Packing::Long.pack(&[1 << 24], worth), None);
         assert_eq!(Packing::Short.pack(&[1 << 16], worth), None);
         for packing in [Packing::Short, Packing::Long] {

@@ -61,7 +61,7 @@ impl Parts {
         out: &mut Vec<u32>,
         segmenter: &mut PartSegmenter<'_>,
     ) -> bool {
-        let mut holds = segmenter.stages.model.takes_parts(marked.len());
+        let mut holds = segmenter.stages.model.supports_parts(marked.len());
         form.parts(marked, |start, end, begins_pre_token| {
             if !holds {
                 return;
@@ -99,7 +99,7 @@ impl Parts {
                 return false;
             }
             // A word without a segmentation must fail each time. A pending word keeps its mark.
-            let may_store = entry.is_none() && !segmenter.scratch.lacks_unknown;
+            let may_store = entry.is_none() && !segmenter.scratch.missing_unk;
             if let (Some(key), Some(packed), true) = (key, pack(&out[from..]), may_store) {
                 cache.short.insert(key, key.hash(), packed);
             }

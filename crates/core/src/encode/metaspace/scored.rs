@@ -29,7 +29,7 @@ pub(super) struct Scored<'s> {
     model: &'s SentencePiece,
     vocab: &'s Vocab,
     scratch: &'s mut ModelScratch,
-    /// By grade, what the bound must stay below, in 64ths.
+    /// By margin, what the bound must stay below, in 64ths.
     limits: [u64; 16],
     /// The score of the text so far is no larger, by size, in 64ths.
     bound: u64,
@@ -60,7 +60,7 @@ impl<'s> Scored<'s> {
     #[inline]
     fn takes(&mut self, worth: PathScore) -> bool {
         let bound = self.bound + u64::from(worth.cost);
-        let holds = bound < self.limits[worth.grade as usize & 15];
+        let holds = bound < self.limits[worth.margin as usize & 15];
         if holds {
             self.bound = bound;
         }
@@ -71,22 +71,22 @@ impl<'s> Scored<'s> {
     fn settle(&mut self, source: Source<'_>, out: &[u32]) -> Result<(), Error> {
         let UnscoredWords { unknown, spelled, marked, normalized } = &mut *self.unscored;
         for (word, start, ids) in unknown.drain(..) {
-            self.model.repeat(&out[self.settled..ids.start], self.scratch);
+            self.model.add_scores(&out[self.settled..ids.start], self.scratch);
             self.settled = ids.end;
             if start == 0 && source.spell(word, spelled) {
-                self.model.repeat(spelled, self.scratch);
+                self.model.add_scores(spelled, self.scratch);
             } else {
                 source.write(word, normalized, marked)?;
-                self.model.repeat_weighed(&marked[start..], self.scratch);
+                self.model.add_scores_of_parts(&marked[start..], self.scratch);
             }
         }
-        self.model.repeat(&out[self.settled..], self.scratch);
+        self.model.add_scores(&out[self.settled..], self.scratch);
         Ok(())
     }
 
     /// Whether what comes after these ids is one token with unknown characters before it, if it begins with such.
     fn is_after_unknown(&self, ids: &[u32]) -> bool {
-        ids.len() > self.begun && self.model.ends_unknown(ids)
+        ids.len() > self.begun && self.model.ends_with_unknown(ids)
     }
 
     /// Append the ids of a text as they are after the score of all before, and settle it too.
@@ -94,17 +94,17 @@ impl<'s> Scored<'s> {
         let mut at = 0;
         while at < text.len() {
             let (from, is_after_unknown) = (out.len(), self.is_after_unknown(out));
-            at = match self.model.sum_part(text, at, is_after_unknown, self.scratch, out) {
+            at = match self.model.segment_part_f32(text, at, is_after_unknown, self.scratch, out) {
                 Some(end) => end,
                 None => {
                     self.model.run_next(&text[at..], self.vocab, self.scratch, out);
-                    self.model.join_unknown(from, is_after_unknown, out);
+                    self.model.fuse_unknown(from, is_after_unknown, out);
                     text.len()
                 }
             };
         }
         self.settled = out.len();
-        self.bound = self.model.score_size(self.scratch);
+        self.bound = self.model.score_magnitude(self.scratch);
     }
 
     /// Put what was remembered of a word at `at`, where there is room for the most ids; how many they are, or nothing
@@ -123,7 +123,7 @@ impl<'s> Scored<'s> {
         }
         let mut count = self.packing.put(remembered, &mut ids[at..at + MAX_IDS]);
         if worth.has_unknown {
-            if self.is_after_unknown(&ids[..at]) && self.model.ends_unknown(&ids[..=at]) {
+            if self.is_after_unknown(&ids[..at]) && self.model.ends_with_unknown(&ids[..=at]) {
                 ids.copy_within(at + 1..at + count, at);
                 count -= 1;
             }
@@ -180,7 +180,7 @@ impl<'s> Scored<'s> {
         while at < marked.len() {
             // What stands before the word does not count until it is placed.
             let is_after_unknown = at > 0 && self.is_after_unknown(out);
-            let (end, of_part) = self.model.weigh_part(marked, at, is_after_unknown, self.scratch, out);
+            let (end, of_part) = self.model.segment_part(marked, at, is_after_unknown, self.scratch, out);
             at = end;
             match of_part {
                 Some(of_part) if self.takes(of_part) => worth = worth.and(of_part),
@@ -203,7 +203,7 @@ impl<'s> Scored<'s> {
         if packed_entries::worth_of(note).has_unknown {
             // Unknown characters at its beginning are one token with those before.
             let is_after_unknown = self.is_after_unknown(&out[..from]);
-            self.model.join_unknown(from, is_after_unknown, out);
+            self.model.fuse_unknown(from, is_after_unknown, out);
             self.unscored.unknown.push((word, 0, from..out.len()));
         }
     }

@@ -1,7 +1,7 @@
 //! Where a run of spaces and what follows it are two words for BPE, so that a word is the same behind any number of
 //! spaces.
 //!
-//! Behind a character that no entry has beside a mark, see [`super::pairs`]. And before the last space, where it is
+//! Behind a character that no entry has beside a mark, see [`crate::model::CharAdjacency`]. And before the last space, where it is
 //! sure to join with what follows it: let `c` be the first character of the word. As long as the last mark stands
 //! alone, what stands behind it is `c` or what merges make of it and of what follows, and such a merge comes only if
 //! it has a lower rank than that which joins the mark with what stands there; of equals the leftmost comes first, and
@@ -13,8 +13,8 @@
 use rustc_hash::FxHashMap;
 
 use super::form::{MARK, MARK_TEXT};
-use super::pairs::Pairs;
 use super::scanner::Cuts;
+use crate::model::CharAdjacency;
 use crate::spec::{BpeSpec, PieceType, SentencePieceSpec};
 
 /// Two texts that are joined, and the rank of the merge, the lowest first.
@@ -36,10 +36,10 @@ pub(super) struct Spaces {
 
 impl Spaces {
     /// For these merges, and entries.
-    pub(super) fn of(joins: &[Join<'_>], pairs: &Pairs) -> Self {
+    pub(super) fn of(joins: &[Join<'_>], pairs: &CharAdjacency) -> Self {
         let is_sure = sure(joins);
         Self {
-            whole: std::array::from_fn(|c| pairs.part(MARK, char::from(c as u8))),
+            whole: std::array::from_fn(|c| pairs.can_split(MARK, char::from(c as u8))),
             but_one: Cuts::of(|c, next| is_sure[usize::from(c)] >> next & 1 == 1),
         }
     }
@@ -172,7 +172,7 @@ mod tests {
     fn ends(pieces: &[(&str, i32)], words: &[&str]) -> Vec<Option<usize>> {
         let joins: Vec<Join<'_>> =
             pieces.iter().map(|&(text, rank)| Join::of_piece(text, rank.into())).collect();
-        let spaces = Spaces::of(&joins, &Pairs::of(pieces.iter().map(|&(text, _)| text)));
+        let spaces = Spaces::of(&joins, &CharAdjacency::of(pieces.iter().map(|&(text, _)| text)));
         let end = |word: &&str| {
             let text = format!("x   {word} ");
             let start = spaces.word_start(text.as_bytes(), 1, 4);

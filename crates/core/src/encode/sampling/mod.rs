@@ -62,9 +62,11 @@ impl Choice {
     ) -> Result<Vec<(Path, Option<f64>)>, Error> {
         Ok(match self {
             Self::Best => all.best(n)?.into_iter().map(|path| (path, None)).collect(),
-            Self::Drawn(sampling) => all.draw(n, sampling)?.into_iter().map(|path| (path, None)).collect(),
+            Self::Drawn(sampling) => {
+                all.sample(n, sampling)?.into_iter().map(|path| (path, None)).collect()
+            }
             Self::Apart { sampling, include_best } => {
-                let drawn = all.draw_apart(n, sampling, include_best)?.into_iter();
+                let drawn = all.sample_without_replacement(n, sampling, include_best)?.into_iter();
                 drawn.map(|found| (found.path, Some(found.log_inclusion))).collect()
             }
         })
@@ -192,7 +194,12 @@ impl Tokenizer {
                             let word = &text.text()[from..to];
                             let pieces = take_word(&mut rest, word.len());
                             written.clear();
-                            self.stages().model.write(word, pieces, &self.stages().vocab, &mut written);
+                            self.stages().model.push_tokens(
+                                word,
+                                pieces,
+                                &self.stages().vocab,
+                                &mut written,
+                            );
                             writer.word(text, from, &written);
                         }
                     }

@@ -116,7 +116,7 @@ impl Tokenizer {
         for &(from, to) in &cut.spans {
             let word = &cut.text.text()[from..to];
             written.clear();
-            self.stages().model.write(
+            self.stages().model.push_tokens(
                 word,
                 take_word(&mut rest, word.len()),
                 &self.stages().vocab,

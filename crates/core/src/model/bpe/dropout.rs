@@ -1,35 +1,35 @@
-//! BPE-dropout: at each step every merge that could be made is left out with the same probability, and the
-//! best of the rest is made; when all are left out, the word is done. O(n log n) whatever the share.
+//! BPE-dropout: each step skips every possible merge with the same probability and applies the best one that is left.
+//! The word is done when all are skipped. O(n log n) for any probability.
 //!
-//! Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization",
-//! algorithm 1. A merge that was left out at one step can be made at the next.
+//! Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization", algorithm 1. A
+//! merge that one step skips can be applied by the next.
 
-use super::long::Links;
-use super::order::Order;
-use super::pairs::{Pairs, Ranks, NO_RANK};
+use super::merge_by_heap::SymbolLinks;
+use super::merge_ranks::{MergeRanks, RankLookup, NO_RANK};
+use super::pair_order::PairOrder;
 use super::Symbol;
-use crate::model::sampling::Draws;
+use crate::model::sampling::SamplingRng;
 
-/// Join until all pairs that have a rank are left out at once.
-pub(super) fn join(
+/// Merge until all pairs with a rank are skipped in one step.
+pub(super) fn merge(
     symbols: &mut Vec<Symbol>,
-    pairs: &Pairs,
-    links: &mut Links,
-    order: &mut Order,
-    draws: &mut Draws,
+    pairs: &MergeRanks,
+    links: &mut SymbolLinks,
+    pair_order: &mut PairOrder,
+    rng: &mut SamplingRng,
 ) {
     links.chain(symbols.len());
-    order.clear(symbols.len());
+    pair_order.clear(symbols.len());
     let ranked = (0..).zip(symbols.iter()).filter(|(_, symbol)| symbol.rank != NO_RANK);
-    ranked.for_each(|(at, symbol)| order.insert(symbol.rank, at));
-    while let Some(at) = order.nth(draws.dropped()) {
-        for place in links.pairs_around(at) {
-            if symbols.get(place as usize).is_some_and(|symbol| symbol.rank != NO_RANK) {
-                order.remove(place);
+    ranked.for_each(|(at, symbol)| pair_order.insert(symbol.rank, at));
+    while let Some(at) = pair_order.nth(rng.skip_count()) {
+        for position in links.pairs_around(at) {
+            if symbols.get(position as usize).is_some_and(|symbol| symbol.rank != NO_RANK) {
+                pair_order.remove(position);
             }
         }
-        let joined = pairs.joined(symbols[at as usize].rank);
-        links.join_at(at, joined, symbols, pairs, |rank, at| order.insert(rank, at));
+        let merged = pairs.merged(symbols[at as usize].rank);
+        links.merge_at(at, merged, symbols, pairs, |rank, at| pair_order.insert(rank, at));
     }
     links.keep_linked(symbols);
 }

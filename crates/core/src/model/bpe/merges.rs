@@ -1,31 +1,31 @@
-//! The entries of all merges, by rank.
+//! The token ids of all merges, by rank.
 
-use super::pairs::NO_RANK;
+use super::merge_ranks::NO_RANK;
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
 use crate::vocab::Vocab;
 
-/// Two entries and the one that they join to.
+/// Two tokens and the one that they merge to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::model) struct Merge {
+pub(in crate::model) struct MergeIds {
     pub(in crate::model) left: u32,
     pub(in crate::model) right: u32,
-    pub(in crate::model) joined: u32,
+    pub(in crate::model) merged: u32,
 }
 
 /// The merges of a model.
 #[derive(Clone, Debug)]
 pub(super) struct Merges {
     /// By rank; of equal pairs the last one counts.
-    pub(super) list: Vec<Merge>,
-    /// Whether one adds nothing but the prefix, which makes no entry longer.
+    pub(super) list: Vec<MergeIds>,
+    /// Whether a merge adds nothing but the prefix, which makes no token longer.
     pub(super) may_repeat: bool,
-    /// The first merge that is there a second time: both ranks.
-    pub(super) repeated: Option<(usize, usize)>,
+    /// Both ranks of the first merge that occurs twice.
+    pub(super) duplicate: Option<(usize, usize)>,
 }
 
 impl Merges {
-    /// Look up the entries of all merges.
+    /// Look up the tokens of all merges.
     pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
         if spec.merges.len() >= NO_RANK as usize {
             let found = format!("{} merges", spec.merges.len());
@@ -33,29 +33,29 @@ impl Merges {
         }
         let prefix = spec.continuing_subword_prefix.as_deref().unwrap_or_default();
         let list = Vec::with_capacity(spec.merges.len());
-        let mut merges = Self { list, may_repeat: false, repeated: None };
-        let (mut spelled, mut likely) = (String::new(), 0);
+        let mut merges = Self { list, may_repeat: false, duplicate: None };
+        let (mut printable, mut likely) = (String::new(), 0);
         for (rank, (left, right)) in spec.merges.iter().enumerate() {
             let place = format_args!("model.merges[{rank}]");
-            let merge = entries_of(left, right, prefix, likely, vocab, &mut spelled);
+            let merge = entries_of(left, right, prefix, likely, vocab, &mut printable);
             let merge = merge.map_err(|error| error.into_error(place))?;
-            likely = merge.joined + 1;
+            likely = merge.merged + 1;
             merges.list.push(merge);
             merges.may_repeat |= right.len() == prefix.len();
         }
-        merges.repeated = first_repeated(&merges.list, vocab.id_bound());
+        merges.duplicate = first_duplicate(&merges.list, vocab.id_bound());
         Ok(merges)
     }
 }
 
-/// The ranks of the first merge that equals an earlier one; all entries are below `bound`. Compares only merges
-/// that join to the same entry, of which there are few.
-fn first_repeated(merges: &[Merge], bound: usize) -> Option<(usize, usize)> {
+/// The ranks of the first merge that equals an earlier one. All ids are below `bound`. Compares only merges that make
+/// the same token, of which there are few.
+fn first_duplicate(merges: &[MergeIds], bound: usize) -> Option<(usize, usize)> {
     const NONE: u32 = u32::MAX;
     let mut last_to = vec![NONE; bound];
     let mut previous = Vec::with_capacity(merges.len());
     for (rank, merge) in merges.iter().enumerate() {
-        let last = std::mem::replace(&mut last_to[merge.joined as usize], rank as u32);
+        let last = std::mem::replace(&mut last_to[merge.merged as usize], rank as u32);
         let mut earlier = last;
         while earlier != NONE {
             if merges[earlier as usize] == *merge {
@@ -68,13 +68,13 @@ fn first_repeated(merges: &[Merge], bound: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// What is wrong with a merge.
-struct BadMerge {
+/// An invalid merge.
+struct InvalidMerge {
     found: String,
     expected: &'static str,
 }
 
-impl BadMerge {
+impl InvalidMerge {
     fn absent(token: &str) -> Self {
         let found = format!("{token:?}, which is not in the vocabulary");
         Self { found, expected: "two entries of the vocabulary that join to an entry" }
@@ -85,33 +85,33 @@ impl BadMerge {
     }
 }
 
-/// The entries of a merge and the one that they join to. The prefix of the right side goes; as in
-/// `tokenizers`, by its length alone. Most vocabularies number their entries as they were learned, so the
-/// entry after the last one is `likely` the one sought, and to compare is quicker than to look up.
+/// The tokens of a merge. Removes the prefix of the right token by its length alone, like `tokenizers`. Compares the
+/// merged text with the token `likely` before looking it up: most vocabularies number tokens in the order of their
+/// merges.
 fn entries_of(
     left: &str,
     right: &str,
     prefix: &str,
     likely: u32,
     vocab: &Vocab,
-    joined: &mut String,
-) -> Result<Merge, BadMerge> {
+    merged: &mut String,
+) -> Result<MergeIds, InvalidMerge> {
     if left.is_empty() || right.is_empty() {
         let found = format!("{left:?} and {right:?}");
-        return Err(BadMerge { found, expected: "two entries, neither of them empty" });
+        return Err(InvalidMerge { found, expected: "two entries, neither of them empty" });
     }
-    let id_of = |token: &str| vocab.id_of(token).ok_or_else(|| BadMerge::absent(token));
+    let id_of = |token: &str| vocab.id_of(token).ok_or_else(|| InvalidMerge::absent(token));
     let (left_id, right_id) = (id_of(left)?, id_of(right)?);
-    let bare = right.get(prefix.len()..).ok_or_else(|| BadMerge {
+    let bare = right.get(prefix.len()..).ok_or_else(|| InvalidMerge {
         found: format!("{right:?} on the right, which does not begin with {prefix:?}"),
         expected: "an entry with the continuing_subword_prefix",
     })?;
     let is_join = |token: &str| token.strip_prefix(left) == Some(bare);
     if vocab.token_of(likely).is_some_and(is_join) {
-        return Ok(Merge { left: left_id, right: right_id, joined: likely });
+        return Ok(MergeIds { left: left_id, right: right_id, merged: likely });
     }
-    joined.clear();
-    joined.push_str(left);
-    joined.push_str(bare);
-    Ok(Merge { left: left_id, right: right_id, joined: id_of(joined)? })
+    merged.clear();
+    merged.push_str(left);
+    merged.push_str(bare);
+    Ok(MergeIds { left: left_id, right: right_id, merged: id_of(merged)? })
 }

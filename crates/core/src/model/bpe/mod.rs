@@ -1,250 +1,251 @@
-//! BPE: characters joined pair by pair, the pair of the lowest rank first, the leftmost of equals.
+//! BPE: merges adjacent symbols, the pair of the lowest rank first, the leftmost of equal ones.
 //!
-//! alphabet  characters and their bytes to entries
-//! merges    the entries of all merges
-//! pairs     two entries to the rank of their merge
-//! linear    words from left to right, where merges are in order
-//! bytes     the same for words spelled by their bytes
-//! chars     the same for words spelled by their characters
-//! short     the merges of a short word, by looking for the best pair again and again
-//! long      the merges of any word, by a heap: O(n log n)
-//! sweeps    the same rank by rank, without a heap, where merges are in order
-//! dropout   the merges of a word when some are left out at random
-//! order     the pairs that dropout chooses from
+//! initial_symbols       the first symbols of a word
+//! merges         the token ids of all merges
+//! merge_ranks    pairs of tokens to the ranks of their merges
+//! backtracking   linear time, from left to right, for merges in order
+//! byte_level     byte-level words by backtracking
+//! char_level     words of characters by backtracking
+//! merge_by_scan  merges of a short word
+//! merge_by_heap  merges of any word, O(n log n)
+//! merge_by_rank  merges of any word, rank by rank, for merges in order
+//! dropout        BPE-dropout
+//! pair_order     the pairs that dropout selects from
 //!
 //! Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
-mod alphabet;
 mod backtracking;
-mod bytes;
-mod chars;
+mod byte_level;
+mod char_level;
 mod dropout;
-mod long;
+mod initial_symbols;
+mod merge_by_heap;
+mod merge_by_rank;
+mod merge_by_scan;
+mod merge_ranks;
 mod merges;
-mod order;
-mod pairs;
-mod short;
-mod sweeps;
+mod pair_order;
 
-use self::alphabet::Alphabet;
-use self::backtracking::ByRows;
-pub use self::backtracking::UnjoinedPairs;
-pub(super) use self::backtracking::{Linear, Rules, Walk};
-use self::chars::Chars;
-use self::long::Links;
-pub(super) use self::merges::Merge;
+use self::backtracking::MergeBatches;
+pub(super) use self::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules, SplitTable};
+use self::char_level::CharLevel;
+use self::initial_symbols::InitialSymbols;
+use self::merge_by_heap::SymbolLinks;
+use self::merge_by_rank::RankQueue;
+use self::merge_ranks::{MergeRanks, RankLookup, NO_RANK};
+pub(super) use self::merges::MergeIds;
 use self::merges::Merges;
-use self::order::Order;
-use self::pairs::{Pairs, Ranks, NO_RANK};
-use self::sweeps::Places;
-use super::{ModelScratch, Piece, PieceSink};
+use self::pair_order::PairOrder;
+use super::{ByteAdjacency, ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
 use crate::table_sections::TableSections;
 use crate::text::byte_of_printable;
 use crate::vocab::Vocab;
 
-/// Up to so many symbols are scanned for the best pair; beyond, a heap is faster.
+/// The longest word, in symbols, that is scanned for the best pair; a heap is faster for longer ones.
 const SHORT: usize = 24;
 
 /// The compiled BPE model.
 #[derive(Clone, Debug)]
 pub struct Bpe {
-    alphabet: Alphabet,
-    pairs: Pairs,
-    /// Where every byte has an entry and merges are in order.
-    bytes: Option<Box<Linear>>,
-    /// Where characters have entries instead, and merges are in order.
-    chars: Option<Box<Chars>>,
-    /// A word that is an entry is that entry.
+    initial_symbols: InitialSymbols,
+    pairs: MergeRanks,
+    /// For byte-level vocabularies whose merges are in order.
+    bytes: Option<Box<BacktrackingBpe>>,
+    /// For vocabularies of characters whose merges are in order.
+    chars: Option<Box<CharLevel>>,
+    /// Whether a word that is a token needs no merges.
     ignore_merges: bool,
 }
 
-/// A part of the word that is an entry, on its way to being joined.
+/// A token of the word while it is merged.
 #[derive(Clone, Copy, Debug)]
 struct Symbol {
     id: u32,
-    /// Rank of the merge with the next symbol, `NO_RANK` if there is none.
+    /// The rank of the merge with the next symbol, `NO_RANK` without one.
     rank: u32,
-    /// Byte span of the word.
+    /// The byte span in the word.
     start: u32,
     end: u32,
 }
 
 impl Symbol {
-    /// Become the join of this symbol and its right neighbour.
-    fn join(&mut self, right: Self, id: u32) {
+    /// Become the token that this symbol and its right neighbor merge to.
+    fn merge(&mut self, right: Self, id: u32) {
         self.id = id;
         self.start = self.start.min(right.start);
         self.end = self.end.max(right.end);
     }
 }
 
-/// Memory for the symbols of one word.
+/// The buffers of one word.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Symbols {
-    list: Vec<Symbol>,
-    links: Links,
-    order: Order,
-    walk: Walk,
-    rows: ByRows,
+pub(crate) struct BpeScratch {
+    symbols: Vec<Symbol>,
+    links: SymbolLinks,
+    pair_order: PairOrder,
+    rank_queue: RankQueue,
+    backtracking: BacktrackingScratch,
+    interleaved: MergeBatches,
     bytes: Vec<u8>,
-    places: Places,
 }
 
 impl Bpe {
-    /// Look up all merges; each must join two entries to an entry.
+    /// Look up all merges; each must merge two tokens to a token.
     pub fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the tables that `parts` has.
+    /// The same, with the tables that `parts` contains.
     pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
         let merges = Merges::compile(spec, vocab)?;
-        let chars = Chars::compile(spec, vocab, &merges.list, parts);
-        let bytes = if chars.is_none() { bytes::compile(spec, vocab, &merges.list, parts) } else { None };
+        let chars = CharLevel::compile(spec, vocab, &merges.list, parts);
+        let bytes =
+            if chars.is_none() { byte_level::compile(spec, vocab, &merges.list, parts) } else { None };
         Ok(Self {
-            alphabet: Alphabet::compile(spec, vocab)?,
+            initial_symbols: InitialSymbols::compile(spec, vocab)?,
             bytes: bytes.map(Box::new),
             chars: chars.map(Box::new),
-            pairs: Pairs::new(merges),
+            pairs: MergeRanks::new(merges),
             ignore_merges: spec.ignore_merges,
         })
     }
 
-    /// The ranks of the first merge that is there twice, of which the second counts.
-    pub(super) fn repeated_merge(&self) -> Option<(usize, usize)> {
-        self.pairs.repeated()
+    /// The ranks of the first merge that occurs twice. The second one counts.
+    pub(super) fn duplicate_merge(&self) -> Option<(usize, usize)> {
+        self.pairs.duplicate()
     }
 
-    /// Take the tables apart that take long to make.
+    /// Add the table sections of tables that take long to build.
     pub(super) fn store(&self, parts: &mut TableSections) {
-        if let Some(linear) = &self.bytes {
-            linear.store(parts);
+        if let Some(backtracking) = &self.bytes {
+            backtracking.store(parts);
         }
         if let Some(chars) = &self.chars {
             chars.store(parts);
         }
     }
 
-    /// The memory of the other tables of merges.
+    /// The bytes of memory of the other tables.
     pub(super) fn derived_bytes(&self) -> usize {
         self.pairs.bytes()
-            + self.bytes.as_ref().map_or(0, |linear| linear.bytes())
+            + self.bytes.as_ref().map_or(0, |backtracking| backtracking.bytes())
             + self.chars.as_ref().map_or(0, |chars| chars.bytes())
     }
 
-    /// Segment one non-empty word; at random where the scratch has draws.
+    /// Segment one non-empty word; with dropout if the scratch has random numbers.
     ///
-    /// A drawn segmentation begins with characters even where whole words need no merges, as in
-    /// `tokenizers`.
+    /// Dropout begins with characters even if `ignore_merges` is set and the word is a token, as in `tokenizers`.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
         let mut done = 0;
-        if scratch.draws.is_none() {
+        if scratch.rng.is_none() {
             if let Some(id) = self.ignore_merges.then(|| vocab.id_of(word)).flatten() {
                 return out.push(Piece { id, start: 0, end: word.len() as u32 });
             }
-            if self.run_printable(word, &mut scratch.symbols, out) {
+            if self.run_printable(word, &mut scratch.bpe, out) {
                 return;
             }
-            done = self.run_chars(word, &mut scratch.symbols, out);
+            done = self.run_chars(word, &mut scratch.bpe, out);
         }
-        let ModelScratch { symbols: Symbols { list, links, order, places, .. }, draws, .. } = scratch;
-        self.alphabet.spell(&word[done..], list);
-        self.rank_all(list);
-        match draws {
-            Some(draws) => dropout::join(list, &self.pairs, links, order, draws),
-            None => self.join(list, links, places),
+        let ModelScratch { bpe: BpeScratch { symbols, links, pair_order, rank_queue, .. }, rng, .. } =
+            scratch;
+        self.initial_symbols.push_symbols(&word[done..], symbols);
+        self.rank_all(symbols);
+        match rng {
+            Some(rng) => dropout::merge(symbols, &self.pairs, links, pair_order, rng),
+            None => self.merge(symbols, links, rank_queue),
         }
-        push_all(list, done, out);
+        push_all(symbols, done, out);
     }
 
-    /// Segment one non-empty word given as bytes that the entries spell by printable characters, as `run`
-    /// would with those and without draws; says whether it can.
+    /// Segment one non-empty byte-level word without dropout, with the ids that `run` gives for its printable
+    /// characters. Returns `false` if the model is not byte-level.
     pub fn run_bytes(&self, word: &[u8], scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
-        let Some(linear) = &self.bytes else { return false };
-        segment_bytes(linear, word, &mut scratch.symbols, |id, _| out.push(id));
+        let Some(backtracking) = &self.bytes else { return false };
+        segment_bytes(backtracking, word, &mut scratch.bpe, |id, _| out.push(id));
         true
     }
 
-    /// Where words of bytes may be taken apart, if that is known.
+    /// Where byte-level words can be split before segmentation, if the model has such positions.
     #[must_use]
-    pub fn borders(&self) -> Option<&UnjoinedPairs> {
-        self.bytes.as_ref()?.borders()
+    pub fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
+        self.bytes.as_ref()?.byte_adjacency()
     }
 
-    /// Segment words of a text as `run_bytes` does, most of them at once; `ends` are where the entries of each end.
-    /// Says whether it can.
-    pub fn run_bytes_all(
+    /// Segment byte-level words of a text like `run_bytes`, most of them interleaved; appends the end of each word's
+    /// ids to `ends`. Returns `false` if the model is not byte-level.
+    pub fn run_bytes_batch(
         &self,
         (text, spans): (&str, &[(usize, usize)]),
         scratch: &mut ModelScratch,
         out: &mut Vec<u32>,
         ends: &mut Vec<usize>,
     ) -> bool {
-        let Some(linear) = &self.bytes else { return false };
-        let (text, symbols) = (text.as_bytes(), &mut scratch.symbols);
+        let Some(backtracking) = &self.bytes else { return false };
+        let (text, scratch) = (text.as_bytes(), &mut scratch.bpe);
         for (number, &(start, end)) in spans.iter().enumerate() {
-            if !linear.put_next((text, &spans[number..]), &mut symbols.rows, out) {
-                segment_bytes(linear, &text[start..end], symbols, |id, _| out.push(id));
+            if !backtracking.push_next((text, &spans[number..]), &mut scratch.interleaved, out) {
+                segment_bytes(backtracking, &text[start..end], scratch, |id, _| out.push(id));
             }
             ends.push(out.len());
         }
         true
     }
 
-    /// Segment a word of nothing but characters that stand for bytes by those; says whether it can.
-    fn run_printable(&self, word: &str, symbols: &mut Symbols, out: &mut impl PieceSink) -> bool {
-        let Some(linear) = &self.bytes else { return false };
-        let mut bytes = std::mem::take(&mut symbols.bytes);
+    /// Segment a word whose characters all represent bytes. Returns `false` for other words.
+    fn run_printable(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl PieceSink) -> bool {
+        let Some(backtracking) = &self.bytes else { return false };
+        let mut bytes = std::mem::take(&mut scratch.bytes);
         bytes.clear();
         bytes.extend(word.chars().map_while(byte_of_printable));
         let mut chars = word.chars();
         let is_printable = chars.clone().nth(bytes.len()).is_none();
         if is_printable {
             let mut start = 0;
-            segment_bytes(linear, &bytes, symbols, |id, len| {
+            segment_bytes(backtracking, &bytes, scratch, |id, len| {
                 let end = start + chars.by_ref().take(len).map(char::len_utf8).sum::<usize>();
                 out.push(Piece { id, start: start as u32, end: end as u32 });
                 start = end;
             });
         }
-        symbols.bytes = bytes;
+        scratch.bytes = bytes;
         is_printable
     }
 
-    /// Segment a word by its characters as far as that can be done; says how many bytes that is.
-    fn run_chars(&self, word: &str, symbols: &mut Symbols, out: &mut impl PieceSink) -> usize {
+    /// Segment a word by its characters. Returns the bytes that are segmented, which are fewer if it takes too many
+    /// steps.
+    fn run_chars(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl PieceSink) -> usize {
         let Some(chars) = &self.chars else { return 0 };
         let mut at = 0;
         while at < word.len() {
-            at = chars.segment(word, at, &mut symbols.walk, out);
+            at = chars.segment(word, at, &mut scratch.backtracking, out);
             let unknown = chars.unknown(&word[at..]);
             if unknown.is_empty() {
                 break;
             }
-            self.alphabet.spell(unknown, &mut symbols.list);
-            push_all(&symbols.list, at, out);
+            self.initial_symbols.push_symbols(unknown, &mut scratch.symbols);
+            push_all(&scratch.symbols, at, out);
             at += unknown.len();
         }
         at
     }
 
     /// Apply all merges.
-    fn join(&self, symbols: &mut Vec<Symbol>, links: &mut Links, places: &mut Places) {
+    fn merge(&self, symbols: &mut Vec<Symbol>, links: &mut SymbolLinks, rank_queue: &mut RankQueue) {
         if symbols.len() <= SHORT && !self.pairs.may_repeat() {
-            short::join(symbols, &self.pairs);
+            merge_by_scan::merge(symbols, &self.pairs);
         } else {
-            self.join_long(symbols, links, places);
+            self.merge_long(symbols, links, rank_queue);
         }
     }
 
-    fn join_long(&self, symbols: &mut Vec<Symbol>, links: &mut Links, places: &mut Places) {
+    fn merge_long(&self, symbols: &mut Vec<Symbol>, links: &mut SymbolLinks, rank_queue: &mut RankQueue) {
         if self.pairs.are_in_order() {
-            sweeps::join(symbols, &self.pairs, links, places);
+            merge_by_rank::merge(symbols, &self.pairs, links, rank_queue);
         } else {
-            long::join(symbols, &self.pairs, links);
+            merge_by_heap::merge(symbols, &self.pairs, links);
         }
     }
 
@@ -255,17 +256,22 @@ impl Bpe {
     }
 }
 
-/// Give `found` the entries of a word of bytes and how many bytes each has.
+/// Segment a byte-level word; calls `found` with the id and the bytes of each token.
 #[inline]
-fn segment_bytes(linear: &Linear, word: &[u8], symbols: &mut Symbols, mut found: impl FnMut(u32, usize)) {
-    let Symbols { list, links, places, walk, .. } = symbols;
-    let done = linear.segment(word, walk, &mut found);
+fn segment_bytes(
+    backtracking: &BacktrackingBpe,
+    word: &[u8],
+    scratch: &mut BpeScratch,
+    mut found: impl FnMut(u32, usize),
+) {
+    let BpeScratch { symbols, links, rank_queue, backtracking: state, .. } = scratch;
+    let done = backtracking.segment(word, state, &mut found);
     if done < word.len() {
-        linear.join_rest(&word[done..], list, (links, places), found);
+        backtracking.merge_rest(&word[done..], symbols, (links, rank_queue), found);
     }
 }
 
-/// Give out the symbols of a part of a word that begins at byte `start`.
+/// Append the symbols of a part that begins at byte `start` of its word.
 fn push_all(symbols: &[Symbol], start: usize, out: &mut impl PieceSink) {
     for symbol in symbols {
         let [from, to] = [symbol.start, symbol.end].map(|at| start as u32 + at);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-mod chars;
+mod char_level;
 
-use piecework_kernels::merges::LongRows;
+use piecework_kernels::merges::LongWords;
 
 use super::*;
 use crate::model::Sampling;
@@ -72,7 +72,7 @@ fn unknown_characters_are_fused_where_asked() {
 fn unknown_characters_are_dropped_where_there_is_no_entry_for_them() {
     let spec = spec(&["a", "b", "ab"], &[("a", "b")]);
     assert_eq!(run(&spec, "xx"), []);
-    // `tokenizers` gives (0, 2): it forgets the dropped bytes.
+    // `tokenizers` gives (0, 2): it forgets the skip_count bytes.
     assert_eq!(run(&spec, "axb"), [(2, 0, 3)]);
 }
 
@@ -142,7 +142,7 @@ fn merges_name_entries() {
     assert_eq!(place_of_error(&spec), "model.unk_token");
 }
 
-/// Merges of runs of one letter, twice as long each time, up to 512.
+/// Merges of runs of one letter, each twice as long as the previous one, up to 512.
 fn doubling() -> BpeSpec {
     let tokens: Vec<String> = (0..10).map(|power| "a".repeat(1 << power)).collect();
     let merges: Vec<(&str, &str)> =
@@ -160,18 +160,18 @@ fn a_megabyte_of_one_letter_is_joined_to_the_end() {
 
 #[test]
 fn a_megabyte_of_one_letter_comes_to_an_end_however_many_merges_are_dropped() {
-    let (model, symbols) = spelled(&doubling(), &"a".repeat(1 << 20));
+    let (model, symbols) = printable(&doubling(), &"a".repeat(1 << 20));
     for alpha in [0.5, 0.99, 0.999_999] {
         let pieces = drawn(&model, &symbols, Sampling { alpha, nbest: None, seed: 1, row: 0 });
         assert_eq!(pieces.iter().map(|piece| piece.end - piece.start).sum::<u32>(), 1 << 20);
     }
 }
 
-/// What a word is made of before any merge, and the merges as (left, right) -> (rank, joined).
-fn spelled(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
+/// The symbols of a word before any merge.
+fn printable(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
     let model = Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap();
     let mut symbols = Vec::new();
-    model.alphabet.spell(word, &mut symbols);
+    model.initial_symbols.push_symbols(word, &mut symbols);
     model.rank_all(&mut symbols);
     (model, symbols)
 }
@@ -180,7 +180,7 @@ fn plain(symbols: &[Symbol]) -> Vec<(u32, u32, u32)> {
     symbols.iter().map(|symbol| (symbol.id, symbol.start, symbol.end)).collect()
 }
 
-/// The pairs that could be joined, best first: rank and position.
+/// The pairs that could be merged, best first: rank and position.
 fn candidates(model: &Bpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
     let ranks = symbols.windows(2).map(|two| model.pairs.rank(two[0].id, two[1].id));
     let mut found: Vec<_> = ranks.zip(0..).filter(|&(rank, _)| rank != NO_RANK).collect();
@@ -189,13 +189,13 @@ fn candidates(model: &Bpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
 }
 
 fn joined_at(model: &Bpe, symbols: &[Symbol], (rank, at): (u32, usize)) -> Vec<Symbol> {
-    let mut joined = symbols.to_vec();
-    let right = joined.remove(at + 1);
-    joined[at].join(right, model.pairs.joined(rank));
-    joined
+    let mut merged = symbols.to_vec();
+    let right = merged.remove(at + 1);
+    merged[at].merge(right, model.pairs.merged(rank));
+    merged
 }
 
-/// The textbook: look at all pairs, join the best, begin again.
+/// The definition: find the best pair, merge it, repeat.
 fn naive(model: &Bpe, mut symbols: Vec<Symbol>) -> Vec<Symbol> {
     while let Some(&best) = candidates(model, &symbols).first() {
         symbols = joined_at(model, &symbols, best);
@@ -221,17 +221,17 @@ fn outcomes(
 }
 
 fn drawn(model: &Bpe, symbols: &[Symbol], sampling: Sampling) -> Vec<Symbol> {
-    let mut joined = symbols.to_vec();
-    let (mut links, mut order) = (Links::default(), Order::default());
-    dropout::join(&mut joined, &model.pairs, &mut links, &mut order, &mut sampling.draws(0));
-    joined
+    let mut merged = symbols.to_vec();
+    let (mut links, mut order) = (SymbolLinks::default(), PairOrder::default());
+    dropout::merge(&mut merged, &model.pairs, &mut links, &mut order, &mut sampling.rng(0));
+    merged
 }
 
 #[test]
 fn dropout_draws_each_outcome_as_often_as_its_probability_says() {
     let tokens = ["a", "b", "c", "ab", "bc", "abc", "aa", "caa", "abcaa"];
     let merges = [("a", "b"), ("a", "a"), ("b", "c"), ("ab", "c"), ("a", "bc"), ("c", "aa"), ("abc", "aa")];
-    let (model, symbols) = spelled(&spec(&tokens, &merges), "abcaaa");
+    let (model, symbols) = printable(&spec(&tokens, &merges), "abcaaa");
     for alpha in [0.1, 0.5, 0.8] {
         let (mut expected, mut seen) = (BTreeMap::new(), BTreeMap::new());
         outcomes(&model, &symbols, alpha, 1.0, &mut expected);
@@ -256,13 +256,13 @@ fn dropout_begins_with_characters_even_where_whole_words_need_no_merges() {
     spec.ignore_merges = true;
     let vocab = Vocab::compile(&spec.vocab).unwrap();
     let model = Bpe::compile(&spec, &vocab).unwrap();
-    let draws = Some(Sampling { alpha: 0.1, nbest: None, seed: 1, row: 0 }.draws(0));
+    let rng = Some(Sampling { alpha: 0.1, nbest: None, seed: 1, row: 0 }.rng(0));
     let mut out: Vec<u32> = Vec::new();
-    model.run("ab", &vocab, &mut ModelScratch { draws, ..ModelScratch::default() }, &mut out);
+    model.run("ab", &vocab, &mut ModelScratch { rng, ..ModelScratch::default() }, &mut out);
     assert_eq!(out, [0, 1]);
 }
 
-/// A vocabulary in which the merges of the given splits can be made, if each part can.
+/// A vocabulary with a merge for each split, as far as the parts have merges.
 fn spec_of_splits(splits: &[(String, String)]) -> BpeSpec {
     let mut tokens = vec!["a".to_string(), "b".to_string()];
     for (left, right) in splits {
@@ -277,7 +277,7 @@ fn spec_of_splits(splits: &[(String, String)]) -> BpeSpec {
     spec(&names, &merges)
 }
 
-/// The same for splits of bytes, with an entry for every byte.
+/// The same for splits of bytes, with a token for every byte.
 fn spelled_spec_of_splits(splits: &[(String, String)]) -> BpeSpec {
     let splits: Vec<_> = splits.iter().map(|(left, right)| (print(left), print(right))).collect();
     let mut spec = spec_of_splits(&splits);
@@ -292,8 +292,7 @@ fn print(text: &str) -> String {
     text.bytes().map(printable_of).collect()
 }
 
-/// Check that a word joins from left to right, as bytes, into what the characters that spell it become by the
-/// textbook.
+/// Check that backtracking over bytes gives the result of the definition on printable characters.
 fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseError> {
     let vocab = Vocab::compile(&spec.vocab).unwrap();
     let model = Bpe::compile(spec, &vocab).unwrap();
@@ -302,15 +301,15 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
     prop_assert!(is_done || !must);
     let whole = vocab.id_of(&print(word)).filter(|_| spec.ignore_merges);
     let mut symbols = Vec::new();
-    model.alphabet.spell(&print(word), &mut symbols);
-    let joined = || naive(&model, symbols).iter().map(|symbol| symbol.id).collect();
-    prop_assert!(!is_done || as_bytes == whole.map_or_else(joined, |id| vec![id]));
+    model.initial_symbols.push_symbols(&print(word), &mut symbols);
+    let merged = || naive(&model, symbols).iter().map(|symbol| symbol.id).collect();
+    prop_assert!(!is_done || as_bytes == whole.map_or_else(merged, |id| vec![id]));
     check_parts(&model, word)
 }
 
-/// Check that the parts of a word joined at once become what each becomes alone.
+/// Check that words have the same ids in a batch as alone.
 fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
-    let (mut scratch, mut sizes) = (ModelScratch::default(), (1..=LongRows::MAX_BYTES + 1).cycle());
+    let (mut scratch, mut sizes) = (ModelScratch::default(), (1..=LongWords::MAX_BYTES + 1).cycle());
     let (mut spans, mut end) = (Vec::new(), 0);
     while end < word.len() {
         let start = end;
@@ -320,7 +319,7 @@ fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
     spans.extend_from_within(..);
     spans.reverse();
     let (mut ids, mut ends, mut start) = (Vec::new(), Vec::new(), 0);
-    let is_done = model.run_bytes_all((word, &spans), &mut scratch, &mut ids, &mut ends);
+    let is_done = model.run_bytes_batch((word, &spans), &mut scratch, &mut ids, &mut ends);
     prop_assert_eq!(is_done, model.bytes.is_some());
     for (&end, &(from, to)) in ends.iter().zip(&spans) {
         let mut alone = Vec::new();
@@ -339,10 +338,10 @@ proptest! {
         splits in prop::collection::vec(("[ab]{1,3}", "[ab]{1,3}"), 0..12),
         word in "[ab]{1,40}",
     ) {
-        let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
+        let (model, symbols) = printable(&spec_of_splits(&splits), &word);
         let (mut scanned, mut heaped) = (symbols.clone(), symbols.clone());
-        short::join(&mut scanned, &model.pairs);
-        long::join(&mut heaped, &model.pairs, &mut Links::default());
+        merge_by_scan::merge(&mut scanned, &model.pairs);
+        merge_by_heap::merge(&mut heaped, &model.pairs, &mut SymbolLinks::default());
         let expected = plain(&naive(&model, symbols));
         prop_assert_eq!(plain(&scanned), expected.clone());
         prop_assert_eq!(plain(&heaped), expected);
@@ -354,10 +353,10 @@ proptest! {
         word in "[ab]{1,40}",
     ) {
         splits.sort_by_key(|(left, right)| left.len() + right.len());
-        let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
+        let (model, symbols) = printable(&spec_of_splits(&splits), &word);
         let mut swept = symbols.clone();
         prop_assert!(model.pairs.are_in_order());
-        sweeps::join(&mut swept, &model.pairs, &mut Links::default(), &mut Places::default());
+        merge_by_rank::merge(&mut swept, &model.pairs, &mut SymbolLinks::default(), &mut RankQueue::default());
         prop_assert_eq!(plain(&swept), plain(&naive(&model, symbols)));
     }
 
@@ -382,7 +381,7 @@ proptest! {
         word in prop::collection::vec(("a{1,40}", "b{0,3}"), 1..8),
         seed: u64,
     ) {
-        // Runs of one letter cut anywhere, then some with another letter.
+        // Runs of one letter split anywhere, then some with another letter.
         let run = |length: usize, at: usize| ("a".repeat(at), "a".repeat(length - at));
         let mut splits: Vec<_> =
             lengths.iter().map(|&length| run(length, 1 + seed as usize % (length - 1))).collect();
@@ -406,7 +405,7 @@ proptest! {
         word in "[ab]{1,40}",
         seed: u64,
     ) {
-        let (model, symbols) = spelled(&spec_of_splits(&splits), &word);
+        let (model, symbols) = printable(&spec_of_splits(&splits), &word);
         let of = |alpha| plain(&drawn(&model, &symbols, Sampling { alpha, nbest: None, seed, row: 0 }));
         prop_assert_eq!(of(0.0), plain(&naive(&model, symbols.clone())));
         prop_assert_eq!(of(1.0), plain(&symbols));

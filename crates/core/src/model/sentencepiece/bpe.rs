@@ -1,47 +1,48 @@
-//! BPE by scores: neighbours whose joined text is a piece are joined, the highest score first, then the
-//! leftmost; an unused piece is taken apart again. O(n log n). That defines it; most models go by
-//! [`super::left_to_right`], short texts of the others by [`super::short`].
+//! BPE by scores: merges adjacent symbols whose text is a piece, the highest score first, the leftmost of equal ones;
+//! splits unused pieces again. O(n log n).
+//!
+//! This is the definition. [`super::backtracking`] segments most models in linear time.
 
 use rustc_hash::FxHashMap;
 
-use super::super::sampling::Draws;
+use super::super::sampling::SamplingRng;
 use super::super::PieceSink;
-use super::emit::Emitter;
-use super::left_to_right::{FromLeft, Memory};
-use super::queue::{Join, Queue};
-use super::short::{Found, Table};
+use super::backtracking::{SpmBacktracking, SpmBacktrackingScratch};
+use super::merge_queue::{MergeCandidate, MergeQueue};
+use super::piece_trie::PieceTrie;
+use super::piece_writer::PieceWriter;
+
 use super::SentencePiece;
 use crate::error::Error;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
-/// What joining needs to know of the pieces.
+/// The pieces as merges.
 #[derive(Clone, Debug)]
-pub(super) struct Bpe {
-    /// By id: the place of its score among all, the highest first.
+pub(super) struct SpmBpe {
+    /// By id: the rank of its score, the highest first.
     ranks: Vec<u32>,
     longest: usize,
     has_unused: bool,
-    found: Found,
-    from_left: Option<FromLeft>,
+    pieces: PieceTrie,
+    backtracking: Option<SpmBacktracking>,
 }
 
-/// Memory for one text.
+/// The buffers of one text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Symbols {
-    symbols: Vec<Symbol>,
-    queue: Queue,
-    /// Of unused pieces: the byte length of the left part when they were last seen to be possible.
-    parts: FxHashMap<u32, usize>,
-    waiting: Vec<(usize, usize)>,
-    table: Table,
-    from_left: Memory,
+pub(super) struct SpmBpeScratch {
+    symbols: Vec<LinkedSymbol>,
+    queue: MergeQueue,
+    /// The byte length of the left part of each unused piece when it was last merged.
+    left_lengths: FxHashMap<u32, usize>,
+    pending: Vec<(usize, usize)>,
+    backtracking: SpmBacktrackingScratch,
 }
 
-/// A character, a user-defined piece or what they were joined to; empty when it is part of another.
+/// A character, a user-defined piece or the result of merges; empty after it was merged into its left neighbor.
 #[derive(Clone, Copy, Debug)]
-struct Symbol {
+struct LinkedSymbol {
     start: u32,
     end: u32,
     previous: u32,
@@ -51,198 +52,199 @@ struct Symbol {
 
 const NONE: u32 = u32::MAX;
 
-impl Bpe {
+impl SpmBpe {
     pub(super) fn compile(spec: &SentencePieceSpec, parts: &TableSections) -> Result<Self, Error> {
-        let (ranks, found) = (ranks(&spec.pieces), Found::build(&spec.pieces)?);
+        let (ranks, pieces) = (ranks(&spec.pieces), PieceTrie::build(&spec.pieces)?);
         Ok(Self {
             longest: spec.pieces.iter().map(|piece| piece.text.len()).max().unwrap_or(0),
             has_unused: spec.pieces.iter().any(|piece| piece.kind == PieceType::Unused),
-            from_left: FromLeft::compile(&spec.pieces, &ranks, &found, parts),
+            backtracking: SpmBacktracking::compile(&spec.pieces, &ranks, &pieces, parts),
             ranks,
-            found,
+            pieces,
         })
     }
 
-    /// Take the tables apart that take long to make.
+    /// Add the table sections of tables that take long to build.
     pub(super) fn store(&self, parts: &mut TableSections) {
-        if let Some(from_left) = &self.from_left {
-            from_left.store(parts);
+        if let Some(backtracking) = &self.backtracking {
+            backtracking.store(parts);
         }
     }
 
-    /// The memory of the others of what joins from left to right.
+    /// The bytes of scratch of the other tables of backtracking.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.from_left.as_ref().map_or(0, FromLeft::bytes)
+        self.backtracking.as_ref().map_or(0, SpmBacktracking::bytes)
     }
 
-    /// Segment a text; with `draws` every join that comes up is left out for good with their probability.
+    /// Segment a text; with `rng` each candidate is dropped for good with its probability (BPE-dropout).
     pub(super) fn run(
         &self,
         text: &str,
         model: &SentencePiece,
         vocab: &Vocab,
-        memory: &mut Symbols,
-        draws: Option<&mut Draws>,
-        emitter: &mut Emitter<'_, impl PieceSink>,
+        scratch: &mut SpmBpeScratch,
+        rng: Option<&mut SamplingRng>,
+        writer: &mut PieceWriter<'_, impl PieceSink>,
     ) {
         let mut done = 0;
-        if draws.is_none() {
-            if let Some(from_left) = &self.from_left {
-                done = from_left.run(text, (model, vocab), &mut memory.from_left, emitter);
-            } else if !self.has_unused && memory.table.takes(text, model) {
-                return memory.table.join(text, (&self.found, &self.ranks), (model, vocab), emitter);
+        if rng.is_none() {
+            if let Some(backtracking) = &self.backtracking {
+                done = backtracking.run(text, (model, vocab), &mut scratch.backtracking, writer);
             }
         }
         if done < text.len() {
-            self.run_long((text, done), (model, vocab), memory, draws, emitter);
+            self.merge_all((text, done), (model, vocab), scratch, rng, writer);
         }
     }
 
-    /// Whether short words are joined at once.
-    pub(super) fn joins(&self) -> bool {
-        self.from_left.as_ref().is_some_and(FromLeft::joins)
+    /// Whether short words can be merged in batches.
+    pub(super) fn merges_in_batches(&self) -> bool {
+        self.backtracking.as_ref().is_some_and(SpmBacktracking::merges_in_batches)
     }
 
-    /// Join up to `ABREAST` short words at once, given as ASCII with spaces for marks.
-    pub(super) fn join(&self, words: &[&[u8]], memory: &mut Symbols) {
-        self.from_left.iter().for_each(|from_left| from_left.join(words, &mut memory.from_left));
+    /// Merge up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
+    pub(super) fn merge_batch(&self, words: &[&[u8]], scratch: &mut SpmBpeScratch) {
+        self.backtracking
+            .iter()
+            .for_each(|backtracking| backtracking.merge_batch(words, &mut scratch.backtracking));
     }
 
-    /// Append the ids of one of the words that were joined last; false where it cannot be told from them.
-    pub(super) fn append_joined(&self, row: usize, memory: &mut Symbols, out: &mut Vec<u32>) -> bool {
-        let from_left = self.from_left.as_ref();
-        from_left.is_some_and(|from_left| from_left.append_joined(row, &mut memory.from_left, out))
+    /// Append the ids of one word of the last batch; returns `false` if the batch cannot segment it.
+    pub(super) fn push_merged(&self, row: usize, scratch: &mut SpmBpeScratch, out: &mut Vec<u32>) -> bool {
+        let backtracking = self.backtracking.as_ref();
+        backtracking
+            .is_some_and(|backtracking| backtracking.push_merged(row, &mut scratch.backtracking, out))
     }
 
-    /// Segment a text of any length from a byte on.
-    pub(super) fn run_long(
+    /// Segment a text of any length from a byte on by the queue.
+    pub(super) fn merge_all(
         &self,
         (text, from): (&str, usize),
         (model, vocab): (&SentencePiece, &Vocab),
-        memory: &mut Symbols,
-        mut draws: Option<&mut Draws>,
-        emitter: &mut Emitter<'_, impl PieceSink>,
+        scratch: &mut SpmBpeScratch,
+        mut rng: Option<&mut SamplingRng>,
+        writer: &mut PieceWriter<'_, impl PieceSink>,
     ) {
-        memory.fill(text, from, model);
-        let joiner = Joiner { bpe: self, text, model, vocab };
-        for right in 1..memory.symbols.len() as u32 {
-            if let Some(join) = joiner.join_of(right - 1, right, memory) {
-                memory.queue.push_first(join);
+        scratch.fill(text, from, model);
+        let merger = Merger { bpe: self, text, model, vocab };
+        for right in 1..scratch.symbols.len() as u32 {
+            if let Some(candidate) = merger.candidate(right - 1, right, scratch) {
+                scratch.queue.push_first(candidate);
             }
         }
-        memory.queue.begin();
-        while let Some(join) = memory.queue.pop() {
-            if memory.stands(&join) && !draws.as_mut().is_some_and(|draws| draws.drops()) {
-                joiner.join(&join, memory);
+        scratch.queue.begin();
+        while let Some(candidate) = scratch.queue.pop() {
+            if scratch.is_current(&candidate) && !rng.as_mut().is_some_and(|rng| rng.drops()) {
+                merger.merge(&candidate, scratch);
             }
         }
-        let mut at = if memory.symbols.is_empty() { NONE } else { 0 };
+        let mut at = if scratch.symbols.is_empty() { NONE } else { 0 };
         while at != NONE {
-            let Symbol { start, end, next, .. } = memory.symbols[at as usize];
-            joiner.emit(start as usize, end as usize, memory, emitter);
+            let LinkedSymbol { start, end, next, .. } = scratch.symbols[at as usize];
+            merger.emit(start as usize, end as usize, scratch, writer);
             at = next;
         }
     }
 }
 
-impl Symbols {
+impl SpmBpeScratch {
     fn fill(&mut self, text: &str, from: usize, model: &SentencePiece) {
         self.symbols.clear();
         self.queue.clear();
-        self.parts.clear();
-        model.each_symbol(text, from, |start, end, is_fixed| {
+        self.left_lengths.clear();
+        model.for_each_symbol(text, from, |start, end, is_fixed| {
             let at = self.symbols.len() as u32;
             let (start, end, previous) = (start as u32, end as u32, at.wrapping_sub(1));
-            self.symbols.push(Symbol { start, end, previous, next: at + 1, is_fixed });
+            self.symbols.push(LinkedSymbol { start, end, previous, next: at + 1, is_fixed });
         });
         if let Some(last) = self.symbols.last_mut() {
             last.next = NONE;
         }
     }
 
-    /// Whether neither of two neighbours has been joined since: then the left one would be gone, or both longer.
-    fn stands(&self, join: &Join) -> bool {
-        let one = self.symbols[join.left as usize];
+    /// Whether both symbols of a candidate are unchanged: otherwise the left one is gone or the pair is longer.
+    fn is_current(&self, candidate: &MergeCandidate) -> bool {
+        let one = self.symbols[candidate.left as usize];
         if one.start == one.end || one.next == NONE {
             return false;
         }
-        self.symbols[one.next as usize].end - one.start == join.byte_len
+        self.symbols[one.next as usize].end - one.start == candidate.byte_len
     }
 }
 
-/// What a text is joined by.
-struct Joiner<'a> {
-    bpe: &'a Bpe,
+/// Merges the symbols of a text.
+struct Merger<'a> {
+    bpe: &'a SpmBpe,
     text: &'a str,
     model: &'a SentencePiece,
     vocab: &'a Vocab,
 }
 
-impl Joiner<'_> {
-    /// How two neighbours are joined, if their text is a piece.
+impl Merger<'_> {
+    /// The merge of two adjacent symbols, if their text is a piece.
     #[inline]
-    fn join_of(&self, left: u32, right: u32, memory: &mut Symbols) -> Option<Join> {
+    fn candidate(&self, left: u32, right: u32, scratch: &mut SpmBpeScratch) -> Option<MergeCandidate> {
         if left == NONE || right == NONE {
             return None;
         }
-        let (one, other) = (memory.symbols[left as usize], memory.symbols[right as usize]);
+        let (one, other) = (scratch.symbols[left as usize], scratch.symbols[right as usize]);
         let byte_len = other.end - one.start;
         if one.is_fixed || other.is_fixed || byte_len as usize > self.bpe.longest {
             return None;
         }
-        let id = self.bpe.found.id_of(&self.text[one.start as usize..other.end as usize])?;
+        let id = self.bpe.pieces.id_of(&self.text[one.start as usize..other.end as usize])?;
         if self.bpe.has_unused && self.model.is_unused(id) {
-            memory.parts.insert(id, (one.end - one.start) as usize);
+            scratch.left_lengths.insert(id, (one.end - one.start) as usize);
         }
-        Some(Join { rank: self.bpe.ranks[id as usize], left, byte_len })
+        Some(MergeCandidate { rank: self.bpe.ranks[id as usize], left, byte_len })
     }
 
-    fn consider(&self, left: u32, right: u32, memory: &mut Symbols) {
-        if let Some(join) = self.join_of(left, right, memory) {
-            memory.queue.push(join);
+    fn push_candidate(&self, left: u32, right: u32, scratch: &mut SpmBpeScratch) {
+        if let Some(candidate) = self.candidate(left, right, scratch) {
+            scratch.queue.push(candidate);
         }
     }
 
-    /// Join two neighbours.
-    fn join(&self, join: &Join, memory: &mut Symbols) {
-        let left = join.left as usize;
-        let one = memory.symbols[left];
-        let other = memory.symbols[one.next as usize];
-        memory.symbols[left].end = other.end;
-        memory.symbols[left].next = other.next;
-        memory.symbols[one.next as usize].end = other.start;
+    /// Merge two adjacent symbols.
+    fn merge(&self, candidate: &MergeCandidate, scratch: &mut SpmBpeScratch) {
+        let left = candidate.left as usize;
+        let one = scratch.symbols[left];
+        let other = scratch.symbols[one.next as usize];
+        scratch.symbols[left].end = other.end;
+        scratch.symbols[left].next = other.next;
+        scratch.symbols[one.next as usize].end = other.start;
         if other.next != NONE {
-            memory.symbols[other.next as usize].previous = join.left;
+            scratch.symbols[other.next as usize].previous = candidate.left;
         }
-        self.consider(one.previous, join.left, memory);
-        self.consider(join.left, other.next, memory);
+        self.push_candidate(one.previous, candidate.left, scratch);
+        self.push_candidate(candidate.left, other.next, scratch);
     }
 
-    /// Give out a symbol; of an unused piece its parts, again and again.
+    /// Write a symbol; replaces unused pieces by their parts until none is left.
     fn emit(
         &self,
         start: usize,
         end: usize,
-        memory: &mut Symbols,
-        emitter: &mut Emitter<'_, impl PieceSink>,
+        scratch: &mut SpmBpeScratch,
+        writer: &mut PieceWriter<'_, impl PieceSink>,
     ) {
-        memory.waiting.push((start, end));
-        while let Some((start, end)) = memory.waiting.pop() {
+        scratch.pending.push((start, end));
+        while let Some((start, end)) = scratch.pending.pop() {
             let id = self.model.id_of(&self.text[start..end], self.vocab);
-            let parts = memory.parts.get(&id).filter(|_| self.model.is_unused(id));
-            match parts {
-                Some(left) => memory.waiting.extend([(start + left, end), (start, start + left)]),
-                None => emitter.push(id, start, end),
+            let left_lengths = scratch.left_lengths.get(&id).filter(|_| self.model.is_unused(id));
+            match left_lengths {
+                Some(left) => scratch.pending.extend([(start + left, end), (start, start + left)]),
+                None => writer.push(id, start, end),
             }
         }
     }
 }
 
-/// The places of scores among all, the highest first; equal ones share theirs.
+/// The ranks of scores, the highest first; equal scores have the same rank.
 fn ranks(pieces: &[ScoredPiece]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     let score = |&at: &usize| pieces[at].score;
-    // Scores are finite; adding 0 makes one of both zeros.
+    // Scores are finite; adding 0 turns -0 into 0.
     order.sort_by(|one, other| (score(other) + 0.0).total_cmp(&(score(one) + 0.0)));
     let mut ranks = vec![0; pieces.len()];
     for (rank, equals) in (0..).zip(order.chunk_by(|one, other| score(one) == score(other))) {

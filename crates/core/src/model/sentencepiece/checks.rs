@@ -1,10 +1,10 @@
-//! What the pieces of a model must fulfil.
+//! Checks of a specification.
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::text::{byte_entry, byte_of_entry};
 
-/// Check the pieces; gives the id of the unknown one.
+/// Check the pieces; returns the id of the unknown piece.
 pub(super) fn check(spec: &SentencePieceSpec) -> Result<u32, Error> {
     for (at, piece) in spec.pieces.iter().enumerate() {
         check_piece(at, piece, spec.byte_fallback)?;

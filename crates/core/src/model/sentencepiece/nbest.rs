@@ -1,74 +1,83 @@
-//! The n best segmentations, scores and order of equals as in `sentencepiece` 0.2.3: best-first search from
-//! the right, after Nagata 1994, by sums of 32-bit floats.
+//! The n best segmentations with the scores and the tie order of `sentencepiece` 0.2.3: A* search from the right
+//! (Nagata 1994) by sums of 32-bit floats.
 //!
-//! What a path is worth is added up from the right, its best beginning from the left. Rounding makes equals
-//! of some that are not, and of equals the agenda decides; so it is the very heap that libstdc++ has. It
-//! is cut when `sentencepiece` cuts it, to no fewer paths than are wanted, of which each leads to a whole one:
-//! none that is wanted is lost. Where `sentencepiece` gives up, a search does that is exact.
+//! The score of a path is summed from the right, that of its best completion from the left. Rounding makes some paths
+//! equal, and the agenda decides between equal ones, so it is the same heap as in libstdc++. The agenda is pruned
+//! when `sentencepiece` prunes it, but never below the number of wanted paths: each path in it leads to a complete
+//! one, so no wanted path is lost. Where `sentencepiece` fails, an exact search takes over.
 
 use rustc_hash::FxHashMap;
 
-use super::super::unigram::{BestPaths, Choices, Path, PieceLattice, WordLattice};
+use super::super::unigram::{BestBackpointers, BestPaths, Path, PieceLattice, WordLattice};
 use super::super::Piece;
 
 const NONE: u32 = u32::MAX;
 
-/// When the agenda is cut, and to how many at least.
-const MOST_WAITING: usize = 10_000;
-const LEAST_WAITING: usize = 512;
-/// When it is cut because of all paths that are remembered, again after so many more.
-const MOST_REMEMBERED: usize = 100_000;
-/// When the search is given up.
-const MOST_PATHS: usize = 500_000;
-const MOST_CUTS: usize = 10;
+/// The size at which the agenda is pruned, and the least size after.
+const MAX_AGENDA: usize = 10_000;
+const MIN_AGENDA: usize = 512;
+/// The number of stored paths at which the agenda is pruned, again after so many more.
+const MAX_PARTIALS: usize = 100_000;
+/// The number of paths and of prunings at which the search fails.
+const MAX_PATHS: usize = 500_000;
+const MAX_PRUNINGS: usize = 10;
 
 /// The `n` best paths through all words, the best first.
 pub(super) fn nbest(words: &[PieceLattice<'_>], n: usize) -> Vec<Path> {
     if words.is_empty() {
         return vec![Path::default()];
     }
-    Search::new(words, n).run().unwrap_or_else(|| Choices::of(words).best(words, n))
+    SpmNbestSearch::new(words, n).run().unwrap_or_else(|| BestBackpointers::of(words).best(words, n))
 }
 
-/// A place between two characters: a word, and a byte within it that is not its first, but for the beginning.
-type Place = (u32, u32);
+/// A position between two characters: a word, and a byte offset in it that is not 0 except at the beginning.
+type Position = (u32, u32);
 
-const BEGINNING: Place = (0, 0);
+const BEGINNING: Position = (0, 0);
 
-/// An unfinished path: its first piece, and the rest of it.
+/// An unfinished path: its first piece and the rest.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
     piece: Piece,
-    /// The word of the piece; none for the empty path, and for a path that is whole.
+    /// The word of the piece; none for the empty path and for complete ones.
     word: u32,
     next: u32,
     score: f32,
 }
 
-struct Search<'l, 'w> {
+struct SpmNbestSearch<'l, 'w> {
     words: &'l [PieceLattice<'w>],
-    /// By byte of each word: the best score of a way there from the beginning of the text.
-    reached: Vec<Vec<f32>>,
+    /// By byte of each word: the best score of a path from the beginning of the text.
+    forward_scores: Vec<Vec<f32>>,
     wanted: usize,
     agenda: Agenda,
     partials: Vec<Partial>,
-    most_remembered: usize,
+    max_partials: usize,
     seen: usize,
-    cuts: usize,
+    prunings: usize,
 }
 
-impl<'l, 'w> Search<'l, 'w> {
+impl<'l, 'w> SpmNbestSearch<'l, 'w> {
     fn new(words: &'l [PieceLattice<'w>], wanted: usize) -> Self {
-        let reached = reached(words);
+        let forward_scores = forward_scores(words);
         let nothing =
             Partial { piece: Piece { id: 0, start: 0, end: 0 }, word: NONE, next: NONE, score: 0.0 };
         let mut agenda = Agenda::default();
-        agenda.push(reached.last().and_then(|word| word.last()).copied().unwrap_or_default(), 0);
-        let (most_remembered, seen, cuts) = (MOST_REMEMBERED, 1, 0);
-        Self { words, reached, wanted, agenda, partials: vec![nothing], most_remembered, seen, cuts }
+        agenda.push(forward_scores.last().and_then(|word| word.last()).copied().unwrap_or_default(), 0);
+        let (max_partials, seen, prunings) = (MAX_PARTIALS, 1, 0);
+        Self {
+            words,
+            forward_scores,
+            wanted,
+            agenda,
+            partials: vec![nothing],
+            max_partials,
+            seen,
+            prunings,
+        }
     }
 
-    /// The paths, or nothing if the search was given up.
+    /// The paths, or `None` if the search fails.
     fn run(mut self) -> Option<Vec<Path>> {
         let mut found = Vec::new();
         while let Some((rank, at)) = self.agenda.pop() {
@@ -81,82 +90,82 @@ impl<'l, 'w> Search<'l, 'w> {
                 continue;
             }
             self.expand(at, partial);
-            if self.seen >= MOST_PATHS || self.partials.len() >= MOST_PATHS {
+            if self.seen >= MAX_PATHS || self.partials.len() >= MAX_PATHS {
                 return None;
             }
-            if self.is_too_large() {
-                if self.cuts == MOST_CUTS {
+            if self.is_full() {
+                if self.prunings == MAX_PRUNINGS {
                     return None;
                 }
-                self.cut();
+                self.prune();
             }
         }
         Some(found)
     }
 
-    /// Put every piece before a path; before one that has no more text, the beginning.
+    /// Push the extensions of a path by each piece before it, or by the beginning of the text.
     fn expand(&mut self, next: u32, Partial { piece, word, score, .. }: Partial) {
         let words = self.words;
-        let place = match next {
+        let position = match next {
             _ if word == NONE => end_of(words, words.len()),
             _ if piece.start == 0 => end_of(words, word as usize),
             _ => (word, piece.start),
         };
-        if place == BEGINNING {
+        if position == BEGINNING {
             let whole = Partial { piece, word: NONE, next, score };
-            return self.remember(score, whole);
+            return self.push(score, whole);
         }
-        let (word, end) = place;
+        let (word, end) = position;
         for arc in words[word as usize].ending_at(end) {
             let own = arc.score as f32;
-            let rank = (self.reached[word as usize][arc.start as usize] + own) + score;
+            let rank = (self.forward_scores[word as usize][arc.start as usize] + own) + score;
             let piece = Piece { id: arc.id, start: arc.start, end };
-            self.remember(rank, Partial { piece, word, next, score: own + score });
+            self.push(rank, Partial { piece, word, next, score: own + score });
         }
     }
 
-    fn remember(&mut self, rank: f32, partial: Partial) {
+    fn push(&mut self, rank: f32, partial: Partial) {
         self.agenda.push(rank, self.partials.len() as u32);
         self.partials.push(partial);
         self.seen += 1;
     }
 
-    /// How many paths go on when the others are forgotten.
-    fn kept(&self) -> usize {
-        LEAST_WAITING.min(10 * self.wanted).max(self.wanted)
+    /// The number of paths that a pruning keeps.
+    fn min_agenda(&self) -> usize {
+        MIN_AGENDA.min(10 * self.wanted).max(self.wanted)
     }
 
-    fn is_too_large(&self) -> bool {
-        let waiting = self.agenda.heap.len();
-        waiting >= MOST_WAITING || (waiting > self.kept() && self.partials.len() >= self.most_remembered)
+    fn is_full(&self) -> bool {
+        let pending = self.agenda.heap.len();
+        pending >= MAX_AGENDA || (pending > self.min_agenda() && self.partials.len() >= self.max_partials)
     }
 
-    /// Forget all but the best paths, and what only the others were made of.
-    fn cut(&mut self) {
-        let (mut agenda, mut partials, mut moved) = (Agenda::default(), Vec::new(), FxHashMap::default());
-        for _ in 0..self.kept() {
+    /// Drop all but the best paths, and the paths that only the dropped ones contain.
+    fn prune(&mut self) {
+        let (mut agenda, mut partials, mut copied) = (Agenda::default(), Vec::new(), FxHashMap::default());
+        for _ in 0..self.min_agenda() {
             let Some((rank, at)) = self.agenda.pop() else { break };
-            agenda.push(rank, self.moved(at, &mut partials, &mut moved));
+            agenda.push(rank, self.copy(at, &mut partials, &mut copied));
         }
-        self.cuts += 1;
-        self.most_remembered = partials.len() + MOST_REMEMBERED;
+        self.prunings += 1;
+        self.max_partials = partials.len() + MAX_PARTIALS;
         (self.agenda, self.partials) = (agenda, partials);
     }
 
-    /// Copy a path with all that it is made of, unless it is there already; says where it is.
-    fn moved(&self, at: u32, partials: &mut Vec<Partial>, moved: &mut FxHashMap<u32, u32>) -> u32 {
+    /// Copy a path with its rest unless it is copied already; returns its index.
+    fn copy(&self, at: u32, partials: &mut Vec<Partial>, copied: &mut FxHashMap<u32, u32>) -> u32 {
         let first = partials.len();
         let mut from = at;
-        while from != NONE && !moved.contains_key(&from) {
+        while from != NONE && !copied.contains_key(&from) {
             let to = partials.len() as u32;
-            moved.insert(from, to);
+            copied.insert(from, to);
             partials.push(Partial { next: to + 1, ..self.partials[from as usize] });
             from = self.partials[from as usize].next;
         }
         if let Some(last) = partials[first..].last_mut() {
-            last.next = moved.get(&from).copied().unwrap_or(NONE);
+            last.next = copied.get(&from).copied().unwrap_or(NONE);
         }
-        moved[&at]
+        copied[&at]
     }
 
     fn path(&self, mut at: u32, score: f32) -> Path {
@@ -172,32 +181,31 @@ impl<'l, 'w> Search<'l, 'w> {
     }
 }
 
-/// The place after the last of so many words.
-fn end_of(words: &[PieceLattice<'_>], count: usize) -> Place {
+/// The position after the first `count` words.
+fn end_of(words: &[PieceLattice<'_>], count: usize) -> Position {
     match count.checked_sub(1) {
         Some(last) => (last as u32, words[last].end()),
         None => BEGINNING,
     }
 }
 
-/// By byte of each word: the best score of a way there from the beginning of the text.
-fn reached(words: &[PieceLattice<'_>]) -> Vec<Vec<f32>> {
+/// By byte of each word: the best score of a path from the beginning of the text.
+fn forward_scores(words: &[PieceLattice<'_>]) -> Vec<Vec<f32>> {
     let mut before = 0.0;
     let of_word = |word: &PieceLattice<'_>| {
-        let mut reached = vec![before];
+        let mut forward_scores = vec![before];
         for end in 1..=word.end() {
-            let sums = word.ending_at(end).map(|arc| reached[arc.start as usize] + arc.score as f32);
+            let sums = word.ending_at(end).map(|arc| forward_scores[arc.start as usize] + arc.score as f32);
             let best = sums.fold(f32::NEG_INFINITY, f32::max);
-            reached.push(best);
+            forward_scores.push(best);
         }
-        before = reached[word.end() as usize];
-        reached
+        before = forward_scores[word.end() as usize];
+        forward_scores
     };
     words.iter().map(of_word).collect()
 }
 
-/// A heap of ranks with what they belong to, the highest first; equals come as from the priority queue of
-/// libstdc++.
+/// A max-heap of ranks with the pop order of libstdc++'s priority queue among equal ranks.
 #[derive(Debug, Default)]
 struct Agenda {
     heap: Vec<(f32, u32)>,
@@ -217,7 +225,7 @@ impl Agenda {
         Some(first)
     }
 
-    /// Let a hole at the top sink to the bottom, the higher child always rising; says where it is then.
+    /// Move the hole at the top to the bottom by promoting the greater child; returns its index.
     fn sink(&mut self) -> usize {
         let (mut hole, len) = (0, self.heap.len());
         while 2 * hole + 2 < len {
@@ -233,7 +241,7 @@ impl Agenda {
         hole
     }
 
-    /// Put an entry where the hole is, or above it.
+    /// Insert an entry at the hole or above it.
     fn rise(&mut self, mut hole: usize, entry: (f32, u32)) {
         while hole > 0 && self.heap[(hole - 1) / 2].0 < entry.0 {
             self.heap[hole] = self.heap[(hole - 1) / 2];

@@ -1,5 +1,5 @@
-//! Held against plain enumeration. That lists and the order of equals are those of `sentencepiece` is for
-//! tests/differential to say.
+//! Segmentations compared with plain enumeration. tests/differential compares lists and the order of ties with
+//! `sentencepiece`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::chi_square::{agrees, counted};
-use crate::model::unigram::{Choices, Path, PieceLattice};
+use crate::model::unigram::{BestBackpointers, Path, PieceLattice};
 use crate::model::{Piece, Sampling, Segmentations};
 use crate::spec::{ModelSpec, ScoredPiece};
 
@@ -37,7 +37,7 @@ fn small() -> SentencePieceSpec {
     spec(SentencePieceKind::Unigram, &all)
 }
 
-/// What pieces score when all segmentations are considered.
+/// The scores of pieces in listed segmentations.
 fn score(piece: &ScoredPiece) -> f64 {
     match piece.kind {
         DEFINED => f64::from((0.1 * (piece.text.chars().count() as f64 - 1.0)) as f32),
@@ -135,7 +135,7 @@ proptest! {
         let (mut expected, mut written): (Vec<Piece>, Vec<Piece>) = Default::default();
         model.run(&text, &vocab, &mut ModelScratch::default(), &mut expected);
         let best = model.segmentations(&[&text]).unwrap().best(1).unwrap().swap_remove(0);
-        model.write(&text, &best.pieces, &mut written);
+        model.push_tokens(&text, &best.pieces, &mut written);
         prop_assert_eq!(written, expected);
         let by_ids: f64 = best.pieces.iter().filter_map(|piece| model.score_of(piece.id)).sum();
         prop_assert!(near(by_ids, best.score));
@@ -144,11 +144,11 @@ proptest! {
 
 fn counts_of(model: &SentencePiece, text: &str, alpha: f64) -> BTreeMap<String, u32> {
     let all = model.segmentations(&[text]).unwrap();
-    let drawn = (0..100).flat_map(|block| {
+    let sampled = (0..100).flat_map(|block| {
         let sampling = Sampling { row: block * 1000, ..sampling(alpha, 23) };
-        all.draw(1000, sampling).unwrap()
+        all.sample(1000, sampling).unwrap()
     });
-    counted(drawn.map(|path| name(&path.pieces)))
+    counted(sampled.map(|path| name(&path.pieces)))
 }
 
 #[test]
@@ -190,23 +190,23 @@ fn without_replacement_each_is_drawn_from_those_left_over() {
         }
     }
     let all = model.segmentations(&[text]).unwrap();
-    let drawn = (0..100_000).map(|row| {
-        let two = all.draw_apart(2, Sampling { row, ..sampling(alpha, 3) }, false).unwrap();
+    let sampled = (0..100_000).map(|row| {
+        let two = all.sample_without_replacement(2, Sampling { row, ..sampling(alpha, 3) }, false).unwrap();
         format!("{} {}", name(&two[0].path.pieces), name(&two[1].path.pieces))
     });
-    assert!(agrees(&counted(drawn), &expected));
+    assert!(agrees(&counted(sampled), &expected));
 }
 
 #[test]
 fn a_text_is_drawn_as_its_listed_segmentations_are() {
     let (model, vocab) = compiled(&small());
     let (text, sampling) = ("ababx\u{e9}\u{e8}a", sampling(0.2, 9));
-    let drawn = model.segmentations(&[text]).unwrap().draw(50, sampling).unwrap();
-    for (row, path) in drawn.into_iter().enumerate() {
-        let mut scratch = ModelScratch { draws: Some(sampling.at_row(row).draws(0)), ..Default::default() };
+    let sampled = model.segmentations(&[text]).unwrap().sample(50, sampling).unwrap();
+    for (row, path) in sampled.into_iter().enumerate() {
+        let mut scratch = ModelScratch { rng: Some(sampling.at_row(row).rng(0)), ..Default::default() };
         let (mut found, mut written): (Vec<Piece>, Vec<Piece>) = Default::default();
         model.run(text, &vocab, &mut scratch, &mut found);
-        model.write(text, &path.pieces, &mut written);
+        model.push_tokens(text, &path.pieces, &mut written);
         assert_eq!(found, written);
     }
 }
@@ -221,24 +221,24 @@ fn unknown_characters_that_are_drawn_are_spelled_by_bytes() {
     let best = model.segmentations(&["x\u{e9}a"]).unwrap().best(9).unwrap();
     assert_eq!(best.len(), 1);
     let mut ids: Vec<u32> = Vec::new();
-    model.write("x\u{e9}a", &best[0].pieces, &mut ids);
+    model.push_tokens("x\u{e9}a", &best[0].pieces, &mut ids);
     let tokens: Vec<&str> = ids.iter().map(|&id| vocab.token_of(id).unwrap()).collect();
     assert_eq!(tokens, ["<0x78>", "<0xC3>", "<0xA9>", "a"]);
     let by_ids: f64 = ids.iter().filter_map(|&id| model.score_of(id)).sum();
     assert_eq!(by_ids, best[0].score);
 }
 
-/// Long texts whose agenda is cut, and is given up.
+/// Long texts whose agenda is pruned, and whose search fails.
 #[test]
 fn what_is_cut_is_not_wanted() {
     let (model, _) = compiled(&small());
     for (times, n) in [(60, 512), (600, 64), (2000, 512), (3, 1024)] {
         let text = "abx".repeat(times);
         let words = [text.as_str()];
-        let Engine::Unigram(unigram) = &model.engine else { panic!("a Unigram model") };
+        let Algorithm::Unigram(unigram) = &model.algorithm else { panic!("a Unigram model") };
         let lattices: Vec<PieceLattice<'_>> = vec![unigram.lattice(&text, Vec::new())];
         let exact: Vec<Path> =
-            crate::model::unigram::BestPaths::best(&Choices::of(&lattices), &lattices, n);
+            crate::model::unigram::BestPaths::best(&BestBackpointers::of(&lattices), &lattices, n);
         let found = model.segmentations(&words).unwrap().best(n).unwrap();
         assert_eq!(found.len(), exact.len());
         let distinct: BTreeSet<String> = found.iter().map(|path| name(&path.pieces)).collect();
@@ -249,7 +249,7 @@ fn what_is_cut_is_not_wanted() {
     }
 }
 
-/// Every outcome of leaving joins out, with its probability.
+/// Every outcome of BPE-dropout with its probability.
 fn dropped(
     spec: &SentencePieceSpec,
     text: &str,
@@ -269,8 +269,8 @@ fn dropped(
         *outcomes.entry(format!("{ends:?}")).or_default() += share;
         return;
     };
-    let joined: Vec<usize> = ends.iter().copied().filter(|&end| end != pair[1]).collect();
-    dropped(spec, text, &joined, gone, (alpha, share * (1.0 - alpha)), outcomes);
+    let merged: Vec<usize> = ends.iter().copied().filter(|&end| end != pair[1]).collect();
+    dropped(spec, text, &merged, gone, (alpha, share * (1.0 - alpha)), outcomes);
     let without = gone.iter().copied().chain([pair]).collect();
     dropped(spec, text, ends, &without, (alpha, share * alpha), outcomes);
 }
@@ -285,13 +285,12 @@ fn joins_are_left_out_as_often_as_they_should() {
         let mut expected = BTreeMap::new();
         let ends: Vec<usize> = (1..=text.len()).collect();
         dropped(&spec, text, &ends, &BTreeSet::new(), (alpha, 1.0), &mut expected);
-        let drawn = (0..100_000).map(|row| {
-            let draws = Some(sampling(alpha, 4).at_row(row).draws(0));
-            let (mut scratch, mut out) =
-                (ModelScratch { draws, ..Default::default() }, Vec::<Piece>::new());
+        let sampled = (0..100_000).map(|row| {
+            let rng = Some(sampling(alpha, 4).at_row(row).rng(0));
+            let (mut scratch, mut out) = (ModelScratch { rng, ..Default::default() }, Vec::<Piece>::new());
             model.run(text, &vocab, &mut scratch, &mut out);
             format!("{:?}", out.iter().map(|piece| piece.end as usize).collect::<Vec<_>>())
         });
-        assert!(agrees(&counted(drawn), &expected), "{expected:?}");
+        assert!(agrees(&counted(sampled), &expected), "{expected:?}");
     }
 }

@@ -1,25 +1,25 @@
-//! All segmentations of a text by a Unigram model: listed, drawn, scored.
+//! Listed, sampled and scored segmentations of a text.
 
-use super::super::sampling::Draws;
-use super::super::unigram::{BestPaths, Drawing, Path, PieceLattice, Segmentations, TextLattice};
+use super::super::sampling::SamplingRng;
+use super::super::unigram::{BestPaths, Path, PathSampler, PieceLattice, Segmentations, TextLattice};
 use super::super::{Piece, PieceSink};
-use super::emit::Emitter;
 use super::nbest::nbest;
-use super::unigram::{Lattice, Unigram};
-use super::{Engine, SentencePiece};
+use super::piece_writer::PieceWriter;
+use super::unigram::{SpmUnigram, SpmUnigramScratch};
+use super::{Algorithm, SentencePiece};
 use crate::spec::PieceType;
 use crate::vocab::Vocab;
 
 /// An id that no piece has.
 const NO_ID: u32 = u32::MAX;
 
-/// The model's own choice, and the order of `sentencepiece` for more than one.
-struct InOrder<'w> {
-    unigram: &'w Unigram,
+/// The model's own segmentation first; for several, the order of `sentencepiece`.
+struct SpmBestPaths<'w> {
+    unigram: &'w SpmUnigram,
     words: Vec<&'w str>,
 }
 
-impl<'w> BestPaths<PieceLattice<'w>> for InOrder<'w> {
+impl<'w> BestPaths<PieceLattice<'w>> for SpmBestPaths<'w> {
     fn best(&self, words: &[PieceLattice<'w>], n: usize) -> Vec<Path> {
         match n {
             1 => vec![self.chosen()],
@@ -28,13 +28,18 @@ impl<'w> BestPaths<PieceLattice<'w>> for InOrder<'w> {
     }
 }
 
-impl InOrder<'_> {
-    /// What the model gives for the words, summed from the right as the sums of lists are.
+impl SpmBestPaths<'_> {
+    /// The model's own segmentation, with its score summed from the right as in lists.
     fn chosen(&self) -> Path {
-        let (mut pieces, mut lattice): (Vec<Piece>, _) = (Vec::new(), Lattice::default());
+        let (mut pieces, mut lattice): (Vec<Piece>, _) = (Vec::new(), SpmUnigramScratch::default());
         for word in &self.words {
-            // Unknown characters stay apart.
-            self.unigram.run(word, 0.0, &mut lattice, &mut Emitter::new(word, NO_ID, None, &mut pieces));
+            // Unknown characters are not fused.
+            self.unigram.run(
+                word,
+                0.0,
+                &mut lattice,
+                &mut PieceWriter::new(word, NO_ID, None, &mut pieces),
+            );
         }
         let scores = pieces.iter().rev().map(|piece| self.unigram.score_of(piece.id) as f32);
         let score = f64::from(scores.fold(0.0, |sum, score| score + sum));
@@ -46,27 +51,27 @@ impl SentencePiece {
     /// Whether segmentations have scores.
     #[must_use]
     pub fn scores_segmentations(&self) -> bool {
-        matches!(self.engine, Engine::Unigram(_))
+        matches!(self.algorithm, Algorithm::Unigram(_))
     }
 
-    /// Whether joins can be left out.
+    /// Whether the model has merges that dropout can skip.
     #[must_use]
     pub fn has_merges(&self) -> bool {
-        matches!(self.engine, Engine::Bpe(_))
+        matches!(self.algorithm, Algorithm::Bpe(_))
     }
 
     /// All segmentations of the words of a text, if they have scores.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Option<impl Segmentations + 'w> {
-        let Engine::Unigram(unigram) = &self.engine else { return None };
+        let Algorithm::Unigram(unigram) = &self.algorithm else { return None };
         let lattices = words.iter().map(|word| unigram.lattice(word, Vec::new())).collect();
-        Some(TextLattice { words: lattices, best: InOrder { unigram, words: words.to_vec() } })
+        Some(TextLattice { words: lattices, best: SpmBestPaths { unigram, words: words.to_vec() } })
     }
 
-    /// What a piece adds to the score of a segmentation. The bytes of a character add together what it adds
-    /// as an unknown one.
+    /// The score that a piece adds to a segmentation. The bytes of a character add up to the score of an unknown
+    /// character.
     #[must_use]
     pub fn score_of(&self, id: u32) -> Option<f64> {
-        let Engine::Unigram(unigram) = &self.engine else { return None };
+        let Algorithm::Unigram(unigram) = &self.algorithm else { return None };
         match self.kinds.get(id as usize)? {
             PieceType::Control => None,
             PieceType::Byte if self.is_continuation(id) => Some(0.0),
@@ -81,30 +86,30 @@ impl SentencePiece {
     }
 
     /// Append the tokens of a path through a word.
-    pub fn write(&self, word: &str, path: &[Piece], out: &mut impl PieceSink) {
-        let mut emitter = Emitter::new(word, self.unk_id, self.bytes.as_ref(), out);
-        path.iter().for_each(|piece| emitter.push(piece.id, piece.start as usize, piece.end as usize));
-        emitter.finish();
+    pub fn push_tokens(&self, word: &str, path: &[Piece], out: &mut impl PieceSink) {
+        let mut writer = PieceWriter::new(word, self.unk_id, self.bytes.as_ref(), out);
+        path.iter().for_each(|piece| writer.push(piece.id, piece.start as usize, piece.end as usize));
+        writer.finish();
     }
 
     /// Segment a text at random.
-    pub(super) fn draw(
+    pub(super) fn sample(
         &self,
         text: &str,
         vocab: &Vocab,
-        (draws, drawing, symbols): (&mut Draws, &mut Drawing, &mut super::bpe::Symbols),
+        (rng, sampler, symbols): (&mut SamplingRng, &mut PathSampler, &mut super::bpe::SpmBpeScratch),
         out: &mut impl PieceSink,
     ) {
-        let mut emitter = Emitter::new(text, self.unk_id, self.bytes.as_ref(), out);
-        match &self.engine {
-            Engine::Unigram(unigram) => {
-                let path = drawing.draw(draws, |states| unigram.lattice(text, states));
+        let mut writer = PieceWriter::new(text, self.unk_id, self.bytes.as_ref(), out);
+        match &self.algorithm {
+            Algorithm::Unigram(unigram) => {
+                let path = sampler.sample(rng, |states| unigram.lattice(text, states));
                 path.iter()
-                    .for_each(|piece| emitter.push(piece.id, piece.start as usize, piece.end as usize));
+                    .for_each(|piece| writer.push(piece.id, piece.start as usize, piece.end as usize));
             }
-            Engine::Bpe(bpe) => bpe.run(text, self, vocab, symbols, Some(draws), &mut emitter),
-            Engine::Word | Engine::Char => {}
+            Algorithm::Bpe(bpe) => bpe.run(text, self, vocab, symbols, Some(rng), &mut writer),
+            Algorithm::Word | Algorithm::Char => {}
         }
-        emitter.finish();
+        writer.finish();
     }
 }

@@ -148,7 +148,7 @@ fn random_spec(kind: SentencePieceKind, pieces: Vec<(String, f32, bool)>) -> Sen
     all
 }
 
-/// The plain definition: every place, every piece that ends there, by the rules of 32-bit sums.
+/// The definition: for each position, try every piece that ends there, by the rules of 32-bit sums.
 fn naive_unigram(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
     let low = spec.pieces.iter().filter(|piece| piece.kind == NORMAL).map(|piece| piece.score);
     let unknown_score = low.fold(f32::MAX, f32::min) - 10.0;
@@ -184,66 +184,66 @@ fn naive_unigram(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
     ids
 }
 
-/// What was remembered of parts: what they are worth, and their ids.
+/// A cache of parts: their scores and ids.
 type Remembered = FxHashMap<String, (PathScore, Vec<u32>)>;
 
-/// The way of the pipeline: word by word, each remembered; within a new one part by part.
+/// Segment like the pipeline: word by word with a cache, and a new word part by part.
 fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: &str) -> Vec<u32> {
     let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
-    let Some(cut) = model.cut() else { panic!("no cuts") };
+    let Some(split_rule) = model.split_rule() else { panic!("no split_rule") };
     model.begin(&mut scratch);
     let mut start = 0;
     while start < text.len() {
-        let end = cut.next(text, start);
+        let end = split_rule.next(text, start);
         let word = &text[start..end];
         start = end;
-        let score_size = model.score_size(&scratch);
-        let holds = |worth: &PathScore| {
-            let limit = model.limits()[worth.grade as usize];
-            !model.is_contextual() || score_size + u64::from(worth.cost) < limit
+        let score_magnitude = model.score_magnitude(&scratch);
+        let is_valid = |score: &PathScore| {
+            let limit = model.limits()[score.margin as usize];
+            !model.is_contextual() || score_magnitude + u64::from(score.cost) < limit
         };
-        if let Some((_, ids)) = known.get(word).filter(|(worth, _)| !worth.has_unknown && holds(worth)) {
-            model.repeat(ids, &mut scratch);
+        if let Some((_, ids)) = known.get(word).filter(|(score, _)| !score.has_unknown && is_valid(score)) {
+            model.add_scores(ids, &mut scratch);
             out.extend_from_slice(ids);
             continue;
         }
-        let (alone, worth) = weighed(model, word);
+        let (alone, score) = segmented(model, word);
         let from = out.len();
         model.run_next(word, vocab, &mut scratch, &mut out);
-        if let Some(worth) = worth.filter(holds) {
+        if let Some(score) = score.filter(is_valid) {
             assert_eq!(alone, out[from..]);
-            known.insert(word.to_owned(), (worth, alone));
+            known.insert(word.to_owned(), (score, alone));
         }
     }
     out
 }
 
-/// The ids of all parts of a word, and what they are worth together.
-fn weighed(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>) {
+/// The ids of all parts of a word, and their score.
+fn segmented(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>) {
     let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
     let (mut at, mut all) = (0, Some(PathScore::default()));
     while at < word.len() {
-        let is_after_unknown = model.ends_unknown(&ids);
-        let (end, worth) = model.weigh_part(word, at, is_after_unknown, &mut scratch, &mut ids);
+        let is_after_unknown = model.ends_with_unknown(&ids);
+        let (end, score) = model.segment_part(word, at, is_after_unknown, &mut scratch, &mut ids);
         assert!(end > at && word.is_char_boundary(end));
-        all = all.zip(worth).map(|(all, worth)| all.and(worth));
+        all = all.zip(score).map(|(all, score)| all.and(score));
         at = end;
     }
     (ids, all)
 }
 
-/// The pieces that a text is joined to, by the queue or as texts are.
-fn joined(spec: &SentencePieceSpec, text: &str, by_queue: bool) -> Vec<Piece> {
+/// The pieces that a text is merged to, by the queue or by `run`.
+fn merged(spec: &SentencePieceSpec, text: &str, by_queue: bool) -> Vec<Piece> {
     let (model, vocab) = compiled(spec);
     let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
     if !by_queue {
         model.run(text, &vocab, &mut scratch, &mut out);
         return out;
     }
-    let Engine::Bpe(bpe) = &model.engine else { panic!("no BPE") };
-    let mut emitter = Emitter::new(text, model.unk_id, model.bytes.as_ref(), &mut out);
-    bpe.run_long((text, 0), (&model, &vocab), &mut scratch.sentencepiece.symbols, None, &mut emitter);
-    emitter.finish();
+    let Algorithm::Bpe(bpe) = &model.algorithm else { panic!("no BPE") };
+    let mut writer = PieceWriter::new(text, model.unk_id, model.bytes.as_ref(), &mut out);
+    bpe.merge_all((text, 0), (&model, &vocab), &mut scratch.sentencepiece.symbols, None, &mut writer);
+    writer.finish();
     out
 }
 
@@ -264,19 +264,19 @@ proptest! {
     fn stretches_give_what_the_whole_gives(
         pieces in any_pieces(),
         text in "[ab\u{e9}x\u{2581}]{0,60}|(a{0,20}b?){0,4}",
-        stretch in 1usize..9,
+        chunk_len in 1usize..9,
         scale in prop::sample::select(vec![1.0f32, 1000.0, 30_000.0]),
     ) {
         let pieces = pieces.into_iter().map(|(text, score, marked)| (text, score * scale, marked)).collect();
         let (model, _) = compiled(&random_spec(SentencePieceKind::Unigram, pieces));
-        let Engine::Unigram(model) = &model.engine else { panic!("a Unigram model") };
-        let run = |stretch| {
-            let (mut window, mut out) = (crate::model::unigram::Window::default(), Vec::new());
-            let sums = unigram::Text::of(model, &text);
-            let score = window.run_by(stretch, &sums, &text, unigram::begin(0.0), |piece| out.push(piece));
+        let Algorithm::Unigram(model) = &model.algorithm else { panic!("a Unigram model") };
+        let run = |chunk_len| {
+            let (mut window, mut out) = (crate::model::unigram::StreamingViterbi::default(), Vec::new());
+            let sums = unigram::TextScorer::of(model, &text);
+            let score = window.run_by(chunk_len, &sums, &text, unigram::begin(0.0), |piece| out.push(piece));
             (score, out)
         };
-        prop_assert_eq!(run(stretch), run(text.len() + 1));
+        prop_assert_eq!(run(chunk_len), run(text.len() + 1));
     }
 
     #[test]
@@ -313,14 +313,14 @@ proptest! {
         };
         fixed.into_iter().for_each(|text| add(text, 0.0, PieceType::UserDefined));
         runs.into_iter().for_each(|length| add(SPACE.repeat(length), -1e9, NORMAL));
-        // Scores mostly the better the shorter, all apart or not.
+        // Shorter texts mostly score more; scores are all different or not.
         for (at, text) in (1u32..).zip(texts) {
             let shift = seed.rotate_left(at) % 7;
             let score = text.chars().count() as f32 * 100.0 + (shift / 6 * 150 + at / ties) as f32;
             add(text, -score, NORMAL);
         }
         chars.chars().for_each(|c| add(c.into(), -5000.0, NORMAL));
-        prop_assert_eq!(joined(&spec, &text, false), joined(&spec, &text, true));
+        prop_assert_eq!(merged(&spec, &text, false), merged(&spec, &text, true));
     }
 
     #[test]
@@ -329,6 +329,6 @@ proptest! {
         text in "[ab\u{e9}x\u{2581}]{0,30}",
     ) {
         let spec = random_spec(SentencePieceKind::Bpe, pieces);
-        prop_assert_eq!(joined(&spec, &text, false), joined(&spec, &text, true));
+        prop_assert_eq!(merged(&spec, &text, false), merged(&spec, &text, true));
     }
 }

@@ -1,61 +1,67 @@
-//! Unigram as SentencePiece computes it: scores are 32-bit floats, summed from the beginning of the text.
+//! Unigram as in SentencePiece: the Viterbi algorithm in 32-bit floats, summed from the beginning of the text.
 //!
-//! For every end of a character the pieces that end there are tried, longest first; of equal sums the
-//! first is taken. Where a sum has grown beyond 100,000 it counts as 0 from there on, and what has already
-//! been reached beyond that place loses as much. (That is `sentencepiece` 0.2.3; up to 0.2.1 sums grew without
-//! bound and were compared before they were rounded, which decides other ties in long texts.) Rounding makes the
-//! segmentation of a word depend on all the text before it; see [`super::margin`] for how far.
+//! For each end of a character the pieces that end there are tried, the longest first; of equal sums the first is
+//! kept. A sum beyond 100,000 is reset to 0, and sums of paths that already cross that position are reduced by as
+//! much. (This is `sentencepiece` 0.2.3. Up to 0.2.1 sums grew without bound and were compared before rounding, which
+//! decides other ties in long texts.) Rounding makes the segmentation of a word depend on all the text before it;
+//! [`super::margin`] bounds by how much.
 //!
-//! O(n) and the pieces found; how memory is bounded, [`Window`] says.
+//! [`crate::model::Unigram`] sums 64-bit floats word by word without resets, so both have scorers of their own over
+//! the same [`StreamingViterbi`]. [`super::viterbi_fixed`] and [`super::viterbi_f32`] read parts of texts forward by
+//! the trie instead, for speed: the first in fixed point, so that sums do not depend on the text before.
+//!
+//! O(n) and the matches; [`StreamingViterbi`] bounds the memory.
 
 use std::ops::Range;
 
-use super::super::unigram::pieces::Pieces;
-use super::super::unigram::{PieceLattice, Places, Reached, Scored, Sums, Window};
+use super::super::unigram::automaton::PieceAutomaton;
+use super::super::unigram::{
+    Backpointer, BackpointerTable, LatticePieces, PathScorer, PieceLattice, StreamingViterbi,
+};
 use super::super::{Piece, PieceSink};
-use super::emit::Emitter;
-use super::viterbi_fixed::{Weighing, Weights};
+use super::piece_writer::PieceWriter;
+use super::viterbi_fixed::{FixedPointScores, ViterbiScratch};
 use crate::error::Error;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::table_sections::TableSections;
 
-/// How much worse than the worst piece an unknown character is.
+/// The score of an unknown character is so much less than the lowest score.
 const UNKNOWN_PENALTY: f32 = 10.0;
-/// How much better a user-defined piece is by every byte after the first.
+/// The bonus of a user-defined piece for each byte after the first.
 const USER_DEFINED_BONUS: f64 = 0.1;
 
-/// A larger sum is taken off.
+/// A larger absolute sum is reset.
 pub(super) const MAX_SCORE: f32 = 100_000.0;
 
-/// The pieces with what they add to a sum.
+/// The pieces with their scores.
 #[derive(Clone, Debug)]
-pub(super) struct Unigram {
-    pub(super) pieces: Pieces,
-    /// What a piece adds to a sum, by id; for the unknown one, what an unknown character does.
+pub(super) struct SpmUnigram {
+    pub(super) pieces: PieceAutomaton,
+    /// The score of each piece by id; for the unknown piece that of an unknown character.
     pub(super) scores: Vec<f32>,
-    /// The same where all segmentations are considered; empty if they are.
+    /// The same for listed and sampled segmentations; empty if they are equal.
     rescored: Vec<f64>,
     unknown_score: f32,
     pub(super) unk_id: u32,
     longest: usize,
-    pub(super) weights: Weights,
+    pub(super) fixed_point: FixedPointScores,
 }
 
-/// Memory for one text.
+/// The buffers of one text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lattice {
-    window: Window<f32>,
-    pub(super) weighing: Weighing,
+pub(super) struct SpmUnigramScratch {
+    window: StreamingViterbi<f32>,
+    pub(super) viterbi: ViterbiScratch,
 }
 
-impl Lattice {
+impl SpmUnigramScratch {
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
         self.window.capacity()
     }
 }
 
-impl Unigram {
+impl SpmUnigram {
     pub(super) fn compile(
         spec: &SentencePieceSpec,
         unk_id: u32,
@@ -79,24 +85,29 @@ impl Unigram {
             .map(|(piece, &score)| (if is_found(piece) { piece.text.as_str() } else { "" }, score))
             .collect();
         let unknown_score = low - UNKNOWN_PENALTY;
-        let worst =
-            found.iter().fold(f64::from(unknown_score).abs(), |worst, found| worst.max(found.1.abs()));
-        let (pieces, longest) = (Pieces::restore(&found, parts)?, longest_of(&found));
+        let max_magnitude = found
+            .iter()
+            .fold(f64::from(unknown_score).abs(), |max_magnitude, found| max_magnitude.max(found.1.abs()));
+        let (pieces, longest) = (PieceAutomaton::restore(&found, parts)?, longest_of(&found));
         let rescored = if rescored == scores { Vec::new() } else { rescored };
         scores[unk_id as usize] = unknown_score.into();
-        let weights = Weights::of(pieces.trie(), &scores, unk_id, worst);
-        // They are 32-bit floats.
+        let fixed_point = FixedPointScores::of(pieces.trie(), &scores, unk_id, max_magnitude);
+        // All scores are 32-bit floats.
         let scores = scores.into_iter().map(|score| score as f32).collect();
-        Ok(Self { pieces, longest, rescored, scores, unknown_score, unk_id, weights })
+        Ok(Self { pieces, longest, rescored, scores, unknown_score, unk_id, fixed_point })
     }
 
-    /// All segmentations of a text, in memory that may have been used before.
+    /// The lattice of a text; reuses the memory of `states`.
     pub(super) fn lattice<'w>(&'w self, text: &'w str, states: Vec<u32>) -> PieceLattice<'w> {
         let unknown = Some((self.unk_id, f64::from(self.unknown_score)));
-        PieceLattice::new(Scored { pieces: &self.pieces, rescored: &self.rescored, unknown }, text, states)
+        PieceLattice::new(
+            LatticePieces { pieces: &self.pieces, rescored: &self.rescored, unknown },
+            text,
+            states,
+        )
     }
 
-    /// What a piece adds to the score of a segmentation.
+    /// The score that a piece adds to a segmentation.
     pub(super) fn score_of(&self, id: u32) -> f64 {
         match id == self.unk_id {
             true => f64::from(self.unknown_score),
@@ -104,119 +115,119 @@ impl Unigram {
         }
     }
 
-    /// Take the trie apart.
+    /// Add the table sections of the trie.
     pub(super) fn store(&self, parts: &mut TableSections) {
         self.pieces.store(parts);
     }
 
-    /// The memory of all but the trie.
+    /// The bytes of memory without the trie.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.pieces.derived_bytes() + size_of_val(self.scores.as_slice()) + self.weights.bytes()
+        self.pieces.derived_bytes() + size_of_val(self.scores.as_slice()) + self.fixed_point.bytes()
     }
 
-    /// Segment what follows a text that scores `score`; gives the score with it.
+    /// Segment the text after one with this score; returns the score with it.
     pub(super) fn run(
         &self,
         text: &str,
         score: f32,
-        lattice: &mut Lattice,
-        emitter: &mut Emitter<'_, impl PieceSink>,
+        lattice: &mut SpmUnigramScratch,
+        writer: &mut PieceWriter<'_, impl PieceSink>,
     ) -> f32 {
-        let out = |piece: Piece| emitter.push(piece.id, piece.start as usize, piece.end as usize);
+        let out = |piece: Piece| writer.push(piece.id, piece.start as usize, piece.end as usize);
         // Every character is a piece or unknown.
-        lattice.window.run(&Text::of(self, text), text, begin(score), out).unwrap_or(score)
+        lattice.window.run(&TextScorer::of(self, text), text, begin(score), out).unwrap_or(score)
     }
 
-    /// The score of a text that scores `score` and goes on with these pieces.
+    /// The score after these pieces.
     pub(super) fn score_after(&self, score: f32, ids: impl Iterator<Item = u32>) -> f32 {
         ids.fold(score, |sum, id| sum + self.scores[id as usize])
     }
 }
 
-/// Places where a sum was taken off, and the sum; those that a piece can still cross.
-pub(super) type TakenOff = Vec<(usize, f32)>;
+/// Positions where a sum was reset that a piece may still cross, each with the sum.
+pub(super) type ScoreResets = Vec<(usize, f32)>;
 
-/// A model at work on a text of some length.
-pub(super) struct Text<'a> {
-    model: &'a Unigram,
+/// A model with the length of a text.
+pub(super) struct TextScorer<'a> {
+    model: &'a SpmUnigram,
     end: usize,
 }
 
-impl<'a> Text<'a> {
-    pub(super) fn of(model: &'a Unigram, text: &str) -> Self {
+impl<'a> TextScorer<'a> {
+    pub(super) fn of(model: &'a SpmUnigram, text: &str) -> Self {
         Self { model, end: text.len() }
     }
 }
 
-/// What a text that follows a score begins with.
-pub(super) fn begin(score: f32) -> (f32, TakenOff) {
-    let (mut first, mut taken_off) = (Reached { score, id: 0, start: 0 }, TakenOff::new());
-    take_off(&mut first, 0, &mut taken_off);
-    (first.score, taken_off)
+/// The initial state of a text after this score.
+pub(super) fn begin(score: f32) -> (f32, ScoreResets) {
+    let (mut first, mut resets) = (Backpointer { score, id: 0, start: 0 }, ScoreResets::new());
+    reset_large_score(&mut first, 0, &mut resets);
+    (first.score, resets)
 }
 
-impl Sums for Text<'_> {
+impl PathScorer for TextScorer<'_> {
     type Score = f32;
-    type Memory = TakenOff;
+    type Memory = ScoreResets;
 
-    fn pieces(&self) -> &Pieces {
+    fn pieces(&self) -> &PieceAutomaton {
         &self.model.pieces
     }
 
     #[inline]
-    fn reach(
+    fn best_backpointer(
         &self,
         state: u32,
         last: Range<usize>,
-        places: &Places<f32>,
-        taken_off: &mut TakenOff,
-    ) -> Option<Reached<f32>> {
-        let Unigram { pieces, longest, unk_id, unknown_score, .. } = self.model;
-        let mut best = Best { found: None, taken_off };
+        backpointers: &BackpointerTable<f32>,
+        resets: &mut ScoreResets,
+    ) -> Option<Backpointer<f32>> {
+        let SpmUnigram { pieces, longest, unk_id, unknown_score, .. } = self.model;
+        let mut best = BestPiece { found: None, resets };
         let mut shortest = last.end;
         for (id, piece) in pieces.ending_at(state) {
             shortest = last.end - piece.byte_len as usize;
-            best.consider(id, shortest, plus(places.at(shortest).score, piece.score));
+            best.consider(id, shortest, plus(backpointers.at(shortest).score, piece.score));
         }
         if shortest != last.start {
-            best.consider(*unk_id, last.start, unknown_score + places.at(last.start).score);
+            best.consider(*unk_id, last.start, unknown_score + backpointers.at(last.start).score);
         }
         let mut best = best.found?;
         if last.end < self.end {
-            taken_off.retain(|(place, _)| place + longest > last.end);
-            take_off(&mut best, last.end, taken_off);
+            resets.retain(|(position, _)| position + longest > last.end);
+            reset_large_score(&mut best, last.end, resets);
         }
         Some(best)
     }
 }
 
-/// The best piece so far of those that end at one place.
-struct Best<'a> {
-    found: Option<Reached<f32>>,
-    /// What is still to be taken off, by place.
-    taken_off: &'a [(usize, f32)],
+/// The best piece so far that ends at a position.
+struct BestPiece<'a> {
+    found: Option<Backpointer<f32>>,
+    /// Resets not applied yet, by position.
+    resets: &'a [(usize, f32)],
 }
 
-impl Best<'_> {
-    /// Take a piece if it is better; pieces come by where they begin, the first place first.
+impl BestPiece<'_> {
+    /// Keep a piece if it is better. Pieces come in the order of their starts.
     #[inline]
     fn consider(&mut self, id: u32, start: usize, score: f32) {
-        while let Some(((place, sum), rest)) = self.taken_off.split_first() {
-            if *place > start {
+        while let Some(((position, sum), rest)) = self.resets.split_first() {
+            if *position > start {
                 break;
             }
             if let Some(found) = &mut self.found {
                 found.score -= sum;
             }
-            self.taken_off = rest;
+            self.resets = rest;
         }
         if self.found.is_none_or(|found| score > found.score) {
-            self.found = Some(Reached { score, id, start: start as u32 });
+            self.found = Some(Backpointer { score, id, start: start as u32 });
         }
     }
 }
 
-/// The most bytes that a piece or an unknown character has.
+/// The longest piece or unknown character in bytes.
 fn longest_of(found: &[(&str, f64)]) -> usize {
     found.iter().map(|(text, _)| text.len()).max().unwrap_or(0).max(4)
 }
@@ -227,22 +238,22 @@ fn lowest(pieces: &[ScoredPiece]) -> f32 {
     normal.fold(f32::MAX, |lowest, piece| lowest.min(piece.score))
 }
 
-/// Count a sum that has become too large as 0.
-fn take_off(reached: &mut Reached<f32>, place: usize, taken_off: &mut TakenOff) {
+/// Reset a sum that is too large.
+fn reset_large_score(reached: &mut Backpointer<f32>, position: usize, resets: &mut ScoreResets) {
     if reached.score.abs() > MAX_SCORE {
-        taken_off.push((place, reached.score));
+        resets.push((position, reached.score));
         reached.score = 0.0;
     }
 }
 
-/// The sum of two 32-bit floats, one of them kept in 64 bits; rounded once, as if both were in 32.
+/// The sum of two 32-bit floats, one of them stored in 64 bits; rounded once, like a 32-bit sum.
 #[inline]
 fn plus(sum: f32, score: f64) -> f32 {
     (f64::from(sum) + score) as f32
 }
 
-/// User-defined pieces score above all others, more by every further byte; in lists of segmentations and
-/// where these are drawn, by every further character.
+/// The score of a user-defined piece, above all others: it grows with each further byte, in listed and sampled
+/// segmentations with each further character.
 fn user_defined_score(length: usize) -> f64 {
     let score = USER_DEFINED_BONUS * (length as f64 - 1.0);
     f64::from(score as f32)

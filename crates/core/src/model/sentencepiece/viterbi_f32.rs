@@ -1,78 +1,69 @@
-//! The best path through a part as it is where it stands: summed in 32-bit floats from the score before it.
+//! The best path through a part in its context, summed in 32-bit floats from the score before it.
 //!
-//! Places come from left to right, and each keeps the first of equal sums: of pieces that end together the longest
-//! begins first, so ties fall as [`super::unigram`] says. Its twin is the window there, which has no bounds.
+//! Forward from each position by the trie. Each position keeps the first of equal sums, so ties are as in
+//! [`super::unigram`], which has no bounds on the length. [`super::viterbi_fixed`] also records leads and has no
+//! float rounding, so each has a loop of its own over the same trie.
 
 use piecework_unicode::char_len;
 
-use super::super::Piece;
-use super::unigram::Unigram;
-use super::viterbi_fixed::{Weighing, MAX_BYTES};
+use super::super::unigram::{backtrace, Backpointer};
+use super::unigram::SpmUnigram;
+use super::viterbi_fixed::{ViterbiScratch, MAX_BYTES};
 
-/// The best way to a byte of a part.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sum {
-    score: f32,
-    id: u32,
-    start: u32,
-}
+const UNREACHED: Backpointer<f32> = Backpointer { score: f32::NEG_INFINITY, id: 0, start: 0 };
 
-const UNREACHED: Sum = Sum { score: f32::NEG_INFINITY, id: 0, start: 0 };
-
-impl Unigram {
-    /// Find the best path through the part that begins at `floor`, after a text that scores `score`, which gets what
-    /// the part adds. Says where it ends; nothing where it is too long, or where a sum may be taken off.
-    pub(super) fn sum_part(
+impl SpmUnigram {
+    /// Find the best path through the part that begins at `floor`, after a text with this score, and add the part to
+    /// the score. Returns the end of the part; `None` if it is too long or a sum may be reset.
+    pub(super) fn segment_part_f32(
         &self,
         text: &str,
         floor: usize,
         score: &mut f32,
-        memory: &mut Weighing,
+        memory: &mut ViterbiScratch,
     ) -> Option<usize> {
-        let Weighing { sums, path, .. } = memory;
-        if !self.weights.are_there() || score.abs() > self.weights.grades.most_before {
+        let ViterbiScratch { sums, path, .. } = memory;
+        if !self.fixed_point.is_available() || score.abs() > self.fixed_point.margins.max_score_before {
             return None;
         }
         sums.clear();
-        sums.push(Sum { score: *score, ..UNREACHED });
+        sums.push(Backpointer { score: *score, ..UNREACHED });
         let (mut at, mut furthest) = (floor, floor);
         while at < text.len() && (at < furthest || at == floor) {
-            let reached = self.sum_pieces(&text.as_bytes()[at..], at - floor, sums)?;
+            let reached = self.relax_pieces_f32(&text.as_bytes()[at..], at - floor, sums)?;
             furthest = furthest.max(at + reached);
             at += char_len(text.as_bytes()[at]);
         }
         *score = sums[at - floor].score;
-        read_back(floor, at - floor, sums, path);
+        backtrace((0, at - floor), |end| sums[end], path);
+        path.iter_mut().for_each(|piece| {
+            piece.start += floor as u32;
+            piece.end += floor as u32;
+        });
         Some(at)
     }
 
-    /// Take every piece that `rest` begins with, which begins at place `from`. How far the longest reaches, or
-    /// `None` where that is too far.
-    fn sum_pieces(&self, rest: &[u8], from: usize, sums: &mut Vec<Sum>) -> Option<usize> {
+    /// Try every piece that begins at offset `from` of the part, where `rest` begins. Returns the length of the
+    /// longest; `None` if it is too long.
+    fn relax_pieces_f32(
+        &self,
+        rest: &[u8],
+        from: usize,
+        sums: &mut Vec<Backpointer<f32>>,
+    ) -> Option<usize> {
         let before = sums[from].score;
-        self.weights.each_piece(rest, char_len(rest[0]), |len, ending| {
+        self.fixed_point.for_each_piece(rest, char_len(rest[0]), |len, scored| {
             let end = from + len;
             if end >= sums.len() {
-                // Most parts are short, so no more places are made than are reached.
+                // Most parts are short, so the vector grows only as far as pieces reach.
                 (end <= MAX_BYTES).then(|| sums.resize(end + 1, UNREACHED))?;
             }
             let best = &mut sums[end];
-            let score = before + self.scores[ending.id as usize];
+            let score = before + self.scores[scored.id as usize];
             if score > best.score {
-                *best = Sum { score, id: ending.id, start: from as u32 };
+                *best = Backpointer { score, id: scored.id, start: from as u32 };
             }
             Some(())
         })
     }
-}
-
-fn read_back(floor: usize, len: usize, sums: &[Sum], path: &mut Vec<Piece>) {
-    path.clear();
-    let mut end = len;
-    while end > 0 {
-        let Sum { id, start, .. } = sums[end];
-        path.push(Piece { id, start: floor as u32 + start, end: (floor + end) as u32 });
-        end = start as usize;
-    }
-    path.reverse();
 }

@@ -1,198 +1,168 @@
-//! The best paths of parts as each is alone, and by how much each of their decisions is made.
+//! The best paths of parts without context, and the lead of each decision.
 //!
-//! From every place that is reached the trie is walked, and each piece on the way is a way to its end. Where no
-//! piece crosses a place, every path goes through it: a part ends there, and its path is read back. Scores are
-//! whole numbers (see [`super::margin`]), so the sums of a part do not depend on what stands before it.
+//! Forward from each position by the trie. Where no piece crosses a position a part ends, and its path is read back.
+//! Scores are in fixed point (see [`super::margin`]), so the sums of a part do not depend on the text before it.
 //!
-//! O(n) and the nodes walked, which are no more than the longest piece for each character.
+//! O(n) and the nodes read, at most the longest piece for each character.
 
 use piecework_unicode::char_len;
 
-use super::super::trie::Trie;
+use super::super::unigram::Backpointer;
 use super::super::Piece;
-use super::margin::{cost_of, Grades, PathScore, MAX_CHARS, ONE};
-use super::viterbi_f32::Sum;
+use super::margin::{cost_of, MarginLimits, PathScore, MAX_CHARS, ONE};
+use crate::double_array::{CompactNode, Trie};
 
-/// The largest score by size that is weighed.
-const MAX_WEIGHED: f64 = 2000.0;
-/// How many bytes of a part, with the pieces that begin in it, are looked at.
+/// The largest absolute score that fixed point supports.
+const MAX_MAGNITUDE: f64 = 2000.0;
+/// The longest part in bytes, with the pieces that begin in it.
 pub(super) const MAX_BYTES: usize = 512;
 
-/// A node of the trie in four bytes: above, the byte that led there; then whether a piece ends there; below, what
-/// the next byte is combined with. Few cache lines are all that matters here.
-type Node = u32;
-
-const BYTE_SHIFT: u32 = 24;
-const ENDS: u32 = 1 << 23;
-const BASE: u32 = ENDS - 1;
-
-/// A piece that ends at a node.
+/// The id and the score of a piece that ends at a node.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ending {
+pub(super) struct ScoredId {
     pub(super) id: u32,
     score: i32,
 }
 
-/// The pieces of a model.
+/// The pieces of a model with fixed-point scores.
 #[derive(Clone, Debug)]
-pub(super) struct Weights {
-    /// Empty where a score is too large, or the trie.
-    nodes: Vec<Node>,
+pub(super) struct FixedPointScores {
+    /// Empty if a score or the trie is too large.
+    nodes: Vec<CompactNode>,
     /// By node.
-    endings: Vec<Ending>,
-    /// What an unknown character is.
-    unknown: Ending,
-    pub(super) grades: Grades,
+    scored_ids: Vec<ScoredId>,
+    /// An unknown character.
+    unknown: ScoredId,
+    pub(super) margins: MarginLimits,
 }
 
-/// The best way to a byte of a part, and by how much it leads the next best.
+/// The best path to a byte of a part, and its lead over the next best.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct PathCell {
     score: i64,
     lead: i64,
     id: u32,
     start: u32,
 }
 
-/// No way leads here yet. So low that whatever comes leads it by more than any two ways differ.
-const UNREACHED: Place = Place { score: -(1 << 50), lead: i64::MAX, id: 0, start: 0 };
+/// No path yet; so low that any path leads it by more than two paths differ.
+const UNREACHED: PathCell = PathCell { score: -(1 << 50), lead: i64::MAX, id: 0, start: 0 };
 
-/// Memory for one part.
+/// The buffers of one part.
 #[derive(Clone, Debug)]
-pub(super) struct Weighing {
-    /// From the beginning of the part on; all unreached between parts.
-    places: Box<[Place; MAX_BYTES + 1]>,
-    pub(super) sums: Vec<Sum>,
+pub(super) struct ViterbiScratch {
+    /// From the beginning of the part; all unreached between parts.
+    cells: Box<[PathCell; MAX_BYTES + 1]>,
+    pub(super) sums: Vec<Backpointer<f32>>,
     pub(super) path: Vec<Piece>,
 }
 
-impl Default for Weighing {
+impl Default for ViterbiScratch {
     fn default() -> Self {
-        Self { places: Box::new([UNREACHED; MAX_BYTES + 1]), sums: Vec::new(), path: Vec::new() }
+        Self { cells: Box::new([UNREACHED; MAX_BYTES + 1]), sums: Vec::new(), path: Vec::new() }
     }
 }
 
-impl Weights {
-    /// The pieces of a trie with their scores by id, where the unknown one has what an unknown character adds.
+impl FixedPointScores {
+    /// The pieces of a trie with their scores by id; the unknown piece has the score of an unknown character.
     pub(super) fn of(trie: &Trie, scores: &[f64], unk_id: u32, worst: f64) -> Self {
-        let is_weighed = worst <= MAX_WEIGHED && trie.slots() <= BASE as usize;
-        let units = trie.bases_and_bytes().filter(|_| is_weighed);
-        let ending = |slot| trie.entry(slot).map(|id| Ending { id, score: weight(scores[id as usize]) });
-        let endings: Vec<_> = (0..trie.slots() as u32).filter(|_| units.is_some()).map(ending).collect();
-        let node = |((base, byte), ending): ((u32, u8), &Option<Ending>)| {
-            u32::from(byte) << BYTE_SHIFT | base | ending.map_or(0, |_| ENDS)
-        };
+        let scored = |id: u32| ScoredId { id, score: to_fixed_point(scores[id as usize]) };
+        let nodes = if worst <= MAX_MAGNITUDE { trie.nodes() } else { None }.unwrap_or_default();
+        let scored_ids =
+            (0..nodes.len() as u32).map(|slot| trie.entry(slot).map(scored).unwrap_or_default());
         Self {
-            nodes: units.into_iter().flatten().zip(&endings).map(node).collect(),
-            endings: endings.into_iter().map(Option::unwrap_or_default).collect(),
-            unknown: Ending { id: unk_id, score: weight(scores[unk_id as usize]) },
-            grades: Grades::of(worst),
+            scored_ids: scored_ids.collect(),
+            nodes,
+            unknown: ScoredId { id: unk_id, score: to_fixed_point(scores[unk_id as usize]) },
+            margins: MarginLimits::of(worst),
         }
     }
 
-    /// Whether parts can be weighed at all.
-    pub(super) fn are_there(&self) -> bool {
+    /// Whether parts can be segmented.
+    pub(super) fn is_available(&self) -> bool {
         !self.nodes.is_empty()
     }
 
-    /// The memory that the nodes take.
+    /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.nodes.as_slice()) + size_of_val(self.endings.as_slice())
+        size_of_val(self.nodes.as_slice()) + size_of_val(self.scored_ids.as_slice())
     }
 
-    /// Find the best path through the part that begins at `floor`. Gives where it ends, and what the path is
-    /// worth; nothing for one that is too long, and then there is no path.
+    /// Find the best path through the part that begins at `floor`. Returns its end and its score; `None` instead of
+    /// the score, and no path, for a part that is too long.
     #[inline]
-    pub(super) fn weigh(
+    pub(super) fn find_path(
         &self,
         text: &str,
         floor: usize,
-        memory: &mut Weighing,
+        memory: &mut ViterbiScratch,
     ) -> (usize, Option<PathScore>) {
-        let Weighing { places, path, .. } = memory;
+        let ViterbiScratch { cells, path, .. } = memory;
         path.clear();
-        places[0] = Place { score: 0, ..UNREACHED };
+        cells[0] = PathCell { score: 0, ..UNREACHED };
         let (mut at, mut furthest, mut char_count) = (floor, floor, 0);
         while at < text.len() && (at < furthest || at == floor) {
             if char_count == MAX_CHARS || self.nodes.is_empty() {
-                places.fill(UNREACHED);
+                cells.fill(UNREACHED);
                 return (self.end_of(text, at, furthest), None);
             }
             let end = at + char_len(text.as_bytes()[at]);
-            let Some(reached) = self.spread(&text.as_bytes()[at..], (at - floor, end - at), places) else {
-                places.fill(UNREACHED);
+            let Some(reached) = self.relax_pieces(&text.as_bytes()[at..], (at - floor, end - at), cells)
+            else {
+                cells.fill(UNREACHED);
                 return (self.end_of(text, at, furthest), None);
             };
             furthest = furthest.max(at + reached);
             char_count += 1;
-            if furthest == end && at == floor {
-                return (end, Some(self.take_only(floor, end, places, path)));
-            }
             at = end;
         }
-        let worth = self.read_back(floor, at - floor, char_count, places, path);
-        places[..=at - floor].fill(UNREACHED);
-        (at, Some(worth))
+        let score = self.read_back(floor, at - floor, char_count, cells, path);
+        cells[..=at - floor].fill(UNREACHED);
+        (at, Some(score))
     }
 
-    /// Take the only way through a part of one character.
+    /// Try every piece that begins at offset `from` of a part, where `rest` begins with a character of `char_len`
+    /// bytes. Returns the length of the longest; `None` if it is too long.
     #[inline]
-    fn take_only(
-        &self,
-        floor: usize,
-        end: usize,
-        places: &mut [Place; MAX_BYTES + 1],
-        path: &mut Vec<Piece>,
-    ) -> PathScore {
-        let Place { id, score, .. } = std::mem::replace(&mut places[end - floor], UNREACHED);
-        places[0] = UNREACHED;
-        path.push(Piece { id, start: floor as u32, end: end as u32 });
-        let has_unknown = id == self.unknown.id;
-        PathScore { cost: cost_of(score.unsigned_abs(), 1), has_unknown, ..PathScore::default() }
-    }
-
-    /// Take every piece that begins at place `from` of a part, where `rest` begins with a character of
-    /// `char_len` bytes. How far the longest reaches, or `None` where that is too far.
-    #[inline]
-    fn spread(
+    fn relax_pieces(
         &self,
         rest: &[u8],
         (from, char_len): (usize, usize),
-        places: &mut [Place; MAX_BYTES + 1],
+        cells: &mut [PathCell; MAX_BYTES + 1],
     ) -> Option<usize> {
-        let before = places[from].score;
-        self.each_piece(rest, char_len, |len, Ending { id, score }| {
-            let place = places.get_mut(from + len)?;
+        let before = cells[from].score;
+        self.for_each_piece(rest, char_len, |len, ScoredId { id, score }| {
+            let cell = cells.get_mut(from + len)?;
             let score = before + i64::from(score);
-            let lead = score - place.score;
+            let lead = score - cell.score;
             if lead > 0 {
-                *place = Place { score, lead, id, start: from as u32 };
+                *cell = PathCell { score, lead, id, start: from as u32 };
             } else {
-                place.lead = place.lead.min(-lead);
+                cell.lead = cell.lead.min(-lead);
             }
             Some(())
         })
     }
 
-    /// Give the length of every piece that a text begins with, the shortest first, and what it is; where its first
-    /// character, of `char_len` bytes, is none, the unknown one comes last. The length of the longest, or `None`
-    /// where one is not taken.
+    /// Call `take` with the length and the data of every piece that a text begins with, the shortest first, and last
+    /// with an unknown character if the first character, of `char_len` bytes, is no piece. Returns the length of the
+    /// longest; `None` once `take` returns `None`.
     #[inline(always)]
-    pub(super) fn each_piece(
+    pub(super) fn for_each_piece(
         &self,
         text: &[u8],
         char_len: usize,
-        mut take: impl FnMut(usize, Ending) -> Option<()>,
+        mut take: impl FnMut(usize, ScoredId) -> Option<()>,
     ) -> Option<usize> {
         let (mut node, mut longest, mut has_single) = (self.nodes[0], char_len, false);
         for (len, &byte) in (1..).zip(text) {
-            let next = (node & BASE ^ u32::from(byte)) as usize;
+            let next = node.child(byte);
             node = self.nodes[next];
-            if node >> BYTE_SHIFT != u32::from(byte) {
+            if !node.has_label(byte) {
                 break;
             }
-            if node & ENDS != 0 {
-                take(len, self.endings[next])?;
+            if node.is_final() {
+                take(len, self.scored_ids[next])?;
                 has_single |= len == char_len;
                 longest = longest.max(len);
             }
@@ -210,28 +180,28 @@ impl Weights {
         floor: usize,
         len: usize,
         char_count: usize,
-        places: &[Place; MAX_BYTES + 1],
+        cells: &[PathCell; MAX_BYTES + 1],
         path: &mut Vec<Piece>,
     ) -> PathScore {
         let (mut end, mut lead, mut score, mut has_unknown) = (len, i64::MAX, 0, false);
         while end > 0 {
-            let place = places[end];
-            let start = place.start as usize;
-            lead = lead.min(place.lead);
-            score += (place.score - places[start].score).unsigned_abs();
-            has_unknown |= place.id == self.unknown.id;
-            path.push(Piece { id: place.id, start: (floor + start) as u32, end: (floor + end) as u32 });
+            let cell = cells[end];
+            let start = cell.start as usize;
+            lead = lead.min(cell.lead);
+            score += (cell.score - cells[start].score).unsigned_abs();
+            has_unknown |= cell.id == self.unknown.id;
+            path.push(Piece { id: cell.id, start: (floor + start) as u32, end: (floor + end) as u32 });
             end = start;
         }
         path.reverse();
         PathScore {
-            grade: self.grades.of_part(lead, char_count),
+            margin: self.margins.margin_of(lead, char_count),
             cost: cost_of(score, path.len()),
             has_unknown,
         }
     }
 
-    /// Where a part ends that pieces go on to `furthest` from before the character at `at`.
+    /// The end of a part whose pieces before the character at `at` reach `furthest`.
     #[cold]
     fn end_of(&self, text: &str, mut at: usize, mut furthest: usize) -> usize {
         while !self.nodes.is_empty() {
@@ -249,11 +219,11 @@ impl Weights {
     fn longest(&self, text: &[u8]) -> usize {
         let (mut node, mut longest) = (self.nodes[0], 0);
         for (len, &byte) in (1..).zip(text) {
-            node = self.nodes[(node & BASE ^ u32::from(byte)) as usize];
-            if node >> BYTE_SHIFT != u32::from(byte) {
+            node = self.nodes[node.child(byte)];
+            if !node.has_label(byte) {
                 break;
             }
-            if node & ENDS != 0 {
+            if node.is_final() {
                 longest = len;
             }
         }
@@ -261,7 +231,7 @@ impl Weights {
     }
 }
 
-/// A score as a whole number.
-fn weight(score: f64) -> i32 {
+/// A score in fixed point.
+fn to_fixed_point(score: f64) -> i32 {
     (score * ONE).round() as i32
 }

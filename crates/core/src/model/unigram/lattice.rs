@@ -1,52 +1,52 @@
-//! All segmentations of a word, as paths of arcs from its first byte to its last, and sums over them.
+//! The lattice of a word: all segmentations as paths of arcs from its first byte to its last, and sums over them.
 //!
-//! An arc is a piece, or an unknown character. Sums take a path with probability proportional to
-//! exp(alpha * the sum of its scores): the forward pass of Baum and Petrie 1966, in time and memory linear in
-//! the word and in the arcs, which are found anew whenever they are asked for and never kept.
+//! An arc is a piece or an unknown character. Sums weight a path by exp(alpha * score), by the forward pass of Baum
+//! and Petrie 1966, in time and memory linear in the word and in the arcs. Arcs are enumerated from the automaton and
+//! not stored.
 
-use super::pieces::Pieces;
+use super::automaton::PieceAutomaton;
 
-/// A step of a path, known by where it ends.
+/// An arc, identified with the position where it ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::model) struct Arc {
     /// Vocabulary id.
     pub(in crate::model) id: u32,
     /// First byte.
     pub(in crate::model) start: u32,
-    /// What it adds to the path's score.
+    /// The score that it adds to a path.
     pub(in crate::model) score: f64,
 }
 
 /// The lattice of one word. Every end of a character is the end of an arc.
 pub(in crate::model) trait WordLattice {
-    /// The last byte's successor.
+    /// The byte length of the word.
     fn end(&self) -> u32;
-    /// The arcs that end at a byte; none unless a character ends there.
+    /// The arcs that end at a byte offset; none unless a character ends there.
     fn ending_at(&self, end: u32) -> impl Iterator<Item = Arc>;
 }
 
-/// The lattice that scored pieces and unknown characters make of a word.
+/// The lattice of a word over scored pieces and unknown characters.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct PieceLattice<'w> {
-    scored: Scored<'w>,
+    scored: LatticePieces<'w>,
     word: &'w str,
     /// The automaton's state after each byte.
     states: Vec<u32>,
 }
 
-/// What the arcs of a lattice are made of.
+/// The pieces of a lattice and their scores.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::model) struct Scored<'w> {
-    pub(in crate::model) pieces: &'w Pieces,
-    /// Scores by id, where they are not those of the pieces; empty otherwise.
+pub(in crate::model) struct LatticePieces<'w> {
+    pub(in crate::model) pieces: &'w PieceAutomaton,
+    /// Scores by id that replace those of the pieces; empty if none do.
     pub(in crate::model) rescored: &'w [f64],
     /// The id and the score of an unknown character.
     pub(in crate::model) unknown: Option<(u32, f64)>,
 }
 
 impl<'w> PieceLattice<'w> {
-    /// The lattice of a word, in memory that may have been used before.
-    pub(in crate::model) fn new(scored: Scored<'w>, word: &'w str, mut states: Vec<u32>) -> Self {
+    /// Build the lattice of a word; reuses the memory of `states`.
+    pub(in crate::model) fn new(scored: LatticePieces<'w>, word: &'w str, mut states: Vec<u32>) -> Self {
         let mut state = scored.pieces.start();
         states.clear();
         states.push(state);
@@ -57,12 +57,12 @@ impl<'w> PieceLattice<'w> {
         Self { scored, word, states }
     }
 
-    /// The memory of the lattice, to be used again.
+    /// The memory of the lattice, for reuse.
     pub(super) fn into_states(self) -> Vec<u32> {
         self.states
     }
 
-    /// The character that ends at a byte, taken for unknown.
+    /// The character that ends at a byte offset, as an unknown character.
     fn unknown_at(&self, end: u32) -> Option<Arc> {
         let (id, score) = self.scored.unknown?;
         let before = self.word.get(..end as usize)?;
@@ -79,19 +79,19 @@ impl WordLattice for PieceLattice<'_> {
     #[inline]
     fn ending_at(&self, end: u32) -> impl Iterator<Item = Arc> {
         let mut unknown = self.unknown_at(end);
-        let Scored { pieces, rescored, .. } = self.scored;
+        let LatticePieces { pieces, rescored, .. } = self.scored;
         let mut found = pieces.ending_at(self.states[end as usize]);
         std::iter::from_fn(move || {
             let Some((id, piece)) = found.next() else { return unknown.take() };
             let start = end - piece.byte_len;
-            // A character that is an entry is not unknown.
+            // A character that is a piece is not unknown.
             unknown = unknown.filter(|arc| arc.start != start);
             Some(Arc { id, start, score: rescored.get(id as usize).copied().unwrap_or(piece.score) })
         })
     }
 }
 
-/// By byte: the logarithm of the sum of exp(alpha * score) over all paths that end there.
+/// Compute, for each byte offset, the logarithm of the sum of exp(alpha * score) over all paths that end there.
 pub(super) fn log_sums(word: &impl WordLattice, alpha: f64, sums: &mut Vec<f64>) {
     sums.clear();
     sums.push(0.0);
@@ -102,20 +102,20 @@ pub(super) fn log_sums(word: &impl WordLattice, alpha: f64, sums: &mut Vec<f64>)
     }
 }
 
-/// The sums in memory of their own.
+/// The same in new memory.
 pub(super) fn sums_of(word: &impl WordLattice, alpha: f64) -> Vec<f64> {
     let mut sums = Vec::new();
     log_sums(word, alpha, &mut sums);
     sums
 }
 
-/// The logarithm of an arc's share of all paths that end where it ends.
+/// The logarithm of an arc's probability among the paths that end where it ends.
 #[inline]
 pub(super) fn log_share(arc: &Arc, end: u32, alpha: f64, sums: &[f64]) -> f64 {
     sums[arc.start as usize] + alpha * arc.score - sums[end as usize]
 }
 
-/// The entropy of the paths in nats: that of the last arc, and of the paths before it.
+/// The entropy of the paths in nats: that of the last arc plus those of the paths before it.
 pub(super) fn entropy(word: &impl WordLattice, alpha: f64) -> f64 {
     let sums = sums_of(word, alpha);
     let mut entropies = vec![0.0; sums.len()];
@@ -132,7 +132,7 @@ pub(super) fn entropy(word: &impl WordLattice, alpha: f64) -> f64 {
     entropies[word.end() as usize]
 }
 
-/// ln of the sum of exp, of which none overflows: what is summed is relative to the greatest so far.
+/// ln of a sum of exp, relative to the greatest term so far so that nothing overflows.
 fn log_sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut greatest, mut sum) = (f64::NEG_INFINITY, 0.0);
     for term in terms.filter(|&term| term > f64::NEG_INFINITY) {

@@ -1,143 +1,163 @@
-//! Unigram: the segmentation whose entries' scores sum to the most.
+//! Unigram: the segmentation with the highest sum of scores, by the Viterbi algorithm in 64-bit floats.
 //!
-//! Every end of a character takes the best piece that ends there; an Aho-Corasick automaton names those
-//! pieces, longest first, so the time is linear in the word and in the pieces found. Of equal sums the longer
-//! last piece wins. Kudo 2018, "Subword Regularization", section 3.1.
+//! For each end of a character the best piece that ends there is kept. An Aho-Corasick automaton enumerates these
+//! pieces, the longest first, in time linear in the word and in the matches. Of equal sums the longer last piece
+//! wins. Kudo 2018, "Subword Regularization", section 3.1.
+//!
+//! SentencePiece's Unigram ([`super::sentencepiece`]) sums 32-bit floats from the beginning of the text, resets large
+//! sums and needs decisions that do not depend on the text before. So it has its own scorers, and shares the
+//! automaton, the backpointers and the streaming Viterbi with this model.
+//!
+//! automaton       the pieces that end at a byte
+//! backpointers    the best path to each byte
+//! streaming       the best path through a text of any length
+//! word_parts      which parts of words have the same segmentation in every word
+//! lattice         all segmentations, and sums over them
+//! nbest           the n best segmentations
+//! path_sampling   sampled segmentations
+//! segmentations   these for the words of a text
+//! token_writer    pieces to tokens
 
+pub(super) mod automaton;
+mod backpointers;
+mod checks;
 mod lattice;
 mod nbest;
-mod part;
-pub(super) mod pieces;
-mod sample;
+mod path_sampling;
 mod segmentations;
-mod window;
+mod streaming;
+mod token_writer;
+mod word_parts;
 
 use std::ops::Range;
 
-pub(super) use self::lattice::{PieceLattice, Scored, WordLattice};
-pub(super) use self::nbest::Choices;
-use self::pieces::Pieces;
-pub(super) use self::sample::Drawing;
+use self::automaton::PieceAutomaton;
+pub(super) use self::backpointers::{backtrace, Backpointer, BackpointerTable};
+pub(super) use self::lattice::{LatticePieces, PieceLattice, WordLattice};
+pub(super) use self::nbest::BestBackpointers;
+pub(super) use self::path_sampling::PathSampler;
 pub(super) use self::segmentations::{BestPaths, TextLattice};
-pub use self::segmentations::{Found, Path, Segmentations, MAX_SEGMENTATIONS};
-pub(super) use self::window::{Places, Reached, Sums, Window};
-use super::bytes::ByteEntries;
-use super::sampling::Draws;
+pub use self::segmentations::{Path, SampledPath, Segmentations, MAX_SEGMENTATIONS};
+pub(super) use self::streaming::{PathScorer, StreamingViterbi};
+use self::token_writer::UnigramWriter;
+use super::bytes::ByteTokens;
+use super::sampling::SamplingRng;
 use super::{ModelScratch, Piece, PieceSink};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::spec::UnigramSpec;
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
-/// How much worse than the worst entry an unknown character is.
+/// The score of an unknown character is so much less than the lowest score.
 const UNKNOWN_PENALTY: f64 = 10.0;
 
 /// The compiled Unigram model.
 #[derive(Clone, Debug)]
 pub struct Unigram {
-    pieces: Pieces,
+    pieces: PieceAutomaton,
     unknown_score: f64,
-    /// The largest score by absolute value, that of unknown characters included.
+    /// The largest absolute score, including that of unknown characters.
     worst_score: f64,
     unk_id: Option<u32>,
-    bytes: Option<ByteEntries>,
+    bytes: Option<ByteTokens>,
 }
 
-/// Longer words, in bytes, are not kept whole.
+/// Longer words, in bytes, are segmented by the streaming Viterbi.
 const MAX_WHOLE: usize = 1 << 14;
 
-/// Memory for one word.
+/// The buffers of one word.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lattice {
-    /// By byte; only ends of characters are meant.
-    reached: Vec<Reached<f64>>,
+pub(crate) struct UnigramScratch {
+    /// By byte offset; only those at ends of characters are set.
+    backpointers: Vec<Backpointer<f64>>,
     path: Vec<Piece>,
-    window: Window<f64>,
-    drawing: Drawing,
+    streaming: StreamingViterbi<f64>,
+    sampler: PathSampler,
 }
 
 impl Unigram {
-    /// Build the automaton; scores must be finite and `unk_id` an entry.
+    /// Build the automaton. Scores must be finite and `unk_id` a piece.
     pub fn compile(spec: &UnigramSpec, vocab: &Vocab) -> Result<Self, Error> {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the trie that `parts` has.
+    /// The same, with the trie of `parts` if it contains one.
     pub(super) fn restore(spec: &UnigramSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
-        check(spec)?;
+        checks::check(spec)?;
         let scored: Vec<(&str, f64)> =
             spec.vocab.iter().map(|(token, score)| (token.as_str(), *score)).collect();
         let lowest = spec.vocab.iter().fold(f64::INFINITY, |low, &(_, score)| low.min(score));
         let unknown_score = lowest - UNKNOWN_PENALTY;
         Ok(Self {
-            pieces: Pieces::restore(&scored, parts)?,
+            pieces: PieceAutomaton::restore(&scored, parts)?,
             unknown_score,
             worst_score: scored
                 .iter()
                 .fold(unknown_score.abs(), |worst, &(_, score)| worst.max(score.abs())),
             unk_id: spec.unk_id.map(|id| id as u32),
-            bytes: spec.byte_fallback.then(|| ByteEntries::collect(vocab)),
+            bytes: spec.byte_fallback.then(|| ByteTokens::collect(vocab)),
         })
     }
 
-    /// Take the trie apart.
+    /// Add the table sections of the trie.
     pub(super) fn store(&self, parts: &mut TableSections) {
         self.pieces.store(parts);
     }
 
-    /// The memory of what was derived from the trie.
+    /// The bytes of memory of the tables derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
         self.pieces.derived_bytes()
     }
 
-    /// Segment one non-empty word. Without `unk_id`, a word with an unknown character has no pieces, and
-    /// `scratch` remembers it.
+    /// Segment one non-empty word. Without `unk_id`, a word with an unknown character has no pieces, and sets
+    /// `missing_unk` in the scratch.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        let found = match &mut scratch.draws {
+        let found = match &mut scratch.rng {
             None if word.len() > MAX_WHOLE => {
-                scratch.lacks_unknown |= !self.run_long(word, vocab, &mut scratch.lattice.window, out);
+                scratch.missing_unk |= !self.run_long(word, vocab, &mut scratch.unigram.streaming, out);
                 return;
             }
-            None => self.find_best(word, &mut scratch.lattice),
-            Some(draws) => self.draw(word, draws, &mut scratch.lattice),
+            None => self.find_best(word, &mut scratch.unigram),
+            Some(rng) => self.sample(word, rng, &mut scratch.unigram),
         };
         match found {
-            Some(path) => self.write(word, path, vocab, out),
-            None => scratch.lacks_unknown = true,
+            Some(path) => self.push_tokens(word, path, vocab, out),
+            None => scratch.missing_unk = true,
         }
     }
 
-    /// Segment a word without keeping it whole; says whether there is an entry for its unknown characters.
+    /// Segment a word in bounded memory. Returns `false` if it has an unknown character and there is no unknown
+    /// token.
     fn run_long(
         &self,
         word: &str,
         vocab: &Vocab,
-        window: &mut Window<f64>,
+        streaming: &mut StreamingViterbi<f64>,
         out: &mut impl PieceSink,
     ) -> bool {
-        let mark = out.mark();
-        let mut writer = Writer { model: self, word, vocab, unknown: None, out };
-        let found = window.run(self, word, (0.0, ()), |piece| writer.push(piece));
+        let checkpoint = out.checkpoint();
+        let mut writer = UnigramWriter { model: self, word, vocab, unknown: None, out };
+        let found = streaming.run(self, word, (0.0, ()), |piece| writer.push(piece));
         writer.finish();
         if found.is_none() {
-            out.rollback(mark);
+            out.rollback(checkpoint);
         }
         found.is_some()
     }
 
-    /// All segmentations of a text; `None` if a character must be unknown but cannot.
+    /// All segmentations of a text; `None` if it has an unknown character and there is no unknown token.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Option<impl Segmentations + 'w> {
-        let mut text = TextLattice { words: Vec::new(), best: Choices(Vec::new()) };
+        let mut text = TextLattice { words: Vec::new(), best: BestBackpointers(Vec::new()) };
         for &word in words {
-            let mut reached = Vec::new();
-            self.reach_all(word, &mut reached)?;
+            let mut backpointers = Vec::new();
+            self.forward(word, &mut backpointers)?;
             text.words.push(PieceLattice::new(self.scored(), word, Vec::new()));
-            text.best.0.push(reached);
+            text.best.0.push(backpointers);
         }
         Some(text)
     }
 
-    /// What an entry adds to the score of a segmentation; for the unknown one, an unknown character.
+    /// The score that an entry adds to a segmentation; for the unknown token that of an unknown character.
     #[must_use]
     pub fn score_of(&self, id: u32) -> Option<f64> {
         match self.unk_id == Some(id) {
@@ -147,174 +167,101 @@ impl Unigram {
     }
 
     /// Find the best path.
-    fn find_best<'m>(&self, word: &str, memory: &'m mut Lattice) -> Option<&'m [Piece]> {
-        self.reach_all(word, &mut memory.reached)?;
-        trace(word.len(), &memory.reached, &mut memory.path);
+    fn find_best<'m>(&self, word: &str, memory: &'m mut UnigramScratch) -> Option<&'m [Piece]> {
+        self.forward(word, &mut memory.backpointers)?;
+        backtrace((0, word.len()), |end| memory.backpointers[end], &mut memory.path);
         Some(&memory.path)
     }
 
-    /// Draw a path.
-    fn draw<'m>(&self, word: &str, draws: &mut Draws, memory: &'m mut Lattice) -> Option<&'m [Piece]> {
+    /// Sample a path.
+    fn sample<'m>(
+        &self,
+        word: &str,
+        rng: &mut SamplingRng,
+        memory: &'m mut UnigramScratch,
+    ) -> Option<&'m [Piece]> {
         if self.unk_id.is_none() {
-            self.reach_all(word, &mut memory.reached)?;
+            self.forward(word, &mut memory.backpointers)?;
         }
         let lattice = |states| PieceLattice::new(self.scored(), word, states);
-        Some(memory.drawing.draw(draws, lattice))
+        Some(memory.sampler.sample(rng, lattice))
     }
 
-    fn scored(&self) -> Scored<'_> {
+    fn scored(&self) -> LatticePieces<'_> {
         let unknown = self.unk_id.map(|id| (id, self.unknown_score));
-        Scored { pieces: &self.pieces, rescored: &[], unknown }
+        LatticePieces { pieces: &self.pieces, rescored: &[], unknown }
     }
 
     /// Append the tokens of a path through a word.
-    pub fn write(&self, word: &str, path: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
-        let mut writer = Writer { model: self, word, vocab, unknown: None, out };
+    pub fn push_tokens(&self, word: &str, path: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
+        let mut writer = UnigramWriter { model: self, word, vocab, unknown: None, out };
         path.iter().for_each(|&piece| writer.push(piece));
         writer.finish();
     }
 
-    /// Find the best last piece for every end of a character; `None` if one must be unknown but cannot.
-    fn reach_all(&self, word: &str, reached: &mut Vec<Reached<f64>>) -> Option<()> {
-        if reached.len() <= word.len() {
-            reached.resize(word.len() + 1, Reached::default());
+    /// Find the best last piece for each end of a character; `None` if an unknown character has no token.
+    fn forward(&self, word: &str, backpointers: &mut Vec<Backpointer<f64>>) -> Option<()> {
+        if backpointers.len() <= word.len() {
+            backpointers.resize(word.len() + 1, Backpointer::default());
         }
-        reached[0] = Reached::default();
+        backpointers[0] = Backpointer::default();
         let (mut state, mut start) = (self.pieces.start(), 0);
         let bytes = word.as_bytes();
         for (at, &byte) in bytes.iter().enumerate() {
             state = self.pieces.step(state, byte);
             if word.is_char_boundary(at + 1) {
-                reached[at + 1] = self.reach(state, start..at + 1, |place| reached[place].score)?;
+                backpointers[at + 1] =
+                    self.best_ending_at(state, start..at + 1, |position| backpointers[position].score)?;
                 start = at + 1;
             }
         }
         Some(())
     }
 
-    /// The best piece that ends where the last character does.
+    /// The best piece that ends with the last character.
     #[inline]
-    fn reach(
+    fn best_ending_at(
         &self,
         state: u32,
         last: Range<usize>,
         score_at: impl Fn(usize) -> f64,
-    ) -> Option<Reached<f64>> {
-        let mut best: Option<Reached<f64>> = None;
+    ) -> Option<Backpointer<f64>> {
+        let mut best: Option<Backpointer<f64>> = None;
         let mut shortest = last.end;
         for (id, piece) in self.pieces.ending_at(state) {
             shortest = last.end - piece.byte_len as usize;
             let score = piece.score + score_at(shortest);
             if best.is_none_or(|best| score > best.score) {
-                best = Some(Reached { score, id, start: shortest as u32 });
+                best = Some(Backpointer { score, id, start: shortest as u32 });
             }
         }
         if shortest != last.start {
             let score = self.unknown_score + score_at(last.start);
             if best.is_none_or(|best| score > best.score) {
-                best = Some(Reached { score, id: self.unk_id?, start: last.start as u32 });
+                best = Some(Backpointer { score, id: self.unk_id?, start: last.start as u32 });
             }
         }
         best
     }
 }
 
-impl Sums for Unigram {
+impl PathScorer for Unigram {
     type Score = f64;
     type Memory = ();
 
-    fn pieces(&self) -> &Pieces {
+    fn pieces(&self) -> &PieceAutomaton {
         &self.pieces
     }
 
     #[inline]
-    fn reach(
+    fn best_backpointer(
         &self,
         state: u32,
         last: Range<usize>,
-        places: &Places<f64>,
+        backpointers: &BackpointerTable<f64>,
         (): &mut (),
-    ) -> Option<Reached<f64>> {
-        self.reach(state, last, |place| places.at(place).score)
-    }
-}
-
-/// Writes the tokens of a path; unknown neighbours are one.
-struct Writer<'w, S> {
-    model: &'w Unigram,
-    word: &'w str,
-    vocab: &'w Vocab,
-    unknown: Option<Piece>,
-    out: &'w mut S,
-}
-
-impl<S: PieceSink> Writer<'_, S> {
-    #[inline]
-    fn push(&mut self, piece: Piece) {
-        if Some(piece.id) == self.model.unk_id {
-            let start = self.unknown.map_or(piece.start, |before| before.start);
-            self.unknown = Some(Piece { start, ..piece });
-        } else {
-            self.finish();
-            self.out.push(piece);
-        }
-    }
-
-    /// Write what waits.
-    #[inline]
-    fn finish(&mut self) {
-        if let Some(run) = self.unknown.take() {
-            self.push_unknown(run);
-        }
-    }
-
-    /// Write a run of unknown characters: an entry after all, or its bytes, or the unknown one.
-    #[cold]
-    fn push_unknown(&mut self, run: Piece) {
-        let text = &self.word[run.start as usize..run.end as usize];
-        if let Some(id) = self.vocab.id_of(text) {
-            self.out.push(Piece { id, ..run });
-        } else if let Some(bytes) = self.model.bytes.as_ref().filter(|bytes| bytes.spell(text)) {
-            for byte in text.bytes() {
-                self.out.push(Piece { id: bytes.id(byte), ..run });
-            }
-        } else {
-            self.out.push(run);
-        }
-    }
-}
-
-/// List the pieces of the best path from left to right.
-fn trace(len: usize, reached: &[Reached<f64>], path: &mut Vec<Piece>) {
-    path.clear();
-    let mut end = len as u32;
-    while end > 0 {
-        let Reached { id, start, .. } = reached[end as usize];
-        path.push(Piece { id, start, end });
-        end = start;
-    }
-    path.reverse();
-}
-
-fn check(spec: &UnigramSpec) -> Result<(), Error> {
-    let bad = |place: String, found: String, expected: &str| {
-        Err(Error::new(ErrorKind::Vocabulary, place, found, expected))
-    };
-    if spec.vocab.is_empty() {
-        return bad("model.vocab".into(), "no entries".into(), "at least the unknown one");
-    }
-    if let Some(id) = spec.unk_id.filter(|&id| id >= spec.vocab.len()) {
-        let found = format!("{id}, in a vocabulary of {}", spec.vocab.len());
-        return bad("model.unk_id".into(), found, "the position of an entry");
-    }
-    if let Some(at) = spec.vocab.iter().position(|(token, _)| token.is_empty()) {
-        return bad(format!("model.vocab[{at}]"), "an empty piece".into(), "a piece of text");
-    }
-    match spec.vocab.iter().position(|(_, score)| !score.is_finite()) {
-        Some(at) => {
-            bad(format!("model.vocab[{at}]"), format!("score {}", spec.vocab[at].1), "a finite score")
-        }
-        None => Ok(()),
+    ) -> Option<Backpointer<f64>> {
+        self.best_ending_at(state, last, |position| backpointers.at(position).score)
     }
 }
 

@@ -1,30 +1,29 @@
-//! The best paths through the lattices of several words, one after the other: best-first search from the
-//! right, as in Nagata 1994, "A stochastic Japanese morphological analyzer using a forward-DP backward-A*
-//! n-best search algorithm".
+//! The best paths through the lattices of adjacent words, by A* search from the right (Nagata 1994, "A stochastic
+//! Japanese morphological analyzer using a forward-DP backward-A* n-best search algorithm").
 //!
-//! The forward pass has found what the best beginning of every unfinished path is worth, so what is taken
-//! from the agenda is always part of one of the n best. Every unfinished path leads to a whole one of its
-//! rank: an agenda of more than n can forget the others. Time is n log n in the length of the paths and
-//! linear in the arcs on the way, memory n times the length.
+//! The forward pass gives the best score of every unfinished path, so each path that the agenda returns is part of
+//! one of the n best. Every unfinished path leads to a complete one of its rank, so an agenda of more than n paths
+//! can be pruned. Time is n log n in the length of the paths and linear in the arcs on the way; memory is n times the
+//! length.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::lattice::{Arc, WordLattice};
-use super::{BestPaths, Path, Reached};
+use super::{Backpointer, BestPaths, Path};
 use crate::model::Piece;
 
 const NONE: u32 = u32::MAX;
 
-/// How many more than are wanted the agenda may hold: it is cut when it has twice as many.
+/// The agenda is pruned at twice the number of wanted paths and so many more.
 const SLACK: usize = 64;
 
-/// Paths from right to left, in the order of their ranks.
-pub(super) struct Search<'l, W> {
+/// A search over paths from right to left, in the order of their ranks.
+pub(super) struct NbestSearch<'l, W> {
     words: &'l [W],
     agenda: BinaryHeap<Hypothesis>,
-    links: Vec<Link>,
-    children: Vec<Child>,
+    links: Vec<PathLink>,
+    children: Vec<PathExtension>,
     wanted: usize,
     pushed: u64,
 }
@@ -34,84 +33,87 @@ pub(super) struct Search<'l, W> {
 struct Hypothesis {
     rank: f64,
     weight: f64,
-    /// Of equal ranks the newest goes on: it is nearest to its end.
+    /// Of equal ranks the newest is expanded first, since it is nearest to completion.
     number: u64,
-    /// Where it is to go on: a word, and a byte within it.
+    /// The word and the byte offset where the path continues to the left.
     word: u32,
     end: u32,
-    /// The arc that it begins with, and the rest.
-    link: Link,
+    /// The first arc and the rest of the path.
+    link: PathLink,
 }
 
 /// An arc of a path and the link of the arc after it.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct PathLink {
     piece: Piece,
     score: f64,
     next: u32,
 }
 
-/// An unfinished path that is to be made longer.
+/// An unfinished path that is expanded.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parent {
-    /// The word where it goes on.
+pub(super) struct PathParent {
+    /// The word where it continues.
     pub(super) word: usize,
-    /// The byte of the word where its next arc ends.
+    /// The byte offset in the word where its next arc ends.
     pub(super) end: u32,
-    /// What it has, as given by the one before it.
+    /// Its rank, as set by its parent.
     pub(super) rank: f64,
-    /// The same.
+    /// Its weight, as set by its parent.
     pub(super) weight: f64,
 }
 
-/// A way to make a path longer.
+/// An extension of a path by one arc.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Child {
+pub(super) struct PathExtension {
     pub(super) arc: Arc,
-    /// The rank of the best whole path that has this end; no greater than the parent's.
+    /// The rank of the best complete path with this end; at most the rank of the parent.
     pub(super) rank: f64,
-    /// Whatever else the caller must know of it.
+    /// A value for the caller.
     pub(super) weight: f64,
 }
 
-/// A whole path that was found.
+/// A complete path.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct CompletePath {
     link: u32,
     pub(super) rank: f64,
     pub(super) weight: f64,
 }
 
-impl<'l, W: WordLattice> Search<'l, W> {
-    /// Begin after the last word; at most `wanted` paths will be asked for.
+impl<'l, W: WordLattice> NbestSearch<'l, W> {
+    /// Start after the last word; the caller needs at most `wanted` paths.
     pub(super) fn new(words: &'l [W], rank: f64, wanted: usize) -> Self {
-        let nothing = Link { piece: Piece { id: 0, start: 0, end: 0 }, score: 0.0, next: NONE };
+        let nothing = PathLink { piece: Piece { id: 0, start: 0, end: 0 }, score: 0.0, next: NONE };
         let (word, end) = before_word(words, words.len());
         let first = Hypothesis { rank, weight: 0.0, number: 0, word, end, link: nothing };
         let agenda = BinaryHeap::from([first]);
         Self { words, agenda, links: Vec::new(), children: Vec::new(), wanted, pushed: 0 }
     }
 
-    /// The path with the next lower rank; `expand` says how a path can be made longer.
-    pub(super) fn next(&mut self, mut expand: impl FnMut(Parent, &mut Vec<Child>)) -> Option<End> {
+    /// The path with the next lower rank; `expand` lists the extensions of a path.
+    pub(super) fn next(
+        &mut self,
+        mut expand: impl FnMut(PathParent, &mut Vec<PathExtension>),
+    ) -> Option<CompletePath> {
         while let Some(Hypothesis { rank, weight, word, end, link, .. }) = self.agenda.pop() {
-            let link = self.kept(link);
+            let link = self.push_link(link);
             if end == 0 {
-                return Some(End { link, rank, weight });
+                return Some(CompletePath { link, rank, weight });
             }
             let mut children = std::mem::take(&mut self.children);
-            expand(Parent { word: word as usize, end, rank, weight }, &mut children);
+            expand(PathParent { word: word as usize, end, rank, weight }, &mut children);
             for child in children.drain(..) {
                 self.push(child, word, end, link);
             }
             self.children = children;
-            self.forget_hopeless();
+            self.prune();
         }
         None
     }
 
     /// The pieces of a path from left to right, and the sum of their scores.
-    pub(super) fn path(&self, end: &End) -> Path {
+    pub(super) fn path(&self, end: &CompletePath) -> Path {
         let mut path = Path::default();
         let mut at = end.link;
         while let Some(link) = self.links.get(at as usize) {
@@ -122,8 +124,8 @@ impl<'l, W: WordLattice> Search<'l, W> {
         path
     }
 
-    /// Keep the arc of a path that goes on; the first path has none.
-    fn kept(&mut self, link: Link) -> u32 {
+    /// Store the first arc of a path; the empty path has none.
+    fn push_link(&mut self, link: PathLink) -> u32 {
         if link.piece.end == 0 {
             return NONE;
         }
@@ -131,10 +133,10 @@ impl<'l, W: WordLattice> Search<'l, W> {
         self.links.len() as u32 - 1
     }
 
-    fn push(&mut self, child: Child, word: u32, end: u32, next: u32) {
-        let Child { arc, rank, weight } = child;
+    fn push(&mut self, child: PathExtension, word: u32, end: u32, next: u32) {
+        let PathExtension { arc, rank, weight } = child;
         let piece = Piece { id: arc.id, start: arc.start, end };
-        let link = Link { piece, score: arc.score, next };
+        let link = PathLink { piece, score: arc.score, next };
         let (word, end) = match arc.start {
             0 => before_word(self.words, word as usize),
             start => (word, start),
@@ -143,7 +145,7 @@ impl<'l, W: WordLattice> Search<'l, W> {
         self.agenda.push(Hypothesis { rank, weight, number: self.pushed, word, end, link });
     }
 
-    fn forget_hopeless(&mut self) {
+    fn prune(&mut self) {
         if self.agenda.len() > 2 * self.wanted + SLACK {
             let mut all = std::mem::take(&mut self.agenda).into_vec();
             all.select_nth_unstable_by(self.wanted, |a, b| b.cmp(a));
@@ -153,7 +155,8 @@ impl<'l, W: WordLattice> Search<'l, W> {
     }
 }
 
-/// Where a path goes on that has all words from `word` on: at the end of the one before; (0, 0) is the end.
+/// The position where a path continues that has all words from `word` on: the end of the previous word; (0, 0) at the
+/// beginning.
 fn before_word(words: &[impl WordLattice], word: usize) -> (u32, u32) {
     match word.checked_sub(1) {
         Some(before) => (before as u32, words[before].end()),
@@ -161,34 +164,34 @@ fn before_word(words: &[impl WordLattice], word: usize) -> (u32, u32) {
     }
 }
 
-/// For each byte of each word what is the model's own choice there: it begins the first path.
-pub(in crate::model) struct Choices(pub(super) Vec<Vec<Reached<f64>>>);
+/// The backpointers of each word, which make the first path the model's own segmentation.
+pub(in crate::model) struct BestBackpointers(pub(super) Vec<Vec<Backpointer<f64>>>);
 
-impl Choices {
-    /// Of equal sums the arc that comes first.
+impl BestBackpointers {
+    /// Compute them from lattices; of equal sums the first arc wins.
     pub(in crate::model) fn of<W: WordLattice>(words: &[W]) -> Self {
         let of_word = |word: &W| {
-            let mut reached = vec![Reached::default()];
+            let mut backpointers = vec![Backpointer::default()];
             for end in 1..=word.end() {
-                let mut best = Reached { score: f64::NEG_INFINITY, ..Reached::default() };
+                let mut best = Backpointer { score: f64::NEG_INFINITY, ..Backpointer::default() };
                 for Arc { id, start, score } in word.ending_at(end) {
-                    let score = score + reached[start as usize].score;
+                    let score = score + backpointers[start as usize].score;
                     if score > best.score {
-                        best = Reached { score, id, start };
+                        best = Backpointer { score, id, start };
                     }
                 }
-                reached.push(best);
+                backpointers.push(best);
             }
-            reached
+            backpointers
         };
         Self(words.iter().map(of_word).collect())
     }
 }
 
-impl<W: WordLattice> BestPaths<W> for Choices {
-    /// Those whose scores sum to the most; fewer where there are no more.
+impl<W: WordLattice> BestPaths<W> for BestBackpointers {
+    /// The paths with the highest scores; fewer if there are no more.
     fn best(&self, words: &[W], n: usize) -> Vec<Path> {
-        let mut search = Search::new(words, 0.0, n);
+        let mut search = NbestSearch::new(words, 0.0, n);
         let mut paths = Vec::new();
         while paths.len() < n {
             let Some(end) = search.next(|parent, children| expand(parent, words, &self.0, children)) else {
@@ -196,7 +199,7 @@ impl<W: WordLattice> BestPaths<W> for Choices {
             };
             paths.push(search.path(&end));
         }
-        // Ranks are rounded in another order than the sums that are given.
+        // Ranks are rounded in another order than these sums.
         if let Some((_, others)) = paths.split_first_mut() {
             others.sort_by(|a, b| b.score.total_cmp(&a.score));
         }
@@ -204,25 +207,25 @@ impl<W: WordLattice> BestPaths<W> for Choices {
     }
 }
 
-/// A rank is what the path's best completion lacks to the best path.
+/// List the arcs before a path. A rank is the difference between the best completion of the path and the best path.
 fn expand<W: WordLattice>(
-    Parent { word, end, rank, .. }: Parent,
+    PathParent { word, end, rank, .. }: PathParent,
     words: &[W],
-    reached: &[Vec<Reached<f64>>],
-    children: &mut Vec<Child>,
+    backpointers: &[Vec<Backpointer<f64>>],
+    children: &mut Vec<PathExtension>,
 ) {
-    let reached = &reached[word];
-    let best = reached[end as usize];
+    let backpointers = &backpointers[word];
+    let best = backpointers[end as usize];
     let mut chosen = None;
     for arc in words[word].ending_at(end) {
-        let lacks = best.score - (reached[arc.start as usize].score + arc.score);
+        let lacks = best.score - (backpointers[arc.start as usize].score + arc.score);
         if (arc.id, arc.start) == (best.id, best.start) {
-            chosen = Some(Child { arc, rank, weight: 0.0 });
+            chosen = Some(PathExtension { arc, rank, weight: 0.0 });
         } else {
-            children.push(Child { arc, rank: rank - lacks.max(0.0), weight: 0.0 });
+            children.push(PathExtension { arc, rank: rank - lacks.max(0.0), weight: 0.0 });
         }
     }
-    // Last, so that it goes on first among equals.
+    // The newest is expanded first among equal ranks.
     children.extend(chosen);
 }
 

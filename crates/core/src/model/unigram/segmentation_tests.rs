@@ -1,4 +1,4 @@
-//! Held against plain enumeration.
+//! Segmentations compared with plain enumeration.
 
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ proptest! {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let model = compiled(&pieces);
         let best = model.segmentations(&words).unwrap().best(3).unwrap().swap_remove(0);
-        let mut memory = Lattice::default();
+        let mut memory = UnigramScratch::default();
         let mut expected = Vec::new();
         for word in &words {
             expected.extend_from_slice(model.find_best(word, &mut memory).unwrap());
@@ -132,17 +132,17 @@ proptest! {
         let model = small();
         let all = model.segmentations(&words).unwrap();
         let best = all.best(1000).unwrap();
-        let drawn = all.draw_apart(best.len() + 3, sampling(alpha, seed), include_best).unwrap();
+        let sampled = all.sample_without_replacement(best.len() + 3, sampling(alpha, seed), include_best).unwrap();
         let sorted = |paths: Vec<String>| {
             let mut paths = paths;
             paths.sort();
             paths
         };
-        let names = sorted(drawn.iter().map(|found| format!("{:?}", found.path.pieces)).collect());
+        let names = sorted(sampled.iter().map(|found| format!("{:?}", found.path.pieces)).collect());
         prop_assert_eq!(names, sorted(best.iter().map(|path| format!("{:?}", path.pieces)).collect()));
-        prop_assert!(drawn.iter().all(|found| found.log_inclusion == 0.0));
+        prop_assert!(sampled.iter().all(|found| found.log_inclusion == 0.0));
         if include_best {
-            prop_assert_eq!(&drawn[0].path.pieces, &best[0].pieces);
+            prop_assert_eq!(&sampled[0].path.pieces, &best[0].pieces);
         }
     }
 }
@@ -166,11 +166,11 @@ fn drawn_segmentations_are_as_frequent_as_their_probabilities_say() {
     ] {
         let expected: BTreeMap<_, _> = shares(&model, words, alpha).into_iter().collect();
         let all = model.segmentations(words).unwrap();
-        let drawn = (0..100).flat_map(|block| {
+        let sampled = (0..100).flat_map(|block| {
             let sampling = Sampling { row: block * 1000, ..sampling(alpha, 17) };
-            all.draw(1000, sampling).unwrap()
+            all.sample(1000, sampling).unwrap()
         });
-        let counts = counted(drawn.map(|path| format!("{:?}", path.pieces)));
+        let counts = counted(sampled.map(|path| format!("{:?}", path.pieces)));
         assert_eq!(counts.values().sum::<u32>(), 100_000);
         assert!(agrees(&counts, &expected), "{words:?} at {alpha}: {counts:?} for {expected:?}");
         let mut wrong = expected;
@@ -190,12 +190,12 @@ fn without_replacement_each_is_drawn_from_those_left_over() {
         }
     }
     let all = model.segmentations(&words).unwrap();
-    let drawn = (0..100_000).map(|row| {
+    let sampled = (0..100_000).map(|row| {
         let sampling = Sampling { row, ..sampling(alpha, 3) };
-        let two = all.draw_apart(2, sampling, false).unwrap();
+        let two = all.sample_without_replacement(2, sampling, false).unwrap();
         format!("{:?} {:?}", two[0].path.pieces, two[1].path.pieces)
     });
-    let counts = counted(drawn);
+    let counts = counted(sampled);
     assert!(agrees(&counts, &expected), "{counts:?} for {expected:?}");
 }
 
@@ -208,7 +208,7 @@ fn inclusion_probabilities_make_sums_unbiased() {
         let mut sum = 0.0;
         for row in 0..20_000 {
             let sampling = Sampling { row, ..sampling(alpha, 5) };
-            for found in all.draw_apart(3, sampling, include_best).unwrap() {
+            for found in all.sample_without_replacement(3, sampling, include_best).unwrap() {
                 sum += shares[&format!("{:?}", found.path.pieces)] / found.log_inclusion.exp();
             }
         }
@@ -221,11 +221,11 @@ fn drawing_word_by_word_is_drawing_the_text() {
     let model = small();
     let all = model.segmentations(&["abab", "ba"]).unwrap();
     let sampling = sampling(0.4, 9);
-    for (row, path) in all.draw(50, sampling).unwrap().into_iter().enumerate() {
-        let (mut memory, mut draws) = (Lattice::default(), sampling.at_row(row).draws(0));
+    for (row, path) in all.sample(50, sampling).unwrap().into_iter().enumerate() {
+        let (mut memory, mut rng) = (UnigramScratch::default(), sampling.at_row(row).rng(0));
         let mut expected = Vec::new();
         for word in ["abab", "ba"] {
-            expected.extend_from_slice(model.draw(word, &mut draws, &mut memory).unwrap());
+            expected.extend_from_slice(model.sample(word, &mut rng, &mut memory).unwrap());
         }
         assert_eq!(path.pieces, expected);
     }
@@ -240,7 +240,7 @@ fn what_is_listed_at_once_is_bounded() {
     assert_eq!(all.best(513).unwrap_err().expected, "at most 512 for this text");
     let best = all.best(512).unwrap();
     assert!(best.windows(2).all(|two| two[0].score >= two[1].score));
-    assert_eq!(all.draw_apart(20, sampling(1.0, 1), true).unwrap().len(), 20);
+    assert_eq!(all.sample_without_replacement(20, sampling(1.0, 1), true).unwrap().len(), 20);
 }
 
 #[test]
@@ -250,8 +250,8 @@ fn scores_beyond_all_measure_do_no_harm() {
     let all = model.segmentations(&["ababab", "bbbb"]).unwrap();
     assert!(!all.best(5).unwrap().is_empty());
     for alpha in [0.0, 1.0, 1e300] {
-        assert_eq!(all.draw(5, sampling(alpha, 1)).unwrap().len(), 5);
-        assert!(all.draw_apart(5, sampling(alpha, 1), false).unwrap().len() <= 5);
+        assert_eq!(all.sample(5, sampling(alpha, 1)).unwrap().len(), 5);
+        assert!(all.sample_without_replacement(5, sampling(alpha, 1), false).unwrap().len() <= 5);
         all.entropy(alpha);
     }
 }

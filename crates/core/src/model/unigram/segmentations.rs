@@ -1,53 +1,58 @@
-//! All segmentations of a text of several words: the best, some drawn, and how sure the model is.
+//! All segmentations of a text of several words: the best, samples, and their entropy.
 //!
-//! No piece crosses the end of a word, so the segmentations of the text are those of its words combined:
-//! sums and entropies add up, and drawing word by word draws from the whole.
+//! No piece crosses the end of a word, so the segmentations of the text combine those of its words: sums and
+//! entropies add up, and sampling word by word samples the whole text.
 
 use super::lattice::{entropy, sums_of, WordLattice};
-use super::sample::{draw_apart, draw_through};
+use super::path_sampling::{sample_through, sample_without_replacement};
 use crate::error::{Error, ErrorKind};
 use crate::model::{Piece, Sampling};
 
-/// The most segmentations that are listed at once, as in SentencePiece.
+/// The most segmentations that a call lists, as in SentencePiece.
 pub const MAX_SEGMENTATIONS: usize = 1024;
 
-/// The most bytes of text that all segmentations listed at once may cover together.
+/// The most bytes of text that all listed segmentations may cover together.
 const MAX_BYTES: usize = 1 << 23;
 
-/// One way through the words of a text.
+/// One path through the words of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Path {
-    /// Pieces and unknown characters from left to right, with their bytes within their word; a word is over
-    /// with the piece that reaches its end.
+    /// Pieces and unknown characters from left to right, with byte spans in their word. A word ends with the piece
+    /// that reaches its end.
     pub pieces: Vec<Piece>,
     /// The sum of their scores.
     pub score: f64,
 }
 
-/// A path that was drawn without replacement.
+/// A path that was sampled without replacement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct SampledPath {
     /// The path.
     pub path: Path,
-    /// ln of the probability that it is drawn, given what decided on the others.
+    /// ln of its inclusion probability, given the other samples.
     pub log_inclusion: f64,
 }
 
-/// The segmentations of a text, whatever the model whose pieces they are made of.
+/// The segmentations of a text.
 pub trait Segmentations {
-    /// The `n` whose scores sum to the most, the best first.
+    /// The `n` segmentations with the highest scores, the best first.
     fn best(&self, n: usize) -> Result<Vec<Path>, Error>;
-    /// Draw one for each of `n` texts from the one of `sampling` on.
-    fn draw(&self, n: usize, sampling: Sampling) -> Result<Vec<Path>, Error>;
-    /// Draw up to `n` different ones, one after the other; with `include_best` the best is always the first.
-    fn draw_apart(&self, n: usize, sampling: Sampling, include_best: bool) -> Result<Vec<Found>, Error>;
+    /// Sample one for each of `n` texts, from the row of `sampling` on.
+    fn sample(&self, n: usize, sampling: Sampling) -> Result<Vec<Path>, Error>;
+    /// Sample up to `n` different ones without replacement; with `include_best` the best is always the first.
+    fn sample_without_replacement(
+        &self,
+        n: usize,
+        sampling: Sampling,
+        include_best: bool,
+    ) -> Result<Vec<SampledPath>, Error>;
     /// ln of the sum of exp(alpha * score).
     fn log_sum(&self, alpha: f64) -> f64;
-    /// Their entropy in nats, with probabilities proportional to exp(alpha * score).
+    /// The entropy in nats, with probabilities proportional to exp(alpha * score).
     fn entropy(&self, alpha: f64) -> f64;
 }
 
-/// Finds the best paths; how, and how sums are rounded, is the model's affair.
+/// Finds the best paths by the float and tie rules of a model.
 pub(in crate::model) trait BestPaths<W> {
     /// The `n` best paths through all words, the best first.
     fn best(&self, words: &[W], n: usize) -> Vec<Path>;
@@ -65,17 +70,22 @@ impl<W: WordLattice, B: BestPaths<W>> Segmentations for TextLattice<W, B> {
         Ok(self.best.best(&self.words, n))
     }
 
-    fn draw(&self, n: usize, sampling: Sampling) -> Result<Vec<Path>, Error> {
+    fn sample(&self, n: usize, sampling: Sampling) -> Result<Vec<Path>, Error> {
         self.check_size(n)?;
         let sums: Vec<Vec<f64>> = self.words.iter().map(|word| sums_of(word, sampling.alpha)).collect();
-        let draws_of = |row: u64| Sampling { row: sampling.row + row, ..sampling }.draws(0);
-        Ok((0..n as u64).map(|row| draw_through(&self.words, &sums, &mut draws_of(row))).collect())
+        let draws_of = |row: u64| Sampling { row: sampling.row + row, ..sampling }.rng(0);
+        Ok((0..n as u64).map(|row| sample_through(&self.words, &sums, &mut draws_of(row))).collect())
     }
 
-    fn draw_apart(&self, n: usize, sampling: Sampling, include_best: bool) -> Result<Vec<Found>, Error> {
+    fn sample_without_replacement(
+        &self,
+        n: usize,
+        sampling: Sampling,
+        include_best: bool,
+    ) -> Result<Vec<SampledPath>, Error> {
         self.check_size(n)?;
         let best = if include_best { self.best.best(&self.words, 1).pop() } else { None };
-        Ok(draw_apart(&self.words, n, best, &mut sampling.draws(0)))
+        Ok(sample_without_replacement(&self.words, n, best, &mut sampling.rng(0)))
     }
 
     fn log_sum(&self, alpha: f64) -> f64 {
@@ -88,7 +98,7 @@ impl<W: WordLattice, B: BestPaths<W>> Segmentations for TextLattice<W, B> {
 }
 
 impl<W: WordLattice, B> TextLattice<W, B> {
-    /// Refuse to list more than memory holds.
+    /// Return an error for more segmentations than fit in memory.
     fn check_size(&self, n: usize) -> Result<(), Error> {
         let bytes: usize = self.words.iter().map(|word| word.end() as usize).sum();
         if n > MAX_SEGMENTATIONS {

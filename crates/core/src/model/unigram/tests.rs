@@ -86,8 +86,8 @@ fn long_pieces_do_not_slow_long_words() {
     assert_eq!(run(&spec, &word).len(), 10);
 }
 
-/// The best segmentation as the rule is stated: from each start, every piece from the shortest on, then the
-/// unknown character; a better sum replaces, an equal one does not.
+/// The definition: from each start, try every piece from the shortest on, then the unknown character; a better sum
+/// replaces, an equal one does not.
 fn naive(spec: &UnigramSpec, word: &str) -> Vec<(u32, u32, u32)> {
     let unknown = spec.vocab.iter().map(|(_, score)| *score).fold(f64::INFINITY, f64::min) - 10.0;
     let mut best: Vec<Option<(f64, usize, usize)>> = vec![None; word.len() + 1];
@@ -168,16 +168,16 @@ proptest! {
     fn long_words_break_ties_as_short_ones_do(
         pieces in tie_pieces(),
         word in prop::collection::vec(tie_word(), 1..6).prop_map(|words| words.concat()),
-        stretch in 1usize..9,
+        chunk_len in 1usize..9,
     ) {
         let (_, model) = compiled(&spec(&scored(&pieces), Some(0)));
         let mut found = Vec::new();
-        Window::default().run_by(stretch, &model, &word, (0.0, ()), |piece| found.push(piece)).unwrap();
-        let mut lattice = Lattice::default();
+        StreamingViterbi::default().run_by(chunk_len, &model, &word, (0.0, ()), |piece| found.push(piece)).unwrap();
+        let mut lattice = UnigramScratch::default();
         prop_assert_eq!(found.as_slice(), model.find_best(&word, &mut lattice).unwrap());
     }
 
-    /// The same pieces after any text that no piece crosses from.
+    /// A part with sufficient leads has the same pieces after any text that no piece crosses from.
     #[test]
     fn a_part_that_leads_has_the_same_pieces_in_every_word(
         pieces in tie_pieces(),

@@ -1,107 +1,106 @@
-//! Many words at once by the greedy longest match: each goes a step in turn, and what its next step reads is asked
-//! for before the others are seen to.
+//! The greedy longest match of many words in turns: each step prefetches what the next step of its word reads.
 //!
-//! A walk of one word waits for memory at every byte, as a state names the place of the next; in turns the waits
-//! of all words are one.
+//! A single word waits for memory at every byte, since each state contains the slot of the next one. In turns these
+//! waits overlap.
 
-use super::failure::{State, States};
+use super::lin_max_match::{LinMaxMatch, LinMaxState};
 use super::{WordPiece, START};
-use crate::model::Among;
+use crate::model::BatchWord;
 
-/// How many words go in turns.
-const ABREAST: usize = 16;
+/// The number of words that are matched in turns.
+const MAX_INTERLEAVED: usize = 16;
 
-/// A word on its way through the states.
+/// A word that is being matched.
 #[derive(Clone, Copy, Default)]
-struct Walk {
-    /// Its number.
+struct ActiveWord {
+    /// Its index in the batch.
     number: usize,
-    /// Its next byte, and the end.
+    /// The next byte and the end of the word.
     at: usize,
     end: usize,
-    /// The state that it has come to, and where it leads.
+    /// The current state, and its slot.
     state: u32,
-    reached: State,
-    /// The state to be read next.
+    current: LinMaxState,
+    /// The state to read next.
     next: u32,
-    /// It is that after the next byte, if there is one; else where the match is stuck.
+    /// Whether `next` is the child by the next byte, if there is one; otherwise it is the failure link.
     is_child: bool,
-    /// Where its next id goes.
+    /// The index of the next id.
     id_at: usize,
 }
 
-/// What a step came to.
-enum Step {
-    On,
+/// The outcome of a step.
+enum Outcome {
+    Continue,
     Done,
     DeadEnd,
 }
 
-/// All words, and those of them that are on their way.
-struct Abreast<'w> {
+/// All words, and those that are being matched.
+struct WordBatch<'w> {
     bytes: &'w [u8],
-    words: &'w mut [Among],
-    /// Room for as many ids as there are bytes, in the same places.
+    words: &'w mut [BatchWord],
+    /// As many ids as there are bytes; a word writes its ids at its byte offsets.
     ids: &'w mut [u32],
-    /// How many ids are before that room.
+    /// The number of ids before these.
     before: usize,
-    walks: [Walk; ABREAST],
+    active: [ActiveWord; MAX_INTERLEAVED],
     count: usize,
-    /// The next word.
+    /// The next word to start.
     next: usize,
 }
 
 impl WordPiece {
-    /// The greedy longest match for words of some bytes; a dead end makes the whole word unknown.
-    pub(super) fn longest_matches(&self, bytes: &[u8], words: &mut [Among], ids: &mut Vec<u32>) {
+    /// The greedy longest match of words of `bytes`; a dead end makes the whole word unknown.
+    pub(super) fn greedy_match_batch(&self, bytes: &[u8], words: &mut [BatchWord], ids: &mut Vec<u32>) {
         let before = ids.len();
         // A word has no more ids than bytes.
         ids.resize(before + bytes.len(), 0);
-        let (ids, walks) = (&mut ids[before..], [Walk::default(); ABREAST]);
-        let mut abreast = Abreast { bytes, words, ids, before, walks, count: 0, next: 0 };
-        while self.fill_up(&mut abreast) {
-            self.take_turns(&mut abreast);
+        let (ids, active) = (&mut ids[before..], [ActiveWord::default(); MAX_INTERLEAVED]);
+        let mut batch = WordBatch { bytes, words, ids, before, active, count: 0, next: 0 };
+        while self.admit(&mut batch) {
+            self.step_all(&mut batch);
         }
     }
 
-    /// Let words begin as long as there is room for them; says whether any are on their way.
+    /// Start words while there are free places; returns whether any word is active.
     #[inline]
-    fn fill_up(&self, all: &mut Abreast<'_>) -> bool {
-        while all.count < ABREAST && all.next < all.words.len() {
-            let (number, word) = (all.next, &mut all.words[all.next]);
+    fn admit(&self, batch: &mut WordBatch<'_>) -> bool {
+        while batch.count < MAX_INTERLEAVED && batch.next < batch.words.len() {
+            let (number, word) = (batch.next, &mut batch.words[batch.next]);
             let (from, to) = word.bytes;
-            all.next += 1;
+            batch.next += 1;
             if from == to {
                 continue;
             }
-            if self.is_too_long(&all.bytes[from..to]) {
-                word.ids = self.unknown(all.before, from, all.ids);
+            if self.is_too_long(&batch.bytes[from..to]) {
+                word.ids = self.unknown(batch.before, from, batch.ids);
             } else {
-                all.walks[all.count] = self.states.begin(number, *word, all.bytes);
-                all.count += 1;
+                batch.active[batch.count] = self.matcher.begin(number, *word, batch.bytes);
+                batch.count += 1;
             }
         }
-        all.count > 0
+        batch.count > 0
     }
 
-    /// Let each word go a step.
+    /// Advance each active word by a step.
     #[inline]
-    fn take_turns(&self, all: &mut Abreast<'_>) {
+    fn step_all(&self, batch: &mut WordBatch<'_>) {
         let mut at = 0;
-        while at < all.count {
-            let walk = &mut all.walks[at];
-            let step = self.states.step(walk, all.bytes, all.ids);
-            if matches!(step, Step::On) {
+        while at < batch.count {
+            let active_word = &mut batch.active[at];
+            let step = self.matcher.step(active_word, batch.bytes, batch.ids);
+            if matches!(step, Outcome::Continue) {
                 at += 1;
                 continue;
             }
-            let word = &mut all.words[walk.number];
+            let word = &mut batch.words[active_word.number];
             word.ids = match step {
-                Step::DeadEnd => self.unknown(all.before, word.bytes.0, all.ids),
-                _ => (all.before + word.bytes.0, all.before + walk.id_at),
+                Outcome::DeadEnd => self.unknown(batch.before, word.bytes.0, batch.ids),
+                _ => (batch.before + word.bytes.0, batch.before + active_word.id_at),
             };
-            all.count -= 1;
-            all.walks[at] = all.walks[all.count];
+            batch.count -= 1;
+            batch.active[at] = batch.active[batch.count];
         }
     }
 
@@ -111,69 +110,70 @@ impl WordPiece {
     }
 }
 
-impl States {
-    fn begin(&self, number: usize, word: Among, bytes: &[u8]) -> Walk {
+impl LinMaxMatch {
+    fn begin(&self, number: usize, word: BatchWord, bytes: &[u8]) -> ActiveWord {
         let (at, end) = word.bytes;
-        let reached = self.at(START);
-        let mut walk = Walk { number, at, end, state: START, reached, id_at: at, ..Walk::default() };
-        self.ask(&mut walk, bytes);
-        walk
+        let current = self.at(START);
+        let mut active_word =
+            ActiveWord { number, at, end, state: START, current, id_at: at, ..ActiveWord::default() };
+        self.prefetch_child(&mut active_word, bytes);
+        active_word
     }
 
-    /// Ask for the state after the next byte, if there is one.
+    /// Prefetch the child by the next byte, if there is one.
     #[inline(always)]
-    fn ask(&self, walk: &mut Walk, bytes: &[u8]) {
-        walk.next = walk.reached.child(bytes[walk.at]);
-        walk.is_child = true;
-        self.prefetch(walk.next);
+    fn prefetch_child(&self, active_word: &mut ActiveWord, bytes: &[u8]) {
+        active_word.next = active_word.current.child(bytes[active_word.at]);
+        active_word.is_child = true;
+        self.prefetch(active_word.next);
     }
 
-    /// Go to the state that was asked for, or back from where the match is stuck, and ask for the next.
+    /// Move to the prefetched state, or along the failure link, and prefetch the next state.
     #[inline(always)]
-    fn step(&self, walk: &mut Walk, bytes: &[u8], ids: &mut [u32]) -> Step {
-        let read = self.at(walk.next);
-        if walk.is_child {
-            if !read.is_child_of(walk.state) {
-                return self.go_back(walk, bytes, ids);
+    fn step(&self, active_word: &mut ActiveWord, bytes: &[u8], ids: &mut [u32]) -> Outcome {
+        let read = self.at(active_word.next);
+        if active_word.is_child {
+            if !read.is_child_of(active_word.state) {
+                return self.follow_failure(active_word, bytes, ids);
             }
-            walk.at += 1;
+            active_word.at += 1;
         }
-        (walk.state, walk.reached) = (walk.next, read);
-        self.go_on(walk, bytes, ids)
+        (active_word.state, active_word.current) = (active_word.next, read);
+        self.advance(active_word, bytes, ids)
     }
 
     #[inline(always)]
-    fn go_on(&self, walk: &mut Walk, bytes: &[u8], ids: &mut [u32]) -> Step {
-        if walk.at < walk.end {
-            self.ask(walk, bytes);
-            return Step::On;
+    fn advance(&self, active_word: &mut ActiveWord, bytes: &[u8], ids: &mut [u32]) -> Outcome {
+        if active_word.at < active_word.end {
+            self.prefetch_child(active_word, bytes);
+            return Outcome::Continue;
         }
-        if walk.state == super::INSIDE {
-            return Step::Done;
+        if active_word.state == super::INSIDE {
+            return Outcome::Done;
         }
-        self.go_back(walk, bytes, ids)
+        self.follow_failure(active_word, bytes, ids)
     }
 
-    /// Put the ids that the match commits to where it is stuck, and ask for the state of what is left.
+    /// Write the failure pops and prefetch the state of the failure link.
     #[inline(always)]
-    fn go_back(&self, walk: &mut Walk, bytes: &[u8], ids: &mut [u32]) -> Step {
-        let (pops, link) = self.stuck_at(&walk.reached);
+    fn follow_failure(&self, active_word: &mut ActiveWord, bytes: &[u8], ids: &mut [u32]) -> Outcome {
+        let (pops, link) = self.failure_at(&active_word.current);
         for &id in pops {
-            ids[walk.id_at] = id;
-            walk.id_at += 1;
+            ids[active_word.id_at] = id;
+            active_word.id_at += 1;
         }
-        let Some(link) = link else { return Step::DeadEnd };
-        (walk.next, walk.is_child) = (link, false);
+        let Some(link) = link else { return Outcome::DeadEnd };
+        (active_word.next, active_word.is_child) = (link, false);
         if link == super::INSIDE {
-            // It is always at hand.
-            (walk.state, walk.reached) = (link, self.at(link));
-            if walk.at == walk.end {
-                return Step::Done;
+            // This state is always in the cache.
+            (active_word.state, active_word.current) = (link, self.at(link));
+            if active_word.at == active_word.end {
+                return Outcome::Done;
             }
-            self.ask(walk, bytes);
+            self.prefetch_child(active_word, bytes);
         } else {
             self.prefetch(link);
         }
-        Step::On
+        Outcome::Continue
     }
 }

@@ -1,54 +1,59 @@
-//! WordPiece: cut a word into vocabulary entries, marked inside a word.
+//! WordPiece: segments a word into tokens, which have a continuation prefix inside the word.
 //!
-//! Greedy longest match by LinMaxMatch (Song et al. 2021, "Fast WordPiece Tokenization", section 3),
-//! linear in the word; or the fewest pieces by dynamic programming, O(word x longest entry).
+//! Greedy longest match by LinMaxMatch in linear time (Song et al. 2021, "Fast WordPiece Tokenization", section 3),
+//! or the fewest tokens by dynamic programming in O(word x longest token).
+//!
+//! lin_max_match  the states with failure links and pops
+//! interleaved    many words in turns
+//! shortest       the fewest tokens
+//! char_ids       words of one character
 
-mod chars;
-mod failure;
+mod char_ids;
 mod interleaved;
+mod lin_max_match;
 mod shortest;
 
 pub(crate) use shortest::BestSuffix;
 
 use piecework_unicode::char_count;
 
-use self::chars::Chars;
-use self::failure::States;
-use super::trie::Trie;
-use super::{Among, ModelScratch, Piece, PieceSink};
+use self::char_ids::CharTokenIds;
+use self::lin_max_match::LinMaxMatch;
+use super::{BatchWord, ModelScratch, Piece, PieceSink};
+use crate::double_array::Trie;
 use crate::error::Error;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
-/// The root for matches at the start of a word: every entry in full.
+/// The root of matches at the start of a word: every token in full.
 const START: u32 = 0;
-/// The root for matches inside a word: what follows the continuation prefix.
+/// The root of matches inside a word: tokens without their continuation prefix.
 const INSIDE: u32 = 1;
 
 /// The compiled WordPiece model.
 #[derive(Clone, Debug)]
 pub struct WordPiece {
     trie: Trie,
-    states: States,
-    /// None where no word may have so many characters as one.
-    chars: Option<Chars>,
+    matcher: LinMaxMatch,
+    /// `None` if even words of one character are too long.
+    chars: Option<CharTokenIds>,
     unk_id: u32,
     unk: UnknownUnit,
     segmentation: Segmentation,
     max_chars: usize,
-    /// The length of each entry in bytes, and of the mark of those inside a word.
+    /// The length in bytes of each token and of the continuation prefix.
     entry_lens: Vec<u32>,
     prefix_len: u32,
 }
 
 impl WordPiece {
-    /// Build the trie and its failure links; the unknown token must be in the vocabulary.
+    /// Build the trie and its failure links. The unknown token must be in the vocabulary.
     pub fn compile(spec: &WordPieceSpec, vocab: &Vocab) -> Result<Self, Error> {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the trie that `parts` has.
+    /// The same, with the trie of `parts` if it contains one.
     pub(super) fn restore(
         spec: &WordPieceSpec,
         vocab: &Vocab,
@@ -62,7 +67,7 @@ impl WordPiece {
             .filter_map(|(token, id)| Some((token.strip_prefix(prefix)?.as_bytes(), id)))
             .collect();
         let (trie, order) = Trie::restore_or_build(parts, [at_start, inside])?;
-        let states = States::compute(&trie, &order)?;
+        let matcher = LinMaxMatch::compute(&trie, &order)?;
         let mut entry_lens = Vec::new();
         for (token, id) in vocab.iter() {
             entry_lens.resize(id as usize, 0);
@@ -70,8 +75,8 @@ impl WordPiece {
         }
         Ok(Self {
             trie,
-            states,
-            chars: (spec.max_input_chars_per_word > 0).then(|| Chars::of(vocab, unk_id)),
+            matcher,
+            chars: (spec.max_input_chars_per_word > 0).then(|| CharTokenIds::of(vocab, unk_id)),
             unk_id,
             unk: spec.unk,
             segmentation: spec.segmentation,
@@ -81,21 +86,21 @@ impl WordPiece {
         })
     }
 
-    /// How many bytes an entry covers that begins at byte `start` of a word.
+    /// The number of bytes that a token at byte `start` of a word covers.
     #[inline]
     fn len_of(&self, id: u32, start: u32) -> u32 {
         let marked = if start > 0 { self.prefix_len } else { 0 };
         self.entry_lens.get(id as usize).map_or(0, |len| len - marked.min(*len))
     }
 
-    /// Take the trie apart.
+    /// Add the table sections of the trie.
     pub(super) fn store(&self, parts: &mut TableSections) {
         self.trie.store(parts);
     }
 
-    /// The memory of what was derived from the trie.
+    /// The bytes of memory of the tables derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.states.bytes() + self.chars.as_ref().map_or(0, Chars::bytes)
+        self.matcher.bytes() + self.chars.as_ref().map_or(0, CharTokenIds::bytes)
     }
 
     /// The id of a word of one character.
@@ -112,23 +117,23 @@ impl WordPiece {
             return;
         }
         match (self.segmentation, self.unk) {
-            (Segmentation::Greedy, UnknownUnit::Word) => self.longest_match(word, out),
-            (Segmentation::Greedy, UnknownUnit::Char) => self.longest_match_by_char(word, out),
+            (Segmentation::Greedy, UnknownUnit::Word) => self.greedy_match(word, out),
+            (Segmentation::Greedy, UnknownUnit::Char) => self.greedy_match_by_char(word, out),
             (Segmentation::Shortest, _) => self.fewest_pieces(word, scratch, out),
         }
     }
 
-    /// Whether a word has more characters than may be looked at.
+    /// Whether a word has more characters than `max_input_chars_per_word`.
     #[inline]
     fn is_too_long(&self, word: &[u8]) -> bool {
         word.len() > self.max_chars && char_count(word) as usize > self.max_chars
     }
 
-    /// Segment words of some bytes at once, if ids alone are asked for and that pays.
-    pub(super) fn run_all(&self, bytes: &[u8], words: &mut [Among], ids: &mut Vec<u32>) -> bool {
+    /// Segment words of `bytes` in turns. Returns `false` for settings that only [`WordPiece::run`] supports.
+    pub(super) fn run_batch(&self, bytes: &[u8], words: &mut [BatchWord], ids: &mut Vec<u32>) -> bool {
         let is_plain = matches!((self.segmentation, self.unk), (Segmentation::Greedy, UnknownUnit::Word));
         if is_plain {
-            self.longest_matches(bytes, words, ids);
+            self.greedy_match_batch(bytes, words, ids);
         }
         is_plain
     }
@@ -137,21 +142,21 @@ impl WordPiece {
         out.push(Piece { id: self.unk_id, start: 0, end: word.len() as u32 });
     }
 
-    /// Greedy longest match; a dead end makes the whole word unknown.
-    fn longest_match(&self, word: &str, out: &mut impl PieceSink) {
-        let mark = out.mark();
+    /// The greedy longest match; a dead end makes the whole word unknown.
+    fn greedy_match(&self, word: &str, out: &mut impl PieceSink) {
+        let checkpoint = out.checkpoint();
         let mut state = START;
         let mut done = 0;
         for &byte in word.as_bytes() {
             loop {
-                if let Some(next) = self.states.child(state, byte) {
+                if let Some(next) = self.matcher.child(state, byte) {
                     state = next;
                     break;
                 }
                 match self.pop(state, &mut done, out) {
                     Some(next) => state = next,
                     None => {
-                        out.rollback(mark);
+                        out.rollback(checkpoint);
                         return self.push_unknown(word, out);
                     }
                 }
@@ -161,20 +166,20 @@ impl WordPiece {
             match self.pop(state, &mut done, out) {
                 Some(next) => state = next,
                 None => {
-                    out.rollback(mark);
+                    out.rollback(checkpoint);
                     return self.push_unknown(word, out);
                 }
             }
         }
     }
 
-    /// Greedy longest match; at a dead end the unmatched character alone is unknown.
-    fn longest_match_by_char(&self, word: &str, out: &mut impl PieceSink) {
+    /// The greedy longest match; a dead end makes the first unmatched character unknown.
+    fn greedy_match_by_char(&self, word: &str, out: &mut impl PieceSink) {
         let bytes = word.as_bytes();
         let mut state = START;
         let (mut done, mut at) = (0u32, 0usize);
         while at < bytes.len() || state != INSIDE {
-            if let Some(next) = bytes.get(at).and_then(|&byte| self.states.child(state, byte)) {
+            if let Some(next) = bytes.get(at).and_then(|&byte| self.matcher.child(state, byte)) {
                 state = next;
                 at += 1;
             } else if let Some(next) = self.pop(state, &mut done, out) {
@@ -189,10 +194,10 @@ impl WordPiece {
         }
     }
 
-    /// Emit what the greedy match commits to when stuck at `state`; `None` at a dead end.
+    /// Append the failure pops of a state; returns its failure link, `None` at a dead end.
     #[inline]
     fn pop(&self, state: u32, done: &mut u32, out: &mut impl PieceSink) -> Option<u32> {
-        let (pops, next) = self.states.stuck(state);
+        let (pops, next) = self.matcher.failure(state);
         for &id in pops {
             let start = *done;
             *done += self.len_of(id, start);

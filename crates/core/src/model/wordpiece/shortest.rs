@@ -1,7 +1,7 @@
-//! The segmentation with the fewest pieces, by dynamic programming from the right.
+//! The segmentation with the fewest tokens, by dynamic programming from the right.
 //!
-//! Costs are (unknown characters, pieces), compared in this order; among equals the longest first piece
-//! wins. O(word x longest entry).
+//! Costs are the numbers of unknown characters and of tokens, compared in this order. Among equal costs the longest
+//! first token wins. O(word x longest token).
 
 use super::{ModelScratch, Piece, PieceSink, UnknownUnit, WordPiece, INSIDE, START};
 
@@ -16,9 +16,9 @@ pub(crate) struct BestSuffix {
 const UNREACHABLE: (u32, u32) = (u32::MAX, u32::MAX);
 
 impl WordPiece {
-    /// Segment into the fewest pieces.
+    /// Segment into the fewest tokens.
     pub(super) fn fewest_pieces(&self, word: &str, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        let best = &mut scratch.best;
+        let best = &mut scratch.suffixes;
         let end = word.len();
         best.clear();
         best.resize(end + 1, BestSuffix { cost: UNREACHABLE, id: self.unk_id, end: end as u32 });
@@ -54,7 +54,7 @@ impl WordPiece {
         chosen
     }
 
-    /// The suffix whose first character is unknown, where that is allowed.
+    /// The suffix whose first character is unknown, if unknown characters are allowed.
     fn unknown_char_from(&self, start: usize, end: usize, best: &[BestSuffix]) -> BestSuffix {
         let (unknown, pieces) = best[end].cost;
         let cost = match self.unk {

@@ -24,7 +24,7 @@ fn pieces(spec: &WordPieceSpec, word: &str) -> Vec<String> {
     out.iter().map(|piece| vocab.token_of(piece.id).unwrap().to_string()).collect()
 }
 
-/// Longest match by trying every end, as the rule is stated.
+/// The longest match by trying every end.
 fn naive(spec: &WordPieceSpec, word: &str) -> Vec<String> {
     let known = |token: &str| spec.vocab.iter().any(|(t, _)| t == token);
     let (mut out, mut start) = (Vec::new(), 0);
@@ -124,17 +124,17 @@ proptest! {
         let spec = WordPieceSpec { max_input_chars_per_word, ..spec(&vocab, unk, segmentation) };
         let vocab = Vocab::compile(&spec.vocab).unwrap();
         let model = Model::WordPiece(WordPiece::compile(&spec, &vocab).unwrap());
-        let mut among: Vec<Among> = Vec::new();
+        let mut batch: Vec<BatchWord> = Vec::new();
         for word in &words {
-            let from = among.last().map_or(0, |last| last.bytes.1);
-            among.push(Among { bytes: (from, from + word.len()), ids: (0, 0) });
+            let from = batch.last().map_or(0, |last| last.bytes.1);
+            batch.push(BatchWord { bytes: (from, from + word.len()), ids: (0, 0) });
         }
         let (mut scratch, mut ids) = (ModelScratch::default(), vec![7; 3]);
-        model.run_all(words.concat().as_bytes(), &mut among, &vocab, &mut scratch, &mut ids);
-        for (word, among) in words.iter().zip(among) {
+        model.run_batch(words.concat().as_bytes(), &mut batch, &vocab, &mut scratch, &mut ids);
+        for (word, batch) in words.iter().zip(batch) {
             let mut expected: Vec<u32> = Vec::new();
             model.run(word, &vocab, &mut scratch, &mut expected);
-            prop_assert_eq!(&ids[among.ids.0..among.ids.1], expected);
+            prop_assert_eq!(&ids[batch.ids.0..batch.ids.1], expected);
         }
         prop_assert_eq!(&ids[..3], [7; 3]);
     }

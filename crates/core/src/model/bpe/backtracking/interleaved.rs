@@ -1,81 +1,87 @@
-//! Words of a text by rows: the short ones and the longer ones apart, as many of a kind at once as there are rows.
+//! Merges the words of a text in batches of interleaved words, short and longer words separately.
 //!
-//! Words are given out in their order. When the next of its kind is not joined yet, so are as many of that kind as
-//! follow: all before have been given out.
+//! Words are emitted in their order. When the next word of its length class is not merged yet, a batch of the
+//! following words of this class is, since all words of the previous batch have been emitted.
 
-use piecework_kernels::merges::{BytePairs, LongRows, Rows, ShortRows, ABREAST};
+use piecework_kernels::merges::{BytePairMap, InterleavedWords, LongWords, ShortWords, MAX_WORDS};
 
-use super::Linear;
+use super::BacktrackingBpe;
 
-/// Memory for the words that are joined at once.
+/// The batches of both length classes.
 #[derive(Clone, Debug, Default)]
-pub(in crate::model::bpe) struct ByRows {
-    short: Kind<16, 32>,
-    long: Kind<32, 64>,
+pub(in crate::model::bpe) struct MergeBatches {
+    short: LengthClass<16, 32>,
+    long: LengthClass<32, 64>,
 }
 
-/// Words of one kind.
+/// A batch of words of one length class.
 #[derive(Clone, Debug, Default)]
-struct Kind<const PLACES: usize, const ROOM: usize> {
-    /// Made when the first word comes.
-    rows: Option<Box<Rows<PLACES, ROOM>>>,
-    /// The next of the rows to be given out, and how many there are.
+struct LengthClass<const SYMBOLS: usize, const CAPACITY: usize> {
+    /// Allocated when the first word comes.
+    rows: Option<Box<InterleavedWords<SYMBOLS, CAPACITY>>>,
+    /// The next word of the batch to emit, and the size of the batch.
     next: usize,
     count: usize,
 }
 
-impl Linear {
-    /// Append the entries of the first of the words of a text; says whether it goes by rows. All words of the text must
-    /// be asked for in their order.
+impl BacktrackingBpe {
+    /// Append the ids of the first of `words`. Returns `false` for words that are too long. The caller passes all
+    /// words of the text in their order.
     #[inline]
-    pub(in crate::model::bpe) fn put_next(
+    pub(in crate::model::bpe) fn push_next(
         &self,
         (text, words): (&[u8], &[(usize, usize)]),
-        ByRows { short, long }: &mut ByRows,
+        MergeBatches { short, long }: &mut MergeBatches,
         out: &mut Vec<u32>,
     ) -> bool {
         let Some(pairs) = &self.byte_pairs else { return false };
         let len = words.first().map_or(0, |(start, end)| end - start);
-        if len <= ShortRows::MAX_BYTES {
-            short.put_next(self, pairs, (text, words), 0, out);
-        } else if len <= LongRows::MAX_BYTES {
-            long.put_next(self, pairs, (text, words), ShortRows::MAX_BYTES + 1, out);
+        if len <= ShortWords::MAX_BYTES {
+            short.push_next(self, pairs, (text, words), 0, out);
+        } else if len <= LongWords::MAX_BYTES {
+            long.push_next(self, pairs, (text, words), ShortWords::MAX_BYTES + 1, out);
         }
-        len <= LongRows::MAX_BYTES
+        len <= LongWords::MAX_BYTES
     }
 }
 
-impl<const PLACES: usize, const ROOM: usize> Kind<PLACES, ROOM> {
+impl<const SYMBOLS: usize, const CAPACITY: usize> LengthClass<SYMBOLS, CAPACITY> {
     #[inline]
-    fn put_next(
+    fn push_next(
         &mut self,
-        linear: &Linear,
-        pairs: &BytePairs,
+        model: &BacktrackingBpe,
+        pairs: &BytePairMap,
         words: (&[u8], &[(usize, usize)]),
-        least: usize,
+        min_len: usize,
         out: &mut Vec<u32>,
     ) {
         if self.next == self.count {
-            self.join(linear, pairs, words, least);
+            self.fill(model, pairs, words, min_len);
         }
         if let Some(rows) = &self.rows {
-            out.extend(rows.numbers(self.next).map(|number| linear.entries[number as usize]));
+            out.extend(rows.numbers(self.next).map(|number| model.entries[number as usize]));
         }
         self.next += 1;
     }
 
-    /// Join the first words that have at least so many bytes and are not too long.
-    fn join(
+    /// MergeIds the first words of at least `min_len` bytes that are not too long.
+    fn fill(
         &mut self,
-        linear: &Linear,
-        pairs: &BytePairs,
+        model: &BacktrackingBpe,
+        pairs: &BytePairMap,
         (text, words): (&[u8], &[(usize, usize)]),
-        least: usize,
+        min_len: usize,
     ) {
-        let is_one = |word: &&[u8]| (least..=Rows::<PLACES, ROOM>::MAX_BYTES).contains(&word.len());
+        let is_one = |word: &&[u8]| {
+            (min_len..=InterleavedWords::<SYMBOLS, CAPACITY>::MAX_BYTES).contains(&word.len())
+        };
         let all = words.iter().map(|&(start, end)| &text[start..end]).filter(is_one);
-        let mut some = [&[][..]; ABREAST];
-        (self.next, self.count) = (0, some.iter_mut().zip(all).map(|(some, word)| *some = word).count());
-        self.rows.get_or_insert_with(Box::default).join(&some[..self.count], pairs, linear.halves.pairs());
+        let mut batch = [&[][..]; MAX_WORDS];
+        (self.next, self.count) = (0, batch.iter_mut().zip(all).map(|(batch, word)| *batch = word).count());
+        self.rows.get_or_insert_with(Box::default).merge_words(
+            &batch[..self.count],
+            pairs,
+            model.split_table.pairs(),
+        );
     }
 }

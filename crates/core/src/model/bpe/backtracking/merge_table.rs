@@ -1,60 +1,65 @@
-//! Which two entries join to which, by their numbers: a table behind a filter of bits.
+//! The number that two tokens merge to, in a hash table behind a Bloom filter.
 
-use piecework_kernels::merges::{hash, Pairs, NUMBER_BOUND};
+use piecework_kernels::merges::{hash, PairMap, NUMBER_BOUND};
 use piecework_kernels::prefetch::prefetch_read;
 
 use super::NONE;
 
-/// Bits of the filter for each pair, as a power of two, at the least.
+/// The base-2 logarithm of the filter's bits for each pair, at least.
 const FILTER_BITS: u32 = 3;
 
-/// The table.
+/// The table and the filter.
 #[derive(Clone, Debug)]
-pub(super) struct Joins {
-    pairs: Pairs,
-    /// Two bits in one word for each pair: most pairs that are not joined are told by it alone.
+pub(super) struct MergeTable {
+    pairs: PairMap,
+    /// A Bloom filter with two bits in one word for each pair, which excludes most pairs without a merge.
     filter: Vec<u64>,
     shift: u32,
 }
 
-impl Joins {
-    pub(super) fn with_room_for(pairs: usize) -> Self {
+impl MergeTable {
+    pub(super) fn with_capacity(pairs: usize) -> Self {
         let words = (pairs << FILTER_BITS).next_power_of_two().max(64) / 64;
         let shift = 64 - (words * 64).ilog2();
-        Self { pairs: Pairs::with_room_for(pairs), filter: vec![0; words], shift }
+        Self { pairs: PairMap::with_capacity(pairs), filter: vec![0; words], shift }
     }
 
-    /// Let two entries join, which did not.
-    pub(super) fn insert(&mut self, left: u32, right: u32, joined: u32) {
-        self.pairs.insert(left, right, joined);
+    /// Add a pair that is not in the table.
+    pub(super) fn insert(&mut self, left: u32, right: u32, merged: u32) {
+        self.pairs.insert(left, right, merged);
         let (word, bits) = self.filter_bits(hash(left, right));
         self.filter[word] |= bits;
     }
 
-    /// Say that two entries will be asked for soon, or let join.
+    /// Prefetch the filter and the bucket of a pair.
     #[inline]
     pub(super) fn prefetch(&self, left: u32, right: u32) {
         let (word, _) = self.filter_bits(hash(left, right));
         prefetch_read(&self.filter[word]);
-        self.pairs.seek(left, right);
+        self.pairs.prefetch(left, right);
     }
 
-    /// What two entries join to, or `NONE`.
+    /// The number that two tokens merge to, or `NONE`.
     #[inline]
-    pub(super) fn joined(&self, left: u32, right: u32) -> u32 {
+    pub(super) fn merged(&self, left: u32, right: u32) -> u32 {
         let (word, bits) = self.filter_bits(hash(left, right));
         if self.filter[word] & bits != bits {
             return NONE;
         }
         match self.pairs.get(left, right) {
             NUMBER_BOUND => NONE,
-            joined => joined,
+            merged => merged,
         }
     }
 
     /// The table without the filter.
-    pub(super) fn pairs(&self) -> &Pairs {
+    pub(super) fn pairs(&self) -> &PairMap {
         &self.pairs
+    }
+
+    /// The table without the filter, by value.
+    pub(super) fn into_pairs(self) -> PairMap {
+        self.pairs
     }
 
     #[inline]
@@ -64,7 +69,7 @@ impl Joins {
         (word, 1 << (bits & 63) | 1 << (bits >> 6 & 63))
     }
 
-    /// The memory they take.
+    /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.pairs.bytes() + size_of_val(self.filter.as_slice())
     }

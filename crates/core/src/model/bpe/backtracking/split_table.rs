@@ -1,140 +1,154 @@
-//! What entries are joined from, and whether two of them may stand side by side.
+//! The two parts that each token is merged from, and which pairs of tokens are valid.
 //!
-//! Entries are numbered by the time at which they are made, those that words begin with first.
+//! Tokens are numbered in the order of their merges, after the first symbols.
 //!
-//! Joined alone, the bytes of two entries become just these two unless some merge crosses the border between
-//! them first. What stands at the border at a time is known: to the left the entry itself, its right half
-//! before that was joined, that half's right half before, and so on; to the right the same with left halves.
-//! So all that could have crossed are pairs of one list with the other that stood there at the same time, at
-//! most as many as both lists have entries. A pair crosses if it joins before the left entry is made; before
-//! the right one is, or at the same time, as of equal merges the leftmost comes first.
+//! Two adjacent tokens are a valid pair if the segmentation of their bytes is this pair, that is, if no merge crosses
+//! the boundary between them first. The symbols at the boundary are known at any time: on the left the token itself,
+//! before that its right part, before that the right part of this part, and so on; on the right likewise with left
+//! parts. A merge crosses the boundary if it is of two such symbols that exist at the same time and comes before the
+//! merge that replaces the left one, or not after the merge that replaces the right one, since the leftmost of equal
+//! merges comes first. The number of tests is at most the length of both lists.
 
-use piecework_kernels::merges::{Pairs, NUMBER_BOUND};
+use piecework_kernels::merges::{BytePairMap, PairMap, NUMBER_BOUND};
 
-use super::merge_table::Joins;
-use super::{Merge, Rules, NONE};
+use super::merge_table::MergeTable;
+use super::{MergeIds, MergeRules, NONE};
 
-/// So many merges ahead the memory for one is asked for.
-const AHEAD: usize = 16;
+/// The bucket of a merge is prefetched so many merges ahead.
+const PREFETCH_DISTANCE: usize = 16;
 
-/// The numbers of entries, and how they are joined.
+/// The parts of each number and the merges.
 #[derive(Clone, Debug)]
-pub(super) struct Halves {
-    /// How many entries are not joined from others: the numbers below.
+pub(in crate::model) struct SplitTable {
+    /// The number of first symbols; their numbers are below.
     symbols: u32,
-    /// The halves of each number.
+    /// The parts of each number.
     lefts: Vec<u32>,
     rights: Vec<u32>,
-    joins: Joins,
+    merges: MergeTable,
 }
 
-impl Halves {
-    /// Number the symbols and then, by rank, the entries that merges make; also gives the entry of each number.
-    /// None if there are too many, if a merge is there twice, or might join what only a later one makes.
+impl SplitTable {
+    /// A table of symbols, numbered from 0, with capacity for so many merges.
+    pub(in crate::model) fn with_symbols(symbols: usize, max_merges: usize) -> Self {
+        Self {
+            symbols: symbols as u32,
+            lefts: vec![0; symbols],
+            rights: vec![0; symbols],
+            merges: MergeTable::with_capacity(max_merges),
+        }
+    }
+
+    /// Number the first symbols, then the tokens that merges make, by rank. Also returns the id of each number.
+    /// `None` if there are too many, if a merge occurs twice, or if a merge may need a token that only a later one
+    /// makes.
     ///
-    /// Of the merges that make an entry the first that can happen counts: where the halves of another stand
-    /// side by side, so did those of this one, earlier. So a merge of what only a later one makes does no harm
-    /// where its entry is made in another way: its own halves never stand side by side.
-    pub(super) fn number(rules: &Rules<'_>) -> Option<(Self, Vec<u32>)> {
-        let Rules { symbols, merges, entry_bound, .. } = *rules;
-        // Every merge makes an entry, and only the first that does counts.
-        let most_joined = merges.len().min(entry_bound);
-        if symbols.len() + most_joined >= NUMBER_BOUND as usize {
+    /// Of several merges that make a token the first one that can be applied counts: where the parts of another are
+    /// adjacent, the parts of the first one were adjacent before. So a merge that needs the token of a later merge
+    /// has no effect if its own token has another split: then its parts are never adjacent.
+    pub(super) fn number(rules: &MergeRules<'_>) -> Option<(Self, Vec<u32>)> {
+        let MergeRules { symbols, merges, id_bound, .. } = *rules;
+        // Every merge makes a token, and only the first merge of a token counts.
+        let max_merges = merges.len().min(id_bound);
+        if symbols.len() + max_merges >= NUMBER_BOUND as usize {
             return None;
         }
-        let mut numbers = vec![NONE; entry_bound];
+        let mut numbers = vec![NONE; id_bound];
         (0..).zip(symbols).for_each(|(number, &symbol)| numbers[symbol as usize] = number);
-        let mut halves = Self {
-            symbols: symbols.len() as u32,
-            lefts: vec![0; symbols.len()],
-            rights: vec![0; symbols.len()],
-            joins: Joins::with_room_for(most_joined),
-        };
+        let mut split_table = Self::with_symbols(symbols.len(), max_merges);
         let mut entries = symbols.to_vec();
-        let mut missed = Vec::new();
+        let mut skipped = Vec::new();
         for (at, merge) in merges.iter().enumerate() {
-            if let Some([left, right, _]) = merges.get(at + AHEAD).map(|later| later.numbers(&numbers)) {
-                halves.joins.prefetch(left, right);
+            if let Some([left, right, _]) =
+                merges.get(at + PREFETCH_DISTANCE).map(|later| later.numbers(&numbers))
+            {
+                split_table.merges.prefetch(left, right);
             }
-            let [left, right, joined] = merge.numbers(&numbers);
+            let [left, right, merged] = merge.numbers(&numbers);
             if left == NONE || right == NONE {
-                missed.push(merge);
-            } else if halves.is_made_of(joined, left, right) {
+                skipped.push(merge);
+            } else if split_table.has_split(merged, left, right) {
                 return None;
-            } else if joined == NONE && halves.stay_apart(left, right) {
-                numbers[merge.joined as usize] = halves.join(left, right);
-                entries.push(merge.joined);
+            } else if merged == NONE && split_table.is_valid_token_pair(left, right) {
+                numbers[merge.merged as usize] = split_table.merge(left, right);
+                entries.push(merge.merged);
             }
         }
-        let are_idle = missed.iter().all(|merge| halves.is_idle(merge.numbers(&numbers)));
-        are_idle.then_some((halves, entries))
+        let never_apply = skipped.iter().all(|merge| split_table.never_applies(merge.numbers(&numbers)));
+        never_apply.then_some((split_table, entries))
     }
 
-    /// Whether a merge of what only later ones make has nothing to join: one half is never made, or other halves
-    /// are what becomes of the whole alone, or something crosses the border between these.
-    fn is_idle(&self, [left, right, joined]: [u32; 3]) -> bool {
-        match joined {
+    /// Whether a merge that needs tokens of later merges is never applied: one part is never made, the token has
+    /// other parts, or another merge crosses the boundary between its parts.
+    fn never_applies(&self, [left, right, merged]: [u32; 3]) -> bool {
+        match merged {
             _ if left == NONE || right == NONE => true,
-            NONE => !self.stay_apart(left, right),
-            _ => !self.is_made_of(joined, left, right),
+            NONE => !self.is_valid_token_pair(left, right),
+            _ => !self.has_split(merged, left, right),
         }
     }
 
-    /// Whether an entry has a number already and is made of these.
-    fn is_made_of(&self, number: u32, left: u32, right: u32) -> bool {
+    /// Whether a token has a number and these parts.
+    fn has_split(&self, number: u32, left: u32, right: u32) -> bool {
         let at = number as usize;
         number != NONE && number >= self.symbols && (self.lefts[at], self.rights[at]) == (left, right)
     }
 
-    /// Let two entries that stay apart so far join to that of the next number.
-    fn join(&mut self, left: u32, right: u32) -> u32 {
-        let joined = self.lefts.len() as u32;
+    /// Add a merge of two tokens that are a valid pair so far; returns the number of the merged token.
+    pub(in crate::model) fn merge(&mut self, left: u32, right: u32) -> u32 {
+        let merged = self.lefts.len() as u32;
         self.lefts.push(left);
         self.rights.push(right);
-        self.joins.insert(left, right, joined);
-        joined
+        self.merges.insert(left, right, merged);
+        merged
     }
 
-    /// The halves of each number that has some, by number.
-    pub(super) fn of_joined(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+    /// The parts of each merged token, by number.
+    pub(super) fn splits(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.lefts.iter().copied().zip(self.rights.iter().copied()).skip(self.symbols as usize)
     }
 
-    /// How many numbers there are.
+    /// The number of numbers.
     pub(super) fn numbers(&self) -> usize {
         self.lefts.len()
     }
 
-    /// What two entries join to, or `NONE`.
+    /// The number that two tokens merge to, or `NONE`.
     #[inline]
-    pub(super) fn joined(&self, left: u32, right: u32) -> u32 {
-        self.joins.joined(left, right)
+    pub(super) fn merged(&self, left: u32, right: u32) -> u32 {
+        self.merges.merged(left, right)
     }
 
-    /// How many entries are not joined from others.
+    /// The number of first symbols.
     pub(super) fn symbols(&self) -> u32 {
         self.symbols
     }
 
-    /// Which two bytes join to which number, where the bytes are the first.
-    pub(super) fn of_bytes(&self) -> impl Iterator<Item = (u8, u8, u32)> + '_ {
-        let joined = (self.symbols..).zip(self.of_joined());
-        joined.filter_map(|(joined, (left, right))| {
-            Some((u8::try_from(left).ok()?, u8::try_from(right).ok()?, joined))
-        })
+    /// The pairs of bytes that merge, if the first symbols are bytes.
+    pub(in crate::model) fn byte_pairs(&self) -> BytePairMap {
+        let byte = |number: u32| u8::try_from(number).ok().filter(|_| number < self.symbols);
+        let merged = (self.symbols..).zip(self.splits());
+        BytePairMap::of(
+            merged.filter_map(|(merged, (left, right))| Some((byte(left)?, byte(right)?, merged))),
+        )
     }
 
-    /// Which two entries join to which.
-    pub(super) fn pairs(&self) -> &Pairs {
-        self.joins.pairs()
+    /// The merge table without its filter.
+    pub(super) fn pairs(&self) -> &PairMap {
+        self.merges.pairs()
     }
 
-    /// Whether no merge crosses the border between two entries.
+    /// The same, by value.
+    pub(in crate::model) fn into_pairs(self) -> PairMap {
+        self.merges.into_pairs()
+    }
+
+    /// Whether no merge crosses the boundary between two tokens.
     #[inline]
-    pub(super) fn stay_apart(&self, mut left: u32, mut right: u32) -> bool {
+    pub(in crate::model) fn is_valid_token_pair(&self, mut left: u32, mut right: u32) -> bool {
         let mut limit = NONE;
         loop {
-            if self.joined(left, right) < limit {
+            if self.merged(left, right) < limit {
                 return false;
             }
             if left.max(right) < self.symbols {
@@ -150,15 +164,15 @@ impl Halves {
         }
     }
 
-    /// The memory they take.
+    /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.lefts.as_slice()) + size_of_val(self.rights.as_slice()) + self.joins.bytes()
+        size_of_val(self.lefts.as_slice()) + size_of_val(self.rights.as_slice()) + self.merges.bytes()
     }
 }
 
-impl Merge {
-    /// The numbers of its halves and of what they join to.
+impl MergeIds {
+    /// The numbers of both parts and of the merged token.
     fn numbers(&self, numbers: &[u32]) -> [u32; 3] {
-        [self.left, self.right, self.joined].map(|entry| numbers[entry as usize])
+        [self.left, self.right, self.merged].map(|entry| numbers[entry as usize])
     }
 }

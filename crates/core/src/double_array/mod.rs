@@ -1,0 +1,28 @@
+//! Byte tries as double arrays (Aoe 1989, "An Efficient Digital Search Algorithm by Using a Double-Array Structure").
+//!
+//! The child of a state by a byte is in the slot `base ^ byte`, so all children of a state are in one block of 256
+//! slots. [`Allocator`] assigns bases and slots, [`build_breadth_first`] places the states of a trie with it, and
+//! [`Trie`] and [`CompactNode`] are two representations of the result: 8 bytes a state with its parent, and 4 bytes with the
+//! byte that leads to it.
+//!
+//! byte_set     sets of bytes, and the bases of a block that fit some bytes
+//! allocator    assigns bases and slots
+//! sorted_keys  keys in the order of their bytes
+//! builder      places the states of a trie breadth first
+//! node         a state in four bytes
+//! trie         a trie whose states name their parents
+//! stored_trie  the table sections of such a trie
+
+mod allocator;
+mod builder;
+mod byte_set;
+mod node;
+mod sorted_keys;
+mod stored_trie;
+mod trie;
+
+pub(crate) use allocator::{Allocator, BLOCK};
+pub(crate) use builder::{build_breadth_first, TrieLayout, TrieStep};
+pub(crate) use node::{CompactNode, MAX_BASE};
+pub(crate) use sorted_keys::{sorted_keys, SortedKey};
+pub(crate) use trie::Trie;

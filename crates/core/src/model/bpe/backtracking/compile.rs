@@ -1,0 +1,79 @@
+//! Builds the tables of [`BacktrackingBpe`] from merges.
+
+use super::split_table::SplitTable;
+use super::token_trie::TokenTrie;
+use super::{streaming, BacktrackingBpe, MergeIds};
+use crate::model::ByteAdjacency;
+use crate::table_sections::TableSections;
+
+/// The tokens and merges of a model; all ids are below `id_bound`.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::model) struct MergeRules<'r> {
+    pub(in crate::model) id_bound: usize,
+    /// The tokens that words consist of before any merge.
+    pub(in crate::model) symbols: &'r [u32],
+    /// The merges by rank.
+    pub(in crate::model) merges: &'r [MergeIds],
+    /// Tokens that match whole words, even if merges do not make them.
+    pub(in crate::model) whole_words: &'r [u32],
+    /// The table sections of a compiled cache, if any.
+    pub(in crate::model) stored: &'r TableSections,
+}
+
+impl BacktrackingBpe {
+    /// Build the tables; `push_bytes` appends the bytes of a token. `None` if merges are not in order or too many.
+    pub(in crate::model) fn compile(
+        rules: &MergeRules<'_>,
+        push_bytes: impl Fn(u32, &mut Vec<u8>),
+    ) -> Option<Self> {
+        let (split_table, mut entries) = SplitTable::number(rules)?;
+        let first_whole = entries.len();
+        let mut is_made = vec![false; rules.id_bound];
+        entries.iter().for_each(|&entry| is_made[entry as usize] = true);
+        entries.extend(rules.whole_words.iter().filter(|&&entry| !is_made[entry as usize]));
+        let mut texts = TokenBytes::default();
+        rules.symbols.iter().for_each(|&symbol| texts.push(|bytes| push_bytes(symbol, bytes)));
+        split_table.splits().for_each(|(left, right)| texts.push_merged(left, right));
+        entries[first_whole..].iter().for_each(|&entry| texts.push(|bytes| push_bytes(entry, bytes)));
+        let bytes: [u8; 256] = std::array::from_fn(|byte| byte as u8);
+        let are_bytes = split_table.symbols() == 256 && texts.bytes.starts_with(&bytes);
+        let is_byte_level = are_bytes && entries.len() == first_whole;
+        let byte_pairs = is_byte_level.then(|| split_table.byte_pairs());
+        let texts = texts.all();
+        let byte_adjacency = is_byte_level.then(|| ByteAdjacency::of(texts.iter().copied()));
+        let trie = TokenTrie::restore_or_make(rules.stored, &texts, first_whole as u32)?;
+        let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        let chunk_len = streaming::chunk_len(longest);
+        Some(Self { split_table, trie, entries, byte_pairs, byte_adjacency, longest, chunk_len })
+    }
+}
+
+/// The bytes of tokens, concatenated.
+#[derive(Default)]
+struct TokenBytes {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl TokenBytes {
+    fn push(&mut self, push_bytes: impl FnOnce(&mut Vec<u8>)) {
+        push_bytes(&mut self.bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Append the bytes of two earlier tokens as one token.
+    fn push_merged(&mut self, left: u32, right: u32) {
+        for number in [left, right] {
+            self.bytes.extend_from_within(self.span(number as usize));
+        }
+        self.ends.push(self.bytes.len());
+    }
+
+    fn span(&self, number: usize) -> std::ops::Range<usize> {
+        number.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[number]
+    }
+
+    fn all(&self) -> Vec<&[u8]> {
+        (0..self.ends.len()).map(|number| &self.bytes[self.span(number)]).collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! Merges what backtracking leaves of a byte-level word, with the same merge table.
+//!
+//! Tokens are numbered in the order of their merges, so the number of a merged token is the rank of its merge.
+
+use super::super::merge_by_heap::{self, SymbolLinks};
+use super::super::merge_by_rank::{self, RankQueue};
+use super::super::merge_ranks::RankLookup;
+use super::super::Symbol;
+use super::split_table::SplitTable;
+use super::{BacktrackingBpe, NONE};
+
+/// Words of up to so many bytes are merged by a heap, which needs no memory for each rank.
+const MAX_HEAP_BYTES: usize = 1 << 12;
+
+impl BacktrackingBpe {
+    /// MergeIds the rest of a word, with the bytes as first symbols; calls `found` with the id and the bytes of each
+    /// token.
+    #[cold]
+    pub(in crate::model::bpe) fn merge_rest(
+        &self,
+        rest: &[u8],
+        symbols: &mut Vec<Symbol>,
+        (links, rank_queue): (&mut SymbolLinks, &mut RankQueue),
+        mut found: impl FnMut(u32, usize),
+    ) {
+        self.split_table.push_symbols(rest, symbols);
+        if rest.len() <= MAX_HEAP_BYTES {
+            merge_by_heap::merge(symbols, &self.split_table, links);
+        } else {
+            merge_by_rank::merge(symbols, &self.split_table, links, rank_queue);
+        }
+        for symbol in symbols {
+            found(self.entries[symbol.id as usize], (symbol.end - symbol.start) as usize);
+        }
+    }
+}
+
+impl SplitTable {
+    /// Replace `symbols` by the bytes of a word.
+    fn push_symbols(&self, bytes: &[u8], symbols: &mut Vec<Symbol>) {
+        symbols.clear();
+        symbols.extend((0..).zip(bytes).map(|(start, &byte)| {
+            let end = start + 1;
+            let next = bytes.get(end as usize);
+            let rank = next.map_or(NONE, |&next| self.rank(byte.into(), next.into()));
+            Symbol { id: byte.into(), rank, start, end }
+        }));
+    }
+}
+
+impl RankLookup for SplitTable {
+    #[inline]
+    fn rank(&self, left: u32, right: u32) -> u32 {
+        self.merged(left, right)
+    }
+
+    #[inline]
+    fn merged(&self, rank: u32) -> u32 {
+        rank
+    }
+
+    fn len(&self) -> usize {
+        self.numbers()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{test_models, BacktrackingScratch};
+    use super::*;
+
+    fn plain(model: &BacktrackingBpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
+        let plain =
+            |symbol: &Symbol| (model.entries[symbol.id as usize], (symbol.end - symbol.start) as usize);
+        symbols.iter().map(plain).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn the_rest_is_what_the_way_from_left_to_right_finds(
+            pairs in prop::collection::vec((0..40usize, 0..40usize), 1..30),
+            parts in prop::collection::vec((0..3u8, 1..20usize), 1..30),
+        ) {
+            let Some(model) = test_models::linear([0, 1, 2], &pairs, usize::MAX) else { return Ok(()) };
+            let word: Vec<u8> = parts.iter().flat_map(|&(byte, times)| vec![byte; times]).collect();
+            let (mut links, mut rank_queue, mut symbols) = (SymbolLinks::default(), RankQueue::default(), Vec::new());
+            let (mut segmented, mut heaped) = (Vec::new(), Vec::new());
+            let done = model.segment(&word, &mut BacktrackingScratch::default(), |id, len| segmented.push((id, len)));
+            model.merge_rest(&word, &mut symbols, (&mut links, &mut rank_queue), |id, len| heaped.push((id, len)));
+            prop_assert!(heaped.starts_with(&segmented));
+            prop_assert!(done < word.len() || heaped.len() == segmented.len());
+            model.split_table.push_symbols(&word, &mut symbols);
+            merge_by_rank::merge(&mut symbols, &model.split_table, &mut links, &mut rank_queue);
+            prop_assert_eq!(plain(&model, &symbols), heaped);
+        }
+    }
+}

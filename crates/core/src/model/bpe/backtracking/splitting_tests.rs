@@ -1,0 +1,57 @@
+//! A word has the same segmentation as its parts after [`ByteAdjacency::split`](crate::model::ByteAdjacency::split).
+
+use super::{BacktrackingBpe, BacktrackingScratch, MergeIds, MergeRules};
+use crate::table_sections::TableSections;
+use proptest::prelude::*;
+
+const TEXT: &str = "aéèñ中丮𝄞";
+
+fn split<'w>(model: &BacktrackingBpe, word: &'w str) -> Vec<&'w str> {
+    let (mut starts, mut ends) = (Vec::new(), Vec::new());
+    model.byte_adjacency().unwrap().split(word, (0, word.len() as u32), &mut starts, &mut ends);
+    let spans = starts.iter().zip(&ends);
+    spans.map(|(&start, &end)| &word[start as usize..end as usize]).collect()
+}
+
+/// A model of all bytes and of merges of the bytes of `TEXT`, given by indices of symbols.
+fn linear(pairs: &[(usize, usize)]) -> Option<BacktrackingBpe> {
+    let mut texts: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    let mut used: Vec<usize> = TEXT.bytes().map(usize::from).collect();
+    let mut merges = Vec::new();
+    for &(left, right) in pairs {
+        let (left, right) = (used[left % used.len()], used[right % used.len()]);
+        let text = [&texts[left][..], &texts[right]].concat();
+        if !texts.contains(&text) {
+            let [left, right, merged] = [left, right, texts.len()].map(|entry| entry as u32);
+            merges.push(MergeIds { left, right, merged });
+            used.push(texts.len());
+            texts.push(text);
+        }
+    }
+    let (symbols, stored): (Vec<u32>, _) = ((0..256).collect(), &TableSections::default());
+    let (id_bound, merges) = (texts.len(), &merges);
+    let rules = MergeRules { id_bound, symbols: &symbols, merges, whole_words: &[], stored };
+    BacktrackingBpe::compile(&rules, |entry, bytes| bytes.extend_from_slice(&texts[entry as usize]))
+}
+
+fn segment(model: &BacktrackingBpe, word: &str) -> Vec<u32> {
+    let mut entries = Vec::new();
+    model.segment(word.as_bytes(), &mut BacktrackingScratch::default(), |entry, _| entries.push(entry));
+    entries
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn parts_become_together_what_the_word_becomes(
+        pairs in prop::collection::vec((0..1000usize, 0..1000usize), 0..60),
+        word in "[aéèñ中丮𝄞]{1,20}",
+    ) {
+        let Some(model) = linear(&pairs) else { return Ok(()) };
+        let parts = split(&model, &word);
+        prop_assert_eq!(parts.concat(), word.as_str());
+        let alone: Vec<u32> = parts.iter().flat_map(|part| segment(&model, part)).collect();
+        prop_assert_eq!(alone, segment(&model, &word));
+    }
+}

@@ -1,0 +1,190 @@
+//! The rank of each pair of tokens that has a merge, and the token that it makes.
+
+use std::sync::OnceLock;
+
+use super::merges::{MergeIds, Merges};
+
+/// The rank of a pair without a merge, higher than all others.
+pub(super) const NO_RANK: u32 = u32::MAX;
+
+/// Looks up the merge of a pair.
+pub(super) trait RankLookup {
+    /// The rank of a pair, or `NO_RANK`.
+    fn rank(&self, left: u32, right: u32) -> u32;
+
+    /// The token that the merge of this rank makes.
+    fn merged(&self, rank: u32) -> u32;
+
+    /// The bound of all ranks.
+    fn len(&self) -> usize;
+}
+
+/// All merges. The table of pairs is built at its first lookup: backtracking needs none.
+#[derive(Clone, Debug)]
+pub(super) struct MergeRanks {
+    merges: Merges,
+    table: OnceLock<PairTable>,
+}
+
+/// A hash table from pairs to ranks.
+#[derive(Clone, Debug)]
+struct PairTable {
+    /// Open addressing, at most half full.
+    slots: Vec<PairSlot>,
+    /// The shift from a hash to the index of a slot.
+    shift: u32,
+    /// A Bloom filter with one bit a pair, which excludes most pairs without a merge.
+    filter: Vec<u64>,
+    are_in_order: bool,
+}
+
+/// The pair and the rank of a merge; a free slot has no rank.
+#[derive(Clone, Copy, Debug)]
+struct PairSlot {
+    left: u32,
+    right: u32,
+    /// The rank, or `NO_RANK`.
+    rank: u32,
+}
+
+const FREE: PairSlot = PairSlot { left: u32::MAX, right: u32::MAX, rank: NO_RANK };
+/// The base-2 logarithm of the filter's bits for each slot.
+const FILTER_BITS: u32 = 2;
+
+impl MergeRanks {
+    pub(super) fn new(merges: Merges) -> Self {
+        Self { merges, table: OnceLock::new() }
+    }
+
+    /// The table. Two threads may both build it: waiting for another thread would block forever after a fork.
+    #[inline]
+    fn table(&self) -> &PairTable {
+        match self.table.get() {
+            Some(table) => table,
+            None => self.make_table(),
+        }
+    }
+
+    #[cold]
+    fn make_table(&self) -> &PairTable {
+        let table = PairTable::of(&self.merges);
+        self.table.get_or_init(|| table)
+    }
+
+    /// Whether no merge makes a pair that has a lower rank.
+    pub(super) fn are_in_order(&self) -> bool {
+        self.table().are_in_order
+    }
+
+    /// Whether two successive pairs at one position may merge to the same token. This needs a merge that makes no
+    /// token longer, because it adds nothing but the prefix.
+    pub(super) fn may_repeat(&self) -> bool {
+        self.merges.may_repeat
+    }
+
+    /// The ranks of the first merge that occurs twice.
+    pub(super) fn duplicate(&self) -> Option<(usize, usize)> {
+        self.merges.duplicate
+    }
+
+    /// The bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        let table = self.table.get();
+        size_of_val(self.merges.list.as_slice())
+            + table.map_or(0, |table| {
+                size_of_val(table.slots.as_slice()) + size_of_val(table.filter.as_slice())
+            })
+    }
+}
+
+impl RankLookup for MergeRanks {
+    #[inline]
+    fn rank(&self, left: u32, right: u32) -> u32 {
+        self.table().rank(left, right)
+    }
+
+    #[inline]
+    fn merged(&self, rank: u32) -> u32 {
+        self.merges.list[rank as usize].merged
+    }
+
+    fn len(&self) -> usize {
+        self.merges.list.len()
+    }
+}
+
+impl PairTable {
+    /// Build the table of all merges; of equal pairs the last one counts.
+    fn of(merges: &Merges) -> Self {
+        let bits = (2 * merges.list.len()).next_power_of_two().ilog2().max(6);
+        let mut table = Self {
+            slots: vec![FREE; 1 << bits],
+            shift: 64 - bits,
+            filter: vec![0; 1 << (bits + FILTER_BITS - 6)],
+            are_in_order: false,
+        };
+        for (rank, merge) in (0..).zip(&merges.list) {
+            table.insert(merge, rank);
+        }
+        table.are_in_order = !merges.may_repeat && table.makes_only_for_later(&merges.list);
+        table
+    }
+
+    /// Whether every merge that makes a token comes before all merges of that token.
+    fn makes_only_for_later(&self, merges: &[MergeIds]) -> bool {
+        let bound = merges.iter().map(|merge| merge.merged as usize + 1).max().unwrap_or(0);
+        let mut last_made = vec![None; bound];
+        for (rank, merge) in (0..).zip(merges) {
+            last_made[merge.merged as usize] = Some(rank);
+        }
+        let comes_before = |id: u32, rank: u32| {
+            last_made.get(id as usize).is_none_or(|made| made.is_none_or(|made| made < rank))
+        };
+        let mut used = self.slots.iter().filter(|slot| slot.rank != NO_RANK);
+        used.all(|slot| [slot.left, slot.right].iter().all(|&id| comes_before(id, slot.rank)))
+    }
+
+    /// Add the merge of the next rank.
+    fn insert(&mut self, merge: &MergeIds, rank: u32) {
+        let MergeIds { left, right, .. } = *merge;
+        let hash = hash(left, right);
+        let slot = self.slot_of(left, right, hash);
+        self.slots[slot] = PairSlot { left, right, rank };
+        let (word, bit) = self.filter_bit(hash);
+        self.filter[word] |= bit;
+    }
+
+    #[inline]
+    fn rank(&self, left: u32, right: u32) -> u32 {
+        let hash = hash(left, right);
+        let (word, bit) = self.filter_bit(hash);
+        if self.filter[word] & bit == 0 {
+            return NO_RANK;
+        }
+        self.slots[self.slot_of(left, right, hash)].rank
+    }
+
+    /// The slot of a pair, or the free slot where it would be.
+    #[inline]
+    fn slot_of(&self, left: u32, right: u32, hash: u64) -> usize {
+        let mut at = (hash >> self.shift) as usize;
+        loop {
+            let slot = &self.slots[at];
+            if (slot.left, slot.right) == (left, right) || slot.rank == NO_RANK {
+                return at;
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[inline]
+    fn filter_bit(&self, hash: u64) -> (usize, u64) {
+        let at = (hash >> (self.shift - FILTER_BITS)) as usize;
+        (at / 64, 1 << (at % 64))
+    }
+}
+
+#[inline]
+fn hash(left: u32, right: u32) -> u64 {
+    (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}

@@ -1,0 +1,52 @@
+//! The output of a model: vocabulary entries with byte spans.
+
+/// A vocabulary entry with the byte span of the word that it covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Vocabulary id.
+    pub id: u32,
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+}
+
+/// Receives the output of a model: ids alone, or ids with spans.
+pub trait PieceSink {
+    /// Append one piece.
+    fn push(&mut self, piece: Piece);
+    /// The number of pieces so far.
+    fn checkpoint(&self) -> usize;
+    /// Remove all pieces after a checkpoint.
+    fn rollback(&mut self, checkpoint: usize);
+}
+
+impl PieceSink for Vec<u32> {
+    #[inline]
+    fn push(&mut self, piece: Piece) {
+        self.push(piece.id);
+    }
+
+    fn checkpoint(&self) -> usize {
+        self.len()
+    }
+
+    fn rollback(&mut self, checkpoint: usize) {
+        self.truncate(checkpoint);
+    }
+}
+
+impl PieceSink for Vec<Piece> {
+    #[inline]
+    fn push(&mut self, piece: Piece) {
+        self.push(piece);
+    }
+
+    fn checkpoint(&self) -> usize {
+        self.len()
+    }
+
+    fn rollback(&mut self, checkpoint: usize) {
+        self.truncate(checkpoint);
+    }
+}

@@ -1,0 +1,294 @@
+//! SentencePiece's BPE by backtracking (see [`BacktrackingBpe`]).
+//!
+//! Any two adjacent symbols may be merged whose text is a piece, so the merges are all splits of pieces in two,
+//! ordered by the scores of the pieces. No two pieces of more than one character may have the same score, except the
+//! lowest (see [`super::equal_scores`]): of equal scores the leftmost merge would come first. All splits of one piece
+//! have the same score, and at most one of them is ever applied: the two parts that higher scores make of the piece.
+//! Unused pieces are split by context, so a model with unused pieces is not compiled. User-defined pieces are removed
+//! from the text before.
+//!
+//! A character that is no piece may be merged if a piece contains it. Otherwise it is unknown.
+
+use piecework_kernels::merges::ShortWords;
+use piecework_unicode::char_len;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub(super) use super::super::bpe::{BacktrackingBpe, BacktrackingScratch, MergeIds, MergeRules};
+use super::super::PieceSink;
+use super::ascii_merges::AsciiMerges;
+use super::equal_scores::{self, EqualScoreMerges, PendingTokens};
+use super::piece_trie::PieceTrie;
+use super::piece_writer::PieceWriter;
+use super::SentencePiece;
+use crate::spec::{PieceType, ScoredPiece};
+use crate::table_sections::TableSections;
+use crate::vocab::Vocab;
+
+/// The most bytes that listing all splits may read, approximately.
+const MAX_SPLIT_BYTES: usize = 1 << 26;
+
+/// The merges of a model.
+#[derive(Clone, Debug)]
+pub(super) struct SpmBacktracking {
+    bpe: BacktrackingBpe,
+    equals: EqualScoreMerges,
+    /// The merges of short words; `None` if the model has user-defined pieces.
+    ascii: Option<AsciiMerges>,
+    /// Ids below are pieces; others are characters that are no pieces.
+    piece_count: u32,
+}
+
+/// The buffers of one text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SpmBacktrackingScratch {
+    state: BacktrackingScratch,
+    pending: PendingTokens,
+    /// Allocated at the first batch of words.
+    rows: Option<Box<ShortWords>>,
+}
+
+impl SpmBacktracking {
+    /// Compile the merges of these pieces, if they are in order.
+    pub(super) fn compile(
+        pieces: &[ScoredPiece],
+        ranks: &[u32],
+        found: &PieceTrie,
+        stored: &TableSections,
+    ) -> Option<Self> {
+        let chars = CharTokens::of(pieces)?;
+        let (order, equals) = tokens_by_rank(pieces, ranks)?;
+        let splits = |merged: &[u32]| splits_of(merged, pieces, &chars, found);
+        let (merges, equals) = (splits(&order), splits(&equals));
+        if merge_any(&merges, &equals) {
+            return None;
+        }
+        let id_bound = pieces.len() + chars.extra_chars.len();
+        let rules =
+            MergeRules { id_bound, symbols: &chars.entries, merges: &merges, whole_words: &[], stored };
+        let bpe = BacktrackingBpe::compile(&rules, |entry, bytes| match pieces.get(entry as usize) {
+            Some(piece) => bytes.extend_from_slice(piece.text.as_bytes()),
+            None => {
+                let c = chars.extra_chars[entry as usize - pieces.len()];
+                bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        })?;
+        let equals = EqualScoreMerges::of(&equals, id_bound);
+        let has_symbols = pieces.iter().any(|piece| piece.kind == PieceType::UserDefined);
+        let ascii = (!has_symbols).then(|| AsciiMerges::of(chars.chars(pieces), &merges, id_bound));
+        Some(Self { bpe, equals, ascii, piece_count: pieces.len() as u32 })
+    }
+
+    /// Add the table sections.
+    pub(super) fn store(&self, parts: &mut TableSections) {
+        self.bpe.store(parts);
+    }
+
+    /// Segment a text; returns the segmented bytes, which are fewer if it takes too many steps.
+    pub(super) fn run(
+        &self,
+        text: &str,
+        (model, vocab): (&SentencePiece, &Vocab),
+        scratch: &mut SpmBacktrackingScratch,
+        writer: &mut PieceWriter<'_, impl PieceSink>,
+    ) -> usize {
+        let mut out = TextCursor { text, model, vocab, writer, at: 0 };
+        while out.at < text.len() {
+            let (stop, after) = model.next_symbol(text, out.at);
+            if !self.run_up_to(stop, scratch, &mut out) {
+                break;
+            }
+            if stop < after {
+                out.push_text(after - stop);
+            }
+        }
+        out.at
+    }
+
+    /// Segment a text up to byte `stop`; returns `false` if it takes too many steps.
+    fn run_up_to(
+        &self,
+        stop: usize,
+        scratch: &mut SpmBacktrackingScratch,
+        out: &mut TextCursor<'_, '_, impl PieceSink>,
+    ) -> bool {
+        let SpmBacktrackingScratch { state, pending, .. } = scratch;
+        while out.at < stop {
+            let rest = &out.text.as_bytes()[out.at..stop];
+            let mut give = |entry, len| match entry < self.piece_count {
+                true => out.push(entry, len),
+                false => out.push_text(len),
+            };
+            let done = self.bpe.segment(rest, state, |entry, len| {
+                self.equals.push(entry, len, pending, &mut give);
+            });
+            if done < rest.len() && self.bpe.starts_with_symbol(&rest[done..]) {
+                pending.clear();
+                return false;
+            }
+            equal_scores::flush(pending, give);
+            if done < rest.len() {
+                out.push_text(char_len(rest[done]));
+            }
+        }
+        true
+    }
+
+    /// Whether short words can be merged in batches.
+    pub(super) fn merges_in_batches(&self) -> bool {
+        self.ascii.is_some()
+    }
+
+    /// Merge up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
+    pub(super) fn merge_batch(&self, words: &[&[u8]], scratch: &mut SpmBacktrackingScratch) {
+        if let Some(ascii) = &self.ascii {
+            ascii.merge_batch(words, scratch.rows.get_or_insert_with(Box::default));
+        }
+    }
+
+    /// Append the ids of one word of the last batch; returns `false` if the batch cannot segment it.
+    pub(super) fn push_merged(
+        &self,
+        row: usize,
+        scratch: &mut SpmBacktrackingScratch,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let (start, SpmBacktrackingScratch { rows, pending, .. }) = (out.len(), scratch);
+        let (Some(ascii), Some(rows)) = (&self.ascii, rows) else { return false };
+        let is_told = ascii.entries(rows, row, |entry| {
+            self.equals.push(entry, 0, pending, |id, _| out.push(id));
+        });
+        equal_scores::flush(pending, |id, _| out.push(id));
+        let is_told = is_told && out[start..].iter().all(|&id| id < self.piece_count);
+        if !is_told {
+            out.truncate(start);
+        }
+        is_told
+    }
+
+    /// The bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.bpe.bytes() + self.ascii.as_ref().map_or(0, AsciiMerges::bytes)
+    }
+}
+
+/// The output, and the end of the text that is written.
+struct TextCursor<'a, 'e, S> {
+    text: &'a str,
+    model: &'a SentencePiece,
+    vocab: &'a Vocab,
+    writer: &'a mut PieceWriter<'e, S>,
+    at: usize,
+}
+
+impl<S: PieceSink> TextCursor<'_, '_, S> {
+    #[inline]
+    fn push(&mut self, id: u32, len: usize) {
+        self.writer.push(id, self.at, self.at + len);
+        self.at += len;
+    }
+
+    /// Write text that may be no piece.
+    fn push_text(&mut self, len: usize) {
+        self.push(self.model.id_of(&self.text[self.at..self.at + len], self.vocab), len);
+    }
+}
+
+/// The characters that pieces consist of.
+struct CharTokens {
+    /// The characters that are pieces, then the others, numbered after the pieces.
+    entries: Vec<u32>,
+    extra_chars: Vec<char>,
+    /// The ids of the other characters.
+    extra_entries: FxHashMap<char, u32>,
+}
+
+impl CharTokens {
+    /// Collect the characters of the pieces; `None` if there are unused pieces.
+    fn of(pieces: &[ScoredPiece]) -> Option<Self> {
+        if pieces.iter().any(|piece| piece.kind == PieceType::Unused) {
+            return None;
+        }
+        let (mut entries, mut is_known) = (Vec::new(), vec![false; 1 << 21]);
+        for (id, piece) in (0..).zip(pieces).filter(|(_, piece)| is_normal(piece)) {
+            let c = piece.text.chars().next()?;
+            if c.len_utf8() == piece.text.len() {
+                entries.push(id);
+                is_known[c as usize] = true;
+            }
+        }
+        let mut extra_chars = Vec::new();
+        for c in pieces.iter().filter(|piece| is_normal(piece)).flat_map(|piece| piece.text.chars()) {
+            if !std::mem::replace(&mut is_known[c as usize], true) {
+                extra_chars.push(c);
+            }
+        }
+        let numbered = extra_chars.iter().copied().zip(pieces.len() as u32..);
+        entries.extend(numbered.clone().map(|(_, entry)| entry));
+        let extra_entries = numbered.collect();
+        Some(Self { entries, extra_chars, extra_entries })
+    }
+
+    /// The id of each character.
+    fn chars<'s>(&'s self, pieces: &'s [ScoredPiece]) -> impl Iterator<Item = (u32, char)> + 's {
+        self.entries.iter().filter_map(|&entry| match pieces.get(entry as usize) {
+            Some(piece) => Some((entry, piece.text.chars().next()?)),
+            None => Some((entry, self.extra_chars[entry as usize - pieces.len()])),
+        })
+    }
+}
+
+fn is_normal(piece: &ScoredPiece) -> bool {
+    piece.kind == PieceType::Normal
+}
+
+/// The pieces of more than one character, the highest score first, and separately those of the lowest score if there
+/// are several. `None` if other pieces have equal scores, or if all splits would take long to list.
+fn tokens_by_rank(pieces: &[ScoredPiece], ranks: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
+    let is_merged = |piece: &ScoredPiece| is_normal(piece) && piece.text.chars().nth(1).is_some();
+    let merged = (0..).zip(pieces).filter(|(_, piece)| is_merged(piece));
+    let mut order: Vec<u32> = merged.map(|(id, _)| id).collect();
+    let rank = |id: &u32| ranks[*id as usize];
+    order.sort_unstable_by_key(rank);
+    let lowest = order.last().map_or(0, rank);
+    let mut equals = order.split_off(order.partition_point(|id| rank(id) < lowest));
+    if equals.len() == 1 {
+        order.append(&mut equals);
+    }
+    let are_apart = order.windows(2).all(|two| rank(&two[0]) < rank(&two[1]));
+    let bytes = pieces.iter().fold(0usize, |sum, piece| sum.saturating_add(piece.text.len().pow(2)));
+    (are_apart && bytes <= MAX_SPLIT_BYTES).then_some((order, equals))
+}
+
+/// Whether one of the first merges needs the result of one of the others.
+fn merge_any(merges: &[MergeIds], extra_chars: &[MergeIds]) -> bool {
+    let made: FxHashSet<u32> = extra_chars.iter().map(|merge| merge.merged).collect();
+    merges.iter().any(|merge| made.contains(&merge.left) || made.contains(&merge.right))
+}
+
+/// All splits of these pieces in two.
+fn splits_of(
+    order: &[u32],
+    pieces: &[ScoredPiece],
+    chars: &CharTokens,
+    found: &PieceTrie,
+) -> Vec<MergeIds> {
+    let other = |text: &str| {
+        let c = text.chars().next().filter(|c| c.len_utf8() == text.len());
+        chars.extra_entries.get(&c?).copied()
+    };
+    let mut merges = Vec::with_capacity(4 * order.len());
+    for &merged in order {
+        let text = pieces[merged as usize].text.as_str();
+        let mut push_split = |left, at| {
+            let right = &text[at..];
+            let right = if right.is_empty() { None } else { found.id_of(right).or_else(|| other(right)) };
+            merges.extend(right.map(|right| MergeIds { left, right, merged }));
+        };
+        let first_end = char_len(text.as_bytes()[0]);
+        if let Some(first) = other(&text[..first_end]) {
+            push_split(first, first_end);
+        }
+        found.each_prefix(text, push_split);
+    }
+    merges
+}

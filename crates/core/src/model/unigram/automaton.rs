@@ -1,0 +1,130 @@
+//! The pieces that end at each byte of a text: an Aho-Corasick automaton over the double-array trie (Aho and Corasick
+//! 1975, "Efficient String Matching").
+
+use crate::double_array::Trie;
+use crate::error::Error;
+use crate::table_sections::TableSections;
+
+const ROOT: u32 = 0;
+const NONE: u32 = u32::MAX;
+
+/// The automaton of all pieces.
+#[derive(Clone, Debug)]
+pub(in crate::model) struct PieceAutomaton {
+    trie: Trie,
+    links: Vec<FailureLink>,
+    /// By id.
+    pieces: Vec<AutomatonPiece>,
+}
+
+/// The data of a state.
+#[derive(Clone, Copy, Debug)]
+struct FailureLink {
+    /// The state of its longest proper suffix that is a state.
+    failure: u32,
+    /// The longest piece that is a suffix of the state.
+    longest: u32,
+    /// The number of bytes that lead to the state.
+    depth: u32,
+}
+
+/// A piece in the automaton.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::model) struct AutomatonPiece {
+    pub(in crate::model) score: f64,
+    pub(in crate::model) byte_len: u32,
+    /// The longest other piece that is a suffix of this one.
+    shorter: u32,
+}
+
+impl PieceAutomaton {
+    /// Build from pieces by id; empty pieces never match.
+    #[cfg(test)]
+    pub(in crate::model) fn build(vocab: &[(&str, f64)]) -> Result<Self, Error> {
+        Self::restore(vocab, &TableSections::default())
+    }
+
+    /// Build from pieces by id, with the trie of `parts` if it contains one; empty pieces never match.
+    pub(in crate::model) fn restore(vocab: &[(&str, f64)], parts: &TableSections) -> Result<Self, Error> {
+        let keys = (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
+        let (trie, order) = Trie::restore_or_build(parts, [keys])?;
+        let scored = |(token, score): &(&str, f64)| AutomatonPiece {
+            score: *score,
+            byte_len: token.len() as u32,
+            shorter: NONE,
+        };
+        let links = vec![FailureLink { failure: ROOT, longest: NONE, depth: 0 }; trie.slots()];
+        let mut built = Self { trie, links, pieces: vocab.iter().map(scored).collect() };
+        for step in order {
+            let failure = match step.parent {
+                ROOT => ROOT,
+                parent => built.step(built.links[parent as usize].failure, step.byte),
+            };
+            let mut longest = built.links[failure as usize].longest;
+            if let Some(id) = built.trie.entry(step.state) {
+                let piece = &mut built.pieces[id as usize];
+                piece.shorter = longest;
+                longest = id;
+            }
+            built.links[step.state as usize] = FailureLink { failure, longest, depth: step.depth };
+        }
+        Ok(built)
+    }
+
+    /// The trie of all pieces.
+    pub(in crate::model) fn trie(&self) -> &Trie {
+        &self.trie
+    }
+
+    /// Add the table sections of the trie.
+    pub(in crate::model) fn store(&self, parts: &mut TableSections) {
+        self.trie.store(parts);
+    }
+
+    /// The bytes of memory without the trie.
+    pub(in crate::model) fn derived_bytes(&self) -> usize {
+        size_of_val(self.links.as_slice()) + size_of_val(self.pieces.as_slice())
+    }
+
+    /// The state before any byte.
+    pub(in crate::model) fn start(&self) -> u32 {
+        ROOT
+    }
+
+    /// The state after one more byte; amortized constant time.
+    #[inline]
+    pub(in crate::model) fn step(&self, mut state: u32, byte: u8) -> u32 {
+        loop {
+            if let Some(next) = self.trie.child(state, byte) {
+                return next;
+            }
+            if state == ROOT {
+                return ROOT;
+            }
+            state = self.links[state as usize].failure;
+        }
+    }
+
+    /// The lengths of the piece prefixes that end here, the longest first.
+    pub(super) fn depths(&self, state: u32) -> impl Iterator<Item = u32> + '_ {
+        let states = std::iter::successors(Some(state), |&state| Some(self.links[state as usize].failure));
+        states.take_while(|&state| state != ROOT).map(|state| self.links[state as usize].depth)
+    }
+
+    /// The score of a piece.
+    pub(super) fn score_of(&self, id: u32) -> Option<f64> {
+        self.pieces.get(id as usize).map(|piece| piece.score)
+    }
+
+    /// The pieces that end here with their ids, the longest first.
+    #[inline]
+    pub(in crate::model) fn ending_at(&self, state: u32) -> impl Iterator<Item = (u32, &AutomatonPiece)> {
+        let mut next = self.links[state as usize].longest;
+        std::iter::from_fn(move || {
+            let id = next;
+            let piece = self.pieces.get(id as usize)?;
+            next = piece.shorter;
+            Some((id, piece))
+        })
+    }
+}

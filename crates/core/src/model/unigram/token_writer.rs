@@ -1,0 +1,50 @@
+//! Writes the pieces of a path as tokens.
+
+use super::Unigram;
+use crate::model::{Piece, PieceSink};
+use crate::vocab::Vocab;
+
+/// Writes tokens; adjacent unknown characters are one token.
+pub(super) struct UnigramWriter<'w, S> {
+    pub(super) model: &'w Unigram,
+    pub(super) word: &'w str,
+    pub(super) vocab: &'w Vocab,
+    pub(super) unknown: Option<Piece>,
+    pub(super) out: &'w mut S,
+}
+
+impl<S: PieceSink> UnigramWriter<'_, S> {
+    #[inline]
+    pub(super) fn push(&mut self, piece: Piece) {
+        if Some(piece.id) == self.model.unk_id {
+            let start = self.unknown.map_or(piece.start, |before| before.start);
+            self.unknown = Some(Piece { start, ..piece });
+        } else {
+            self.finish();
+            self.out.push(piece);
+        }
+    }
+
+    /// Write the pending unknown characters.
+    #[inline]
+    pub(super) fn finish(&mut self) {
+        if let Some(run) = self.unknown.take() {
+            self.push_unknown(run);
+        }
+    }
+
+    /// Write a run of unknown characters: the token with this text, the byte tokens, or the unknown token.
+    #[cold]
+    fn push_unknown(&mut self, run: Piece) {
+        let text = &self.word[run.start as usize..run.end as usize];
+        if let Some(id) = self.vocab.id_of(text) {
+            self.out.push(Piece { id, ..run });
+        } else if let Some(bytes) = self.model.bytes.as_ref().filter(|bytes| bytes.has_all(text)) {
+            for byte in text.bytes() {
+                self.out.push(Piece { id: bytes.id(byte), ..run });
+            }
+        } else {
+            self.out.push(run);
+        }
+    }
+}
