@@ -59,27 +59,27 @@ pub enum Model {
 }
 
 impl Model {
-    /// Compile a model over its compiled vocabulary; reads tables from `parts` that contains them.
-    pub fn compile(spec: &ModelSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
+    /// Compile a model over its compiled vocabulary; reads tables from `sections` that contains them.
+    pub fn compile(spec: &ModelSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
         Ok(match spec {
-            ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::restore(spec, vocab, parts)?),
+            ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::restore(spec, vocab, sections)?),
             ModelSpec::Word(spec) => Self::Word(WordModel::compile(spec, vocab)?),
             ModelSpec::Char(spec) => Self::Char(CharModel::compile(spec, vocab)?),
-            ModelSpec::Bpe(spec) => Self::Bpe(Bpe::restore(spec, vocab, parts)?),
-            ModelSpec::Unigram(spec) => Self::Unigram(Unigram::restore(spec, vocab, parts)?),
+            ModelSpec::Bpe(spec) => Self::Bpe(Bpe::restore(spec, vocab, sections)?),
+            ModelSpec::Unigram(spec) => Self::Unigram(Unigram::restore(spec, vocab, sections)?),
             ModelSpec::SentencePiece(spec) => {
-                Self::SentencePiece(SentencePiece::restore(spec, vocab, parts)?)
+                Self::SentencePiece(SentencePiece::restore(spec, vocab, sections)?)
             }
         })
     }
 
     /// Add the table sections of tables that take long to build.
-    pub fn store(&self, parts: &mut TableSections) {
+    pub fn store(&self, sections: &mut TableSections) {
         match self {
-            Self::WordPiece(model) => model.store(parts),
-            Self::Unigram(model) => model.store(parts),
-            Self::SentencePiece(model) => model.store(parts),
-            Self::Bpe(model) => model.store(parts),
+            Self::WordPiece(model) => model.store(sections),
+            Self::Unigram(model) => model.store(sections),
+            Self::SentencePiece(model) => model.store(sections),
+            Self::Bpe(model) => model.store(sections),
             Self::Word(_) | Self::Char(_) => {}
         }
     }

@@ -47,8 +47,8 @@ impl CharLevel {
     }
 
     /// Add the table sections.
-    pub(super) fn store(&self, parts: &mut TableSections) {
-        self.backtracking.store(parts);
+    pub(super) fn store(&self, sections: &mut TableSections) {
+        self.backtracking.store(sections);
     }
 
     /// Segment a word from byte `at` to the first character without a token. Returns where segmentation stopped,

@@ -57,7 +57,7 @@ impl SymbolLinks {
         [before, at, gone]
     }
 
-    /// MergeIds a symbol with the next one. Calls `found` with the rank and the position of each new pair that has a
+    /// Merge a symbol with the next one. Calls `found` with the rank and the position of each new pair that has a
     /// rank.
     pub(super) fn merge_at(
         &mut self,

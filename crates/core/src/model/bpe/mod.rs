@@ -97,13 +97,13 @@ impl Bpe {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the tables that `parts` contains.
-    pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
+    /// The same, with the tables that `sections` contains.
+    pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
         let merges = Merges::compile(spec, vocab)?;
-        let chars = CharLevel::compile(spec, vocab, &merges.list, parts);
+        let chars = CharLevel::compile(spec, vocab, &merges.list, sections);
         let bytes =
-            if chars.is_none() { byte_level::compile(spec, vocab, &merges.list, parts) } else { None };
+            if chars.is_none() { byte_level::compile(spec, vocab, &merges.list, sections) } else { None };
         Ok(Self {
             initial_symbols: InitialSymbols::compile(spec, vocab)?,
             bytes: bytes.map(Box::new),
@@ -119,12 +119,12 @@ impl Bpe {
     }
 
     /// Add the table sections of tables that take long to build.
-    pub(super) fn store(&self, parts: &mut TableSections) {
+    pub(super) fn store(&self, sections: &mut TableSections) {
         if let Some(backtracking) = &self.bytes {
-            backtracking.store(parts);
+            backtracking.store(sections);
         }
         if let Some(chars) = &self.chars {
-            chars.store(parts);
+            chars.store(sections);
         }
     }
 

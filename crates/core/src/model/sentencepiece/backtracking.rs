@@ -79,8 +79,8 @@ impl SpmBacktracking {
     }
 
     /// Add the table sections.
-    pub(super) fn store(&self, parts: &mut TableSections) {
-        self.bpe.store(parts);
+    pub(super) fn store(&self, sections: &mut TableSections) {
+        self.bpe.store(sections);
     }
 
     /// Segment a text; returns the segmented bytes, which are fewer if it takes too many steps.

@@ -53,21 +53,21 @@ struct LinkedSymbol {
 const NONE: u32 = u32::MAX;
 
 impl SpmBpe {
-    pub(super) fn compile(spec: &SentencePieceSpec, parts: &TableSections) -> Result<Self, Error> {
+    pub(super) fn compile(spec: &SentencePieceSpec, sections: &TableSections) -> Result<Self, Error> {
         let (ranks, pieces) = (ranks(&spec.pieces), PieceTrie::build(&spec.pieces)?);
         Ok(Self {
             longest: spec.pieces.iter().map(|piece| piece.text.len()).max().unwrap_or(0),
             has_unused: spec.pieces.iter().any(|piece| piece.kind == PieceType::Unused),
-            backtracking: SpmBacktracking::compile(&spec.pieces, &ranks, &pieces, parts),
+            backtracking: SpmBacktracking::compile(&spec.pieces, &ranks, &pieces, sections),
             ranks,
             pieces,
         })
     }
 
     /// Add the table sections of tables that take long to build.
-    pub(super) fn store(&self, parts: &mut TableSections) {
+    pub(super) fn store(&self, sections: &mut TableSections) {
         if let Some(backtracking) = &self.backtracking {
-            backtracking.store(parts);
+            backtracking.store(sections);
         }
     }
 

@@ -3,11 +3,11 @@
 //! Adjacent unknown characters are one token, or the tokens of their bytes with byte fallback. A text may be
 //! segmented part by part (see [`split_rule`]) with the same result.
 //!
-//! unigram, viterbi_fixed, viterbi_f32, margin  Unigram by 32-bit floats, and of parts of texts
+//! unigram, viterbi_fixed, viterbi_f32, margin   Unigram by 32-bit floats, and of parts of texts
 //! bpe, backtracking, equal_scores, merge_queue  BPE by scores
 //! ascii_merges                                  batches of short words of BPE models
 //! piece_trie                                    pieces by their text
-//! parts, split_rule, text_symbols               parts, words and symbols of a text
+//! parts, split_rule, text_symbols               sections, words and symbols of a text
 //! piece_writer                                  pieces to tokens
 //! nbest, segmentations                          listed and sampled segmentations
 //! checks                                        checks of a specification
@@ -89,20 +89,20 @@ impl SentencePiece {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the tables that `parts` contains.
+    /// The same, with the tables that `sections` contains.
     pub(super) fn restore(
         spec: &SentencePieceSpec,
         vocab: &Vocab,
-        parts: &TableSections,
+        sections: &TableSections,
     ) -> Result<Self, Error> {
         let unk_id = checks::check(spec)?;
         let user_defined = spec.pieces.iter().filter(|piece| piece.kind == PieceType::UserDefined);
         Ok(Self {
             algorithm: match spec.kind {
                 SentencePieceKind::Unigram => {
-                    Algorithm::Unigram(Box::new(SpmUnigram::compile(spec, unk_id, parts)?))
+                    Algorithm::Unigram(Box::new(SpmUnigram::compile(spec, unk_id, sections)?))
                 }
-                SentencePieceKind::Bpe => Algorithm::Bpe(Box::new(SpmBpe::compile(spec, parts)?)),
+                SentencePieceKind::Bpe => Algorithm::Bpe(Box::new(SpmBpe::compile(spec, sections)?)),
                 SentencePieceKind::Word => Algorithm::Word,
                 SentencePieceKind::Char => Algorithm::Char,
             },
@@ -115,10 +115,10 @@ impl SentencePiece {
     }
 
     /// Add the table sections of tables that take long to build.
-    pub(super) fn store(&self, parts: &mut TableSections) {
+    pub(super) fn store(&self, sections: &mut TableSections) {
         match &self.algorithm {
-            Algorithm::Unigram(unigram) => unigram.store(parts),
-            Algorithm::Bpe(bpe) => bpe.store(parts),
+            Algorithm::Unigram(unigram) => unigram.store(sections),
+            Algorithm::Bpe(bpe) => bpe.store(sections),
             Algorithm::Word | Algorithm::Char => {}
         }
     }

@@ -65,7 +65,7 @@ impl SpmUnigram {
     pub(super) fn compile(
         spec: &SentencePieceSpec,
         unk_id: u32,
-        parts: &TableSections,
+        sections: &TableSections,
     ) -> Result<Self, Error> {
         let low = spec.lowest_score.unwrap_or_else(|| lowest(&spec.pieces));
         let scores_by = |length: fn(&str) -> usize| -> Vec<f64> {
@@ -88,7 +88,7 @@ impl SpmUnigram {
         let max_magnitude = found
             .iter()
             .fold(f64::from(unknown_score).abs(), |max_magnitude, found| max_magnitude.max(found.1.abs()));
-        let (pieces, longest) = (PieceAutomaton::restore(&found, parts)?, longest_of(&found));
+        let (pieces, longest) = (PieceAutomaton::restore(&found, sections)?, longest_of(&found));
         let rescored = if rescored == scores { Vec::new() } else { rescored };
         scores[unk_id as usize] = unknown_score.into();
         let fixed_point = FixedPointScores::of(pieces.trie(), &scores, unk_id, max_magnitude);
@@ -116,8 +116,8 @@ impl SpmUnigram {
     }
 
     /// Add the table sections of the trie.
-    pub(super) fn store(&self, parts: &mut TableSections) {
-        self.pieces.store(parts);
+    pub(super) fn store(&self, sections: &mut TableSections) {
+        self.pieces.store(sections);
     }
 
     /// The bytes of memory without the trie.

@@ -44,10 +44,13 @@ impl PieceAutomaton {
         Self::restore(vocab, &TableSections::default())
     }
 
-    /// Build from pieces by id, with the trie of `parts` if it contains one; empty pieces never match.
-    pub(in crate::model) fn restore(vocab: &[(&str, f64)], parts: &TableSections) -> Result<Self, Error> {
+    /// Build from pieces by id, with the trie of `sections` if it contains one; empty pieces never match.
+    pub(in crate::model) fn restore(
+        vocab: &[(&str, f64)],
+        sections: &TableSections,
+    ) -> Result<Self, Error> {
         let keys = (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
-        let (trie, order) = Trie::restore_or_build(parts, [keys])?;
+        let (trie, order) = Trie::restore_or_build(sections, [keys])?;
         let scored = |(token, score): &(&str, f64)| AutomatonPiece {
             score: *score,
             byte_len: token.len() as u32,
@@ -77,8 +80,8 @@ impl PieceAutomaton {
     }
 
     /// Add the table sections of the trie.
-    pub(in crate::model) fn store(&self, parts: &mut TableSections) {
-        self.trie.store(parts);
+    pub(in crate::model) fn store(&self, sections: &mut TableSections) {
+        self.trie.store(sections);
     }
 
     /// The bytes of memory without the trie.

@@ -81,15 +81,19 @@ impl Unigram {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the trie of `parts` if it contains one.
-    pub(super) fn restore(spec: &UnigramSpec, vocab: &Vocab, parts: &TableSections) -> Result<Self, Error> {
+    /// The same, with the trie of `sections` if it contains one.
+    pub(super) fn restore(
+        spec: &UnigramSpec,
+        vocab: &Vocab,
+        sections: &TableSections,
+    ) -> Result<Self, Error> {
         checks::check(spec)?;
         let scored: Vec<(&str, f64)> =
             spec.vocab.iter().map(|(token, score)| (token.as_str(), *score)).collect();
         let lowest = spec.vocab.iter().fold(f64::INFINITY, |low, &(_, score)| low.min(score));
         let unknown_score = lowest - UNKNOWN_PENALTY;
         Ok(Self {
-            pieces: PieceAutomaton::restore(&scored, parts)?,
+            pieces: PieceAutomaton::restore(&scored, sections)?,
             unknown_score,
             worst_score: scored
                 .iter()
@@ -100,8 +104,8 @@ impl Unigram {
     }
 
     /// Add the table sections of the trie.
-    pub(super) fn store(&self, parts: &mut TableSections) {
-        self.pieces.store(parts);
+    pub(super) fn store(&self, sections: &mut TableSections) {
+        self.pieces.store(sections);
     }
 
     /// The bytes of memory of the tables derived from the trie.

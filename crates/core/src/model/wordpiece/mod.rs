@@ -53,11 +53,11 @@ impl WordPiece {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the trie of `parts` if it contains one.
+    /// The same, with the trie of `sections` if it contains one.
     pub(super) fn restore(
         spec: &WordPieceSpec,
         vocab: &Vocab,
-        parts: &TableSections,
+        sections: &TableSections,
     ) -> Result<Self, Error> {
         let unk_id = vocab.require(&spec.unk_token, "model.unk_token")?;
         let prefix = spec.continuing_subword_prefix.as_str();
@@ -66,7 +66,7 @@ impl WordPiece {
             .iter()
             .filter_map(|(token, id)| Some((token.strip_prefix(prefix)?.as_bytes(), id)))
             .collect();
-        let (trie, order) = Trie::restore_or_build(parts, [at_start, inside])?;
+        let (trie, order) = Trie::restore_or_build(sections, [at_start, inside])?;
         let matcher = LinMaxMatch::compute(&trie, &order)?;
         let mut entry_lens = Vec::new();
         for (token, id) in vocab.iter() {
@@ -94,8 +94,8 @@ impl WordPiece {
     }
 
     /// Add the table sections of the trie.
-    pub(super) fn store(&self, parts: &mut TableSections) {
-        self.trie.store(parts);
+    pub(super) fn store(&self, sections: &mut TableSections) {
+        self.trie.store(sections);
     }
 
     /// The bytes of memory of the tables derived from the trie.

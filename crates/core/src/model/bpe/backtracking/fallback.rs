@@ -13,7 +13,7 @@ use super::{BacktrackingBpe, NONE};
 const MAX_HEAP_BYTES: usize = 1 << 12;
 
 impl BacktrackingBpe {
-    /// MergeIds the rest of a word, with the bytes as first symbols; calls `found` with the id and the bytes of each
+    /// Merge the rest of a word, with the bytes as first symbols; calls `found` with the id and the bytes of each
     /// token.
     #[cold]
     pub(in crate::model::bpe) fn merge_rest(

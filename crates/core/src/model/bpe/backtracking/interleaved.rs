@@ -64,7 +64,7 @@ impl<const SYMBOLS: usize, const CAPACITY: usize> LengthClass<SYMBOLS, CAPACITY>
         self.next += 1;
     }
 
-    /// MergeIds the first words of at least `min_len` bytes that are not too long.
+    /// Merge the first words of at least `min_len` bytes that are not too long.
     fn fill(
         &mut self,
         model: &BacktrackingBpe,

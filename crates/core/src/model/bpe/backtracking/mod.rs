@@ -201,8 +201,8 @@ impl BacktrackingBpe {
     }
 
     /// Add the table sections of the trie.
-    pub(in crate::model) fn store(&self, parts: &mut TableSections) {
-        self.trie.store(parts);
+    pub(in crate::model) fn store(&self, sections: &mut TableSections) {
+        self.trie.store(sections);
     }
 
     /// The bytes of memory of the other tables.

@@ -12,19 +12,19 @@ const ENTRIES: &str = "bpe.entries";
 const NEXT_PREFIXES: &str = "bpe.next_prefixes";
 
 /// Add the table sections.
-pub(super) fn store(trie: &TokenTrie, parts: &mut TableSections) {
+pub(super) fn store(trie: &TokenTrie, sections: &mut TableSections) {
     let next_prefix = trie.next_prefix.iter().map(|next_prefix| [next_prefix.entry, next_prefix.len]);
-    parts.put(NODES, &trie.nodes.iter().map(|node| node.bits()).collect::<Vec<_>>().into());
-    parts.put(ENTRIES, &trie.entries.clone().into());
-    parts.put(NEXT_PREFIXES, &next_prefix.collect::<Vec<_>>().into());
+    sections.put(NODES, &trie.nodes.iter().map(|node| node.bits()).collect::<Vec<_>>().into());
+    sections.put(ENTRIES, &trie.entries.clone().into());
+    sections.put(NEXT_PREFIXES, &next_prefix.collect::<Vec<_>>().into());
 }
 
 /// Read the trie of these texts, if the sections contain it.
-pub(super) fn restore(parts: &TableSections, texts: &[&[u8]], first_whole: u32) -> Option<TokenTrie> {
-    let next_prefix = parts.get::<[u32; 2]>(NEXT_PREFIXES).ok()?;
+pub(super) fn restore(sections: &TableSections, texts: &[&[u8]], first_whole: u32) -> Option<TokenTrie> {
+    let next_prefix = sections.get::<[u32; 2]>(NEXT_PREFIXES).ok()?;
     let trie = TokenTrie {
-        nodes: parts.get(NODES).ok()?.iter().copied().map(CompactNode::from_bits).collect(),
-        entries: parts.get(ENTRIES).ok()?.to_vec(),
+        nodes: sections.get(NODES).ok()?.iter().copied().map(CompactNode::from_bits).collect(),
+        entries: sections.get(ENTRIES).ok()?.to_vec(),
         next_prefix: next_prefix.iter().map(|&[entry, len]| TokenMatch { entry, len }).collect(),
     };
     has_exactly(&trie, texts, first_whole as usize).then_some(trie)
@@ -84,9 +84,9 @@ mod tests {
                 1 => trie.entries[position.index(made.entries.len())] = value,
                 _ => trie.next_prefix[position.index(texts.len())].len = value,
             }
-            let mut parts = TableSections::default();
-            store(&trie, &mut parts);
-            if let Some(found) = restore(&parts, &texts, first_whole) {
+            let mut sections = TableSections::default();
+            store(&trie, &mut sections);
+            if let Some(found) = restore(&sections, &texts, first_whole) {
                 for text in &texts {
                     prop_assert_eq!(found.whole(text), made.whole(text));
                     let (expected, read_len) = made.longest(text);
@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn numbers_of_another_size_are_refused() {
-        let mut parts = TableSections::default();
+        let mut sections = TableSections::default();
         [NODES, ENTRIES, NEXT_PREFIXES]
             .iter()
-            .for_each(|name| parts.put(name, &Array::from(vec![1_u8; 3])));
-        assert!(restore(&parts, &[b"a"], 1).is_none());
+            .for_each(|name| sections.put(name, &Array::from(vec![1_u8; 3])));
+        assert!(restore(&sections, &[b"a"], 1).is_none());
     }
 }

@@ -45,18 +45,18 @@ impl TokenTrie {
         Some(Self { nodes, entries, next_prefix })
     }
 
-    /// The same, read from `parts` if it contains the trie.
+    /// The same, read from `sections` if it contains the trie.
     pub(super) fn restore_or_make(
-        parts: &TableSections,
+        sections: &TableSections,
         texts: &[&[u8]],
         first_whole: u32,
     ) -> Option<Self> {
-        stored_trie::restore(parts, texts, first_whole).or_else(|| Self::of(texts, first_whole))
+        stored_trie::restore(sections, texts, first_whole).or_else(|| Self::of(texts, first_whole))
     }
 
     /// Add the table sections.
-    pub(super) fn store(&self, parts: &mut TableSections) {
-        stored_trie::store(self, parts);
+    pub(super) fn store(&self, sections: &mut TableSections) {
+        stored_trie::store(self, sections);
     }
 
     /// The longest token at the start of `bytes`, and the number of bytes read.
@@ -172,10 +172,10 @@ mod tests {
                 let found = (0..first_whole).filter(begins).max_by_key(|&at| entries[at].len());
                 found.map_or((NONE, 0), |at| (at as u32, entries[at].len() as u32))
             };
-            let mut parts = TableSections::default();
-            trie.store(&mut parts);
-            prop_assert!(stored_trie::restore(&parts, &entries, first_whole as u32).is_some());
-            prop_assert!(stored_trie::restore(&parts, &entries[1..], first_whole as u32).is_none());
+            let mut sections = TableSections::default();
+            trie.store(&mut sections);
+            prop_assert!(stored_trie::restore(&sections, &entries, first_whole as u32).is_some());
+            prop_assert!(stored_trie::restore(&sections, &entries[1..], first_whole as u32).is_none());
             for text in texts.iter().map(Vec::as_slice).chain(entries.iter().copied()) {
                 let (found, _) = trie.longest(text);
                 prop_assert_eq!((found.entry, found.len), longest(text, usize::MAX));
