@@ -6,8 +6,8 @@
 //! is the unit at `base ^ byte`, if that is its label; the value is the unit at `base`, bit 31 set.
 //! Everything reachable is checked at first, so that looking up cannot leave the arrays.
 
-use super::first_char::{First, Firsts};
 use crate::error::{Error, ErrorKind};
+use crate::text::{CodePointMap, CodePointMapBuilder};
 
 /// How long a rule may be to match by the longest match: it bounds the work for each character.
 pub(super) const MAX_SOURCE_BYTES: usize = 256;
@@ -25,7 +25,16 @@ pub(super) struct Charsmap {
     first_bytes: Vec<u8>,
     next_bytes: Vec<u8>,
     /// The characters that rules begin with.
-    firsts: Firsts,
+    firsts: CodePointMap<Option<First>>,
+}
+
+/// The node of a character that rules begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct First {
+    /// Where the children of the node begin.
+    below: u32,
+    /// Where the replacement of the character alone begins.
+    value: Option<u32>,
 }
 
 impl Charsmap {
@@ -54,15 +63,24 @@ impl Charsmap {
             goes_on_with_ascii: false,
             first_bytes: Vec::new(),
             next_bytes: Vec::new(),
-            firsts: Firsts::default(),
+            firsts: CodePointMapBuilder::new(None).build(),
         };
         (charsmap.within_longer, charsmap.goes_on_with_ascii) = charsmap.check()?;
         let root = charsmap.root();
         charsmap.first_bytes = (1..=0xF4).filter(|&byte| charsmap.child(root, byte).is_some()).collect();
         charsmap.next_bytes =
             (1..=0xF4).filter(|&byte| charsmap.within_longer[usize::from(byte)]).collect();
-        charsmap.firsts = Firsts::of(&charsmap);
+        charsmap.firsts = charsmap.first_nodes();
         Ok(charsmap)
+    }
+
+    /// The nodes of all characters that rules begin with.
+    fn first_nodes(&self) -> CodePointMap<Option<First>> {
+        let (mut firsts, mut steps) = (CodePointMapBuilder::new(None), usize::MAX);
+        self.each_char(self.root(), &mut steps, &mut |c, below, value| {
+            firsts.set(c, Some(First { below: below as u32, value: value.map(|value| value as u32) }));
+        });
+        firsts.build()
     }
 
     /// The replacement of the shortest beginning of `key` that has one.
@@ -275,4 +293,36 @@ const fn label(unit: u32) -> u32 {
 
 const fn offset(unit: u32) -> usize {
     ((unit >> 10) as usize) << ((unit & 1 << 9) >> 6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalize::Rules;
+
+    /// The definition: one node after the other.
+    fn naive<'r>(rules: &'r Charsmap, text: &str) -> Option<(usize, &'r str)> {
+        let (mut base, mut longest) = (rules.root(), None);
+        for (at, byte) in text.bytes().enumerate().take_while(|&(_, byte)| byte != 0) {
+            let Some((below, value)) = rules.child(base, byte) else { break };
+            base = below;
+            if let Some(value) = value.filter(|_| text.is_char_boundary(at + 1)) {
+                longest = Some((at + 1, value));
+            }
+        }
+        longest.and_then(|(len, value)| Some((len, rules.replacement(value)?)))
+    }
+
+    #[test]
+    fn every_character_begins_the_rules_that_it_begins() {
+        for name in ["nmt_nfkc", "nmt_nfkc_cf"] {
+            let rules = Charsmap::parse(Rules::named(name).unwrap().blob(), "rules").unwrap();
+            for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
+                for text in [String::from(c), format!("{c}\u{301}"), format!("{c}\u{3099}x")] {
+                    assert_eq!(rules.longest_match(&text), naive(&rules, &text), "{text:?}");
+                }
+            }
+            assert_eq!(rules.longest_match(""), None);
+        }
+    }
 }

@@ -11,7 +11,6 @@ mod char_action;
 mod charsmap;
 mod custom;
 mod expansion_limit;
-mod first_char;
 mod forms;
 mod lowercase;
 mod nmt;

@@ -2,19 +2,20 @@
 
 use std::sync::LazyLock;
 
-use crate::text::CharTable;
+use crate::text::CodePointMap;
 
 const SPACE: u8 = 1;
 const WORD: u8 = 2;
 
-static KINDS: LazyLock<CharTable> = LazyLock::new(|| CharTable::new([(r"\s", SPACE), (r"\w", WORD)]));
+static KINDS: LazyLock<CodePointMap<u8>> =
+    LazyLock::new(|| CodePointMap::of_classes([(r"\s", SPACE), (r"\w", WORD)]));
 
 /// Numbers of every kind (N), Unicode 16, and those that Unicode 17 added: tokenizers asks Rust's `char`.
 pub(super) const NUMERIC_CLASSES: [&str; 3] =
     [r"\p{N}", r"[\x{11DE0}-\x{11DE9}]", r"[\x{16FF4}-\x{16FF6}]"];
 
-static NUMERIC: LazyLock<CharTable> =
-    LazyLock::new(|| CharTable::new(NUMERIC_CLASSES.map(|class| (class, 1))));
+static NUMERIC: LazyLock<CodePointMap<u8>> =
+    LazyLock::new(|| CodePointMap::of_classes(NUMERIC_CLASSES.map(|class| (class, 1))));
 
 /// Runs of word characters and runs of anything else but whitespace, which is dropped.
 pub(super) fn cut_whitespace(text: &str, emit: &mut dyn FnMut(usize, usize)) {
@@ -45,7 +46,7 @@ pub(super) fn cut_lengths(text: &str, length: usize, emit: &mut dyn FnMut(usize,
 }
 
 /// A table that tells the numeric characters by 1.
-pub(super) fn numeric() -> &'static CharTable {
+pub(super) fn numeric() -> &'static CodePointMap<u8> {
     &NUMERIC
 }
 

@@ -12,7 +12,7 @@ use super::repairs::Doubts;
 use super::scalar::{Text, LETTER, NEWLINE, NUMBER, SPACE};
 use super::Scanner;
 use crate::pretokenize::simple::NUMERIC_CLASSES;
-use crate::text::CharTable;
+use crate::text::CodePointMap;
 
 pub(super) const BLOOM: &str = r" ?[^(\s|[.,!?…。，、।۔،])]+";
 
@@ -21,10 +21,10 @@ pub(in super::super) const DEEPSEEK_CODER: [&str; 4] =
     ["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+"];
 
 /// What BLOOM's words are made of counts as letters, all else as spaces.
-pub(super) static BLOOM_KINDS: LazyLock<CharTable> =
-    LazyLock::new(|| CharTable::new([(r"\p{Any}", LETTER), (r"[(\s|[.,!?…。，、।۔،])]", SPACE)]));
+pub(super) static BLOOM_KINDS: LazyLock<CodePointMap<u8>> =
+    LazyLock::new(|| CodePointMap::of_classes([(r"\p{Any}", LETTER), (r"[(\s|[.,!?…。，、।۔،])]", SPACE)]));
 
-pub(super) static CODER_KINDS: LazyLock<CharTable> = LazyLock::new(|| {
+pub(super) static CODER_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
     let numbers = NUMERIC_CLASSES.map(|class| (class, NUMBER));
     let others = [
         (r"[[一-龥ࠀ-一가-퟿]&&[^\p{N}]]", EAST),
@@ -36,7 +36,7 @@ pub(super) static CODER_KINDS: LazyLock<CharTable> = LazyLock::new(|| {
         (r"\p{P}", SYMBOL),
         (r"[\p{P}&&[一-龥ࠀ-一가-퟿]]", SYMBOL | EAST),
     ];
-    CharTable::new(numbers.into_iter().chain(others))
+    CodePointMap::of_classes(numbers.into_iter().chain(others))
 });
 
 /// Cut a text by BLOOM's pattern, character by character.

@@ -7,7 +7,7 @@ use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
 use super::scalar::{HAN, HAN_APART, KINDS, LETTER, LOWER, MARKED, NEWLINE, NUMBER, NUMERIC, SPACE, UPPER};
 use super::{bloom, deepseek, Alphabet};
-use crate::text::{wide_char_at, CharTable};
+use crate::text::{wide_char_at, CodePointMap};
 
 /// The masks of one block.
 pub(super) type Masks = [u64; 6];
@@ -38,7 +38,7 @@ pub(super) struct Table {
     of_common: u8,
     /// The classes of each kind of characters, a bit for each mask.
     of_kind: [u8; 128],
-    pub(super) kinds: &'static CharTable,
+    pub(super) kinds: &'static CodePointMap<u8>,
 }
 
 /// Memory for what is not ASCII.
@@ -75,7 +75,11 @@ impl Table {
     }
 
     /// From the classes of each kind, and what more there is to say of some bytes.
-    fn new(kinds: &'static CharTable, classes_of: impl Fn(u8) -> u8, more: impl Fn(u8) -> u8) -> Self {
+    fn new(
+        kinds: &'static CodePointMap<u8>,
+        classes_of: impl Fn(u8) -> u8,
+        more: impl Fn(u8) -> u8,
+    ) -> Self {
         let ascii = ByteClasses::new(|byte| classes_of(kinds.get(char::from(byte))) | more(byte));
         let of_common = classes_of(kinds.get(COMMON));
         let is_common = |code| char::from_u32(code).is_some_and(|c| classes_of(kinds.get(c)) == of_common);

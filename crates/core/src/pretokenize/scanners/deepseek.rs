@@ -11,7 +11,7 @@ use super::boundary_masks::{Around, Block};
 use super::repairs::Doubts;
 use super::scalar::{Text, LETTER, NEWLINE, NUMBER, SPACE};
 use super::Scanner;
-use crate::text::CharTable;
+use crate::text::CodePointMap;
 
 /// What cuts one after the other.
 pub(in super::super) const DEEPSEEK: [&str; 3] = [
@@ -28,8 +28,8 @@ pub(super) const SYMBOL: u8 = 16;
 /// Han or kana.
 pub(super) const EAST: u8 = 32;
 
-pub(super) static KINDS: LazyLock<CharTable> = LazyLock::new(|| {
-    CharTable::new([
+pub(super) static KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
+    CodePointMap::of_classes([
         (r"\s", SPACE),
         (r"[\r\n]", SPACE | NEWLINE),
         (r"\p{N}", NUMBER),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::classes::Table;
 use super::{bloom, clip, deepseek, Family, Scanner, Trail};
 use crate::pretokenize::simple::NUMERIC_CLASSES;
-use crate::text::CharTable;
+use crate::text::CodePointMap;
 
 pub(super) const SPACE: u8 = 1;
 pub(super) const NEWLINE: u8 = 2;
@@ -30,21 +30,24 @@ const KINDS_OF_CLASSES: [(&str, u8); 7] = [
     (r"\p{M}", UPPER | LOWER),
 ];
 
-pub(super) static KINDS: LazyLock<CharTable> = LazyLock::new(|| CharTable::new(KINDS_OF_CLASSES));
+pub(super) static KINDS: LazyLock<CodePointMap<u8>> =
+    LazyLock::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES));
 
 /// Where marks are letters.
-pub(super) static MARKED: LazyLock<CharTable> =
-    LazyLock::new(|| CharTable::new(KINDS_OF_CLASSES.into_iter().chain([(r"\p{M}", LETTER)])));
+pub(super) static MARKED: LazyLock<CodePointMap<u8>> =
+    LazyLock::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain([(r"\p{M}", LETTER)])));
 
 /// Where Chinese characters stand apart: as letters they have no case, and may be numbers or others too.
-pub(super) static HAN_APART: LazyLock<CharTable> = LazyLock::new(|| {
+pub(super) static HAN_APART: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
     let han = [(r"\p{Han}", HAN), (r"[\p{Han}&&\p{L}]", HAN | LETTER), (r"[\p{Han}&&\p{N}]", HAN | NUMBER)];
-    CharTable::new(KINDS_OF_CLASSES.into_iter().chain(han))
+    CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain(han))
 });
 
 /// Where numbers are those of the pre-tokenizer for digits.
-pub(super) static NUMERIC: LazyLock<CharTable> = LazyLock::new(|| {
-    CharTable::new(KINDS_OF_CLASSES.into_iter().chain(NUMERIC_CLASSES.map(|class| (class, NUMBER))))
+pub(super) static NUMERIC: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
+    CodePointMap::of_classes(
+        KINDS_OF_CLASSES.into_iter().chain(NUMERIC_CLASSES.map(|class| (class, NUMBER))),
+    )
 });
 
 impl Scanner {
@@ -149,7 +152,7 @@ impl Scanner {
 /// A text with the kinds of its characters.
 pub(super) struct Text<'t> {
     pub(super) text: &'t str,
-    pub(super) kinds: &'t CharTable,
+    pub(super) kinds: &'t CodePointMap<u8>,
 }
 
 impl Text<'_> {
