@@ -1,4 +1,6 @@
-//! A list of strings in one buffer: what decoders pass to each other.
+//! A list of strings in one buffer, which decoders pass to each other, and why a decoder fails to write one.
+
+use crate::error::Error;
 
 /// Strings one after the other.
 #[derive(Clone, Debug, Default)]
@@ -44,5 +46,19 @@ impl TextPieces {
     /// All strings joined.
     pub(super) fn into_text(self) -> String {
         self.text
+    }
+}
+
+/// Why a stage fails.
+pub(super) enum Fault {
+    /// It writes more than `max` bytes.
+    TooLong { max: usize },
+    /// A regular expression gives up.
+    Pattern(Box<Error>),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Pattern(Box::new(error))
     }
 }

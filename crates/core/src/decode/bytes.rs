@@ -1,0 +1,50 @@
+//! `ByteLevel` and `ByteFallback`: tokens that stand for bytes become text.
+
+use super::pieces::TextPieces;
+use crate::text::push_bytes_of_printable;
+
+/// `ByteLevel`: undo GPT-2's mapping, all tokens as one text; a token with a character outside it stands for itself.
+/// Bytes that are not UTF-8 become replacement characters.
+pub(super) fn byte_level<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TextPieces) {
+    let mut bytes = Vec::new();
+    tokens.for_each(|token| push_bytes_of_printable(token, &mut bytes));
+    out.push(&String::from_utf8_lossy(&bytes));
+}
+
+/// `ByteFallback`: join neighbouring bytes such as `<0x0A>`; bytes that are not UTF-8 become one replacement
+/// character each.
+pub(super) fn byte_fallback<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TextPieces) {
+    let mut bytes = Vec::new();
+    for token in tokens {
+        if let Some(byte) = byte_of_token(token) {
+            bytes.push(byte);
+        } else {
+            flush(&mut bytes, out);
+            out.push(token);
+        }
+    }
+    flush(&mut bytes, out);
+}
+
+/// The byte that a token stands for; `<0x+A>` is one too, as in `tokenizers`.
+pub(super) fn byte_of_token(token: &str) -> Option<u8> {
+    let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
+    u8::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 2)
+}
+
+fn flush(bytes: &mut Vec<u8>, out: &mut TextPieces) {
+    match std::str::from_utf8(bytes) {
+        Ok("") => {}
+        Ok(text) => out.push(text),
+        Err(_) => bytes.iter().for_each(|_| out.push("\u{FFFD}")),
+    }
+    bytes.clear();
+}
+
+/// The same for one run of bytes, as text.
+pub(super) fn push_fallback_text(bytes: &[u8], text: &mut Vec<u8>) {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => text.extend_from_slice(bytes),
+        Err(_) => bytes.iter().for_each(|_| text.extend_from_slice("\u{FFFD}".as_bytes())),
+    }
+}

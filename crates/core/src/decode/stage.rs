@@ -1,0 +1,94 @@
+//! One compiled decoder of a list: a list of tokens in, another list out.
+
+use super::pieces::{Fault, TextPieces};
+use super::sentencepiece::SentencePiece;
+use super::{bytes, edits, markers};
+use crate::error::Error;
+use crate::spec::{DecoderSpec, PrependScheme};
+use crate::text::Pattern;
+
+/// One decoder of the list.
+#[derive(Clone, Debug)]
+pub(super) enum Stage {
+    WordPiece { prefix: String, clean_up: bool },
+    ByteLevel,
+    ByteFallback,
+    Bpe { suffix: String },
+    Metaspace { replacement: char, strips_first: bool },
+    SentencePiece(Box<SentencePiece>),
+    Ctc { pad_token: String, word_delimiter_token: String, clean_up: bool },
+    Replace { pattern: Box<Pattern>, content: String },
+    Fuse,
+    Strip { content: char, start: usize, stop: usize },
+}
+
+impl Stage {
+    /// Append what becomes of a list of tokens: no more than `max` bytes.
+    pub(super) fn run<'t>(
+        &self,
+        tokens: impl Iterator<Item = &'t str>,
+        clean_up: Option<bool>,
+        max: usize,
+        out: &mut TextPieces,
+    ) -> Result<(), Fault> {
+        match self {
+            Self::WordPiece { prefix, clean_up: own } => {
+                markers::word_piece(tokens, prefix, clean_up.unwrap_or(*own), out);
+            }
+            Self::ByteLevel => bytes::byte_level(tokens, out),
+            Self::ByteFallback => bytes::byte_fallback(tokens, out),
+            Self::Bpe { suffix } => markers::bpe(tokens, suffix, out),
+            Self::Metaspace { replacement, strips_first } => {
+                markers::metaspace(tokens, *replacement, *strips_first, out);
+            }
+            Self::SentencePiece(decoder) => decoder.run(tokens, max, out),
+            Self::Ctc { pad_token, word_delimiter_token, clean_up: own } => {
+                markers::ctc(tokens, pad_token, word_delimiter_token, clean_up.unwrap_or(*own), out);
+            }
+            Self::Replace { pattern, content } => edits::replace(tokens, pattern, content, max, out)?,
+            Self::Fuse => edits::fuse(tokens, out),
+            Self::Strip { content, start, stop } => edits::strip(tokens, *content, *start, *stop, out),
+        }
+        // The others make a text at most three times longer, so it is enough to look afterwards.
+        if out.len() > max {
+            return Err(Fault::TooLong { max });
+        }
+        Ok(())
+    }
+}
+
+/// Append the stages of a specification at `place` in its file, and their places; a sequence is its members.
+pub(super) fn compile_into(
+    spec: &DecoderSpec,
+    place: &str,
+    stages: &mut Vec<Stage>,
+    places: &mut Vec<String>,
+) -> Result<(), Error> {
+    stages.push(match spec.clone() {
+        DecoderSpec::WordPiece { prefix, cleanup } => Stage::WordPiece { prefix, clean_up: cleanup },
+        DecoderSpec::ByteLevel(_) => Stage::ByteLevel,
+        DecoderSpec::ByteFallback => Stage::ByteFallback,
+        DecoderSpec::Bpe { suffix } => Stage::Bpe { suffix },
+        DecoderSpec::Metaspace(spec) => Stage::Metaspace {
+            replacement: spec.replacement,
+            strips_first: spec.prepend_scheme != PrependScheme::Never,
+        },
+        DecoderSpec::SentencePiece(spec) => Stage::SentencePiece(Box::new(SentencePiece::compile(&spec))),
+        DecoderSpec::Ctc { pad_token, word_delimiter_token, cleanup } => {
+            Stage::Ctc { pad_token, word_delimiter_token, clean_up: cleanup }
+        }
+        DecoderSpec::Replace { pattern, content } => {
+            let pattern = Pattern::compile(&pattern, &format!("{place}.pattern"))?;
+            Stage::Replace { pattern: Box::new(pattern), content }
+        }
+        DecoderSpec::Fuse => Stage::Fuse,
+        DecoderSpec::Strip { content, start, stop } => Stage::Strip { content, start, stop },
+        DecoderSpec::Sequence(specs) => {
+            return specs.iter().enumerate().try_for_each(|(at, spec)| {
+                compile_into(spec, &format!("{place}.decoders[{at}]"), stages, places)
+            });
+        }
+    });
+    places.push(place.to_owned());
+    Ok(())
+}
