@@ -5,7 +5,9 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Normalizer, Precompiled, SentencePiece};
+use super::normalizer::Normalizer;
+use super::precompiled::Precompiled;
+use super::sentencepiece::SentencePiece;
 use crate::spec::PatternSpec;
 
 /// By ASCII character: whether it parts.

@@ -3,10 +3,9 @@
 //! Origins are those that the function gives, or those that comparing both texts gives
 //! (`text::align`). An inserted character has the origin of the one before it, as everywhere.
 
-use super::expansion_limit::ExpansionLimit;
 use crate::error::{Error, ErrorKind};
 use crate::spec::{CharSpan, CustomSpec};
-use crate::text::{align, CharSpans, NormalizedSink, Run};
+use crate::text::{align, CharSpans, ExpansionLimit, NormalizedSink, Run};
 
 /// The compiled normalizer.
 #[derive(Clone, Debug)]

@@ -8,10 +8,9 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::changes::Changes;
 use super::charsmap::Charsmap;
-use super::expansion_limit::ExpansionLimit;
 use crate::error::Error;
 use crate::spec::NormalizerSpec;
-use crate::text::NormalizedSink;
+use crate::text::{ExpansionLimit, NormalizedSink};
 
 /// Clusters of this many bytes or more are not looked up whole.
 const LONG_CLUSTER: usize = 6;

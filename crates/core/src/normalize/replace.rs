@@ -3,10 +3,9 @@
 //!
 //! Linear in text and output, but for the regular expression itself.
 
-use super::expansion_limit::ExpansionLimit;
 use crate::error::Error;
 use crate::spec::{NormalizerSpec, PatternSpec};
-use crate::text::{NormalizedSink, Pattern};
+use crate::text::{ExpansionLimit, NormalizedSink, Pattern};
 
 /// The compiled normalizer.
 #[derive(Clone, Debug)]

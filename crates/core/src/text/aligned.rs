@@ -26,6 +26,20 @@ impl NormalizedSink for String {
     }
 }
 
+impl<S: NormalizedSink> NormalizedSink for &mut S {
+    const KEEPS_SOURCES: bool = S::KEEPS_SOURCES;
+
+    #[inline]
+    fn push_from(&mut self, c: char, source: (u32, u32)) {
+        (**self).push_from(c, source);
+    }
+
+    #[inline]
+    fn push_unchanged(&mut self, text: &str, start: u32) {
+        (**self).push_unchanged(text, start);
+    }
+}
+
 /// Normalized text with the byte span of the original behind every byte.
 #[derive(Clone, Debug, Default)]
 pub struct Aligned {

@@ -11,7 +11,7 @@ use super::scan::Masks;
 use super::source::{Source, Word};
 use crate::error::Error;
 use crate::model::{Model, ModelScratch};
-use crate::normalize::ExpansionLimit;
+use crate::text::ExpansionLimit;
 use crate::vocab::Vocab;
 use crate::word_cache::{self, Key, LongWords, Lookup, ShortWords, Uncopied};
 

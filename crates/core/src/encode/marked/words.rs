@@ -6,7 +6,7 @@ use super::scan::Masks;
 use super::segmenter::Scored;
 use super::source::{Source, Word};
 use crate::error::Error;
-use crate::normalize::ExpansionLimit;
+use crate::text::ExpansionLimit;
 use crate::word_cache::{self, Key, ShortWords};
 
 /// How many words wait for their lines to arrive.

@@ -13,9 +13,8 @@ mod named;
 mod tests;
 
 use super::charsmap::Charsmap;
-use super::expansion_limit::ExpansionLimit;
 use crate::error::Error;
-use crate::text::NormalizedSink;
+use crate::text::{ExpansionLimit, NormalizedSink};
 
 pub use compile::RuleError;
 pub use named::RULE_NAMES;

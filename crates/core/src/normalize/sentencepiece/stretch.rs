@@ -1,8 +1,9 @@
 //! SentencePiece's normalizer for a stretch of text whose origin nobody asks for: what stays is copied as a whole.
 
-use super::expansion_limit::ExpansionLimit;
-use super::sentencepiece::{Role, SentencePiece, MARK};
+use super::normalizer::{Role, SentencePiece};
+use super::writer::{StretchWriter, MARK};
 use crate::error::Error;
+use crate::text::ExpansionLimit;
 
 impl SentencePiece {
     /// Normalize what stands between two characters that part a text; no space is put before or after it. What
@@ -11,11 +12,7 @@ impl SentencePiece {
     /// The same as `run_between` without a space.
     pub fn stretch_into(&self, text: &str, goes_on: bool, out: &mut String) -> Result<(), Error> {
         let mut growth = ExpansionLimit::of(text.len());
-        let spec = self.spec();
-        let space = if spec.escape_whitespaces { MARK } else { ' ' };
-        let (escapes, trims) = (spec.escape_whitespaces, spec.remove_extra_whitespaces);
-        let after_space = trims && !goes_on;
-        let mut writer = Writer { space, escapes, trims, after_space, spaces: 0, out };
+        let mut writer = StretchWriter::new(self.spec(), goes_on, out);
         let mut at = if goes_on { 0 } else { self.first_kept(text) };
         while at < text.len() {
             let kept = self.kept(text, at);
@@ -55,57 +52,15 @@ impl SentencePiece {
     }
 }
 
-/// Writes text, and spaces once it is known that they stay.
-struct Writer<'o> {
-    space: char,
-    escapes: bool,
-    trims: bool,
-    after_space: bool,
-    /// How many spaces wait, where spaces at the end go: for these this is the end.
-    spaces: usize,
-    out: &'o mut String,
-}
-
-impl Writer<'_> {
-    #[inline]
-    fn keep(&mut self, run: &str) {
-        self.settle();
-        self.out.push_str(run);
-        self.after_space = false;
-    }
-
-    fn rewrite(&mut self, new: &str) {
-        let kept = if self.after_space { new.trim_start_matches(' ') } else { new };
-        for c in kept.chars() {
-            let c = if c == ' ' && self.escapes { MARK } else { c };
-            if self.trims && c == self.space {
-                self.spaces += 1;
-            } else {
-                self.settle();
-                self.out.push(c);
-            }
-        }
-        if !kept.is_empty() {
-            self.after_space = self.trims && kept.ends_with(' ');
-        }
-    }
-
-    #[inline]
-    fn settle(&mut self) {
-        for _ in 0..std::mem::take(&mut self.spaces) {
-            self.out.push(self.space);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::LazyLock;
 
     use proptest::prelude::*;
 
-    use crate::normalize::{ExpansionLimit, Rules, SentencePiece};
+    use crate::normalize::{Rules, SentencePiece};
     use crate::spec::SentencePieceNormalizerSpec;
+    use crate::text::ExpansionLimit;
 
     static RULES: LazyLock<[Vec<u8>; 4]> = LazyLock::new(|| {
         let blob = |name: &str| Rules::named(name).unwrap().blob().to_vec();

@@ -2,9 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::charsmap::Charsmap;
-use super::sentencepiece::MARK;
-use super::SentencePiece;
+use super::normalizer::SentencePiece;
+use super::writer::MARK;
+use crate::normalize::charsmap::Charsmap;
 
 /// How the rules treat a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

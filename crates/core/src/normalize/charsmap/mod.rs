@@ -1,26 +1,24 @@
 //! SentencePiece's compiled rules: a little-endian u32 length, a double-array trie of that many bytes
 //! (the format of darts-clone), then the replacements, each ending with NUL.
 //!
-//! A unit of the trie is 32 bits: bit 8 says that a value is below, bits 0..8 and 31 are the label, bits
-//! 10..31 the offset, in steps of 256 where bit 9 is set. The child of a node whose children begin at `base`
-//! is the unit at `base ^ byte`, if that is its label; the value is the unit at `base`, bit 31 set.
-//! Everything reachable is checked at first, so that looking up cannot leave the arrays.
+//! Everything reachable is checked first, so that a lookup cannot leave the arrays.
+
+mod trie;
 
 use crate::error::{Error, ErrorKind};
 use crate::text::{CodePointMap, CodePointMapBuilder};
+use trie::{CharsmapTrie, Fault};
 
 /// How long a rule may be to match by the longest match: it bounds the work for each character.
-pub(super) const MAX_SOURCE_BYTES: usize = 256;
+pub(in crate::normalize) const MAX_SOURCE_BYTES: usize = 256;
 
 /// The checked rules.
 #[derive(Clone, Debug)]
-pub(super) struct Charsmap {
-    units: Vec<u32>,
+pub(in crate::normalize) struct Charsmap {
+    trie: CharsmapTrie,
     replacements: String,
-    /// By byte: whether a rule has it after its first one; an ASCII one, whether a rule of several characters has it.
-    within_longer: [bool; 256],
-    /// Whether a rule goes on with an ASCII character.
-    goes_on_with_ascii: bool,
+    /// By ASCII character: whether a rule of several characters has it.
+    is_within_longer: [bool; 128],
     /// The bytes that first characters of rules begin with, and those that others do.
     first_bytes: Vec<u8>,
     next_bytes: Vec<u8>,
@@ -39,15 +37,13 @@ struct First {
 
 impl Charsmap {
     /// Check a blob that stands at `place` in its file; O(units), each child found once.
-    pub(super) fn parse(blob: &[u8], place: &str) -> Result<Self, Error> {
+    pub(in crate::normalize) fn parse(blob: &[u8], place: &str) -> Result<Self, Error> {
         Self::parse_parts(blob)
             .map_err(|(found, expected)| Error::new(ErrorKind::Format, place, found, expected))
     }
 
     fn parse_parts(blob: &[u8]) -> Result<Self, Fault> {
         let (units, replacements) = parts(blob)?;
-        let units =
-            units.chunks_exact(4).map(|unit| u32::from_le_bytes([unit[0], unit[1], unit[2], unit[3]]));
         let replacements = String::from_utf8(replacements.to_vec()).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             (format!("replacements that are not UTF-8 at byte {at}"), "UTF-8")
@@ -55,21 +51,18 @@ impl Charsmap {
         if !replacements.ends_with('\0') {
             return Err(("replacements without an end".to_owned(), "NUL after each replacement"));
         }
-        let (units, within_longer) = (units.collect(), [false; 256]);
+        let trie = CharsmapTrie::of(units);
+        let next = trie.check(&replacements)?;
+        let root = trie.root();
+        let bytes = |is_among: &dyn Fn(u8) -> bool| (1..=0xF4).filter(|&byte| is_among(byte)).collect();
         let mut charsmap = Self {
-            units,
-            replacements,
-            within_longer,
-            goes_on_with_ascii: false,
-            first_bytes: Vec::new(),
-            next_bytes: Vec::new(),
+            is_within_longer: std::array::from_fn(|byte| next[byte] || begins_longer(&trie, byte as u8)),
+            first_bytes: bytes(&|byte| trie.child(root, byte).is_some()),
+            next_bytes: bytes(&|byte| next[usize::from(byte)]),
             firsts: CodePointMapBuilder::new(None).build(),
+            trie,
+            replacements,
         };
-        (charsmap.within_longer, charsmap.goes_on_with_ascii) = charsmap.check()?;
-        let root = charsmap.root();
-        charsmap.first_bytes = (1..=0xF4).filter(|&byte| charsmap.child(root, byte).is_some()).collect();
-        charsmap.next_bytes =
-            (1..=0xF4).filter(|&byte| charsmap.within_longer[usize::from(byte)]).collect();
         charsmap.firsts = charsmap.first_nodes();
         Ok(charsmap)
     }
@@ -84,7 +77,7 @@ impl Charsmap {
     }
 
     /// The replacement of the shortest beginning of `key` that has one.
-    pub(super) fn shortest_match(&self, key: &[u8]) -> Option<&str> {
+    pub(in crate::normalize) fn shortest_match(&self, key: &[u8]) -> Option<&str> {
         let mut base = self.root();
         for &byte in key.iter().take_while(|&&byte| byte != 0) {
             let (below, value) = self.child(base, byte)?;
@@ -97,30 +90,30 @@ impl Charsmap {
     }
 
     /// Whether a rule is, or begins with, this byte alone or before another ASCII character.
-    pub(super) fn touches_ascii(&self, byte: u8) -> bool {
+    pub(in crate::normalize) fn touches_ascii(&self, byte: u8) -> bool {
         let Some((below, value)) = self.child(self.root(), byte) else { return false };
         value.is_some() || (1..=0x7F).any(|next| self.child(below, next).is_some())
     }
 
     /// Whether a rule of several characters has this ASCII character.
-    pub(super) fn is_within_longer(&self, byte: u8) -> bool {
-        self.within_longer[usize::from(byte & 0x7F)]
+    pub(in crate::normalize) fn is_within_longer(&self, byte: u8) -> bool {
+        self.is_within_longer[usize::from(byte & 0x7F)]
     }
 
     /// Whether a rule has an ASCII character after its first one.
-    pub(super) fn goes_on_with_ascii(&self) -> bool {
-        self.goes_on_with_ascii
+    pub(in crate::normalize) fn goes_on_with_ascii(&self) -> bool {
+        self.next_bytes.first().is_some_and(u8::is_ascii)
     }
 
     /// Whether a rule may write this character.
-    pub(super) fn writes(&self, c: char) -> bool {
+    pub(in crate::normalize) fn writes(&self, c: char) -> bool {
         self.replacements.contains(c)
     }
 
     /// The length of the longest rule that begins `text`, and its replacement.
     ///
     /// A rule that ends within a character, or is longer than `MAX_SOURCE_BYTES`, never matches.
-    pub(super) fn longest_match<'a>(&'a self, text: &str) -> Option<(usize, &'a str)> {
+    pub(in crate::normalize) fn longest_match<'a>(&'a self, text: &str) -> Option<(usize, &'a str)> {
         let (first, len) = self.first_at(text)?;
         let mut base = first.below as usize;
         let mut longest = first.value.map(|value| (len, value as usize));
@@ -137,7 +130,7 @@ impl Charsmap {
 
     /// Whether a rule begins with a character.
     #[inline]
-    pub(super) fn begin_with(&self, c: char) -> bool {
+    pub(in crate::normalize) fn begin_with(&self, c: char) -> bool {
         self.firsts.get(c).is_some()
     }
 
@@ -150,7 +143,7 @@ impl Charsmap {
 
     /// Give every character that rules have after a node, in no more than so many `steps`; with it, where the children
     /// of its node begin, and its value if it ends a rule.
-    pub(super) fn each_char(
+    pub(in crate::normalize) fn each_char(
         &self,
         base: usize,
         steps: &mut usize,
@@ -188,84 +181,20 @@ impl Charsmap {
     }
 
     /// Where the children of the root begin.
-    pub(super) fn root(&self) -> usize {
-        self.units.first().map_or(0, |&root| offset(root))
+    pub(in crate::normalize) fn root(&self) -> usize {
+        self.trie.root()
     }
 
     /// Where the children of the child by `byte` begin, and its value if it ends a rule.
-    pub(super) fn child(&self, base: usize, byte: u8) -> Option<(usize, Option<usize>)> {
-        let at = base ^ usize::from(byte);
-        let unit = *self.units.get(at).filter(|&&unit| label(unit) == u32::from(byte))?;
-        let below = at ^ offset(unit);
-        let value = if has_value(unit) { Some(value(*self.units.get(below)?)) } else { None };
-        Some((below, value))
+    pub(in crate::normalize) fn child(&self, base: usize, byte: u8) -> Option<(usize, Option<usize>)> {
+        self.trie.child(base, byte)
     }
 
     /// The replacement that stands at byte `from`.
-    pub(super) fn replacement(&self, from: usize) -> Option<&str> {
+    pub(in crate::normalize) fn replacement(&self, from: usize) -> Option<&str> {
         self.replacements.get(from..)?.split('\0').next()
     }
-
-    /// Visit every node that a key can reach, each once, and check that its children are inside; gives the
-    /// ASCII characters of rules of several characters, and whether any is not the first of its rule.
-    fn check(&self) -> Result<([bool; 256], bool), Fault> {
-        let root = *self.units.first().ok_or(("an empty trie".to_owned(), "a trie with a root"))?;
-        let mut seen = vec![false; self.units.len()];
-        let mut within_longer = [false; 256];
-        let mut waiting = vec![offset(root)];
-        let mut is_root = true;
-        while let Some(base) = waiting.pop() {
-            let block = base & !0xFF;
-            if block + 0xFF >= self.units.len() {
-                let found = format!("a trie of {} units with a node at {base}", self.units.len());
-                return Err((found, "nodes inside the trie"));
-            }
-            if std::mem::replace(&mut seen[base], true) {
-                continue;
-            }
-            for at in block..block + 0x100 {
-                let (unit, byte) = (self.units[at], (at ^ base) as u32);
-                if byte == 0 || label(unit) != byte {
-                    continue;
-                }
-                let below = at ^ offset(unit);
-                if has_value(unit) {
-                    self.check_value(below)?;
-                }
-                within_longer[byte as usize] |= !is_root;
-                waiting.push(below);
-            }
-            is_root = false;
-        }
-        let goes_on = within_longer[..128].contains(&true);
-        self.mark_beginnings(&mut within_longer);
-        Ok((within_longer, goes_on))
-    }
-
-    /// Mark the ASCII characters that longer rules begin with.
-    fn mark_beginnings(&self, within_longer: &mut [bool; 256]) {
-        for (byte, is_within) in (0..128).zip(within_longer) {
-            let below = self.child(self.root(), byte);
-            *is_within |=
-                below.is_some_and(|(below, _)| (1..=255).any(|next| self.child(below, next).is_some()));
-        }
-    }
-
-    fn check_value(&self, at: usize) -> Result<(), Fault> {
-        let unit = self.units.get(at).filter(|&&unit| unit >> 31 == 1);
-        let inside = unit.is_some_and(|&unit| {
-            value(unit) < self.replacements.len() && self.replacements.is_char_boundary(value(unit))
-        });
-        if inside {
-            return Ok(());
-        }
-        let found = format!("a value at unit {at} that is no replacement");
-        Err((found, "values that point into the replacements"))
-    }
 }
-
-/// What was found and what was expected.
-type Fault = (String, &'static str);
 
 /// The bytes of the trie and those of the replacements.
 fn parts(blob: &[u8]) -> Result<(&[u8], &[u8]), Fault> {
@@ -279,20 +208,10 @@ fn parts(blob: &[u8]) -> Result<(&[u8], &[u8]), Fault> {
     Ok(rest.split_at(len))
 }
 
-const fn has_value(unit: u32) -> bool {
-    unit >> 8 & 1 == 1
-}
-
-const fn value(unit: u32) -> usize {
-    (unit & 0x7FFF_FFFF) as usize
-}
-
-const fn label(unit: u32) -> u32 {
-    unit & 0x8000_00FF
-}
-
-const fn offset(unit: u32) -> usize {
-    ((unit >> 10) as usize) << ((unit & 1 << 9) >> 6)
+/// Whether a rule of several characters begins with an ASCII character.
+fn begins_longer(trie: &CharsmapTrie, byte: u8) -> bool {
+    let node = trie.child(trie.root(), byte);
+    node.is_some_and(|(below, _)| (1..=255).any(|next| trie.child(below, next).is_some()))
 }
 
 #[cfg(test)]

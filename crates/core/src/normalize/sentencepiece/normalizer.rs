@@ -1,22 +1,11 @@
-//! SentencePiece's normalizer: compiled rules, the longest match first, then its treatment of spaces.
-//!
-//! Where the text stands: a user-defined symbol is taken as it is, else the longest rule that matches is
-//! applied, else one character is taken. Spaces at the ends and repeated ones may go, a space may come
-//! before or after the text, and every space may become `▁`. A character comes from what stands between
-//! the beginning of what it was made of and the beginning of what the next one was made of. O(n) times the
-//! longest rule; ASCII that no rule touches is copied.
-//!
-//! Kudo and Richardson 2018, "SentencePiece", section 3; checked against `sentencepiece` 0.2.
+//! The compiled normalizer and its run over a whole text.
 
-use super::charsmap::Charsmap;
-use super::expansion_limit::ExpansionLimit;
+use super::writer::{AlignedWriter, MARK};
 use crate::error::Error;
+use crate::normalize::charsmap::Charsmap;
 use crate::spec::SentencePieceNormalizerSpec;
-use crate::text::{NormalizedSink, Prefixes};
+use crate::text::{ExpansionLimit, NormalizedSink, Prefixes};
 use crate::vocab::{check_lens, MAX_VOCAB_BYTES};
-
-/// What a space becomes.
-pub(super) const MARK: char = '\u{2581}';
 
 /// The compiled normalizer.
 #[derive(Clone, Debug)]
@@ -30,7 +19,7 @@ pub struct SentencePiece {
 
 /// What a byte is to the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(in crate::normalize) enum Role {
     /// Stays as it is.
     Kept,
     /// A space that no rule touches.
@@ -46,7 +35,10 @@ fn check_symbols(symbols: &[String], place: &str) -> Result<(), Error> {
 
 impl SentencePiece {
     /// Compile the settings, which stand at `place` in their file.
-    pub(super) fn compile(spec: &SentencePieceNormalizerSpec, place: &str) -> Result<Self, Error> {
+    pub(in crate::normalize) fn compile(
+        spec: &SentencePieceNormalizerSpec,
+        place: &str,
+    ) -> Result<Self, Error> {
         let rules = match spec.charsmap.as_slice() {
             [] => None,
             charsmap => Some(Charsmap::parse(charsmap, &format!("{place}.precompiled_charsmap"))?),
@@ -64,7 +56,7 @@ impl SentencePiece {
     }
 
     /// Normalize `text`, which stands at byte `start` of the original.
-    pub(super) fn run(
+    pub(in crate::normalize) fn run(
         &self,
         text: &str,
         start: u32,
@@ -74,7 +66,7 @@ impl SentencePiece {
         self.run_between(text, start, growth, self.spec.add_dummy_prefix, out)
     }
 
-    pub(super) fn run_between(
+    pub(in crate::normalize) fn run_between(
         &self,
         text: &str,
         start: u32,
@@ -86,7 +78,7 @@ impl SentencePiece {
         if at == text.len() {
             return Ok(());
         }
-        let mut writer = Writer::new(&self.spec, start, growth, out);
+        let mut writer = AlignedWriter::new(&self.spec, start, growth, out);
         if adds_space && !self.spec.treat_whitespace_as_suffix {
             writer.push(writer.space, at);
         }
@@ -113,7 +105,7 @@ impl SentencePiece {
     }
 
     /// Where the spaces at the beginning end, if they go.
-    pub(super) fn first_kept(&self, text: &str) -> usize {
+    pub(in crate::normalize) fn first_kept(&self, text: &str) -> usize {
         let mut at = 0;
         while self.spec.remove_extra_whitespaces && at < text.len() {
             let (new, end) = self.prefix(text, at);
@@ -127,7 +119,7 @@ impl SentencePiece {
 
     /// Where the first space stood that went at the end, of a text that nothing is left of, or where the text ends; none
     /// if all went at the beginning.
-    pub(super) fn end_of_nothing(&self, text: &str) -> Option<usize> {
+    pub(in crate::normalize) fn end_of_nothing(&self, text: &str) -> Option<usize> {
         let mut at = self.first_kept(text);
         if at == text.len() || self.spec.add_dummy_prefix && !self.spec.treat_whitespace_as_suffix {
             return (at < text.len()).then_some(at);
@@ -144,7 +136,7 @@ impl SentencePiece {
 
     /// What becomes of the text at `at` by a symbol or a rule, and where that ends; nothing if its character stays.
     #[inline]
-    pub(super) fn change<'t>(&'t self, text: &'t str, at: usize) -> Option<(&'t str, usize)> {
+    pub(in crate::normalize) fn change<'t>(&'t self, text: &'t str, at: usize) -> Option<(&'t str, usize)> {
         if let Some(end) = self.symbols.as_ref().and_then(|symbols| symbols.end_at(text, at)) {
             return Some((&text[at..end], end));
         }
@@ -154,14 +146,14 @@ impl SentencePiece {
 
     /// Whether no symbol and no rule begins with a character, as far as that is easily told.
     #[inline]
-    pub(super) fn begins_nothing(&self, c: char) -> bool {
+    pub(in crate::normalize) fn begins_nothing(&self, c: char) -> bool {
         let first = c.encode_utf8(&mut [0; 4]).as_bytes()[0];
         self.symbols.as_ref().is_none_or(|symbols| !symbols.begin_with(first))
             && self.rules.as_ref().is_none_or(|rules| !rules.begin_with(c))
     }
 
     /// What becomes of the text at `at`, and where that ends.
-    pub(super) fn prefix<'t>(&'t self, text: &'t str, at: usize) -> (&'t str, usize) {
+    pub(in crate::normalize) fn prefix<'t>(&'t self, text: &'t str, at: usize) -> (&'t str, usize) {
         self.change(text, at).unwrap_or_else(|| {
             let len = text[at..].chars().next().map_or(0, char::len_utf8);
             (&text[at..at + len], at + len)
@@ -169,16 +161,16 @@ impl SentencePiece {
     }
 
     /// Whether a rule writes what spaces become.
-    pub(super) fn writes_marks(&self) -> bool {
+    pub(in crate::normalize) fn writes_marks(&self) -> bool {
         self.rules.as_ref().is_some_and(|rules| rules.writes(MARK))
     }
 
     /// By ASCII character: whether it stays as it is among ASCII.
-    pub(super) fn kept_ascii(&self) -> [bool; 128] {
+    pub(in crate::normalize) fn kept_ascii(&self) -> [bool; 128] {
         std::array::from_fn(|byte| self.roles[byte] == Role::Kept)
     }
 
-    pub(super) fn rules(&self) -> Option<&Charsmap> {
+    pub(in crate::normalize) fn rules(&self) -> Option<&Charsmap> {
         self.rules.as_ref()
     }
 
@@ -189,23 +181,23 @@ impl SentencePiece {
     }
 
     /// Whether a rule has an ASCII character after its first one.
-    pub(super) fn goes_on_with_ascii(&self) -> bool {
+    pub(in crate::normalize) fn goes_on_with_ascii(&self) -> bool {
         self.rules.as_ref().is_some_and(Charsmap::goes_on_with_ascii)
     }
 
     /// Whether a rule or a symbol of several characters has this ASCII character.
-    pub(super) fn is_within_longer(&self, byte: u8) -> bool {
+    pub(in crate::normalize) fn is_within_longer(&self, byte: u8) -> bool {
         self.rules.as_ref().is_some_and(|rules| rules.is_within_longer(byte)) || self.is_within_symbol(byte)
     }
 
     /// Whether a symbol of several characters has this ASCII character.
-    pub(super) fn is_within_symbol(&self, byte: u8) -> bool {
+    pub(in crate::normalize) fn is_within_symbol(&self, byte: u8) -> bool {
         let is_longer = |symbol: &String| symbol.len() > 1 && symbol.as_bytes().contains(&byte);
         self.spec.user_defined_symbols.iter().any(is_longer)
     }
 
     #[inline]
-    pub(super) fn role_at(&self, text: &[u8], at: usize) -> Role {
+    pub(in crate::normalize) fn role_at(&self, text: &[u8], at: usize) -> Role {
         match text.get(at + 1) {
             Some(next) if !next.is_ascii() => Role::Other,
             _ => self.roles[usize::from(text[at])],
@@ -232,101 +224,5 @@ fn role_of(byte: u8, rules: Option<&Charsmap>, symbols: Option<&Prefixes>) -> Ro
         _ if is_touched => Role::Other,
         b' ' => Role::Space,
         _ => Role::Kept,
-    }
-}
-
-/// Writes characters once it is known where the next one begins, and spaces once it is known that they stay.
-struct Writer<'a, S> {
-    start: u32,
-    space: char,
-    escapes: bool,
-    trims: bool,
-    after_space: bool,
-    last: Option<(char, u32)>,
-    /// Beginnings of spaces after `last`, where spaces at the end go.
-    spaces: Vec<u32>,
-    growth: ExpansionLimit,
-    out: &'a mut S,
-}
-
-impl<'a, S: NormalizedSink> Writer<'a, S> {
-    fn new(spec: &SentencePieceNormalizerSpec, start: u32, growth: ExpansionLimit, out: &'a mut S) -> Self {
-        Self {
-            start,
-            space: if spec.escape_whitespaces { MARK } else { ' ' },
-            escapes: spec.escape_whitespaces,
-            trims: spec.remove_extra_whitespaces,
-            after_space: spec.remove_extra_whitespaces,
-            last: None,
-            spaces: Vec::new(),
-            growth,
-            out,
-        }
-    }
-
-    /// Write characters that nothing changes and that are no spaces, ASCII, from byte `at` of the text.
-    #[inline]
-    fn keep(&mut self, run: &str, at: usize) {
-        let from = self.start + at as u32;
-        self.settle(from);
-        let (rest, last) = run.split_at(run.len() - 1);
-        self.out.push_unchanged(rest, from);
-        self.last = last.chars().next().map(|last| (last, from + rest.len() as u32));
-        self.after_space = false;
-    }
-
-    /// Write a space of the text.
-    #[inline]
-    fn push_space(&mut self, at: usize) {
-        if !self.after_space {
-            self.push(self.space, at);
-            self.after_space = self.trims;
-        }
-    }
-
-    /// Write what was made of the text at byte `at`.
-    fn rewrite(&mut self, new: &str, at: usize) -> Result<(), Error> {
-        self.growth.take(new.len())?;
-        let kept = if self.after_space { new.trim_start_matches(' ') } else { new };
-        for c in kept.chars() {
-            self.push(if c == ' ' && self.escapes { MARK } else { c }, at);
-        }
-        if !kept.is_empty() {
-            self.after_space = self.trims && kept.ends_with(' ');
-        }
-        Ok(())
-    }
-
-    /// Write a character that was made of the text at byte `at`.
-    fn push(&mut self, c: char, at: usize) {
-        let from = self.start + at as u32;
-        if self.trims && c == self.space {
-            return self.spaces.push(from);
-        }
-        self.settle(from);
-        self.last = Some((c, from));
-    }
-
-    /// Write all that waits, now that the next character is known to begin at `end`.
-    #[inline]
-    fn settle(&mut self, end: u32) {
-        if let Some((c, from)) = self.last.take() {
-            self.out.push_from(c, (from, self.spaces.first().copied().unwrap_or(end)));
-        }
-        for at in 0..self.spaces.len() {
-            let to = self.spaces.get(at + 1).copied().unwrap_or(end);
-            self.out.push_from(self.space, (self.spaces[at], to));
-        }
-        self.spaces.clear();
-    }
-
-    /// Write the end of the text, which is at byte `at`.
-    fn finish(&mut self, at: usize, adds_suffix: bool) {
-        let end = self.spaces.first().copied().unwrap_or(self.start + at as u32);
-        self.spaces.clear();
-        self.settle(end);
-        if adds_suffix {
-            self.out.push_from(self.space, (end, end));
-        }
     }
 }

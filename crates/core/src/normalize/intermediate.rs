@@ -1,0 +1,79 @@
+//! The text between two normalizers of a sequence: with sources only where the result keeps them.
+
+use crate::text::{Aligned, NormalizedSink};
+
+/// What one normalizer writes for the next.
+pub(super) trait Intermediate: NormalizedSink + Default {
+    /// A sink that traces the sources of the next text, which are spans of this one, to the original.
+    type Traced<'a, S: NormalizedSink + 'a>: NormalizedSink
+    where
+        Self: 'a;
+
+    /// Remove the text; keep its memory.
+    fn clear(&mut self);
+
+    /// The text.
+    fn text(&self) -> &str;
+
+    /// The sink for the next text; this one was made of what stands at byte `start` of the original.
+    fn traced<'a, S: NormalizedSink>(&'a self, start: u32, out: &'a mut S) -> Self::Traced<'a, S>;
+}
+
+impl Intermediate for String {
+    type Traced<'a, S: NormalizedSink + 'a> = &'a mut S;
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn text(&self) -> &str {
+        self
+    }
+
+    fn traced<'a, S: NormalizedSink>(&'a self, _start: u32, out: &'a mut S) -> &'a mut S {
+        out
+    }
+}
+
+impl Intermediate for Aligned {
+    type Traced<'a, S: NormalizedSink + 'a> = Onward<'a, S>;
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn text(&self) -> &str {
+        self.text()
+    }
+
+    fn traced<'a, S: NormalizedSink>(&'a self, start: u32, out: &'a mut S) -> Onward<'a, S> {
+        Onward { earlier: self, origin: start, out }
+    }
+}
+
+/// A sink that leads sources, which are spans of an earlier text, back to the original.
+pub(super) struct Onward<'a, S> {
+    earlier: &'a Aligned,
+    origin: u32,
+    out: &'a mut S,
+}
+
+impl<S: NormalizedSink> NormalizedSink for Onward<'_, S> {
+    fn push_from(&mut self, c: char, source: (u32, u32)) {
+        let source = match source {
+            // Written before the first character: it comes from nowhere.
+            (0, 0) => (self.origin, self.origin),
+            (from, to) => self.earlier.source_of(from as usize, to as usize),
+        };
+        self.out.push_from(c, source);
+    }
+
+    fn push_unchanged(&mut self, text: &str, start: u32) {
+        let mut at = start;
+        for c in text.chars() {
+            let to = at + c.len_utf8() as u32;
+            self.out.push_from(c, self.earlier.source_of(at as usize, to as usize));
+            at = to;
+        }
+    }
+}

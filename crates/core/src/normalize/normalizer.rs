@@ -1,0 +1,250 @@
+//! A compiled normalizer: one, or several that run one after the other, each on the text that the one before wrote.
+
+use super::bert::BertNormalizer;
+use super::custom::Custom;
+use super::intermediate::Intermediate;
+use super::precompiled::Precompiled;
+use super::replace::Replace;
+use super::sentencepiece::SentencePiece;
+use super::{char_maps, ends, forms};
+use crate::error::Error;
+use crate::spec::{check_steps, NormalizerSpec};
+use crate::text::{Aligned, ExpansionLimit, NormalForm, NormalizedSink};
+
+/// A compiled normalizer.
+#[derive(Clone, Debug)]
+pub enum Normalizer {
+    /// No change.
+    Identity,
+    /// BERT's.
+    Bert(BertNormalizer),
+    /// A normal form of Unicode.
+    Form(NormalForm),
+    /// Lowercase without context.
+    Lowercase,
+    /// No whitespace at the ends.
+    Strip {
+        /// At the beginning.
+        left: bool,
+        /// At the end.
+        right: bool,
+    },
+    /// No combining marks.
+    StripAccents,
+    /// Matches replaced.
+    Replace(Replace),
+    /// Text put before.
+    Prepend(String),
+    /// The `nmt` rules of SentencePiece.
+    Nmt,
+    /// The compiled rules of a SentencePiece model.
+    Precompiled(Box<Precompiled>),
+    /// All that SentencePiece does.
+    SentencePiece(Box<SentencePiece>),
+    /// Bytes as printable characters.
+    ByteLevel,
+    /// A function of somebody else's.
+    Custom(Custom),
+    /// One after the other.
+    Sequence(Sequence),
+}
+
+impl Normalizer {
+    /// Compile a normalizer; none is the identity.
+    pub fn compile(spec: Option<&NormalizerSpec>) -> Result<Self, Error> {
+        spec.map_or(Ok(Self::Identity), |spec| Self::compile_at(spec, "normalizer"))
+    }
+
+    /// Compile the normalizer that stands at `place` in its file.
+    fn compile_at(spec: &NormalizerSpec, place: &str) -> Result<Self, Error> {
+        Ok(match spec {
+            NormalizerSpec::Bert(spec) => Self::Bert(BertNormalizer::compile(spec)),
+            NormalizerSpec::Nfc => Self::Form(NormalForm::Nfc),
+            NormalizerSpec::Nfd => Self::Form(NormalForm::Nfd),
+            NormalizerSpec::Nfkc => Self::Form(NormalForm::Nfkc),
+            NormalizerSpec::Nfkd => Self::Form(NormalForm::Nfkd),
+            NormalizerSpec::Lowercase => Self::Lowercase,
+            NormalizerSpec::Strip { left, right } => Self::Strip { left: *left, right: *right },
+            NormalizerSpec::StripAccents => Self::StripAccents,
+            NormalizerSpec::Replace { pattern, content } => {
+                Self::Replace(Replace::compile(pattern, content, &format!("{place}.pattern"))?)
+            }
+            NormalizerSpec::Prepend { prepend } => Self::Prepend(prepend.clone()),
+            NormalizerSpec::Nmt => Self::Nmt,
+            NormalizerSpec::Precompiled { charsmap } => {
+                let place = format!("{place}.precompiled_charsmap");
+                Self::Precompiled(Box::new(Precompiled::compile(charsmap, &place)?))
+            }
+            NormalizerSpec::SentencePiece(spec) => {
+                Self::SentencePiece(Box::new(SentencePiece::compile(spec, place)?))
+            }
+            NormalizerSpec::ByteLevel => Self::ByteLevel,
+            NormalizerSpec::Custom(spec) => Self::Custom(Custom::compile(spec, place)),
+            NormalizerSpec::Sequence(spec) => Self::Sequence(Sequence::compile(spec, place)?),
+        })
+    }
+
+    /// Where SentencePiece has the end of a text that nothing is left of, if it has one.
+    #[must_use]
+    pub fn end_of_nothing(&self, text: &str) -> Option<usize> {
+        match self {
+            Self::SentencePiece(normalizer) => normalizer.end_of_nothing(text),
+            _ => None,
+        }
+    }
+
+    /// Normalize `text`, which stands at byte `start` of the original, into `out`.
+    ///
+    /// Fails only where a regular expression gives up, where rules make the text many times longer, or
+    /// where a function from outside fails.
+    pub fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) -> Result<(), Error> {
+        match self {
+            Self::Sequence(sequence) => sequence.run(text, start, out),
+            single => single.run_within(text, start, ExpansionLimit::of(text.len()), out),
+        }
+    }
+
+    /// Run a normalizer that is no sequence, within a bound on what rules may write.
+    fn run_within(
+        &self,
+        text: &str,
+        start: u32,
+        growth: ExpansionLimit,
+        out: &mut impl NormalizedSink,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Identity | Self::Sequence(_) => out.push_unchanged(text, start),
+            Self::Bert(bert) => bert.run(text, start, out),
+            Self::Form(form) => forms::run(*form, text, start, out),
+            Self::Lowercase => char_maps::lowercase(text, start, out),
+            Self::Strip { left, right } => ends::strip(*left, *right, text, start, out),
+            Self::StripAccents => char_maps::strip_accents(text, start, out),
+            Self::Replace(replace) => replace.run(text, start, growth, out)?,
+            Self::Prepend(prepend) => {
+                growth.check(prepend.len())?;
+                ends::prepend(prepend, text, start, out);
+            }
+            Self::Nmt => char_maps::nmt(text, start, out),
+            Self::Precompiled(rules) => rules.run(text, start, growth, out)?,
+            Self::SentencePiece(rules) => rules.run(text, start, growth, out)?,
+            Self::ByteLevel => char_maps::byte_level(text, start, out),
+            Self::Custom(custom) => custom.run(text, start, growth, out)?,
+        }
+        Ok(())
+    }
+
+    /// The specification it was compiled from.
+    #[must_use]
+    pub fn spec(&self) -> Option<NormalizerSpec> {
+        Some(match self {
+            Self::Identity => return None,
+            Self::Bert(bert) => NormalizerSpec::Bert(bert.spec()),
+            Self::Form(NormalForm::Nfc) => NormalizerSpec::Nfc,
+            Self::Form(NormalForm::Nfd) => NormalizerSpec::Nfd,
+            Self::Form(NormalForm::Nfkc) => NormalizerSpec::Nfkc,
+            Self::Form(NormalForm::Nfkd) => NormalizerSpec::Nfkd,
+            Self::Lowercase => NormalizerSpec::Lowercase,
+            Self::Strip { left, right } => NormalizerSpec::Strip { left: *left, right: *right },
+            Self::StripAccents => NormalizerSpec::StripAccents,
+            Self::Replace(replace) => replace.spec(),
+            Self::Prepend(prepend) => NormalizerSpec::Prepend { prepend: prepend.clone() },
+            Self::Nmt => NormalizerSpec::Nmt,
+            Self::Precompiled(rules) => rules.spec(),
+            Self::SentencePiece(rules) => NormalizerSpec::SentencePiece(rules.spec().clone()),
+            Self::ByteLevel => NormalizerSpec::ByteLevel,
+            Self::Custom(custom) => NormalizerSpec::Custom(custom.spec().clone()),
+            Self::Sequence(sequence) => sequence.spec(),
+        })
+    }
+}
+
+/// The compiled normalizers, none of them a sequence itself.
+#[derive(Clone, Debug)]
+pub struct Sequence {
+    spec: Vec<NormalizerSpec>,
+    stages: Vec<Normalizer>,
+    /// Where each of them stands in its file.
+    places: Vec<String>,
+}
+
+impl Sequence {
+    /// Compile the normalizers of the sequence that stands at `place` in its file.
+    fn compile(spec: &[NormalizerSpec], place: &str) -> Result<Self, Error> {
+        let (mut stages, mut places) = (Vec::new(), Vec::new());
+        for (index, stage) in spec.iter().enumerate() {
+            let place = format!("{place}.normalizers[{index}]");
+            match Normalizer::compile_at(stage, &place)? {
+                Normalizer::Sequence(inner) => {
+                    stages.extend(inner.stages);
+                    places.extend(inner.places);
+                }
+                stage => {
+                    stages.push(stage);
+                    places.push(place);
+                }
+            }
+        }
+        check_steps(stages.len(), place)?;
+        Ok(Self { spec: spec.to_vec(), stages, places })
+    }
+
+    /// The settings.
+    fn spec(&self) -> NormalizerSpec {
+        NormalizerSpec::Sequence(self.spec.clone())
+    }
+
+    /// The compiled normalizers.
+    pub(super) fn stages(&self) -> &[Normalizer] {
+        &self.stages
+    }
+
+    /// Normalize `text`, which stands at byte `start` of the original.
+    fn run<S: NormalizedSink>(&self, text: &str, start: u32, out: &mut S) -> Result<(), Error> {
+        if S::KEEPS_SOURCES {
+            self.run_through::<Aligned>(text, start, out)
+        } else {
+            self.run_through::<String>(text, start, out)
+        }
+    }
+
+    fn run_through<I: Intermediate>(
+        &self,
+        text: &str,
+        start: u32,
+        out: &mut impl NormalizedSink,
+    ) -> Result<(), Error> {
+        let growth = ExpansionLimit::of(text.len());
+        let named = |result: Result<(), Error>, at: usize| {
+            result.map_err(|error| ExpansionLimit::name_step(error, &self.places[at]))
+        };
+        let (first, rest, last) = match self.stages.as_slice() {
+            [] => {
+                out.push_unchanged(text, start);
+                return Ok(());
+            }
+            [only] => return named(only.run_within(text, start, growth, out), 0),
+            [first, rest @ .., last] => (first, rest, last),
+        };
+        let (mut earlier, mut later) = (I::default(), I::default());
+        named(first.run_within(text, start, growth, &mut earlier), 0)?;
+        for (at, stage) in rest.iter().enumerate() {
+            named(growth.check(earlier.text().len()), at)?;
+            later.clear();
+            named(run_traced(stage, &earlier, start, growth, &mut later), at + 1)?;
+            std::mem::swap(&mut earlier, &mut later);
+        }
+        named(growth.check(earlier.text().len()), rest.len())?;
+        named(run_traced(last, &earlier, start, growth, out), rest.len() + 1)
+    }
+}
+
+/// Run a normalizer on the text of an earlier one, whose source stands at byte `start` of the original.
+fn run_traced<I: Intermediate>(
+    stage: &Normalizer,
+    earlier: &I,
+    start: u32,
+    growth: ExpansionLimit,
+    out: &mut impl NormalizedSink,
+) -> Result<(), Error> {
+    stage.run_within(earlier.text(), 0, growth, &mut earlier.traced(start, out))
+}

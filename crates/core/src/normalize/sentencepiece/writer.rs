@@ -1,0 +1,163 @@
+//! Writes a normalized text: spaces once it is known that they stay.
+
+use crate::error::Error;
+use crate::spec::SentencePieceNormalizerSpec;
+use crate::text::{ExpansionLimit, NormalizedSink};
+
+/// What a space becomes.
+pub(super) const MARK: char = '\u{2581}';
+
+/// Writes characters once it is known where the next one begins, and spaces once it is known that they stay.
+pub(super) struct AlignedWriter<'a, S> {
+    start: u32,
+    pub(super) space: char,
+    escapes: bool,
+    trims: bool,
+    after_space: bool,
+    last: Option<(char, u32)>,
+    /// Beginnings of spaces after `last`, where spaces at the end go.
+    spaces: Vec<u32>,
+    growth: ExpansionLimit,
+    out: &'a mut S,
+}
+
+impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
+    pub(super) fn new(
+        spec: &SentencePieceNormalizerSpec,
+        start: u32,
+        growth: ExpansionLimit,
+        out: &'a mut S,
+    ) -> Self {
+        Self {
+            start,
+            space: if spec.escape_whitespaces { MARK } else { ' ' },
+            escapes: spec.escape_whitespaces,
+            trims: spec.remove_extra_whitespaces,
+            after_space: spec.remove_extra_whitespaces,
+            last: None,
+            spaces: Vec::new(),
+            growth,
+            out,
+        }
+    }
+
+    /// Write characters that nothing changes and that are no spaces, ASCII, from byte `at` of the text.
+    #[inline]
+    pub(super) fn keep(&mut self, run: &str, at: usize) {
+        let from = self.start + at as u32;
+        self.settle(from);
+        let (rest, last) = run.split_at(run.len() - 1);
+        self.out.push_unchanged(rest, from);
+        self.last = last.chars().next().map(|last| (last, from + rest.len() as u32));
+        self.after_space = false;
+    }
+
+    /// Write a space of the text.
+    #[inline]
+    pub(super) fn push_space(&mut self, at: usize) {
+        if !self.after_space {
+            self.push(self.space, at);
+            self.after_space = self.trims;
+        }
+    }
+
+    /// Write what was made of the text at byte `at`.
+    pub(super) fn rewrite(&mut self, new: &str, at: usize) -> Result<(), Error> {
+        self.growth.take(new.len())?;
+        let kept = if self.after_space { new.trim_start_matches(' ') } else { new };
+        for c in kept.chars() {
+            self.push(if c == ' ' && self.escapes { MARK } else { c }, at);
+        }
+        if !kept.is_empty() {
+            self.after_space = self.trims && kept.ends_with(' ');
+        }
+        Ok(())
+    }
+
+    /// Write a character that was made of the text at byte `at`.
+    pub(super) fn push(&mut self, c: char, at: usize) {
+        let from = self.start + at as u32;
+        if self.trims && c == self.space {
+            return self.spaces.push(from);
+        }
+        self.settle(from);
+        self.last = Some((c, from));
+    }
+
+    /// Write all that waits, now that the next character is known to begin at `end`.
+    #[inline]
+    fn settle(&mut self, end: u32) {
+        if let Some((c, from)) = self.last.take() {
+            self.out.push_from(c, (from, self.spaces.first().copied().unwrap_or(end)));
+        }
+        for at in 0..self.spaces.len() {
+            let to = self.spaces.get(at + 1).copied().unwrap_or(end);
+            self.out.push_from(self.space, (self.spaces[at], to));
+        }
+        self.spaces.clear();
+    }
+
+    /// Write the end of the text, which is at byte `at`.
+    pub(super) fn finish(&mut self, at: usize, adds_suffix: bool) {
+        let end = self.spaces.first().copied().unwrap_or(self.start + at as u32);
+        self.spaces.clear();
+        self.settle(end);
+        if adds_suffix {
+            self.out.push_from(self.space, (end, end));
+        }
+    }
+}
+
+/// Writes text, and spaces once it is known that they stay.
+pub(super) struct StretchWriter<'o> {
+    space: char,
+    escapes: bool,
+    trims: bool,
+    after_space: bool,
+    /// How many spaces wait, where spaces at the end go: for these this is the end.
+    spaces: usize,
+    out: &'o mut String,
+}
+
+impl<'o> StretchWriter<'o> {
+    pub(super) fn new(spec: &SentencePieceNormalizerSpec, goes_on: bool, out: &'o mut String) -> Self {
+        Self {
+            space: if spec.escape_whitespaces { MARK } else { ' ' },
+            escapes: spec.escape_whitespaces,
+            trims: spec.remove_extra_whitespaces,
+            after_space: spec.remove_extra_whitespaces && !goes_on,
+            spaces: 0,
+            out,
+        }
+    }
+
+    #[inline]
+    pub(super) fn keep(&mut self, run: &str) {
+        self.settle();
+        self.out.push_str(run);
+        self.after_space = false;
+    }
+
+    pub(super) fn rewrite(&mut self, new: &str) {
+        let kept = if self.after_space { new.trim_start_matches(' ') } else { new };
+        for c in kept.chars() {
+            let c = if c == ' ' && self.escapes { MARK } else { c };
+            if self.trims && c == self.space {
+                self.spaces += 1;
+            } else {
+                self.settle();
+                self.out.push(c);
+            }
+        }
+        if !kept.is_empty() {
+            self.after_space = self.trims && kept.ends_with(' ');
+        }
+    }
+
+    #[inline]
+    fn settle(&mut self) {
+        for _ in 0..std::mem::take(&mut self.spaces) {
+            self.out.push(self.space);
+        }
+    }
+}
