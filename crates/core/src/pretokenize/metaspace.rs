@@ -1,6 +1,6 @@
 //! Metaspace: a visible mark for every space and before the text, and words that begin with it.
 
-use super::cut::cut_at_chars;
+use super::split::split_at_chars;
 use crate::spec::{MetaspaceSpec, PrependScheme, SplitBehavior};
 use crate::text::{NormalizedSink, Pieces};
 
@@ -23,6 +23,6 @@ pub(super) fn run(spec: MetaspaceSpec, pieces: &mut Pieces) {
         }
     });
     if spec.split {
-        pieces.split(|text, emit| cut_at_chars(text, SplitBehavior::MergedWithNext, emit, |c| c == mark));
+        pieces.split(|text, emit| split_at_chars(text, SplitBehavior::MergedWithNext, emit, |c| c == mark));
     }
 }

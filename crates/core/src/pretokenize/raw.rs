@@ -1,8 +1,10 @@
 //! Cutting without rewriting: for pre-tokenizers that end with the byte level, the words as they stand in
 //! the text, for those who can write each distinct one as printable bytes themselves.
 
+use super::pre_tokenizer::PreTokenizer;
 use super::scanners::{ScanScratch, Scanner};
-use super::{PreTokenizer, Stage};
+use super::stage::Stage;
+use super::words::Words;
 use crate::error::Error;
 use crate::spec::ByteLevelSpec;
 use crate::text::printable_of;
@@ -76,23 +78,6 @@ impl ScanScratch {
     }
 }
 
-/// The words of a stretch of text: where each starts and ends, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Words<'w> {
-    /// Where they start.
-    pub starts: &'w [u32],
-    /// Where they end, as many.
-    pub ends: &'w [u32],
-}
-
-impl<'w> Words<'w> {
-    /// The span of every word.
-    #[inline]
-    pub fn spans(self) -> impl Iterator<Item = (usize, usize)> + 'w {
-        self.starts.iter().zip(self.ends).map(|(&start, &end)| (start as usize, end as usize))
-    }
-}
-
 /// Whether words are those of the text with a space before it, if it begins with none.
 fn puts_space_before(stages: &[Stage]) -> bool {
     matches!(stages, [Stage::ByteLevel(ByteLevelSpec { add_prefix_space: true, .. })])
@@ -117,7 +102,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::pretokenize::{CLIP, DEEPSEEK, DEEPSEEK_CODER};
+    use crate::pretokenize::scanners::{CLIP, DEEPSEEK, DEEPSEEK_CODER};
     use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
     use crate::text::{NormalizedSink, Pieces};
 

@@ -1,8 +1,10 @@
 //! Pieces and their places, as tokenizers 0.23.3 gives them.
 
 use super::*;
-use crate::spec::PrependScheme;
-use crate::text::NormalizedSink;
+use crate::spec::{
+    ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, PrependScheme, SplitBehavior,
+};
+use crate::text::{NormalizedSink, Pieces};
 
 /// The pieces of a text with their byte spans in it.
 fn pieces(spec: &PreTokenizerSpec, text: &str) -> Vec<(String, (u32, u32))> {

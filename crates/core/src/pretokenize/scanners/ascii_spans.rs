@@ -1,7 +1,7 @@
 //! Where a known pattern cuts, whatever comes before and after: long texts are scanned in stretches.
 
 use super::classes::Table;
-use super::scalar::LETTER;
+use super::kinds::LETTER;
 use super::{Family, Scanner};
 
 /// How many bytes are scanned at once, if there is such a place within them.

@@ -8,8 +8,9 @@ use std::sync::LazyLock;
 
 use super::boundary_masks::{Around, Block};
 use super::deepseek::{EAST, SYMBOL};
+use super::kind_text::Text;
+use super::kinds::{LETTER, NEWLINE, NUMBER, SPACE};
 use super::repairs::Doubts;
-use super::scalar::{Text, LETTER, NEWLINE, NUMBER, SPACE};
 use super::Scanner;
 use crate::pretokenize::simple::NUMERIC_CLASSES;
 use crate::text::CodePointMap;

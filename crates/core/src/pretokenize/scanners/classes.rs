@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
-use super::scalar::{HAN, HAN_APART, KINDS, LETTER, LOWER, MARKED, NEWLINE, NUMBER, NUMERIC, SPACE, UPPER};
+use super::kinds::{HAN, HAN_APART, KINDS, LETTER, LOWER, MARKED, NEWLINE, NUMBER, NUMERIC, SPACE, UPPER};
 use super::{bloom, deepseek, Alphabet};
 use crate::text::{wide_char_at, CodePointMap};
 

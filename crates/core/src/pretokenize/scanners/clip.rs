@@ -4,8 +4,9 @@
 //! has them as they stand: those it cuts like any others, so all that is left of them is that a word ends there.
 
 use super::boundary_masks::Around;
+use super::kind_text::{contraction_end, Text};
+use super::kinds::{CLASSES, NUMBER};
 use super::repairs::{Doubts, Found};
-use super::scalar::{contraction_end, Text, CLASSES, NUMBER};
 use super::Scanner;
 
 /// Its matches are kept and all else is dropped.

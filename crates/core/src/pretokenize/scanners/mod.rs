@@ -21,6 +21,8 @@ mod boundary_masks;
 mod classes;
 mod clip;
 mod deepseek;
+mod kind_text;
+mod kinds;
 mod recognize;
 mod repairs;
 mod scalar;
@@ -30,7 +32,7 @@ mod tests;
 use piecework_kernels::classes::BLOCK;
 use piecework_kernels::positions;
 
-use super::raw::Words;
+use super::words::Words;
 pub(super) use bloom::DEEPSEEK_CODER;
 use classes::{Masks, Table, WideScratch, IS_SPACE};
 pub(super) use clip::CLIP;

@@ -4,7 +4,7 @@ use piecework_kernels::classes::BLOCK;
 
 use super::ascii_spans::is_certain;
 use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, SECOND};
-use super::scalar::contraction_end;
+use super::kind_text::contraction_end;
 use super::{Family, Scanner, Trail};
 
 /// Bytes that `find_starts` could not decide by, in order.

@@ -1,54 +1,9 @@
 //! The scanners character by character: what the patterns mean, and what the others are held to.
 
-use std::sync::LazyLock;
-
 use super::classes::Table;
+use super::kind_text::{contraction_end, Text};
+use super::kinds::{CLASSES, HAN, LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
 use super::{bloom, clip, deepseek, Family, Scanner, Trail};
-use crate::pretokenize::simple::NUMERIC_CLASSES;
-use crate::text::CodePointMap;
-
-pub(super) const SPACE: u8 = 1;
-pub(super) const NEWLINE: u8 = 2;
-pub(super) const NUMBER: u8 = 4;
-pub(super) const LETTER: u8 = 8;
-/// What the upper part of a word may hold: capitals, letters without case, marks.
-pub(super) const UPPER: u8 = 16;
-/// What the lower part may hold: small letters, letters without case, marks.
-pub(super) const LOWER: u8 = 32;
-/// What tells a character from the others of a pattern.
-pub(super) const CLASSES: u8 = SPACE | NUMBER | LETTER;
-/// A character of a word of Chinese characters, where those stand apart.
-pub(super) const HAN: u8 = 64;
-
-const KINDS_OF_CLASSES: [(&str, u8); 7] = [
-    (r"\s", SPACE),
-    (r"[\r\n]", SPACE | NEWLINE),
-    (r"\p{N}", NUMBER),
-    (r"[\p{Lu}\p{Lt}]", LETTER | UPPER),
-    (r"\p{Ll}", LETTER | LOWER),
-    (r"[\p{Lm}\p{Lo}]", LETTER | UPPER | LOWER),
-    (r"\p{M}", UPPER | LOWER),
-];
-
-pub(super) static KINDS: LazyLock<CodePointMap<u8>> =
-    LazyLock::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES));
-
-/// Where marks are letters.
-pub(super) static MARKED: LazyLock<CodePointMap<u8>> =
-    LazyLock::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain([(r"\p{M}", LETTER)])));
-
-/// Where Chinese characters stand apart: as letters they have no case, and may be numbers or others too.
-pub(super) static HAN_APART: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
-    let han = [(r"\p{Han}", HAN), (r"[\p{Han}&&\p{L}]", HAN | LETTER), (r"[\p{Han}&&\p{N}]", HAN | NUMBER)];
-    CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain(han))
-});
-
-/// Where numbers are those of the pre-tokenizer for digits.
-pub(super) static NUMERIC: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
-    CodePointMap::of_classes(
-        KINDS_OF_CLASSES.into_iter().chain(NUMERIC_CLASSES.map(|class| (class, NUMBER))),
-    )
-});
 
 impl Scanner {
     /// Cut a text into words: all that the pattern matches, but spaces where they are no words.
@@ -149,83 +104,7 @@ impl Scanner {
     }
 }
 
-/// A text with the kinds of its characters.
-pub(super) struct Text<'t> {
-    pub(super) text: &'t str,
-    pub(super) kinds: &'t CodePointMap<u8>,
-}
-
 impl Text<'_> {
-    /// The kind of the character at a byte and where the next one begins.
-    #[inline(always)]
-    pub(super) fn at(&self, at: usize) -> Option<(u8, usize)> {
-        let byte = *self.text.as_bytes().get(at)?;
-        if byte < 0x80 {
-            return Some((self.kinds.get(char::from(byte)), at + 1));
-        }
-        self.at_wide(at)
-    }
-
-    #[cold]
-    fn at_wide(&self, at: usize) -> Option<(u8, usize)> {
-        let c = self.text[at..].chars().next()?;
-        Some((self.kinds.get(c), at + c.len_utf8()))
-    }
-
-    /// The byte there, 0 at the end.
-    #[inline]
-    pub(super) fn byte(&self, at: usize) -> u8 {
-        self.text.as_bytes().get(at).copied().unwrap_or(0)
-    }
-
-    /// Where a run of at most `most` characters of a kind ends.
-    #[inline]
-    pub(super) fn run(&self, from: usize, kinds: u8, most: usize) -> usize {
-        let (mut end, mut count) = (from, 0);
-        while let Some((kind, next)) = self.at(end) {
-            if kind & kinds == 0 || count == most {
-                break;
-            }
-            end = next;
-            count += 1;
-        }
-        end
-    }
-
-    /// Where a run ends of characters that are what one of a kind is, as far as `kinds` tell.
-    #[inline]
-    pub(super) fn alike(&self, from: usize, kind: u8, kinds: u8) -> usize {
-        let mut end = from;
-        while let Some((_, next)) = self.at(end).filter(|(other, _)| (other ^ kind) & kinds == 0) {
-            end = next;
-        }
-        end
-    }
-
-    /// Cut at all matches, and what is between them; `match_end` is asked with the byte where a character begins,
-    /// its kind and where the next begins.
-    pub(super) fn cut_matches(
-        &self,
-        match_end: impl Fn(usize, u8, usize) -> Option<usize>,
-        emit: &mut dyn FnMut(usize, usize),
-    ) {
-        let (mut gap, mut at) = (0, 0);
-        while let Some((kind, next)) = self.at(at) {
-            let Some(end) = match_end(at, kind, next) else {
-                at = next;
-                continue;
-            };
-            if gap < at {
-                emit(gap, at);
-            }
-            emit(at, end);
-            (gap, at) = (end, end);
-        }
-        if gap < at {
-            emit(gap, at);
-        }
-    }
-
     /// GPT-2: a contraction, or a run of one class with an ASCII space before, or spaces.
     fn gpt2_word_end(&self, start: usize, kind: u8, next: usize) -> usize {
         let end = contraction_end(self.text, start, false);
@@ -274,42 +153,5 @@ impl Text<'_> {
         } else {
             last_lower
         }
-    }
-
-    /// `\s*[\r\n]+|\s+(?!\S)|\s+`: up to the last newline of the run, where the pattern knows any, else all but
-    /// its last character.
-    pub(super) fn spaces_end(&self, start: usize, newline: u8) -> usize {
-        let (mut end, mut last, mut after_newline) = (start, start, None);
-        while let Some((kind, next)) = self.at(end) {
-            if kind & SPACE == 0 {
-                break;
-            }
-            (last, end) = (end, next);
-            if kind & newline != 0 {
-                after_newline = Some(end);
-            }
-        }
-        match after_newline {
-            Some(after) => after,
-            None if end == self.text.len() || last == start => end,
-            None => last,
-        }
-    }
-}
-
-/// Where `(?i:'s|'t|'re|'ve|'m|'ll|'d)`, or the same in small letters alone, ends; `from` if it is not there.
-/// Where case is ignored the long s is an s.
-#[inline]
-pub(super) fn contraction_end(text: &str, from: usize, ignore_case: bool) -> usize {
-    let byte = |at: usize| text.as_bytes().get(at).copied().unwrap_or(0);
-    if byte(from) != b'\'' {
-        return from;
-    }
-    let folded = |at: usize| if ignore_case { byte(at).to_ascii_lowercase() } else { byte(at) };
-    match (folded(from + 1), folded(from + 2)) {
-        (b's' | b't' | b'm' | b'd', _) => from + 2,
-        (b'r' | b'v', b'e') | (b'l', b'l') => from + 3,
-        _ if ignore_case && text[from + 1..].starts_with('ſ') => from + 1 + 'ſ'.len_utf8(),
-        _ => from,
     }
 }

@@ -5,7 +5,7 @@ mod published;
 use piecework_kernels::level::Level;
 
 use super::*;
-use crate::pretokenize::cut::Cutter;
+use crate::pretokenize::split::Splitter;
 use crate::spec::{PatternSpec, SplitBehavior};
 use crate::text::Pattern;
 
@@ -44,9 +44,9 @@ fn by_patterns(splits: &[Split], text: &str) -> Spans {
         let mut cut = Vec::new();
         for (from, to) in pieces {
             let mut emit = |start, end| cut.push((from + start, from + end));
-            let mut cutter = Cutter::new(*behavior, *invert, &mut emit);
-            pattern.for_each_match(&text[from..to], |start, end| cutter.matched(start, end)).unwrap();
-            cutter.finish(to - from);
+            let mut splitter = Splitter::new(*behavior, *invert, &mut emit);
+            pattern.for_each_match(&text[from..to], |start, end| splitter.matched(start, end)).unwrap();
+            splitter.finish(to - from);
         }
         cut
     })

@@ -3,7 +3,7 @@
 use crate::spec::SplitBehavior;
 
 /// Turns matches, given from left to right, into pieces.
-pub(super) struct Cutter<'e> {
+pub(super) struct Splitter<'e> {
     behavior: SplitBehavior,
     /// Treat what lies between matches as the matches.
     invert: bool,
@@ -15,7 +15,7 @@ pub(super) struct Cutter<'e> {
     emit: &'e mut dyn FnMut(usize, usize),
 }
 
-impl<'e> Cutter<'e> {
+impl<'e> Splitter<'e> {
     pub(super) fn new(
         behavior: SplitBehavior,
         invert: bool,
@@ -67,20 +67,20 @@ impl<'e> Cutter<'e> {
     }
 }
 
-/// Cut a text at the characters that `is_match` tells.
-pub(super) fn cut_at_chars(
+/// Split a text at the characters that `is_match` tells.
+pub(super) fn split_at_chars(
     text: &str,
     behavior: SplitBehavior,
     emit: &mut dyn FnMut(usize, usize),
     is_match: impl Fn(char) -> bool,
 ) {
-    let mut cutter = Cutter::new(behavior, false, emit);
+    let mut splitter = Splitter::new(behavior, false, emit);
     for (at, c) in text.char_indices() {
         if is_match(c) {
-            cutter.matched(at, at + c.len_utf8());
+            splitter.matched(at, at + c.len_utf8());
         }
     }
-    cutter.finish(text.len());
+    splitter.finish(text.len());
 }
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
 
     fn pieces(text: &str, behavior: SplitBehavior) -> Vec<&str> {
         let mut pieces = Vec::new();
-        cut_at_chars(text, behavior, &mut |start, end| pieces.push(&text[start..end]), |c| c == '-');
+        split_at_chars(text, behavior, &mut |start, end| pieces.push(&text[start..end]), |c| c == '-');
         pieces
     }
 

@@ -1,0 +1,137 @@
+//! From the specification of a pre-tokenizer to its stages; patterns of published models become scanners.
+
+use super::custom::Custom;
+use super::scanners::{Digits, Scanner, CLIP, DEEPSEEK, DEEPSEEK_CODER};
+use super::stage::Stage;
+use crate::error::{Error, ErrorKind};
+use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
+use crate::text::{Class, Pattern};
+
+/// Append the stages of one specification; a sequence within a sequence is the same as its members.
+pub(super) fn compile_into(
+    spec: &PreTokenizerSpec,
+    place: &str,
+    stages: &mut Vec<Stage>,
+    places: &mut Vec<String>,
+) -> Result<(), Error> {
+    stages.push(match spec {
+        PreTokenizerSpec::Bert => {
+            Stage::Classes { removed: Some(Class::WHITESPACE), isolated: Some(Class::PUNCTUATION) }
+        }
+        PreTokenizerSpec::WhitespaceSplit => {
+            Stage::Classes { removed: Some(Class::WHITESPACE), isolated: None }
+        }
+        PreTokenizerSpec::Punctuation { behavior: SplitBehavior::Isolated } => {
+            Stage::Classes { removed: None, isolated: Some(Class::PUNCTUATION) }
+        }
+        PreTokenizerSpec::Punctuation { behavior } => Stage::Punctuation(*behavior),
+        PreTokenizerSpec::CharDelimiterSplit { delimiter } => Stage::Delimiter(*delimiter),
+        PreTokenizerSpec::Digits { individual_digits: true } => Stage::Digits(SplitBehavior::Isolated),
+        PreTokenizerSpec::Digits { individual_digits: false } => Stage::Digits(SplitBehavior::Contiguous),
+        PreTokenizerSpec::FixedLength { length: 0 } => {
+            return Err(Error::new(ErrorKind::Format, format!("{place}.length"), "0", "at least 1"));
+        }
+        PreTokenizerSpec::FixedLength { length } => Stage::FixedLength(*length),
+        PreTokenizerSpec::UnicodeScripts => Stage::UnicodeScripts,
+        PreTokenizerSpec::Whitespace => Stage::Whitespace,
+        PreTokenizerSpec::Split { pattern, behavior, invert } => match known(pattern, *behavior, *invert) {
+            Some(scanner) => Stage::Known(scanner),
+            None => Stage::Split {
+                pattern: compile_pattern(pattern, place)?,
+                behavior: *behavior,
+                invert: *invert,
+            },
+        },
+        PreTokenizerSpec::ByteLevel(spec) => Stage::ByteLevel(*spec),
+        PreTokenizerSpec::Metaspace(spec) => Stage::Metaspace(*spec),
+        PreTokenizerSpec::Custom(spec) => Stage::Custom(Custom::compile(spec, place)),
+        PreTokenizerSpec::Sequence(members) => {
+            let mut at = 0;
+            while let Some(member) = members.get(at) {
+                let place = format!("{place}.pretokenizers[{at}]");
+                if let Some((known, count)) = known_sequence(&members[at..]) {
+                    stages.extend(known);
+                    places.resize(stages.len(), place);
+                    at += count;
+                } else {
+                    compile_into(member, &place, stages, places)?;
+                    at += 1;
+                }
+            }
+            return Ok(());
+        }
+    });
+    places.push(place.to_owned());
+    Ok(())
+}
+
+fn compile_pattern(pattern: &PatternSpec, place: &str) -> Result<Pattern, Error> {
+    Pattern::compile(pattern, &format!("{place}.pattern"))
+}
+
+fn known(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Option<Scanner> {
+    Scanner::of(isolated(pattern, behavior, invert)?)
+}
+
+/// The expression whose matches are isolated, if that is what is asked for.
+fn isolated(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Option<&str> {
+    match pattern {
+        PatternSpec::Regex(source) if behavior == SplitBehavior::Isolated && !invert => Some(source),
+        _ => None,
+    }
+}
+
+/// One scanner for several pre-tokenizers from the first on, with what else the last does, and for how many.
+fn known_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<Stage>, usize)> {
+    if starts_with(members, &DEEPSEEK) {
+        return Some((vec![Stage::Known(Scanner::DEEPSEEK)], DEEPSEEK.len()));
+    }
+    let digits = members.get(DEEPSEEK_CODER.len());
+    let cuts_digits = matches!(digits, Some(PreTokenizerSpec::Digits { individual_digits: true }));
+    if cuts_digits && starts_with(members, &DEEPSEEK_CODER) {
+        return Some((vec![Stage::Known(Scanner::DEEPSEEK_CODER)], DEEPSEEK_CODER.len() + 1));
+    }
+    let [first, second, ..] = members else { return None };
+    if keeps_clip_words(first) {
+        return Some((vec![Stage::Known(Scanner::CLIP), without_regex(second)?], 2));
+    }
+    let digits = match first {
+        PreTokenizerSpec::Digits { individual_digits: true } => Digits::Numeric,
+        first => Digits::of(isolated_in(first)?)?,
+    };
+    let known = |scanner: Scanner| scanner.between_numbers(digits).map(Stage::Known);
+    let stages = match without_regex(second) {
+        Some(bytes) => vec![known(Scanner::GPT2)?, bytes],
+        None => vec![known(Scanner::of(isolated_in(second)?)?)?],
+    };
+    Some((stages, 2))
+}
+
+/// The rest of what the byte level does where it cuts.
+fn without_regex(member: &PreTokenizerSpec) -> Option<Stage> {
+    match *member {
+        PreTokenizerSpec::ByteLevel(
+            spec @ ByteLevelSpec { use_regex: true, add_prefix_space: false, .. },
+        ) => Some(Stage::ByteLevel(ByteLevelSpec { use_regex: false, ..spec })),
+        _ => None,
+    }
+}
+
+fn keeps_clip_words(member: &PreTokenizerSpec) -> bool {
+    let PreTokenizerSpec::Split { pattern, behavior, invert } = member else { return false };
+    let keeps_matches = *behavior == SplitBehavior::Removed && *invert;
+    keeps_matches && matches!(pattern, PatternSpec::Regex(source) if source == CLIP)
+}
+
+fn starts_with(members: &[PreTokenizerSpec], patterns: &[&str]) -> bool {
+    members.len() >= patterns.len()
+        && members.iter().zip(patterns).all(|(member, pattern)| isolated_in(member) == Some(pattern))
+}
+
+/// The expression whose matches a pre-tokenizer isolates, if it does no more.
+fn isolated_in(member: &PreTokenizerSpec) -> Option<&str> {
+    match member {
+        PreTokenizerSpec::Split { pattern, behavior, invert } => isolated(pattern, *behavior, *invert),
+        _ => None,
+    }
+}

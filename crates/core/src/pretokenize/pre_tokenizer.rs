@@ -1,0 +1,109 @@
+//! A compiled pre-tokenizer: one split by classes of characters, or stages that run one after the other.
+
+use super::compile::compile_into;
+use super::simple::split_at_classes;
+use super::stage::Stage;
+use crate::error::{Error, ErrorKind};
+use crate::spec::{check_steps, PreTokenizerSpec, SplitBehavior};
+use crate::text::{max_grown_len, Class, Pieces, MAX_GROWTH};
+
+/// A compiled pre-tokenizer.
+#[derive(Clone, Debug)]
+pub enum PreTokenizer {
+    /// The whole text is one word.
+    Whole,
+    /// Words are what stands between and on these classes.
+    Classes {
+        /// Characters of this class end a word and are dropped.
+        removed: Option<Class>,
+        /// Characters of this class are words of their own.
+        isolated: Option<Class>,
+    },
+    /// Anything else.
+    Stages(Box<Stages>),
+}
+
+/// Pre-tokenizers one after the other.
+#[derive(Clone, Debug)]
+pub struct Stages {
+    spec: PreTokenizerSpec,
+    pub(super) stages: Vec<Stage>,
+    /// Where each stage stands in its file.
+    places: Vec<String>,
+}
+
+impl PreTokenizer {
+    /// Compile a pre-tokenizer; none leaves the text whole.
+    pub fn compile(spec: Option<&PreTokenizerSpec>) -> Result<Self, Error> {
+        spec.map_or(Ok(Self::Whole), |spec| Self::compile_at(spec, "pre_tokenizer"))
+    }
+
+    /// Compile a pre-tokenizer that stands at `place` in its file.
+    pub fn compile_at(spec: &PreTokenizerSpec, place: &str) -> Result<Self, Error> {
+        let (mut stages, mut places) = (Vec::new(), Vec::new());
+        compile_into(spec, place, &mut stages, &mut places)?;
+        check_steps(stages.len(), place)?;
+        Ok(match (spec, stages.as_slice()) {
+            (PreTokenizerSpec::Sequence(_), _) => {
+                Self::Stages(Box::new(Stages { spec: spec.clone(), stages, places }))
+            }
+            (_, &[Stage::Classes { removed, isolated }]) => Self::Classes { removed, isolated },
+            _ => Self::Stages(Box::new(Stages { spec: spec.clone(), stages, places })),
+        })
+    }
+
+    /// Cut, and where the kind does so rewrite, every piece.
+    ///
+    /// Fails only where a regular expression gives up, a function from outside fails, or a stage writes more than
+    /// [`max_grown_len`] of the text.
+    pub fn run_pieces(&self, pieces: &mut Pieces) -> Result<(), Error> {
+        match self {
+            Self::Whole => {}
+            Self::Classes { removed, isolated } => {
+                pieces.split(|text, emit| split_at_classes(text, *removed, *isolated, emit));
+            }
+            Self::Stages(compiled) => return compiled.run(pieces),
+        }
+        Ok(())
+    }
+
+    /// Give the byte span of every word, in order, for the kinds that have a fast path.
+    ///
+    /// `Stages` may rewrite the text or fail: for them the whole text is one span; use `run_pieces`.
+    pub fn run(&self, text: &str, mut emit: impl FnMut(usize, usize)) {
+        match self {
+            Self::Classes { removed, isolated } => split_at_classes(text, *removed, *isolated, emit),
+            Self::Whole | Self::Stages(_) if text.is_empty() => {}
+            Self::Whole | Self::Stages(_) => emit(0, text.len()),
+        }
+    }
+
+    /// The specification it was compiled from.
+    #[must_use]
+    pub fn spec(&self) -> Option<PreTokenizerSpec> {
+        match self {
+            Self::Whole | Self::Classes { removed: None, isolated: None } => None,
+            Self::Classes { removed: Some(_), isolated: Some(_) } => Some(PreTokenizerSpec::Bert),
+            Self::Classes { isolated: None, .. } => Some(PreTokenizerSpec::WhitespaceSplit),
+            Self::Classes { removed: None, .. } => {
+                Some(PreTokenizerSpec::Punctuation { behavior: SplitBehavior::Isolated })
+            }
+            Self::Stages(compiled) => Some(compiled.spec.clone()),
+        }
+    }
+}
+
+impl Stages {
+    fn run(&self, pieces: &mut Pieces) -> Result<(), Error> {
+        let max = max_grown_len(pieces.text.text().len());
+        for (stage, place) in self.stages.iter().zip(&self.places) {
+            stage.run(pieces)?;
+            if pieces.text.text().len() > max {
+                let found = format!("a pre-tokenizer that writes more than {max} bytes for one text");
+                let expected = format!("at most {MAX_GROWTH} times its length and 1 MiB");
+                return Err(Error::new(ErrorKind::Argument, place.as_str(), found, expected));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! One compiled pre-tokenizer of a sequence.
+
+use super::custom::Custom;
+use super::scanners::Scanner;
+use super::split::{split_at_chars, Splitter};
+use super::{byte_level, metaspace, simple};
+use crate::error::Error;
+use crate::spec::{ByteLevelSpec, MetaspaceSpec, SplitBehavior};
+use crate::text::{class_of, Class, Pattern, Pieces};
+
+/// What a pre-tokenizer does.
+#[derive(Clone, Debug)]
+pub(super) enum Stage {
+    Classes {
+        removed: Option<Class>,
+        isolated: Option<Class>,
+    },
+    Punctuation(SplitBehavior),
+    Delimiter(char),
+    Digits(SplitBehavior),
+    FixedLength(usize),
+    UnicodeScripts,
+    Whitespace,
+    /// The isolated matches of a pattern that has a scanner.
+    Known(Scanner),
+    Split {
+        pattern: Pattern,
+        behavior: SplitBehavior,
+        invert: bool,
+    },
+    ByteLevel(ByteLevelSpec),
+    Metaspace(MetaspaceSpec),
+    Custom(Custom),
+}
+
+impl Stage {
+    pub(super) fn run(&self, pieces: &mut Pieces) -> Result<(), Error> {
+        match self {
+            Self::ByteLevel(spec) => byte_level::run(*spec, pieces),
+            Self::Metaspace(spec) => metaspace::run(*spec, pieces),
+            _ => return pieces.try_split(|text, emit| self.cut(text, emit)),
+        }
+        Ok(())
+    }
+
+    /// Cut a text; the stages that rewrite it leave it whole.
+    pub(super) fn cut(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
+        match self {
+            Self::Classes { removed, isolated } => {
+                simple::split_at_classes(text, *removed, *isolated, emit);
+            }
+            Self::Punctuation(behavior) => {
+                split_at_chars(text, *behavior, emit, |c| class_of(c).has(Class::PUNCTUATION));
+            }
+            Self::Delimiter(delimiter) => {
+                split_at_chars(text, SplitBehavior::Removed, emit, |c| c == *delimiter);
+            }
+            Self::Digits(behavior) => {
+                let numeric = simple::numeric();
+                split_at_chars(text, *behavior, emit, |c| numeric.get(c) != 0);
+            }
+            Self::FixedLength(length) => simple::split_lengths(text, *length, emit),
+            Self::UnicodeScripts => simple::split_at_scripts(text, emit),
+            Self::Whitespace => simple::split_whitespace(text, emit),
+            Self::Known(scanner) => scanner.cut(text, emit),
+            Self::Split { pattern, behavior, invert } => {
+                let mut splitter = Splitter::new(*behavior, *invert, emit);
+                pattern.for_each_match(text, |start, end| splitter.matched(start, end))?;
+                splitter.finish(text.len());
+            }
+            Self::ByteLevel(ByteLevelSpec { use_regex: true, .. }) => Scanner::GPT2.cut(text, emit),
+            Self::Custom(custom) => custom.cut(text, emit)?,
+            Self::ByteLevel(_) | Self::Metaspace(_) => emit(0, text.len()),
+        }
+        Ok(())
+    }
+
+    /// Whether there is anything for `cut` to do.
+    pub(super) fn cuts(&self) -> bool {
+        !matches!(self, Self::ByteLevel(ByteLevelSpec { use_regex: false, .. }) | Self::Metaspace(_))
+    }
+
+    pub(super) fn rewrites(&self) -> bool {
+        matches!(self, Self::ByteLevel(_) | Self::Metaspace(_))
+    }
+}
