@@ -2,7 +2,7 @@
 
 use super::classes::Table;
 use super::kinds::LETTER;
-use super::{Family, Scanner};
+use super::scanner::{Family, Scanner};
 
 /// How many bytes are scanned at once, if there is such a place within them.
 const STRETCH: usize = if cfg!(test) { 192 } else { 16 << 10 };

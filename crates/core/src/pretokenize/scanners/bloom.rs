@@ -4,41 +4,17 @@
 //! other, and a cut at every digit: line ends stand alone; words are letters or punctuation with a space of any kind
 //! before; and all is cut where a range of scripts begins or ends.
 
-use std::sync::LazyLock;
-
-use super::boundary_masks::{Around, Block};
-use super::deepseek::{EAST, SYMBOL};
+use super::blocks::{Around, Block};
+use super::doubts::Doubts;
 use super::kind_text::Text;
-use super::kinds::{LETTER, NEWLINE, NUMBER, SPACE};
-use super::repairs::Doubts;
-use super::Scanner;
-use crate::pretokenize::simple::NUMERIC_CLASSES;
-use crate::text::CodePointMap;
+use super::kinds::{EAST, LETTER, NEWLINE, NUMBER, SPACE, SYMBOL};
+use super::scanner::Scanner;
 
 pub(super) const BLOOM: &str = r" ?[^(\s|[.,!?…。，、।۔،])]+";
 
 /// What is cut before every digit is.
 pub(in super::super) const DEEPSEEK_CODER: [&str; 4] =
     ["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+"];
-
-/// What BLOOM's words are made of counts as letters, all else as spaces.
-pub(super) static BLOOM_KINDS: LazyLock<CodePointMap<u8>> =
-    LazyLock::new(|| CodePointMap::of_classes([(r"\p{Any}", LETTER), (r"[(\s|[.,!?…。，、।۔،])]", SPACE)]));
-
-pub(super) static CODER_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
-    let numbers = NUMERIC_CLASSES.map(|class| (class, NUMBER));
-    let others = [
-        (r"[[一-龥ࠀ-一가-퟿]&&[^\p{N}]]", EAST),
-        (r"\s", SPACE),
-        (r"[\s&&[一-龥ࠀ-一가-퟿]]", SPACE | EAST),
-        (r"[\r\n]", SPACE | NEWLINE),
-        (r"\p{L}", LETTER),
-        (r"[\p{L}&&[一-龥ࠀ-一가-퟿]]", LETTER | EAST),
-        (r"\p{P}", SYMBOL),
-        (r"[\p{P}&&[一-龥ࠀ-一가-퟿]]", SYMBOL | EAST),
-    ];
-    CodePointMap::of_classes(numbers.into_iter().chain(others))
-});
 
 /// Cut a text by BLOOM's pattern, character by character.
 pub(super) fn cut_bloom(text: &Text, emit: &mut dyn FnMut(usize, usize)) {

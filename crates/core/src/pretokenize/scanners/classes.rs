@@ -5,8 +5,11 @@ use std::sync::LazyLock;
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
-use super::kinds::{HAN, HAN_APART, KINDS, LETTER, LOWER, MARKED, NEWLINE, NUMBER, NUMERIC, SPACE, UPPER};
-use super::{bloom, deepseek, Alphabet};
+use super::kinds::{
+    BLOOM_KINDS, CODER_KINDS, DEEPSEEK_KINDS, EAST, HAN, HAN_APART, KINDS, LETTER, LOWER, MARKED, NEWLINE,
+    NUMBER, NUMERIC, SPACE, SYMBOL, UPPER,
+};
+use super::scanner::Alphabet;
 use crate::text::{wide_char_at, CodePointMap};
 
 /// The masks of one block.
@@ -54,11 +57,10 @@ static PLAIN: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, plain_classe
 static MARKED_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&MARKED, plain_classes, set_apart));
 static NUMERIC_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&NUMERIC, plain_classes, set_apart));
 static CASED: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, cased_classes, set_apart));
-static BLOOM: LazyLock<Table> =
-    LazyLock::new(|| Table::new(&bloom::BLOOM_KINDS, plain_classes, plain_space));
-static CODER: LazyLock<Table> = LazyLock::new(|| Table::new(&bloom::CODER_KINDS, coder_classes, |_| 0));
+static BLOOM: LazyLock<Table> = LazyLock::new(|| Table::new(&BLOOM_KINDS, plain_classes, plain_space));
+static CODER: LazyLock<Table> = LazyLock::new(|| Table::new(&CODER_KINDS, coder_classes, |_| 0));
 static HAN_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&HAN_APART, han_classes, set_apart));
-static ZONED: LazyLock<Table> = LazyLock::new(|| Table::new(&deepseek::KINDS, zoned_classes, plain_space));
+static ZONED: LazyLock<Table> = LazyLock::new(|| Table::new(&DEEPSEEK_KINDS, zoned_classes, plain_space));
 
 impl Table {
     pub(super) fn of(alphabet: Alphabet) -> &'static Self {
@@ -209,15 +211,15 @@ fn zoned_classes(kind: u8) -> u8 {
     if kind & (SPACE | NUMBER) != 0 {
         return plain_classes(kind);
     }
-    let is_odd = kind & (LETTER | deepseek::SYMBOL) == 0;
-    plain_classes(kind) | u8::from(kind & deepseek::EAST != 0) << FIRST | u8::from(is_odd) << SECOND
+    let is_odd = kind & (LETTER | SYMBOL) == 0;
+    plain_classes(kind) | u8::from(kind & EAST != 0) << FIRST | u8::from(is_odd) << SECOND
 }
 
 /// Where gaps and a range of scripts count: others are of the first of the two where they are punctuation, and all
 /// but numbers of the second where they are of that range.
 fn coder_classes(kind: u8) -> u8 {
-    let symbol = u8::from(kind & deepseek::SYMBOL != 0) << FIRST;
-    plain_classes(kind) | symbol | u8::from(kind & deepseek::EAST != 0) << SECOND
+    let symbol = u8::from(kind & SYMBOL != 0) << FIRST;
+    plain_classes(kind) | symbol | u8::from(kind & EAST != 0) << SECOND
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 //! What the byte level's own pattern does to such words is nothing, but for the two special tokens where a text
 //! has them as they stand: those it cuts like any others, so all that is left of them is that a word ends there.
 
-use super::boundary_masks::Around;
+use super::blocks::Around;
+use super::doubts::Doubts;
+use super::found::Found;
 use super::kind_text::{contraction_end, Text};
 use super::kinds::{CLASSES, NUMBER};
-use super::repairs::{Doubts, Found};
-use super::Scanner;
+use super::scanner::Scanner;
 
 /// Its matches are kept and all else is dropped.
 pub(in super::super) const CLIP: &str =

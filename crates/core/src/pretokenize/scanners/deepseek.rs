@@ -5,14 +5,11 @@
 //! punctuation nor a symbol; ASCII punctuation leads as well, but ASCII letters alone. What no pattern matches
 //! stays together.
 
-use std::sync::LazyLock;
-
-use super::boundary_masks::{Around, Block};
+use super::blocks::{Around, Block};
+use super::doubts::Doubts;
 use super::kind_text::Text;
-use super::kinds::{LETTER, NEWLINE, NUMBER, SPACE};
-use super::repairs::Doubts;
-use super::Scanner;
-use crate::text::CodePointMap;
+use super::kinds::{EAST, LETTER, NEWLINE, NUMBER, SPACE, SYMBOL};
+use super::scanner::Scanner;
 
 /// What cuts one after the other.
 pub(in super::super) const DEEPSEEK: [&str; 3] = [
@@ -23,24 +20,6 @@ pub(in super::super) const DEEPSEEK: [&str; 3] = [
         "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
     ),
 ];
-
-/// Punctuation or a symbol. Letters are letters and marks here.
-pub(super) const SYMBOL: u8 = 16;
-/// Han or kana.
-pub(super) const EAST: u8 = 32;
-
-pub(super) static KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
-    CodePointMap::of_classes([
-        (r"\s", SPACE),
-        (r"[\r\n]", SPACE | NEWLINE),
-        (r"\p{N}", NUMBER),
-        (r"[\p{L}\p{M}]", LETTER),
-        (r"[\p{P}\p{S}]", SYMBOL),
-        (r"[一-龥぀-ゟ゠-ヿ]", EAST),
-        (r"[\p{L}\p{M}&&[一-龥぀-ゟ゠-ヿ]]", LETTER | EAST),
-        (r"[\p{P}\p{S}&&[一-龥぀-ゟ゠-ヿ]]", SYMBOL | EAST),
-    ])
-});
 
 /// Cut a text zone by zone, character by character: the definition.
 pub(super) fn cut(text: &Text, most_digits: usize, emit: &mut dyn FnMut(usize, usize)) {

@@ -18,6 +18,11 @@ pub(super) const CLASSES: u8 = SPACE | NUMBER | LETTER;
 /// A character of a word of Chinese characters, where those stand apart.
 pub(super) const HAN: u8 = 64;
 
+/// Punctuation or a symbol. Letters are letters and marks here.
+pub(super) const SYMBOL: u8 = 16;
+/// Han or kana.
+pub(super) const EAST: u8 = 32;
+
 const KINDS_OF_CLASSES: [(&str, u8); 7] = [
     (r"\s", SPACE),
     (r"[\r\n]", SPACE | NEWLINE),
@@ -46,4 +51,37 @@ pub(super) static NUMERIC: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
     CodePointMap::of_classes(
         KINDS_OF_CLASSES.into_iter().chain(NUMERIC_CLASSES.map(|class| (class, NUMBER))),
     )
+});
+
+/// For DeepSeek-V3's patterns.
+pub(super) static DEEPSEEK_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
+    CodePointMap::of_classes([
+        (r"\s", SPACE),
+        (r"[\r\n]", SPACE | NEWLINE),
+        (r"\p{N}", NUMBER),
+        (r"[\p{L}\p{M}]", LETTER),
+        (r"[\p{P}\p{S}]", SYMBOL),
+        (r"[一-龥぀-ゟ゠-ヿ]", EAST),
+        (r"[\p{L}\p{M}&&[一-龥぀-ゟ゠-ヿ]]", LETTER | EAST),
+        (r"[\p{P}\p{S}&&[一-龥぀-ゟ゠-ヿ]]", SYMBOL | EAST),
+    ])
+});
+
+/// What BLOOM's words are made of counts as letters, all else as spaces.
+pub(super) static BLOOM_KINDS: LazyLock<CodePointMap<u8>> =
+    LazyLock::new(|| CodePointMap::of_classes([(r"\p{Any}", LETTER), (r"[(\s|[.,!?…。，、।۔،])]", SPACE)]));
+
+pub(super) static CODER_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
+    let numbers = NUMERIC_CLASSES.map(|class| (class, NUMBER));
+    let others = [
+        (r"[[一-龥ࠀ-一가-퟿]&&[^\p{N}]]", EAST),
+        (r"\s", SPACE),
+        (r"[\s&&[一-龥ࠀ-一가-퟿]]", SPACE | EAST),
+        (r"[\r\n]", SPACE | NEWLINE),
+        (r"\p{L}", LETTER),
+        (r"[\p{L}&&[一-龥ࠀ-一가-퟿]]", LETTER | EAST),
+        (r"\p{P}", SYMBOL),
+        (r"[\p{P}&&[一-龥ࠀ-一가-퟿]]", SYMBOL | EAST),
+    ];
+    CodePointMap::of_classes(numbers.into_iter().chain(others))
 });

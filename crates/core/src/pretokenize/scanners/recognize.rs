@@ -5,7 +5,7 @@
 //! text, or for which a scanner has a field; the tests hold each to the regular expression itself.
 
 use super::bloom::BLOOM;
-use super::{Alphabet, Family, Scanner, Trail};
+use super::scanner::{Alphabet, Family, Scanner, Trail};
 
 const CONTRACTIONS: [&str; 2] = [r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|", r"'(?i:[sdmt]|ll|ve|re)|"];
 

@@ -1,83 +1,11 @@
 //! The rare places where the start of a word takes more to tell than a byte's neighbours.
 
-use piecework_kernels::classes::BLOCK;
-
 use super::ascii_spans::is_certain;
-use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, SECOND};
+use super::classes::{Masks, FIRST, IS_NUMBER, IS_SPACE};
+use super::doubts::Doubts;
+use super::found::Found;
 use super::kind_text::contraction_end;
-use super::{Family, Scanner, Trail};
-
-/// Bytes that `find_starts` could not decide by, in order.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Doubts {
-    /// Apostrophes that a contraction may begin with.
-    contractions: Vec<u32>,
-    /// Where more digits follow than a word may have, or a digit that is not ASCII.
-    numbers: Vec<u32>,
-    /// Last bytes of spaces that are not ASCII and stand before something else.
-    wide_spaces: Vec<u32>,
-    /// Letters after the last byte of something that is not ASCII and may lead them.
-    wide_leads: Vec<u32>,
-    /// Line ends after blanks.
-    blank_lines: Vec<u32>,
-    /// What the scalar scanner is asked about.
-    zones: Vec<u32>,
-}
-
-impl Doubts {
-    pub(super) fn clear(&mut self) {
-        let Self { contractions, numbers, wide_spaces, wide_leads, blank_lines, zones } = self;
-        for list in [contractions, numbers, wide_spaces, wide_leads, blank_lines, zones] {
-            list.clear();
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn note_contractions(&mut self, base: usize, bits: u64) {
-        note(&mut self.contractions, base, bits);
-    }
-
-    #[inline(always)]
-    pub(super) fn note_numbers(&mut self, base: usize, bits: u64) {
-        note(&mut self.numbers, base, bits);
-    }
-
-    #[inline(always)]
-    pub(super) fn note_wide_spaces(&mut self, base: usize, bits: u64) {
-        note(&mut self.wide_spaces, base, bits);
-    }
-
-    #[inline(always)]
-    pub(super) fn note_wide_leads(&mut self, base: usize, bits: u64) {
-        note(&mut self.wide_leads, base, bits);
-    }
-
-    #[inline(always)]
-    pub(super) fn note_blank_lines(&mut self, base: usize, bits: u64) {
-        note(&mut self.blank_lines, base, bits);
-    }
-
-    #[inline(always)]
-    pub(super) fn note_zones(&mut self, base: usize, bits: u64) {
-        note(&mut self.zones, base, bits);
-    }
-}
-
-#[inline(always)]
-fn note(list: &mut Vec<u32>, base: usize, mut bits: u64) {
-    while bits != 0 {
-        list.push(base as u32 + bits.trailing_zeros());
-        bits &= bits - 1;
-    }
-}
-
-/// A text with its masks and the starts so far.
-pub(super) struct Found<'s> {
-    pub(super) text: &'s str,
-    masks: &'s [Masks],
-    scanner: Scanner,
-    starts: &'s mut [u64],
-}
+use super::scanner::{Family, Scanner};
 
 impl Scanner {
     /// Decide what is in doubt.
@@ -118,44 +46,6 @@ impl Scanner {
 }
 
 impl Found<'_> {
-    fn is(&self, class: usize, at: usize) -> bool {
-        self.masks[at / BLOCK][class] >> (at % BLOCK) & 1 != 0
-    }
-
-    pub(super) fn is_start(&self, at: usize) -> bool {
-        self.starts[at / BLOCK] >> (at % BLOCK) & 1 != 0
-    }
-
-    fn is_newline(&self, at: usize) -> bool {
-        self.is(IS_SPACE, at) && self.is(FIRST, at)
-    }
-
-    fn is_blank(&self, at: usize) -> bool {
-        self.is(IS_SPACE, at) && !self.is(FIRST, at)
-    }
-
-    /// Whether line ends right after it belong to it: others, of zones neither Han nor kana nor odd ones.
-    fn takes_line_ends(&self, at: usize) -> bool {
-        let is_other = !(self.is(IS_LETTER, at) || self.is(IS_NUMBER, at) || self.is(IS_SPACE, at));
-        let is_far = self.scanner.family == Family::Zoned && (self.is(FIRST, at) || self.is(SECOND, at));
-        self.scanner.trail != Trail::Nothing && is_other && !is_far
-    }
-
-    pub(super) fn set(&mut self, at: usize) {
-        if at < self.text.len() {
-            self.starts[at / BLOCK] |= 1 << (at % BLOCK);
-        }
-    }
-
-    pub(super) fn clear(&mut self, at: usize) {
-        self.starts[at / BLOCK] &= !(1 << (at % BLOCK));
-    }
-
-    /// The first byte of the character that a byte belongs to.
-    fn lead(&self, at: usize) -> usize {
-        (at.saturating_sub(3)..=at).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(at)
-    }
-
     /// The last space of a run starts at its first byte, not its last.
     fn wide_spaces(&mut self, doubts: &[u32]) {
         for &at in doubts {

@@ -3,7 +3,8 @@
 use super::classes::Table;
 use super::kind_text::{contraction_end, Text};
 use super::kinds::{CLASSES, HAN, LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
-use super::{bloom, clip, deepseek, Family, Scanner, Trail};
+use super::scanner::{Family, Scanner, Trail};
+use super::{bloom, clip, deepseek};
 
 impl Scanner {
     /// Cut a text into words: all that the pattern matches, but spaces where they are no words.
