@@ -1,6 +1,8 @@
 //! What processors pass to each other: parts, each a row of places.
 
-use super::byte_level::Trim;
+use super::trim::Trim;
+use crate::error::{Error, ErrorKind};
+use crate::vocab::MAX_ID;
 
 /// One place of an encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,5 +74,13 @@ impl Part {
         self.places.splice(0..0, before);
         self.places.push(after);
         self
+    }
+}
+
+/// Refuse ids that no tokenizer has.
+pub(super) fn check_ids(ids: &[u32], place: &str) -> Result<(), Error> {
+    match ids.iter().find(|&&id| id > MAX_ID) {
+        Some(id) => Err(Error::new(ErrorKind::Format, place, format!("id {id}"), "a smaller id")),
+        None => Ok(()),
     }
 }

@@ -1,7 +1,6 @@
 //! `TemplateProcessing`: any arrangement of sequences and special tokens.
 
-use super::check_ids;
-use super::parts::Part;
+use super::parts::{check_ids, Part};
 use crate::error::{Error, ErrorKind};
 use crate::spec::{TemplatePiece, TemplateSpec};
 

@@ -1,7 +1,8 @@
 //! Expected values are those of tokenizers 0.23.3.
 
 use super::*;
-use crate::spec::{ByteLevelSpec, TemplatePiece, TemplateSpec, TemplateToken};
+use crate::encoding::{Encoding, Token};
+use crate::spec::{ByteLevelSpec, PostProcessorSpec, TemplatePiece, TemplateSpec, TemplateToken};
 
 fn bert() -> PostProcessorSpec {
     PostProcessorSpec::Bert { sep: ("[SEP]".into(), 2), cls: ("[CLS]".into(), 1) }

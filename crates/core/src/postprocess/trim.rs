@@ -1,16 +1,6 @@
-//! `ByteLevel`: no new tokens; the spaces that tokens begin and end with are left out of their offsets.
+//! Offsets of byte-level tokens without the spaces that they begin and end with.
 
-use super::parts::Part;
 use crate::encoding::{Encoding, Token};
-use crate::spec::ByteLevelSpec;
-
-/// Have the offsets trimmed where the settings ask for it.
-pub(super) fn prepare(parts: Vec<Part>, spec: ByteLevelSpec) -> Vec<Part> {
-    if !spec.trim_offsets {
-        return parts;
-    }
-    parts.into_iter().map(|part| part.trimmed(spec.add_prefix_space)).collect()
-}
 
 /// How offsets are trimmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,229 @@
+//! A compiled post-processor: what it makes of one sequence and of a pair is fixed when it is compiled.
+
+use super::parts::{Part, Place};
+use super::process::process;
+use super::trim::{trim_encoding, trim_tokens};
+use crate::encoding::{Encoding, Token};
+use crate::error::{Error, ErrorKind};
+use crate::spec::PostProcessorSpec;
+
+/// A compiled post-processor.
+#[derive(Clone, Debug)]
+pub struct PostProcessor {
+    spec: Option<PostProcessorSpec>,
+    single: Arrangement,
+    pair: Arrangement,
+}
+
+/// What is put around one sequence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The ids before those of the sequence.
+    pub before: Vec<u32>,
+    /// The ids after them.
+    pub after: Vec<u32>,
+    /// Whether the offsets of the sequence are trimmed.
+    pub trims: bool,
+}
+
+/// The places of an encoding, when special tokens are wanted and when they are not.
+#[derive(Clone, Debug)]
+struct Arrangement {
+    framed: Vec<Place>,
+    bare: Vec<Place>,
+}
+
+/// The most places of an arrangement, and the most tokens that it inserts.
+const MAX_PLACES: usize = 1 << 12;
+const MAX_INSERTED: usize = 1 << 16;
+
+/// The most tokens that overflowing windows may hold together.
+const MAX_OVERFLOWING: usize = 1 << 26;
+
+impl PostProcessor {
+    /// Compile; what refers to an undefined special token, leaves a sequence out or cannot follow
+    /// another processor is an error.
+    pub fn compile(spec: Option<&PostProcessorSpec>) -> Result<Self, Error> {
+        let arrangement = |sequences: usize| -> Result<Arrangement, Error> {
+            Ok(Arrangement {
+                framed: arrange(spec, sequences, true)?,
+                bare: arrange(spec, sequences, false)?,
+            })
+        };
+        Ok(Self { spec: spec.cloned(), single: arrangement(1)?, pair: arrangement(2)? })
+    }
+
+    /// The specification it was compiled from.
+    #[must_use]
+    pub fn spec(&self) -> Option<PostProcessorSpec> {
+        self.spec.clone()
+    }
+
+    /// How many tokens it inserts.
+    #[must_use]
+    pub fn inserted(&self, is_pair: bool) -> usize {
+        self.places(is_pair, true).iter().map(Place::inserted).sum()
+    }
+
+    /// Whether type ids other than 0 can come out.
+    #[must_use]
+    pub fn has_type_ids(&self, is_pair: bool) -> bool {
+        let both = [true, false].map(|framed| self.places(is_pair, framed));
+        both.into_iter().flatten().any(|place| place.type_id() != 0)
+    }
+
+    /// What is put around the ids of one sequence, if they come once.
+    #[must_use]
+    pub fn frame_of_one(&self, add_special_tokens: bool) -> Option<Frame> {
+        let places = self.places(false, add_special_tokens);
+        let is_sequence = |place: &Place| matches!(place, Place::Sequence { .. });
+        let at = places.iter().position(is_sequence)?;
+        let (before, after) = (&places[..at], &places[at + 1..]);
+        let trims = matches!(&places[at], Place::Sequence { trims, .. } if !trims.is_empty());
+        let comes_once = !after.iter().any(is_sequence);
+        comes_once.then(|| Frame { before: inserted(before), after: inserted(after), trims })
+    }
+
+    /// Frame ids: `emit` gets each run of ids with its type id. `add_special_tokens` off leaves the
+    /// special tokens out.
+    pub fn frame_ids(
+        &self,
+        first: &[u32],
+        second: Option<&[u32]>,
+        add_special_tokens: bool,
+        mut emit: impl FnMut(&[u32], u32),
+    ) {
+        let sequences = [first, second.unwrap_or_default()];
+        for place in self.places(second.is_some(), add_special_tokens) {
+            match place {
+                Place::Sequence { index, type_id, .. } => emit(sequences[*index], *type_id),
+                Place::Special { ids, type_id } => emit(ids, *type_id),
+            }
+        }
+    }
+
+    /// Frame whole encodings, overflowing windows included.
+    ///
+    /// `text_of` gives the text of a token of the input; trimming offsets counts its spaces. Too many
+    /// overflowing windows are an error.
+    pub fn frame<'t>(
+        &self,
+        sequences: &[Encoding],
+        add_special_tokens: bool,
+        text_of: impl Fn(&Token) -> &'t str,
+    ) -> Result<Encoding, Error> {
+        let mut framed = Encoding::default();
+        for place in self.places(sequences.len() == 2, add_special_tokens) {
+            let next = match place {
+                Place::Sequence { index, type_id, trims } => {
+                    let mut encoding = typed(&sequences[*index], *type_id);
+                    trim_encoding(trims, &mut encoding, &text_of);
+                    encoding
+                }
+                Place::Special { ids, type_id } => {
+                    Encoding::new(ids.iter().map(|&id| Token::inserted(id, *type_id, true)).collect())
+                }
+            };
+            check_overflow(&framed, &next)?;
+            framed = framed.followed_by(next);
+        }
+        Ok(framed)
+    }
+
+    /// Frame tokens without any windows: `emit` gets each run of them.
+    pub fn frame_tokens<'t>(
+        &self,
+        sequences: &mut [Vec<Token>],
+        add_special_tokens: bool,
+        text_of: impl Fn(&Token) -> &'t str,
+        mut emit: impl FnMut(&[Token]),
+    ) {
+        for place in self.places(sequences.len() == 2, add_special_tokens) {
+            match place {
+                Place::Sequence { index, type_id, trims } => {
+                    let tokens = &mut sequences[*index];
+                    tokens.iter_mut().for_each(|token| token.type_id = *type_id);
+                    if trims.is_empty() {
+                        emit(tokens);
+                        continue;
+                    }
+                    let mut trimmed = tokens.clone();
+                    trim_tokens(trims, &mut trimmed, &text_of);
+                    emit(&trimmed);
+                }
+                Place::Special { ids, type_id } => {
+                    ids.iter().for_each(|&id| emit(&[Token::inserted(id, *type_id, true)]));
+                }
+            }
+        }
+    }
+
+    fn places(&self, is_pair: bool, add_special_tokens: bool) -> &[Place] {
+        let arrangement = if is_pair { &self.pair } else { &self.single };
+        if add_special_tokens {
+            &arrangement.framed
+        } else {
+            &arrangement.bare
+        }
+    }
+}
+
+/// The ids of inserted tokens.
+fn inserted(places: &[Place]) -> Vec<u32> {
+    let ids = places.iter().filter_map(|place| match place {
+        Place::Special { ids, .. } => Some(ids.as_slice()),
+        Place::Sequence { .. } => None,
+    });
+    ids.flatten().copied().collect()
+}
+
+/// The places that a processor makes of one sequence or two.
+fn arrange(
+    spec: Option<&PostProcessorSpec>,
+    sequences: usize,
+    add_special_tokens: bool,
+) -> Result<Vec<Place>, Error> {
+    let parts = (0..sequences).map(|index| Part::sequence(index, index as u32)).collect();
+    let parts = match spec {
+        None => parts,
+        Some(spec) => process(spec, "post_processor", parts, add_special_tokens)?,
+    };
+    let places: Vec<Place> = parts.into_iter().flat_map(|part| part.places).collect();
+    check_places(&places)?;
+    Ok(places)
+}
+
+fn typed(encoding: &Encoding, type_id: u32) -> Encoding {
+    let mut encoding = encoding.clone();
+    let windows = std::iter::once(&mut encoding.tokens)
+        .chain(encoding.overflowing.iter_mut().map(|window| &mut window.tokens));
+    windows.flatten().for_each(|token| token.type_id = type_id);
+    encoding
+}
+
+fn check_places(places: &[Place]) -> Result<(), Error> {
+    let inserted: usize = places.iter().map(Place::inserted).sum();
+    if places.len() <= MAX_PLACES && inserted <= MAX_INSERTED {
+        return Ok(());
+    }
+    let found = format!("{} places and {inserted} inserted tokens", places.len());
+    let expected = format!("at most {MAX_PLACES} and {MAX_INSERTED}");
+    Err(Error::new(ErrorKind::Format, "post_processor", found, expected))
+}
+
+/// Windows of both are combined, each with each: refuse when they would fill the memory.
+fn check_overflow(first: &Encoding, second: &Encoding) -> Result<(), Error> {
+    let total = |encoding: &Encoding| -> usize {
+        encoding.overflowing.iter().map(|window| window.tokens.len()).sum()
+    };
+    let (windows, others) = (first.overflowing.len(), second.overflowing.len());
+    let firsts = (total(first) + first.tokens.len()).saturating_mul(others + 1);
+    let seconds = (total(second) + second.tokens.len()).saturating_mul(windows + 1);
+    let tokens = firsts.saturating_add(seconds);
+    if tokens <= MAX_OVERFLOWING || windows + others == 0 {
+        return Ok(());
+    }
+    let found = format!("{} overflowing windows, {tokens} tokens", (windows + 1) * (others + 1) - 1);
+    let expected = format!("at most {MAX_OVERFLOWING} tokens: a longer max_length or a smaller stride");
+    Err(Error::new(ErrorKind::Argument, "truncation", found, expected))
+}
