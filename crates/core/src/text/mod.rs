@@ -2,8 +2,8 @@
 
 mod align;
 mod aligned;
-mod byte_entry;
 mod byte_set;
+mod byte_tokens;
 mod char_spans;
 mod char_table;
 mod code_point_map;
@@ -11,7 +11,6 @@ mod expansion_limit;
 mod pattern;
 mod pieces;
 mod prefixes;
-mod printable;
 mod recent;
 #[rustfmt::skip]
 mod recent_tables;
@@ -23,8 +22,10 @@ mod utf8;
 
 pub use align::{align, Run};
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
-pub use byte_entry::{byte_entry, byte_of_entry};
 pub use byte_set::ByteSet;
+pub use byte_tokens::{
+    byte_entry, byte_of_entry, byte_of_printable, printable_of, push_bytes_of_printable,
+};
 pub use char_spans::CharSpans;
 pub use char_table::{char_class, find_char_class, CharTable};
 pub use code_point_map::{CodePointMap, CodePointMapBuilder};
@@ -32,7 +33,6 @@ pub use expansion_limit::{max_grown_len, ExpansionLimit, MAX_GROWTH};
 pub use pattern::Pattern;
 pub use pieces::{Pieces, Rewriter, Traced};
 pub use prefixes::Prefixes;
-pub use printable::{byte_of_printable, printable_of, push_bytes_of_printable};
 pub use recent::{compose_recent, decompose_recent, fold_case};
 pub use scripts::{script_of, Script};
 pub use unicode::{
