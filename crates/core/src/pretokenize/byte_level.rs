@@ -18,7 +18,7 @@ pub(super) fn run(spec: ByteLevelSpec, pieces: &mut Pieces) {
         });
     }
     if spec.use_regex {
-        pieces.split(|text, emit| Scanner::GPT2.cut(text, emit));
+        pieces.split(|text, emit| Scanner::GPT2.split(text, emit));
     }
     pieces.rewrite(|text, _, out| {
         for (at, c) in text.char_indices() {
@@ -36,7 +36,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<&str> {
         let mut words = Vec::new();
-        Scanner::GPT2.cut(text, &mut |start, end| words.push(&text[start..end]));
+        Scanner::GPT2.split(text, &mut |start, end| words.push(&text[start..end]));
         words
     }
 

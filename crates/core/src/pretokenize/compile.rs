@@ -1,7 +1,7 @@
 //! From the specification of a pre-tokenizer to its stages; patterns of published models become scanners.
 
 use super::custom::Custom;
-use super::scanners::{Digits, Scanner, CLIP, DEEPSEEK, DEEPSEEK_CODER};
+use super::scanners::{NumberSplit, Scanner, CLIP, DEEPSEEK, DEEPSEEK_CODER};
 use super::stage::Stage;
 use crate::error::{Error, ErrorKind};
 use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
@@ -96,8 +96,8 @@ fn known_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<Stage>, usize)> {
         return Some((vec![Stage::Known(Scanner::CLIP), without_regex(second)?], 2));
     }
     let digits = match first {
-        PreTokenizerSpec::Digits { individual_digits: true } => Digits::Numeric,
-        first => Digits::of(isolated_in(first)?)?,
+        PreTokenizerSpec::Digits { individual_digits: true } => NumberSplit::Numeric,
+        first => NumberSplit::of(isolated_in(first)?)?,
     };
     let known = |scanner: Scanner| scanner.between_numbers(digits).map(Stage::Known);
     let stages = match without_regex(second) {

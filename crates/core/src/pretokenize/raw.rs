@@ -41,7 +41,7 @@ impl PreTokenizer {
             return result;
         }
         if let Some(scanner) = only_scanner(&compiled.stages) {
-            scanner.for_each_stretch(text, scratch, |from, stretch, words| take(stretch, from, words));
+            scanner.for_each_window(text, scratch, |from, stretch, words| take(stretch, from, words));
             return Ok(());
         }
         scratch.cut_by(&compiled.stages, text)?;

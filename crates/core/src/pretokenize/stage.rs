@@ -62,13 +62,13 @@ impl Stage {
             Self::FixedLength(length) => simple::split_lengths(text, *length, emit),
             Self::UnicodeScripts => simple::split_at_scripts(text, emit),
             Self::Whitespace => simple::split_whitespace(text, emit),
-            Self::Known(scanner) => scanner.cut(text, emit),
+            Self::Known(scanner) => scanner.split(text, emit),
             Self::Split { pattern, behavior, invert } => {
                 let mut splitter = Splitter::new(*behavior, *invert, emit);
                 pattern.for_each_match(text, |start, end| splitter.matched(start, end))?;
                 splitter.finish(text.len());
             }
-            Self::ByteLevel(ByteLevelSpec { use_regex: true, .. }) => Scanner::GPT2.cut(text, emit),
+            Self::ByteLevel(ByteLevelSpec { use_regex: true, .. }) => Scanner::GPT2.split(text, emit),
             Self::Custom(custom) => custom.cut(text, emit)?,
             Self::ByteLevel(_) | Self::Metaspace(_) => emit(0, text.len()),
         }

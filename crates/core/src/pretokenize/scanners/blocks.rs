@@ -1,10 +1,10 @@
 //! The class masks of a block and of its neighbours.
 
-use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, IS_WIDE, SECOND};
+use super::classes::{ClassMasks, FIRST, IS_LETTER, IS_NON_ASCII, IS_NUMBER, IS_SPACE, SECOND};
 
 /// What the bytes of a block are, a bit for each.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Block {
+pub(super) struct BlockClasses {
     pub(super) letter: u64,
     pub(super) number: u64,
     /// Of the numbers, Chinese characters; those that are numbers.
@@ -25,13 +25,13 @@ pub(super) struct Block {
     /// A letter without case, or a mark.
     pub(super) uncased: u64,
     pub(super) mark: u64,
-    pub(super) wide: u64,
+    pub(super) non_ascii: u64,
 }
 
-impl Block {
-    pub(super) fn of(masks: &Masks, is_text: u64) -> Self {
-        let [letter, number, space, first, second, wide] =
-            [IS_LETTER, IS_NUMBER, IS_SPACE, FIRST, SECOND, IS_WIDE].map(|class| masks[class]);
+impl BlockClasses {
+    pub(super) fn of(masks: &ClassMasks, is_text: u64) -> Self {
+        let [letter, number, space, first, second, non_ascii] =
+            [IS_LETTER, IS_NUMBER, IS_SPACE, FIRST, SECOND, IS_NON_ASCII].map(|class| masks[class]);
         let other = is_text & !(letter | number | space);
         Self {
             letter,
@@ -49,7 +49,7 @@ impl Block {
             small: letter & !first & !second,
             uncased: letter & second,
             mark: letter & first & second,
-            wide,
+            non_ascii,
         }
     }
 
@@ -60,29 +60,29 @@ impl Block {
 }
 
 /// A block between its neighbours; `base` is its first byte.
-pub(super) struct Around {
-    pub(super) last: Block,
-    pub(super) now: Block,
-    pub(super) next: Block,
+pub(super) struct BlockContext {
+    pub(super) previous: BlockClasses,
+    pub(super) current: BlockClasses,
+    pub(super) next: BlockClasses,
     pub(super) base: usize,
 }
 
-impl Around {
+impl BlockContext {
     /// The bytes that such a one stands before.
     #[inline(always)]
-    pub(super) fn after(&self, of: impl Fn(&Block) -> u64) -> u64 {
-        of(&self.now) << 1 | of(&self.last) >> 63
+    pub(super) fn after(&self, of: impl Fn(&BlockClasses) -> u64) -> u64 {
+        of(&self.current) << 1 | of(&self.previous) >> 63
     }
 
     /// The bytes that have such a one `by` bytes on.
     #[inline(always)]
-    pub(super) fn before(&self, by: u32, of: impl Fn(&Block) -> u64) -> u64 {
-        of(&self.now) >> by | of(&self.next) << (64 - by)
+    pub(super) fn before(&self, by: u32, of: impl Fn(&BlockClasses) -> u64) -> u64 {
+        of(&self.current) >> by | of(&self.next) << (64 - by)
     }
 
     /// The first bytes of runs.
     #[inline(always)]
-    pub(super) fn first(&self, of: impl Fn(&Block) -> u64) -> u64 {
-        of(&self.now) & !self.after(of)
+    pub(super) fn first(&self, of: impl Fn(&BlockClasses) -> u64) -> u64 {
+        of(&self.current) & !self.after(of)
     }
 }

@@ -1,4 +1,4 @@
-//! Text to bit masks: bit `i` of a mask says that byte `i` of a block of 64 is of its class, each byte of a
+//! KindText to bit masks: bit `i` of a mask says that byte `i` of a block of 64 is of its class, each byte of a
 //! longer character like the others.
 
 use std::sync::LazyLock;
@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
 use super::kinds::{
-    BLOOM_KINDS, CODER_KINDS, DEEPSEEK_KINDS, EAST, HAN, HAN_APART, KINDS, LETTER, LOWER, MARKED, NEWLINE,
-    NUMBER, NUMERIC, SPACE, SYMBOL, UPPER,
+    BLOOM_KINDS, DEEPSEEK_CODER_KINDS, DEEPSEEK_KINDS, EAST, HAN, HAN_KINDS, KINDS, LETTER, LOWER,
+    MARKS_AS_LETTERS, NEWLINE, NUMBER, NUMERIC, SPACE, SYMBOL, UPPER,
 };
-use super::scanner::Alphabet;
+use super::scanner::Classification;
 use crate::text::{wide_char_at, CodePointMap};
 
 /// The masks of one block.
-pub(super) type Masks = [u64; 6];
+pub(super) type ClassMasks = [u64; 6];
 
 /// The masks by number. Characters that are none of the first three are the pattern's other ones.
 pub(super) const IS_LETTER: usize = 0;
@@ -24,7 +24,7 @@ pub(super) const FIRST: usize = 3;
 /// Of letters: one without case; of spaces: the ASCII space; of others: a slash. A letter with both is a mark.
 pub(super) const SECOND: usize = 4;
 /// Not ASCII.
-pub(super) const IS_WIDE: usize = 5;
+pub(super) const IS_NON_ASCII: usize = 5;
 
 /// A character like most that are not ASCII: a letter, of no case where that counts.
 const COMMON: char = '一';
@@ -33,7 +33,7 @@ const BEGINS_TWO: usize = 0;
 const BEGINS_THREE: usize = 1;
 
 /// What the characters are to a pattern.
-pub(super) struct Table {
+pub(super) struct ClassTable {
     ascii: ByteClasses,
     /// The first bytes of common characters.
     firsts: ByteClasses,
@@ -46,33 +46,41 @@ pub(super) struct Table {
 
 /// Memory for what is not ASCII.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WideScratch {
+pub(super) struct NonAsciiScratch {
     /// Bytes with their top bits turned.
     turned: Vec<u8>,
     /// The first bytes of common characters of two bytes and of three; and what is ASCII.
     firsts: Vec<[u64; 3]>,
 }
 
-static PLAIN: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, plain_classes, set_apart));
-static MARKED_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&MARKED, plain_classes, set_apart));
-static NUMERIC_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&NUMERIC, plain_classes, set_apart));
-static CASED: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, cased_classes, set_apart));
-static BLOOM: LazyLock<Table> = LazyLock::new(|| Table::new(&BLOOM_KINDS, plain_classes, plain_space));
-static CODER: LazyLock<Table> = LazyLock::new(|| Table::new(&CODER_KINDS, coder_classes, |_| 0));
-static HAN_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&HAN_APART, han_classes, set_apart));
-static ZONED: LazyLock<Table> = LazyLock::new(|| Table::new(&DEEPSEEK_KINDS, zoned_classes, plain_space));
+static UNICODE_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&KINDS, plain_classes, set_apart));
+static MARKED_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&MARKS_AS_LETTERS, plain_classes, set_apart));
+static NUMERIC_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&NUMERIC, plain_classes, set_apart));
+static CASED_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&KINDS, cased_classes, set_apart));
+static BLOOM_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&BLOOM_KINDS, plain_classes, plain_space));
+static DEEPSEEK_CODER_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&DEEPSEEK_CODER_KINDS, deepseek_coder_classes, |_| 0));
+static HAN_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&HAN_KINDS, han_classes, set_apart));
+static DEEPSEEK_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&DEEPSEEK_KINDS, deepseek_classes, plain_space));
 
-impl Table {
-    pub(super) fn of(alphabet: Alphabet) -> &'static Self {
-        match alphabet {
-            Alphabet::Plain => &PLAIN,
-            Alphabet::Marked => &MARKED_TABLE,
-            Alphabet::Numeric => &NUMERIC_TABLE,
-            Alphabet::Cased => &CASED,
-            Alphabet::Han => &HAN_TABLE,
-            Alphabet::Zoned => &ZONED,
-            Alphabet::Bloom => &BLOOM,
-            Alphabet::Coder => &CODER,
+impl ClassTable {
+    pub(super) fn of(classification: Classification) -> &'static Self {
+        match classification {
+            Classification::Unicode => &UNICODE_TABLE,
+            Classification::MarksAsLetters => &MARKED_TABLE,
+            Classification::Numeric => &NUMERIC_TABLE,
+            Classification::Cased => &CASED_TABLE,
+            Classification::CasedAndHan => &HAN_TABLE,
+            Classification::DeepSeek => &DEEPSEEK_TABLE,
+            Classification::Bloom => &BLOOM_TABLE,
+            Classification::DeepSeekCoder => &DEEPSEEK_CODER_TABLE,
         }
     }
 
@@ -97,24 +105,24 @@ impl Table {
     }
 
     /// Make the masks of a text.
-    pub(super) fn classify(&self, text: &str, masks: &mut Vec<Masks>, scratch: &mut WideScratch) {
+    pub(super) fn classify(&self, text: &str, masks: &mut Vec<ClassMasks>, scratch: &mut NonAsciiScratch) {
         masks.clear();
         class_masks(text.as_bytes(), &self.ascii, masks);
-        let is_wide = |masks: &Masks| masks[IS_WIDE] != 0;
-        let Some(first_wide) = masks.iter().position(is_wide) else { return };
-        self.find_firsts(&text.as_bytes()[first_wide * BLOCK..], scratch);
+        let is_non_ascii = |masks: &ClassMasks| masks[IS_NON_ASCII] != 0;
+        let Some(first_non_ascii) = masks.iter().position(is_non_ascii) else { return };
+        self.find_firsts(&text.as_bytes()[first_non_ascii * BLOCK..], scratch);
         let mut begun = 0;
-        for (block, &[two, three, _]) in (first_wide..).zip(&scratch.firsts) {
-            if is_wide(&masks[block]) {
+        for (block, &[two, three, _]) in (first_non_ascii..).zip(&scratch.firsts) {
+            if is_non_ascii(&masks[block]) {
                 let [two, three] = [two, three].map(u128::from);
                 let common = two | two << 1 | three | three << 1 | three << 2;
-                begun = self.classify_wide(text, block, (begun, common), masks);
+                begun = self.classify_non_ascii(text, block, (begun, common), masks);
             }
         }
     }
 
     /// Find the first bytes of common characters.
-    fn find_firsts(&self, bytes: &[u8], WideScratch { turned, firsts }: &mut WideScratch) {
+    fn find_firsts(&self, bytes: &[u8], NonAsciiScratch { turned, firsts }: &mut NonAsciiScratch) {
         turned.clear();
         turned.extend(bytes.iter().map(|byte| byte ^ 0x80));
         firsts.clear();
@@ -123,14 +131,14 @@ impl Table {
 
     /// Add the characters of a block that are not ASCII: the bits `begun` belong to one that began before, `common`
     /// to common ones. Returns the bits of the next block that belong to one of this.
-    fn classify_wide(
+    fn classify_non_ascii(
         &self,
         text: &str,
         block: usize,
         (begun, mut common): (u64, u128),
-        masks: &mut [Masks],
+        masks: &mut [ClassMasks],
     ) -> u64 {
-        let mut left = masks[block][IS_WIDE] & !begun & !(common as u64);
+        let mut left = masks[block][IS_NON_ASCII] & !begun & !(common as u64);
         let mut beyond = 0;
         while left != 0 {
             let place = left.trailing_zeros() as usize;
@@ -150,7 +158,7 @@ impl Table {
 }
 
 /// Say that bytes of a block and the next are of some classes; returns those of the next.
-fn add(mut classes: u8, bytes: u128, masks: &mut [Masks]) -> u64 {
+fn add(mut classes: u8, bytes: u128, masks: &mut [ClassMasks]) -> u64 {
     let (within, beyond) = (bytes as u64, (bytes >> BLOCK) as u64);
     while classes != 0 {
         let class = classes.trailing_zeros() as usize;
@@ -207,7 +215,7 @@ fn han_classes(kind: u8) -> u8 {
 
 /// Where zones count: all but spaces are of the first of the two where they are Han or kana, and of the second where
 /// they are odd.
-fn zoned_classes(kind: u8) -> u8 {
+fn deepseek_classes(kind: u8) -> u8 {
     if kind & (SPACE | NUMBER) != 0 {
         return plain_classes(kind);
     }
@@ -217,7 +225,7 @@ fn zoned_classes(kind: u8) -> u8 {
 
 /// Where gaps and a range of scripts count: others are of the first of the two where they are punctuation, and all
 /// but numbers of the second where they are of that range.
-fn coder_classes(kind: u8) -> u8 {
+fn deepseek_coder_classes(kind: u8) -> u8 {
     let symbol = u8::from(kind & SYMBOL != 0) << FIRST;
     plain_classes(kind) | symbol | u8::from(kind & EAST != 0) << SECOND
 }
@@ -226,15 +234,15 @@ fn coder_classes(kind: u8) -> u8 {
 mod tests {
     use super::*;
 
-    const ALPHABETS: [Alphabet; 8] = [
-        Alphabet::Plain,
-        Alphabet::Marked,
-        Alphabet::Numeric,
-        Alphabet::Cased,
-        Alphabet::Han,
-        Alphabet::Zoned,
-        Alphabet::Bloom,
-        Alphabet::Coder,
+    const CLASSIFICATIONS: [Classification; 8] = [
+        Classification::Unicode,
+        Classification::MarksAsLetters,
+        Classification::Numeric,
+        Classification::Cased,
+        Classification::CasedAndHan,
+        Classification::DeepSeek,
+        Classification::Bloom,
+        Classification::DeepSeekCoder,
     ];
 
     /// Every character that is not ASCII, with steps between that meet one and the next at all distances.
@@ -248,16 +256,16 @@ mod tests {
     #[test]
     fn every_byte_of_a_character_is_of_its_classes() {
         let text = all_wide_chars();
-        for alphabet in ALPHABETS {
-            let table = Table::of(alphabet);
-            let (mut masks, mut scratch) = (Vec::new(), WideScratch::default());
+        for classification in CLASSIFICATIONS {
+            let table = ClassTable::of(classification);
+            let (mut masks, mut scratch) = (Vec::new(), NonAsciiScratch::default());
             table.classify(&text, &mut masks, &mut scratch);
             for (at, c) in text.char_indices().filter(|(_, c)| !c.is_ascii()) {
                 let expected = table.of_kind[usize::from(table.kinds.get(c))];
                 for at in at..at + c.len_utf8() {
                     let is_of = |class: usize| masks[at / BLOCK][class] >> (at % BLOCK) & 1;
-                    let found = (0..IS_WIDE).map(|class| (is_of(class) as u8) << class).sum::<u8>();
-                    assert_eq!(found, expected, "{alphabet:?} {c:?}");
+                    let found = (0..IS_NON_ASCII).map(|class| (is_of(class) as u8) << class).sum::<u8>();
+                    assert_eq!(found, expected, "{classification:?} {c:?}");
                 }
             }
         }
@@ -265,8 +273,10 @@ mod tests {
 
     #[test]
     fn most_letters_are_common() {
-        for alphabet in [Alphabet::Plain, Alphabet::Marked, Alphabet::Numeric] {
-            let Table { firsts, .. } = Table::of(alphabet);
+        for classification in
+            [Classification::Unicode, Classification::MarksAsLetters, Classification::Numeric]
+        {
+            let ClassTable { firsts, .. } = ClassTable::of(classification);
             assert_eq!(firsts.of("ж".as_bytes()[0] & 0x7F), 1 << BEGINS_TWO);
             assert_eq!(firsts.of("思".as_bytes()[0] & 0x7F), 1 << BEGINS_THREE);
         }

@@ -3,10 +3,10 @@
 //! What the byte level's own pattern does to such words is nothing, but for the two special tokens where a text
 //! has them as they stand: those it cuts like any others, so all that is left of them is that a word ends there.
 
-use super::blocks::Around;
-use super::doubts::Doubts;
-use super::found::Found;
-use super::kind_text::{contraction_end, Text};
+use super::ambiguous::AmbiguousBytes;
+use super::blocks::BlockContext;
+use super::boundary_mask::BoundaryMask;
+use super::kind_text::{contraction_end, KindText};
 use super::kinds::{CLASSES, NUMBER};
 use super::scanner::Scanner;
 
@@ -22,7 +22,7 @@ fn special_end(text: &str, at: usize) -> Option<usize> {
 }
 
 /// Cut a text character by character; spaces are words here.
-pub(super) fn cut(text: &Text, emit: &mut dyn FnMut(usize, usize)) {
+pub(super) fn split(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
     let mut start = 0;
     while let Some((kind, next)) = text.at(start) {
         let end = match special_end(text.text, start) {
@@ -39,7 +39,7 @@ pub(super) fn cut(text: &Text, emit: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-fn word_end(text: &Text, start: usize, kind: u8, next: usize) -> usize {
+fn word_end(text: &KindText, start: usize, kind: u8, next: usize) -> usize {
     let end = contraction_end(text.text, start, false);
     if end > start {
         return end;
@@ -54,16 +54,16 @@ fn word_end(text: &Text, start: usize, kind: u8, next: usize) -> usize {
 impl Scanner {
     /// Runs of one class; digits alone.
     #[inline(always)]
-    pub(super) fn clip(self, around: &Around, doubts: &mut Doubts) -> u64 {
-        let now = &around.now;
-        let others = around.first(|b| b.other);
-        doubts.note_contractions(around.base, now.apostrophe & others & around.before(1, |b| b.letter));
-        let runs = others | around.first(|b| b.letter) | around.first(|b| b.space);
-        runs | self.numbers(around, doubts)
+    pub(super) fn clip(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
+        let now = &context.current;
+        let others = context.first(|b| b.other);
+        ambiguous.add_contractions(context.base, now.apostrophe & others & context.before(1, |b| b.letter));
+        let runs = others | context.first(|b| b.letter) | context.first(|b| b.space);
+        runs | self.numbers(context, ambiguous)
     }
 }
 
-impl Found<'_> {
+impl BoundaryMask<'_> {
     /// A special token ends a word, and what follows begins one.
     pub(super) fn specials(&mut self) {
         let text = self.text;

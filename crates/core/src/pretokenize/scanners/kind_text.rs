@@ -4,12 +4,12 @@ use super::kinds::SPACE;
 use crate::text::CodePointMap;
 
 /// A text with the kinds of its characters.
-pub(super) struct Text<'t> {
+pub(super) struct KindText<'t> {
     pub(super) text: &'t str,
     pub(super) kinds: &'t CodePointMap<u8>,
 }
 
-impl Text<'_> {
+impl KindText<'_> {
     /// The kind of the character at a byte and where the next one begins.
     #[inline(always)]
     pub(super) fn at(&self, at: usize) -> Option<(u8, usize)> {
@@ -17,11 +17,11 @@ impl Text<'_> {
         if byte < 0x80 {
             return Some((self.kinds.get(char::from(byte)), at + 1));
         }
-        self.at_wide(at)
+        self.at_non_ascii(at)
     }
 
     #[cold]
-    fn at_wide(&self, at: usize) -> Option<(u8, usize)> {
+    fn at_non_ascii(&self, at: usize) -> Option<(u8, usize)> {
         let c = self.text[at..].chars().next()?;
         Some((self.kinds.get(c), at + c.len_utf8()))
     }
@@ -58,7 +58,7 @@ impl Text<'_> {
 
     /// Cut at all matches, and what is between them; `match_end` is asked with the byte where a character begins,
     /// its kind and where the next begins.
-    pub(super) fn cut_matches(
+    pub(super) fn split_matches(
         &self,
         match_end: impl Fn(usize, u8, usize) -> Option<usize>,
         emit: &mut dyn FnMut(usize, usize),

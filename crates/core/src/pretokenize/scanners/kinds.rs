@@ -37,11 +37,11 @@ pub(super) static KINDS: LazyLock<CodePointMap<u8>> =
     LazyLock::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES));
 
 /// Where marks are letters.
-pub(super) static MARKED: LazyLock<CodePointMap<u8>> =
+pub(super) static MARKS_AS_LETTERS: LazyLock<CodePointMap<u8>> =
     LazyLock::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain([(r"\p{M}", LETTER)])));
 
 /// Where Chinese characters stand apart: as letters they have no case, and may be numbers or others too.
-pub(super) static HAN_APART: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
+pub(super) static HAN_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
     let han = [(r"\p{Han}", HAN), (r"[\p{Han}&&\p{L}]", HAN | LETTER), (r"[\p{Han}&&\p{N}]", HAN | NUMBER)];
     CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain(han))
 });
@@ -71,7 +71,7 @@ pub(super) static DEEPSEEK_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| 
 pub(super) static BLOOM_KINDS: LazyLock<CodePointMap<u8>> =
     LazyLock::new(|| CodePointMap::of_classes([(r"\p{Any}", LETTER), (r"[(\s|[.,!?…。，、।۔،])]", SPACE)]));
 
-pub(super) static CODER_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
+pub(super) static DEEPSEEK_CODER_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
     let numbers = NUMERIC_CLASSES.map(|class| (class, NUMBER));
     let others = [
         (r"[[一-龥ࠀ-一가-퟿]&&[^\p{N}]]", EAST),

@@ -15,15 +15,14 @@
 //! whose words leave spaces out; BLOOM and DeepSeek Coder, whose gaps between words stay together. The first three
 //! may come after a cut at every number, as StarCoder's does. Linear, one pass.
 
-mod ascii_spans;
+mod ambiguous;
 mod blocks;
 mod bloom;
-mod boundary_masks;
+mod boundary_mask;
+mod boundary_rules;
 mod classes;
 mod clip;
 mod deepseek;
-mod doubts;
-mod found;
 mod kind_text;
 mod kinds;
 mod recognize;
@@ -33,10 +32,11 @@ mod scan;
 mod scanner;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 pub(super) use bloom::DEEPSEEK_CODER;
 pub(super) use clip::CLIP;
 pub(super) use deepseek::DEEPSEEK;
-pub(super) use recognize::Digits;
+pub(super) use recognize::NumberSplit;
 pub use scan::ScanScratch;
 pub(super) use scanner::Scanner;

@@ -5,41 +5,41 @@
 //! text, or for which a scanner has a field; the tests hold each to the regular expression itself.
 
 use super::bloom::BLOOM;
-use super::scanner::{Alphabet, Family, Scanner, Trail};
+use super::scanner::{Classification, PatternFamily, Scanner, TrailingChars};
 
 const CONTRACTIONS: [&str; 2] = [r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|", r"'(?i:[sdmt]|ll|ve|re)|"];
 
 /// Runs of letters; with marks among them or not.
-const LETTERS: [(&str, Alphabet); 4] = [
-    (r"[^\r\n\p{L}\p{N}]?\p{L}+|", Alphabet::Plain),
-    (r"[^\r\n\p{L}\p{N}]?+\p{L}+|", Alphabet::Plain),
-    (r"[^\r\n\p{L}\p{N}]?+\p{L}++|", Alphabet::Plain),
-    (r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|", Alphabet::Marked),
+const LETTERS: [(&str, Classification); 4] = [
+    (r"[^\r\n\p{L}\p{N}]?\p{L}+|", Classification::Unicode),
+    (r"[^\r\n\p{L}\p{N}]?+\p{L}+|", Classification::Unicode),
+    (r"[^\r\n\p{L}\p{N}]?+\p{L}++|", Classification::Unicode),
+    (r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|", Classification::MarksAsLetters),
 ];
 
 /// Capitals, then small letters, with a contraction after them or without.
-const CASED: [(&str, (Alphabet, bool)); 3] = [
+const CASED: [(&str, (Classification, bool)); 3] = [
     (
         concat!(
             r"[\p{Han}]+|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
         ),
-        (Alphabet::Han, true),
+        (Classification::CasedAndHan, true),
     ),
     (
         concat!(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
         ),
-        (Alphabet::Cased, true),
+        (Classification::Cased, true),
     ),
     (
         concat!(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|",
         ),
-        (Alphabet::Cased, false),
+        (Classification::Cased, false),
     ),
 ];
 
@@ -53,15 +53,16 @@ const NUMBERS: [(&str, usize); 6] = [
     (r"\p{N}+|", usize::MAX),
 ];
 
-const MARKS: [(&str, Trail); 6] = [
-    (r" ?[^\s\p{L}\p{N}]+[\r\n]*|", Trail::LineEnds),
-    (r" ?[^\s\p{L}\p{N}]++[\r\n]*|", Trail::LineEnds),
-    (r" ?[^\s\p{L}\p{N}]++[\r\n]*+|", Trail::LineEnds),
-    (r" ?[^\s\p{L}\p{N}]+[\r\n/]*|", Trail::LineEndsAndSlashes),
-    (r" ?[^\s\p{L}\p{N}]+|", Trail::Nothing),
-    (r" ?[^\s\p{L}\p{N}\r\n]+|", Trail::Nothing),
+const MARKS: [(&str, TrailingChars); 6] = [
+    (r" ?[^\s\p{L}\p{N}]+[\r\n]*|", TrailingChars::LineEnds),
+    (r" ?[^\s\p{L}\p{N}]++[\r\n]*|", TrailingChars::LineEnds),
+    (r" ?[^\s\p{L}\p{N}]++[\r\n]*+|", TrailingChars::LineEnds),
+    (r" ?[^\s\p{L}\p{N}]+[\r\n/]*|", TrailingChars::LineEndsAndSlashes),
+    (r" ?[^\s\p{L}\p{N}]+|", TrailingChars::Nothing),
+    (r" ?[^\s\p{L}\p{N}\r\n]+|", TrailingChars::Nothing),
 ];
-const MARKS_BESIDE_MARKED: [(&str, Trail); 1] = [(r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|", Trail::LineEnds)];
+const MARKS_BESIDE_MARKED: [(&str, TrailingChars); 1] =
+    [(r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|", TrailingChars::LineEnds)];
 
 /// Whether the last spaces of a text are one word.
 const SPACES: [(&str, bool); 5] = [
@@ -90,56 +91,73 @@ impl Scanner {
             return Some(Self::BLOOM);
         }
         let rest = &mut escaped.as_str();
-        let scanner = Self::read_cased(rest).or_else(|| Self::read_plain(rest));
+        let scanner = Self::read_o200k(rest).or_else(|| Self::read_cl100k(rest));
         scanner.filter(|_| rest.is_empty())
     }
 
     /// This pattern on what a cut at every number leaves, if there is a scanner for that.
-    pub(in super::super) fn between_numbers(self, digits: Digits) -> Option<Self> {
-        let (alphabet, max_digits) = match digits {
-            Digits::Numeric if self.alphabet != Alphabet::Plain => return None,
-            Digits::Numeric => (Alphabet::Numeric, 1),
-            Digits::Numbers(most) => (self.alphabet, most),
+    pub(in super::super) fn between_numbers(self, digits: NumberSplit) -> Option<Self> {
+        let (classification, max_digits) = match digits {
+            NumberSplit::Numeric if self.classification != Classification::Unicode => return None,
+            NumberSplit::Numeric => (Classification::Numeric, 1),
+            NumberSplit::Numbers(most) => (self.classification, most),
         };
-        let is_word_family = matches!(self.family, Family::Gpt2 | Family::Plain | Family::Cased);
+        let is_word_family =
+            matches!(self.family, PatternFamily::Gpt2 | PatternFamily::Cl100k | PatternFamily::O200k);
         // Fewer digits than the cut leaves together would cut them again.
         let fits = is_word_family && max_digits <= self.max_digits && !self.joins_last_spaces;
-        fits.then_some(Self { alphabet, max_digits, between_numbers: true, ..self })
+        fits.then_some(Self { classification, max_digits, between_numbers: true, ..self })
     }
 
-    fn read_cased(rest: &mut &str) -> Option<Self> {
-        let (alphabet, contractions) = take(rest, &CASED)?;
+    fn read_o200k(rest: &mut &str) -> Option<Self> {
+        let (classification, contractions) = take(rest, &CASED)?;
         let max_digits = take(rest, &NUMBERS)?;
-        let trail = take(rest, &MARKS)?;
+        let trailing = take(rest, &MARKS)?;
         let joins_last_spaces = take(rest, &SPACES)?;
-        let family = Family::Cased;
-        Some(Self { family, alphabet, contractions, max_digits, trail, joins_last_spaces, ..Self::GPT2 })
+        let family = PatternFamily::O200k;
+        Some(Self {
+            family,
+            classification,
+            contractions,
+            max_digits,
+            trailing,
+            joins_last_spaces,
+            ..Self::GPT2
+        })
     }
 
-    fn read_plain(rest: &mut &str) -> Option<Self> {
+    fn read_cl100k(rest: &mut &str) -> Option<Self> {
         let contractions = take(rest, &CONTRACTIONS.map(|text| (text, true))).is_some();
-        let alphabet = take(rest, &LETTERS)?;
+        let classification = take(rest, &LETTERS)?;
         let max_digits = take(rest, &NUMBERS)?;
-        let trail = match alphabet {
-            Alphabet::Marked => take(rest, &MARKS_BESIDE_MARKED)?,
+        let trailing = match classification {
+            Classification::MarksAsLetters => take(rest, &MARKS_BESIDE_MARKED)?,
             _ => take(rest, &MARKS)?,
         };
         let joins_last_spaces = take(rest, &SPACES)?;
-        let family = Family::Plain;
-        Some(Self { family, alphabet, contractions, max_digits, trail, joins_last_spaces, ..Self::GPT2 })
+        let family = PatternFamily::Cl100k;
+        Some(Self {
+            family,
+            classification,
+            contractions,
+            max_digits,
+            trailing,
+            joins_last_spaces,
+            ..Self::GPT2
+        })
     }
 }
 
 /// How numbers are cut out before a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Digits {
+pub(in super::super) enum NumberSplit {
     /// Every digit alone, by the pre-tokenizer for digits.
     Numeric,
     /// At most so many together, by the isolated matches of `\p{N}` or `\p{N}{1,3}`.
     Numbers(usize),
 }
 
-impl Digits {
+impl NumberSplit {
     /// The cut that a pattern makes, if it is such a one.
     pub(in super::super) fn of(pattern: &str) -> Option<Self> {
         match pattern {

@@ -1,26 +1,32 @@
 //! The rare places where the start of a word takes more to tell than a byte's neighbours.
 
-use super::ascii_spans::is_certain;
-use super::classes::{Masks, FIRST, IS_NUMBER, IS_SPACE};
-use super::doubts::Doubts;
-use super::found::Found;
+use super::ambiguous::AmbiguousBytes;
+use super::boundary_mask::BoundaryMask;
+use super::classes::{ClassMasks, FIRST, IS_NUMBER, IS_SPACE};
 use super::kind_text::contraction_end;
-use super::scanner::{Family, Scanner};
+use super::scanner::{PatternFamily, Scanner};
+use super::windows::is_certain_boundary;
 
 impl Scanner {
     /// Decide what is in doubt.
-    pub(super) fn repair(self, text: &str, masks: &[Masks], doubts: &Doubts, starts: &mut [u64]) {
-        let mut found = Found { text, masks, scanner: self, starts };
-        found.wide_spaces(&doubts.wide_spaces);
+    pub(super) fn repair(
+        self,
+        text: &str,
+        masks: &[ClassMasks],
+        ambiguous: &AmbiguousBytes,
+        starts: &mut [u64],
+    ) {
+        let mut found = BoundaryMask { text, masks, scanner: self, starts };
+        found.non_ascii_spaces(&ambiguous.non_ascii_spaces);
         match self.family {
-            Family::Cased => found.contractions_within(&doubts.contractions),
-            family => found.contractions(&doubts.contractions, family == Family::Plain),
+            PatternFamily::O200k => found.contractions_within(&ambiguous.contractions),
+            family => found.contractions(&ambiguous.contractions, family == PatternFamily::Cl100k),
         }
-        found.numbers(&doubts.numbers, self.max_digits);
-        found.wide_leads(&doubts.wide_leads);
-        found.blank_lines(&doubts.blank_lines);
-        self.zones(&doubts.zones, &mut found);
-        if self.family == Family::Clip {
+        found.numbers(&ambiguous.numbers, self.max_digits);
+        found.non_ascii_leads(&ambiguous.non_ascii_leads);
+        found.blank_lines(&ambiguous.blank_lines);
+        self.rescan(&ambiguous.rescans, &mut found);
+        if self.family == PatternFamily::Clip {
             found.specials();
         }
         if self.joins_last_spaces {
@@ -29,34 +35,34 @@ impl Scanner {
     }
 
     /// Scan anew, character by character, from the last certain cut to the next.
-    fn zones(self, doubts: &[u32], found: &mut Found) {
+    fn rescan(self, ambiguous: &[u32], found: &mut BoundaryMask) {
         let (text, mut done) = (found.text, 0);
-        for &at in doubts {
+        for &at in ambiguous {
             let at = at as usize;
             if at < done {
                 continue;
             }
-            let from = (done.max(1)..=at).rev().find(|&at| is_certain(text, at)).unwrap_or(done);
-            let to = (at + 1..text.len()).find(|&at| is_certain(text, at)).unwrap_or(text.len());
+            let from = (done.max(1)..=at).rev().find(|&at| is_certain_boundary(text, at)).unwrap_or(done);
+            let to = (at + 1..text.len()).find(|&at| is_certain_boundary(text, at)).unwrap_or(text.len());
             (from..to).for_each(|at| found.clear(at));
-            self.cut_by_chars(&text[from..to], &mut |start, _| found.set(from + start));
+            self.split_scalar_whole(&text[from..to], &mut |start, _| found.set(from + start));
             done = to;
         }
     }
 }
 
-impl Found<'_> {
+impl BoundaryMask<'_> {
     /// The last space of a run starts at its first byte, not its last.
-    fn wide_spaces(&mut self, doubts: &[u32]) {
-        for &at in doubts {
+    fn non_ascii_spaces(&mut self, ambiguous: &[u32]) {
+        for &at in ambiguous {
             self.clear(at as usize);
             self.set(self.lead(at as usize));
         }
     }
 
     /// A contraction is a word: nothing starts after its apostrophe, something after its end.
-    fn contractions(&mut self, doubts: &[u32], ignore_case: bool) {
-        for &at in doubts {
+    fn contractions(&mut self, ambiguous: &[u32], ignore_case: bool) {
+        for &at in ambiguous {
             let at = at as usize;
             let end = contraction_end(self.text, at, ignore_case);
             if end > at {
@@ -67,9 +73,9 @@ impl Found<'_> {
     }
 
     /// A contraction belongs to the word before, unless that ends with one.
-    fn contractions_within(&mut self, doubts: &[u32]) {
+    fn contractions_within(&mut self, ambiguous: &[u32]) {
         let mut last_end = 0;
-        for &at in doubts {
+        for &at in ambiguous {
             let at = at as usize;
             let end = contraction_end(self.text, at, true);
             if end > at && at != last_end {
@@ -81,8 +87,8 @@ impl Found<'_> {
     }
 
     /// Words of as many digits as the pattern takes, or of each that is not ASCII.
-    fn numbers(&mut self, doubts: &[u32], max_digits: usize) {
-        for &at in doubts {
+    fn numbers(&mut self, ambiguous: &[u32], max_digits: usize) {
+        for &at in ambiguous {
             let at = at as usize;
             if max_digits == 1 {
                 if !self.text.is_char_boundary(at) {
@@ -103,8 +109,8 @@ impl Found<'_> {
     }
 
     /// A character that starts a word of others leads the letter right after it.
-    fn wide_leads(&mut self, doubts: &[u32]) {
-        for &at in doubts {
+    fn non_ascii_leads(&mut self, ambiguous: &[u32]) {
+        for &at in ambiguous {
             if self.is_start(self.lead(at as usize - 1)) {
                 self.clear(at as usize);
             }
@@ -113,8 +119,8 @@ impl Found<'_> {
 
     /// Spaces go on to their last line end: blanks start no word after line ends that are part of the same,
     /// which those right after others are not.
-    fn blank_lines(&mut self, doubts: &[u32]) {
-        for &newline in doubts {
+    fn blank_lines(&mut self, ambiguous: &[u32]) {
+        for &newline in ambiguous {
             let run_start = |of: fn(&Self, usize) -> bool, to: usize| {
                 (0..to).rev().find(|&at| !of(self, at)).map_or(0, |at| at + 1)
             };

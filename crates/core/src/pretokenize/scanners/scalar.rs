@@ -1,19 +1,19 @@
 //! The scanners character by character: what the patterns mean, and what the others are held to.
 
-use super::classes::Table;
-use super::kind_text::{contraction_end, Text};
+use super::classes::ClassTable;
+use super::kind_text::{contraction_end, KindText};
 use super::kinds::{CLASSES, HAN, LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
-use super::scanner::{Family, Scanner, Trail};
+use super::scanner::{PatternFamily, Scanner, TrailingChars};
 use super::{bloom, clip, deepseek};
 
 impl Scanner {
     /// Cut a text into words: all that the pattern matches, but spaces where they are no words.
-    pub(super) fn words_by_chars(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
-        if self.family != Family::Clip {
-            return self.cut_by_chars(text, emit);
+    pub(super) fn split_scalar(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
+        if self.family != PatternFamily::Clip {
+            return self.split_scalar_whole(text, emit);
         }
-        let whole = Text { text, kinds: Table::of(self.alphabet).kinds };
-        self.cut_by_chars(text, &mut |start, end| {
+        let whole = KindText { text, kinds: ClassTable::of(self.classification).kinds };
+        self.split_scalar_whole(text, &mut |start, end| {
             if whole.at(start).is_some_and(|(kind, _)| kind & SPACE == 0) {
                 emit(start, end);
             }
@@ -21,22 +21,23 @@ impl Scanner {
     }
 
     /// Cut a text at every match; the matches leave nothing out.
-    pub(super) fn cut_by_chars(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
-        let whole = Text { text, kinds: Table::of(self.alphabet).kinds };
+    pub(super) fn split_scalar_whole(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
+        let whole = KindText { text, kinds: ClassTable::of(self.classification).kinds };
         match self.family {
-            Family::Zoned => deepseek::cut(&whole, self.max_digits, emit),
-            Family::Clip => clip::cut(&whole, emit),
-            Family::Bloom => bloom::cut_bloom(&whole, emit),
-            Family::Coder => bloom::cut_coder(&whole, emit),
+            PatternFamily::DeepSeek => deepseek::split(&whole, self.max_digits, emit),
+            PatternFamily::Clip => clip::split(&whole, emit),
+            PatternFamily::Bloom => bloom::split_bloom(&whole, emit),
+            PatternFamily::DeepSeekCoder => bloom::split_deepseek_coder(&whole, emit),
             _ if self.between_numbers => {
-                let cut = |text: &Text, emit: &mut dyn FnMut(usize, usize)| self.cut_words(text, emit);
-                deepseek::cut_zones(&whole, NUMBER, self.max_digits, cut, emit);
+                let split =
+                    |text: &KindText, emit: &mut dyn FnMut(usize, usize)| self.split_words(text, emit);
+                deepseek::split_zones(&whole, NUMBER, self.max_digits, split, emit);
             }
-            _ => self.cut_words(&whole, emit),
+            _ => self.split_words(&whole, emit),
         }
     }
 
-    fn cut_words(self, text: &Text, emit: &mut dyn FnMut(usize, usize)) {
+    fn split_words(self, text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
         let mut start = 0;
         while let Some((kind, next)) = text.at(start) {
             let end = self.word_end(text, start, kind, next);
@@ -47,14 +48,14 @@ impl Scanner {
 
     /// Where the match ends that begins at byte `start` with a character of a kind, `next` after it.
     #[inline]
-    fn word_end(self, text: &Text, start: usize, kind: u8, next: usize) -> usize {
+    fn word_end(self, text: &KindText, start: usize, kind: u8, next: usize) -> usize {
         if kind & HAN != 0 {
             return text.run(next, HAN, usize::MAX);
         }
         let letters = match self.family {
-            Family::Gpt2 => return text.gpt2_word_end(start, kind, next),
-            Family::Cased => self.cased_word(text, start, kind, next),
-            _ => text.plain_word(start, kind, next, self.contractions),
+            PatternFamily::Gpt2 => return text.gpt2_word_end(start, kind, next),
+            PatternFamily::O200k => self.o200k_word(text, start, kind, next),
+            _ => text.cl100k_word(start, kind, next, self.contractions),
         };
         if let Some(end) = letters {
             return end;
@@ -70,7 +71,7 @@ impl Scanner {
     }
 
     /// The end of spaces; those that a text ends with may be one word.
-    fn spaces_end(self, text: &Text, start: usize) -> usize {
+    fn spaces_end(self, text: &KindText, start: usize) -> usize {
         let all = if self.joins_last_spaces { text.run(start, SPACE, usize::MAX) } else { 0 };
         if all == text.text.len() {
             return all;
@@ -83,7 +84,7 @@ impl Scanner {
     /// A pattern tries: small letters at the end, with a leading character and without; then capitals alone,
     /// with it and without.
     #[inline]
-    fn cased_word(self, text: &Text, start: usize, kind: u8, next: usize) -> Option<usize> {
+    fn o200k_word(self, text: &KindText, start: usize, kind: u8, next: usize) -> Option<usize> {
         let leading = (kind & (NEWLINE | NUMBER | LETTER) == 0).then_some(next);
         let bare = (kind & (UPPER | LOWER) != 0).then_some(start);
         let froms = || leading.into_iter().chain(bare);
@@ -94,18 +95,18 @@ impl Scanner {
     }
 
     /// `[^\s\p{L}\p{N}]+` and what trails it.
-    fn marks_end(self, text: &Text, from: usize) -> usize {
+    fn marks_end(self, text: &KindText, from: usize) -> usize {
         let end = text.alike(from, 0, CLASSES);
-        let trails = |byte: u8| match self.trail {
-            Trail::Nothing => false,
-            Trail::LineEnds => matches!(byte, b'\r' | b'\n'),
-            Trail::LineEndsAndSlashes => matches!(byte, b'\r' | b'\n' | b'/'),
+        let trails = |byte: u8| match self.trailing {
+            TrailingChars::Nothing => false,
+            TrailingChars::LineEnds => matches!(byte, b'\r' | b'\n'),
+            TrailingChars::LineEndsAndSlashes => matches!(byte, b'\r' | b'\n' | b'/'),
         };
         (end..).find(|&at| !trails(text.byte(at))).unwrap_or(end)
     }
 }
 
-impl Text<'_> {
+impl KindText<'_> {
     /// GPT-2: a contraction, or a run of one class with an ASCII space before, or spaces.
     fn gpt2_word_end(&self, start: usize, kind: u8, next: usize) -> usize {
         let end = contraction_end(self.text, start, false);
@@ -124,7 +125,7 @@ impl Text<'_> {
 
     /// A contraction, or `[^\r\n\p{L}\p{N}]?\p{L}+`.
     #[inline]
-    fn plain_word(&self, start: usize, kind: u8, next: usize, contractions: bool) -> Option<usize> {
+    fn cl100k_word(&self, start: usize, kind: u8, next: usize, contractions: bool) -> Option<usize> {
         let end = contraction_end(self.text, start, true);
         if contractions && end > start {
             return Some(end);

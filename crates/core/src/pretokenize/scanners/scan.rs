@@ -3,22 +3,22 @@
 use piecework_kernels::classes::BLOCK;
 use piecework_kernels::positions;
 
-use super::classes::{Masks, Table, WideScratch, IS_SPACE};
-use super::doubts::Doubts;
-use super::scanner::{Family, Scanner};
+use super::ambiguous::AmbiguousBytes;
+use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE};
+use super::scanner::{PatternFamily, Scanner};
 use crate::pretokenize::words::Words;
 
 /// Shorter texts are scanned character by character where there is no scratch.
-const SHORT: usize = 256;
+const MIN_MASKED_LEN: usize = 256;
 
 /// Memory for the words of a text.
 #[derive(Clone, Debug, Default)]
 pub struct ScanScratch {
-    masks: Vec<Masks>,
-    wide: WideScratch,
+    masks: Vec<ClassMasks>,
+    non_ascii: NonAsciiScratch,
     /// A bit for each byte where a word starts.
-    start_bits: Vec<u64>,
-    doubts: Doubts,
+    boundary_mask: Vec<u64>,
+    ambiguous: AmbiguousBytes,
     /// Zero, and where each word ends.
     bounds: Vec<u32>,
     /// Words by other means than a scanner.
@@ -32,29 +32,29 @@ pub struct ScanScratch {
 
 impl Scanner {
     /// Cut a text at every match; the matches leave nothing out, but spaces where they are no words.
-    pub(in crate::pretokenize) fn cut(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
-        if text.len() < SHORT {
-            return self.words_by_chars(text, emit);
+    pub(in crate::pretokenize) fn split(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
+        if text.len() < MIN_MASKED_LEN {
+            return self.split_scalar(text, emit);
         }
-        self.for_each_stretch(text, &mut ScanScratch::default(), |from, _, words| {
+        self.for_each_window(text, &mut ScanScratch::default(), |from, _, words| {
             words.spans().for_each(|(start, end)| emit(from + start, from + end));
         });
     }
 
     /// Give stretches of the text, each with the byte where it starts and its words.
-    pub(in crate::pretokenize) fn for_each_stretch(
+    pub(in crate::pretokenize) fn for_each_window(
         self,
         text: &str,
         scratch: &mut ScanScratch,
         mut take: impl FnMut(usize, &str, Words<'_>),
     ) {
-        let table = Table::of(self.alphabet);
+        let table = ClassTable::of(self.classification);
         let mut from = 0;
         while from < text.len() {
-            let to = self.stretch_end(text, from);
-            let stretch = &text[from..to];
-            self.bounds(stretch, table, scratch);
-            take(from, stretch, self.words(scratch));
+            let to = self.window_end(text, from);
+            let window = &text[from..to];
+            self.bounds(window, table, scratch);
+            take(from, window, self.words(scratch));
             from = to;
         }
     }
@@ -63,7 +63,7 @@ impl Scanner {
     fn words(self, scratch: &mut ScanScratch) -> Words<'_> {
         let ScanScratch { masks, bounds, starts, ends, .. } = scratch;
         let all = Words { starts: &bounds[..bounds.len() - 1], ends: &bounds[1..] };
-        if self.family != Family::Clip {
+        if self.family != PatternFamily::Clip {
             return all;
         }
         let is_word = |start: usize| masks[start / BLOCK][IS_SPACE] >> (start % BLOCK) & 1 == 0;
@@ -77,14 +77,14 @@ impl Scanner {
     }
 
     /// The bounds of all words of a text, not empty, into the scratch.
-    fn bounds(self, text: &str, table: &Table, scratch: &mut ScanScratch) {
-        let ScanScratch { masks, wide, start_bits, doubts, bounds, .. } = scratch;
-        table.classify(text, masks, wide);
-        doubts.clear();
-        start_bits.clear();
-        self.find_starts(masks, text.len(), start_bits, doubts);
-        self.repair(text, masks, doubts, start_bits);
-        positions::list(start_bits, bounds);
+    fn bounds(self, text: &str, table: &ClassTable, scratch: &mut ScanScratch) {
+        let ScanScratch { masks, non_ascii, boundary_mask, ambiguous, bounds, .. } = scratch;
+        table.classify(text, masks, non_ascii);
+        ambiguous.clear();
+        boundary_mask.clear();
+        self.find_boundaries(masks, text.len(), boundary_mask, ambiguous);
+        self.repair(text, masks, ambiguous, boundary_mask);
+        positions::list(boundary_mask, bounds);
         bounds.push(text.len() as u32);
     }
 }

@@ -1,4 +1,4 @@
-//! Block by block equals character by character equals the regular expression.
+//! BlockClasses by block equals character by character equals the regular expression.
 
 mod published;
 
@@ -13,13 +13,13 @@ type Spans = Vec<(usize, usize)>;
 
 fn by_chars(scanner: Scanner, text: &str) -> Spans {
     let mut found = Vec::new();
-    scanner.words_by_chars(text, &mut |start, end| found.push((start, end)));
+    scanner.split_scalar(text, &mut |start, end| found.push((start, end)));
     found
 }
 
 fn by_blocks(scanner: Scanner, text: &str) -> Spans {
     let mut found = Vec::new();
-    scanner.for_each_stretch(text, &mut ScanScratch::default(), |from, _, words| {
+    scanner.for_each_window(text, &mut ScanScratch::default(), |from, _, words| {
         found.extend(words.spans().map(|(start, end)| (from + start, from + end)));
     });
     found

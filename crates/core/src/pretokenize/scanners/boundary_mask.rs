@@ -2,18 +2,18 @@
 
 use piecework_kernels::classes::BLOCK;
 
-use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, SECOND};
-use super::scanner::{Family, Scanner, Trail};
+use super::classes::{ClassMasks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, SECOND};
+use super::scanner::{PatternFamily, Scanner, TrailingChars};
 
 /// A text with its masks and the starts so far.
-pub(super) struct Found<'s> {
+pub(super) struct BoundaryMask<'s> {
     pub(super) text: &'s str,
-    pub(super) masks: &'s [Masks],
+    pub(super) masks: &'s [ClassMasks],
     pub(super) scanner: Scanner,
     pub(super) starts: &'s mut [u64],
 }
 
-impl Found<'_> {
+impl BoundaryMask<'_> {
     pub(super) fn is(&self, class: usize, at: usize) -> bool {
         self.masks[at / BLOCK][class] >> (at % BLOCK) & 1 != 0
     }
@@ -33,8 +33,9 @@ impl Found<'_> {
     /// Whether line ends right after it belong to it: others, of zones neither Han nor kana nor odd ones.
     pub(super) fn takes_line_ends(&self, at: usize) -> bool {
         let is_other = !(self.is(IS_LETTER, at) || self.is(IS_NUMBER, at) || self.is(IS_SPACE, at));
-        let is_far = self.scanner.family == Family::Zoned && (self.is(FIRST, at) || self.is(SECOND, at));
-        self.scanner.trail != Trail::Nothing && is_other && !is_far
+        let is_far =
+            self.scanner.family == PatternFamily::DeepSeek && (self.is(FIRST, at) || self.is(SECOND, at));
+        self.scanner.trailing != TrailingChars::Nothing && is_other && !is_far
     }
 
     pub(super) fn set(&mut self, at: usize) {

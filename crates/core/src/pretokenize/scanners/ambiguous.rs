@@ -1,58 +1,58 @@
 //! The rare bytes where the start of a word takes more to tell than their neighbours.
 
-/// Bytes that `find_starts` could not decide by, in order.
+/// Bytes that `find_boundaries` could not decide by, in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Doubts {
+pub(super) struct AmbiguousBytes {
     /// Apostrophes that a contraction may begin with.
     pub(super) contractions: Vec<u32>,
     /// Where more digits follow than a word may have, or a digit that is not ASCII.
     pub(super) numbers: Vec<u32>,
     /// Last bytes of spaces that are not ASCII and stand before something else.
-    pub(super) wide_spaces: Vec<u32>,
+    pub(super) non_ascii_spaces: Vec<u32>,
     /// Letters after the last byte of something that is not ASCII and may lead them.
-    pub(super) wide_leads: Vec<u32>,
+    pub(super) non_ascii_leads: Vec<u32>,
     /// Line ends after blanks.
     pub(super) blank_lines: Vec<u32>,
     /// What the scalar scanner is asked about.
-    pub(super) zones: Vec<u32>,
+    pub(super) rescans: Vec<u32>,
 }
 
-impl Doubts {
+impl AmbiguousBytes {
     pub(super) fn clear(&mut self) {
-        let Self { contractions, numbers, wide_spaces, wide_leads, blank_lines, zones } = self;
-        for list in [contractions, numbers, wide_spaces, wide_leads, blank_lines, zones] {
+        let Self { contractions, numbers, non_ascii_spaces, non_ascii_leads, blank_lines, rescans } = self;
+        for list in [contractions, numbers, non_ascii_spaces, non_ascii_leads, blank_lines, rescans] {
             list.clear();
         }
     }
 
     #[inline(always)]
-    pub(super) fn note_contractions(&mut self, base: usize, bits: u64) {
+    pub(super) fn add_contractions(&mut self, base: usize, bits: u64) {
         note(&mut self.contractions, base, bits);
     }
 
     #[inline(always)]
-    pub(super) fn note_numbers(&mut self, base: usize, bits: u64) {
+    pub(super) fn add_numbers(&mut self, base: usize, bits: u64) {
         note(&mut self.numbers, base, bits);
     }
 
     #[inline(always)]
-    pub(super) fn note_wide_spaces(&mut self, base: usize, bits: u64) {
-        note(&mut self.wide_spaces, base, bits);
+    pub(super) fn add_non_ascii_spaces(&mut self, base: usize, bits: u64) {
+        note(&mut self.non_ascii_spaces, base, bits);
     }
 
     #[inline(always)]
-    pub(super) fn note_wide_leads(&mut self, base: usize, bits: u64) {
-        note(&mut self.wide_leads, base, bits);
+    pub(super) fn add_non_ascii_leads(&mut self, base: usize, bits: u64) {
+        note(&mut self.non_ascii_leads, base, bits);
     }
 
     #[inline(always)]
-    pub(super) fn note_blank_lines(&mut self, base: usize, bits: u64) {
+    pub(super) fn add_blank_lines(&mut self, base: usize, bits: u64) {
         note(&mut self.blank_lines, base, bits);
     }
 
     #[inline(always)]
-    pub(super) fn note_zones(&mut self, base: usize, bits: u64) {
-        note(&mut self.zones, base, bits);
+    pub(super) fn add_rescans(&mut self, base: usize, bits: u64) {
+        note(&mut self.rescans, base, bits);
     }
 }
 
