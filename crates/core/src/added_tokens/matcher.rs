@@ -8,11 +8,11 @@ use crate::error::{Error, ErrorKind};
 #[derive(Clone, Debug)]
 pub(super) struct Matcher {
     automaton: AhoCorasick,
-    patterns: Vec<Pattern>,
+    token_forms: Vec<TokenForm>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Pattern {
+struct TokenForm {
     /// Index of the token.
     token: usize,
     len: usize,
@@ -20,7 +20,7 @@ struct Pattern {
     shorter: Option<usize>,
 }
 
-/// Tables of one entry a byte class and state are made up to so many bytes of patterns.
+/// Tables of one entry a byte class and state are made up to so many bytes of token_forms.
 const MAX_DENSE_BYTES: usize = 2048;
 /// All forms together; far more than any tokenizer has.
 const MAX_TOTAL_BYTES: usize = 1 << 26;
@@ -34,13 +34,13 @@ impl Matcher {
         }
         // A form that begins with another stands after it; of equal ones the first token stands last.
         forms.sort_by(|(a, first), (b, second)| a.cmp(b).then(second.cmp(first)));
-        let patterns = with_prefixes(&forms);
+        let token_forms = with_prefixes(&forms);
         let last_of_equals =
             (0..forms.len()).filter(|&i| forms.get(i + 1).is_none_or(|f| f.0 != forms[i].0));
         let sought: Vec<usize> = last_of_equals.collect();
         let automaton = automaton(sought.iter().map(|&i| forms[i].0.as_bytes()))?;
-        // Pattern ids of the automaton come first, the forms it does not know follow.
-        Ok(Some(Self { automaton, patterns: renumbered(&patterns, &sought) }))
+        // TokenForm ids of the automaton come first, the forms it does not know follow.
+        Ok(Some(Self { automaton, token_forms: renumbered(&token_forms, &sought) }))
     }
 
     /// The leftmost, then longest match from byte `from` on among the tokens that are recognised.
@@ -53,12 +53,12 @@ impl Matcher {
     ) -> Option<(usize, usize, usize)> {
         loop {
             let found = self.automaton.find(Input::new(text).span(from..text.len()))?;
-            let mut pattern = Some(&self.patterns[found.pattern().as_usize()]);
+            let mut pattern = Some(&self.token_forms[found.pattern().as_usize()]);
             while let Some(candidate) = pattern {
                 if recognizes(candidate.token) {
                     return Some((candidate.token, found.start(), found.start() + candidate.len));
                 }
-                pattern = candidate.shorter.map(|at| &self.patterns[at]);
+                pattern = candidate.shorter.map(|at| &self.token_forms[at]);
             }
             from = found.start() + 1;
         }
@@ -66,30 +66,30 @@ impl Matcher {
 }
 
 /// For each of the sorted forms, the nearest one before it that it begins with.
-fn with_prefixes(forms: &[(String, usize)]) -> Vec<Pattern> {
-    let mut patterns = Vec::with_capacity(forms.len());
+fn with_prefixes(forms: &[(String, usize)]) -> Vec<TokenForm> {
+    let mut token_forms = Vec::with_capacity(forms.len());
     let mut prefixes: Vec<usize> = Vec::new();
     for (at, (form, token)) in forms.iter().enumerate() {
         while prefixes.last().is_some_and(|&last| !form.starts_with(&forms[last].0)) {
             prefixes.pop();
         }
-        patterns.push(Pattern { token: *token, len: form.len(), shorter: prefixes.last().copied() });
+        token_forms.push(TokenForm { token: *token, len: form.len(), shorter: prefixes.last().copied() });
         prefixes.push(at);
     }
-    patterns
+    token_forms
 }
 
-/// Put the patterns at the indices `first` before all others.
-fn renumbered(patterns: &[Pattern], first: &[usize]) -> Vec<Pattern> {
+/// Put the token_forms at the indices `first` before all others.
+fn renumbered(token_forms: &[TokenForm], first: &[usize]) -> Vec<TokenForm> {
     let mut order = first.to_vec();
-    let mut is_first = vec![false; patterns.len()];
+    let mut is_first = vec![false; token_forms.len()];
     first.iter().for_each(|&at| is_first[at] = true);
-    order.extend((0..patterns.len()).filter(|&at| !is_first[at]));
-    let mut new_index = vec![0; patterns.len()];
+    order.extend((0..token_forms.len()).filter(|&at| !is_first[at]));
+    let mut new_index = vec![0; token_forms.len()];
     order.iter().enumerate().for_each(|(new, &old)| new_index[old] = new);
     let renumber = |at: &usize| {
-        let pattern = patterns[*at];
-        Pattern { shorter: pattern.shorter.map(|old| new_index[old]), ..pattern }
+        let pattern = token_forms[*at];
+        TokenForm { shorter: pattern.shorter.map(|old| new_index[old]), ..pattern }
     };
     order.iter().map(renumber).collect()
 }

@@ -1,11 +1,11 @@
 //! `ByteLevel` and `ByteFallback`: tokens that stand for bytes become text.
 
-use super::pieces::TextPieces;
+use super::token_texts::TokenTexts;
 use crate::text::push_bytes_of_printable;
 
 /// `ByteLevel`: undo GPT-2's mapping, all tokens as one text; a token with a character outside it stands for itself.
 /// Bytes that are not UTF-8 become replacement characters.
-pub(super) fn byte_level<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TextPieces) {
+pub(super) fn byte_level<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TokenTexts) {
     let mut bytes = Vec::new();
     tokens.for_each(|token| push_bytes_of_printable(token, &mut bytes));
     out.push(&String::from_utf8_lossy(&bytes));
@@ -13,7 +13,7 @@ pub(super) fn byte_level<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut Te
 
 /// `ByteFallback`: join neighbouring bytes such as `<0x0A>`; bytes that are not UTF-8 become one replacement
 /// character each.
-pub(super) fn byte_fallback<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TextPieces) {
+pub(super) fn byte_fallback<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TokenTexts) {
     let mut bytes = Vec::new();
     for token in tokens {
         if let Some(byte) = byte_of_token(token) {
@@ -32,7 +32,7 @@ pub(super) fn byte_of_token(token: &str) -> Option<u8> {
     u8::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 2)
 }
 
-fn flush(bytes: &mut Vec<u8>, out: &mut TextPieces) {
+fn flush(bytes: &mut Vec<u8>, out: &mut TokenTexts) {
     match std::str::from_utf8(bytes) {
         Ok("") => {}
         Ok(text) => out.push(text),

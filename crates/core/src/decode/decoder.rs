@@ -1,8 +1,8 @@
 //! A compiled decoder: its stages run one after the other.
 
-use super::pieces::{Fault, TextPieces};
 use super::sentencepiece::SentencePiece;
-use super::stage::{compile_into, Stage};
+use super::stage::{compile_into, DecoderStage};
+use super::token_texts::{Fault, TokenTexts};
 use crate::error::{Error, ErrorKind};
 use crate::spec::{check_steps, DecoderSpec};
 use crate::text::{max_grown_len, MAX_GROWTH};
@@ -11,7 +11,7 @@ use crate::text::{max_grown_len, MAX_GROWTH};
 #[derive(Clone, Debug)]
 pub struct Decoder {
     pub(super) spec: Option<DecoderSpec>,
-    pub(super) stages: Vec<Stage>,
+    pub(super) stages: Vec<DecoderStage>,
     /// Where each stage stands in its file.
     places: Vec<String>,
 }
@@ -36,13 +36,13 @@ impl Decoder {
     /// Whether tokens are bytes written as printable characters, and nothing else is done to them.
     #[must_use]
     pub fn is_byte_level(&self) -> bool {
-        matches!(self.stages.as_slice(), [Stage::ByteLevel])
+        matches!(self.stages.as_slice(), [DecoderStage::ByteLevel])
     }
 
     /// The decoder of SentencePiece, if it is that alone.
     pub(super) fn sentencepiece(&self) -> Option<&SentencePiece> {
         match self.stages.as_slice() {
-            [Stage::SentencePiece(decoder)] => Some(decoder),
+            [DecoderStage::SentencePiece(decoder)] => Some(decoder),
             _ => None,
         }
     }
@@ -60,10 +60,10 @@ impl Decoder {
             return Ok(joined(tokens, if self.spec.is_none() { " " } else { "" }));
         };
         let max = max_grown_len(tokens.clone().map(|token| token.len() + 1).sum());
-        let mut pieces = TextPieces::default();
+        let mut pieces = TokenTexts::default();
         first.run(tokens, clean_up, max, &mut pieces).map_err(|fault| self.error(fault, 0))?;
         for (at, stage) in rest.iter().enumerate() {
-            let mut next = TextPieces::default();
+            let mut next = TokenTexts::default();
             stage
                 .run(pieces.iter(), clean_up, max, &mut next)
                 .map_err(|fault| self.error(fault, at + 1))?;

@@ -1,6 +1,6 @@
 //! `Replace`, `Strip` and `Fuse`: edits that every token gets alike.
 
-use super::pieces::{Fault, TextPieces};
+use super::token_texts::{Fault, TokenTexts};
 use crate::text::Pattern;
 
 /// `Replace`: every match becomes `content`; an empty token stays empty. Writing stops at `max` bytes, with an error.
@@ -9,7 +9,7 @@ pub(super) fn replace<'t>(
     pattern: &Pattern,
     content: &str,
     max: usize,
-    out: &mut TextPieces,
+    out: &mut TokenTexts,
 ) -> Result<(), Fault> {
     for token in tokens {
         if token.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn strip<'t>(
     content: char,
     start: usize,
     stop: usize,
-    out: &mut TextPieces,
+    out: &mut TokenTexts,
 ) {
     for mut token in tokens {
         for _ in 0..start {
@@ -56,7 +56,7 @@ pub(super) fn strip<'t>(
 }
 
 /// `Fuse`: join all tokens.
-pub(super) fn fuse<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TextPieces) {
+pub(super) fn fuse<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TokenTexts) {
     out.open().extend(tokens);
     out.end();
 }

@@ -1,14 +1,14 @@
 //! `WordPiece`, `BPEDecoder`, `Metaspace` and `CTC`: markers of words and their continuations become spaces.
 
 use super::clean_up::clean_up_from;
-use super::pieces::TextPieces;
+use super::token_texts::TokenTexts;
 
 /// `WordPiece`: a space before every token but the first, none before continuations.
 pub(super) fn word_piece<'t>(
     tokens: impl Iterator<Item = &'t str>,
     prefix: &str,
     clean_up: bool,
-    out: &mut TextPieces,
+    out: &mut TokenTexts,
 ) {
     for (at, token) in tokens.enumerate() {
         let continued = token.strip_prefix(prefix).filter(|_| at > 0);
@@ -26,7 +26,7 @@ pub(super) fn word_piece<'t>(
 }
 
 /// `BPEDecoder`: every `suffix` becomes a space, or nothing in the last token.
-pub(super) fn bpe<'t>(tokens: impl Iterator<Item = &'t str>, suffix: &str, out: &mut TextPieces) {
+pub(super) fn bpe<'t>(tokens: impl Iterator<Item = &'t str>, suffix: &str, out: &mut TokenTexts) {
     let mut tokens = tokens.peekable();
     while let Some(token) = tokens.next() {
         let replacement = if tokens.peek().is_some() { " " } else { "" };
@@ -43,7 +43,7 @@ pub(super) fn metaspace<'t>(
     tokens: impl Iterator<Item = &'t str>,
     replacement: char,
     strips_first: bool,
-    out: &mut TextPieces,
+    out: &mut TokenTexts,
 ) {
     for (at, token) in tokens.enumerate() {
         let text = out.open();
@@ -64,7 +64,7 @@ pub(super) fn ctc<'t>(
     pad_token: &str,
     word_delimiter_token: &str,
     clean_up: bool,
-    out: &mut TextPieces,
+    out: &mut TokenTexts,
 ) {
     let mut previous = None;
     for token in tokens {

@@ -9,13 +9,13 @@ mod decode_table;
 mod decoder;
 mod edits;
 mod markers;
-mod pieces;
 mod sentencepiece;
 mod stage;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod token_texts;
 
-pub use decode_table::{DecodeTable, Tokens};
+pub use decode_table::{DecodeInput, DecodeTable};
 pub use decoder::Decoder;
 pub use stream::DecodeStream;

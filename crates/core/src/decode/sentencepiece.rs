@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashSet;
 
-use super::pieces::TextPieces;
+use super::token_texts::TokenTexts;
 use crate::spec::SentencePieceDecoderSpec;
 use crate::text::byte_of_entry;
 
 /// The mark of a space.
-const MARK: char = '\u{2581}';
+const METASPACE: char = '\u{2581}';
 const REPLACEMENT: &str = "\u{FFFD}";
 
 /// The compiled decoder.
@@ -23,8 +23,8 @@ impl SentencePiece {
     }
 
     /// Write the text of pieces; writing stops at `max` bytes.
-    pub(super) fn run<'t>(&self, pieces: impl Iterator<Item = &'t str>, max: usize, out: &mut TextPieces) {
-        let mut writer = Writer { text: out.open(), bytes: Vec::new(), awaits_text: true };
+    pub(super) fn run<'t>(&self, pieces: impl Iterator<Item = &'t str>, max: usize, out: &mut TokenTexts) {
+        let mut writer = PieceWriter { text: out.open(), bytes: Vec::new(), awaits_text: true };
         for piece in pieces {
             writer.add(piece, self);
             if writer.text.len() > max {
@@ -43,7 +43,7 @@ impl SentencePiece {
         text: &mut String,
     ) -> usize {
         let mut begun = pieces.len();
-        let mut writer = Writer { text, bytes: Vec::new(), awaits_text: true };
+        let mut writer = PieceWriter { text, bytes: Vec::new(), awaits_text: true };
         for (at, piece) in pieces.enumerate() {
             piece.into_iter().for_each(|piece| writer.add(piece, self));
             if !writer.awaits_text {
@@ -66,7 +66,7 @@ impl SentencePiece {
             return false;
         }
         let drops = is_first && (spec.add_dummy_prefix || spec.remove_extra_whitespaces);
-        let rest = piece.strip_prefix(MARK).filter(|_| drops);
+        let rest = piece.strip_prefix(METASPACE).filter(|_| drops);
         push_with_spaces(rest.unwrap_or(piece), text);
         rest.is_some() && !spec.remove_extra_whitespaces
     }
@@ -77,7 +77,7 @@ impl SentencePiece {
 }
 
 /// Writes pieces that stand at the beginning of an empty text.
-struct Writer<'t> {
+struct PieceWriter<'t> {
     text: &'t mut String,
     /// Bytes whose run has not ended.
     bytes: Vec<u8>,
@@ -85,7 +85,7 @@ struct Writer<'t> {
     awaits_text: bool,
 }
 
-impl Writer<'_> {
+impl PieceWriter<'_> {
     fn add(&mut self, piece: &str, decoder: &SentencePiece) {
         if let Some(byte) = decoder.byte_of(piece) {
             return self.bytes.push(byte);
@@ -105,9 +105,9 @@ impl Writer<'_> {
 
 /// Write a piece with spaces for its marks, of which most have one, at the beginning.
 fn push_with_spaces(piece: &str, text: &mut String) {
-    let rest = piece.strip_prefix(MARK).unwrap_or(piece);
+    let rest = piece.strip_prefix(METASPACE).unwrap_or(piece);
     text.push_str(if rest.len() < piece.len() { " " } else { "" });
-    for (nth, part) in rest.split(MARK).enumerate() {
+    for (nth, part) in rest.split(METASPACE).enumerate() {
         text.push_str(if nth > 0 { " " } else { "" });
         text.push_str(part);
     }

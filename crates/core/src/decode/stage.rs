@@ -1,7 +1,7 @@
 //! One compiled decoder of a list: a list of tokens in, another list out.
 
-use super::pieces::{Fault, TextPieces};
 use super::sentencepiece::SentencePiece;
+use super::token_texts::{Fault, TokenTexts};
 use super::{bytes, edits, markers};
 use crate::error::Error;
 use crate::spec::{DecoderSpec, PrependScheme};
@@ -9,7 +9,7 @@ use crate::text::Pattern;
 
 /// One decoder of the list.
 #[derive(Clone, Debug)]
-pub(super) enum Stage {
+pub(super) enum DecoderStage {
     WordPiece { prefix: String, clean_up: bool },
     ByteLevel,
     ByteFallback,
@@ -22,14 +22,14 @@ pub(super) enum Stage {
     Strip { content: char, start: usize, stop: usize },
 }
 
-impl Stage {
+impl DecoderStage {
     /// Append what becomes of a list of tokens: no more than `max` bytes.
     pub(super) fn run<'t>(
         &self,
         tokens: impl Iterator<Item = &'t str>,
         clean_up: Option<bool>,
         max: usize,
-        out: &mut TextPieces,
+        out: &mut TokenTexts,
     ) -> Result<(), Fault> {
         match self {
             Self::WordPiece { prefix, clean_up: own } => {
@@ -61,28 +61,30 @@ impl Stage {
 pub(super) fn compile_into(
     spec: &DecoderSpec,
     place: &str,
-    stages: &mut Vec<Stage>,
+    stages: &mut Vec<DecoderStage>,
     places: &mut Vec<String>,
 ) -> Result<(), Error> {
     stages.push(match spec.clone() {
-        DecoderSpec::WordPiece { prefix, cleanup } => Stage::WordPiece { prefix, clean_up: cleanup },
-        DecoderSpec::ByteLevel(_) => Stage::ByteLevel,
-        DecoderSpec::ByteFallback => Stage::ByteFallback,
-        DecoderSpec::Bpe { suffix } => Stage::Bpe { suffix },
-        DecoderSpec::Metaspace(spec) => Stage::Metaspace {
+        DecoderSpec::WordPiece { prefix, cleanup } => DecoderStage::WordPiece { prefix, clean_up: cleanup },
+        DecoderSpec::ByteLevel(_) => DecoderStage::ByteLevel,
+        DecoderSpec::ByteFallback => DecoderStage::ByteFallback,
+        DecoderSpec::Bpe { suffix } => DecoderStage::Bpe { suffix },
+        DecoderSpec::Metaspace(spec) => DecoderStage::Metaspace {
             replacement: spec.replacement,
             strips_first: spec.prepend_scheme != PrependScheme::Never,
         },
-        DecoderSpec::SentencePiece(spec) => Stage::SentencePiece(Box::new(SentencePiece::compile(&spec))),
+        DecoderSpec::SentencePiece(spec) => {
+            DecoderStage::SentencePiece(Box::new(SentencePiece::compile(&spec)))
+        }
         DecoderSpec::Ctc { pad_token, word_delimiter_token, cleanup } => {
-            Stage::Ctc { pad_token, word_delimiter_token, clean_up: cleanup }
+            DecoderStage::Ctc { pad_token, word_delimiter_token, clean_up: cleanup }
         }
         DecoderSpec::Replace { pattern, content } => {
             let pattern = Pattern::compile(&pattern, &format!("{place}.pattern"))?;
-            Stage::Replace { pattern: Box::new(pattern), content }
+            DecoderStage::Replace { pattern: Box::new(pattern), content }
         }
-        DecoderSpec::Fuse => Stage::Fuse,
-        DecoderSpec::Strip { content, start, stop } => Stage::Strip { content, start, stop },
+        DecoderSpec::Fuse => DecoderStage::Fuse,
+        DecoderSpec::Strip { content, start, stop } => DecoderStage::Strip { content, start, stop },
         DecoderSpec::Sequence(specs) => {
             return specs.iter().enumerate().try_for_each(|(at, spec)| {
                 compile_into(spec, &format!("{place}.decoders[{at}]"), stages, places)

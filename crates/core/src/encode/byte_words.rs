@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use crate::model::{Model, ModelScratch, UnjoinedPairs};
-use crate::pretokenize::Words;
+use crate::pretokenize::WordSpans;
 use crate::vocab::Vocab;
 use crate::word_cache::{self, Key, LongWords, Lookup, ShortWords, Uncopied};
 
@@ -77,7 +77,7 @@ impl ByteWords<'_> {
     /// Append the ids of the words of a stretch of text, through the memo unless they are drawn at random; those of
     /// new ones may be left out until [`Self::settle`].
     #[inline]
-    pub(super) fn write(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
+    pub(super) fn write(&mut self, text: &str, words: WordSpans<'_>, out: &mut Vec<u32>) {
         if self.scratch.draws.is_some() {
             return words.spans().for_each(|(start, end)| {
                 self.model.run_spelled(&text[start..end], self.vocab, self.scratch, out);
@@ -94,9 +94,9 @@ impl ByteWords<'_> {
     }
 
     /// Append the ids of words as they are.
-    fn write_all(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
+    fn write_all(&mut self, text: &str, words: WordSpans<'_>, out: &mut Vec<u32>) {
         for (starts, ends) in words.starts.chunks(ASKED).zip(words.ends.chunks(ASKED)) {
-            let words = Words { starts, ends };
+            let words = WordSpans { starts, ends };
             self.ask(text.as_bytes(), words);
             self.answer(text, words, out);
             if self.held.is_full() {
@@ -106,7 +106,7 @@ impl ByteWords<'_> {
     }
 
     /// Hash words and ask for their lines.
-    fn ask(&mut self, text: &[u8], words: Words<'_>) {
+    fn ask(&mut self, text: &[u8], words: WordSpans<'_>) {
         let Self { memo, texts, batch: Batch { asked, long, .. }, .. } = self;
         long.clear();
         for ((start, end), asked) in words.spans().zip(asked.iter_mut()) {
@@ -125,7 +125,7 @@ impl ByteWords<'_> {
     }
 
     /// Append the ids of words that have been asked for.
-    fn answer(&mut self, text: &str, words: Words<'_>, out: &mut Vec<u32>) {
+    fn answer(&mut self, text: &str, words: WordSpans<'_>, out: &mut Vec<u32>) {
         self.batch.long.iter().for_each(|&hash| self.texts.prefetch_found(hash));
         let count = words.ends.len();
         let known = |all: &Self, from: usize, room: &mut [u32]| {
@@ -230,7 +230,7 @@ impl ByteWords<'_> {
 
 impl Parts {
     /// These words, the long ones that end with other than ASCII taken apart.
-    fn of<'p>(&'p mut self, text: &str, words: Words<'p>, borders: &UnjoinedPairs) -> Words<'p> {
+    fn of<'p>(&'p mut self, text: &str, words: WordSpans<'p>, borders: &UnjoinedPairs) -> WordSpans<'p> {
         let Self { starts, ends } = self;
         starts.clear();
         ends.clear();
@@ -248,7 +248,7 @@ impl Parts {
         }
         starts.extend_from_slice(&words.starts[done..]);
         ends.extend_from_slice(&words.ends[done..]);
-        Words { starts, ends }
+        WordSpans { starts, ends }
     }
 }
 

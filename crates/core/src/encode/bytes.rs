@@ -75,7 +75,7 @@ impl Tokenizer {
             Segment::Token(id, ..) => out.push(id),
             Segment::Text(start, end) => {
                 let cut = self.tables.splitter.pre_tokenizer();
-                result = cut.cut_raw(&text[start..end], &mut split.scan, |stretch, _, found| {
+                result = cut.split_raw(&text[start..end], &mut split.scan, |stretch, _, found| {
                     words.write(stretch, found, out);
                 });
             }

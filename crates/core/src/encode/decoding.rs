@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::locks::try_lock;
 use super::Tokenizer;
-use crate::decode::{DecodeTable, Tokens};
+use crate::decode::{DecodeInput, DecodeTable};
 use crate::error::Error;
 use crate::normalize::Normalizer;
 
@@ -82,7 +82,7 @@ impl Tokenizer {
             let from = text.len();
             match &*gather {
                 Some(gather) => {
-                    let tokens = Tokens {
+                    let tokens = DecodeInput {
                         ids: row,
                         skips_special: skip_special_tokens,
                         token_of: |id| self.decoded_token(id),
@@ -121,7 +121,7 @@ impl Tokenizer {
         let added = self.tables.added.keys().map(|id| id + 1).max().unwrap_or(0);
         let ids = 0..added.max(self.tables.vocab.id_bound() as u32);
         let token_of = |id| Some((self.decoded_token(id)?, self.tables.special.is_special(id)));
-        self.tables.decoder.gather(ids, token_of, clean_up)
+        self.tables.decoder.decode_table(ids, token_of, clean_up)
     }
 
     /// Do to the text after byte `from` what the decoder says is done to its text.

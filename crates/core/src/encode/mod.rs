@@ -38,7 +38,7 @@ use crate::spec::{
     TokenizerSpec, Truncation,
 };
 use crate::table_sections::TableSections;
-use crate::text::Pieces;
+use crate::text::PreTokenizedText;
 use crate::vocab::Vocab;
 use crate::word_cache::{LongWords, ShortWords};
 
@@ -537,7 +537,7 @@ impl Tokenizer {
                 result =
                     self.visit_pieces(&text[start..end], start as u32, options, split, |part| match part {
                         Part::Token(id, _) => words.push(id),
-                        Part::Pieces(Pieces { text, spans }) => {
+                        Part::Pieces(PreTokenizedText { text, spans }) => {
                             spans.iter().for_each(|&(from, to)| words.word(&text.text()[from..to], 0));
                         }
                     });

@@ -8,7 +8,7 @@ use super::{Input, Options, Scratch, SplitScratch, Tokenizer};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
 use crate::model::{Path, Piece, Sampling, Segmentations};
-use crate::text::Pieces;
+use crate::text::PreTokenizedText;
 
 /// A segmentation with what the model thinks of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +75,7 @@ struct Prepared<'t> {
 /// A part of a text, kept.
 enum OwnedPart {
     Token(u32, (u32, u32)),
-    Pieces(Pieces),
+    Pieces(PreTokenizedText),
 }
 
 impl Prepared<'_> {
@@ -86,7 +86,9 @@ impl Prepared<'_> {
             OwnedPart::Pieces(pieces) => Some(pieces),
         });
         pieces
-            .flat_map(|Pieces { text, spans }| spans.iter().map(|&(from, to)| &text.text()[from..to]))
+            .flat_map(|PreTokenizedText { text, spans }| {
+                spans.iter().map(|&(from, to)| &text.text()[from..to])
+            })
             .collect()
     }
 }
@@ -181,7 +183,7 @@ impl Tokenizer {
             for part in parts {
                 match part {
                     OwnedPart::Token(id, source) => writer.added(*id, *source),
-                    OwnedPart::Pieces(Pieces { text, spans }) => {
+                    OwnedPart::Pieces(PreTokenizedText { text, spans }) => {
                         for &(from, to) in spans {
                             let word = &text.text()[from..to];
                             let pieces = take_word(&mut rest, word.len());

@@ -4,7 +4,7 @@ use super::laid::Line;
 use super::{Options, Scratch, Tokenizer};
 use crate::added_tokens::Segment;
 use crate::error::Error;
-use crate::pretokenize::Words;
+use crate::pretokenize::WordSpans;
 use crate::spec::ModelSpec;
 use crate::text::{begins_char, char_count};
 
@@ -39,7 +39,7 @@ impl Tokenizer {
             }
             Segment::Text(from, to) => {
                 let (cut, mut fits) = (self.tables.splitter.pre_tokenizer(), true);
-                let cut = cut.cut_raw(&segment[from..to], &mut split.scan, |stretch, at, words| {
+                let cut = cut.split_raw(&segment[from..to], &mut split.scan, |stretch, at, words| {
                     fits = fits && lay_words(stretch, start + from + at, words, line);
                 });
                 result = cut.map(|()| fits);
@@ -50,7 +50,7 @@ impl Tokenizer {
 }
 
 /// Lay ids along the words of a stretch that begins at a byte of the text; false where they do not spell them.
-fn lay_words(stretch: &str, at: usize, words: Words<'_>, line: &mut Line<'_>) -> bool {
+fn lay_words(stretch: &str, at: usize, words: WordSpans<'_>, line: &mut Line<'_>) -> bool {
     let bytes = stretch.as_bytes();
     let (mut words, mut wide) = (words.spans(), next_wide(bytes, 0));
     let plain =

@@ -7,13 +7,13 @@ use crate::added_tokens::Segment;
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
 use crate::model::{ModelScratch, Piece};
-use crate::text::{Aligned, CharIndex, Pieces};
+use crate::text::{Aligned, CharIndex, PreTokenizedText};
 
 /// A stretch of text: a token found in it, with its bytes in the original, or pieces for the model.
 #[derive(Clone, Copy)]
 pub(super) enum Part<'p> {
     Token(u32, (u32, u32)),
-    Pieces(&'p Pieces),
+    Pieces(&'p PreTokenizedText),
 }
 
 /// The number of a word: counted on, or that of the word given.
@@ -175,7 +175,7 @@ impl Tokenizer {
     ) {
         match part {
             Part::Token(id, source) => writer.added(id, source),
-            Part::Pieces(Pieces { text, spans }) => {
+            Part::Pieces(PreTokenizedText { text, spans }) => {
                 for &(from, to) in spans {
                     pieces.clear();
                     self.tables.model.run(&text.text()[from..to], &self.tables.vocab, model, pieces);

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::model::{Model, ModelScratch};
 use crate::normalize::Normalizer;
 use crate::pretokenize::{PreTokenizer, ScanScratch};
-use crate::text::Pieces;
+use crate::text::PreTokenizedText;
 use crate::vocab::Vocab;
 use crate::word_cache::{self, Key, ShortWords};
 
@@ -25,7 +25,7 @@ pub struct Splitter {
 #[derive(Clone, Debug, Default)]
 pub struct SplitScratch {
     pub(super) normalized: String,
-    pub(super) pieces: Pieces,
+    pub(super) pieces: PreTokenizedText,
     pub(super) scan: ScanScratch,
     pub(super) stretches: StretchScratch,
 }
@@ -35,7 +35,7 @@ impl Splitter {
     #[must_use]
     pub fn new(normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Self {
         let stretches = Stretches::of(&normalizer, &pre_tokenizer).map(Box::new);
-        let spells_bytes = pre_tokenizer.spells_bytes();
+        let spells_bytes = pre_tokenizer.is_byte_level();
         Self { normalizer, pre_tokenizer, stretches, spells_bytes }
     }
 
@@ -73,7 +73,7 @@ impl Splitter {
             }
             None => {
                 self.pieces_into(text, start, &mut scratch.pieces)?;
-                let Pieces { text, spans } = &scratch.pieces;
+                let PreTokenizedText { text, spans } = &scratch.pieces;
                 for &(from, to) in spans {
                     sink.word(
                         &text.text()[from..to],
@@ -88,7 +88,7 @@ impl Splitter {
     /// Whether `run_raw` gives the words of `run` but for `pretokenize::write_printable`.
     #[must_use]
     pub fn cuts_raw(&self) -> bool {
-        matches!(self.normalizer, Normalizer::Identity) && self.pre_tokenizer.cuts_raw()
+        matches!(self.normalizer, Normalizer::Identity) && self.pre_tokenizer.splits_raw()
     }
 
     /// Give every word of a text as it stands there to `sink`; only where `cuts_raw`.
@@ -100,7 +100,7 @@ impl Splitter {
         scratch: &mut SplitScratch,
         sink: &mut impl WordSink,
     ) -> Result<(), Error> {
-        self.pre_tokenizer.cut_raw(text, &mut scratch.scan, |stretch, from, words| {
+        self.pre_tokenizer.split_raw(text, &mut scratch.scan, |stretch, from, words| {
             words.spans().for_each(|(start, end)| match Key::at(stretch.as_bytes(), start, end) {
                 Some(key) => sink.short_word(key, from + start),
                 None => sink.word(&stretch[start..end], from + start),
@@ -109,7 +109,7 @@ impl Splitter {
     }
 
     /// Normalize and cut a stretch of text, which stands at byte `start` of the original.
-    pub fn pieces_into(&self, text: &str, start: u32, pieces: &mut Pieces) -> Result<(), Error> {
+    pub fn pieces_into(&self, text: &str, start: u32, pieces: &mut PreTokenizedText) -> Result<(), Error> {
         pieces.clear();
         self.normalizer.run(text, start, &mut pieces.text)?;
         pieces.set_whole();

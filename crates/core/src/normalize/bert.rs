@@ -55,7 +55,7 @@ impl BertNormalizer {
             if !class.has(self.touched) && marks.is_empty() {
                 out.push_from(c, source);
             } else {
-                let place = Place { before: &text[..at], start, source };
+                let place = CharContext { before: &text[..at], start, source };
                 self.step(c, class, place, &mut marks, out);
             }
         }
@@ -67,7 +67,7 @@ impl BertNormalizer {
         &self,
         c: char,
         class: Class,
-        place: Place<'_>,
+        place: CharContext<'_>,
         marks: &mut Marks,
         out: &mut impl NormalizedSink,
     ) {
@@ -92,7 +92,7 @@ impl BertNormalizer {
     }
 
     /// Decompose and drop nonspacing marks.
-    fn strip(&self, c: char, place: Place<'_>, marks: &mut Marks, out: &mut impl NormalizedSink) {
+    fn strip(&self, c: char, place: CharContext<'_>, marks: &mut Marks, out: &mut impl NormalizedSink) {
         if !self.strip_accents {
             self.lower(c, place.source, out);
             return;
@@ -101,7 +101,7 @@ impl BertNormalizer {
         decompose(c, |part| {
             let class = class_of(part);
             if marks.is_empty() && class.has(Class::REORDERS) {
-                self.gather(place, is_first, marks);
+                self.gather_marks(place, is_first, marks);
             }
             let moves = !marks.is_empty() && combining_class(part) != 0;
             if moves || class.has(Class::REORDERS) {
@@ -117,7 +117,7 @@ impl BertNormalizer {
     }
 
     /// Begin a run of marks with those before its first kept one, which are dropped already.
-    fn gather(&self, place: Place<'_>, is_first: bool, marks: &mut Marks) {
+    fn gather_marks(&self, place: CharContext<'_>, is_first: bool, marks: &mut Marks) {
         marks.last_source = place.source;
         if !is_first {
             return;
@@ -171,7 +171,7 @@ impl BertNormalizer {
 
 /// Where a character stands.
 #[derive(Clone, Copy)]
-struct Place<'t> {
+struct CharContext<'t> {
     /// The text before it.
     before: &'t str,
     /// Where the text begins in the original.

@@ -36,17 +36,17 @@ impl Normalizer {
     /// The whitespace that parts a text for words between whitespace: how much of it there is does not
     /// matter.
     #[must_use]
-    pub fn parting_whitespace(&self) -> Boundaries {
+    pub fn boundary_whitespace(&self) -> Boundaries {
         let whitespace = std::array::from_fn(|byte| char::from(byte as u8).is_whitespace());
-        both(&whitespace, &self.parting())
+        both(&whitespace, &self.boundaries())
     }
 
     /// Whether a word is normalized in another way where a space stands before it.
     #[must_use]
-    pub fn leans_on_space(&self, word: &str) -> bool {
+    pub fn depends_on_space(&self, word: &str) -> bool {
         match self {
-            Self::Precompiled(rules) => leans_on_space(rules, word),
-            Self::Sequence(sequence) => sequence.stages().iter().any(|stage| stage.leans_on_space(word)),
+            Self::Precompiled(rules) => depends_on_space(rules, word),
+            Self::Sequence(sequence) => sequence.stages().iter().any(|stage| stage.depends_on_space(word)),
             _ => false,
         }
     }
@@ -63,7 +63,7 @@ impl Normalizer {
                 PatternSpec::Text(text) => {
                     std::array::from_fn(|byte| !text.contains(char::from(byte as u8)))
                 }
-                PatternSpec::Regex(_) => self.parting(),
+                PatternSpec::Regex(_) => self.boundaries(),
             },
             Self::Sequence(sequence) => sequence
                 .stages()
@@ -73,11 +73,11 @@ impl Normalizer {
         }
     }
 
-    fn parting(&self) -> Boundaries {
+    fn boundaries(&self) -> Boundaries {
         match self {
             // Marks are never joined to ASCII whitespace, nor ordered across it.
             Self::Identity | Self::Form(_) | Self::Lowercase | Self::StripAccents => [true; 128],
-            Self::Precompiled(rules) => parting_of(rules),
+            Self::Precompiled(rules) => boundaries_of(rules),
             Self::Replace(replace) => match replace.pattern() {
                 PatternSpec::Text(text) => {
                     std::array::from_fn(|byte| !text.contains(char::from(byte as u8)))
@@ -88,8 +88,8 @@ impl Normalizer {
                 let (first, rest) = sequence.stages().split_at(1.min(sequence.stages().len()));
                 // Whether a word leans on a space is asked of the text as given.
                 let is_late = |stage: &Self| matches!(stage, Self::Precompiled(_));
-                let parting = [!rest.iter().any(is_late); 128];
-                first.iter().chain(rest).fold(parting, |all, stage| both(&all, &stage.parting()))
+                let boundaries = [!rest.iter().any(is_late); 128];
+                first.iter().chain(rest).fold(boundaries, |all, stage| both(&all, &stage.boundaries()))
             }
             _ => [false; 128],
         }
@@ -99,8 +99,8 @@ impl Normalizer {
 impl SentencePiece {
     /// The characters that become a space, and part a text; none where rules write marks of their own.
     #[must_use]
-    pub fn parting_spaces(&self) -> Boundaries {
-        if self.writes_marks() {
+    pub fn boundary_spaces(&self) -> Boundaries {
+        if self.writes_metaspace() {
             return [false; 128];
         }
         std::array::from_fn(|byte| {
@@ -114,7 +114,7 @@ impl SentencePiece {
     /// it becomes something else, or where it is not easily told.
     #[must_use]
     pub fn ascii_alone(&self) -> [Option<u8>; 128] {
-        if self.goes_on_with_ascii() {
+        if self.continues_with_ascii() {
             return [None; 128];
         }
         std::array::from_fn(|byte| {
@@ -146,7 +146,7 @@ fn both(one: &Boundaries, other: &Boundaries) -> Boundaries {
     std::array::from_fn(|byte| one[byte] && other[byte])
 }
 
-fn parting_of(rules: &Precompiled) -> Boundaries {
+fn boundaries_of(rules: &Precompiled) -> Boundaries {
     let prepended = PREPENDED.iter().flat_map(|&(first, last)| first..=last).filter_map(char::from_u32);
     let swallows = prepended.into_iter().any(|c| rules.changes(c));
     std::array::from_fn(|byte| {
@@ -160,7 +160,7 @@ fn parting_of(rules: &Precompiled) -> Boundaries {
     })
 }
 
-fn leans_on_space(rules: &Precompiled, word: &str) -> bool {
+fn depends_on_space(rules: &Precompiled, word: &str) -> bool {
     let Some(first) = word.chars().next().filter(|c| !c.is_ascii()) else { return false };
     rules.changes(first) && [' ', first].iter().collect::<String>().graphemes(true).count() == 1
 }

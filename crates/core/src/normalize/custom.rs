@@ -5,16 +5,16 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::{CharSpan, CustomSpec};
-use crate::text::{align, CharSpans, ExpansionLimit, NormalizedSink, Run};
+use crate::text::{align, AlignedRun, CharSpans, ExpansionLimit, NormalizedSink};
 
 /// The compiled normalizer.
 #[derive(Clone, Debug)]
-pub struct Custom {
+pub struct CustomNormalizer {
     spec: CustomSpec,
     place: String,
 }
 
-impl Custom {
+impl CustomNormalizer {
     /// Keep the function, which stands at `place`.
     pub(super) fn compile(spec: &CustomSpec, place: &str) -> Self {
         Self { spec: spec.clone(), place: format!("{place} {:?}", spec.name) }
@@ -73,7 +73,7 @@ impl Custom {
     }
 }
 
-fn write_run(old: &str, new: &str, run: &Run, start: u32, out: &mut impl NormalizedSink) {
+fn write_run(old: &str, new: &str, run: &AlignedRun, start: u32, out: &mut impl NormalizedSink) {
     let shift = start + run.old.start as u32;
     let new = &new[run.new.clone()];
     if run.one_for_one {
@@ -98,29 +98,34 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::spec::{Rewritten, TextFunction, Words};
+    use crate::spec::{CustomWords, Rewritten, TextFunction};
     use crate::text::Aligned;
 
     /// Gives always the same.
     #[derive(Debug)]
-    struct Always(Rewritten);
+    struct ConstantFunction(Rewritten);
 
-    impl TextFunction for Always {
+    impl TextFunction for ConstantFunction {
         fn rewrite(&self, _: &str) -> Result<Rewritten, Error> {
             Ok(self.0.clone())
         }
 
-        fn cut(&self, _: &str) -> Result<Words, Error> {
-            Ok(Words::Texts(Vec::new()))
+        fn split(&self, _: &str) -> Result<CustomWords, Error> {
+            Ok(CustomWords::Texts(Vec::new()))
         }
     }
 
     fn run(text: &str, new: &str, spans: Option<&[CharSpan]>) -> Result<Vec<(u32, u32)>, Error> {
         let rewritten = Rewritten { text: new.to_owned(), spans: spans.map(<[_]>::to_vec) };
-        let function = Arc::new(Always(rewritten));
+        let function = Arc::new(ConstantFunction(rewritten));
         let spec = CustomSpec { name: "always".to_owned(), function };
         let mut out = Aligned::default();
-        Custom::compile(&spec, "normalizer").run(text, 10, ExpansionLimit::of(text.len()), &mut out)?;
+        CustomNormalizer::compile(&spec, "normalizer").run(
+            text,
+            10,
+            ExpansionLimit::of(text.len()),
+            &mut out,
+        )?;
         assert_eq!(out.text(), new);
         let ends = new.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
         Ok(ends.map(|(from, to)| out.source_of(from, to)).collect())

@@ -4,7 +4,7 @@
 //! do are decomposed, ordered and composed, so text in normal form is copied. O(n), but for the sorting of
 //! runs of combining marks.
 
-use super::changes::Changes;
+use super::source_counter::SourceCounter;
 use crate::text::{compose, decompose_for, FormTraits, NormalForm, NormalizedSink};
 
 /// Bring `text`, which stands at byte `start` of the original, into a normal form.
@@ -17,8 +17,8 @@ pub(super) fn run(form: NormalForm, text: &str, start: u32, out: &mut impl Norma
         if form.composes() {
             compose_segment(&mut parts);
         }
-        let mut changes = Changes::new(&text[from..to], start + from as u32);
-        parts.iter().for_each(|part| changes.push(part.c, part.replaces, out));
+        let mut sources = SourceCounter::new(&text[from..to], start + from as u32);
+        parts.iter().for_each(|part| sources.push(part.c, part.replaces, out));
         done = to;
     }
     out.push_unchanged(&text[done..], start + done as u32);
@@ -53,19 +53,23 @@ fn segment_end(form: NormalForm, text: &str, from: usize) -> usize {
 }
 
 /// A character of a segment on its way, and how many old ones it replaces.
-struct Part {
+struct DecomposedChar {
     c: char,
     combining_class: u8,
     replaces: usize,
 }
 
 /// Decompose and put into canonical order; the first part of each character replaces it.
-fn decompose_segment(form: NormalForm, segment: &str, parts: &mut Vec<Part>) {
+fn decompose_segment(form: NormalForm, segment: &str, parts: &mut Vec<DecomposedChar>) {
     parts.clear();
     for c in segment.chars() {
         let mut replaces = 1;
         decompose_for(form, c, |c| {
-            parts.push(Part { c, combining_class: FormTraits::of(c).combining_class(), replaces });
+            parts.push(DecomposedChar {
+                c,
+                combining_class: FormTraits::of(c).combining_class(),
+                replaces,
+            });
             replaces = 0;
         });
     }
@@ -75,7 +79,7 @@ fn decompose_segment(form: NormalForm, segment: &str, parts: &mut Vec<Part>) {
 }
 
 /// Compose each starter with the marks after it that nothing blocks; what is composed is summed up.
-fn compose_segment(parts: &mut Vec<Part>) {
+fn compose_segment(parts: &mut Vec<DecomposedChar>) {
     let mut starter: Option<usize> = None;
     let mut kept = 0;
     for at in 0..parts.len() {

@@ -36,7 +36,7 @@ impl Intermediate for String {
 }
 
 impl Intermediate for Aligned {
-    type Traced<'a, S: NormalizedSink + 'a> = Onward<'a, S>;
+    type Traced<'a, S: NormalizedSink + 'a> = SequenceSink<'a, S>;
 
     fn clear(&mut self) {
         self.clear();
@@ -46,19 +46,19 @@ impl Intermediate for Aligned {
         self.text()
     }
 
-    fn traced<'a, S: NormalizedSink>(&'a self, start: u32, out: &'a mut S) -> Onward<'a, S> {
-        Onward { earlier: self, origin: start, out }
+    fn traced<'a, S: NormalizedSink>(&'a self, start: u32, out: &'a mut S) -> SequenceSink<'a, S> {
+        SequenceSink { earlier: self, origin: start, out }
     }
 }
 
 /// A sink that leads sources, which are spans of an earlier text, back to the original.
-pub(super) struct Onward<'a, S> {
+pub(super) struct SequenceSink<'a, S> {
     earlier: &'a Aligned,
     origin: u32,
     out: &'a mut S,
 }
 
-impl<S: NormalizedSink> NormalizedSink for Onward<'_, S> {
+impl<S: NormalizedSink> NormalizedSink for SequenceSink<'_, S> {
     fn push_from(&mut self, c: char, source: (u32, u32)) {
         let source = match source {
             // Written before the first character: it comes from nowhere.

@@ -5,7 +5,6 @@
 
 mod bert;
 mod boundaries;
-mod changes;
 mod char_maps;
 mod charsmap;
 mod custom;
@@ -17,12 +16,13 @@ mod precompiled;
 mod replace;
 mod rules;
 mod sentencepiece;
+mod source_counter;
 #[cfg(test)]
 mod tests;
 
 pub use bert::BertNormalizer;
 pub use boundaries::Boundaries;
-pub use custom::Custom;
+pub use custom::CustomNormalizer;
 pub use normalizer::{Normalizer, Sequence};
 pub use precompiled::Precompiled;
 pub use replace::Replace;

@@ -1,7 +1,7 @@
 //! A compiled normalizer: one, or several that run one after the other, each on the text that the one before wrote.
 
 use super::bert::BertNormalizer;
-use super::custom::Custom;
+use super::custom::CustomNormalizer;
 use super::intermediate::Intermediate;
 use super::precompiled::Precompiled;
 use super::replace::Replace;
@@ -44,7 +44,7 @@ pub enum Normalizer {
     /// Bytes as printable characters.
     ByteLevel,
     /// A function of somebody else's.
-    Custom(Custom),
+    Custom(CustomNormalizer),
     /// One after the other.
     Sequence(Sequence),
 }
@@ -79,16 +79,16 @@ impl Normalizer {
                 Self::SentencePiece(Box::new(SentencePiece::compile(spec, place)?))
             }
             NormalizerSpec::ByteLevel => Self::ByteLevel,
-            NormalizerSpec::Custom(spec) => Self::Custom(Custom::compile(spec, place)),
+            NormalizerSpec::Custom(spec) => Self::Custom(CustomNormalizer::compile(spec, place)),
             NormalizerSpec::Sequence(spec) => Self::Sequence(Sequence::compile(spec, place)?),
         })
     }
 
     /// Where SentencePiece has the end of a text that nothing is left of, if it has one.
     #[must_use]
-    pub fn end_of_nothing(&self, text: &str) -> Option<usize> {
+    pub fn end_of_empty(&self, text: &str) -> Option<usize> {
         match self {
-            Self::SentencePiece(normalizer) => normalizer.end_of_nothing(text),
+            Self::SentencePiece(normalizer) => normalizer.end_of_empty(text),
             _ => None,
         }
     }

@@ -6,8 +6,8 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::changes::Changes;
 use super::charsmap::Charsmap;
+use super::source_counter::SourceCounter;
 use crate::error::Error;
 use crate::spec::NormalizerSpec;
 use crate::text::{ExpansionLimit, NormalizedSink};
@@ -67,13 +67,14 @@ impl Precompiled {
         growth: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
-        let mut writer = Writer { changes: Changes::new(text, start), inserted: None, growth, out };
+        let mut writer =
+            ReplacementWriter { sources: SourceCounter::new(text, start), inserted: None, growth, out };
         let mut done = 0;
         while done < text.len() {
             let kept = self.kept_ascii_end(text.as_bytes(), done);
             writer.keep(&text[done..kept]);
             done = kept;
-            let to = next_cut(text.as_bytes(), done);
+            let to = next_cluster_boundary(text.as_bytes(), done);
             for cluster in text[done..to].graphemes(true) {
                 self.rewrite(cluster, &mut writer)?;
             }
@@ -99,7 +100,11 @@ impl Precompiled {
         }
     }
 
-    fn rewrite<S: NormalizedSink>(&self, cluster: &str, writer: &mut Writer<'_, S>) -> Result<(), Error> {
+    fn rewrite<S: NormalizedSink>(
+        &self,
+        cluster: &str,
+        writer: &mut ReplacementWriter<'_, S>,
+    ) -> Result<(), Error> {
         if cluster.len() < LONG_CLUSTER {
             if let Some(new) = self.rules.shortest_match(cluster.as_bytes()) {
                 return writer.replace(cluster, new);
@@ -118,27 +123,27 @@ impl Precompiled {
 }
 
 /// The first place after `from` where two clusters meet for sure: between ASCII characters, but CR LF.
-fn next_cut(text: &[u8], from: usize) -> usize {
+fn next_cluster_boundary(text: &[u8], from: usize) -> usize {
     let pairs = text.get(from..).unwrap_or_default().windows(2);
-    let is_cut = |pair: &[u8]| pair[0].is_ascii() && pair[1].is_ascii() && pair != b"\r\n";
-    pairs.into_iter().position(is_cut).map_or(text.len(), |len| from + len + 1)
+    let is_boundary = |pair: &[u8]| pair[0].is_ascii() && pair[1].is_ascii() && pair != b"\r\n";
+    pairs.into_iter().position(is_boundary).map_or(text.len(), |len| from + len + 1)
 }
 
 /// Writes replacements with the origins that tokenizers gives them: what is shorter ends with a character
 /// that swallows the rest, what is longer ends with inserted ones. An inserted character before something
 /// deleted becomes the replacement of that.
-struct Writer<'a, S> {
-    changes: Changes<'a>,
+struct ReplacementWriter<'a, S> {
+    sources: SourceCounter<'a>,
     inserted: Option<char>,
     growth: ExpansionLimit,
     out: &'a mut S,
 }
 
-impl<S: NormalizedSink> Writer<'_, S> {
+impl<S: NormalizedSink> ReplacementWriter<'_, S> {
     fn keep(&mut self, text: &str) {
         if !text.is_empty() {
             self.finish();
-            self.changes.keep(text, self.out);
+            self.sources.keep(text, self.out);
         }
     }
 
@@ -163,20 +168,20 @@ impl<S: NormalizedSink> Writer<'_, S> {
         if replaces == 0 {
             self.inserted = Some(c);
         } else {
-            self.changes.push(c, replaces, self.out);
+            self.sources.push(c, replaces, self.out);
         }
     }
 
     fn delete(&mut self, count: usize) {
         match self.inserted.take() {
-            Some(c) => self.changes.push(c, count, self.out),
-            None => self.changes.skip(count),
+            Some(c) => self.sources.push(c, count, self.out),
+            None => self.sources.skip(count),
         }
     }
 
     fn finish(&mut self) {
         if let Some(c) = self.inserted.take() {
-            self.changes.push(c, 0, self.out);
+            self.sources.push(c, 0, self.out);
         }
     }
 }

@@ -3,9 +3,9 @@
 //! Whatever the processors and their order, the result is fixed when the tokenizer is compiled: an arrangement of special tokens and sequences, one for each of single and pair, with and without
 //! special tokens.
 
-mod parts;
 mod post_processor;
 mod process;
+mod sub_encoding;
 mod template;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! A compiled post-processor: what it makes of one sequence and of a pair is fixed when it is compiled.
 
-use super::parts::{Part, Place};
 use super::process::process;
+use super::sub_encoding::{FrameItem, SubEncoding};
 use super::trim::{trim_encoding, trim_tokens};
 use crate::encoding::{Encoding, Token};
 use crate::error::{Error, ErrorKind};
@@ -11,8 +11,8 @@ use crate::spec::PostProcessorSpec;
 #[derive(Clone, Debug)]
 pub struct PostProcessor {
     spec: Option<PostProcessorSpec>,
-    single: Arrangement,
-    pair: Arrangement,
+    single: FrameItems,
+    pair: FrameItems,
 }
 
 /// What is put around one sequence.
@@ -26,15 +26,15 @@ pub struct Frame {
     pub trims: bool,
 }
 
-/// The places of an encoding, when special tokens are wanted and when they are not.
+/// The items of an encoding, when special tokens are wanted and when they are not.
 #[derive(Clone, Debug)]
-struct Arrangement {
-    framed: Vec<Place>,
-    bare: Vec<Place>,
+struct FrameItems {
+    framed: Vec<FrameItem>,
+    bare: Vec<FrameItem>,
 }
 
-/// The most places of an arrangement, and the most tokens that it inserts.
-const MAX_PLACES: usize = 1 << 12;
+/// The most items of an arrangement, and the most tokens that it inserts.
+const MAX_ITEMS: usize = 1 << 12;
 const MAX_INSERTED: usize = 1 << 16;
 
 /// The most tokens that overflowing windows may hold together.
@@ -44,8 +44,8 @@ impl PostProcessor {
     /// Compile; what refers to an undefined special token, leaves a sequence out or cannot follow
     /// another processor is an error.
     pub fn compile(spec: Option<&PostProcessorSpec>) -> Result<Self, Error> {
-        let arrangement = |sequences: usize| -> Result<Arrangement, Error> {
-            Ok(Arrangement {
+        let arrangement = |sequences: usize| -> Result<FrameItems, Error> {
+            Ok(FrameItems {
                 framed: arrange(spec, sequences, true)?,
                 bare: arrange(spec, sequences, false)?,
             })
@@ -62,24 +62,24 @@ impl PostProcessor {
     /// How many tokens it inserts.
     #[must_use]
     pub fn inserted(&self, is_pair: bool) -> usize {
-        self.places(is_pair, true).iter().map(Place::inserted).sum()
+        self.items(is_pair, true).iter().map(FrameItem::inserted).sum()
     }
 
     /// Whether type ids other than 0 can come out.
     #[must_use]
     pub fn has_type_ids(&self, is_pair: bool) -> bool {
-        let both = [true, false].map(|framed| self.places(is_pair, framed));
-        both.into_iter().flatten().any(|place| place.type_id() != 0)
+        let both = [true, false].map(|framed| self.items(is_pair, framed));
+        both.into_iter().flatten().any(|item| item.type_id() != 0)
     }
 
     /// What is put around the ids of one sequence, if they come once.
     #[must_use]
     pub fn frame_of_one(&self, add_special_tokens: bool) -> Option<Frame> {
-        let places = self.places(false, add_special_tokens);
-        let is_sequence = |place: &Place| matches!(place, Place::Sequence { .. });
-        let at = places.iter().position(is_sequence)?;
-        let (before, after) = (&places[..at], &places[at + 1..]);
-        let trims = matches!(&places[at], Place::Sequence { trims, .. } if !trims.is_empty());
+        let items = self.items(false, add_special_tokens);
+        let is_sequence = |item: &FrameItem| matches!(item, FrameItem::Sequence { .. });
+        let at = items.iter().position(is_sequence)?;
+        let (before, after) = (&items[..at], &items[at + 1..]);
+        let trims = matches!(&items[at], FrameItem::Sequence { trims, .. } if !trims.is_empty());
         let comes_once = !after.iter().any(is_sequence);
         comes_once.then(|| Frame { before: inserted(before), after: inserted(after), trims })
     }
@@ -94,10 +94,10 @@ impl PostProcessor {
         mut emit: impl FnMut(&[u32], u32),
     ) {
         let sequences = [first, second.unwrap_or_default()];
-        for place in self.places(second.is_some(), add_special_tokens) {
-            match place {
-                Place::Sequence { index, type_id, .. } => emit(sequences[*index], *type_id),
-                Place::Special { ids, type_id } => emit(ids, *type_id),
+        for item in self.items(second.is_some(), add_special_tokens) {
+            match item {
+                FrameItem::Sequence { index, type_id, .. } => emit(sequences[*index], *type_id),
+                FrameItem::Special { ids, type_id } => emit(ids, *type_id),
             }
         }
     }
@@ -113,14 +113,14 @@ impl PostProcessor {
         text_of: impl Fn(&Token) -> &'t str,
     ) -> Result<Encoding, Error> {
         let mut framed = Encoding::default();
-        for place in self.places(sequences.len() == 2, add_special_tokens) {
-            let next = match place {
-                Place::Sequence { index, type_id, trims } => {
+        for item in self.items(sequences.len() == 2, add_special_tokens) {
+            let next = match item {
+                FrameItem::Sequence { index, type_id, trims } => {
                     let mut encoding = typed(&sequences[*index], *type_id);
                     trim_encoding(trims, &mut encoding, &text_of);
                     encoding
                 }
-                Place::Special { ids, type_id } => {
+                FrameItem::Special { ids, type_id } => {
                     Encoding::new(ids.iter().map(|&id| Token::inserted(id, *type_id, true)).collect())
                 }
             };
@@ -138,9 +138,9 @@ impl PostProcessor {
         text_of: impl Fn(&Token) -> &'t str,
         mut emit: impl FnMut(&[Token]),
     ) {
-        for place in self.places(sequences.len() == 2, add_special_tokens) {
-            match place {
-                Place::Sequence { index, type_id, trims } => {
+        for item in self.items(sequences.len() == 2, add_special_tokens) {
+            match item {
+                FrameItem::Sequence { index, type_id, trims } => {
                     let tokens = &mut sequences[*index];
                     tokens.iter_mut().for_each(|token| token.type_id = *type_id);
                     if trims.is_empty() {
@@ -151,14 +151,14 @@ impl PostProcessor {
                     trim_tokens(trims, &mut trimmed, &text_of);
                     emit(&trimmed);
                 }
-                Place::Special { ids, type_id } => {
+                FrameItem::Special { ids, type_id } => {
                     ids.iter().for_each(|&id| emit(&[Token::inserted(id, *type_id, true)]));
                 }
             }
         }
     }
 
-    fn places(&self, is_pair: bool, add_special_tokens: bool) -> &[Place] {
+    fn items(&self, is_pair: bool, add_special_tokens: bool) -> &[FrameItem] {
         let arrangement = if is_pair { &self.pair } else { &self.single };
         if add_special_tokens {
             &arrangement.framed
@@ -169,28 +169,28 @@ impl PostProcessor {
 }
 
 /// The ids of inserted tokens.
-fn inserted(places: &[Place]) -> Vec<u32> {
-    let ids = places.iter().filter_map(|place| match place {
-        Place::Special { ids, .. } => Some(ids.as_slice()),
-        Place::Sequence { .. } => None,
+fn inserted(items: &[FrameItem]) -> Vec<u32> {
+    let ids = items.iter().filter_map(|item| match item {
+        FrameItem::Special { ids, .. } => Some(ids.as_slice()),
+        FrameItem::Sequence { .. } => None,
     });
     ids.flatten().copied().collect()
 }
 
-/// The places that a processor makes of one sequence or two.
+/// The items that a processor makes of one sequence or two.
 fn arrange(
     spec: Option<&PostProcessorSpec>,
     sequences: usize,
     add_special_tokens: bool,
-) -> Result<Vec<Place>, Error> {
-    let parts = (0..sequences).map(|index| Part::sequence(index, index as u32)).collect();
-    let parts = match spec {
-        None => parts,
-        Some(spec) => process(spec, "post_processor", parts, add_special_tokens)?,
+) -> Result<Vec<FrameItem>, Error> {
+    let encodings = (0..sequences).map(|index| SubEncoding::sequence(index, index as u32)).collect();
+    let encodings = match spec {
+        None => encodings,
+        Some(spec) => process(spec, "post_processor", encodings, add_special_tokens)?,
     };
-    let places: Vec<Place> = parts.into_iter().flat_map(|part| part.places).collect();
-    check_places(&places)?;
-    Ok(places)
+    let items: Vec<FrameItem> = encodings.into_iter().flat_map(|encoding| encoding.items).collect();
+    check_items(&items)?;
+    Ok(items)
 }
 
 fn typed(encoding: &Encoding, type_id: u32) -> Encoding {
@@ -201,13 +201,13 @@ fn typed(encoding: &Encoding, type_id: u32) -> Encoding {
     encoding
 }
 
-fn check_places(places: &[Place]) -> Result<(), Error> {
-    let inserted: usize = places.iter().map(Place::inserted).sum();
-    if places.len() <= MAX_PLACES && inserted <= MAX_INSERTED {
+fn check_items(items: &[FrameItem]) -> Result<(), Error> {
+    let inserted: usize = items.iter().map(FrameItem::inserted).sum();
+    if items.len() <= MAX_ITEMS && inserted <= MAX_INSERTED {
         return Ok(());
     }
-    let found = format!("{} places and {inserted} inserted tokens", places.len());
-    let expected = format!("at most {MAX_PLACES} and {MAX_INSERTED}");
+    let found = format!("{} items and {inserted} inserted tokens", items.len());
+    let expected = format!("at most {MAX_ITEMS} and {MAX_INSERTED}");
     Err(Error::new(ErrorKind::Format, "post_processor", found, expected))
 }
 

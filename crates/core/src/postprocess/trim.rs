@@ -7,7 +7,7 @@ use crate::encoding::{Encoding, Token};
 pub(super) struct Trim {
     /// A single space before the first token stands for no text: it was put there.
     pub(super) add_prefix_space: bool,
-    /// The sequence begins its part, so that its first token can be the one with the added space.
+    /// The sequence begins its encoding, so that its first token can be the one with the added space.
     pub(super) leads: bool,
 }
 
@@ -29,14 +29,14 @@ pub(super) fn trim_tokens<'t>(trims: &[Trim], tokens: &mut [Token], text_of: &im
         return;
     }
     for (at, token) in tokens.iter_mut().enumerate() {
-        let spaces = Spaces::of(text_of(token));
+        let spaces = EdgeSpaces::of(text_of(token));
         trims.iter().for_each(|trim| trim.apply(at, token, spaces));
     }
 }
 
 impl Trim {
     /// Exclude the spaces of the token with this index from its offsets.
-    fn apply(self, at: usize, token: &mut Token, Spaces { mut leading, trailing }: Spaces) {
+    fn apply(self, at: usize, token: &mut Token, EdgeSpaces { mut leading, trailing }: EdgeSpaces) {
         let is_first = (at == 0 && self.leads) || token.start == 0;
         if is_first && self.add_prefix_space && leading == 1 {
             leading = 0;
@@ -50,12 +50,12 @@ impl Trim {
 
 /// The number of spaces at both ends of a token.
 #[derive(Clone, Copy, Debug)]
-struct Spaces {
+struct EdgeSpaces {
     leading: u32,
     trailing: u32,
 }
 
-impl Spaces {
+impl EdgeSpaces {
     fn of(text: &str) -> Self {
         Self {
             leading: text.chars().take_while(|&c| is_space_mark(c)).count() as u32,

@@ -5,10 +5,10 @@
 
 use super::scanners::Scanner;
 use crate::spec::ByteLevelSpec;
-use crate::text::{printable_of, NormalizedSink, Pieces};
+use crate::text::{printable_of, NormalizedSink, PreTokenizedText};
 
 /// Cut every piece into words and write it anew, a character for each byte.
-pub(super) fn run(spec: ByteLevelSpec, pieces: &mut Pieces) {
+pub(super) fn run(spec: ByteLevelSpec, pieces: &mut PreTokenizedText) {
     if spec.add_prefix_space {
         pieces.rewrite(|text, _, out| {
             if let Some(first) = text.chars().next().filter(|&first| first != ' ') {

@@ -1,8 +1,8 @@
 //! From the specification of a pre-tokenizer to its stages; patterns of published models become scanners.
 
-use super::custom::Custom;
+use super::custom::CustomPreTokenizer;
 use super::scanners::{NumberSplit, Scanner, CLIP, DEEPSEEK, DEEPSEEK_CODER};
-use super::stage::Stage;
+use super::stage::PreTokenizerStage;
 use crate::error::{Error, ErrorKind};
 use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
 use crate::text::{Class, Pattern};
@@ -11,45 +11,54 @@ use crate::text::{Class, Pattern};
 pub(super) fn compile_into(
     spec: &PreTokenizerSpec,
     place: &str,
-    stages: &mut Vec<Stage>,
+    stages: &mut Vec<PreTokenizerStage>,
     places: &mut Vec<String>,
 ) -> Result<(), Error> {
     stages.push(match spec {
-        PreTokenizerSpec::Bert => {
-            Stage::Classes { removed: Some(Class::WHITESPACE), isolated: Some(Class::PUNCTUATION) }
-        }
+        PreTokenizerSpec::Bert => PreTokenizerStage::Classes {
+            removed: Some(Class::WHITESPACE),
+            isolated: Some(Class::PUNCTUATION),
+        },
         PreTokenizerSpec::WhitespaceSplit => {
-            Stage::Classes { removed: Some(Class::WHITESPACE), isolated: None }
+            PreTokenizerStage::Classes { removed: Some(Class::WHITESPACE), isolated: None }
         }
         PreTokenizerSpec::Punctuation { behavior: SplitBehavior::Isolated } => {
-            Stage::Classes { removed: None, isolated: Some(Class::PUNCTUATION) }
+            PreTokenizerStage::Classes { removed: None, isolated: Some(Class::PUNCTUATION) }
         }
-        PreTokenizerSpec::Punctuation { behavior } => Stage::Punctuation(*behavior),
-        PreTokenizerSpec::CharDelimiterSplit { delimiter } => Stage::Delimiter(*delimiter),
-        PreTokenizerSpec::Digits { individual_digits: true } => Stage::Digits(SplitBehavior::Isolated),
-        PreTokenizerSpec::Digits { individual_digits: false } => Stage::Digits(SplitBehavior::Contiguous),
+        PreTokenizerSpec::Punctuation { behavior } => PreTokenizerStage::Punctuation(*behavior),
+        PreTokenizerSpec::CharDelimiterSplit { delimiter } => PreTokenizerStage::Delimiter(*delimiter),
+        PreTokenizerSpec::Digits { individual_digits: true } => {
+            PreTokenizerStage::Digits(SplitBehavior::Isolated)
+        }
+        PreTokenizerSpec::Digits { individual_digits: false } => {
+            PreTokenizerStage::Digits(SplitBehavior::Contiguous)
+        }
         PreTokenizerSpec::FixedLength { length: 0 } => {
             return Err(Error::new(ErrorKind::Format, format!("{place}.length"), "0", "at least 1"));
         }
-        PreTokenizerSpec::FixedLength { length } => Stage::FixedLength(*length),
-        PreTokenizerSpec::UnicodeScripts => Stage::UnicodeScripts,
-        PreTokenizerSpec::Whitespace => Stage::Whitespace,
-        PreTokenizerSpec::Split { pattern, behavior, invert } => match known(pattern, *behavior, *invert) {
-            Some(scanner) => Stage::Known(scanner),
-            None => Stage::Split {
-                pattern: compile_pattern(pattern, place)?,
-                behavior: *behavior,
-                invert: *invert,
-            },
-        },
-        PreTokenizerSpec::ByteLevel(spec) => Stage::ByteLevel(*spec),
-        PreTokenizerSpec::Metaspace(spec) => Stage::Metaspace(*spec),
-        PreTokenizerSpec::Custom(spec) => Stage::Custom(Custom::compile(spec, place)),
+        PreTokenizerSpec::FixedLength { length } => PreTokenizerStage::FixedLength(*length),
+        PreTokenizerSpec::UnicodeScripts => PreTokenizerStage::UnicodeScripts,
+        PreTokenizerSpec::Whitespace => PreTokenizerStage::Whitespace,
+        PreTokenizerSpec::Split { pattern, behavior, invert } => {
+            match scanner_of(pattern, *behavior, *invert) {
+                Some(scanner) => PreTokenizerStage::Scanner(scanner),
+                None => PreTokenizerStage::Split {
+                    pattern: compile_pattern(pattern, place)?,
+                    behavior: *behavior,
+                    invert: *invert,
+                },
+            }
+        }
+        PreTokenizerSpec::ByteLevel(spec) => PreTokenizerStage::ByteLevel(*spec),
+        PreTokenizerSpec::Metaspace(spec) => PreTokenizerStage::Metaspace(*spec),
+        PreTokenizerSpec::Custom(spec) => {
+            PreTokenizerStage::Custom(CustomPreTokenizer::compile(spec, place))
+        }
         PreTokenizerSpec::Sequence(members) => {
             let mut at = 0;
             while let Some(member) = members.get(at) {
                 let place = format!("{place}.pretokenizers[{at}]");
-                if let Some((known, count)) = known_sequence(&members[at..]) {
+                if let Some((known, count)) = scanner_of_sequence(&members[at..]) {
                     stages.extend(known);
                     places.resize(stages.len(), place);
                     at += count;
@@ -69,7 +78,7 @@ fn compile_pattern(pattern: &PatternSpec, place: &str) -> Result<Pattern, Error>
     Pattern::compile(pattern, &format!("{place}.pattern"))
 }
 
-fn known(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Option<Scanner> {
+fn scanner_of(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Option<Scanner> {
     Scanner::of(isolated(pattern, behavior, invert)?)
 }
 
@@ -82,24 +91,24 @@ fn isolated(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Opt
 }
 
 /// One scanner for several pre-tokenizers from the first on, with what else the last does, and for how many.
-fn known_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<Stage>, usize)> {
+fn scanner_of_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<PreTokenizerStage>, usize)> {
     if starts_with(members, &DEEPSEEK) {
-        return Some((vec![Stage::Known(Scanner::DEEPSEEK)], DEEPSEEK.len()));
+        return Some((vec![PreTokenizerStage::Scanner(Scanner::DEEPSEEK)], DEEPSEEK.len()));
     }
     let digits = members.get(DEEPSEEK_CODER.len());
-    let cuts_digits = matches!(digits, Some(PreTokenizerSpec::Digits { individual_digits: true }));
-    if cuts_digits && starts_with(members, &DEEPSEEK_CODER) {
-        return Some((vec![Stage::Known(Scanner::DEEPSEEK_CODER)], DEEPSEEK_CODER.len() + 1));
+    let splits_digits = matches!(digits, Some(PreTokenizerSpec::Digits { individual_digits: true }));
+    if splits_digits && starts_with(members, &DEEPSEEK_CODER) {
+        return Some((vec![PreTokenizerStage::Scanner(Scanner::DEEPSEEK_CODER)], DEEPSEEK_CODER.len() + 1));
     }
     let [first, second, ..] = members else { return None };
     if keeps_clip_words(first) {
-        return Some((vec![Stage::Known(Scanner::CLIP), without_regex(second)?], 2));
+        return Some((vec![PreTokenizerStage::Scanner(Scanner::CLIP), without_regex(second)?], 2));
     }
     let digits = match first {
         PreTokenizerSpec::Digits { individual_digits: true } => NumberSplit::Numeric,
         first => NumberSplit::of(isolated_in(first)?)?,
     };
-    let known = |scanner: Scanner| scanner.between_numbers(digits).map(Stage::Known);
+    let known = |scanner: Scanner| scanner.between_numbers(digits).map(PreTokenizerStage::Scanner);
     let stages = match without_regex(second) {
         Some(bytes) => vec![known(Scanner::GPT2)?, bytes],
         None => vec![known(Scanner::of(isolated_in(second)?)?)?],
@@ -108,11 +117,11 @@ fn known_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<Stage>, usize)> {
 }
 
 /// The rest of what the byte level does where it cuts.
-fn without_regex(member: &PreTokenizerSpec) -> Option<Stage> {
+fn without_regex(member: &PreTokenizerSpec) -> Option<PreTokenizerStage> {
     match *member {
         PreTokenizerSpec::ByteLevel(
             spec @ ByteLevelSpec { use_regex: true, add_prefix_space: false, .. },
-        ) => Some(Stage::ByteLevel(ByteLevelSpec { use_regex: false, ..spec })),
+        ) => Some(PreTokenizerStage::ByteLevel(ByteLevelSpec { use_regex: false, ..spec })),
         _ => None,
     }
 }

@@ -2,10 +2,10 @@
 
 use super::split::split_at_chars;
 use crate::spec::{MetaspaceSpec, PrependScheme, SplitBehavior};
-use crate::text::{NormalizedSink, Pieces};
+use crate::text::{NormalizedSink, PreTokenizedText};
 
 /// Mark the spaces of every piece, then cut before each mark.
-pub(super) fn run(spec: MetaspaceSpec, pieces: &mut Pieces) {
+pub(super) fn run(spec: MetaspaceSpec, pieces: &mut PreTokenizedText) {
     let mark = spec.replacement;
     pieces.rewrite(|text, is_first, out| {
         let prepends = match spec.prepend_scheme {

@@ -16,7 +16,7 @@ mod tests;
 mod words;
 
 pub use empty::refuse_empty_matches;
-pub use pre_tokenizer::{PreTokenizer, Stages};
+pub use pre_tokenizer::{PreTokenizer, PreTokenizerStages};
 pub use raw::write_printable;
 pub use scanners::ScanScratch;
-pub use words::Words;
+pub use words::WordSpans;

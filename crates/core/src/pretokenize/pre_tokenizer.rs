@@ -2,10 +2,10 @@
 
 use super::compile::compile_into;
 use super::simple::split_at_classes;
-use super::stage::Stage;
+use super::stage::PreTokenizerStage;
 use crate::error::{Error, ErrorKind};
 use crate::spec::{check_steps, PreTokenizerSpec, SplitBehavior};
-use crate::text::{max_grown_len, Class, Pieces, MAX_GROWTH};
+use crate::text::{max_grown_len, Class, PreTokenizedText, MAX_GROWTH};
 
 /// A compiled pre-tokenizer.
 #[derive(Clone, Debug)]
@@ -20,14 +20,14 @@ pub enum PreTokenizer {
         isolated: Option<Class>,
     },
     /// Anything else.
-    Stages(Box<Stages>),
+    Stages(Box<PreTokenizerStages>),
 }
 
 /// Pre-tokenizers one after the other.
 #[derive(Clone, Debug)]
-pub struct Stages {
+pub struct PreTokenizerStages {
     spec: PreTokenizerSpec,
-    pub(super) stages: Vec<Stage>,
+    pub(super) stages: Vec<PreTokenizerStage>,
     /// Where each stage stands in its file.
     places: Vec<String>,
 }
@@ -45,10 +45,10 @@ impl PreTokenizer {
         check_steps(stages.len(), place)?;
         Ok(match (spec, stages.as_slice()) {
             (PreTokenizerSpec::Sequence(_), _) => {
-                Self::Stages(Box::new(Stages { spec: spec.clone(), stages, places }))
+                Self::Stages(Box::new(PreTokenizerStages { spec: spec.clone(), stages, places }))
             }
-            (_, &[Stage::Classes { removed, isolated }]) => Self::Classes { removed, isolated },
-            _ => Self::Stages(Box::new(Stages { spec: spec.clone(), stages, places })),
+            (_, &[PreTokenizerStage::Classes { removed, isolated }]) => Self::Classes { removed, isolated },
+            _ => Self::Stages(Box::new(PreTokenizerStages { spec: spec.clone(), stages, places })),
         })
     }
 
@@ -56,7 +56,7 @@ impl PreTokenizer {
     ///
     /// Fails only where a regular expression gives up, a function from outside fails, or a stage writes more than
     /// [`max_grown_len`] of the text.
-    pub fn run_pieces(&self, pieces: &mut Pieces) -> Result<(), Error> {
+    pub fn run_pieces(&self, pieces: &mut PreTokenizedText) -> Result<(), Error> {
         match self {
             Self::Whole => {}
             Self::Classes { removed, isolated } => {
@@ -93,8 +93,8 @@ impl PreTokenizer {
     }
 }
 
-impl Stages {
-    fn run(&self, pieces: &mut Pieces) -> Result<(), Error> {
+impl PreTokenizerStages {
+    fn run(&self, pieces: &mut PreTokenizedText) -> Result<(), Error> {
         let max = max_grown_len(pieces.text.text().len());
         for (stage, place) in self.stages.iter().zip(&self.places) {
             stage.run(pieces)?;

@@ -35,7 +35,7 @@ pub(super) fn split_whitespace(text: &str, emit: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-/// Pieces of `length` characters; the last may be shorter.
+/// PreTokenizedText of `length` characters; the last may be shorter.
 pub(super) fn split_lengths(text: &str, length: usize, emit: &mut dyn FnMut(usize, usize)) {
     let mut start = 0;
     for (at, _) in text.char_indices().step_by(length).skip(1) {

@@ -1,16 +1,16 @@
 //! One compiled pre-tokenizer of a sequence.
 
-use super::custom::Custom;
+use super::custom::CustomPreTokenizer;
 use super::scanners::Scanner;
 use super::split::{split_at_chars, Splitter};
 use super::{byte_level, metaspace, simple};
 use crate::error::Error;
 use crate::spec::{ByteLevelSpec, MetaspaceSpec, SplitBehavior};
-use crate::text::{class_of, Class, Pattern, Pieces};
+use crate::text::{class_of, Class, Pattern, PreTokenizedText};
 
 /// What a pre-tokenizer does.
 #[derive(Clone, Debug)]
-pub(super) enum Stage {
+pub(super) enum PreTokenizerStage {
     Classes {
         removed: Option<Class>,
         isolated: Option<Class>,
@@ -22,7 +22,7 @@ pub(super) enum Stage {
     UnicodeScripts,
     Whitespace,
     /// The isolated matches of a pattern that has a scanner.
-    Known(Scanner),
+    Scanner(Scanner),
     Split {
         pattern: Pattern,
         behavior: SplitBehavior,
@@ -30,21 +30,21 @@ pub(super) enum Stage {
     },
     ByteLevel(ByteLevelSpec),
     Metaspace(MetaspaceSpec),
-    Custom(Custom),
+    Custom(CustomPreTokenizer),
 }
 
-impl Stage {
-    pub(super) fn run(&self, pieces: &mut Pieces) -> Result<(), Error> {
+impl PreTokenizerStage {
+    pub(super) fn run(&self, pieces: &mut PreTokenizedText) -> Result<(), Error> {
         match self {
             Self::ByteLevel(spec) => byte_level::run(*spec, pieces),
             Self::Metaspace(spec) => metaspace::run(*spec, pieces),
-            _ => return pieces.try_split(|text, emit| self.cut(text, emit)),
+            _ => return pieces.try_split(|text, emit| self.split(text, emit)),
         }
         Ok(())
     }
 
     /// Cut a text; the stages that rewrite it leave it whole.
-    pub(super) fn cut(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
+    pub(super) fn split(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
         match self {
             Self::Classes { removed, isolated } => {
                 simple::split_at_classes(text, *removed, *isolated, emit);
@@ -62,21 +62,21 @@ impl Stage {
             Self::FixedLength(length) => simple::split_lengths(text, *length, emit),
             Self::UnicodeScripts => simple::split_at_scripts(text, emit),
             Self::Whitespace => simple::split_whitespace(text, emit),
-            Self::Known(scanner) => scanner.split(text, emit),
+            Self::Scanner(scanner) => scanner.split(text, emit),
             Self::Split { pattern, behavior, invert } => {
                 let mut splitter = Splitter::new(*behavior, *invert, emit);
                 pattern.for_each_match(text, |start, end| splitter.matched(start, end))?;
                 splitter.finish(text.len());
             }
             Self::ByteLevel(ByteLevelSpec { use_regex: true, .. }) => Scanner::GPT2.split(text, emit),
-            Self::Custom(custom) => custom.cut(text, emit)?,
+            Self::Custom(custom) => custom.split(text, emit)?,
             Self::ByteLevel(_) | Self::Metaspace(_) => emit(0, text.len()),
         }
         Ok(())
     }
 
     /// Whether there is anything for `cut` to do.
-    pub(super) fn cuts(&self) -> bool {
+    pub(super) fn splits(&self) -> bool {
         !matches!(self, Self::ByteLevel(ByteLevelSpec { use_regex: false, .. }) | Self::Metaspace(_))
     }
 

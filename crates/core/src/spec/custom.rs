@@ -13,7 +13,7 @@ pub trait TextFunction: Send + Sync + Debug {
     /// Write a text anew.
     fn rewrite(&self, text: &str) -> Result<Rewritten, Error>;
     /// Cut a text into words.
-    fn cut(&self, text: &str) -> Result<Words, Error>;
+    fn split(&self, text: &str) -> Result<CustomWords, Error>;
 }
 
 /// Character span (start, end) of the text that a function was given; not checked yet.
@@ -30,8 +30,8 @@ pub struct Rewritten {
 
 /// What a cutting function gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Words {
-    /// Words that stand in the text, in order.
+pub enum CustomWords {
+    /// CustomWords that stand in the text, in order.
     Texts(Vec<String>),
     /// Where they stand.
     Spans(Vec<CharSpan>),

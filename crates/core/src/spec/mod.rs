@@ -11,7 +11,7 @@ mod sentencepiece;
 
 use crate::error::{Error, ErrorKind};
 
-pub use custom::{CharSpan, CustomSpec, Rewritten, TextFunction, Words};
+pub use custom::{CharSpan, CustomSpec, CustomWords, Rewritten, TextFunction};
 pub use decoders::DecoderSpec;
 pub use models::{
     BpeSpec, CharSpec, ModelSpec, Segmentation, UnigramSpec, UnknownUnit, VocabSpec, WordPieceSpec,
@@ -54,7 +54,7 @@ pub struct TokenizerSpec {
     pub post_processor: Option<PostProcessorSpec>,
     /// Tokens back to text.
     pub decoder: Option<DecoderSpec>,
-    /// Words to vocabulary entries.
+    /// CustomWords to vocabulary entries.
     pub model: ModelSpec,
 }
 

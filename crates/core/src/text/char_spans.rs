@@ -5,14 +5,14 @@
 /// Linear in the text for any number of spans, because nothing is looked at twice.
 #[derive(Debug)]
 pub struct CharSpans<'t> {
-    start: Place<'t>,
-    end: Place<'t>,
+    start: CharCursor<'t>,
+    end: CharCursor<'t>,
     chars: i64,
 }
 
 /// A place in the text, in characters and in bytes.
 #[derive(Clone, Debug)]
-struct Place<'t> {
+struct CharCursor<'t> {
     text: &'t str,
     chars: i64,
     bytes: usize,
@@ -22,7 +22,7 @@ impl<'t> CharSpans<'t> {
     /// Begin at the beginning of `text`.
     #[must_use]
     pub fn new(text: &'t str) -> Self {
-        let place = Place { text, chars: 0, bytes: 0 };
+        let place = CharCursor { text, chars: 0, bytes: 0 };
         Self { start: place.clone(), end: place, chars: text.chars().count() as i64 }
     }
 
@@ -53,7 +53,7 @@ impl<'t> CharSpans<'t> {
     }
 }
 
-impl Place<'_> {
+impl CharCursor<'_> {
     /// Go forward to a place; returns its byte.
     fn move_to(&mut self, chars: i64) -> usize {
         let steps = (chars - self.chars) as usize;

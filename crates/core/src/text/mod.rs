@@ -9,8 +9,8 @@ mod char_table;
 mod code_point_map;
 mod expansion_limit;
 mod pattern;
-mod pieces;
-mod prefixes;
+mod pre_tokenized_text;
+mod prefix_set;
 mod recent;
 #[rustfmt::skip]
 mod recent_tables;
@@ -20,7 +20,7 @@ mod unicode;
 mod unicode_tables;
 mod utf8;
 
-pub use align::{align, Run};
+pub use align::{align, AlignedRun};
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
 pub use byte_set::ByteSet;
 pub use byte_tokens::{
@@ -31,8 +31,8 @@ pub use char_table::{char_class, find_char_class, CharTable};
 pub use code_point_map::{CodePointMap, CodePointMapBuilder};
 pub use expansion_limit::{max_grown_len, ExpansionLimit, MAX_GROWTH};
 pub use pattern::Pattern;
-pub use pieces::{Pieces, Rewriter, Traced};
-pub use prefixes::Prefixes;
+pub use pre_tokenized_text::PreTokenizedText;
+pub use prefix_set::PrefixSet;
 pub use recent::{compose_recent, decompose_recent, fold_case};
 pub use scripts::{script_of, Script};
 pub use unicode::{

@@ -3,18 +3,18 @@
 /// What every id adds to a text.
 #[derive(Debug)]
 pub struct DecodeTable {
-    /// By id: a short text and its length, once where special tokens are left out and once where not; or `LOOK` where
+    /// By id: a short text and its length, once where special tokens are left out and once where not; or `NOT_SHORT` where
     /// more is to be known. Most tokens take one look at memory.
     pub(super) shorts: Vec<[u8; COPIED]>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<TextEntry>,
     /// The texts of all entries.
     pub(super) texts: Vec<u8>,
-    pub(super) joint: Joint,
+    pub(super) assembly: Assembly,
 }
 
 /// What is beyond putting the texts one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Joint {
+pub(super) enum Assembly {
     /// Nothing.
     Plain,
     /// The first token is as the decoder makes it alone.
@@ -31,7 +31,7 @@ pub(super) enum Joint {
 
 /// Where an id's text stands, and what the id is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct TextEntry {
     pub(super) start: u32,
     pub(super) len_and_flags: u32,
 }
@@ -48,8 +48,8 @@ pub(super) const FLAGS: u32 = MISSING | SPECIAL | BYTE;
 /// How many bytes are copied at once: more than most tokens have.
 pub(super) const COPIED: usize = 16;
 /// Where a short text's length is, if special tokens are left out.
-pub(super) const LEN_OF_KEPT: usize = COPIED - 2;
+pub(super) const LEN_WITHOUT_SPECIAL: usize = COPIED - 2;
 /// Where its length is, if they are not.
 pub(super) const LEN: usize = COPIED - 1;
 /// The length of a text that is not short, or is a byte.
-pub(super) const LOOK: u8 = u8::MAX;
+pub(super) const NOT_SHORT: u8 = u8::MAX;

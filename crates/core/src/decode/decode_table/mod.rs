@@ -8,4 +8,4 @@ mod layout;
 mod run;
 
 pub use layout::DecodeTable;
-pub use run::Tokens;
+pub use run::DecodeInput;

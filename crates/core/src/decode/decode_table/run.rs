@@ -1,7 +1,8 @@
 //! Gathers the texts of ids.
 
 use super::layout::{
-    DecodeTable, Entry, Joint, BYTE, COPIED, FLAGS, LEN, LEN_OF_KEPT, LOOK, MISSING, SPECIAL,
+    Assembly, DecodeTable, TextEntry, BYTE, COPIED, FLAGS, LEN, LEN_WITHOUT_SPECIAL, MISSING, NOT_SHORT,
+    SPECIAL,
 };
 use crate::decode::bytes::push_fallback_text;
 use crate::decode::decoder::Decoder;
@@ -13,7 +14,7 @@ const GROUP: usize = 64;
 
 /// The tokens of a text: their ids, and what says which tokens they are.
 #[derive(Clone, Copy)]
-pub struct Tokens<'t, F> {
+pub struct DecodeInput<'t, F> {
     /// The ids.
     pub ids: &'t [u32],
     /// Leave out special tokens.
@@ -28,42 +29,42 @@ impl DecodeTable {
     pub fn run<'t>(
         &self,
         decoder: &Decoder,
-        tokens: Tokens<'_, impl Fn(u32) -> Option<&'t str>>,
+        tokens: DecodeInput<'_, impl Fn(u32) -> Option<&'t str>>,
         clean_up: Option<bool>,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let from = out.len();
-        let Tokens { ids, skips_special, token_of } = tokens;
-        let left_out = if skips_special { MISSING | SPECIAL } else { MISSING };
-        let is_kept = |&id: &u32| self.flags(id) & left_out == 0;
+        let DecodeInput { ids, skips_special, token_of } = tokens;
+        let skipped = if skips_special { MISSING | SPECIAL } else { MISSING };
+        let is_kept = |&id: &u32| self.flags(id) & skipped == 0;
         let alone = |id: u32| decoder.run(token_of(id).into_iter(), clean_up);
-        match self.joint {
-            Joint::Plain | Joint::Bytes => drop(self.append(ids, left_out, out)),
-            Joint::First => {
+        match self.assembly {
+            Assembly::Plain | Assembly::Bytes => drop(self.append(ids, skipped, out)),
+            Assembly::First => {
                 if let Some(first) = ids.iter().position(is_kept) {
                     out.extend_from_slice(alone(ids[first])?.as_bytes());
-                    self.append(&ids[first + 1..], left_out, out);
+                    self.append(&ids[first + 1..], skipped, out);
                 }
             }
-            Joint::Last => {
+            Assembly::Last => {
                 if let Some(last) = ids.iter().rposition(is_kept) {
-                    self.append(&ids[..last], left_out, out);
+                    self.append(&ids[..last], skipped, out);
                     out.extend_from_slice(alone(ids[last])?.as_bytes());
                 }
             }
-            Joint::Fallback { strip } => {
-                self.append_bytes_too(ids, left_out, out, push_fallback_text);
+            Assembly::Fallback { strip } => {
+                self.append_with_bytes(ids, skipped, out, push_fallback_text);
                 if let Some((content, start, stop)) = strip {
                     strip_ends(out, from, content, start, stop);
                 }
             }
-            Joint::Sentence => {
+            Assembly::Sentence => {
                 let Some(decoder) = decoder.sentencepiece() else { return Ok(()) };
                 let mut text = String::new();
                 let kept = ids.iter().map(|&id| token_of(id).filter(|_| is_kept(&id)));
                 let begun = decoder.begin(kept, &mut text);
                 out.extend_from_slice(text.as_bytes());
-                self.append_bytes_too(&ids[begun..], left_out, out, push_text);
+                self.append_with_bytes(&ids[begun..], skipped, out, push_text);
             }
         }
         Ok(())
@@ -74,23 +75,23 @@ impl DecodeTable {
     }
 
     /// Append the texts of ids, and what `push_text` makes of every run of bytes among them.
-    fn append_bytes_too(
+    fn append_with_bytes(
         &self,
         mut ids: &[u32],
-        left_out: u32,
+        skipped: u32,
         out: &mut Vec<u8>,
         push_text: impl Fn(&[u8], &mut Vec<u8>),
     ) {
         let mut bytes = Vec::new();
         loop {
-            ids = &ids[self.append(ids, left_out, out)..];
+            ids = &ids[self.append(ids, skipped, out)..];
             if ids.is_empty() {
                 return;
             }
             bytes.clear();
-            let is_in_run = |&&id: &&u32| self.flags(id) & left_out != 0 || self.flags(id) & BYTE != 0;
+            let is_in_run = |&&id: &&u32| self.flags(id) & skipped != 0 || self.flags(id) & BYTE != 0;
             let run = ids.iter().take_while(is_in_run).count();
-            for &id in ids[..run].iter().filter(|&&id| self.flags(id) & left_out == 0) {
+            for &id in ids[..run].iter().filter(|&&id| self.flags(id) & skipped == 0) {
                 bytes.push(self.texts[self.entries[id as usize].start as usize]);
             }
             push_text(&bytes, out);
@@ -99,11 +100,11 @@ impl DecodeTable {
     }
 
     /// Append the texts of ids up to the first that is a byte; says how many ids that was.
-    fn append(&self, ids: &[u32], left_out: u32, out: &mut Vec<u8>) -> usize {
-        if left_out & SPECIAL == 0 {
+    fn append(&self, ids: &[u32], skipped: u32, out: &mut Vec<u8>) -> usize {
+        if skipped & SPECIAL == 0 {
             self.append_by::<LEN>(ids, out)
         } else {
-            self.append_by::<LEN_OF_KEPT>(ids, out)
+            self.append_by::<LEN_WITHOUT_SPECIAL>(ids, out)
         }
     }
 
@@ -114,14 +115,14 @@ impl DecodeTable {
             make_room(out, end);
             for (&id, at) in group.iter().zip(0..) {
                 let Some(short) = self.shorts.get(id as usize) else { continue };
-                if short[LEN_AT] != LOOK {
+                if short[LEN_AT] != NOT_SHORT {
                     if let Some(to) = out[end..].first_chunk_mut() {
                         *to = *short;
                     }
                     end += usize::from(short[LEN_AT]);
                     continue;
                 }
-                let Entry { start, len_and_flags } = self.entries[id as usize];
+                let TextEntry { start, len_and_flags } = self.entries[id as usize];
                 if len_and_flags & BYTE != 0 {
                     out.truncate(end);
                     return number * GROUP + at;

@@ -140,7 +140,7 @@ impl Alone<'_> {
         }
         let awaited = word_cache::awaited(self.batch.held.words.len() as u32);
         match (known, Key::of_asked(asked)) {
-            (_, Ok(_)) if self.source.leans_on_space(word) => Way::New,
+            (_, Ok(_)) if self.source.depends_on_space(word) => Way::New,
             (None, Ok(key)) => {
                 self.memo.insert_hashed(key, asked.hash, awaited);
                 Way::New
@@ -229,7 +229,7 @@ impl Alone<'_> {
         let Batch { asked, words, held: Held { words: later, ids, .. }, .. } = &*self.batch;
         let Later { number, way, ids: (from, to), .. } = later[at];
         let (asked, word) = (asked[number], words[number]);
-        if way != Way::New || self.source.leans_on_space(word) {
+        if way != Way::New || self.source.depends_on_space(word) {
             return;
         }
         let is_sure = is_ok && !self.scratch.lacks_unknown;

@@ -174,7 +174,7 @@ impl<'s> Words<'s> {
         self.growth.take(marked.len())?;
         let note = self.segmenter.segment(marked, word, self.source, self.out)?;
         if let Some(note) = note {
-            if !word.is_lone() && !self.source.leans_on_space(word) {
+            if !word.is_lone() && !self.source.depends_on_space(word) {
                 self.remember(word, key, note, from);
             }
             self.segmenter.place(note, word, from, self.out);

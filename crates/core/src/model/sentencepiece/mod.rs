@@ -38,7 +38,7 @@ use super::{ModelScratch, PieceSink};
 use crate::error::Error;
 use crate::spec::{PieceType, SentencePieceKind, SentencePieceSpec};
 use crate::table_sections::TableSections;
-use crate::text::Prefixes;
+use crate::text::PrefixSet;
 use crate::vocab::Vocab;
 
 /// A compiled model.
@@ -50,7 +50,7 @@ pub struct SentencePiece {
     kinds: Vec<PieceType>,
     bytes: Option<ByteEntries>,
     /// User-defined pieces, which characters are never taken out of.
-    symbols: Option<Prefixes>,
+    symbols: Option<PrefixSet>,
     cut: Option<Cut>,
 }
 
@@ -98,7 +98,7 @@ impl SentencePiece {
             unk_id,
             kinds: spec.pieces.iter().map(|piece| piece.kind).collect(),
             bytes: spec.byte_fallback.then(|| ByteEntries::collect(vocab)),
-            symbols: Prefixes::build(user_defined.map(|piece| piece.text.as_str())),
+            symbols: PrefixSet::build(user_defined.map(|piece| piece.text.as_str())),
             cut: cuts::cut_of(spec),
         })
     }

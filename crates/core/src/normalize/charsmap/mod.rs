@@ -101,7 +101,7 @@ impl Charsmap {
     }
 
     /// Whether a rule has an ASCII character after its first one.
-    pub(in crate::normalize) fn goes_on_with_ascii(&self) -> bool {
+    pub(in crate::normalize) fn continues_with_ascii(&self) -> bool {
         self.next_bytes.first().is_some_and(u8::is_ascii)
     }
 

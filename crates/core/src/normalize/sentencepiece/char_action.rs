@@ -3,18 +3,18 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::normalizer::SentencePiece;
-use super::writer::MARK;
+use super::writer::METASPACE;
 use crate::normalize::charsmap::Charsmap;
 
 /// How the rules treat a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CharAction<'r> {
     /// What it becomes alone, if that is not what it is.
-    pub becomes: Option<&'r str>,
+    pub replacement: Option<&'r str>,
     /// Whether a rule of several characters begins with it.
-    pub begins_longer: bool,
+    pub begins_rule: bool,
     /// Whether a rule goes on with it.
-    pub goes_on: bool,
+    pub continues_rule: bool,
     /// Whether it is in a user-defined symbol of several characters, or is such a space.
     pub is_in_symbol: bool,
 }
@@ -23,7 +23,7 @@ impl CharAction<'_> {
     /// Whether it becomes nothing, or something with a space.
     #[must_use]
     pub fn is_gap(&self) -> bool {
-        self.becomes.is_some_and(is_gap)
+        self.replacement.is_some_and(is_gap)
     }
 }
 
@@ -37,60 +37,61 @@ impl SentencePiece {
     /// How the rules treat the characters that they have; all others stay as they are. Nothing where a rule goes on
     /// with an ASCII character, or writes nothing or a space where what it begins with does not, or where there are too many.
     #[must_use]
-    pub fn fates(&self) -> Option<CharActions<'_>> {
-        let mut fates = self.rules().map_or(Some(CharActions::default()), fates_of)?;
+    pub fn char_actions(&self) -> Option<CharActions<'_>> {
+        let mut char_actions = self.rules().map_or(Some(CharActions::default()), char_actions_of)?;
         for symbol in &self.spec().user_defined_symbols {
             let mut chars = symbol.chars();
             match (chars.next(), chars.next()) {
                 // It is taken before any rule.
-                (Some(c), None) if c != ' ' && c != MARK => {
-                    let fate = fates.entry(c).or_default();
-                    (fate.becomes, fate.begins_longer) = (None, false);
+                (Some(c), None) if c != ' ' && c != METASPACE => {
+                    let action = char_actions.entry(c).or_default();
+                    (action.replacement, action.begins_rule) = (None, false);
                 }
-                _ => symbol.chars().for_each(|c| fates.entry(c).or_default().is_in_symbol = true),
+                _ => symbol.chars().for_each(|c| char_actions.entry(c).or_default().is_in_symbol = true),
             }
         }
-        Some(fates)
+        Some(char_actions)
     }
 }
 
-fn fates_of(rules: &Charsmap) -> Option<CharActions<'_>> {
+fn char_actions_of(rules: &Charsmap) -> Option<CharActions<'_>> {
     let (mut begun, mut steps) = (Vec::new(), MAX_STEPS);
     rules.each_char(rules.root(), &mut steps, &mut |c, below, value| begun.push((c, below, value)));
-    let (mut fates, mut after) = (CharActions::default(), After { steps, ..After::default() });
+    let (mut char_actions, mut later) =
+        (CharActions::default(), LaterChars { steps, ..LaterChars::default() });
     for (c, below, value) in begun {
-        let fate = CharAction {
-            becomes: value.and_then(|value| rules.replacement(value)),
+        let action = CharAction {
+            replacement: value.and_then(|value| rules.replacement(value)),
             ..CharAction::default()
         };
-        let begins_longer = after.add(rules, (below, fate.is_gap()));
-        fates.insert(c, CharAction { begins_longer, ..fate });
+        let begins_rule = later.add(rules, (below, action.is_gap()));
+        char_actions.insert(c, CharAction { begins_rule, ..action });
     }
-    while let Some(node) = after.waiting.pop() {
-        after.add(rules, node);
+    while let Some(node) = later.waiting.pop() {
+        later.add(rules, node);
     }
-    after.chars.iter().for_each(|&c| fates.entry(c).or_default().goes_on = true);
-    (after.steps > 0 && !after.writes_gaps && !rules.goes_on_with_ascii()).then_some(fates)
+    later.chars.iter().for_each(|&c| char_actions.entry(c).or_default().continues_rule = true);
+    (later.steps > 0 && !later.writes_gaps && !rules.continues_with_ascii()).then_some(char_actions)
 }
 
 /// Where what follows begins in the rules, and whether the first character is a gap.
-type Node = (usize, bool);
+type RuleNode = (usize, bool);
 
 /// What comes after the first characters of rules.
 #[derive(Default)]
-struct After {
+struct LaterChars {
     chars: FxHashSet<char>,
     /// Whether a rule writes a gap where its first character is none.
     writes_gaps: bool,
     /// Nodes that have been seen, and whether characters follow.
-    seen: FxHashMap<Node, bool>,
-    waiting: Vec<Node>,
+    seen: FxHashMap<RuleNode, bool>,
+    waiting: Vec<RuleNode>,
     steps: usize,
 }
 
-impl After {
+impl LaterChars {
     /// Add what follows a node; says whether characters do.
-    fn add(&mut self, rules: &Charsmap, node: Node) -> bool {
+    fn add(&mut self, rules: &Charsmap, node: RuleNode) -> bool {
         if let Some(&has_next) = self.seen.get(&node) {
             return has_next;
         }
@@ -135,21 +136,25 @@ mod tests {
         let symbols = ["\u{e9}", "\u{2013}", "\u{301}", "<\u{e8}>", "\u{ff21}"];
         for (name, symbols) in [("nmt_nfkc", &symbols[..]), ("nmt_nfkc_cf", &[])] {
             let normalizer = compiled(name, symbols);
-            let fates = normalizer.fates().unwrap();
-            let seconds: Vec<char> =
-                fates.keys().copied().filter(|c| !fates[c].goes_on).step_by(50).collect();
+            let char_actions = normalizer.char_actions().unwrap();
+            let seconds: Vec<char> = char_actions
+                .keys()
+                .copied()
+                .filter(|c| !char_actions[c].continues_rule)
+                .step_by(50)
+                .collect();
             for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
-                let (fate, alone) = (fates.get(&c).copied().unwrap_or_default(), c.to_string());
-                let becomes = fate.becomes.unwrap_or(&alone);
-                assert_eq!(normalizer.prefix(&alone, 0), (becomes, c.len_utf8()), "{c:?}");
-                let step = if fate.begins_longer { 1 } else { 97 };
+                let (action, alone) = (char_actions.get(&c).copied().unwrap_or_default(), c.to_string());
+                let replacement = action.replacement.unwrap_or(&alone);
+                assert_eq!(normalizer.prefix(&alone, 0), (replacement, c.len_utf8()), "{c:?}");
+                let step = if action.begins_rule { 1 } else { 97 };
                 for next in seconds.iter().step_by(step) {
                     let pair = format!("{c}{next}");
-                    assert_eq!(normalizer.prefix(&pair, 0), (becomes, c.len_utf8()), "{pair:?}");
+                    assert_eq!(normalizer.prefix(&pair, 0), (replacement, c.len_utf8()), "{pair:?}");
                 }
-                if !fate.begins_longer {
+                if !action.begins_rule {
                     let pair = format!("{c}\u{301}");
-                    assert_eq!(normalizer.prefix(&pair, 0), (becomes, c.len_utf8()), "{pair:?}");
+                    assert_eq!(normalizer.prefix(&pair, 0), (replacement, c.len_utf8()), "{pair:?}");
                 }
             }
         }

@@ -10,7 +10,7 @@
 
 mod char_action;
 mod normalizer;
-mod stretch;
+mod segment;
 mod writer;
 
 pub use char_action::{CharAction, CharActions};

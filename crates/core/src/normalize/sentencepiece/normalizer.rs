@@ -1,10 +1,10 @@
 //! The compiled normalizer and its run over a whole text.
 
-use super::writer::{AlignedWriter, MARK};
+use super::writer::{AlignedWriter, METASPACE};
 use crate::error::Error;
 use crate::normalize::charsmap::Charsmap;
 use crate::spec::SentencePieceNormalizerSpec;
-use crate::text::{ExpansionLimit, NormalizedSink, Prefixes};
+use crate::text::{ExpansionLimit, NormalizedSink, PrefixSet};
 use crate::vocab::{check_lens, MAX_VOCAB_BYTES};
 
 /// The compiled normalizer.
@@ -12,20 +12,20 @@ use crate::vocab::{check_lens, MAX_VOCAB_BYTES};
 pub struct SentencePiece {
     spec: SentencePieceNormalizerSpec,
     rules: Option<Charsmap>,
-    symbols: Option<Prefixes>,
+    symbols: Option<PrefixSet>,
     /// By byte, for ASCII that is followed by ASCII or nothing.
-    roles: [Role; 256],
+    byte_actions: [ByteAction; 256],
 }
 
 /// What a byte is to the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::normalize) enum Role {
+pub(in crate::normalize) enum ByteAction {
     /// Stays as it is.
-    Kept,
+    Copy,
     /// A space that no rule touches.
     Space,
     /// Needs the rules.
-    Other,
+    ApplyRules,
 }
 
 /// Refuse symbols that are too long for the table of their prefixes.
@@ -44,9 +44,10 @@ impl SentencePiece {
             charsmap => Some(Charsmap::parse(charsmap, &format!("{place}.precompiled_charsmap"))?),
         };
         check_symbols(&spec.user_defined_symbols, &format!("{place}.user_defined_symbols"))?;
-        let symbols = Prefixes::build(spec.user_defined_symbols.iter().map(String::as_str));
-        let roles = std::array::from_fn(|byte| role_of(byte as u8, rules.as_ref(), symbols.as_ref()));
-        Ok(Self { spec: spec.clone(), rules, symbols, roles })
+        let symbols = PrefixSet::build(spec.user_defined_symbols.iter().map(String::as_str));
+        let byte_actions =
+            std::array::from_fn(|byte| action_of(byte as u8, rules.as_ref(), symbols.as_ref()));
+        Ok(Self { spec: spec.clone(), rules, symbols, byte_actions })
     }
 
     /// The settings.
@@ -63,10 +64,10 @@ impl SentencePiece {
         growth: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
-        self.run_between(text, start, growth, self.spec.add_dummy_prefix, out)
+        self.run_with_prefix(text, start, growth, self.spec.add_dummy_prefix, out)
     }
 
-    pub(in crate::normalize) fn run_between(
+    pub(in crate::normalize) fn run_with_prefix(
         &self,
         text: &str,
         start: u32,
@@ -83,17 +84,17 @@ impl SentencePiece {
             writer.push(writer.space, at);
         }
         while at < text.len() {
-            at = match self.role_at(text.as_bytes(), at) {
-                Role::Kept => {
+            at = match self.action_at(text.as_bytes(), at) {
+                ByteAction::Copy => {
                     let end = self.kept_end(text.as_bytes(), at);
                     writer.keep(&text[at..end], at);
                     end
                 }
-                Role::Space => {
+                ByteAction::Space => {
                     writer.push_space(at);
                     at + 1
                 }
-                Role::Other => {
+                ByteAction::ApplyRules => {
                     let (new, end) = self.prefix(text, at);
                     writer.rewrite(new, at)?;
                     end
@@ -119,7 +120,7 @@ impl SentencePiece {
 
     /// Where the first space stood that went at the end, of a text that nothing is left of, or where the text ends; none
     /// if all went at the beginning.
-    pub(in crate::normalize) fn end_of_nothing(&self, text: &str) -> Option<usize> {
+    pub(in crate::normalize) fn end_of_empty(&self, text: &str) -> Option<usize> {
         let mut at = self.first_kept(text);
         if at == text.len() || self.spec.add_dummy_prefix && !self.spec.treat_whitespace_as_suffix {
             return (at < text.len()).then_some(at);
@@ -146,7 +147,7 @@ impl SentencePiece {
 
     /// Whether no symbol and no rule begins with a character, as far as that is easily told.
     #[inline]
-    pub(in crate::normalize) fn begins_nothing(&self, c: char) -> bool {
+    pub(in crate::normalize) fn is_untouched(&self, c: char) -> bool {
         let first = c.encode_utf8(&mut [0; 4]).as_bytes()[0];
         self.symbols.as_ref().is_none_or(|symbols| !symbols.begin_with(first))
             && self.rules.as_ref().is_none_or(|rules| !rules.begin_with(c))
@@ -161,13 +162,13 @@ impl SentencePiece {
     }
 
     /// Whether a rule writes what spaces become.
-    pub(in crate::normalize) fn writes_marks(&self) -> bool {
-        self.rules.as_ref().is_some_and(|rules| rules.writes(MARK))
+    pub(in crate::normalize) fn writes_metaspace(&self) -> bool {
+        self.rules.as_ref().is_some_and(|rules| rules.writes(METASPACE))
     }
 
     /// By ASCII character: whether it stays as it is among ASCII.
     pub(in crate::normalize) fn kept_ascii(&self) -> [bool; 128] {
-        std::array::from_fn(|byte| self.roles[byte] == Role::Kept)
+        std::array::from_fn(|byte| self.byte_actions[byte] == ByteAction::Copy)
     }
 
     pub(in crate::normalize) fn rules(&self) -> Option<&Charsmap> {
@@ -181,8 +182,8 @@ impl SentencePiece {
     }
 
     /// Whether a rule has an ASCII character after its first one.
-    pub(in crate::normalize) fn goes_on_with_ascii(&self) -> bool {
-        self.rules.as_ref().is_some_and(Charsmap::goes_on_with_ascii)
+    pub(in crate::normalize) fn continues_with_ascii(&self) -> bool {
+        self.rules.as_ref().is_some_and(Charsmap::continues_with_ascii)
     }
 
     /// Whether a rule or a symbol of several characters has this ASCII character.
@@ -197,32 +198,32 @@ impl SentencePiece {
     }
 
     #[inline]
-    pub(in crate::normalize) fn role_at(&self, text: &[u8], at: usize) -> Role {
+    pub(in crate::normalize) fn action_at(&self, text: &[u8], at: usize) -> ByteAction {
         match text.get(at + 1) {
-            Some(next) if !next.is_ascii() => Role::Other,
-            _ => self.roles[usize::from(text[at])],
+            Some(next) if !next.is_ascii() => ByteAction::ApplyRules,
+            _ => self.byte_actions[usize::from(text[at])],
         }
     }
 
     /// The end of the characters from `at` on that stay, of which there is one at least.
     #[inline]
     fn kept_end(&self, text: &[u8], at: usize) -> usize {
-        let is_kept = |&byte: &u8| self.roles[usize::from(byte)] == Role::Kept;
+        let is_kept = |&byte: &u8| self.byte_actions[usize::from(byte)] == ByteAction::Copy;
         let end = text[at..].iter().position(|byte| !is_kept(byte)).map_or(text.len(), |len| at + len);
         // The last one may be the beginning of a rule.
         end - usize::from(text.get(end).is_some_and(|byte| !byte.is_ascii()))
     }
 }
 
-fn role_of(byte: u8, rules: Option<&Charsmap>, symbols: Option<&Prefixes>) -> Role {
+fn action_of(byte: u8, rules: Option<&Charsmap>, symbols: Option<&PrefixSet>) -> ByteAction {
     let begins_symbol = symbols.is_some_and(|symbols| symbols.begin_with(byte));
     let is_touched =
         !byte.is_ascii() || begins_symbol || rules.is_some_and(|rules| rules.touches_ascii(byte));
     match byte {
         // A symbol comes before all rules.
-        _ if symbols.is_some_and(|symbols| symbols.have_alone(byte)) && byte != b' ' => Role::Kept,
-        _ if is_touched => Role::Other,
-        b' ' => Role::Space,
-        _ => Role::Kept,
+        _ if symbols.is_some_and(|symbols| symbols.have_alone(byte)) && byte != b' ' => ByteAction::Copy,
+        _ if is_touched => ByteAction::ApplyRules,
+        b' ' => ByteAction::Space,
+        _ => ByteAction::Copy,
     }
 }

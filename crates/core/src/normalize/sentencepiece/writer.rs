@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::spec::SentencePieceNormalizerSpec;
 use crate::text::{ExpansionLimit, NormalizedSink};
 
-/// What a space becomes.
-pub(super) const MARK: char = '\u{2581}';
+/// What a space replacement.
+pub(super) const METASPACE: char = '\u{2581}';
 
 /// Writes characters once it is known where the next one begins, and spaces once it is known that they stay.
 pub(super) struct AlignedWriter<'a, S> {
@@ -15,7 +15,7 @@ pub(super) struct AlignedWriter<'a, S> {
     trims: bool,
     after_space: bool,
     last: Option<(char, u32)>,
-    /// Beginnings of spaces after `last`, where spaces at the end go.
+    /// Beginnings of spaces later `last`, where spaces at the end go.
     spaces: Vec<u32>,
     growth: ExpansionLimit,
     out: &'a mut S,
@@ -30,7 +30,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
     ) -> Self {
         Self {
             start,
-            space: if spec.escape_whitespaces { MARK } else { ' ' },
+            space: if spec.escape_whitespaces { METASPACE } else { ' ' },
             escapes: spec.escape_whitespaces,
             trims: spec.remove_extra_whitespaces,
             after_space: spec.remove_extra_whitespaces,
@@ -45,7 +45,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
     #[inline]
     pub(super) fn keep(&mut self, run: &str, at: usize) {
         let from = self.start + at as u32;
-        self.settle(from);
+        self.flush(from);
         let (rest, last) = run.split_at(run.len() - 1);
         self.out.push_unchanged(rest, from);
         self.last = last.chars().next().map(|last| (last, from + rest.len() as u32));
@@ -66,7 +66,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         self.growth.take(new.len())?;
         let kept = if self.after_space { new.trim_start_matches(' ') } else { new };
         for c in kept.chars() {
-            self.push(if c == ' ' && self.escapes { MARK } else { c }, at);
+            self.push(if c == ' ' && self.escapes { METASPACE } else { c }, at);
         }
         if !kept.is_empty() {
             self.after_space = self.trims && kept.ends_with(' ');
@@ -80,13 +80,13 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         if self.trims && c == self.space {
             return self.spaces.push(from);
         }
-        self.settle(from);
+        self.flush(from);
         self.last = Some((c, from));
     }
 
     /// Write all that waits, now that the next character is known to begin at `end`.
     #[inline]
-    fn settle(&mut self, end: u32) {
+    fn flush(&mut self, end: u32) {
         if let Some((c, from)) = self.last.take() {
             self.out.push_from(c, (from, self.spaces.first().copied().unwrap_or(end)));
         }
@@ -101,7 +101,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
     pub(super) fn finish(&mut self, at: usize, adds_suffix: bool) {
         let end = self.spaces.first().copied().unwrap_or(self.start + at as u32);
         self.spaces.clear();
-        self.settle(end);
+        self.flush(end);
         if adds_suffix {
             self.out.push_from(self.space, (end, end));
         }
@@ -109,7 +109,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
 }
 
 /// Writes text, and spaces once it is known that they stay.
-pub(super) struct StretchWriter<'o> {
+pub(super) struct StringWriter<'o> {
     space: char,
     escapes: bool,
     trims: bool,
@@ -119,10 +119,10 @@ pub(super) struct StretchWriter<'o> {
     out: &'o mut String,
 }
 
-impl<'o> StretchWriter<'o> {
+impl<'o> StringWriter<'o> {
     pub(super) fn new(spec: &SentencePieceNormalizerSpec, goes_on: bool, out: &'o mut String) -> Self {
         Self {
-            space: if spec.escape_whitespaces { MARK } else { ' ' },
+            space: if spec.escape_whitespaces { METASPACE } else { ' ' },
             escapes: spec.escape_whitespaces,
             trims: spec.remove_extra_whitespaces,
             after_space: spec.remove_extra_whitespaces && !goes_on,
@@ -133,7 +133,7 @@ impl<'o> StretchWriter<'o> {
 
     #[inline]
     pub(super) fn keep(&mut self, run: &str) {
-        self.settle();
+        self.flush();
         self.out.push_str(run);
         self.after_space = false;
     }
@@ -141,11 +141,11 @@ impl<'o> StretchWriter<'o> {
     pub(super) fn rewrite(&mut self, new: &str) {
         let kept = if self.after_space { new.trim_start_matches(' ') } else { new };
         for c in kept.chars() {
-            let c = if c == ' ' && self.escapes { MARK } else { c };
+            let c = if c == ' ' && self.escapes { METASPACE } else { c };
             if self.trims && c == self.space {
                 self.spaces += 1;
             } else {
-                self.settle();
+                self.flush();
                 self.out.push(c);
             }
         }
@@ -155,7 +155,7 @@ impl<'o> StretchWriter<'o> {
     }
 
     #[inline]
-    fn settle(&mut self) {
+    fn flush(&mut self) {
         for _ in 0..std::mem::take(&mut self.spaces) {
             self.out.push(self.space);
         }

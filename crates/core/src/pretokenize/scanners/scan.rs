@@ -6,7 +6,7 @@ use piecework_kernels::positions;
 use super::ambiguous::AmbiguousBytes;
 use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE};
 use super::scanner::{PatternFamily, Scanner};
-use crate::pretokenize::words::Words;
+use crate::pretokenize::words::WordSpans;
 
 /// Shorter texts are scanned character by character where there is no scratch.
 const MIN_MASKED_LEN: usize = 256;
@@ -21,13 +21,13 @@ pub struct ScanScratch {
     ambiguous: AmbiguousBytes,
     /// Zero, and where each word ends.
     bounds: Vec<u32>,
-    /// Words by other means than a scanner.
+    /// WordSpans by other means than a scanner.
     pub(in crate::pretokenize) starts: Vec<u32>,
     pub(in crate::pretokenize) ends: Vec<u32>,
     /// The spans that are cut further.
     pub(in crate::pretokenize) pieces: Vec<(usize, usize)>,
     /// A text with a space before it.
-    pub(in crate::pretokenize) spaced: String,
+    pub(in crate::pretokenize) prefixed: String,
 }
 
 impl Scanner {
@@ -46,7 +46,7 @@ impl Scanner {
         self,
         text: &str,
         scratch: &mut ScanScratch,
-        mut take: impl FnMut(usize, &str, Words<'_>),
+        mut take: impl FnMut(usize, &str, WordSpans<'_>),
     ) {
         let table = ClassTable::of(self.classification);
         let mut from = 0;
@@ -60,9 +60,9 @@ impl Scanner {
     }
 
     /// The words between the bounds.
-    fn words(self, scratch: &mut ScanScratch) -> Words<'_> {
+    fn words(self, scratch: &mut ScanScratch) -> WordSpans<'_> {
         let ScanScratch { masks, bounds, starts, ends, .. } = scratch;
-        let all = Words { starts: &bounds[..bounds.len() - 1], ends: &bounds[1..] };
+        let all = WordSpans { starts: &bounds[..bounds.len() - 1], ends: &bounds[1..] };
         if self.family != PatternFamily::Clip {
             return all;
         }
@@ -73,7 +73,7 @@ impl Scanner {
             starts.push(start as u32);
             ends.push(end as u32);
         }
-        Words { starts, ends }
+        WordSpans { starts, ends }
     }
 
     /// The bounds of all words of a text, not empty, into the scratch.

@@ -13,11 +13,11 @@ mod tests;
 
 use std::ops::Range;
 
-use search::{Alike, Search};
+use search::{DiffSearch, MatchingRun};
 
 /// A stretch of the old text and the stretch of the new one that stands for it; in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct AlignedRun {
     /// In the old text.
     pub old: Range<usize>,
     /// In the new text.
@@ -27,38 +27,38 @@ pub struct Run {
 }
 
 /// Give the runs of both texts from left to right; together they cover both.
-pub fn align(old: &str, new: &str, mut emit: impl FnMut(Run)) {
+pub fn align(old: &str, new: &str, mut emit: impl FnMut(AlignedRun)) {
     let head = common_prefix(old, new);
     let tail = common_suffix(&old[head..], &new[head..]);
     let (old_end, new_end) = (old.len() - tail, new.len() - tail);
-    let mut give = |old: Range<usize>, new: Range<usize>, one_for_one| {
+    let mut emit_run = |old: Range<usize>, new: Range<usize>, one_for_one| {
         if !old.is_empty() || !new.is_empty() {
-            emit(Run { old, new, one_for_one });
+            emit(AlignedRun { old, new, one_for_one });
         }
     };
-    give(0..head, 0..head, true);
+    emit_run(0..head, 0..head, true);
     align_middle(&old[head..old_end], &new[head..new_end], |old, new, one_for_one| {
-        give(head + old.start..head + old.end, head + new.start..head + new.end, one_for_one);
+        emit_run(head + old.start..head + old.end, head + new.start..head + new.end, one_for_one);
     });
-    give(old_end..old.len(), new_end..new.len(), true);
+    emit_run(old_end..old.len(), new_end..new.len(), true);
 }
 
-fn align_middle(old: &str, new: &str, mut give: impl FnMut(Range<usize>, Range<usize>, bool)) {
+fn align_middle(old: &str, new: &str, mut emit_run: impl FnMut(Range<usize>, Range<usize>, bool)) {
     let (old_chars, new_chars): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
     let bytes = |chars: &[char]| chars.iter().map(|c| c.len_utf8()).sum::<usize>();
     let (mut old_at, mut new_at) = (0, 0);
-    let mut give_chars = |old: &[char], new: &[char], alike: bool| {
+    let mut emit_chars = |old: &[char], new: &[char], alike: bool| {
         let (old_to, new_to) = (old_at + bytes(old), new_at + bytes(new));
-        give(old_at..old_to, new_at..new_to, alike || old.len() == new.len());
+        emit_run(old_at..old_to, new_at..new_to, alike || old.len() == new.len());
         (old_at, new_at) = (old_to, new_to);
     };
     let (mut i, mut j) = (0, 0);
-    for Alike { old, new, len } in Search::new(&old_chars, &new_chars).run() {
-        give_chars(&old_chars[i..old], &new_chars[j..new], false);
-        give_chars(&old_chars[old..old + len], &new_chars[new..new + len], true);
+    for MatchingRun { old, new, len } in DiffSearch::new(&old_chars, &new_chars).run() {
+        emit_chars(&old_chars[i..old], &new_chars[j..new], false);
+        emit_chars(&old_chars[old..old + len], &new_chars[new..new + len], true);
         (i, j) = (old + len, new + len);
     }
-    give_chars(&old_chars[i..], &new_chars[j..], false);
+    emit_chars(&old_chars[i..], &new_chars[j..], false);
 }
 
 fn common_prefix(a: &str, b: &str) -> usize {

@@ -12,34 +12,34 @@ const STEPS_PER_CHAR: usize = 64;
 
 /// Characters from `old` and from `new` on that are alike.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Alike {
+pub(super) struct MatchingRun {
     pub(super) old: usize,
     pub(super) new: usize,
     pub(super) len: usize,
 }
 
-pub(super) struct Search<'t> {
+pub(super) struct DiffSearch<'t> {
     old: &'t [char],
     new: &'t [char],
     steps_left: usize,
     /// How far into `old` each diagonal can be followed from the last place: for `e` edits those from
     /// `-e` to `e` stand from `e * e` on; `None` where no path leads.
     reached: Vec<Option<u32>>,
-    found: Vec<Alike>,
+    found: Vec<MatchingRun>,
 }
 
-impl<'t> Search<'t> {
+impl<'t> DiffSearch<'t> {
     pub(super) fn new(old: &'t [char], new: &'t [char]) -> Self {
         let steps_left = STEPS + STEPS_PER_CHAR * (old.len() + new.len());
         Self { old, new, steps_left, reached: Vec::new(), found: Vec::new() }
     }
 
     /// Find what is alike, from left to right.
-    pub(super) fn run(mut self) -> Vec<Alike> {
+    pub(super) fn run(mut self) -> Vec<MatchingRun> {
         let (mut i, mut j) = (0, 0);
         loop {
             let len = self.alike_from(i, j, usize::MAX);
-            self.note(i, j, len);
+            self.push_match(i, j, len);
             (i, j) = (i + len, j + len);
             if i == self.old.len() || j == self.new.len() {
                 return self.found;
@@ -51,9 +51,9 @@ impl<'t> Search<'t> {
         }
     }
 
-    fn note(&mut self, old: usize, new: usize, len: usize) {
+    fn push_match(&mut self, old: usize, new: usize, len: usize) {
         if len > 0 {
-            self.found.push(Alike { old, new, len });
+            self.found.push(MatchingRun { old, new, len });
         }
     }
 
@@ -127,7 +127,7 @@ impl<'t> Search<'t> {
         let mut diagonal = diagonal;
         for edits in (1..=edits).rev() {
             let Some((from, before)) = self.after_edit(i, j, edits, diagonal) else { break };
-            self.note(from, on_new(i, j, from, diagonal), at - from);
+            self.push_match(from, on_new(i, j, from, diagonal), at - from);
             diagonal = before;
             at = self.reached[slot(edits - 1, diagonal)].map_or(i, |at| at as usize);
         }

@@ -4,7 +4,7 @@ use super::search::is_alike;
 use super::*;
 use proptest::prelude::*;
 
-fn runs(old: &str, new: &str) -> Vec<Run> {
+fn runs(old: &str, new: &str) -> Vec<AlignedRun> {
     let mut runs = Vec::new();
     align(old, new, |run| runs.push(run));
     runs
@@ -12,7 +12,7 @@ fn runs(old: &str, new: &str) -> Vec<Run> {
 
 /// What is not one for one, or is but differs, as old -> new.
 fn changes(old: &str, new: &str) -> Vec<(String, String)> {
-    let text = |run: Run| (old[run.old].to_owned(), new[run.new].to_owned());
+    let text = |run: AlignedRun| (old[run.old].to_owned(), new[run.new].to_owned());
     runs(old, new).into_iter().map(text).filter(|(a, b)| a != b).collect()
 }
 
@@ -36,7 +36,7 @@ fn distance(old: &[char], new: &[char]) -> usize {
 
 /// What the runs cost as edits.
 fn cost(old: &str, new: &str) -> usize {
-    let cost = |run: Run| {
+    let cost = |run: AlignedRun| {
         let (a, b): (Vec<_>, Vec<_>) = (old[run.old].chars().collect(), new[run.new].chars().collect());
         match run.one_for_one {
             true => a.iter().zip(&b).filter(|(a, b)| !is_alike(**a, **b)).count() * 2,

@@ -5,14 +5,14 @@ use crate::error::Error;
 
 /// A text with its pieces, in order; pre-tokenizers make them smaller and may rewrite the text.
 #[derive(Clone, Debug, Default)]
-pub struct Pieces {
+pub struct PreTokenizedText {
     /// The text as normalized and rewritten so far.
     pub text: Aligned,
     /// Byte spans of the text, in order, none empty.
     pub spans: Vec<(usize, usize)>,
 }
 
-impl Pieces {
+impl PreTokenizedText {
     /// Forget everything, keep the memory.
     pub fn clear(&mut self) {
         self.text.clear();
@@ -56,12 +56,12 @@ impl Pieces {
 
     /// Write every piece anew: `rewrite` gets the piece, whether it stands at the very beginning of the
     /// original text, and where to write; sources it gives are byte spans of the piece.
-    pub fn rewrite(&mut self, mut rewrite: impl FnMut(&str, bool, &mut Rewriter<'_>)) {
+    pub fn rewrite(&mut self, mut rewrite: impl FnMut(&str, bool, &mut TracedSink<'_>)) {
         let old = std::mem::take(self);
         for &(start, end) in &old.spans {
             let from = self.text.text().len();
             let is_first = old.text.source_of(start, end).0 == 0;
-            let mut out = Rewriter { old: &old.text, shift: start, out: &mut self.text };
+            let mut out = TracedSink { old: &old.text, shift: start, out: &mut self.text };
             rewrite(&old.text.text()[start..end], is_first, &mut out);
             if from < self.text.text().len() {
                 self.spans.push((from, self.text.text().len()));
@@ -71,39 +71,16 @@ impl Pieces {
 }
 
 /// A sink that traces sources through an earlier text to the original.
-pub struct Rewriter<'a> {
+pub struct TracedSink<'a> {
     old: &'a Aligned,
     shift: usize,
     out: &'a mut Aligned,
 }
 
-impl NormalizedSink for Rewriter<'_> {
+impl NormalizedSink for TracedSink<'_> {
     fn push_from(&mut self, c: char, source: (u32, u32)) {
         let (start, end) = (self.shift + source.0 as usize, self.shift + source.1 as usize);
         self.out.push_from(c, self.old.source_of(start, end));
-    }
-
-    fn push_unchanged(&mut self, text: &str, start: u32) {
-        let mut at = start;
-        for c in text.chars() {
-            self.push_from(c, (at, at + c.len_utf8() as u32));
-            at += c.len_utf8() as u32;
-        }
-    }
-}
-
-/// A sink that traces sources through one earlier text, into any other sink.
-pub struct Traced<'a, S> {
-    /// The earlier text.
-    pub earlier: &'a Aligned,
-    /// Where the new text goes.
-    pub out: &'a mut S,
-}
-
-impl<S: NormalizedSink> NormalizedSink for Traced<'_, S> {
-    fn push_from(&mut self, c: char, source: (u32, u32)) {
-        let source = self.earlier.source_of(source.0 as usize, source.1 as usize);
-        self.out.push_from(c, source);
     }
 
     fn push_unchanged(&mut self, text: &str, start: u32) {

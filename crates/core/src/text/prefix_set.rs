@@ -4,30 +4,30 @@ use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 
 /// A set of texts, none empty.
 #[derive(Clone, Debug)]
-pub struct Prefixes {
+pub struct PrefixSet {
     automaton: AhoCorasick,
-    begins: Box<[Begins; 256]>,
+    begins: Box<[FirstByte; 256]>,
 }
 
 /// What begins with a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Begins {
+enum FirstByte {
     Nothing,
     /// A text of this byte alone, and no other.
     Itself,
     Longer,
 }
 
-impl Prefixes {
+impl PrefixSet {
     /// Build from texts; `None` for none, or for so many that no automaton holds them.
     #[must_use]
     pub fn build<'t>(texts: impl Iterator<Item = &'t str>) -> Option<Self> {
         let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
-        let mut begins = Box::new([Begins::Nothing; 256]);
+        let mut begins = Box::new([FirstByte::Nothing; 256]);
         for text in &texts {
             let begin = &mut begins[usize::from(text.as_bytes()[0])];
-            let is_only = text.len() == 1 && *begin != Begins::Longer;
-            *begin = if is_only { Begins::Itself } else { Begins::Longer };
+            let is_only = text.len() == 1 && *begin != FirstByte::Longer;
+            *begin = if is_only { FirstByte::Itself } else { FirstByte::Longer };
         }
         let mut builder = AhoCorasick::builder();
         builder.match_kind(MatchKind::LeftmostLongest).start_kind(StartKind::Anchored);
@@ -39,13 +39,13 @@ impl Prefixes {
     #[inline]
     #[must_use]
     pub fn begin_with(&self, byte: u8) -> bool {
-        self.begins[usize::from(byte)] != Begins::Nothing
+        self.begins[usize::from(byte)] != FirstByte::Nothing
     }
 
     /// Whether one of them is this byte and no other begins with it.
     #[must_use]
     pub fn have_alone(&self, byte: u8) -> bool {
-        self.begins[usize::from(byte)] == Begins::Itself
+        self.begins[usize::from(byte)] == FirstByte::Itself
     }
 
     /// The end of the longest of them that stands at byte `at` of `text`.
@@ -53,9 +53,9 @@ impl Prefixes {
     #[must_use]
     pub fn end_at(&self, text: &str, at: usize) -> Option<usize> {
         match self.begins[usize::from(*text.as_bytes().get(at)?)] {
-            Begins::Nothing => return None,
-            Begins::Itself => return Some(at + 1),
-            Begins::Longer => {}
+            FirstByte::Nothing => return None,
+            FirstByte::Itself => return Some(at + 1),
+            FirstByte::Longer => {}
         }
         let input = Input::new(text).range(at..).anchored(Anchored::Yes);
         self.automaton.find(input).map(|found| found.end())
@@ -68,17 +68,17 @@ mod tests {
 
     #[test]
     fn finds_the_longest_and_only_where_it_stands() {
-        let prefixes = Prefixes::build(["<a>", "<a><b>", ""].into_iter()).unwrap();
+        let prefixes = PrefixSet::build(["<a>", "<a><b>", ""].into_iter()).unwrap();
         assert_eq!(prefixes.end_at("x<a><b>", 1), Some(7));
         assert_eq!(prefixes.end_at("x<a>", 0), None);
         assert_eq!(prefixes.end_at("x", 1), None);
-        assert!(Prefixes::build(std::iter::once("")).is_none());
+        assert!(PrefixSet::build(std::iter::once("")).is_none());
     }
 
     #[test]
     fn a_byte_is_found_alone_unless_more_begins_with_it() {
         for texts in [["a", "b", "bc"], ["bc", "b", "a"]] {
-            let prefixes = Prefixes::build(texts.into_iter()).unwrap();
+            let prefixes = PrefixSet::build(texts.into_iter()).unwrap();
             assert_eq!(
                 "abcbx".char_indices().map(|(at, _)| prefixes.end_at("abcbx", at)).collect::<Vec<_>>(),
                 [Some(1), Some(3), None, Some(4), None]

@@ -7,13 +7,13 @@ use std::str::Chars;
 use crate::text::NormalizedSink;
 
 /// Walks over the old text while the new one is written.
-pub(super) struct Changes<'t> {
+pub(super) struct SourceCounter<'t> {
     rest: Chars<'t>,
     /// Byte span, in the original, of the old character walked over last.
     last: (u32, u32),
 }
 
-impl<'t> Changes<'t> {
+impl<'t> SourceCounter<'t> {
     /// Begin at the old text `text`, which stands at byte `start` of the original.
     pub(super) fn new(text: &'t str, start: u32) -> Self {
         Self { rest: text.chars(), last: (start, start) }

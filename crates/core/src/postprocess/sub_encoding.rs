@@ -1,4 +1,4 @@
-//! What processors pass to each other: parts, each a row of places.
+//! What processors pass to each other: encodings, each a row of items.
 
 use super::trim::Trim;
 use crate::error::{Error, ErrorKind};
@@ -6,20 +6,20 @@ use crate::vocab::MAX_ID;
 
 /// One place of an encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum FrameItem {
     /// A sequence of the input, its offsets trimmed by each of `trims` in order.
     Sequence { index: usize, type_id: u32, trims: Vec<Trim> },
     /// Inserted tokens.
     Special { ids: Vec<u32>, type_id: u32 },
 }
 
-/// What a processor sees as one encoding: processors that number their input number parts.
+/// What a processor sees as one encoding: processors that number their input number encodings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) places: Vec<Place>,
+pub(super) struct SubEncoding {
+    pub(super) items: Vec<FrameItem>,
 }
 
-impl Place {
+impl FrameItem {
     pub(super) fn special(id: u32, type_id: u32) -> Self {
         Self::Special { ids: vec![id], type_id }
     }
@@ -44,25 +44,25 @@ impl Place {
     }
 }
 
-impl Part {
+impl SubEncoding {
     pub(super) fn sequence(index: usize, type_id: u32) -> Self {
-        Self { places: vec![Place::Sequence { index, type_id, trims: Vec::new() }] }
+        Self { items: vec![FrameItem::Sequence { index, type_id, trims: Vec::new() }] }
     }
 
     pub(super) fn special(ids: Vec<u32>, type_id: u32) -> Self {
-        Self { places: vec![Place::Special { ids, type_id }] }
+        Self { items: vec![FrameItem::Special { ids, type_id }] }
     }
 
-    /// The part with one type id throughout.
+    /// The encoding with one type id throughout.
     pub(super) fn typed(mut self, type_id: u32) -> Self {
-        self.places.iter_mut().for_each(|place| place.set_type_id(type_id));
+        self.items.iter_mut().for_each(|item| item.set_type_id(type_id));
         self
     }
 
     /// Have the offsets of its sequences trimmed.
     pub(super) fn trimmed(mut self, add_prefix_space: bool) -> Self {
-        for (at, place) in self.places.iter_mut().enumerate() {
-            if let Place::Sequence { trims, .. } = place {
+        for (at, item) in self.items.iter_mut().enumerate() {
+            if let FrameItem::Sequence { trims, .. } = item {
                 trims.push(Trim { add_prefix_space, leads: at == 0 });
             }
         }
@@ -70,9 +70,9 @@ impl Part {
     }
 
     /// Put inserted tokens around it.
-    pub(super) fn between(mut self, before: Option<Place>, after: Place) -> Self {
-        self.places.splice(0..0, before);
-        self.places.push(after);
+    pub(super) fn between(mut self, before: Option<FrameItem>, after: FrameItem) -> Self {
+        self.items.splice(0..0, before);
+        self.items.push(after);
         self
     }
 }

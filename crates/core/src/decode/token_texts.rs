@@ -4,12 +4,12 @@ use crate::error::Error;
 
 /// Strings one after the other.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TextPieces {
+pub(super) struct TokenTexts {
     text: String,
     ends: Vec<usize>,
 }
 
-impl TextPieces {
+impl TokenTexts {
     /// The strings in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());

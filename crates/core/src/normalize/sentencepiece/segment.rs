@@ -1,7 +1,7 @@
 //! SentencePiece's normalizer for a stretch of text whose origin nobody asks for: what stays is copied as a whole.
 
-use super::normalizer::{Role, SentencePiece};
-use super::writer::{StretchWriter, MARK};
+use super::normalizer::{ByteAction, SentencePiece};
+use super::writer::{StringWriter, METASPACE};
 use crate::error::Error;
 use crate::text::ExpansionLimit;
 
@@ -9,10 +9,10 @@ impl SentencePiece {
     /// Normalize what stands between two characters that part a text; no space is put before or after it. What
     /// `goes_on` follows something that is no space and that rules do not join it to, so spaces at its beginning stay.
     ///
-    /// The same as `run_between` without a space.
-    pub fn stretch_into(&self, text: &str, goes_on: bool, out: &mut String) -> Result<(), Error> {
+    /// The same as `run_with_prefix` without a space.
+    pub fn normalize_segment(&self, text: &str, goes_on: bool, out: &mut String) -> Result<(), Error> {
         let mut growth = ExpansionLimit::of(text.len());
-        let mut writer = StretchWriter::new(self.spec(), goes_on, out);
+        let mut writer = StringWriter::new(self.spec(), goes_on, out);
         let mut at = if goes_on { 0 } else { self.first_kept(text) };
         while at < text.len() {
             let kept = self.kept(text, at);
@@ -35,13 +35,13 @@ impl SentencePiece {
     fn kept(&self, text: &str, mut at: usize) -> usize {
         let bytes = text.as_bytes();
         while at < bytes.len() {
-            match self.role_at(bytes, at) {
-                Role::Kept => at += 1,
-                Role::Space => break,
-                Role::Other => {
+            match self.action_at(bytes, at) {
+                ByteAction::Copy => at += 1,
+                ByteAction::Space => break,
+                ByteAction::ApplyRules => {
                     let Some(c) = text[at..].chars().next() else { break };
-                    let is_space = c == ' ' || c == MARK;
-                    if is_space || !self.begins_nothing(c) && self.change(text, at).is_some() {
+                    let is_space = c == ' ' || c == METASPACE;
+                    if is_space || !self.is_untouched(c) && self.change(text, at).is_some() {
                         break;
                     }
                     at += c.len_utf8();
@@ -115,14 +115,14 @@ mod tests {
                 user_defined_symbols: symbols.map(|&symbol| symbol.to_owned()).collect(),
             }, "normalizer").unwrap();
             let (mut stretch, mut whole) = (String::new(), String::new());
-            normalizer.stretch_into(&text, false, &mut stretch).unwrap();
-            normalizer.run_between(&text, 0, ExpansionLimit::of(text.len()), false, &mut whole).unwrap();
+            normalizer.normalize_segment(&text, false, &mut stretch).unwrap();
+            normalizer.run_with_prefix(&text, 0, ExpansionLimit::of(text.len()), false, &mut whole).unwrap();
             prop_assert_eq!(&stretch, &whole);
             let follower = format!("\u{4e01}{text}");
             stretch.clear();
             whole.clear();
-            normalizer.stretch_into(&text, true, &mut stretch).unwrap();
-            normalizer.run_between(&follower, 0, ExpansionLimit::of(text.len()), false, &mut whole).unwrap();
+            normalizer.normalize_segment(&text, true, &mut stretch).unwrap();
+            normalizer.run_with_prefix(&follower, 0, ExpansionLimit::of(text.len()), false, &mut whole).unwrap();
             prop_assert_eq!(format!("\u{4e01}{stretch}"), whole);
         }
     }
