@@ -1,4 +1,4 @@
-//! Byte level: words by GPT-2's pattern, then every byte as a printable character.
+//! `ByteLevel`: words by GPT-2's pattern, then a printable character for each byte.
 //!
 //! The pattern is that of GPT-2's published encoder,
 //! `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
@@ -7,7 +7,7 @@ use super::scanners::Scanner;
 use crate::spec::ByteLevelSpec;
 use crate::text::{printable_of, NormalizedSink, PreTokenizedText};
 
-/// Cut every piece into words and write it anew, a character for each byte.
+/// Splits every word by the pattern and maps its bytes to printable characters.
 pub(super) fn run(spec: ByteLevelSpec, pieces: &mut PreTokenizedText) {
     if spec.add_prefix_space {
         pieces.rewrite(|text, _, out| {

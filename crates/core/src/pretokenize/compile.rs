@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
 use crate::text::{Class, Pattern};
 
-/// Append the stages of one specification; a sequence within a sequence is the same as its members.
+/// Appends the stages of a specification and their places in the file; a nested sequence is its members.
 pub(super) fn compile_into(
     spec: &PreTokenizerSpec,
     place: &str,
@@ -82,7 +82,7 @@ fn scanner_of(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> O
     Scanner::of(isolated(pattern, behavior, invert)?)
 }
 
-/// The expression whose matches are isolated, if that is what is asked for.
+/// Returns the expression of a pattern whose matches are isolated.
 fn isolated(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Option<&str> {
     match pattern {
         PatternSpec::Regex(source) if behavior == SplitBehavior::Isolated && !invert => Some(source),
@@ -90,7 +90,8 @@ fn isolated(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Opt
     }
 }
 
-/// One scanner for several pre-tokenizers from the first on, with what else the last does, and for how many.
+/// Returns one scanner for the first members of a sequence, with the rest of the last one's work, and how
+/// many members it replaces.
 fn scanner_of_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<PreTokenizerStage>, usize)> {
     if starts_with(members, &DEEPSEEK) {
         return Some((vec![PreTokenizerStage::Scanner(Scanner::DEEPSEEK)], DEEPSEEK.len()));
@@ -116,7 +117,7 @@ fn scanner_of_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<PreTokenizer
     Some((stages, 2))
 }
 
-/// The rest of what the byte level does where it cuts.
+/// Returns a byte-level stage without its pattern.
 fn without_regex(member: &PreTokenizerSpec) -> Option<PreTokenizerStage> {
     match *member {
         PreTokenizerSpec::ByteLevel(
@@ -137,7 +138,7 @@ fn starts_with(members: &[PreTokenizerSpec], patterns: &[&str]) -> bool {
         && members.iter().zip(patterns).all(|(member, pattern)| isolated_in(member) == Some(pattern))
 }
 
-/// The expression whose matches a pre-tokenizer isolates, if it does no more.
+/// Returns the expression of a `Split` that only isolates its matches.
 fn isolated_in(member: &PreTokenizerSpec) -> Option<&str> {
     match member {
         PreTokenizerSpec::Split { pattern, behavior, invert } => isolated(pattern, *behavior, *invert),

@@ -1,6 +1,6 @@
-//! A function from outside that cuts the text: into spans, or into words that stand in it in order.
+//! A pre-tokenizer that calls a function of the user, which returns spans or words.
 //!
-//! What lies between words is dropped, as spaces are. Linear, but for the function itself.
+//! Text between the words is removed. Linear, apart from the function.
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::{CharSpan, CustomSpec, CustomWords};
@@ -14,12 +14,12 @@ pub(super) struct CustomPreTokenizer {
 }
 
 impl CustomPreTokenizer {
-    /// Keep the function, which stands at `place`.
+    /// Compiles the settings of the stage at `place`.
     pub(super) fn compile(spec: &CustomSpec, place: &str) -> Self {
         Self { spec: spec.clone(), place: format!("{place} {:?}", spec.name) }
     }
 
-    /// Give the byte span of every word of `text`.
+    /// Emits the byte span of every word of `text`.
     pub(super) fn split(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
         let words = self.spec.function.split(text);
         match words.map_err(|error| Error { place: self.place.clone(), ..error })? {
@@ -67,7 +67,7 @@ impl CustomPreTokenizer {
     }
 }
 
-/// CustomWords and texts are shown up to so many characters.
+/// Error messages show at most this many characters of a word or text.
 const MAX_SHOWN_CHARS: usize = 40;
 
 fn shortened(text: &str) -> String {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::spec::{Rewritten, TextFunction};
 
-    /// Gives always the same.
+    /// Returns the same words for every text.
     #[derive(Debug)]
     struct ConstantFunction(CustomWords);
 

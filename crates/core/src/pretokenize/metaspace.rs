@@ -1,10 +1,10 @@
-//! Metaspace: a visible mark for every space and before the text, and words that begin with it.
+//! `Metaspace`: a metaspace instead of every space and before the text, and words that begin with it.
 
 use super::split::split_at_chars;
 use crate::spec::{MetaspaceSpec, PrependScheme, SplitBehavior};
 use crate::text::{NormalizedSink, PreTokenizedText};
 
-/// Mark the spaces of every piece, then cut before each mark.
+/// Replaces the spaces of every word, then splits before each metaspace.
 pub(super) fn run(spec: MetaspaceSpec, pieces: &mut PreTokenizedText) {
     let mark = spec.replacement;
     pieces.rewrite(|text, is_first, out| {

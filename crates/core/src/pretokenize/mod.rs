@@ -1,4 +1,4 @@
-//! Pre-tokenizers: normalized text in, byte spans of words out, the text rewritten by some. Linear.
+//! Pre-tokenizers: normalized text to byte spans of words. Some also rewrite the text. Linear.
 
 mod byte_level;
 mod compile;

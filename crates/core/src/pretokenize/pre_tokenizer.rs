@@ -10,35 +10,35 @@ use crate::text::{max_grown_len, Class, PreTokenizedText, MAX_GROWTH};
 /// A compiled pre-tokenizer.
 #[derive(Clone, Debug)]
 pub enum PreTokenizer {
-    /// The whole text is one word.
+    /// No pre-tokenizer: the whole text is one word.
     Whole,
-    /// Words are what stands between and on these classes.
+    /// One split at classes of characters.
     Classes {
-        /// Characters of this class end a word and are dropped.
+        /// Characters of this class separate words and are removed.
         removed: Option<Class>,
         /// Characters of this class are words of their own.
         isolated: Option<Class>,
     },
-    /// Anything else.
+    /// All other kinds.
     Stages(Box<PreTokenizerStages>),
 }
 
-/// Pre-tokenizers one after the other.
+/// Pre-tokenizers in sequence.
 #[derive(Clone, Debug)]
 pub struct PreTokenizerStages {
     spec: PreTokenizerSpec,
     pub(super) stages: Vec<PreTokenizerStage>,
-    /// Where each stage stands in its file.
+    /// The place of each stage in the file.
     places: Vec<String>,
 }
 
 impl PreTokenizer {
-    /// Compile a pre-tokenizer; none leaves the text whole.
+    /// Compiles a pre-tokenizer; `None` leaves the text whole.
     pub fn compile(spec: Option<&PreTokenizerSpec>) -> Result<Self, Error> {
         spec.map_or(Ok(Self::Whole), |spec| Self::compile_at(spec, "pre_tokenizer"))
     }
 
-    /// Compile a pre-tokenizer that stands at `place` in its file.
+    /// Compiles the pre-tokenizer at `place` in its file.
     pub fn compile_at(spec: &PreTokenizerSpec, place: &str) -> Result<Self, Error> {
         let (mut stages, mut places) = (Vec::new(), Vec::new());
         compile_into(spec, place, &mut stages, &mut places)?;
@@ -52,10 +52,10 @@ impl PreTokenizer {
         })
     }
 
-    /// Cut, and where the kind does so rewrite, every piece.
+    /// Splits every word, and rewrites it if the kind does so.
     ///
-    /// Fails only where a regular expression gives up, a function from outside fails, or a stage writes more than
-    /// [`max_grown_len`] of the text.
+    /// Fails if a regular expression exceeds its step bound, a function of the user fails, or a stage
+    /// writes more than [`max_grown_len`] of the text.
     pub fn run_pieces(&self, pieces: &mut PreTokenizedText) -> Result<(), Error> {
         match self {
             Self::Whole => {}
@@ -67,9 +67,10 @@ impl PreTokenizer {
         Ok(())
     }
 
-    /// Give the byte span of every word, in order, for the kinds that have a fast path.
+    /// Emits the byte span of every word, for the kinds that only split.
     ///
-    /// `Stages` may rewrite the text or fail: for them the whole text is one span; use `run_pieces`.
+    /// For `Stages`, which may rewrite the text or fail, the whole text is one span; use `run_pieces`
+    /// instead.
     pub fn run(&self, text: &str, mut emit: impl FnMut(usize, usize)) {
         match self {
             Self::Classes { removed, isolated } => split_at_classes(text, *removed, *isolated, emit),
@@ -78,7 +79,7 @@ impl PreTokenizer {
         }
     }
 
-    /// The specification it was compiled from.
+    /// Returns the specification that it was compiled from.
     #[must_use]
     pub fn spec(&self) -> Option<PreTokenizerSpec> {
         match self {

@@ -1,5 +1,5 @@
-//! Cutting without rewriting: for pre-tokenizers that end with the byte level, the words as they stand in
-//! the text, for those who can write each distinct one as printable bytes themselves.
+//! Splits without rewriting. If a pre-tokenizer ends with the byte level, the words are spans of the raw
+//! text, and the caller maps each distinct word to printable characters itself.
 
 use super::pre_tokenizer::PreTokenizer;
 use super::scanners::{ScanScratch, Scanner};
@@ -10,7 +10,7 @@ use crate::spec::ByteLevelSpec;
 use crate::text::printable_of;
 
 impl PreTokenizer {
-    /// Whether `split_raw` gives the words of `run_pieces` but for `write_printable`.
+    /// Whether `split_raw` returns the words of `run_pieces` before `write_printable`.
     #[must_use]
     pub fn splits_raw(&self) -> bool {
         let Self::Stages(compiled) = self else { return false };
@@ -20,13 +20,14 @@ impl PreTokenizer {
         !last.add_prefix_space && !before.iter().any(PreTokenizerStage::rewrites)
     }
 
-    /// Whether `split_raw` does so but for a space that may come before the text.
+    /// Whether `split_raw` does so, possibly after adding a space before the text.
     #[must_use]
     pub fn is_byte_level(&self) -> bool {
         self.splits_raw() || matches!(self, Self::Stages(compiled) if adds_prefix_space(&compiled.stages))
     }
 
-    /// Give stretches of the text with the byte spans of their words, in order; only where `is_byte_level`.
+    /// Calls `take` for each window of the text with its start and the spans of its words; requires
+    /// `is_byte_level`.
     pub fn split_raw(
         &self,
         text: &str,
@@ -53,7 +54,7 @@ impl PreTokenizer {
 }
 
 impl ScanScratch {
-    /// Cut a text by the first stage and each piece by the next.
+    /// Splits a text by the first stage and each word by the next.
     fn split_by(&mut self, stages: &[PreTokenizerStage], text: &str) -> Result<(), Error> {
         let Self { starts, ends, pieces, .. } = self;
         starts.clear();
@@ -80,12 +81,12 @@ impl ScanScratch {
     }
 }
 
-/// Whether words are those of the text with a space before it, if it begins with none.
+/// Whether a space is added before a text that does not begin with one.
 fn adds_prefix_space(stages: &[PreTokenizerStage]) -> bool {
     matches!(stages, [PreTokenizerStage::ByteLevel(ByteLevelSpec { add_prefix_space: true, .. })])
 }
 
-/// The scanner of a known pattern, where it alone cuts.
+/// Returns the scanner that does all the splitting, if one does.
 fn only_scanner(stages: &[PreTokenizerStage]) -> Option<Scanner> {
     match stages {
         [PreTokenizerStage::ByteLevel(ByteLevelSpec { use_regex: true, .. })] => Some(Scanner::GPT2),
@@ -96,7 +97,7 @@ fn only_scanner(stages: &[PreTokenizerStage]) -> Option<Scanner> {
     }
 }
 
-/// Write a word as the byte level does: a printable character for each byte.
+/// Appends a printable character for each byte of a word.
 pub fn write_printable(word: &str, out: &mut String) {
     out.extend(word.bytes().map(printable_of));
 }

@@ -1,4 +1,4 @@
-//! Pre-tokenizers of a few lines each: by classes of characters, by `\w+|[^\w\s]+`, by length and by script. Linear.
+//! Small pre-tokenizers: by classes of characters, by `\w+|[^\w\s]+`, by length and by script. Linear.
 
 use std::sync::LazyLock;
 
@@ -10,14 +10,15 @@ const WORD: u8 = 2;
 static KINDS: LazyLock<CodePointMap<u8>> =
     LazyLock::new(|| CodePointMap::of_classes([(r"\s", SPACE), (r"\w", WORD)]));
 
-/// Numbers of every kind (N), Unicode 16, and those that Unicode 17 added: tokenizers asks Rust's `char`.
+/// Numbers (category N) of Unicode 16, and those that Unicode 17 added: tokenizers calls Rust's
+/// `char::is_numeric`.
 pub(super) const NUMERIC_CLASSES: [&str; 3] =
     [r"\p{N}", r"[\x{11DE0}-\x{11DE9}]", r"[\x{16FF4}-\x{16FF6}]"];
 
 static NUMERIC: LazyLock<CodePointMap<u8>> =
     LazyLock::new(|| CodePointMap::of_classes(NUMERIC_CLASSES.map(|class| (class, 1))));
 
-/// Runs of word characters and runs of anything else but whitespace, which is dropped.
+/// `Whitespace`: runs of word characters, and runs of other characters; removes whitespace.
 pub(super) fn split_whitespace(text: &str, emit: &mut dyn FnMut(usize, usize)) {
     let kinds = &*KINDS;
     let (mut start, mut kind) = (0, SPACE);
@@ -35,7 +36,7 @@ pub(super) fn split_whitespace(text: &str, emit: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-/// PreTokenizedText of `length` characters; the last may be shorter.
+/// `FixedLength`: words of `length` characters; the last may be shorter.
 pub(super) fn split_lengths(text: &str, length: usize, emit: &mut dyn FnMut(usize, usize)) {
     let mut start = 0;
     for (at, _) in text.char_indices().step_by(length).skip(1) {
@@ -45,12 +46,12 @@ pub(super) fn split_lengths(text: &str, length: usize, emit: &mut dyn FnMut(usiz
     emit(start, text.len());
 }
 
-/// A table that tells the numeric characters by 1.
+/// Returns the table in which numeric characters have the value 1.
 pub(super) fn numeric() -> &'static CodePointMap<u8> {
     &NUMERIC
 }
 
-/// Give what stands between characters of `removed`, and every character of `isolated` alone.
+/// Removes characters of `removed` and isolates characters of `isolated`.
 pub(super) fn split_at_classes(
     text: &str,
     removed: Option<Class>,
@@ -78,7 +79,7 @@ pub(super) fn split_at_classes(
     }
 }
 
-/// Give the stretches of one script; what comes before the first character of a known script is dropped.
+/// `UnicodeScripts`: runs of one script; removes text before the first character with a script.
 pub(super) fn split_at_scripts(text: &str, emit: &mut dyn FnMut(usize, usize)) {
     let script_of = script_of();
     let (mut start, mut script) = (0, Script::NONE);

@@ -1,21 +1,21 @@
-//! Where the matches of a splitting pattern go: the five behaviours, one pass over the matches.
+//! The five behaviours of a split, in one pass over the matches.
 
 use crate::spec::SplitBehavior;
 
-/// Turns matches, given from left to right, into pieces.
-pub(super) struct Splitter<'e> {
+/// Turns matches, from left to right, into words.
+pub(super) struct MatchSplitter<'e> {
     behavior: SplitBehavior,
-    /// Treat what lies between matches as the matches.
+    /// Treats the text between matches as the matches.
     invert: bool,
-    /// Where the last match ended.
+    /// The end of the last match.
     at: usize,
-    /// A piece that may still grow.
+    /// A word that may still grow.
     held: Option<(usize, usize)>,
     last_is_match: bool,
     emit: &'e mut dyn FnMut(usize, usize),
 }
 
-impl<'e> Splitter<'e> {
+impl<'e> MatchSplitter<'e> {
     pub(super) fn new(
         behavior: SplitBehavior,
         invert: bool,
@@ -24,7 +24,7 @@ impl<'e> Splitter<'e> {
         Self { behavior, invert, at: 0, held: None, last_is_match: false, emit }
     }
 
-    /// Take the next match; it may be empty.
+    /// Adds the next match, which may be empty.
     #[inline]
     pub(super) fn matched(&mut self, start: usize, end: usize) {
         if self.at != start {
@@ -34,7 +34,7 @@ impl<'e> Splitter<'e> {
         self.at = end;
     }
 
-    /// Take the end of the text.
+    /// Ends the text.
     pub(super) fn finish(mut self, len: usize) {
         if self.at != len {
             self.part(self.at, len, self.invert);
@@ -67,14 +67,14 @@ impl<'e> Splitter<'e> {
     }
 }
 
-/// Split a text at the characters that `is_match` tells.
+/// Splits a text at the characters for which `is_match` holds.
 pub(super) fn split_at_chars(
     text: &str,
     behavior: SplitBehavior,
     emit: &mut dyn FnMut(usize, usize),
     is_match: impl Fn(char) -> bool,
 ) {
-    let mut splitter = Splitter::new(behavior, false, emit);
+    let mut splitter = MatchSplitter::new(behavior, false, emit);
     for (at, c) in text.char_indices() {
         if is_match(c) {
             splitter.matched(at, at + c.len_utf8());

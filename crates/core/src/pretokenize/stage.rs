@@ -2,13 +2,13 @@
 
 use super::custom::CustomPreTokenizer;
 use super::scanners::Scanner;
-use super::split::{split_at_chars, Splitter};
+use super::split::{split_at_chars, MatchSplitter};
 use super::{byte_level, metaspace, simple};
 use crate::error::Error;
 use crate::spec::{ByteLevelSpec, MetaspaceSpec, SplitBehavior};
 use crate::text::{class_of, Class, Pattern, PreTokenizedText};
 
-/// What a pre-tokenizer does.
+/// The work of one pre-tokenizer.
 #[derive(Clone, Debug)]
 pub(super) enum PreTokenizerStage {
     Classes {
@@ -21,7 +21,7 @@ pub(super) enum PreTokenizerStage {
     FixedLength(usize),
     UnicodeScripts,
     Whitespace,
-    /// The isolated matches of a pattern that has a scanner.
+    /// Isolates the matches of a known pattern.
     Scanner(Scanner),
     Split {
         pattern: Pattern,
@@ -43,7 +43,7 @@ impl PreTokenizerStage {
         Ok(())
     }
 
-    /// Cut a text; the stages that rewrite it leave it whole.
+    /// Splits a text; stages that only rewrite return it whole.
     pub(super) fn split(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
         match self {
             Self::Classes { removed, isolated } => {
@@ -64,7 +64,7 @@ impl PreTokenizerStage {
             Self::Whitespace => simple::split_whitespace(text, emit),
             Self::Scanner(scanner) => scanner.split(text, emit),
             Self::Split { pattern, behavior, invert } => {
-                let mut splitter = Splitter::new(*behavior, *invert, emit);
+                let mut splitter = MatchSplitter::new(*behavior, *invert, emit);
                 pattern.for_each_match(text, |start, end| splitter.matched(start, end))?;
                 splitter.finish(text.len());
             }
@@ -75,7 +75,7 @@ impl PreTokenizerStage {
         Ok(())
     }
 
-    /// Whether there is anything for `cut` to do.
+    /// Whether `split` may return more than the whole text.
     pub(super) fn splits(&self) -> bool {
         !matches!(self, Self::ByteLevel(ByteLevelSpec { use_regex: false, .. }) | Self::Metaspace(_))
     }

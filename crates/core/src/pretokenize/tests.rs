@@ -1,4 +1,4 @@
-//! PreTokenizedText and their places, as tokenizers 0.23.3 gives them.
+//! Words and their offsets, as in tokenizers 0.23.3.
 
 use super::*;
 use crate::spec::{
@@ -6,7 +6,7 @@ use crate::spec::{
 };
 use crate::text::{NormalizedSink, PreTokenizedText};
 
-/// The pieces of a text with their byte spans in it.
+/// Returns the words of a text with their byte spans in it.
 fn pieces(spec: &PreTokenizerSpec, text: &str) -> Vec<(String, (u32, u32))> {
     let mut pieces = PreTokenizedText::default();
     pieces.text.push_unchanged(text, 0);

@@ -1,19 +1,19 @@
-//! The rare bytes where the start of a word takes more to tell than their neighbours.
+//! Bytes whose boundary bit does not follow from their neighbours.
 
-/// Bytes that `find_boundaries` could not decide by, in order.
+/// Positions of ambiguous bytes in ascending order, one list for each repair.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AmbiguousBytes {
-    /// Apostrophes that a contraction may begin with.
+    /// Apostrophes that may begin a contraction.
     pub(super) contractions: Vec<u32>,
-    /// Where more digits follow than a word may have, or a digit that is not ASCII.
+    /// First bytes of numbers with too many digits for one word, or bytes of digits that are not ASCII.
     pub(super) numbers: Vec<u32>,
-    /// Last bytes of spaces that are not ASCII and stand before something else.
+    /// Last bytes of non-ASCII whitespace before another character.
     pub(super) non_ascii_spaces: Vec<u32>,
-    /// Letters after the last byte of something that is not ASCII and may lead them.
+    /// Letters after the last byte of a non-ASCII character that may begin their word.
     pub(super) non_ascii_leads: Vec<u32>,
-    /// Line ends after blanks.
+    /// Line ends after other whitespace.
     pub(super) blank_lines: Vec<u32>,
-    /// What the scalar scanner is asked about.
+    /// Bytes around which the scalar scanner runs again.
     pub(super) rescans: Vec<u32>,
 }
 

@@ -1,20 +1,20 @@
-//! The class masks of a block and of its neighbours.
+//! The class masks of a block of 64 bytes and of its neighbours.
 
 use super::classes::{ClassMasks, FIRST, IS_LETTER, IS_NON_ASCII, IS_NUMBER, IS_SPACE, SECOND};
 
-/// What the bytes of a block are, a bit for each.
+/// The class masks of a block, a bit for each byte.
 #[derive(Clone, Copy, Default)]
 pub(super) struct BlockClasses {
     pub(super) letter: u64,
     pub(super) number: u64,
-    /// Of the numbers, Chinese characters; those that are numbers.
+    /// Chinese characters among the numbers, and those of them that are numbers.
     pub(super) han: u64,
     pub(super) han_number: u64,
     pub(super) space: u64,
-    /// None of the three.
+    /// Characters that are neither letters, numbers nor whitespace.
     pub(super) other: u64,
     pub(super) newline: u64,
-    /// A space but no line end.
+    /// Whitespace other than line ends.
     pub(super) blank: u64,
     /// The ASCII space.
     pub(super) plain_space: u64,
@@ -22,7 +22,7 @@ pub(super) struct BlockClasses {
     pub(super) slash: u64,
     pub(super) capital: u64,
     pub(super) small: u64,
-    /// A letter without case, or a mark.
+    /// Letters without case, and marks.
     pub(super) uncased: u64,
     pub(super) mark: u64,
     pub(super) non_ascii: u64,
@@ -53,13 +53,13 @@ impl BlockClasses {
         }
     }
 
-    /// What is no space.
+    /// Characters other than whitespace.
     pub(super) fn word(&self) -> u64 {
         self.letter | self.number | self.other
     }
 }
 
-/// A block between its neighbours; `base` is its first byte.
+/// A block with its neighbours; `base` is the position of its first byte.
 pub(super) struct BlockContext {
     pub(super) previous: BlockClasses,
     pub(super) current: BlockClasses,
@@ -68,19 +68,19 @@ pub(super) struct BlockContext {
 }
 
 impl BlockContext {
-    /// The bytes that such a one stands before.
+    /// Returns the bytes that follow a byte of the class.
     #[inline(always)]
     pub(super) fn after(&self, of: impl Fn(&BlockClasses) -> u64) -> u64 {
         of(&self.current) << 1 | of(&self.previous) >> 63
     }
 
-    /// The bytes that have such a one `by` bytes on.
+    /// Returns the bytes that a byte of the class follows at a distance of `by`.
     #[inline(always)]
     pub(super) fn before(&self, by: u32, of: impl Fn(&BlockClasses) -> u64) -> u64 {
         of(&self.current) >> by | of(&self.next) << (64 - by)
     }
 
-    /// The first bytes of runs.
+    /// Returns the first bytes of runs of the class.
     #[inline(always)]
     pub(super) fn first(&self, of: impl Fn(&BlockClasses) -> u64) -> u64 {
         of(&self.current) & !self.after(of)

@@ -1,8 +1,9 @@
-//! Patterns that match words alone: what stands between them stays together.
+//! BLOOM and DeepSeek Coder: the text between two words is one word.
 //!
-//! BLOOM's is one, with words of anything but spaces and some punctuation. DeepSeek Coder's are four, one after the
-//! other, and a cut at every digit: line ends stand alone; words are letters or punctuation with a space of any kind
-//! before; and all is cut where a range of scripts begins or ends.
+//! BLOOM has one pattern, whose words contain anything but whitespace and some punctuation. DeepSeek Coder
+//! has four patterns in sequence and a split at every digit: line ends are words of their own, words are
+//! letters or punctuation with one whitespace character before, and words end where a range of scripts
+//! begins or ends.
 
 use super::ambiguous::AmbiguousBytes;
 use super::blocks::{BlockClasses, BlockContext};
@@ -12,17 +13,17 @@ use super::scanner::Scanner;
 
 pub(super) const BLOOM: &str = r" ?[^(\s|[.,!?…。，、।۔،])]+";
 
-/// What is cut before every digit is.
+/// The patterns of DeepSeek Coder, which precede a split at every digit.
 pub(in super::super) const DEEPSEEK_CODER: [&str; 4] =
     ["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+"];
 
-/// Cut a text by BLOOM's pattern, character by character.
+/// Splits a text by BLOOM's pattern, character by character.
 pub(super) fn split_bloom(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
     let leads = |at: usize, kind: u8| kind & SPACE != 0 && text.byte(at) == b' ';
     split_words(text, LETTER, leads, |_| false, emit);
 }
 
-/// Cut a text by DeepSeek Coder's patterns, character by character.
+/// Splits a text by DeepSeek Coder's patterns, character by character.
 pub(super) fn split_deepseek_coder(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
     let leads = |_, kind: u8| kind & SPACE != 0;
     let is_alone = |kind: u8| kind & (NEWLINE | NUMBER) != 0;
@@ -40,8 +41,8 @@ pub(super) fn split_deepseek_coder(text: &KindText, emit: &mut dyn FnMut(usize, 
     });
 }
 
-/// Words of one of the kinds `words`, each with a character before that `leads`; what `is_alone`; and all else
-/// as it stands between.
+/// Splits a text into words of one of the kinds `words`, each with a leading character for which `leads`
+/// holds; characters for which `is_alone` holds; and the text between them.
 fn split_words(
     text: &KindText,
     words: u8,
@@ -60,18 +61,18 @@ fn split_words(
     text.split_matches(match_end, emit);
 }
 
-/// What the classes of `gapped` say by the masks that tell other families' characters apart.
+/// The classes of DeepSeek Coder, by the masks that have another meaning in other families.
 impl BlockClasses {
     fn coder_symbol(&self) -> u64 {
         self.apostrophe
     }
 
-    /// Of the range of scripts; numbers do not say.
+    /// Characters of the range of scripts, except numbers.
     fn coder_east(&self) -> u64 {
         self.uncased | self.plain_space | self.slash
     }
 
-    /// What stays together between words.
+    /// Characters between words.
     fn coder_gap(&self) -> u64 {
         self.blank | self.other & !self.coder_symbol()
     }

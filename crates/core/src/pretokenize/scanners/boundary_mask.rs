@@ -5,7 +5,7 @@ use piecework_kernels::classes::BLOCK;
 use super::classes::{ClassMasks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, SECOND};
 use super::scanner::{PatternFamily, Scanner, TrailingChars};
 
-/// A text with its masks and the starts so far.
+/// The boundary mask of a text, to be repaired.
 pub(super) struct BoundaryMask<'s> {
     pub(super) text: &'s str,
     pub(super) masks: &'s [ClassMasks],
@@ -30,7 +30,8 @@ impl BoundaryMask<'_> {
         self.is(IS_SPACE, at) && !self.is(FIRST, at)
     }
 
-    /// Whether line ends right after it belong to it: others, of zones neither Han nor kana nor odd ones.
+    /// Whether line ends after a byte belong to its word: after other characters, and for DeepSeek only
+    /// those outside Han, kana and unclassified characters.
     pub(super) fn takes_line_ends(&self, at: usize) -> bool {
         let is_other = !(self.is(IS_LETTER, at) || self.is(IS_NUMBER, at) || self.is(IS_SPACE, at));
         let is_far =
@@ -48,7 +49,7 @@ impl BoundaryMask<'_> {
         self.starts[at / BLOCK] &= !(1 << (at % BLOCK));
     }
 
-    /// The first byte of the character that a byte belongs to.
+    /// Returns the first byte of the character that a byte belongs to.
     pub(super) fn lead(&self, at: usize) -> usize {
         (at.saturating_sub(3)..=at).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(at)
     }

@@ -1,5 +1,5 @@
-//! ClassMasks to the bytes where words start, 64 at a time: a byte's neighbours decide, but for the ambiguous that
-//! are noted for `repairs`.
+//! From class masks to boundary masks, 64 bytes at a time. Bytes that their neighbours do not decide are
+//! collected for `repairs`.
 
 use piecework_kernels::classes::BLOCK;
 
@@ -9,7 +9,7 @@ use super::classes::ClassMasks;
 use super::scanner::{Classification, PatternFamily, Scanner, TrailingChars};
 
 impl Scanner {
-    /// Append the starts of words, a bit for each byte, and note what is in doubt.
+    /// Appends the boundary mask of a text and collects its ambiguous bytes.
     pub(super) fn find_boundaries(
         self,
         masks: &[ClassMasks],
@@ -51,7 +51,7 @@ impl Scanner {
         }
     }
 
-    /// The starts of numbers of as many digits as the pattern takes.
+    /// Returns the starts of numbers with as many digits as the pattern allows.
     #[inline(always)]
     pub(super) fn numbers(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
         self.starts_of(|b| b.number, context, ambiguous)
@@ -79,7 +79,8 @@ impl Scanner {
         first
     }
 
-    /// The starts of numbers and of runs of Chinese characters; those that are both go on with a number.
+    /// Returns the starts of numbers and of runs of Chinese characters. A Chinese numeral after a digit
+    /// continues the number.
     #[inline(always)]
     fn numbers_and_han(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
         let han = |b: &BlockClasses| b.han;
@@ -90,7 +91,7 @@ impl Scanner {
         context.first(han) | self.starts_of(digit, context, ambiguous)
     }
 
-    /// What spaces may stand before in the text that the pattern sees.
+    /// Characters before which the last space of a run starts a word, in the text that the pattern sees.
     #[inline(always)]
     fn non_space(self, block: &BlockClasses) -> u64 {
         if self.between_numbers {
@@ -100,7 +101,8 @@ impl Scanner {
         }
     }
 
-    /// Runs of one class, each with an ASCII space before; spaces but for the last before something else.
+    /// GPT-2: runs of one class, each with an ASCII space before; in a run of whitespace, the last
+    /// character starts a word if another class follows.
     #[inline(always)]
     fn gpt2<const BETWEEN_NUMBERS: bool>(
         self,
@@ -131,17 +133,19 @@ impl Scanner {
         starts.all() | self.numbers(context, ambiguous)
     }
 
-    /// `[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, digits apart.
+    /// `[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, without numbers.
     ///
-    /// Others go with a space before and with the line ends after; letters go with a blank before, which is the
-    /// last of its run, or with a single other that starts a word. Spaces end with their last line end; what
-    /// comes after starts anew, and so does the last before something else.
+    /// A run of other characters includes a space before it and the line ends after it. A run of letters
+    /// includes the whitespace character before it, which is the last of its run, or a single other
+    /// character that starts a word. A run of whitespace ends with its last line end; the rest starts a
+    /// word, and so does its last character before another class.
     #[inline(always)]
     fn run_starts(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> RunStarts {
         let now = &context.current;
         let other_first = |b: &BlockClasses, before: u64, space: u64| b.other & !before & !space;
         let others = other_first(now, context.after(|b| b.other), context.after(|b| b.plain_space));
-        // Whether the last byte of the block before starts a word of others hangs on the byte before it.
+        // Whether the last byte of the previous block starts a run of other characters depends on the byte
+        // before it.
         let last = &context.previous;
         let last_others = other_first(last, last.other << 1, last.plain_space << 1);
         let led_by_other = others << 1 | last_others >> 63;
@@ -178,7 +182,7 @@ impl Scanner {
     }
 }
 
-/// Give each block between its neighbours to `rule`.
+/// Calls `rule` for each block with its neighbours and appends the mask that it returns.
 #[inline(always)]
 fn for_each_block(
     masks: &[ClassMasks],
@@ -208,7 +212,7 @@ fn for_each_block(
     }
 }
 
-/// Where words of letters, others and spaces start.
+/// The starts of runs of letters, of other characters and of whitespace.
 struct RunStarts {
     letters: u64,
     others: u64,

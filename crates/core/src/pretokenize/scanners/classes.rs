@@ -1,5 +1,5 @@
-//! KindText to bit masks: bit `i` of a mask says that byte `i` of a block of 64 is of its class, each byte of a
-//! longer character like the others.
+//! Class masks: bit `i` of a mask says whether byte `i` of a block of 64 belongs to the class. All bytes of
+//! a character have its class.
 
 use std::sync::LazyLock;
 
@@ -7,58 +7,61 @@ use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
 use super::kinds::{
     BLOOM_KINDS, DEEPSEEK_CODER_KINDS, DEEPSEEK_KINDS, EAST, HAN, HAN_KINDS, KINDS, LETTER, LOWER,
-    MARKS_AS_LETTERS, NEWLINE, NUMBER, NUMERIC, SPACE, SYMBOL, UPPER,
+    MARKS_AS_LETTERS_KINDS, NEWLINE, NUMBER, NUMERIC_KINDS, SPACE, SYMBOL, UPPER,
 };
 use super::scanner::Classification;
 use crate::text::{wide_char_at, CodePointMap};
 
-/// The masks of one block.
+/// The class masks of one block.
 pub(super) type ClassMasks = [u64; 6];
 
-/// The masks by number. Characters that are none of the first three are the pattern's other ones.
+/// Indices of the masks. Characters of none of the first three classes are the other characters of a
+/// pattern.
 pub(super) const IS_LETTER: usize = 0;
 pub(super) const IS_NUMBER: usize = 1;
 pub(super) const IS_SPACE: usize = 2;
-/// Of letters: a capital; of spaces: a line end; of others: an apostrophe.
+/// Among letters: capitals; among whitespace: line ends; among other characters: apostrophes.
 pub(super) const FIRST: usize = 3;
-/// Of letters: one without case; of spaces: the ASCII space; of others: a slash. A letter with both is a mark.
+/// Among letters: letters without case; among whitespace: the ASCII space; among other characters: slashes.
+/// A letter in both masks is a mark.
 pub(super) const SECOND: usize = 4;
-/// Not ASCII.
+/// Bytes of non-ASCII characters.
 pub(super) const IS_NON_ASCII: usize = 5;
 
-/// A character like most that are not ASCII: a letter, of no case where that counts.
+/// A representative of most non-ASCII characters: a letter without case.
 const COMMON: char = '一';
-/// Of first bytes without their top bits: all characters of two bytes, or of three, that they begin are common.
+/// For lead bytes without their top bit: all two-byte, or all three-byte, characters with this lead byte
+/// have the common class.
 const BEGINS_TWO: usize = 0;
 const BEGINS_THREE: usize = 1;
 
-/// What the characters are to a pattern.
+/// The classes of all characters for one classification.
 pub(super) struct ClassTable {
     ascii: ByteClasses,
-    /// The first bytes of common characters.
+    /// The lead bytes of characters with the common class.
     firsts: ByteClasses,
-    /// The classes of these characters.
+    /// The classes of `COMMON`.
     of_common: u8,
     /// The classes of each kind of characters, a bit for each mask.
     of_kind: [u8; 128],
     pub(super) kinds: &'static CodePointMap<u8>,
 }
 
-/// Memory for what is not ASCII.
+/// Scratch for non-ASCII characters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NonAsciiScratch {
-    /// Bytes with their top bits turned.
+    /// The text with the top bit of each byte inverted.
     turned: Vec<u8>,
-    /// The first bytes of common characters of two bytes and of three; and what is ASCII.
+    /// For each block: lead bytes of common characters of two and of three bytes, and ASCII bytes.
     firsts: Vec<[u64; 3]>,
 }
 
 static UNICODE_TABLE: LazyLock<ClassTable> =
     LazyLock::new(|| ClassTable::new(&KINDS, plain_classes, set_apart));
 static MARKED_TABLE: LazyLock<ClassTable> =
-    LazyLock::new(|| ClassTable::new(&MARKS_AS_LETTERS, plain_classes, set_apart));
+    LazyLock::new(|| ClassTable::new(&MARKS_AS_LETTERS_KINDS, plain_classes, set_apart));
 static NUMERIC_TABLE: LazyLock<ClassTable> =
-    LazyLock::new(|| ClassTable::new(&NUMERIC, plain_classes, set_apart));
+    LazyLock::new(|| ClassTable::new(&NUMERIC_KINDS, plain_classes, set_apart));
 static CASED_TABLE: LazyLock<ClassTable> =
     LazyLock::new(|| ClassTable::new(&KINDS, cased_classes, set_apart));
 static BLOOM_TABLE: LazyLock<ClassTable> =
@@ -84,7 +87,7 @@ impl ClassTable {
         }
     }
 
-    /// From the classes of each kind, and what more there is to say of some bytes.
+    /// Builds the table from the classes of each kind, and the classes that `more` adds for ASCII bytes.
     fn new(
         kinds: &'static CodePointMap<u8>,
         classes_of: impl Fn(u8) -> u8,
@@ -93,7 +96,7 @@ impl ClassTable {
         let ascii = ByteClasses::new(|byte| classes_of(kinds.get(char::from(byte))) | more(byte));
         let of_common = classes_of(kinds.get(COMMON));
         let is_common = |code| char::from_u32(code).is_some_and(|c| classes_of(kinds.get(c)) == of_common);
-        // Those that are `upper`, but for so many bits.
+        // Whether all code points with the leading bits `upper`, followed by `bits` bits, are common.
         let all_common = |upper: u32, bits: u32| (upper << bits..(upper + 1) << bits).all(is_common);
         let firsts = ByteClasses::new(|byte| match u32::from(byte) | 0x80 {
             first @ 0xC0..0xE0 => u8::from(all_common(first & 0x1F, 6)) << BEGINS_TWO,
@@ -104,7 +107,7 @@ impl ClassTable {
         Self { ascii, firsts, of_common, of_kind, kinds }
     }
 
-    /// Make the masks of a text.
+    /// Computes the class masks of a text.
     pub(super) fn classify(&self, text: &str, masks: &mut Vec<ClassMasks>, scratch: &mut NonAsciiScratch) {
         masks.clear();
         class_masks(text.as_bytes(), &self.ascii, masks);
@@ -121,7 +124,7 @@ impl ClassTable {
         }
     }
 
-    /// Find the first bytes of common characters.
+    /// Finds the lead bytes of common characters.
     fn find_firsts(&self, bytes: &[u8], NonAsciiScratch { turned, firsts }: &mut NonAsciiScratch) {
         turned.clear();
         turned.extend(bytes.iter().map(|byte| byte ^ 0x80));
@@ -129,8 +132,9 @@ impl ClassTable {
         class_masks(turned, &self.firsts, firsts);
     }
 
-    /// Add the characters of a block that are not ASCII: the bits `begun` belong to one that began before, `common`
-    /// to common ones. Returns the bits of the next block that belong to one of this.
+    /// Adds the classes of the non-ASCII characters of a block. The bits `begun` belong to a character of
+    /// the previous block, `common` to common characters. Returns the bits of the next block that belong to
+    /// a character of this one.
     fn classify_non_ascii(
         &self,
         text: &str,
@@ -157,7 +161,7 @@ impl ClassTable {
     }
 }
 
-/// Say that bytes of a block and the next are of some classes; returns those of the next.
+/// Adds bytes of a block and of the next one to some classes; returns the bytes of the next one.
 fn add(mut classes: u8, bytes: u128, masks: &mut [ClassMasks]) -> u64 {
     let (within, beyond) = (bytes as u64, (bytes >> BLOCK) as u64);
     while classes != 0 {
@@ -175,12 +179,12 @@ fn plain_space(byte: u8) -> u8 {
     u8::from(byte == b' ') << SECOND
 }
 
-/// The ASCII space, apostrophes and slashes.
+/// Sets the masks of the ASCII space, apostrophes and slashes.
 fn set_apart(byte: u8) -> u8 {
     plain_space(byte) | u8::from(byte == b'\'') << FIRST | u8::from(byte == b'/') << SECOND
 }
 
-/// Where case does not count.
+/// Classes of patterns that ignore case.
 fn plain_classes(kind: u8) -> u8 {
     if kind & SPACE != 0 {
         1 << IS_SPACE | u8::from(kind & NEWLINE != 0) << FIRST
@@ -191,7 +195,7 @@ fn plain_classes(kind: u8) -> u8 {
     }
 }
 
-/// Where capitals begin words, and marks are part of them.
+/// Classes of patterns in which capitals begin words and marks belong to words.
 fn cased_classes(kind: u8) -> u8 {
     match kind & (UPPER | LOWER) {
         0 => plain_classes(kind),
@@ -202,8 +206,8 @@ fn cased_classes(kind: u8) -> u8 {
     }
 }
 
-/// Where Chinese characters stand apart: numbers of the first of the two are letters of theirs, those of both are
-/// numbers of theirs, and others of both are what else they have.
+/// As `cased_classes`, with Chinese characters apart: as numbers with the first mask where they are
+/// letters, with both where they are numbers, and as other characters with both masks else.
 fn han_classes(kind: u8) -> u8 {
     match (kind & HAN, kind & (LETTER | NUMBER)) {
         (0, _) => cased_classes(kind),
@@ -213,8 +217,8 @@ fn han_classes(kind: u8) -> u8 {
     }
 }
 
-/// Where zones count: all but spaces are of the first of the two where they are Han or kana, and of the second where
-/// they are odd.
+/// Classes of DeepSeek-V3: the first mask holds Han and kana, the second characters of no class, whitespace
+/// aside.
 fn deepseek_classes(kind: u8) -> u8 {
     if kind & (SPACE | NUMBER) != 0 {
         return plain_classes(kind);
@@ -223,8 +227,8 @@ fn deepseek_classes(kind: u8) -> u8 {
     plain_classes(kind) | u8::from(kind & EAST != 0) << FIRST | u8::from(is_odd) << SECOND
 }
 
-/// Where gaps and a range of scripts count: others are of the first of the two where they are punctuation, and all
-/// but numbers of the second where they are of that range.
+/// Classes of DeepSeek Coder: the first mask holds punctuation, the second characters of its range of
+/// scripts, numbers aside.
 fn deepseek_coder_classes(kind: u8) -> u8 {
     let symbol = u8::from(kind & SYMBOL != 0) << FIRST;
     plain_classes(kind) | symbol | u8::from(kind & EAST != 0) << SECOND
@@ -245,7 +249,7 @@ mod tests {
         Classification::DeepSeekCoder,
     ];
 
-    /// Every character that is not ASCII, with steps between that meet one and the next at all distances.
+    /// Every non-ASCII character, with others between them at varying distances.
     fn all_wide_chars() -> String {
         let codes = 0x80..=u32::from(char::MAX);
         let near = codes.clone().filter_map(char::from_u32);

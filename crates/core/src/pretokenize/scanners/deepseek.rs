@@ -1,9 +1,9 @@
-//! DeepSeek-V3's three patterns, one after the other, as one scanner.
+//! DeepSeek-V3's three patterns in sequence, as one scanner.
 //!
-//! The first two make zones that the third never looks beyond: numbers, by threes; runs of Han and kana; and all
-//! that is between. In a zone, words are runs of letters and marks with any one character before that is neither
-//! punctuation nor a symbol; ASCII punctuation leads as well, but ASCII letters alone. What no pattern matches
-//! stays together.
+//! The first two patterns divide a text into zones: numbers of at most three digits, runs of Han and kana,
+//! and the text between them. The third pattern splits each zone. Its words are runs of letters and marks
+//! with one character before, which is neither punctuation nor a symbol, or ASCII letters after ASCII
+//! punctuation. Text without a match is one word.
 
 use super::ambiguous::AmbiguousBytes;
 use super::blocks::{BlockClasses, BlockContext};
@@ -11,7 +11,7 @@ use super::kind_text::KindText;
 use super::kinds::{EAST, LETTER, NEWLINE, NUMBER, SPACE, SYMBOL};
 use super::scanner::Scanner;
 
-/// What cuts one after the other.
+/// The patterns, whose matches are isolated one after the other.
 pub(in super::super) const DEEPSEEK: [&str; 3] = [
     r"\p{N}{1,3}",
     "[一-龥぀-ゟ゠-ヿ]+",
@@ -21,13 +21,13 @@ pub(in super::super) const DEEPSEEK: [&str; 3] = [
     ),
 ];
 
-/// Cut a text zone by zone, character by character: the definition.
+/// Splits a text zone by zone, character by character.
 pub(super) fn split(text: &KindText, most_digits: usize, emit: &mut dyn FnMut(usize, usize)) {
     split_zones(text, NUMBER | EAST, most_digits, split_zone, emit);
 }
 
-/// Cut numbers into words of so many digits, and by `split_zone` every run of the other characters that are alike
-/// in `zones`.
+/// Splits numbers into words of at most `most_digits` digits, and calls `split_zone` for every run of other
+/// characters that agree in `zones`.
 pub(super) fn split_zones(
     whole: &KindText,
     zones: u8,
@@ -52,12 +52,13 @@ pub(super) fn split_zones(
     }
 }
 
-/// Cut at the matches of the third pattern, and what is between them.
+/// Splits a zone at the matches of the third pattern.
 fn split_zone(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
     text.split_matches(|at, kind, next| word_end(text, at, kind, next), emit);
 }
 
-/// Where the match ends that begins at byte `start` with a character of a kind, `next` after it.
+/// Returns the end of the match that begins at byte `start`; `kind` is the kind of its first character,
+/// `next` the byte after that.
 fn word_end(text: &KindText, start: usize, kind: u8, next: usize) -> Option<usize> {
     if text.byte(start).is_ascii_punctuation() && text.byte(next).is_ascii_alphabetic() {
         return (next..).find(|&at| !text.byte(at).is_ascii_alphabetic());
@@ -76,14 +77,14 @@ fn word_end(text: &KindText, start: usize, kind: u8, next: usize) -> Option<usiz
     (kind & SPACE != 0).then(|| text.spaces_end(start, NEWLINE))
 }
 
-/// What `deepseek_classes` says by the masks that tell letters and others of other families apart.
+/// The classes of DeepSeek-V3, by the masks that have another meaning in other families.
 impl BlockClasses {
-    /// Han or kana.
+    /// Han and kana.
     fn east(&self) -> u64 {
         self.capital | self.apostrophe
     }
 
-    /// Neither of the other classes nor punctuation nor a symbol.
+    /// Characters that are neither letters, numbers, whitespace, punctuation nor symbols.
     fn odd(&self) -> u64 {
         self.slash
     }
@@ -92,12 +93,12 @@ impl BlockClasses {
         self.other & !self.odd()
     }
 
-    /// Symbols that line ends, or symbols, outside of Han and kana may belong to.
+    /// Punctuation and symbols outside Han and kana, which may take more symbols or line ends after them.
     fn western_symbol(&self) -> u64 {
         self.symbol() & !self.east()
     }
 
-    /// Letters, symbols and odd ones outside of Han and kana.
+    /// Letters, symbols and unclassified characters outside Han and kana.
     fn western(&self) -> u64 {
         (self.letter | self.other) & !self.east()
     }
@@ -108,8 +109,8 @@ impl BlockClasses {
 }
 
 impl Scanner {
-    /// The starts of words in a block; `led` tells, from the block before, whether punctuation leads the letters
-    /// that this one begins with.
+    /// Returns the starts of words in a block. `led` carries over from the block before whether punctuation
+    /// leads the letters at its end.
     #[inline(always)]
     pub(super) fn deepseek(
         self,
@@ -130,7 +131,8 @@ impl Scanner {
     }
 }
 
-/// Where words of letters start that nothing leads, and after ASCII letters that punctuation leads.
+/// Starts of runs of letters without a leading character, and of letters after ASCII letters that
+/// punctuation leads.
 #[inline(always)]
 fn letters(context: &BlockContext, zones: u64, led: &mut bool) -> u64 {
     let (now, last) = (&context.current, &context.previous);
@@ -139,7 +141,7 @@ fn letters(context: &BlockContext, zones: u64, led: &mut bool) -> u64 {
     let last_leads = leading(last, last.western_symbol() << 1, last.plain_space << 1);
     let ascii = now.ascii_letter();
     let led_by_symbol = (leads << 1 | last_leads >> 63) & ascii;
-    // A bit added to the first letter of a run comes out behind its last.
+    // Adding a bit at the first letter of a run carries it to the byte after the last one.
     let (sum, over) = ascii.overflowing_add(led_by_symbol);
     let (sum, over_too) = sum.overflowing_add(u64::from(*led));
     *led = over | over_too;
@@ -147,7 +149,8 @@ fn letters(context: &BlockContext, zones: u64, led: &mut bool) -> u64 {
     context.first(|b| b.letter) & !led_by_symbol & !led_by_other | sum & !ascii & now.letter
 }
 
-/// Where spaces start, and odd ones: the last of a run leads what comes after it in its zone.
+/// Starts of runs of whitespace and of unclassified characters; the last one of a run leads the word after
+/// it in its zone.
 #[inline(always)]
 fn spaces(context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
     let now = &context.current;

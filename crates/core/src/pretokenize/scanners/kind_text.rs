@@ -3,14 +3,14 @@
 use super::kinds::SPACE;
 use crate::text::CodePointMap;
 
-/// A text with the kinds of its characters.
+/// A text and the table of kinds.
 pub(super) struct KindText<'t> {
     pub(super) text: &'t str,
     pub(super) kinds: &'t CodePointMap<u8>,
 }
 
 impl KindText<'_> {
-    /// The kind of the character at a byte and where the next one begins.
+    /// Returns the kind of the character at a byte, and the byte after it.
     #[inline(always)]
     pub(super) fn at(&self, at: usize) -> Option<(u8, usize)> {
         let byte = *self.text.as_bytes().get(at)?;
@@ -26,13 +26,13 @@ impl KindText<'_> {
         Some((self.kinds.get(c), at + c.len_utf8()))
     }
 
-    /// The byte there, 0 at the end.
+    /// Returns a byte, or 0 at the end of the text.
     #[inline]
     pub(super) fn byte(&self, at: usize) -> u8 {
         self.text.as_bytes().get(at).copied().unwrap_or(0)
     }
 
-    /// Where a run of at most `most` characters of a kind ends.
+    /// Returns the end of a run of at most `most` characters that have one of `kinds`.
     #[inline]
     pub(super) fn run(&self, from: usize, kinds: u8, most: usize) -> usize {
         let (mut end, mut count) = (from, 0);
@@ -46,7 +46,7 @@ impl KindText<'_> {
         end
     }
 
-    /// Where a run ends of characters that are what one of a kind is, as far as `kinds` tell.
+    /// Returns the end of a run of characters that agree with `kind` in the bits of `kinds`.
     #[inline]
     pub(super) fn alike(&self, from: usize, kind: u8, kinds: u8) -> usize {
         let mut end = from;
@@ -56,8 +56,8 @@ impl KindText<'_> {
         end
     }
 
-    /// Cut at all matches, and what is between them; `match_end` is asked with the byte where a character begins,
-    /// its kind and where the next begins.
+    /// Splits the text at all matches. `match_end` gets the first byte of a character, its kind and the
+    /// byte after it, and returns the end of the match.
     pub(super) fn split_matches(
         &self,
         match_end: impl Fn(usize, u8, usize) -> Option<usize>,
@@ -80,8 +80,8 @@ impl KindText<'_> {
         }
     }
 
-    /// `\s*[\r\n]+|\s+(?!\S)|\s+`: up to the last newline of the run, where the pattern knows any, else all but
-    /// its last character.
+    /// `\s*[\r\n]+|\s+(?!\S)|\s+`: returns the end after the last newline of the run if `newline` selects
+    /// any, else the end without the last character.
     pub(super) fn spaces_end(&self, start: usize, newline: u8) -> usize {
         let (mut end, mut last, mut after_newline) = (start, start, None);
         while let Some((kind, next)) = self.at(end) {
@@ -101,8 +101,8 @@ impl KindText<'_> {
     }
 }
 
-/// Where `(?i:'s|'t|'re|'ve|'m|'ll|'d)`, or the same in small letters alone, ends; `from` if it is not there.
-/// Where case is ignored the long s is an s.
+/// Returns the end of a contraction (`'s|'t|'re|'ve|'m|'ll|'d`) at byte `from`, or `from` if there is none.
+/// With `ignore_case` the long s is an s.
 #[inline]
 pub(super) fn contraction_end(text: &str, from: usize, ignore_case: bool) -> usize {
     let byte = |at: usize| text.as_bytes().get(at).copied().unwrap_or(0);

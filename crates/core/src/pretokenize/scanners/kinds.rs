@@ -1,4 +1,4 @@
-//! The kinds of characters that patterns tell apart, a bit each, and the tables of the common alphabets.
+//! The kinds of characters that patterns distinguish, a bit each, and their tables.
 
 use std::sync::LazyLock;
 
@@ -9,18 +9,18 @@ pub(super) const SPACE: u8 = 1;
 pub(super) const NEWLINE: u8 = 2;
 pub(super) const NUMBER: u8 = 4;
 pub(super) const LETTER: u8 = 8;
-/// What the upper part of a word may hold: capitals, letters without case, marks.
+/// Characters of the upper part of a word: capitals, letters without case, marks.
 pub(super) const UPPER: u8 = 16;
-/// What the lower part may hold: small letters, letters without case, marks.
+/// Characters of the lower part of a word: small letters, letters without case, marks.
 pub(super) const LOWER: u8 = 32;
-/// What tells a character from the others of a pattern.
+/// The bits that distinguish classes.
 pub(super) const CLASSES: u8 = SPACE | NUMBER | LETTER;
-/// A character of a word of Chinese characters, where those stand apart.
+/// Chinese characters, for patterns that split them from letters.
 pub(super) const HAN: u8 = 64;
 
-/// Punctuation or a symbol. Letters are letters and marks here.
+/// Punctuation and symbols, for DeepSeek's patterns.
 pub(super) const SYMBOL: u8 = 16;
-/// Han or kana.
+/// Han and kana, or DeepSeek Coder's range of scripts.
 pub(super) const EAST: u8 = 32;
 
 const KINDS_OF_CLASSES: [(&str, u8); 7] = [
@@ -36,24 +36,24 @@ const KINDS_OF_CLASSES: [(&str, u8); 7] = [
 pub(super) static KINDS: LazyLock<CodePointMap<u8>> =
     LazyLock::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES));
 
-/// Where marks are letters.
-pub(super) static MARKS_AS_LETTERS: LazyLock<CodePointMap<u8>> =
+/// With marks as letters.
+pub(super) static MARKS_AS_LETTERS_KINDS: LazyLock<CodePointMap<u8>> =
     LazyLock::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain([(r"\p{M}", LETTER)])));
 
-/// Where Chinese characters stand apart: as letters they have no case, and may be numbers or others too.
+/// With Chinese characters apart: they are letters without case, numbers or others.
 pub(super) static HAN_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
     let han = [(r"\p{Han}", HAN), (r"[\p{Han}&&\p{L}]", HAN | LETTER), (r"[\p{Han}&&\p{N}]", HAN | NUMBER)];
     CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain(han))
 });
 
-/// Where numbers are those of the pre-tokenizer for digits.
-pub(super) static NUMERIC: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
+/// With the numbers of the `Digits` pre-tokenizer.
+pub(super) static NUMERIC_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
     CodePointMap::of_classes(
         KINDS_OF_CLASSES.into_iter().chain(NUMERIC_CLASSES.map(|class| (class, NUMBER))),
     )
 });
 
-/// For DeepSeek-V3's patterns.
+/// For DeepSeek-V3's patterns; letters are letters and marks.
 pub(super) static DEEPSEEK_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
     CodePointMap::of_classes([
         (r"\s", SPACE),
@@ -67,7 +67,7 @@ pub(super) static DEEPSEEK_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| 
     ])
 });
 
-/// What BLOOM's words are made of counts as letters, all else as spaces.
+/// For BLOOM's pattern: characters of words are letters, all others whitespace.
 pub(super) static BLOOM_KINDS: LazyLock<CodePointMap<u8>> =
     LazyLock::new(|| CodePointMap::of_classes([(r"\p{Any}", LETTER), (r"[(\s|[.,!?…。，、।۔،])]", SPACE)]));
 

@@ -1,19 +1,19 @@
-//! Scanners for the split patterns of well-known models, equal to their regular expressions on every text.
+//! SIMD pre-tokenization: scanners for the split patterns of published models, with the matches of their
+//! regular expressions on every text.
 //!
-//! spellings  the texts that a pattern is known by
-//! scalar     character by character: the definition, and where the others do not reach
-//! classes    text to bit masks, one for each class of characters
-//! starts     masks to the bytes where words start, 64 at a time
-//! repairs    the rare places where that takes more than a byte's neighbours
-//! stretches  long texts, cut where every pattern cuts
-//! zoned      DeepSeek-V3's family, by both
-//! clip       CLIP's, which leaves spaces out
-//! gapped     BLOOM's and DeepSeek Coder's, by both
+//! A scanner classifies 64 bytes at once into class masks, one mask for each class of characters. The rules
+//! of the pattern turn class masks into a boundary mask, which has a bit for each byte where a word starts.
+//! The few bytes that their neighbours do not decide are repaired afterwards. Linear in the text.
 //!
-//! Families: GPT-2; cl100k (Llama 3, Qwen), where a word is a run of letters with any one character before; o200k
-//! (tekken, Kimi), where capitals may only begin one; DeepSeek-V3's three patterns that cut one after the other; CLIP,
-//! whose words leave spaces out; BLOOM and DeepSeek Coder, whose gaps between words stay together. The first three
-//! may come after a cut at every number, as StarCoder's does. Linear, one pass.
+//! - `recognize`: pattern text to scanner.
+//! - `scan`: the whole scan, one window of a long text after the other (`windows`).
+//! - `classes`, `blocks`: class masks, and the masks of a block with its neighbours.
+//! - `boundary_rules`, `deepseek`, `clip`, `bloom`: the rules of each family.
+//! - `ambiguous`, `boundary_mask`, `repairs`: bytes that the rules leave open.
+//! - `scalar`, `kind_text`, `kinds`: the same patterns character by character. This is the definition, and
+//! it scans short texts.
+//!
+//! GPT-2, cl100k and o200k patterns may follow a split at every number, as in StarCoder.
 
 mod ambiguous;
 mod blocks;

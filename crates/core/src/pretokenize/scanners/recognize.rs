@@ -1,15 +1,15 @@
-//! The texts that a pattern is known by: one of some spellings for each of its alternatives, in their order.
+//! From the text of a pattern to its scanner.
 //!
-//! Patterns are copied from model to model and rewritten on the way: possessive repetitions, line ends as they are
-//! or escaped, contractions in another order. Only spellings are listed that mean the same to Oniguruma on every
-//! text, or for which a scanner has a field; the tests hold each to the regular expression itself.
+//! Models copy patterns and rewrite them: possessive repetitions, line ends raw or escaped, contractions in
+//! another order. A pattern is known if each of its alternatives has a listed spelling. All spellings of an
+//! entry have the same matches under Oniguruma; the tests compare each with the regular expression.
 
 use super::bloom::BLOOM;
 use super::scanner::{Classification, PatternFamily, Scanner, TrailingChars};
 
 const CONTRACTIONS: [&str; 2] = [r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|", r"'(?i:[sdmt]|ll|ve|re)|"];
 
-/// Runs of letters; with marks among them or not.
+/// Runs of letters, with or without marks.
 const LETTERS: [(&str, Classification); 4] = [
     (r"[^\r\n\p{L}\p{N}]?\p{L}+|", Classification::Unicode),
     (r"[^\r\n\p{L}\p{N}]?+\p{L}+|", Classification::Unicode),
@@ -17,7 +17,7 @@ const LETTERS: [(&str, Classification); 4] = [
     (r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|", Classification::MarksAsLetters),
 ];
 
-/// Capitals, then small letters, with a contraction after them or without.
+/// Capitals, then small letters, with or without a contraction after them.
 const CASED: [(&str, (Classification, bool)); 3] = [
     (
         concat!(
@@ -43,7 +43,7 @@ const CASED: [(&str, (Classification, bool)); 3] = [
     ),
 ];
 
-/// The most digits of a word. A plus after braces repeats, as Oniguruma reads it here.
+/// The most digits of a word. For Oniguruma, a plus after braces repeats the group.
 const NUMBERS: [(&str, usize); 6] = [
     (r"\p{N}|", 1),
     (r"\p{N}{1}|", 1),
@@ -64,7 +64,7 @@ const MARKS: [(&str, TrailingChars); 6] = [
 const MARKS_BESIDE_MARKED: [(&str, TrailingChars); 1] =
     [(r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|", TrailingChars::LineEnds)];
 
-/// Whether the last spaces of a text are one word.
+/// Whether the whitespace at the end of a text is one word.
 const SPACES: [(&str, bool); 5] = [
     (r"\s++$|\s*[\r\n]|\s+(?!\S)|\s+", true),
     (r"\s*[\r\n]+|\s+(?!\S)|\s+", false),
@@ -73,7 +73,7 @@ const SPACES: [(&str, bool); 5] = [
     (r"\s++$|\s*[\r\n]|\s+(?!\S)|\s", true),
 ];
 
-/// The published encoder's, that of `tokenizers` and that of tiktoken.
+/// GPT-2's pattern in the published encoder, in `tokenizers` and in tiktoken.
 const GPT2: [&str; 3] = [
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
@@ -81,7 +81,7 @@ const GPT2: [&str; 3] = [
 ];
 
 impl Scanner {
-    /// The scanner of a pattern, if it is a known one.
+    /// Returns the scanner of a pattern, if it is known.
     pub(in super::super) fn of(pattern: &str) -> Option<Self> {
         let escaped = pattern.replace('\r', r"\r").replace('\n', r"\n");
         if GPT2.contains(&escaped.as_str()) {
@@ -95,7 +95,7 @@ impl Scanner {
         scanner.filter(|_| rest.is_empty())
     }
 
-    /// This pattern on what a cut at every number leaves, if there is a scanner for that.
+    /// Returns the scanner for this pattern after a split at numbers, if there is one.
     pub(in super::super) fn between_numbers(self, digits: NumberSplit) -> Option<Self> {
         let (classification, max_digits) = match digits {
             NumberSplit::Numeric if self.classification != Classification::Unicode => return None,
@@ -104,7 +104,7 @@ impl Scanner {
         };
         let is_word_family =
             matches!(self.family, PatternFamily::Gpt2 | PatternFamily::Cl100k | PatternFamily::O200k);
-        // Fewer digits than the cut leaves together would cut them again.
+        // A pattern with fewer digits per word would split the numbers again.
         let fits = is_word_family && max_digits <= self.max_digits && !self.joins_last_spaces;
         fits.then_some(Self { classification, max_digits, between_numbers: true, ..self })
     }
@@ -148,17 +148,17 @@ impl Scanner {
     }
 }
 
-/// How numbers are cut out before a pattern.
+/// A split at numbers before a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum NumberSplit {
-    /// Every digit alone, by the pre-tokenizer for digits.
+    /// The `Digits` pre-tokenizer: each digit alone.
     Numeric,
-    /// At most so many together, by the isolated matches of `\p{N}` or `\p{N}{1,3}`.
+    /// The isolated matches of `\p{N}` or `\p{N}{1,3}`: at most this many digits.
     Numbers(usize),
 }
 
 impl NumberSplit {
-    /// The cut that a pattern makes, if it is such a one.
+    /// Returns the split of a pattern, if it splits at numbers.
     pub(in super::super) fn of(pattern: &str) -> Option<Self> {
         match pattern {
             r"\p{N}" => Some(Self::Numbers(1)),
@@ -168,7 +168,7 @@ impl NumberSplit {
     }
 }
 
-/// Take one of some spellings off the beginning of a pattern; what it means.
+/// Removes one of the spellings from the beginning of a pattern and returns its meaning.
 fn take<M: Copy>(rest: &mut &str, spellings: &[(&str, M)]) -> Option<M> {
     spellings.iter().find_map(|&(text, meaning)| {
         *rest = rest.strip_prefix(text)?;

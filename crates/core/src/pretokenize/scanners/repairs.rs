@@ -1,4 +1,4 @@
-//! The rare places where the start of a word takes more to tell than a byte's neighbours.
+//! Repairs the boundary mask at ambiguous bytes.
 
 use super::ambiguous::AmbiguousBytes;
 use super::boundary_mask::BoundaryMask;
@@ -8,7 +8,7 @@ use super::scanner::{PatternFamily, Scanner};
 use super::windows::is_certain_boundary;
 
 impl Scanner {
-    /// Decide what is in doubt.
+    /// Decides the boundaries at all ambiguous bytes.
     pub(super) fn repair(
         self,
         text: &str,
@@ -34,7 +34,7 @@ impl Scanner {
         }
     }
 
-    /// Scan anew, character by character, from the last certain cut to the next.
+    /// Runs the scalar scanner from the last certain boundary before each byte to the next one after it.
     fn rescan(self, ambiguous: &[u32], found: &mut BoundaryMask) {
         let (text, mut done) = (found.text, 0);
         for &at in ambiguous {
@@ -52,7 +52,7 @@ impl Scanner {
 }
 
 impl BoundaryMask<'_> {
-    /// The last space of a run starts at its first byte, not its last.
+    /// Moves the start of the last whitespace character of a run from its last byte to its first.
     fn non_ascii_spaces(&mut self, ambiguous: &[u32]) {
         for &at in ambiguous {
             self.clear(at as usize);
@@ -60,7 +60,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// A contraction is a word: nothing starts after its apostrophe, something after its end.
+    /// Makes contractions words: clears the bit after the apostrophe and sets the bit after the end.
     fn contractions(&mut self, ambiguous: &[u32], ignore_case: bool) {
         for &at in ambiguous {
             let at = at as usize;
@@ -72,7 +72,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// A contraction belongs to the word before, unless that ends with one.
+    /// Adds contractions to the word before them, unless that ends with a contraction.
     fn contractions_within(&mut self, ambiguous: &[u32]) {
         let mut last_end = 0;
         for &at in ambiguous {
@@ -86,7 +86,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// Words of as many digits as the pattern takes, or of each that is not ASCII.
+    /// Splits long numbers; clears bits within digits that are not ASCII.
     fn numbers(&mut self, ambiguous: &[u32], max_digits: usize) {
         for &at in ambiguous {
             let at = at as usize;
@@ -108,7 +108,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// A character that starts a word of others leads the letter right after it.
+    /// Clears the start of a letter after a single non-ASCII character that starts a word.
     fn non_ascii_leads(&mut self, ambiguous: &[u32]) {
         for &at in ambiguous {
             if self.is_start(self.lead(at as usize - 1)) {
@@ -117,8 +117,8 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// Spaces go on to their last line end: blanks start no word after line ends that are part of the same,
-    /// which those right after others are not.
+    /// Joins whitespace up to its last line end: the whitespace after a line end starts no word, unless
+    /// that line end belongs to the characters before it.
     fn blank_lines(&mut self, ambiguous: &[u32]) {
         for &newline in ambiguous {
             let run_start = |of: fn(&Self, usize) -> bool, to: usize| {
@@ -133,7 +133,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// The spaces that the text ends with start no word but the first.
+    /// Joins the whitespace at the end of the text into one word.
     fn last_spaces(&mut self) {
         let mut later = None;
         for at in (0..self.text.len()).rev() {

@@ -1,4 +1,4 @@
-//! The scanners character by character: what the patterns mean, and what the others are held to.
+//! The scanners character by character: the definition that the masks are tested against.
 
 use super::classes::ClassTable;
 use super::kind_text::{contraction_end, KindText};
@@ -7,7 +7,7 @@ use super::scanner::{PatternFamily, Scanner, TrailingChars};
 use super::{bloom, clip, deepseek};
 
 impl Scanner {
-    /// Cut a text into words: all that the pattern matches, but spaces where they are no words.
+    /// Splits a text into words; the words of CLIP omit whitespace.
     pub(super) fn split_scalar(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
         if self.family != PatternFamily::Clip {
             return self.split_scalar_whole(text, emit);
@@ -20,7 +20,7 @@ impl Scanner {
         });
     }
 
-    /// Cut a text at every match; the matches leave nothing out.
+    /// Splits a text at every match; the matches cover the text.
     pub(super) fn split_scalar_whole(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
         let whole = KindText { text, kinds: ClassTable::of(self.classification).kinds };
         match self.family {
@@ -46,7 +46,8 @@ impl Scanner {
         }
     }
 
-    /// Where the match ends that begins at byte `start` with a character of a kind, `next` after it.
+    /// Returns the end of the match that begins at byte `start`; `kind` is the kind of its first character,
+    /// `next` the byte after that.
     #[inline]
     fn word_end(self, text: &KindText, start: usize, kind: u8, next: usize) -> usize {
         if kind & HAN != 0 {
@@ -70,7 +71,7 @@ impl Scanner {
         }
     }
 
-    /// The end of spaces; those that a text ends with may be one word.
+    /// Returns the end of a run of whitespace.
     fn spaces_end(self, text: &KindText, start: usize) -> usize {
         let all = if self.joins_last_spaces { text.run(start, SPACE, usize::MAX) } else { 0 };
         if all == text.text.len() {
@@ -79,10 +80,11 @@ impl Scanner {
         text.spaces_end(start, NEWLINE)
     }
 
-    /// Capitals then small letters, with any one character before; either part may be missing.
+    /// Returns the end of a word of capitals, then small letters, with any one character before; either
+    /// part may be empty.
     ///
-    /// A pattern tries: small letters at the end, with a leading character and without; then capitals alone,
-    /// with it and without.
+    /// The pattern tries words that end with small letters first, with and without the leading character;
+    /// then capitals alone, with and without it.
     #[inline]
     fn o200k_word(self, text: &KindText, start: usize, kind: u8, next: usize) -> Option<usize> {
         let leading = (kind & (NEWLINE | NUMBER | LETTER) == 0).then_some(next);
@@ -94,7 +96,7 @@ impl Scanner {
         Some(if self.contractions { contraction_end(text.text, end, true) } else { end })
     }
 
-    /// `[^\s\p{L}\p{N}]+` and what trails it.
+    /// `[^\s\p{L}\p{N}]+` and its trailing characters.
     fn marks_end(self, text: &KindText, from: usize) -> usize {
         let end = text.alike(from, 0, CLASSES);
         let trails = |byte: u8| match self.trailing {
@@ -107,7 +109,7 @@ impl Scanner {
 }
 
 impl KindText<'_> {
-    /// GPT-2: a contraction, or a run of one class with an ASCII space before, or spaces.
+    /// GPT-2: a contraction, or a run of one class with an ASCII space before, or whitespace.
     fn gpt2_word_end(&self, start: usize, kind: u8, next: usize) -> usize {
         let end = contraction_end(self.text, start, false);
         if end > start {
@@ -136,7 +138,7 @@ impl KindText<'_> {
         (end > first).then_some(end)
     }
 
-    /// `[upper]*[lower]+`: the upper part gives back no more than it must.
+    /// `[upper]*[lower]+`: the upper part gives back as few characters as possible.
     #[inline]
     fn mixed_end(&self, from: usize) -> Option<usize> {
         let (mut at, mut last_lower) = (from, None);

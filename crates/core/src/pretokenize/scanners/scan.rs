@@ -1,4 +1,4 @@
-//! Scans a text: class masks, boundary masks, then the words.
+//! Scans a text: class masks, boundary mask, then words.
 
 use piecework_kernels::classes::BLOCK;
 use piecework_kernels::positions;
@@ -8,10 +8,10 @@ use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE};
 use super::scanner::{PatternFamily, Scanner};
 use crate::pretokenize::words::WordSpans;
 
-/// Shorter texts are scanned character by character where there is no scratch.
+/// Texts shorter than this, in bytes, use the scalar scanner if there is no scratch.
 const MIN_MASKED_LEN: usize = 256;
 
-/// Memory for the words of a text.
+/// Scratch for splitting texts.
 #[derive(Clone, Debug, Default)]
 pub struct ScanScratch {
     masks: Vec<ClassMasks>,
@@ -19,19 +19,19 @@ pub struct ScanScratch {
     /// A bit for each byte where a word starts.
     boundary_mask: Vec<u64>,
     ambiguous: AmbiguousBytes,
-    /// Zero, and where each word ends.
+    /// Zero, then the end of each word.
     bounds: Vec<u32>,
-    /// WordSpans by other means than a scanner.
+    /// Words that no scanner found.
     pub(in crate::pretokenize) starts: Vec<u32>,
     pub(in crate::pretokenize) ends: Vec<u32>,
-    /// The spans that are cut further.
+    /// Words of one stage, to be split by the next.
     pub(in crate::pretokenize) pieces: Vec<(usize, usize)>,
     /// A text with a space before it.
     pub(in crate::pretokenize) prefixed: String,
 }
 
 impl Scanner {
-    /// Cut a text at every match; the matches leave nothing out, but spaces where they are no words.
+    /// Emits the byte span of every word.
     pub(in crate::pretokenize) fn split(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
         if text.len() < MIN_MASKED_LEN {
             return self.split_scalar(text, emit);
@@ -41,7 +41,7 @@ impl Scanner {
         });
     }
 
-    /// Give stretches of the text, each with the byte where it starts and its words.
+    /// Calls `take` for each window of the text with its start and its words.
     pub(in crate::pretokenize) fn for_each_window(
         self,
         text: &str,
@@ -59,7 +59,7 @@ impl Scanner {
         }
     }
 
-    /// The words between the bounds.
+    /// Returns the words between the bounds; CLIP's omit whitespace.
     fn words(self, scratch: &mut ScanScratch) -> WordSpans<'_> {
         let ScanScratch { masks, bounds, starts, ends, .. } = scratch;
         let all = WordSpans { starts: &bounds[..bounds.len() - 1], ends: &bounds[1..] };
@@ -76,7 +76,7 @@ impl Scanner {
         WordSpans { starts, ends }
     }
 
-    /// The bounds of all words of a text, not empty, into the scratch.
+    /// Writes the bounds of all words of a window, not empty, to the scratch.
     fn bounds(self, text: &str, table: &ClassTable, scratch: &mut ScanScratch) {
         let ScanScratch { masks, non_ascii, boundary_mask, ambiguous, bounds, .. } = scratch;
         table.classify(text, masks, non_ascii);

@@ -1,11 +1,11 @@
-//! BlockClasses by block equals character by character equals the regular expression.
+//! Block by block equals character by character equals the regular expression.
 
 mod published;
 
 use piecework_kernels::level::Level;
 
 use super::*;
-use crate::pretokenize::split::Splitter;
+use crate::pretokenize::split::MatchSplitter;
 use crate::spec::{PatternSpec, SplitBehavior};
 use crate::text::Pattern;
 
@@ -44,7 +44,7 @@ fn by_patterns(splits: &[Split], text: &str) -> Spans {
         let mut cut = Vec::new();
         for (from, to) in pieces {
             let mut emit = |start, end| cut.push((from + start, from + end));
-            let mut splitter = Splitter::new(*behavior, *invert, &mut emit);
+            let mut splitter = MatchSplitter::new(*behavior, *invert, &mut emit);
             pattern.for_each_match(&text[from..to], |start, end| splitter.matched(start, end)).unwrap();
             splitter.finish(to - from);
         }

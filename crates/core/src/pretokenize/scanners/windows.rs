@@ -1,14 +1,14 @@
-//! Where a known pattern cuts, whatever comes before and after: long texts are scanned in stretches.
+//! Windows of long texts, which end where the pattern splits whatever the neighbours are.
 
 use super::classes::ClassTable;
 use super::kinds::LETTER;
 use super::scanner::{PatternFamily, Scanner};
 
-/// How many bytes are scanned at once, if there is such a place within them.
+/// The size of a window in bytes, if it contains a certain boundary.
 const WINDOW: usize = if cfg!(test) { 192 } else { 16 << 10 };
 
 impl Scanner {
-    /// The end of the window that begins at a byte.
+    /// Returns the end of the window that begins at a byte.
     pub(super) fn window_end(self, text: &str, from: usize) -> usize {
         let bytes = text.as_bytes();
         if bytes.len() - from <= WINDOW {
@@ -20,7 +20,8 @@ impl Scanner {
         backwards.chain(onwards).find(|&at| self.splits_at_space(text, at)).unwrap_or(bytes.len())
     }
 
-    /// Whether the pattern cuts before the ASCII space at a byte: after a letter where gaps stay together.
+    /// Whether the pattern always splits before the ASCII space at a byte. BLOOM and DeepSeek Coder do so
+    /// after a letter.
     fn splits_at_space(self, text: &str, at: usize) -> bool {
         match self.family {
             PatternFamily::Bloom | PatternFamily::DeepSeekCoder => {
@@ -32,8 +33,9 @@ impl Scanner {
     }
 }
 
-/// Whether every pattern but the gapped ones cuts before byte `at` and looks at nothing beyond it for what comes before: an
-/// ASCII space after something else, or what follows a lone line end, but a slash.
+/// Whether every pattern, except BLOOM's and DeepSeek Coder's, splits before byte `at` without looking at
+/// it for the text before: at an ASCII space after a word, or after a single line end, except before a
+/// slash.
 pub(super) fn is_certain_boundary(text: &str, at: usize) -> bool {
     match text.as_bytes()[..=at] {
         [.., b' '] => follows_word(text, at),
