@@ -1,18 +1,19 @@
-//! `Lowercase`, `StripAccents`, `Nmt` and `ByteLevel`: normalizers that map each character by itself. O(n).
+//! `Lowercase`, `StripAccents`, `Nmt` and `ByteLevel`: normalizers that map each character on its own.
+//! O(n).
 
 use crate::text::{class_of, lowercase as lowercase_of, printable_of, Class, FormTraits, NormalizedSink};
 
-/// `Lowercase`: lowercase of every character, without context (Unicode 17, as in tokenizers 0.23).
+/// `Lowercase`: lowercases every character, without context (Unicode 17, as in tokenizers 0.23).
 pub(super) fn lowercase(text: &str, start: u32, out: &mut impl NormalizedSink) {
     map_chars(text, start, out, |c| class_of(c).has(Class::HAS_LOWERCASE), |c, emit| lowercase_of(c, emit));
 }
 
-/// `StripAccents`: remove combining marks of every kind (M of Unicode 9); it decomposes nothing.
+/// `StripAccents`: removes combining marks (category M of Unicode 9) without decomposing.
 pub(super) fn strip_accents(text: &str, start: u32, out: &mut impl NormalizedSink) {
     map_chars(text, start, out, |c| !c.is_ascii() && FormTraits::of(c).is_mark(), |_, _| {});
 }
 
-/// `Nmt`: drop control characters and make spaces of others, as the `nmt` rules of SentencePiece do.
+/// `Nmt`: removes control characters and replaces others by spaces, by the `nmt` rules of SentencePiece.
 pub(super) fn nmt(text: &str, start: u32, out: &mut impl NormalizedSink) {
     map_chars(
         text,
@@ -38,7 +39,7 @@ fn is_space(c: char) -> bool {
     )
 }
 
-/// `ByteLevel`: every byte becomes a printable character, the alphabet of GPT-2's vocabulary.
+/// `ByteLevel`: maps every byte to a printable character of GPT-2's alphabet.
 pub(super) fn byte_level(text: &str, start: u32, out: &mut impl NormalizedSink) {
     map_chars(
         text,
@@ -51,7 +52,7 @@ pub(super) fn byte_level(text: &str, start: u32, out: &mut impl NormalizedSink) 
     );
 }
 
-/// Copy text but the characters that `is_touched` picks; what `map` gives for one comes from it.
+/// Copies text, except that `map` replaces the characters for which `is_touched` holds.
 fn map_chars(
     text: &str,
     start: u32,

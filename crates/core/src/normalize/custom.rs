@@ -1,7 +1,7 @@
-//! A function from outside that writes the text anew.
+//! A normalizer that calls a function of the user.
 //!
-//! Origins are those that the function gives, or those that comparing both texts gives
-//! (`text::align`). An inserted character has the origin of the one before it, as everywhere.
+//! Sources are the spans that the function returns, or come from aligning both texts (`text::align`). An
+//! inserted character has the source of the character before it.
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::{CharSpan, CustomSpec};
@@ -15,17 +15,17 @@ pub struct CustomNormalizer {
 }
 
 impl CustomNormalizer {
-    /// Keep the function, which stands at `place`.
+    /// Compiles the settings of the stage at `place`.
     pub(super) fn compile(spec: &CustomSpec, place: &str) -> Self {
         Self { spec: spec.clone(), place: format!("{place} {:?}", spec.name) }
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub(super) fn spec(&self) -> &CustomSpec {
         &self.spec
     }
 
-    /// Normalize `text`, which stands at byte `start` of the original.
+    /// Normalizes `text`, which begins at byte `start` of the original.
     pub(super) fn run(
         &self,
         text: &str,
@@ -101,7 +101,7 @@ mod tests {
     use crate::spec::{CustomWords, Rewritten, TextFunction};
     use crate::text::Aligned;
 
-    /// Gives always the same.
+    /// Returns the same text for every text.
     #[derive(Debug)]
     struct ConstantFunction(Rewritten);
 

@@ -1,21 +1,21 @@
-//! The text between two normalizers of a sequence: with sources only where the result keeps them.
+//! The text between two normalizers of a sequence, with sources only if the result keeps them.
 
 use crate::text::{Aligned, NormalizedSink};
 
-/// What one normalizer writes for the next.
+/// The output of one normalizer and input of the next.
 pub(super) trait Intermediate: NormalizedSink + Default {
-    /// A sink that traces the sources of the next text, which are spans of this one, to the original.
+    /// A sink that maps sources, which are spans of this text, to the original.
     type Traced<'a, S: NormalizedSink + 'a>: NormalizedSink
     where
         Self: 'a;
 
-    /// Remove the text; keep its memory.
+    /// Removes the text and keeps its memory.
     fn clear(&mut self);
 
-    /// The text.
+    /// Returns the text.
     fn text(&self) -> &str;
 
-    /// The sink for the next text; this one was made of what stands at byte `start` of the original.
+    /// Returns the sink for the next text; this text comes from byte `start` of the original on.
     fn traced<'a, S: NormalizedSink>(&'a self, start: u32, out: &'a mut S) -> Self::Traced<'a, S>;
 }
 
@@ -51,7 +51,7 @@ impl Intermediate for Aligned {
     }
 }
 
-/// A sink that leads sources, which are spans of an earlier text, back to the original.
+/// Maps sources, which are spans of an earlier text, to the original.
 pub(super) struct SequenceSink<'a, S> {
     earlier: &'a Aligned,
     origin: u32,
@@ -61,7 +61,7 @@ pub(super) struct SequenceSink<'a, S> {
 impl<S: NormalizedSink> NormalizedSink for SequenceSink<'_, S> {
     fn push_from(&mut self, c: char, source: (u32, u32)) {
         let source = match source {
-            // Written before the first character: it comes from nowhere.
+            // A character inserted before the first one has an empty source.
             (0, 0) => (self.origin, self.origin),
             (from, to) => self.earlier.source_of(from as usize, to as usize),
         };

@@ -1,7 +1,7 @@
-//! Normalizers: raw text in, cleaned text out, with its origin when the sink keeps it.
+//! Normalizers: raw text to normalized text, with the source of each character if the sink keeps sources.
 //!
-//! Origins are those of tokenizers 0.23: an inserted character shares the origin of the one before it, a
-//! composed one has the origin of its first part.
+//! Sources are those of tokenizers 0.23: an inserted character has the source of the character before it, a
+//! composed character that of its first part.
 
 mod bert;
 mod boundaries;

@@ -1,4 +1,4 @@
-//! A compiled normalizer: one, or several that run one after the other, each on the text that the one before wrote.
+//! Compiled normalizers, and sequences of them.
 
 use super::bert::BertNormalizer;
 use super::custom::CustomNormalizer;
@@ -11,51 +11,51 @@ use crate::error::Error;
 use crate::spec::{check_steps, NormalizerSpec};
 use crate::text::{Aligned, ExpansionLimit, NormalForm, NormalizedSink};
 
-/// A compiled normalizer.
+/// A compiled normalizer, as in the specification.
 #[derive(Clone, Debug)]
 pub enum Normalizer {
-    /// No change.
+    /// No normalizer.
     Identity,
-    /// BERT's.
+    /// `BertNormalizer`.
     Bert(BertNormalizer),
-    /// A normal form of Unicode.
+    /// `NFC`, `NFD`, `NFKC` or `NFKD`.
     Form(NormalForm),
-    /// Lowercase without context.
+    /// `Lowercase`.
     Lowercase,
-    /// No whitespace at the ends.
+    /// `Strip`.
     Strip {
-        /// At the beginning.
+        /// Strips the beginning.
         left: bool,
-        /// At the end.
+        /// Strips the end.
         right: bool,
     },
-    /// No combining marks.
+    /// `StripAccents`.
     StripAccents,
-    /// Matches replaced.
+    /// `Replace`.
     Replace(Replace),
-    /// Text put before.
+    /// `Prepend`, with the prefix.
     Prepend(String),
-    /// The `nmt` rules of SentencePiece.
+    /// `Nmt`.
     Nmt,
-    /// The compiled rules of a SentencePiece model.
+    /// `Precompiled`.
     Precompiled(Box<Precompiled>),
-    /// All that SentencePiece does.
+    /// The normalizer of a SentencePiece model.
     SentencePiece(Box<SentencePiece>),
-    /// Bytes as printable characters.
+    /// `ByteLevel`.
     ByteLevel,
-    /// A function of somebody else's.
+    /// A function of the user.
     Custom(CustomNormalizer),
-    /// One after the other.
+    /// `Sequence`.
     Sequence(Sequence),
 }
 
 impl Normalizer {
-    /// Compile a normalizer; none is the identity.
+    /// Compiles a normalizer; `None` is the identity.
     pub fn compile(spec: Option<&NormalizerSpec>) -> Result<Self, Error> {
         spec.map_or(Ok(Self::Identity), |spec| Self::compile_at(spec, "normalizer"))
     }
 
-    /// Compile the normalizer that stands at `place` in its file.
+    /// Compiles the normalizer at `place` in its file.
     fn compile_at(spec: &NormalizerSpec, place: &str) -> Result<Self, Error> {
         Ok(match spec {
             NormalizerSpec::Bert(spec) => Self::Bert(BertNormalizer::compile(spec)),
@@ -84,7 +84,8 @@ impl Normalizer {
         })
     }
 
-    /// Where SentencePiece has the end of a text that nothing is left of, if it has one.
+    /// Returns the end offset that SentencePiece reports for a text that normalizes to nothing, if it
+    /// reports one.
     #[must_use]
     pub fn end_of_empty(&self, text: &str) -> Option<usize> {
         match self {
@@ -93,10 +94,10 @@ impl Normalizer {
         }
     }
 
-    /// Normalize `text`, which stands at byte `start` of the original, into `out`.
+    /// Normalizes `text`, which begins at byte `start` of the original, into `out`.
     ///
-    /// Fails only where a regular expression gives up, where rules make the text many times longer, or
-    /// where a function from outside fails.
+    /// Fails if a regular expression exceeds its step bound, the output exceeds the expansion limit, or a
+    /// function of the user fails.
     pub fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) -> Result<(), Error> {
         match self {
             Self::Sequence(sequence) => sequence.run(text, start, out),
@@ -104,7 +105,7 @@ impl Normalizer {
         }
     }
 
-    /// Run a normalizer that is no sequence, within a bound on what rules may write.
+    /// Runs a single normalizer within the expansion limit.
     fn run_within(
         &self,
         text: &str,
@@ -133,7 +134,7 @@ impl Normalizer {
         Ok(())
     }
 
-    /// The specification it was compiled from.
+    /// Returns the specification that it was compiled from.
     #[must_use]
     pub fn spec(&self) -> Option<NormalizerSpec> {
         Some(match self {
@@ -158,17 +159,17 @@ impl Normalizer {
     }
 }
 
-/// The compiled normalizers, none of them a sequence itself.
+/// Normalizers in sequence, without nested sequences.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     spec: Vec<NormalizerSpec>,
     stages: Vec<Normalizer>,
-    /// Where each of them stands in its file.
+    /// The place of each normalizer in the file.
     places: Vec<String>,
 }
 
 impl Sequence {
-    /// Compile the normalizers of the sequence that stands at `place` in its file.
+    /// Compiles the sequence at `place` in its file.
     fn compile(spec: &[NormalizerSpec], place: &str) -> Result<Self, Error> {
         let (mut stages, mut places) = (Vec::new(), Vec::new());
         for (index, stage) in spec.iter().enumerate() {
@@ -188,17 +189,17 @@ impl Sequence {
         Ok(Self { spec: spec.to_vec(), stages, places })
     }
 
-    /// The settings.
+    /// Returns the specification that it was compiled from.
     fn spec(&self) -> NormalizerSpec {
         NormalizerSpec::Sequence(self.spec.clone())
     }
 
-    /// The compiled normalizers.
+    /// Returns the normalizers.
     pub(super) fn stages(&self) -> &[Normalizer] {
         &self.stages
     }
 
-    /// Normalize `text`, which stands at byte `start` of the original.
+    /// Normalizes `text`, which begins at byte `start` of the original.
     fn run<S: NormalizedSink>(&self, text: &str, start: u32, out: &mut S) -> Result<(), Error> {
         if S::KEEPS_SOURCES {
             self.run_through::<Aligned>(text, start, out)
@@ -238,7 +239,7 @@ impl Sequence {
     }
 }
 
-/// Run a normalizer on the text of an earlier one, whose source stands at byte `start` of the original.
+/// Runs a normalizer on the output of an earlier one, whose input begins at byte `start` of the original.
 fn run_traced<I: Intermediate>(
     stage: &Normalizer,
     earlier: &I,

@@ -1,8 +1,8 @@
-//! The compiled rules of a SentencePiece model, applied as tokenizers applies them: a grapheme cluster
+//! `Precompiled`: the compiled rules of a SentencePiece model, applied as in tokenizers. A grapheme cluster
 //! (Unicode 17) of fewer than six bytes is looked up whole, any other one character by character.
 //!
-//! Looking up finds the shortest rule that matches the beginning, and replaces the whole of what was looked
-//! up. O(n); ASCII that no rule begins with is copied.
+//! A lookup finds the shortest rule that matches the beginning, and replaces all of the text that was
+//! looked up. O(n); ASCII without rules is copied.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::spec::NormalizerSpec;
 use crate::text::{ExpansionLimit, NormalizedSink};
 
-/// Clusters of this many bytes or more are not looked up whole.
+/// Clusters of this many bytes or more are looked up character by character.
 const LONG_CLUSTER: usize = 6;
 
 /// The compiled normalizer.
@@ -20,46 +20,46 @@ const LONG_CLUSTER: usize = 6;
 pub struct Precompiled {
     blob: Vec<u8>,
     rules: Charsmap,
-    /// Which ASCII characters no rule changes.
+    /// The ASCII characters that no rule changes.
     keeps: [bool; 128],
 }
 
 impl Precompiled {
-    /// Compile the rules, which stand at `place` in their file.
+    /// Compiles the rules at `place` in their file.
     pub(super) fn compile(blob: &[u8], place: &str) -> Result<Self, Error> {
         let rules = Charsmap::parse(blob, place)?;
         let keeps = std::array::from_fn(|byte| rules.shortest_match(&[byte as u8]).is_none());
         Ok(Self { blob: blob.to_vec(), rules, keeps })
     }
 
-    /// The settings.
+    /// Returns the specification that it was compiled from.
     pub(super) fn spec(&self) -> NormalizerSpec {
         NormalizerSpec::Precompiled { charsmap: self.blob.clone() }
     }
 
-    /// By ASCII character: whether no rule changes it.
+    /// Returns the ASCII characters that no rule changes.
     pub(super) fn kept_ascii(&self) -> [bool; 128] {
         std::array::from_fn(|byte| self.keeps[byte] && byte != usize::from(b'\r'))
     }
 
-    /// Whether a rule is, or begins like, this character.
+    /// Whether a rule matches the beginning of this character.
     pub(super) fn changes(&self, c: char) -> bool {
         self.rules.shortest_match(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some()
     }
 
-    /// Append what becomes of a character that stands alone.
+    /// Appends the replacement of a single character.
     pub(super) fn rewrite_alone(&self, c: char, out: &mut String) {
         let mut bytes = [0; 4];
         let old = &*c.encode_utf8(&mut bytes);
         out.push_str(self.rules.shortest_match(old.as_bytes()).unwrap_or(old));
     }
 
-    /// Whether a rule of several characters has this ASCII character.
+    /// Whether a rule of several characters contains this ASCII character.
     pub(super) fn is_within_longer(&self, byte: u8) -> bool {
         self.rules.is_within_longer(byte)
     }
 
-    /// Normalize `text`, which stands at byte `start` of the original.
+    /// Normalizes `text`, which begins at byte `start` of the original.
     pub(super) fn run(
         &self,
         text: &str,
@@ -84,7 +84,7 @@ impl Precompiled {
         Ok(())
     }
 
-    /// The end of the unchanged ASCII characters at `from` that are clusters for sure.
+    /// Returns the end of the unchanged ASCII characters at `from` that are whole clusters.
     fn kept_ascii_end(&self, text: &[u8], from: usize) -> usize {
         let end = text[from..]
             .iter()
@@ -92,7 +92,7 @@ impl Precompiled {
                 !self.keeps.get(usize::from(byte)).is_some_and(|&keeps| keeps) || byte == b'\r'
             })
             .map_or(text.len(), |len| from + len);
-        // The last one may have what is not ASCII in its cluster.
+        // The last one may form a cluster with a character that is not ASCII.
         if text.get(end).is_some_and(|byte| !byte.is_ascii()) && end > from {
             end - 1
         } else {
@@ -122,16 +122,16 @@ impl Precompiled {
     }
 }
 
-/// The first place after `from` where two clusters meet for sure: between ASCII characters, but CR LF.
+/// Returns the first certain cluster boundary after `from`: between ASCII characters, except CR LF.
 fn next_cluster_boundary(text: &[u8], from: usize) -> usize {
     let pairs = text.get(from..).unwrap_or_default().windows(2);
     let is_boundary = |pair: &[u8]| pair[0].is_ascii() && pair[1].is_ascii() && pair != b"\r\n";
     pairs.into_iter().position(is_boundary).map_or(text.len(), |len| from + len + 1)
 }
 
-/// Writes replacements with the origins that tokenizers gives them: what is shorter ends with a character
-/// that swallows the rest, what is longer ends with inserted ones. An inserted character before something
-/// deleted becomes the replacement of that.
+/// Writes replacements with the sources of tokenizers. The last character of a shorter replacement takes
+/// the rest of the source, the last characters of a longer one are insertions. An insertion before deleted
+/// text becomes its replacement.
 struct ReplacementWriter<'a, S> {
     sources: SourceCounter<'a>,
     inserted: Option<char>,

@@ -1,7 +1,7 @@
-//! SentencePiece's compiled rules: a little-endian u32 length, a double-array trie of that many bytes
-//! (the format of darts-clone), then the replacements, each ending with NUL.
+//! SentencePiece's compiled rules: a little-endian u32 length, a double-array trie of that many bytes (the
+//! format of darts-clone), then the replacements, each terminated by NUL.
 //!
-//! Everything reachable is checked first, so that a lookup cannot leave the arrays.
+//! Parsing checks every reachable node, so that a lookup stays inside the arrays.
 
 mod trie;
 
@@ -9,34 +9,34 @@ use crate::error::{Error, ErrorKind};
 use crate::text::{CodePointMap, CodePointMapBuilder};
 use trie::{CharsmapTrie, Fault};
 
-/// How long a rule may be to match by the longest match: it bounds the work for each character.
+/// The longest rule in bytes that a longest match finds; it bounds the work for each character.
 pub(in crate::normalize) const MAX_SOURCE_BYTES: usize = 256;
 
-/// The checked rules.
+/// Checked rules.
 #[derive(Clone, Debug)]
 pub(in crate::normalize) struct Charsmap {
     trie: CharsmapTrie,
     replacements: String,
-    /// By ASCII character: whether a rule of several characters has it.
+    /// For each ASCII character, whether a rule of several characters contains it.
     is_within_longer: [bool; 128],
-    /// The bytes that first characters of rules begin with, and those that others do.
+    /// The first bytes of the first characters of rules, and of the other characters.
     first_bytes: Vec<u8>,
     next_bytes: Vec<u8>,
-    /// The characters that rules begin with.
+    /// The nodes of the first characters of rules.
     firsts: CodePointMap<Option<First>>,
 }
 
-/// The node of a character that rules begin with.
+/// The node of a first character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct First {
-    /// Where the children of the node begin.
+    /// The base of its children.
     below: u32,
-    /// Where the replacement of the character alone begins.
+    /// The position of the replacement of the character alone.
     value: Option<u32>,
 }
 
 impl Charsmap {
-    /// Check a blob that stands at `place` in its file; O(units), each child found once.
+    /// Parses and checks a blob at `place` in its file; O(units).
     pub(in crate::normalize) fn parse(blob: &[u8], place: &str) -> Result<Self, Error> {
         Self::parse_parts(blob)
             .map_err(|(found, expected)| Error::new(ErrorKind::Format, place, found, expected))
@@ -67,7 +67,7 @@ impl Charsmap {
         Ok(charsmap)
     }
 
-    /// The nodes of all characters that rules begin with.
+    /// Looks up the nodes of all first characters.
     fn first_nodes(&self) -> CodePointMap<Option<First>> {
         let (mut firsts, mut steps) = (CodePointMapBuilder::new(None), usize::MAX);
         self.each_char(self.root(), &mut steps, &mut |c, below, value| {
@@ -76,7 +76,7 @@ impl Charsmap {
         firsts.build()
     }
 
-    /// The replacement of the shortest beginning of `key` that has one.
+    /// Returns the replacement of the shortest prefix of `key` that has one.
     pub(in crate::normalize) fn shortest_match(&self, key: &[u8]) -> Option<&str> {
         let mut base = self.root();
         for &byte in key.iter().take_while(|&&byte| byte != 0) {
@@ -89,28 +89,28 @@ impl Charsmap {
         None
     }
 
-    /// Whether a rule is, or begins with, this byte alone or before another ASCII character.
+    /// Whether a rule is this byte, or begins with it alone or before another ASCII character.
     pub(in crate::normalize) fn touches_ascii(&self, byte: u8) -> bool {
         let Some((below, value)) = self.child(self.root(), byte) else { return false };
         value.is_some() || (1..=0x7F).any(|next| self.child(below, next).is_some())
     }
 
-    /// Whether a rule of several characters has this ASCII character.
+    /// Whether a rule of several characters contains this ASCII character.
     pub(in crate::normalize) fn is_within_longer(&self, byte: u8) -> bool {
         self.is_within_longer[usize::from(byte & 0x7F)]
     }
 
-    /// Whether a rule has an ASCII character after its first one.
+    /// Whether a rule contains an ASCII character after its first character.
     pub(in crate::normalize) fn continues_with_ascii(&self) -> bool {
         self.next_bytes.first().is_some_and(u8::is_ascii)
     }
 
-    /// Whether a rule may write this character.
+    /// Whether a replacement contains this character.
     pub(in crate::normalize) fn writes(&self, c: char) -> bool {
         self.replacements.contains(c)
     }
 
-    /// The length of the longest rule that begins `text`, and its replacement.
+    /// Returns the length of the longest rule that begins `text`, and its replacement.
     ///
     /// A rule that ends within a character, or is longer than `MAX_SOURCE_BYTES`, never matches.
     pub(in crate::normalize) fn longest_match<'a>(&'a self, text: &str) -> Option<(usize, &'a str)> {
@@ -134,15 +134,15 @@ impl Charsmap {
         self.firsts.get(c).is_some()
     }
 
-    /// What is known of the first character of a text, and its length; nothing if no rule begins with it.
+    /// Returns the node of the first character of a text and its length, if a rule begins with it.
     #[inline]
     fn first_at(&self, text: &str) -> Option<(First, usize)> {
         let c = text.chars().next()?;
         Some((self.firsts.get(c)?, c.len_utf8()))
     }
 
-    /// Give every character that rules have after a node, in no more than so many `steps`; with it, where the children
-    /// of its node begin, and its value if it ends a rule.
+    /// Visits every character after a node in at most `steps` steps, with the base of its node's children
+    /// and its value if it ends a rule.
     pub(in crate::normalize) fn each_char(
         &self,
         base: usize,
@@ -162,7 +162,8 @@ impl Charsmap {
         }
     }
 
-    /// The same for those that go on with a byte after a node: `begun` so far, and `tail` more bytes.
+    /// Visits the characters that continue with a byte: `begun` holds the bits so far, `tail` the number of
+    /// bytes after it.
     fn each_ending(
         &self,
         (base, byte): (usize, u8),
@@ -180,23 +181,23 @@ impl Charsmap {
         }
     }
 
-    /// Where the children of the root begin.
+    /// Returns the base of the root's children.
     pub(in crate::normalize) fn root(&self) -> usize {
         self.trie.root()
     }
 
-    /// Where the children of the child by `byte` begin, and its value if it ends a rule.
+    /// Returns the base of the children of the child by `byte`, and its value if it ends a rule.
     pub(in crate::normalize) fn child(&self, base: usize, byte: u8) -> Option<(usize, Option<usize>)> {
         self.trie.child(base, byte)
     }
 
-    /// The replacement that stands at byte `from`.
+    /// Returns the replacement at byte `from`.
     pub(in crate::normalize) fn replacement(&self, from: usize) -> Option<&str> {
         self.replacements.get(from..)?.split('\0').next()
     }
 }
 
-/// The bytes of the trie and those of the replacements.
+/// Splits a blob into trie and replacements.
 fn parts(blob: &[u8]) -> Result<(&[u8], &[u8]), Fault> {
     const EXPECTED: &str = "the length of the trie, the trie and its replacements";
     let short = || (format!("{} bytes", blob.len()), EXPECTED);
@@ -219,7 +220,7 @@ mod tests {
     use super::*;
     use crate::normalize::Rules;
 
-    /// The definition: one node after the other.
+    /// The longest match by definition, node by node.
     fn naive<'r>(rules: &'r Charsmap, text: &str) -> Option<(usize, &'r str)> {
         let (mut base, mut longest) = (rules.root(), None);
         for (at, byte) in text.bytes().enumerate().take_while(|&(_, byte)| byte != 0) {

@@ -4,10 +4,10 @@
 //! 10..31 the offset, in steps of 256 where bit 9 is set. The child of a node whose children begin at `base`
 //! is the unit at `base ^ byte`, if that is its label; the value is the unit at `base`, bit 31 set.
 
-/// What was found and what was expected.
+/// What was found, and what was expected.
 pub(super) type Fault = (String, &'static str);
 
-/// The units of a trie; a lookup reads inside the array once [`Self::check`] has passed.
+/// The units of a trie. Once [`Self::check`] has passed, lookups stay inside the array.
 #[derive(Clone, Debug)]
 pub(super) struct CharsmapTrie {
     units: Vec<u32>,
@@ -20,12 +20,12 @@ impl CharsmapTrie {
         Self { units: bytes.chunks_exact(4).map(unit).collect() }
     }
 
-    /// Where the children of the root begin.
+    /// Returns the base of the root's children.
     pub(super) fn root(&self) -> usize {
         self.units.first().map_or(0, |&root| offset(root))
     }
 
-    /// Where the children of the child by `byte` begin, and its value if it ends a rule.
+    /// Returns the base of the children of the child by `byte`, and its value if it ends a rule.
     #[inline]
     pub(super) fn child(&self, base: usize, byte: u8) -> Option<(usize, Option<usize>)> {
         let at = base ^ usize::from(byte);

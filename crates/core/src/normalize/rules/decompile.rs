@@ -1,7 +1,7 @@
-//! A `precompiled_charsmap` back into pairs of texts, by walking through its trie.
+//! Decompiles a `precompiled_charsmap` to pairs of texts by a walk through its trie.
 //!
-//! A trie of somebody else's may share its nodes, so that few of them stand for any number of rules, or lead
-//! back to themselves: what is read is bounded by what could have been compiled.
+//! An untrusted trie may share nodes, so that few nodes stand for many rules, or contain cycles. The walk
+//! is bounded by the size of a set that could have been compiled.
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,7 @@ use super::super::charsmap::{Charsmap, MAX_SOURCE_BYTES};
 use super::{MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES};
 use crate::error::{Error, ErrorKind};
 
-/// Give the rules, ordered by source.
+/// Returns the rules, ordered by source.
 pub(super) fn pairs(charsmap: &Charsmap) -> Result<Vec<(String, String)>, Error> {
     let mut pairs = Vec::new();
     let mut source = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn pairs(charsmap: &Charsmap) -> Result<Vec<(String, String)>, Error>
     Ok(pairs)
 }
 
-/// A way down from a node.
+/// An edge to a child.
 #[derive(Clone, Copy)]
 struct Child {
     byte: u8,
@@ -38,14 +38,14 @@ struct Child {
     value: Option<usize>,
 }
 
-/// The children of the nodes met so far: each node is looked through once, however often it is shared.
+/// The children of visited nodes; each node is read once, however many parents it has.
 struct Nodes<'c> {
     charsmap: &'c Charsmap,
     known: FxHashMap<usize, Vec<Child>>,
 }
 
 impl Nodes<'_> {
-    /// Add the children of a node, the last one first, and how deep it is.
+    /// Pushes the children of a node in reverse order, with its depth.
     fn add_children(&mut self, base: usize, depth: usize, waiting: &mut Vec<(usize, Child)>) {
         let children = self.known.entry(base).or_insert_with(|| {
             let child = |byte| {
@@ -63,7 +63,7 @@ fn text_of(source: &[u8]) -> Result<String, Error> {
     String::from_utf8(source.to_vec()).map_err(error)
 }
 
-/// What may still be visited and written.
+/// The remaining nodes to visit and bytes to write.
 struct Budget {
     nodes: usize,
     bytes: usize,

@@ -1,4 +1,4 @@
-//! What becomes of characters by the rules of SentencePiece, told one by one where no rule joins neighbours.
+//! The effect of SentencePiece's rules on single characters, where no rule depends on neighbours.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -6,43 +6,44 @@ use super::normalizer::SentencePiece;
 use super::writer::METASPACE;
 use crate::normalize::charsmap::Charsmap;
 
-/// How the rules treat a character.
+/// The effect of the rules on a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CharAction<'r> {
-    /// What it becomes alone, if that is not what it is.
+    /// Its replacement where it stands alone, if a rule changes it.
     pub replacement: Option<&'r str>,
     /// Whether a rule of several characters begins with it.
     pub begins_rule: bool,
-    /// Whether a rule goes on with it.
+    /// Whether a rule contains it after the first character.
     pub continues_rule: bool,
-    /// Whether it is in a user-defined symbol of several characters, or is such a space.
+    /// Whether a user-defined symbol of several characters contains it, or it is a space that is a symbol.
     pub is_in_symbol: bool,
 }
 
 impl CharAction<'_> {
-    /// Whether it becomes nothing, or something with a space.
+    /// Whether its replacement is empty or contains a space.
     #[must_use]
     pub fn is_gap(&self) -> bool {
         self.replacement.is_some_and(is_gap)
     }
 }
 
-/// By character.
+/// The characters that rules or symbols contain.
 pub type CharActions<'r> = FxHashMap<char, CharAction<'r>>;
 
-/// How many steps through the rules are taken at most; those of NFKC have a tenth of them.
+/// The most trie nodes that are visited; the rules of NFKC take a tenth.
 const MAX_STEPS: usize = 1 << 18;
 
 impl SentencePiece {
-    /// How the rules treat the characters that they have; all others stay as they are. Nothing where a rule goes on
-    /// with an ASCII character, or writes nothing or a space where what it begins with does not, or where there are too many.
+    /// Returns the effect of the rules on each character that they contain. `None` if a rule continues with
+    /// an ASCII character, if a rule writes nothing or a space where its first character alone does not, or
+    /// if there are too many rules.
     #[must_use]
     pub fn char_actions(&self) -> Option<CharActions<'_>> {
         let mut char_actions = self.rules().map_or(Some(CharActions::default()), char_actions_of)?;
         for symbol in &self.spec().user_defined_symbols {
             let mut chars = symbol.chars();
             match (chars.next(), chars.next()) {
-                // It is taken before any rule.
+                // A symbol takes precedence over all rules.
                 (Some(c), None) if c != ' ' && c != METASPACE => {
                     let action = char_actions.entry(c).or_default();
                     (action.replacement, action.begins_rule) = (None, false);
@@ -74,23 +75,23 @@ fn char_actions_of(rules: &Charsmap) -> Option<CharActions<'_>> {
     (later.steps > 0 && !later.writes_gaps && !rules.continues_with_ascii()).then_some(char_actions)
 }
 
-/// Where what follows begins in the rules, and whether the first character is a gap.
+/// The base of a trie node, and whether the first character of its rules is a gap.
 type RuleNode = (usize, bool);
 
-/// What comes after the first characters of rules.
+/// The characters after the first ones of rules.
 #[derive(Default)]
 struct LaterChars {
     chars: FxHashSet<char>,
-    /// Whether a rule writes a gap where its first character is none.
+    /// Whether a rule writes a gap where its first character alone does not.
     writes_gaps: bool,
-    /// Nodes that have been seen, and whether characters follow.
+    /// Visited nodes, and whether characters follow them.
     seen: FxHashMap<RuleNode, bool>,
     waiting: Vec<RuleNode>,
     steps: usize,
 }
 
 impl LaterChars {
-    /// Add what follows a node; says whether characters do.
+    /// Adds the characters that follow a node; returns whether there are any.
     fn add(&mut self, rules: &Charsmap, node: RuleNode) -> bool {
         if let Some(&has_next) = self.seen.get(&node) {
             return has_next;

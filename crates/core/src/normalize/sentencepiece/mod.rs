@@ -1,12 +1,11 @@
-//! SentencePiece's normalizer: compiled rules, the longest match first, then its treatment of spaces.
+//! SentencePiece's normalizer: compiled rules by longest match, then the treatment of spaces.
 //!
-//! Where the text stands: a user-defined symbol is taken as it is, else the longest rule that matches is
-//! applied, else one character is taken. Spaces at the ends and repeated ones may go, a space may come
-//! before or after the text, and every space may become `▁`. A character comes from what stands between
-//! the beginning of what it was made of and the beginning of what the next one was made of. O(n) times the
-//! longest rule; ASCII that no rule touches is copied.
+//! At each position a user-defined symbol is copied; else the longest matching rule is applied; else one
+//! character is copied. Depending on the settings, spaces at the ends and repeated spaces are removed, a
+//! space is added before or after the text, and spaces become `▁`. The source of a character extends to the
+//! beginning of the next character's source. O(n) times the longest rule; ASCII without rules is copied.
 //!
-//! Kudo and Richardson 2018, "SentencePiece", section 3; checked against `sentencepiece` 0.2.
+//! Kudo and Richardson 2018, "SentencePiece", section 3; compared with `sentencepiece` 0.2.
 
 mod char_action;
 mod normalizer;

@@ -13,28 +13,28 @@ pub struct SentencePiece {
     spec: SentencePieceNormalizerSpec,
     rules: Option<Charsmap>,
     symbols: Option<PrefixSet>,
-    /// By byte, for ASCII that is followed by ASCII or nothing.
+    /// By byte, for ASCII before ASCII or the end of the text.
     byte_actions: [ByteAction; 256],
 }
 
-/// What a byte is to the fast path.
+/// How the fast path treats a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::normalize) enum ByteAction {
-    /// Stays as it is.
+    /// Copies it.
     Copy,
-    /// A space that no rule touches.
+    /// Treats it as a space that no rule changes.
     Space,
-    /// Needs the rules.
+    /// Applies the rules.
     ApplyRules,
 }
 
-/// Refuse symbols that are too long for the table of their prefixes.
+/// Returns an error for symbols that are too long for their automaton.
 fn check_symbols(symbols: &[String], place: &str) -> Result<(), Error> {
     check_lens(symbols.iter().map(String::len), MAX_VOCAB_BYTES, |at| format!("{place}[{at}]"))
 }
 
 impl SentencePiece {
-    /// Compile the settings, which stand at `place` in their file.
+    /// Compiles the settings at `place` in their file.
     pub(in crate::normalize) fn compile(
         spec: &SentencePieceNormalizerSpec,
         place: &str,
@@ -50,13 +50,13 @@ impl SentencePiece {
         Ok(Self { spec: spec.clone(), rules, symbols, byte_actions })
     }
 
-    /// The settings.
+    /// Returns the settings.
     #[must_use]
     pub fn spec(&self) -> &SentencePieceNormalizerSpec {
         &self.spec
     }
 
-    /// Normalize `text`, which stands at byte `start` of the original.
+    /// Normalizes `text`, which begins at byte `start` of the original.
     pub(in crate::normalize) fn run(
         &self,
         text: &str,
@@ -105,7 +105,7 @@ impl SentencePiece {
         Ok(())
     }
 
-    /// Where the spaces at the beginning end, if they go.
+    /// Returns the end of the spaces at the beginning, if the normalizer removes them.
     pub(in crate::normalize) fn first_kept(&self, text: &str) -> usize {
         let mut at = 0;
         while self.spec.remove_extra_whitespaces && at < text.len() {
@@ -118,8 +118,8 @@ impl SentencePiece {
         at
     }
 
-    /// Where the first space stood that went at the end, of a text that nothing is left of, or where the text ends; none
-    /// if all went at the beginning.
+    /// For a text that normalizes to nothing: returns the first space that was removed at its end, or the
+    /// end of the text; `None` if all was removed at the beginning.
     pub(in crate::normalize) fn end_of_empty(&self, text: &str) -> Option<usize> {
         let mut at = self.first_kept(text);
         if at == text.len() || self.spec.add_dummy_prefix && !self.spec.treat_whitespace_as_suffix {
@@ -135,7 +135,8 @@ impl SentencePiece {
         Some(at)
     }
 
-    /// What becomes of the text at `at` by a symbol or a rule, and where that ends; nothing if its character stays.
+    /// Applies a symbol or rule at byte `at`; returns the replacement and its end, or `None` if the
+    /// character stays unchanged.
     #[inline]
     pub(in crate::normalize) fn change<'t>(&'t self, text: &'t str, at: usize) -> Option<(&'t str, usize)> {
         if let Some(end) = self.symbols.as_ref().and_then(|symbols| symbols.end_at(text, at)) {
@@ -145,7 +146,7 @@ impl SentencePiece {
         Some((new, at + len))
     }
 
-    /// Whether no symbol and no rule begins with a character, as far as that is easily told.
+    /// Whether certainly no symbol and no rule begins with a character.
     #[inline]
     pub(in crate::normalize) fn is_untouched(&self, c: char) -> bool {
         let first = c.encode_utf8(&mut [0; 4]).as_bytes()[0];
@@ -153,7 +154,7 @@ impl SentencePiece {
             && self.rules.as_ref().is_none_or(|rules| !rules.begin_with(c))
     }
 
-    /// What becomes of the text at `at`, and where that ends.
+    /// Returns the replacement of the text at byte `at`, and its end.
     pub(in crate::normalize) fn prefix<'t>(&'t self, text: &'t str, at: usize) -> (&'t str, usize) {
         self.change(text, at).unwrap_or_else(|| {
             let len = text[at..].chars().next().map_or(0, char::len_utf8);
@@ -161,12 +162,12 @@ impl SentencePiece {
         })
     }
 
-    /// Whether a rule writes what spaces become.
+    /// Whether a rule writes a metaspace.
     pub(in crate::normalize) fn writes_metaspace(&self) -> bool {
         self.rules.as_ref().is_some_and(|rules| rules.writes(METASPACE))
     }
 
-    /// By ASCII character: whether it stays as it is among ASCII.
+    /// Returns the ASCII characters that stay unchanged among ASCII.
     pub(in crate::normalize) fn kept_ascii(&self) -> [bool; 128] {
         std::array::from_fn(|byte| self.byte_actions[byte] == ByteAction::Copy)
     }
@@ -181,17 +182,17 @@ impl SentencePiece {
         self.rules.is_some()
     }
 
-    /// Whether a rule has an ASCII character after its first one.
+    /// Whether a rule contains an ASCII character after its first character.
     pub(in crate::normalize) fn continues_with_ascii(&self) -> bool {
         self.rules.as_ref().is_some_and(Charsmap::continues_with_ascii)
     }
 
-    /// Whether a rule or a symbol of several characters has this ASCII character.
+    /// Whether a rule or symbol of several characters contains this ASCII character.
     pub(in crate::normalize) fn is_within_longer(&self, byte: u8) -> bool {
         self.rules.as_ref().is_some_and(|rules| rules.is_within_longer(byte)) || self.is_within_symbol(byte)
     }
 
-    /// Whether a symbol of several characters has this ASCII character.
+    /// Whether a symbol of several characters contains this ASCII character.
     pub(in crate::normalize) fn is_within_symbol(&self, byte: u8) -> bool {
         let is_longer = |symbol: &String| symbol.len() > 1 && symbol.as_bytes().contains(&byte);
         self.spec.user_defined_symbols.iter().any(is_longer)
@@ -205,12 +206,12 @@ impl SentencePiece {
         }
     }
 
-    /// The end of the characters from `at` on that stay, of which there is one at least.
+    /// Returns the end of the unchanged characters from `at` on; there is at least one.
     #[inline]
     fn kept_end(&self, text: &[u8], at: usize) -> usize {
         let is_kept = |&byte: &u8| self.byte_actions[usize::from(byte)] == ByteAction::Copy;
         let end = text[at..].iter().position(|byte| !is_kept(byte)).map_or(text.len(), |len| at + len);
-        // The last one may be the beginning of a rule.
+        // A rule may begin with the last one.
         end - usize::from(text.get(end).is_some_and(|byte| !byte.is_ascii()))
     }
 }
@@ -220,7 +221,7 @@ fn action_of(byte: u8, rules: Option<&Charsmap>, symbols: Option<&PrefixSet>) ->
     let is_touched =
         !byte.is_ascii() || begins_symbol || rules.is_some_and(|rules| rules.touches_ascii(byte));
     match byte {
-        // A symbol comes before all rules.
+        // Symbols take precedence over rules.
         _ if symbols.is_some_and(|symbols| symbols.have_alone(byte)) && byte != b' ' => ByteAction::Copy,
         _ if is_touched => ByteAction::ApplyRules,
         b' ' => ByteAction::Space,

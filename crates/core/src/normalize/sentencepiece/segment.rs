@@ -1,4 +1,4 @@
-//! SentencePiece's normalizer for a stretch of text whose origin nobody asks for: what stays is copied as a whole.
+//! SentencePiece's normalizer for a segment of text without sources; unchanged text is copied as a whole.
 
 use super::normalizer::{ByteAction, SentencePiece};
 use super::writer::{StringWriter, METASPACE};
@@ -6,10 +6,11 @@ use crate::error::Error;
 use crate::text::ExpansionLimit;
 
 impl SentencePiece {
-    /// Normalize what stands between two characters that part a text; no space is put before or after it. What
-    /// `goes_on` follows something that is no space and that rules do not join it to, so spaces at its beginning stay.
+    /// Normalizes the text between two boundary characters, without adding a space. With `goes_on`, the
+    /// segment follows a character that is not a space and that no rule joins with it, so spaces at its
+    /// beginning stay.
     ///
-    /// The same as `run_with_prefix` without a space.
+    /// Writes the same as `run_with_prefix` without a prefix.
     pub fn normalize_segment(&self, text: &str, goes_on: bool, out: &mut String) -> Result<(), Error> {
         let mut growth = ExpansionLimit::of(text.len());
         let mut writer = StringWriter::new(self.spec(), goes_on, out);
@@ -30,7 +31,7 @@ impl SentencePiece {
         Ok(())
     }
 
-    /// The end of the characters from `at` on that stay and are no spaces.
+    /// Returns the end of the unchanged characters, other than spaces, from `at` on.
     #[inline]
     fn kept(&self, text: &str, mut at: usize) -> usize {
         let bytes = text.as_bytes();

@@ -1,13 +1,13 @@
-//! Writes a normalized text: spaces once it is known that they stay.
+//! Writers of normalized text, which hold back spaces until they are known to stay.
 
 use crate::error::Error;
 use crate::spec::SentencePieceNormalizerSpec;
 use crate::text::{ExpansionLimit, NormalizedSink};
 
-/// What a space replacement.
+/// The replacement of a space.
 pub(super) const METASPACE: char = '\u{2581}';
 
-/// Writes characters once it is known where the next one begins, and spaces once it is known that they stay.
+/// Writes each character when the start of the next one is known, and spaces when they are known to stay.
 pub(super) struct AlignedWriter<'a, S> {
     start: u32,
     pub(super) space: char,
@@ -15,7 +15,7 @@ pub(super) struct AlignedWriter<'a, S> {
     trims: bool,
     after_space: bool,
     last: Option<(char, u32)>,
-    /// Beginnings of spaces later `last`, where spaces at the end go.
+    /// Starts of the spaces after `last`, if spaces at the end are removed.
     spaces: Vec<u32>,
     growth: ExpansionLimit,
     out: &'a mut S,
@@ -41,7 +41,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         }
     }
 
-    /// Write characters that nothing changes and that are no spaces, ASCII, from byte `at` of the text.
+    /// Copies unchanged ASCII characters, other than spaces, from byte `at` of the text.
     #[inline]
     pub(super) fn keep(&mut self, run: &str, at: usize) {
         let from = self.start + at as u32;
@@ -52,7 +52,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         self.after_space = false;
     }
 
-    /// Write a space of the text.
+    /// Writes a space of the text.
     #[inline]
     pub(super) fn push_space(&mut self, at: usize) {
         if !self.after_space {
@@ -61,7 +61,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         }
     }
 
-    /// Write what was made of the text at byte `at`.
+    /// Writes the replacement of the text at byte `at`.
     pub(super) fn rewrite(&mut self, new: &str, at: usize) -> Result<(), Error> {
         self.growth.take(new.len())?;
         let kept = if self.after_space { new.trim_start_matches(' ') } else { new };
@@ -74,7 +74,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         Ok(())
     }
 
-    /// Write a character that was made of the text at byte `at`.
+    /// Writes a character whose source begins at byte `at`.
     pub(super) fn push(&mut self, c: char, at: usize) {
         let from = self.start + at as u32;
         if self.trims && c == self.space {
@@ -84,7 +84,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         self.last = Some((c, from));
     }
 
-    /// Write all that waits, now that the next character is known to begin at `end`.
+    /// Writes everything held back; the next character begins at `end`.
     #[inline]
     fn flush(&mut self, end: u32) {
         if let Some((c, from)) = self.last.take() {
@@ -97,7 +97,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         self.spaces.clear();
     }
 
-    /// Write the end of the text, which is at byte `at`.
+    /// Ends the text at byte `at`.
     pub(super) fn finish(&mut self, at: usize, adds_suffix: bool) {
         let end = self.spaces.first().copied().unwrap_or(self.start + at as u32);
         self.spaces.clear();
@@ -108,13 +108,13 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
     }
 }
 
-/// Writes text, and spaces once it is known that they stay.
+/// Writes text without sources.
 pub(super) struct StringWriter<'o> {
     space: char,
     escapes: bool,
     trims: bool,
     after_space: bool,
-    /// How many spaces wait, where spaces at the end go: for these this is the end.
+    /// The number of spaces held back, if spaces at the end are removed.
     spaces: usize,
     out: &'o mut String,
 }
