@@ -1,10 +1,10 @@
-//! Search for many tokens at once: the leftmost match, then the longest (Aho & Corasick 1975).
+//! Matches many tokens at once: the leftmost match, then the longest (Aho & Corasick 1975).
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 use crate::error::{Error, ErrorKind};
 
-/// One automaton over the forms in which some tokens are sought.
+/// An automaton over the forms of some tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Matcher {
     automaton: AhoCorasick,
@@ -13,37 +13,38 @@ pub(super) struct Matcher {
 
 #[derive(Clone, Copy, Debug)]
 struct TokenForm {
-    /// Index of the token.
+    /// The index of the token.
     token: usize,
     len: usize,
-    /// The pattern that matches wherever this one does, the longest such.
+    /// The longest other form that is a prefix of this one.
     shorter: Option<usize>,
 }
 
-/// Tables of one entry a byte class and state are made up to so many bytes of token_forms.
+/// The most bytes of forms for an automaton with a dense transition table.
 const MAX_DENSE_BYTES: usize = 2048;
-/// All forms together; far more than any tokenizer has.
+/// The most bytes of all forms.
 const MAX_TOTAL_BYTES: usize = 1 << 26;
 
 impl Matcher {
-    /// Compile (form, index of the token) entries; empty forms are left out.
+    /// Compiles (form, index of the token) entries; ignores empty forms.
     pub(super) fn compile(mut forms: Vec<(String, usize)>) -> Result<Option<Self>, Error> {
         forms.retain(|(form, _)| !form.is_empty());
         if forms.is_empty() {
             return Ok(None);
         }
-        // A form that begins with another stands after it; of equal ones the first token stands last.
+        // A form sorts after its prefixes, and equal forms sort with the first token last.
         forms.sort_by(|(a, first), (b, second)| a.cmp(b).then(second.cmp(first)));
         let token_forms = with_prefixes(&forms);
         let last_of_equals =
             (0..forms.len()).filter(|&i| forms.get(i + 1).is_none_or(|f| f.0 != forms[i].0));
-        let sought: Vec<usize> = last_of_equals.collect();
-        let automaton = automaton(sought.iter().map(|&i| forms[i].0.as_bytes()))?;
-        // TokenForm ids of the automaton come first, the forms it does not know follow.
-        Ok(Some(Self { automaton, token_forms: renumbered(&token_forms, &sought) }))
+        let searched: Vec<usize> = last_of_equals.collect();
+        let automaton = automaton(searched.iter().map(|&i| forms[i].0.as_bytes()))?;
+        // The forms of the automaton come first, in the order of its pattern ids.
+        Ok(Some(Self { automaton, token_forms: renumbered(&token_forms, &searched) }))
     }
 
-    /// The leftmost, then longest match from byte `from` on among the tokens that are recognised.
+    /// Returns the leftmost, then longest match from byte `from` on, among the tokens for which
+    /// `recognizes` holds.
     #[inline]
     pub(super) fn find(
         &self,
@@ -65,7 +66,7 @@ impl Matcher {
     }
 }
 
-/// For each of the sorted forms, the nearest one before it that it begins with.
+/// Returns for each sorted form its longest prefix among the forms.
 fn with_prefixes(forms: &[(String, usize)]) -> Vec<TokenForm> {
     let mut token_forms = Vec::with_capacity(forms.len());
     let mut prefixes: Vec<usize> = Vec::new();
@@ -79,7 +80,7 @@ fn with_prefixes(forms: &[(String, usize)]) -> Vec<TokenForm> {
     token_forms
 }
 
-/// Put the token_forms at the indices `first` before all others.
+/// Moves the forms at the indices `first` to the front.
 fn renumbered(token_forms: &[TokenForm], first: &[usize]) -> Vec<TokenForm> {
     let mut order = first.to_vec();
     let mut is_first = vec![false; token_forms.len()];

@@ -1,8 +1,8 @@
-//! Added tokens: text in, stretches of plain text and whole tokens out.
+//! Added tokens: text to segments of plain text and whole tokens.
 //!
-//! Raw text is searched for the tokens with `normalized: false`, normalized text for the others in their
-//! normalized form; the leftmost match wins, then the longest (Aho & Corasick 1975). Compiling is linear in
-//! the bytes of all tokens; searching is linear in the text, times the longest token at worst.
+//! Raw text is searched for tokens with `normalized: false`, normalized text for the normalized forms of
+//! the others. The leftmost match wins, then the longest (Aho & Corasick 1975). Compiling is linear in the
+//! bytes of all tokens; searching is linear in the text, times the longest token in the worst case.
 
 mod matcher;
 
@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::spec::AddedToken;
 use matcher::Matcher;
 
-/// The compiled set of added tokens.
+/// Compiled added tokens.
 #[derive(Clone, Debug)]
 pub struct AddedTokens {
     tokens: Vec<AddedToken>,
@@ -22,18 +22,18 @@ pub struct AddedTokens {
     normalized: Option<Matcher>,
 }
 
-/// Which special tokens are recognised in text; added tokens that are not special always are.
+/// The special tokens to match in text; other added tokens always match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Selector {
-    /// All of them.
+    /// All special tokens.
     #[default]
     All,
-    /// Those with these ids.
+    /// Special tokens with these ids.
     Only(FxHashSet<u32>),
 }
 
 impl Selector {
-    /// Those with these ids.
+    /// Selects the special tokens with these ids.
     #[must_use]
     pub fn only(ids: Vec<u32>) -> Self {
         Self::Only(ids.into_iter().collect())
@@ -47,20 +47,20 @@ impl Selector {
     }
 }
 
-/// A stretch of text.
+/// A segment of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// Ordinary text, a byte span.
+    /// Plain text, as a byte span.
     Text(usize, usize),
-    /// An added token: its id and the byte span it covers, stripped whitespace included.
+    /// An added token: its id and its byte span, which includes stripped whitespace.
     Token(u32, usize, usize),
 }
 
 impl AddedTokens {
-    /// Compile added tokens; `normalize` is what the tokenizer's normalizer makes of a whole text.
+    /// Compiles added tokens; `normalize` is the tokenizer's normalizer on a whole text.
     ///
-    /// Two tokens with the same content are an error. Of two with the same normalized form only the first
-    /// is ever found; one whose normalized form is empty never is.
+    /// Fails if two tokens have the same content. Of two tokens with the same normalized form, only the
+    /// first matches; a token with an empty normalized form never matches.
     pub fn compile(
         tokens: &[AddedToken],
         normalize: impl Fn(&str) -> Result<String, Error>,
@@ -98,31 +98,31 @@ impl AddedTokens {
         })
     }
 
-    /// Whether a token with this id is skipped by decoding.
+    /// Whether the token of this id is special.
     #[must_use]
     pub fn is_special(&self, id: u32) -> bool {
         self.skipped_by_decoding.contains(&id)
     }
 
-    /// The added tokens, as given.
+    /// Returns the added tokens in their order.
     #[must_use]
     pub fn tokens(&self) -> &[AddedToken] {
         &self.tokens
     }
 
-    /// What the decoder is given for an added token whose normalized form is not its content.
+    /// Returns the text that the decoder gets for a token, if its normalized form differs from its content.
     #[must_use]
     pub fn normalized_form(&self, id: u32) -> Option<&str> {
         self.normalized_forms.get(&id).map(String::as_str)
     }
 
-    /// Whether any token is sought in normalized text.
+    /// Whether any token is matched in normalized text.
     #[must_use]
     pub fn has_normalized(&self) -> bool {
         self.normalized.is_some()
     }
 
-    /// Whether `selector` recognizes any special token that is sought in normalized text.
+    /// Whether `selector` includes a special token that is matched in normalized text.
     #[must_use]
     pub fn recognizes_normalized_special(&self, selector: &Selector) -> bool {
         self.has_normalized()
@@ -132,14 +132,14 @@ impl AddedTokens {
                 .any(|token| token.special && token.normalized && selector.recognizes(token))
     }
 
-    /// Cut raw text into ordinary stretches and added tokens, in order; empty stretches are left out.
+    /// Splits raw text into plain text and added tokens, in order, without empty segments.
     ///
-    /// A special token that `selector` leaves out is as if it had never been added.
+    /// A special token that `selector` excludes does not match.
     pub fn split_raw(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
         self.split(self.raw.as_ref(), text, selector, emit);
     }
 
-    /// Cut normalized text likewise, at the tokens that are sought in normalized text.
+    /// Splits normalized text at the tokens that are matched in normalized text.
     pub fn split_normalized(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
         self.split(self.normalized.as_ref(), text, selector, emit);
     }
@@ -153,11 +153,11 @@ impl AddedTokens {
         mut emit: impl FnMut(Segment),
     ) {
         let mut done = 0;
-        let mut sought_from = 0;
+        let mut search_from = 0;
         while let Some(matcher) = matcher {
             let recognizes = |at: usize| selector.recognizes(&self.tokens[at]);
-            let Some((at, start, end)) = matcher.find(text, sought_from, recognizes) else { break };
-            sought_from = end;
+            let Some((at, start, end)) = matcher.find(text, search_from, recognizes) else { break };
+            search_from = end;
             let token = &self.tokens[at];
             if token.single_word && touches_word(text, start, end) {
                 continue;
@@ -178,7 +178,7 @@ impl AddedTokens {
     }
 }
 
-/// The longest token, in bytes; it bounds how often a byte of text is looked at.
+/// The longest token in bytes; it bounds how often the search reads a byte of text.
 const MAX_CONTENT_BYTES: usize = 1024;
 
 fn check(token: &AddedToken, at: usize) -> Result<(), Error> {
@@ -202,15 +202,15 @@ fn check_form(form: &str, at: usize) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Format, place, found, format!("at most {MAX_CONTENT_BYTES}")))
 }
 
-/// Whether a character that `\w` matches stands right before or after the span.
+/// Whether a word character (`\w`) is directly before or after the span.
 fn touches_word(text: &str, start: usize, end: usize) -> bool {
     text[..start].chars().next_back().is_some_and(regex_syntax::is_word_character)
         || text[end..].chars().next().is_some_and(regex_syntax::is_word_character)
 }
 
-/// Widen a span by the whitespace that its token swallows, on the left no further than byte `done`.
+/// Extends a span by the whitespace that its token includes, on the left at most to byte `done`.
 ///
-/// Nothing is left of a token that stands in whitespace swallowed by the one before.
+/// The span is empty for a token within whitespace that the token before it includes.
 fn with_stripped_space(
     token: &AddedToken,
     text: &str,

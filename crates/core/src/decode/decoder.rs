@@ -1,4 +1,4 @@
-//! A compiled decoder: its stages run one after the other.
+//! A compiled decoder, which runs its stages in sequence.
 
 use super::sentencepiece::SentencePiece;
 use super::stage::{compile_into, DecoderStage};
@@ -7,17 +7,17 @@ use crate::error::{Error, ErrorKind};
 use crate::spec::{check_steps, DecoderSpec};
 use crate::text::{max_grown_len, MAX_GROWTH};
 
-/// A compiled decoder: its stages in order, sequences within sequences laid flat.
+/// A compiled decoder without nested sequences.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     pub(super) spec: Option<DecoderSpec>,
     pub(super) stages: Vec<DecoderStage>,
-    /// Where each stage stands in its file.
+    /// The place of each stage in the file.
     places: Vec<String>,
 }
 
 impl Decoder {
-    /// Compile a decoder; a regular expression that is none is an error.
+    /// Compiles a decoder; fails for invalid regular expressions.
     pub fn compile(spec: Option<&DecoderSpec>) -> Result<Self, Error> {
         let (mut stages, mut places) = (Vec::new(), Vec::new());
         if let Some(spec) = spec {
@@ -27,19 +27,19 @@ impl Decoder {
         Ok(Self { spec: spec.cloned(), stages, places })
     }
 
-    /// The specification it was compiled from.
+    /// Returns the specification that it was compiled from.
     #[must_use]
     pub fn spec(&self) -> Option<DecoderSpec> {
         self.spec.clone()
     }
 
-    /// Whether tokens are bytes written as printable characters, and nothing else is done to them.
+    /// Whether the only stage is `ByteLevel`.
     #[must_use]
     pub fn is_byte_level(&self) -> bool {
         matches!(self.stages.as_slice(), [DecoderStage::ByteLevel])
     }
 
-    /// The decoder of SentencePiece, if it is that alone.
+    /// Returns SentencePiece's decoder, if it is the only stage.
     pub(super) fn sentencepiece(&self) -> Option<&SentencePiece> {
         match self.stages.as_slice() {
             [DecoderStage::SentencePiece(decoder)] => Some(decoder),
@@ -47,10 +47,10 @@ impl Decoder {
         }
     }
 
-    /// Turn tokens into text; `clean_up` overrides the decoders' own settings.
+    /// Decodes tokens to text; `clean_up` overrides the decoders' own settings.
     ///
-    /// A regular expression that gives up is an error, and a stage that writes more than
-    /// [`max_grown_len`] of the tokens' bytes, each token one more.
+    /// Fails if a regular expression exceeds its step bound, or a stage writes more than [`max_grown_len`]
+    /// of the tokens' bytes, plus one for each token.
     pub fn run<'t>(
         &self,
         tokens: impl Iterator<Item = &'t str> + Clone,
@@ -72,7 +72,7 @@ impl Decoder {
         Ok(pieces.into_text())
     }
 
-    /// The error for what went wrong in a stage.
+    /// Returns the error of a stage.
     fn error(&self, fault: Fault, stage: usize) -> Error {
         match fault {
             Fault::TooLong { max } => {

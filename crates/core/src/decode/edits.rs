@@ -1,9 +1,10 @@
-//! `Replace`, `Strip` and `Fuse`: edits that every token gets alike.
+//! `Replace`, `Strip` and `Fuse`: edits that treat all tokens alike.
 
 use super::token_texts::{Fault, TokenTexts};
 use crate::text::Pattern;
 
-/// `Replace`: every match becomes `content`; an empty token stays empty. Writing stops at `max` bytes, with an error.
+/// `Replace`: replaces every match by `content`; empty tokens stay empty. Fails as soon as the output
+/// exceeds `max` bytes.
 pub(super) fn replace<'t>(
     tokens: impl Iterator<Item = &'t str>,
     pattern: &Pattern,
@@ -34,7 +35,8 @@ pub(super) fn replace<'t>(
     Ok(())
 }
 
-/// `Strip`: remove up to `start` characters `content` at the beginning of each token, then up to `stop` at its end.
+/// `Strip`: removes up to `start` characters `content` at the beginning of each token, then up to `stop` at
+/// its end.
 pub(super) fn strip<'t>(
     tokens: impl Iterator<Item = &'t str>,
     content: char,
@@ -55,7 +57,7 @@ pub(super) fn strip<'t>(
     }
 }
 
-/// `Fuse`: join all tokens.
+/// `Fuse`: joins all tokens.
 pub(super) fn fuse<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TokenTexts) {
     out.open().extend(tokens);
     out.end();

@@ -1,9 +1,9 @@
-//! `WordPiece`, `BPEDecoder`, `Metaspace` and `CTC`: markers of words and their continuations become spaces.
+//! `WordPiece`, `BPEDecoder`, `Metaspace` and `CTC`: markers of words and continuations to spaces.
 
 use super::clean_up::clean_up_from;
 use super::token_texts::TokenTexts;
 
-/// `WordPiece`: a space before every token but the first, none before continuations.
+/// `WordPiece`: puts a space before every token except the first and continuations.
 pub(super) fn word_piece<'t>(
     tokens: impl Iterator<Item = &'t str>,
     prefix: &str,
@@ -25,7 +25,7 @@ pub(super) fn word_piece<'t>(
     }
 }
 
-/// `BPEDecoder`: every `suffix` becomes a space, or nothing in the last token.
+/// `BPEDecoder`: replaces every `suffix` by a space, and by nothing in the last token.
 pub(super) fn bpe<'t>(tokens: impl Iterator<Item = &'t str>, suffix: &str, out: &mut TokenTexts) {
     let mut tokens = tokens.peekable();
     while let Some(token) = tokens.next() {
@@ -38,7 +38,8 @@ pub(super) fn bpe<'t>(tokens: impl Iterator<Item = &'t str>, suffix: &str, out: 
     }
 }
 
-/// `Metaspace`: every `replacement` becomes a space, or nothing in the first token where `strips_first`.
+/// `Metaspace`: replaces every `replacement` by a space, and by nothing in the first token if
+/// `strips_first` is set.
 pub(super) fn metaspace<'t>(
     tokens: impl Iterator<Item = &'t str>,
     replacement: char,
@@ -57,8 +58,8 @@ pub(super) fn metaspace<'t>(
     }
 }
 
-/// `CTC` (connectionist temporal classification): repeated tokens once, no blanks; with `clean_up` also cleaned up, and
-/// word delimiters as spaces.
+/// `CTC` (connectionist temporal classification): removes repeated tokens and blanks; with `clean_up` also
+/// cleans up and replaces word delimiters by spaces.
 pub(super) fn ctc<'t>(
     tokens: impl Iterator<Item = &'t str>,
     pad_token: &str,

@@ -1,7 +1,7 @@
-//! Decoders: tokens in, text out.
+//! Decoders: tokens to text.
 //!
-//! Each decoder makes of a list of tokens another list; the last list is joined. Without a decoder the
-//! tokens are joined by spaces.
+//! Each decoder maps a list of tokens to another list; the last list is joined. Without a decoder, tokens
+//! are joined by spaces.
 
 mod bytes;
 mod clean_up;

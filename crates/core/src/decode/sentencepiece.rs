@@ -1,4 +1,5 @@
-//! SentencePiece's decoder: pieces joined, `▁` to spaces, but for the one that was put before the text.
+//! SentencePiece's decoder: joins pieces and replaces `▁` by spaces, except the one that the normalizer
+//! added.
 
 use rustc_hash::FxHashSet;
 
@@ -6,7 +7,7 @@ use super::token_texts::TokenTexts;
 use crate::spec::SentencePieceDecoderSpec;
 use crate::text::byte_of_entry;
 
-/// The mark of a space.
+/// The marker of a space.
 const METASPACE: char = '\u{2581}';
 const REPLACEMENT: &str = "\u{FFFD}";
 
@@ -22,7 +23,7 @@ impl SentencePiece {
         Self { spec: spec.clone(), control: spec.control_symbols.iter().cloned().collect() }
     }
 
-    /// Write the text of pieces; writing stops at `max` bytes.
+    /// Writes the text of pieces; stops after `max` bytes.
     pub(super) fn run<'t>(&self, pieces: impl Iterator<Item = &'t str>, max: usize, out: &mut TokenTexts) {
         let mut writer = PieceWriter { text: out.open(), bytes: Vec::new(), awaits_text: true };
         for piece in pieces {
@@ -35,8 +36,8 @@ impl SentencePiece {
         out.end();
     }
 
-    /// Write the text of the first pieces to an empty `text`, until the rest does not depend on where it
-    /// stands; gives how many that were. `None` is no piece.
+    /// Writes the first pieces to an empty `text`, until the text of the rest no longer depends on its
+    /// position. Returns the number of pieces written; `None` is a skipped token.
     pub(super) fn begin<'t>(
         &self,
         pieces: impl ExactSizeIterator<Item = Option<&'t str>>,
@@ -55,7 +56,7 @@ impl SentencePiece {
         begun
     }
 
-    /// Write a piece; says whether a space that was put before the text was dropped.
+    /// Writes a piece. Returns whether it dropped the space that the normalizer added.
     pub(super) fn push(&self, piece: &str, is_first: bool, text: &mut String) -> bool {
         let spec = &self.spec;
         if self.control.contains(piece) {
@@ -76,10 +77,10 @@ impl SentencePiece {
     }
 }
 
-/// Writes pieces that stand at the beginning of an empty text.
+/// Writes the pieces at the beginning of a text.
 struct PieceWriter<'t> {
     text: &'t mut String,
-    /// Bytes whose run has not ended.
+    /// The bytes of an unfinished run.
     bytes: Vec<u8>,
     /// Whether a space at the beginning is still to be dropped.
     awaits_text: bool,
@@ -103,7 +104,7 @@ impl PieceWriter<'_> {
     }
 }
 
-/// Write a piece with spaces for its marks, of which most have one, at the beginning.
+/// Writes a piece with spaces instead of metaspaces; most pieces have one, at the beginning.
 fn push_with_spaces(piece: &str, text: &mut String) {
     let rest = piece.strip_prefix(METASPACE).unwrap_or(piece);
     text.push_str(if rest.len() < piece.len() { " " } else { "" });
@@ -113,7 +114,7 @@ fn push_with_spaces(piece: &str, text: &mut String) {
     }
 }
 
-/// Write bytes as text; each one that is part of no character is a replacement character.
+/// Writes bytes as text; each invalid byte becomes a replacement character.
 pub(super) fn push_text(bytes: &[u8], text: &mut Vec<u8>) {
     for chunk in bytes.utf8_chunks() {
         text.extend_from_slice(chunk.valid().as_bytes());

@@ -1,4 +1,4 @@
-//! One compiled decoder of a list: a list of tokens in, another list out.
+//! One compiled decoder: a list of tokens to another list.
 
 use super::sentencepiece::SentencePiece;
 use super::token_texts::{Fault, TokenTexts};
@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::spec::{DecoderSpec, PrependScheme};
 use crate::text::Pattern;
 
-/// One decoder of the list.
+/// The work of one decoder.
 #[derive(Clone, Debug)]
 pub(super) enum DecoderStage {
     WordPiece { prefix: String, clean_up: bool },
@@ -23,7 +23,7 @@ pub(super) enum DecoderStage {
 }
 
 impl DecoderStage {
-    /// Append what becomes of a list of tokens: no more than `max` bytes.
+    /// Appends the decoded tokens, at most `max` bytes.
     pub(super) fn run<'t>(
         &self,
         tokens: impl Iterator<Item = &'t str>,
@@ -49,7 +49,7 @@ impl DecoderStage {
             Self::Fuse => edits::fuse(tokens, out),
             Self::Strip { content, start, stop } => edits::strip(tokens, *content, *start, *stop, out),
         }
-        // The others make a text at most three times longer, so it is enough to look afterwards.
+        // The other kinds make a text at most three times longer, so a check afterwards suffices.
         if out.len() > max {
             return Err(Fault::TooLong { max });
         }
@@ -57,7 +57,7 @@ impl DecoderStage {
     }
 }
 
-/// Append the stages of a specification at `place` in its file, and their places; a sequence is its members.
+/// Appends the stages of a specification and their places in the file; a sequence is its members.
 pub(super) fn compile_into(
     spec: &DecoderSpec,
     place: &str,

@@ -1,53 +1,53 @@
-//! Decoding token by token: ids in, the text that each adds out.
+//! Incremental decoding: one id in, the text that it adds out.
 //!
-//! The stream keeps a window of ids: context whose text was given out (what a token looks like can depend
-//! on what stands before it), then the ids that wait for the rest of a character. Each step decodes the
-//! window and gives out what is new. The window is cut only where no character is torn, and so that some
-//! visible text stays in it: whatever a decoder does to the beginning of a text, it does to the context and
-//! never to what comes next. Memory is bounded and a step takes constant time.
+//! The stream keeps a window of ids: context whose text has been returned, because the text of a token can
+//! depend on the tokens before it, then the ids of an unfinished character. Each step decodes the window
+//! and returns the new text. The window is shortened only between characters, and so that visible text
+//! stays in it: changes that a decoder makes at the beginning of a text then affect the context, not the
+//! next tokens. Memory is bounded and a step takes constant time.
 
 use crate::error::Error;
 
-/// The state of one stream; any decoding function can drive it.
+/// The state of one stream, for any decoding function.
 ///
-/// The function gets ids and whether to skip special tokens. The texts given out, and the one that
-/// [`Self::finish`] gives, are together what decoding all ids at once gives, unless the decoder takes back
-/// text that later ids turned out to spoil (byte entries that end as no UTF-8).
+/// The function gets ids and whether to skip special tokens. The returned texts, with that of
+/// [`Self::finish`], join to the text of all ids. The exception is a decoder that changes earlier text
+/// because of later ids (byte tokens that turn out not to be UTF-8).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecodeStream {
     skip_special_tokens: bool,
     ids: Vec<u32>,
-    /// What has been given out of the text of the window.
+    /// The text of the window that has been returned.
     given: String,
-    /// Numbers of ids of the window after which nothing waited.
+    /// Positions in the window at which no character was unfinished.
     cuts: Vec<usize>,
-    /// How much was given out since the last cut, in bytes.
+    /// The bytes returned since the last of `cuts`.
     given_since_cut: usize,
-    /// Ids since the last cut that can be bytes of one character.
+    /// The ids since the last of `cuts`, which can be bytes of one character.
     waiting: usize,
 }
 
-/// Stands for bytes that are no character, or not yet.
+/// Decoders write this for bytes that are not, or not yet, a character.
 const UNFINISHED: char = '\u{FFFD}';
-/// Four bytes make any character: when as many ids have come, those before the last three are no part of one.
+/// A character has at most four bytes: of this many ids, all but the last three are complete.
 const MAX_WAITING: usize = 4;
-/// As many bytes may be part of a character that is yet to end.
+/// The most bytes of an unfinished character.
 const MAX_UNFINISHED: usize = MAX_WAITING - 1;
-/// The window is cut down when it has more ids than this.
+/// A longer window is shortened.
 const MAX_WINDOW: usize = 32;
-/// Ids that stay at least.
+/// The least ids that remain.
 const MIN_WINDOW: usize = 8;
 
 impl DecodeStream {
-    /// Begin a stream at the beginning of a text.
+    /// Starts a stream at the beginning of a text.
     #[must_use]
     pub fn new(skip_special_tokens: bool) -> Self {
         Self { skip_special_tokens, ..Self::default() }
     }
 
-    /// Go on after ids whose text is known already, such as a prompt; it is not given out again.
+    /// Continues after ids whose text is known, such as a prompt; their text is not returned again.
     ///
-    /// A character that they leave unfinished is given out with the id that finishes it.
+    /// A character that they leave unfinished is returned with the id that completes it.
     pub fn prefill(
         &mut self,
         ids: &[u32],
@@ -85,8 +85,8 @@ impl DecodeStream {
         Ok(())
     }
 
-    /// Take the next id and give back the text that it adds: `None` when it adds none, or none that is
-    /// certain because a character is unfinished.
+    /// Adds an id and returns the text that it adds: `None` if it adds none, or if a character is
+    /// unfinished.
     pub fn step(
         &mut self,
         id: u32,
@@ -96,7 +96,7 @@ impl DecodeStream {
         self.advance(id, &|ids: &[u32]| decode(ids, skip))
     }
 
-    /// Give out what still waits, and begin anew.
+    /// Returns the remaining text and resets the stream.
     pub fn finish(
         &mut self,
         decode: impl Fn(&[u32], bool) -> Result<String, Error>,
@@ -137,7 +137,8 @@ impl DecodeStream {
         Ok(Some(rest[..certain].to_owned()).filter(|text| !text.is_empty()))
     }
 
-    /// What of the window's text has not been given out; the window loses ids whose text it contradicts.
+    /// Returns the text of the window that has not been returned; drops ids from the window if its text
+    /// contradicts the returned text.
     fn rest(
         &mut self,
         text: &str,
@@ -166,7 +167,8 @@ impl DecodeStream {
         Ok(text[shared..].to_owned())
     }
 
-    /// Whether the last id changes the text, or would be text alone; skipped and empty tokens do neither.
+    /// Whether the last id changes the text, or decodes to text on its own; skipped and empty tokens do
+    /// neither.
     fn adds_bytes(
         &self,
         id: u32,
@@ -176,7 +178,7 @@ impl DecodeStream {
         Ok(decode(&self.ids[..self.ids.len() - 1])? != text || !decode(&[id])?.is_empty())
     }
 
-    /// Note that nothing waits, and cut the window down when it has grown.
+    /// Records that no character is unfinished, and shortens a long window.
     fn cut(&mut self, decode: &impl Fn(&[u32]) -> Result<String, Error>) -> Result<(), Error> {
         self.waiting = 0;
         self.given_since_cut = 0;
@@ -193,8 +195,8 @@ impl DecodeStream {
         Ok(())
     }
 
-    /// The ids before `end` that stay as context: none when visible text follows them, else the last that
-    /// are visible, else the last that are text, else the first.
+    /// Returns the ids before `end` that stay as context: none if visible text follows, else the last
+    /// visible ones, else the last with text, else the first.
     fn anchor(
         &self,
         end: usize,
@@ -229,7 +231,7 @@ impl DecodeStream {
     }
 }
 
-/// Where the window over the ids before `end` begins: so that no character is torn, if that can be seen.
+/// Returns the start of the window before `end`, at a character boundary if one is found.
 fn window_start(
     ids: &[u32],
     end: usize,
@@ -244,7 +246,7 @@ fn window_start(
     Ok(latest)
 }
 
-/// The length of the longest common prefix, in bytes.
+/// Returns the length of the longest common prefix in bytes.
 fn shared_prefix(one: &str, other: &str) -> usize {
     let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b);
     same.map(|(c, _)| c.len_utf8()).sum()

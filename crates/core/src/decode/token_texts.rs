@@ -1,8 +1,8 @@
-//! A list of strings in one buffer, which decoders pass to each other, and why a decoder fails to write one.
+//! Lists of strings in one buffer, the input and output of decoders, and the errors of decoders.
 
 use crate::error::Error;
 
-/// Strings one after the other.
+/// Strings in one buffer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TokenTexts {
     text: String,
@@ -10,50 +10,50 @@ pub(super) struct TokenTexts {
 }
 
 impl TokenTexts {
-    /// The strings in order.
+    /// Iterates over the strings.
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
     }
 
-    /// The length of all strings together, in bytes.
+    /// Returns the length of all strings in bytes.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Forget all strings; their memory stays.
+    /// Removes all strings and keeps their memory.
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
     }
 
-    /// Append a whole string.
+    /// Appends a string.
     pub(super) fn push(&mut self, piece: &str) {
         self.text.push_str(piece);
         self.end();
     }
 
-    /// The buffer, to write the next string at its end; [`Self::end`] closes it.
+    /// Returns the buffer, to append to the next string; [`Self::end`] ends it.
     pub(super) fn open(&mut self) -> &mut String {
         &mut self.text
     }
 
-    /// Close the string that was written since the last one.
+    /// Ends the string that was written last.
     pub(super) fn end(&mut self) {
         self.ends.push(self.text.len());
     }
 
-    /// All strings joined.
+    /// Joins all strings.
     pub(super) fn into_text(self) -> String {
         self.text
     }
 }
 
-/// Why a stage fails.
+/// The error of a stage.
 pub(super) enum Fault {
-    /// It writes more than `max` bytes.
+    /// The output exceeds `max` bytes.
     TooLong { max: usize },
-    /// A regular expression gives up.
+    /// A regular expression exceeds its step bound.
     Pattern(Box<Error>),
 }
 

@@ -1,7 +1,7 @@
-//! Post-processors: one or two sequences of ids in, ids framed by special tokens out.
+//! Post-processors: one or two sequences of ids to ids with special tokens and type ids.
 //!
-//! Whatever the processors and their order, the result is fixed when the tokenizer is compiled: an arrangement of special tokens and sequences, one for each of single and pair, with and without
-//! special tokens.
+//! Compiling runs all processors once. The result is a list of special tokens and sequences for each of
+//! single and pair, with and without special tokens.
 
 mod post_processor;
 mod process;

@@ -1,4 +1,4 @@
-//! A compiled post-processor: what it makes of one sequence and of a pair is fixed when it is compiled.
+//! A compiled post-processor.
 
 use super::process::process;
 use super::sub_encoding::{FrameItem, SubEncoding};
@@ -7,7 +7,7 @@ use crate::encoding::{Encoding, Token};
 use crate::error::{Error, ErrorKind};
 use crate::spec::PostProcessorSpec;
 
-/// A compiled post-processor.
+/// The lists of items for a single sequence and for a pair.
 #[derive(Clone, Debug)]
 pub struct PostProcessor {
     spec: Option<PostProcessorSpec>,
@@ -15,34 +15,34 @@ pub struct PostProcessor {
     pair: FrameItems,
 }
 
-/// What is put around one sequence.
+/// The ids around one sequence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// The ids before those of the sequence.
+    /// The ids before the sequence.
     pub before: Vec<u32>,
-    /// The ids after them.
+    /// The ids after the sequence.
     pub after: Vec<u32>,
     /// Whether the offsets of the sequence are trimmed.
     pub trims: bool,
 }
 
-/// The items of an encoding, when special tokens are wanted and when they are not.
+/// The items of an encoding, with and without special tokens.
 #[derive(Clone, Debug)]
 struct FrameItems {
     framed: Vec<FrameItem>,
     bare: Vec<FrameItem>,
 }
 
-/// The most items of an arrangement, and the most tokens that it inserts.
+/// The most items of a list, and the most tokens that it inserts.
 const MAX_ITEMS: usize = 1 << 12;
 const MAX_INSERTED: usize = 1 << 16;
 
-/// The most tokens that overflowing windows may hold together.
+/// The most tokens of all overflowing windows.
 const MAX_OVERFLOWING: usize = 1 << 26;
 
 impl PostProcessor {
-    /// Compile; what refers to an undefined special token, leaves a sequence out or cannot follow
-    /// another processor is an error.
+    /// Compiles a post-processor; fails if it names an undefined special token, omits a sequence, or cannot
+    /// follow another processor.
     pub fn compile(spec: Option<&PostProcessorSpec>) -> Result<Self, Error> {
         let arrangement = |sequences: usize| -> Result<FrameItems, Error> {
             Ok(FrameItems {
@@ -53,26 +53,26 @@ impl PostProcessor {
         Ok(Self { spec: spec.cloned(), single: arrangement(1)?, pair: arrangement(2)? })
     }
 
-    /// The specification it was compiled from.
+    /// Returns the specification that it was compiled from.
     #[must_use]
     pub fn spec(&self) -> Option<PostProcessorSpec> {
         self.spec.clone()
     }
 
-    /// How many tokens it inserts.
+    /// Returns the number of tokens that it inserts.
     #[must_use]
     pub fn inserted(&self, is_pair: bool) -> usize {
         self.items(is_pair, true).iter().map(FrameItem::inserted).sum()
     }
 
-    /// Whether type ids other than 0 can come out.
+    /// Whether it assigns type ids other than 0.
     #[must_use]
     pub fn has_type_ids(&self, is_pair: bool) -> bool {
         let both = [true, false].map(|framed| self.items(is_pair, framed));
         both.into_iter().flatten().any(|item| item.type_id() != 0)
     }
 
-    /// What is put around the ids of one sequence, if they come once.
+    /// Returns the ids around one sequence, unless the sequence is repeated.
     #[must_use]
     pub fn frame_of_one(&self, add_special_tokens: bool) -> Option<Frame> {
         let items = self.items(false, add_special_tokens);
@@ -84,8 +84,8 @@ impl PostProcessor {
         comes_once.then(|| Frame { before: inserted(before), after: inserted(after), trims })
     }
 
-    /// Frame ids: `emit` gets each run of ids with its type id. `add_special_tokens` off leaves the
-    /// special tokens out.
+    /// Calls `emit` for each run of ids with its type id; omits special tokens unless `add_special_tokens`
+    /// is set.
     pub fn frame_ids(
         &self,
         first: &[u32],
@@ -102,10 +102,10 @@ impl PostProcessor {
         }
     }
 
-    /// Frame whole encodings, overflowing windows included.
+    /// Joins encodings and special tokens, including overflowing windows.
     ///
-    /// `text_of` gives the text of a token of the input; trimming offsets counts its spaces. Too many
-    /// overflowing windows are an error.
+    /// `text_of` returns the text of an input token, whose spaces trimming counts. Fails if there are too
+    /// many overflowing windows.
     pub fn frame<'t>(
         &self,
         sequences: &[Encoding],
@@ -130,7 +130,7 @@ impl PostProcessor {
         Ok(framed)
     }
 
-    /// Frame tokens without any windows: `emit` gets each run of them.
+    /// Calls `emit` for each run of tokens; windows are not built.
     pub fn frame_tokens<'t>(
         &self,
         sequences: &mut [Vec<Token>],
@@ -168,7 +168,7 @@ impl PostProcessor {
     }
 }
 
-/// The ids of inserted tokens.
+/// Returns the ids of inserted tokens.
 fn inserted(items: &[FrameItem]) -> Vec<u32> {
     let ids = items.iter().filter_map(|item| match item {
         FrameItem::Special { ids, .. } => Some(ids.as_slice()),
@@ -177,7 +177,7 @@ fn inserted(items: &[FrameItem]) -> Vec<u32> {
     ids.flatten().copied().collect()
 }
 
-/// The items that a processor makes of one sequence or two.
+/// Returns the items for one sequence or two.
 fn arrange(
     spec: Option<&PostProcessorSpec>,
     sequences: usize,
@@ -211,7 +211,7 @@ fn check_items(items: &[FrameItem]) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Format, "post_processor", found, expected))
 }
 
-/// Windows of both are combined, each with each: refuse when they would fill the memory.
+/// Returns an error if combining the windows of both encodings takes too much memory.
 fn check_overflow(first: &Encoding, second: &Encoding) -> Result<(), Error> {
     let total = |encoding: &Encoding| -> usize {
         encoding.overflowing.iter().map(|window| window.tokens.len()).sum()

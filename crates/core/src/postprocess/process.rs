@@ -1,11 +1,11 @@
-//! What each kind of processor makes of the encodings that the ones before it made.
+//! The effect of each kind of processor on a list of encodings.
 
 use super::sub_encoding::{check_ids, FrameItem, SubEncoding};
 use super::template;
 use crate::error::Error;
 use crate::spec::{ByteLevelSpec, PostProcessorSpec};
 
-/// Apply one processor to the encodings that the ones before it made.
+/// Applies one processor to the encodings of the ones before it.
 pub(super) fn process(
     spec: &PostProcessorSpec,
     place: &str,
@@ -28,7 +28,7 @@ pub(super) fn process(
     }
 }
 
-/// `BertProcessing`: `cls A sep`, and `B sep` of type 1 for whatever follows.
+/// `BertProcessing`: `cls A sep`, then `B sep` with type id 1 for each other encoding.
 fn bert(encodings: Vec<SubEncoding>, sep: u32, cls: u32) -> Vec<SubEncoding> {
     let frame = |(at, encoding): (usize, SubEncoding)| match at {
         0 => encoding.between(Some(FrameItem::special(cls, 0)), FrameItem::special(sep, 0)),
@@ -37,7 +37,7 @@ fn bert(encodings: Vec<SubEncoding>, sep: u32, cls: u32) -> Vec<SubEncoding> {
     encodings.into_iter().enumerate().map(frame).collect()
 }
 
-/// Trim offsets where wanted and make every type id 0.
+/// Trims offsets if set, and sets every type id to 0.
 fn roberta_offsets(
     encodings: Vec<SubEncoding>,
     trim_offsets: bool,
@@ -48,7 +48,7 @@ fn roberta_offsets(
     encodings.into_iter().map(|encoding| trim(encoding).typed(0)).collect()
 }
 
-/// `RobertaProcessing`: `cls A sep`, and `sep B sep` for whatever follows, all of type 0.
+/// `RobertaProcessing`: `cls A sep`, then `sep B sep` for each other encoding, with type id 0.
 fn roberta(encodings: Vec<SubEncoding>, sep: u32, cls: u32) -> Vec<SubEncoding> {
     let frame = |(at, encoding): (usize, SubEncoding)| {
         let before = if at == 0 { cls } else { sep };
@@ -57,7 +57,7 @@ fn roberta(encodings: Vec<SubEncoding>, sep: u32, cls: u32) -> Vec<SubEncoding> 
     encodings.into_iter().enumerate().map(frame).collect()
 }
 
-/// Have the offsets trimmed where the settings ask for it.
+/// `ByteLevel`: trims offsets if set.
 fn byte_level(encodings: Vec<SubEncoding>, spec: ByteLevelSpec) -> Vec<SubEncoding> {
     if !spec.trim_offsets {
         return encodings;
@@ -65,7 +65,7 @@ fn byte_level(encodings: Vec<SubEncoding>, spec: ByteLevelSpec) -> Vec<SubEncodi
     encodings.into_iter().map(|encoding| encoding.trimmed(spec.add_prefix_space)).collect()
 }
 
-/// Apply every stage in order.
+/// `Sequence`: applies every processor in order.
 fn sequence(
     stages: &[PostProcessorSpec],
     place: &str,

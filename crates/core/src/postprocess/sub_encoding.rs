@@ -1,19 +1,20 @@
-//! What processors pass to each other: encodings, each a row of items.
+//! Encodings during compilation: lists of sequences and special tokens, which processors pass to each
+//! other.
 
 use super::trim::Trim;
 use crate::error::{Error, ErrorKind};
 use crate::vocab::MAX_ID;
 
-/// One place of an encoding.
+/// One item of an encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FrameItem {
-    /// A sequence of the input, its offsets trimmed by each of `trims` in order.
+    /// An input sequence, whose offsets each of `trims` trims in order.
     Sequence { index: usize, type_id: u32, trims: Vec<Trim> },
     /// Inserted tokens.
     Special { ids: Vec<u32>, type_id: u32 },
 }
 
-/// What a processor sees as one encoding: processors that number their input number encodings.
+/// An encoding as a processor sees it; processors number these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SubEncoding {
     pub(super) items: Vec<FrameItem>,
@@ -53,13 +54,13 @@ impl SubEncoding {
         Self { items: vec![FrameItem::Special { ids, type_id }] }
     }
 
-    /// The encoding with one type id throughout.
+    /// Sets one type id for all items.
     pub(super) fn typed(mut self, type_id: u32) -> Self {
         self.items.iter_mut().for_each(|item| item.set_type_id(type_id));
         self
     }
 
-    /// Have the offsets of its sequences trimmed.
+    /// Trims the offsets of its sequences.
     pub(super) fn trimmed(mut self, add_prefix_space: bool) -> Self {
         for (at, item) in self.items.iter_mut().enumerate() {
             if let FrameItem::Sequence { trims, .. } = item {
@@ -69,7 +70,7 @@ impl SubEncoding {
         self
     }
 
-    /// Put inserted tokens around it.
+    /// Adds tokens around it.
     pub(super) fn between(mut self, before: Option<FrameItem>, after: FrameItem) -> Self {
         self.items.splice(0..0, before);
         self.items.push(after);
@@ -77,7 +78,7 @@ impl SubEncoding {
     }
 }
 
-/// Refuse ids that no tokenizer has.
+/// Returns an error for ids above the limit.
 pub(super) fn check_ids(ids: &[u32], place: &str) -> Result<(), Error> {
     match ids.iter().find(|&&id| id > MAX_ID) {
         Some(id) => Err(Error::new(ErrorKind::Format, place, format!("id {id}"), "a smaller id")),

@@ -1,12 +1,12 @@
-//! `TemplateProcessing`: any arrangement of sequences and special tokens.
+//! `TemplateProcessing`: a template of sequences and special tokens.
 
 use super::sub_encoding::{check_ids, SubEncoding};
 use crate::error::{Error, ErrorKind};
 use crate::spec::{TemplatePiece, TemplateSpec};
 
-/// Arrange one encoding or two by the template for so many.
+/// Arranges one encoding or two by the template for that number.
 ///
-/// Each piece of the template becomes a encoding of its own.
+/// Each piece of the template becomes an encoding of its own.
 pub(super) fn frame(
     template: &TemplateSpec,
     place: &str,
@@ -50,7 +50,7 @@ pub(super) fn frame(
     Ok(framed)
 }
 
-/// Type ids are bytes in batches.
+/// Returns an error for type ids that do not fit the bytes of a batch.
 fn checked(type_id: u32, place: &str) -> Result<u32, Error> {
     if type_id < 256 {
         return Ok(type_id);

@@ -1,17 +1,17 @@
-//! Offsets of byte-level tokens without the spaces that they begin and end with.
+//! Trims offsets of byte-level tokens: excludes their leading and trailing spaces.
 
 use crate::encoding::{Encoding, Token};
 
-/// How offsets are trimmed.
+/// Settings of one trimming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trim {
-    /// A single space before the first token stands for no text: it was put there.
+    /// A single space before the first token was added and has no offsets to exclude.
     pub(super) add_prefix_space: bool,
-    /// The sequence begins its encoding, so that its first token can be the one with the added space.
+    /// The sequence begins its encoding, so its first token can have the added space.
     pub(super) leads: bool,
 }
 
-/// Trim the tokens of an encoding and its overflowing windows by each of `trims` in order.
+/// Trims the tokens of an encoding and of its overflowing windows.
 pub(super) fn trim_encoding<'t>(
     trims: &[Trim],
     encoding: &mut Encoding,
@@ -21,9 +21,9 @@ pub(super) fn trim_encoding<'t>(
     encoding.overflowing.iter_mut().for_each(|window| trim_tokens(trims, &mut window.tokens, text_of));
 }
 
-/// Trim the tokens of one window by each of `trims` in order.
+/// Trims tokens by each of `trims` in order.
 ///
-/// `text_of` finds the text of an added token by its offsets, so it is called before they change.
+/// `text_of` finds the text of an added token by its offsets, so it runs before they change.
 pub(super) fn trim_tokens<'t>(trims: &[Trim], tokens: &mut [Token], text_of: &impl Fn(&Token) -> &'t str) {
     if trims.is_empty() {
         return;
@@ -35,7 +35,7 @@ pub(super) fn trim_tokens<'t>(trims: &[Trim], tokens: &mut [Token], text_of: &im
 }
 
 impl Trim {
-    /// Exclude the spaces of the token with this index from its offsets.
+    /// Excludes the spaces of a token from its offsets.
     fn apply(self, at: usize, token: &mut Token, EdgeSpaces { mut leading, trailing }: EdgeSpaces) {
         let is_first = (at == 0 && self.leads) || token.start == 0;
         if is_first && self.add_prefix_space && leading == 1 {
@@ -64,7 +64,7 @@ impl EdgeSpaces {
     }
 }
 
-/// The byte-level character for a space, and all whitespace.
+/// Whether a character is whitespace, or the byte-level character of a space.
 fn is_space_mark(c: char) -> bool {
     c == 'Ġ' || c.is_whitespace()
 }

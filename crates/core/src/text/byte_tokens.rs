@@ -1,7 +1,8 @@
-//! Bytes as text: printable characters, the alphabet of byte-level vocabularies (GPT-2, Radford et al. 2019), and the
-//! entries `<0x00>` to `<0xFF>` of byte fallback.
+//! Bytes as text: the printable characters of byte-level vocabularies (GPT-2, Radford et al. 2019), and the
+//! byte tokens `<0x00>` to `<0xFF>` of byte fallback.
 //!
-//! Printable bytes stand for themselves in Latin-1; the 68 others follow from U+0100 on, in order.
+//! Printable bytes map to themselves in Latin-1; the 68 others map to the characters from U+0100 on, in
+//! order.
 
 const PRINTABLE: [char; 256] = printable();
 
@@ -23,7 +24,7 @@ const fn printable() -> [char; 256] {
     chars
 }
 
-/// By character: the byte that it stands for.
+/// By character: its byte.
 static BYTES: [Option<u8>; 0x144] = {
     let mut bytes = [None; 0x144];
     let mut byte = 0;
@@ -34,22 +35,21 @@ static BYTES: [Option<u8>; 0x144] = {
     bytes
 };
 
-/// The printable character that stands for a byte.
+/// Returns the printable character of a byte.
 #[inline]
 #[must_use]
 pub const fn printable_of(byte: u8) -> char {
     PRINTABLE[byte as usize]
 }
 
-/// The byte that a printable character stands for, if any.
+/// Returns the byte of a printable character, if it has one.
 #[inline]
 #[must_use]
 pub fn byte_of_printable(c: char) -> Option<u8> {
     BYTES.get(c as usize).copied().flatten()
 }
 
-/// Append the bytes that a token of printable characters stands for; one with any other character stands
-/// for itself.
+/// Appends the bytes of a token of printable characters; a token with any other character is its own text.
 pub fn push_bytes_of_printable(token: &str, bytes: &mut Vec<u8>) {
     let start = bytes.len();
     bytes.reserve(token.len());
@@ -63,13 +63,13 @@ pub fn push_bytes_of_printable(token: &str, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The entry of a byte.
+/// Returns the byte token of a byte.
 #[must_use]
 pub fn byte_entry(byte: u8) -> String {
     format!("<0x{byte:02X}>")
 }
 
-/// The byte that an entry stands for, if any.
+/// Returns the byte of a byte token.
 #[must_use]
 pub fn byte_of_entry(entry: &str) -> Option<u8> {
     let digits = entry.strip_prefix("<0x")?.strip_suffix('>')?;

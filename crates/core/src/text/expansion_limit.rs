@@ -1,22 +1,22 @@
-//! The bound on how much longer than its source a text may become: rules that write more than they match could
-//! otherwise fill the memory (sixty times `a` to `aa` makes 10^18 letters of one).
+//! The limit on how much longer a text may become. Rules that write more than they match could otherwise
+//! exhaust the memory (sixty times `a` to `aa` makes 10^18 letters of one).
 
 use crate::error::{Error, ErrorKind};
 
-/// How often the length of a text may be multiplied.
+/// The most times longer that a text may become.
 pub const MAX_GROWTH: usize = 1024;
 const ALWAYS_ALLOWED: usize = 1 << 20;
 
-/// The most bytes that may be made of a text of `len` bytes; offsets of what is made fit 32 bits.
+/// Returns the most bytes that stages may write for a text of `len` bytes; offsets in them fit 32 bits.
 #[must_use]
 pub fn max_grown_len(len: usize) -> usize {
     len.saturating_mul(MAX_GROWTH).saturating_add(ALWAYS_ALLOWED).min(u32::MAX as usize)
 }
 
-/// The place of an error until the step is known that wrote too much.
+/// The place of the error until its step is known.
 const PLACE: &str = "normalizer";
 
-/// How many bytes may still be written.
+/// The number of bytes that may still be written.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpansionLimit {
     max: usize,
@@ -24,19 +24,19 @@ pub struct ExpansionLimit {
 }
 
 impl ExpansionLimit {
-    /// The bound for a text of `len` bytes; offsets of what is written fit 32 bits.
+    /// Returns the limit for a text of `len` bytes.
     #[must_use]
     pub fn of(len: usize) -> Self {
         let max = max_grown_len(len);
         Self { max, left: max }
     }
 
-    /// Check that a text of `len` bytes is not too long.
+    /// Returns an error if a text of `len` bytes exceeds the limit.
     pub fn check(mut self, len: usize) -> Result<(), Error> {
         self.take(len)
     }
 
-    /// Note that `len` bytes are written.
+    /// Counts `len` written bytes; fails at the limit.
     pub fn take(&mut self, len: usize) -> Result<(), Error> {
         self.left = self.left.checked_sub(len).ok_or_else(|| {
             let found = format!("rules that write more than {} bytes for one text", self.max);
@@ -46,7 +46,7 @@ impl ExpansionLimit {
         Ok(())
     }
 
-    /// Name the step that wrote too much; other errors stay as they are.
+    /// Sets the place of an error of this limit to that of the step.
     #[must_use]
     pub fn name_step(error: Error, place: &str) -> Error {
         if error.place == PLACE {

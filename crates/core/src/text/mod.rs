@@ -1,4 +1,4 @@
-//! Text as the stages see it: character classes and normalized text that remembers its origin.
+//! Text for the stages: character classes, normalized text with sources, patterns and positions.
 
 mod align;
 mod aligned;

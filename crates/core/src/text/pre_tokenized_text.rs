@@ -1,25 +1,25 @@
-//! A normalized text and the spans of it that are still to become tokens.
+//! A normalized text with the spans of its words.
 
 use super::aligned::{Aligned, NormalizedSink};
 use crate::error::Error;
 
-/// A text with its pieces, in order; pre-tokenizers make them smaller and may rewrite the text.
+/// A text and its words; pre-tokenizers split the words and may rewrite the text.
 #[derive(Clone, Debug, Default)]
 pub struct PreTokenizedText {
-    /// The text as normalized and rewritten so far.
+    /// The text, as normalized and rewritten so far.
     pub text: Aligned,
-    /// Byte spans of the text, in order, none empty.
+    /// The byte spans of the words, in order, none empty.
     pub spans: Vec<(usize, usize)>,
 }
 
 impl PreTokenizedText {
-    /// Forget everything, keep the memory.
+    /// Removes the text and keeps its memory.
     pub fn clear(&mut self) {
         self.text.clear();
         self.spans.clear();
     }
 
-    /// Make the whole text one piece.
+    /// Makes the whole text one word.
     pub fn set_whole(&mut self) {
         self.spans.clear();
         if !self.text.text().is_empty() {
@@ -27,7 +27,7 @@ impl PreTokenizedText {
         }
     }
 
-    /// Cut every piece: `split` gives the spans of the smaller pieces within the piece.
+    /// Splits every word; `split` emits spans within the word.
     pub fn split(&mut self, mut split: impl FnMut(&str, &mut dyn FnMut(usize, usize))) {
         let cut = self.try_split(|text, emit| {
             split(text, emit);
@@ -36,7 +36,7 @@ impl PreTokenizedText {
         debug_assert!(cut.is_ok());
     }
 
-    /// Cut every piece by a function that may fail; the pieces are then of no more use.
+    /// Splits every word by a function that may fail; after an error the words are incomplete.
     pub fn try_split(
         &mut self,
         mut split: impl FnMut(&str, &mut dyn FnMut(usize, usize)) -> Result<(), Error>,
@@ -54,8 +54,8 @@ impl PreTokenizedText {
         Ok(())
     }
 
-    /// Write every piece anew: `rewrite` gets the piece, whether it stands at the very beginning of the
-    /// original text, and where to write; sources it gives are byte spans of the piece.
+    /// Rewrites every word: `rewrite` gets the word, whether it begins the original text, and a sink whose
+    /// sources are byte spans of the word.
     pub fn rewrite(&mut self, mut rewrite: impl FnMut(&str, bool, &mut TracedSink<'_>)) {
         let old = std::mem::take(self);
         for &(start, end) in &old.spans {
@@ -70,7 +70,7 @@ impl PreTokenizedText {
     }
 }
 
-/// A sink that traces sources through an earlier text to the original.
+/// A sink that maps sources, which are spans of an earlier text, to the original.
 pub struct TracedSink<'a> {
     old: &'a Aligned,
     shift: usize,

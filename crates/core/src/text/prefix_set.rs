@@ -1,4 +1,4 @@
-//! Texts that are sought at the place where one stands, the longest first.
+//! A set of texts to find at a given position, the longest first.
 
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 
@@ -9,17 +9,17 @@ pub struct PrefixSet {
     begins: Box<[FirstByte; 256]>,
 }
 
-/// What begins with a byte.
+/// The texts that begin with a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FirstByte {
     Nothing,
-    /// A text of this byte alone, and no other.
+    /// Only the text of this byte alone.
     Itself,
     Longer,
 }
 
 impl PrefixSet {
-    /// Build from texts; `None` for none, or for so many that no automaton holds them.
+    /// Builds a set; `None` for no texts, or for too many for an automaton.
     #[must_use]
     pub fn build<'t>(texts: impl Iterator<Item = &'t str>) -> Option<Self> {
         let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
@@ -35,20 +35,20 @@ impl PrefixSet {
         Some(Self { automaton, begins })
     }
 
-    /// Whether one of them begins with this byte.
+    /// Whether a text begins with this byte.
     #[inline]
     #[must_use]
     pub fn begin_with(&self, byte: u8) -> bool {
         self.begins[usize::from(byte)] != FirstByte::Nothing
     }
 
-    /// Whether one of them is this byte and no other begins with it.
+    /// Whether this byte is a text and begins no other.
     #[must_use]
     pub fn have_alone(&self, byte: u8) -> bool {
         self.begins[usize::from(byte)] == FirstByte::Itself
     }
 
-    /// The end of the longest of them that stands at byte `at` of `text`.
+    /// Returns the end of the longest text of the set at byte `at` of `text`.
     #[inline]
     #[must_use]
     pub fn end_at(&self, text: &str, at: usize) -> Option<usize> {

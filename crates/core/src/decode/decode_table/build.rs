@@ -1,4 +1,4 @@
-//! Builds the table of a decoder, where it has one.
+//! Builds the decode table of a decoder.
 
 use std::borrow::Cow;
 
@@ -13,12 +13,12 @@ use crate::decode::stage::DecoderStage;
 use crate::decode::token_texts::TokenTexts;
 use crate::text::{push_bytes_of_printable, MAX_GROWTH};
 
-/// The most bytes that the texts of all ids may take.
+/// The most bytes of all texts.
 const MAX_TEXTS: usize = 1 << 28;
 
 impl Decoder {
-    /// Write down what every id adds, where that can be said; `token_of` gives the token of an id and
-    /// whether it is special.
+    /// Builds the table of a decoder, if it has one; `token_of` returns the token of an id and whether it
+    /// is special.
     #[must_use]
     pub fn decode_table<'t>(
         &self,
@@ -75,9 +75,9 @@ impl Decoder {
         })
     }
 
-    /// Append what a token adds where it is neither the first nor the last, and return its flags. `None` if a stage
-    /// fails on it or makes it more than [`MAX_GROWTH`] times longer: then the stages run, which count what they
-    /// write. `pieces` is scratch memory.
+    /// Appends the text that a token adds in the middle of a text, and returns its flags. Returns `None` if
+    /// a stage fails, or makes the token more than [`MAX_GROWTH`] times longer: then the stages run, which
+    /// check their output. `pieces` is scratch.
     fn append_token(
         &self,
         token: &str,
@@ -96,7 +96,8 @@ impl Decoder {
             [DecoderStage::SentencePiece(decoder)] => {
                 return append_piece(decoder, token, max, pieces, texts)
             }
-            // Between two empty tokens it is neither; those add no more than a space each, at the ends.
+            // Between two empty tokens it is neither the first nor the last; each of those adds at most a
+            // space.
             [stage @ (DecoderStage::WordPiece { .. }
             | DecoderStage::Metaspace { .. }
             | DecoderStage::Bpe { .. })] => {
@@ -109,7 +110,7 @@ impl Decoder {
     }
 }
 
-/// A text as it is copied at once, where it can be.
+/// Returns the short form of a text, if it fits.
 fn short(text: &[u8], flags: u32) -> [u8; COPIED] {
     let mut short = [0; COPIED];
     let is_short = text.len() <= LEN_WITHOUT_SPECIAL && flags & BYTE == 0;
@@ -122,7 +123,7 @@ fn short(text: &[u8], flags: u32) -> [u8; COPIED] {
     short
 }
 
-/// What is left of a token after replacements, as a byte if it then is one and bytes are read.
+/// Appends a token after replacements; a byte token becomes its byte if the decoder reads bytes.
 fn append_replaced(
     stages: &[DecoderStage],
     token: &str,

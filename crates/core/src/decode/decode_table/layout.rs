@@ -1,55 +1,55 @@
 //! The arrays of a decode table.
 
-/// What every id adds to a text.
+/// The text that every id adds.
 #[derive(Debug)]
 pub struct DecodeTable {
-    /// By id: a short text and its length, once where special tokens are left out and once where not; or `NOT_SHORT` where
-    /// more is to be known. Most tokens take one look at memory.
+    /// By id: a short text, then its length if special tokens are skipped and its length if they are not,
+    /// or `NOT_SHORT` if `entries` decides. Most tokens need only this array.
     pub(super) shorts: Vec<[u8; COPIED]>,
     pub(super) entries: Vec<TextEntry>,
-    /// The texts of all entries.
+    /// The texts of all ids.
     pub(super) texts: Vec<u8>,
     pub(super) assembly: Assembly,
 }
 
-/// What is beyond putting the texts one after the other.
+/// How the texts of ids become one text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Assembly {
-    /// Nothing.
+    /// By concatenation.
     Plain,
-    /// The first token is as the decoder makes it alone.
+    /// The first token decodes as it does alone.
     First,
-    /// The last token is as the decoder makes it alone.
+    /// The last token decodes as it does alone.
     Last,
-    /// The texts are bytes.
+    /// The texts are bytes, to be read as UTF-8.
     Bytes,
-    /// Runs of byte entries are read as UTF-8; then the whole text is stripped.
+    /// Runs of byte tokens are read as UTF-8; then the whole text is stripped.
     Fallback { strip: Option<(char, usize, usize)> },
-    /// SentencePiece's byte entries and first space.
+    /// As SentencePiece, with its bytes and its first space.
     Sentence,
 }
 
-/// Where an id's text stands, and what the id is.
+/// The position of an id's text, and its flags.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextEntry {
     pub(super) start: u32,
     pub(super) len_and_flags: u32,
 }
 
-/// No token has the id.
+/// No token has this id.
 pub(super) const MISSING: u32 = 1 << 31;
-/// It is skipped where special tokens are.
+/// The token is special.
 pub(super) const SPECIAL: u32 = 1 << 30;
-/// It is a byte, which its text is.
+/// The token is a byte; its text is this byte.
 pub(super) const BYTE: u32 = 1 << 29;
 /// All flags.
 pub(super) const FLAGS: u32 = MISSING | SPECIAL | BYTE;
 
-/// How many bytes are copied at once: more than most tokens have.
+/// The bytes copied at once; most tokens are shorter.
 pub(super) const COPIED: usize = 16;
-/// Where a short text's length is, if special tokens are left out.
+/// The position of the length if special tokens are skipped.
 pub(super) const LEN_WITHOUT_SPECIAL: usize = COPIED - 2;
-/// Where its length is, if they are not.
+/// The position of the length if they are not.
 pub(super) const LEN: usize = COPIED - 1;
-/// The length of a text that is not short, or is a byte.
+/// The length of texts that are too long, and of bytes.
 pub(super) const NOT_SHORT: u8 = u8::MAX;

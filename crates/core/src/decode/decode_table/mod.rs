@@ -1,7 +1,7 @@
-//! Decoding by one look-up a token: what each id adds to a text is written down once, then gathered.
+//! Decoding with one lookup for each token, in a table of the text that each id adds.
 //!
-//! Made from a decoder's stages where a token adds the same wherever it stands, but for the first or the
-//! last of a text and for bytes; any other decoder has none, and its stages run.
+//! A decoder has a table if each token adds the same text everywhere, except at the beginning or end of a
+//! text and in runs of bytes. Other decoders run their stages.
 
 mod build;
 mod layout;

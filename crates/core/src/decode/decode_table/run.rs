@@ -1,4 +1,4 @@
-//! Gathers the texts of ids.
+//! Decodes ids by a table.
 
 use super::layout::{
     Assembly, DecodeTable, TextEntry, BYTE, COPIED, FLAGS, LEN, LEN_WITHOUT_SPECIAL, MISSING, NOT_SHORT,
@@ -9,23 +9,23 @@ use crate::decode::decoder::Decoder;
 use crate::decode::sentencepiece::push_text;
 use crate::error::Error;
 
-/// How many ids are gathered before room is made again.
+/// The number of ids between two reservations of memory.
 const GROUP: usize = 64;
 
-/// The tokens of a text: their ids, and what says which tokens they are.
+/// The ids of a text.
 #[derive(Clone, Copy)]
 pub struct DecodeInput<'t, F> {
-    /// The ids.
+    /// The ids to decode.
     pub ids: &'t [u32],
-    /// Leave out special tokens.
+    /// Skips special tokens.
     pub skips_special: bool,
-    /// The token of an id.
+    /// Returns the token of an id.
     pub token_of: F,
 }
 
 impl DecodeTable {
-    /// Append the text of tokens, which is UTF-8 unless a decoder reads nothing but bytes: what is not UTF-8 of those
-    /// is to be replaced by whoever reads them.
+    /// Appends the text of ids. It is UTF-8, except for decoders that only read bytes; their caller
+    /// replaces invalid bytes.
     pub fn run<'t>(
         &self,
         decoder: &Decoder,
@@ -74,7 +74,7 @@ impl DecodeTable {
         self.entries.get(id as usize).map_or(MISSING, |entry| entry.len_and_flags & FLAGS)
     }
 
-    /// Append the texts of ids, and what `push_text` makes of every run of bytes among them.
+    /// Appends the texts of ids; `push_text` writes each run of bytes.
     fn append_with_bytes(
         &self,
         mut ids: &[u32],
@@ -99,7 +99,7 @@ impl DecodeTable {
         }
     }
 
-    /// Append the texts of ids up to the first that is a byte; says how many ids that was.
+    /// Appends the texts of ids up to the first byte; returns the number of ids.
     fn append(&self, ids: &[u32], skipped: u32, out: &mut Vec<u8>) -> usize {
         if skipped & SPECIAL == 0 {
             self.append_by::<LEN>(ids, out)
@@ -108,7 +108,7 @@ impl DecodeTable {
         }
     }
 
-    /// The same where the lengths of short texts are at `LEN_AT`.
+    /// Appends texts, with the lengths of short texts at `LEN_AT`.
     fn append_by<const LEN_AT: usize>(&self, ids: &[u32], out: &mut Vec<u8>) -> usize {
         let mut end = out.len();
         for (group, number) in ids.chunks(GROUP).zip(0..) {
@@ -138,14 +138,14 @@ impl DecodeTable {
     }
 }
 
-/// Make room for the short texts of a group after byte `end`.
+/// Reserves memory for the short texts of a group after byte `end`.
 fn make_room(out: &mut Vec<u8>, end: usize) {
     if out.len() < end + GROUP * COPIED {
         out.resize(end + GROUP * COPIED, 0);
     }
 }
 
-/// Remove up to `start` characters `content` after byte `from`, and up to `stop` at the end.
+/// Removes up to `start` characters `content` after byte `from`, and up to `stop` at the end.
 fn strip_ends(out: &mut Vec<u8>, from: usize, content: char, start: usize, stop: usize) {
     let mut content_bytes = [0; 4];
     let content = content.encode_utf8(&mut content_bytes).as_bytes();

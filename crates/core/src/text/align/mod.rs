@@ -1,11 +1,10 @@
-//! Which characters of a text became which characters of its rewriting, when nobody kept account.
+//! Aligns a text with its rewriting: finds the characters that correspond where no sources are known.
 //!
-//! What both have at the beginning and at the end is set aside. Between, edits are sought from one place
-//! where the texts differ to where they run alike again, by the fewest characters left out and put in
-//! (Myers 1986, "An O(ND) difference algorithm"), so that time grows with the differences and not with
-//! the square of the text. Characters that differ in case or accents alone
-//! count as alike. All of it is paid from a budget that is linear in the lengths; where that is spent,
-//! or where too little is alike, the rest becomes one block.
+//! The common prefix and suffix are removed first. Between them, the search finds the fewest insertions and
+//! deletions that lead from a difference to the next match (Myers 1986, "An O(ND) difference algorithm"),
+//! so time grows with the differences rather than with the square of the length. Characters that differ
+//! only in case or accents match. The number of steps is limited, linear in the lengths; beyond the limit,
+//! or if too little matches, the rest becomes one run.
 
 mod search;
 #[cfg(test)]
@@ -15,18 +14,18 @@ use std::ops::Range;
 
 use search::{DiffSearch, MatchingRun};
 
-/// A stretch of the old text and the stretch of the new one that stands for it; in bytes.
+/// A byte span of the old text and the corresponding byte span of the new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlignedRun {
-    /// In the old text.
+    /// The span of the old text.
     pub old: Range<usize>,
-    /// In the new text.
+    /// The span of the new text.
     pub new: Range<usize>,
-    /// Whether the characters stand one for one; if not, all new ones stand for all old ones.
+    /// Whether the characters correspond one to one; if not, all new ones correspond to all old ones.
     pub one_for_one: bool,
 }
 
-/// Give the runs of both texts from left to right; together they cover both.
+/// Emits the runs of both texts from left to right; together they cover both.
 pub fn align(old: &str, new: &str, mut emit: impl FnMut(AlignedRun)) {
     let head = common_prefix(old, new);
     let tail = common_suffix(&old[head..], &new[head..]);

@@ -1,16 +1,16 @@
-//! The search for characters that two texts share (Myers 1986).
+//! Searches the characters that two texts share (Myers 1986).
 
 use crate::text::unicode::{decompose, lowercase};
 
-/// Texts that run alike for so many characters are taken to be together again.
+/// After this many matching characters the texts count as aligned again.
 const ALIKE_CHARS: usize = 8;
-/// Most edits between two such places.
+/// The most edits between two such positions.
 const MAX_EDITS: usize = 512;
-/// Steps that the search may take: some always, and some for each character.
+/// The limit of steps: a constant, and a number for each character.
 const STEPS: usize = 1 << 16;
 const STEPS_PER_CHAR: usize = 64;
 
-/// Characters from `old` and from `new` on that are alike.
+/// Characters from `old` and from `new` on that match.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MatchingRun {
     pub(super) old: usize,
@@ -22,8 +22,8 @@ pub(super) struct DiffSearch<'t> {
     old: &'t [char],
     new: &'t [char],
     steps_left: usize,
-    /// How far into `old` each diagonal can be followed from the last place: for `e` edits those from
-    /// `-e` to `e` stand from `e * e` on; `None` where no path leads.
+    /// The furthest position in `old` on each diagonal: for `e` edits, diagonals `-e` to `e` are stored
+    /// from `e * e` on; `None` if no path leads there.
     reached: Vec<Option<u32>>,
     found: Vec<MatchingRun>,
 }
@@ -34,7 +34,7 @@ impl<'t> DiffSearch<'t> {
         Self { old, new, steps_left, reached: Vec::new(), found: Vec::new() }
     }
 
-    /// Find what is alike, from left to right.
+    /// Finds the matching runs, from left to right.
     pub(super) fn run(mut self) -> Vec<MatchingRun> {
         let (mut i, mut j) = (0, 0);
         loop {
@@ -57,21 +57,21 @@ impl<'t> DiffSearch<'t> {
         }
     }
 
-    /// How many characters are alike from there on, `most` at the most.
+    /// Returns the number of characters that match from (i, j) on, at most `most`.
     fn alike_from(&self, i: usize, j: usize, most: usize) -> usize {
         let pairs = self.old[i..].iter().zip(&self.new[j..]).take(most);
         pairs.take_while(|(a, b)| is_alike(**a, **b)).count()
     }
 
-    /// The fewest edits after (i, j), where the texts differ, that lead to where they run alike again or
-    /// end, and the diagonal that does.
+    /// Returns the fewest edits after the difference at (i, j) that lead to a match or to the end, and
+    /// their diagonal.
     fn find_edits(&mut self, i: usize, j: usize) -> Option<(usize, isize)> {
         self.reached.clear();
         self.reached.push(Some(i as u32));
         for edits in 1..=MAX_EDITS {
             self.steps_left = self.steps_left.checked_sub(2 * edits + 1)?;
             self.reached.resize((edits + 1) * (edits + 1), None);
-            // Diagonals near the middle first: of two ways that cost the same, the one that shifts less.
+            // Diagonals near the middle come first, so of equal paths the one with the smaller shift wins.
             for shift in 0..=edits as isize {
                 for diagonal in [shift, -shift] {
                     if self.extend(i, j, edits, diagonal) {
@@ -83,7 +83,7 @@ impl<'t> DiffSearch<'t> {
         self.furthest(i, j)
     }
 
-    /// Follow one diagonal by one more edit; whether it leads to where both run alike or end.
+    /// Extends one diagonal by one edit; returns whether it leads to a match or to the end.
     fn extend(&mut self, i: usize, j: usize, edits: usize, diagonal: isize) -> bool {
         let Some((from, _)) = self.after_edit(i, j, edits, diagonal) else { return false };
         let new_from = on_new(i, j, from, diagonal);
@@ -92,9 +92,9 @@ impl<'t> DiffSearch<'t> {
         len == ALIKE_CHARS || (from + len == self.old.len() && new_from + len == self.new.len())
     }
 
-    /// The furthest place on a diagonal right after the last of `edits`, and the diagonal before it.
+    /// Returns the furthest position on a diagonal after the last of `edits`, and the diagonal before it.
     fn after_edit(&self, i: usize, j: usize, edits: usize, diagonal: isize) -> Option<(usize, isize)> {
-        // A character left out of the old text, or one put into the new.
+        // A deletion from the old text, or an insertion into the new one.
         let ways = [(diagonal - 1, 1), (diagonal + 1, 0)];
         let place = |&(before, step): &(isize, usize)| {
             if before.unsigned_abs() >= edits {
@@ -107,7 +107,8 @@ impl<'t> DiffSearch<'t> {
         ways.iter().filter_map(place).reduce(|best, way| if way.0 > best.0 { way } else { best })
     }
 
-    /// Where all edits allowed lead furthest, if more characters are alike on the way than are not.
+    /// Returns the path that leads furthest with all allowed edits, if more characters match on it than
+    /// differ.
     fn furthest(&self, i: usize, j: usize) -> Option<(usize, isize)> {
         let most = MAX_EDITS as isize;
         let way = |diagonal: isize| {
@@ -115,11 +116,11 @@ impl<'t> DiffSearch<'t> {
             Some((at - i + on_new(i, j, at, diagonal) - j, diagonal))
         };
         let (length, diagonal) = (-most..=most).filter_map(way).max()?;
-        // Each edit is one character of either text, what is alike one of both.
+        // An edit is one character of either text, a match one of both.
         (length >= 3 * MAX_EDITS).then_some((MAX_EDITS, diagonal))
     }
 
-    /// Note what is alike on the way from (i, j); returns where it leads.
+    /// Records the matches on the path from (i, j); returns its end.
     fn follow(&mut self, i: usize, j: usize, edits: usize, diagonal: isize) -> (usize, usize) {
         let first = self.found.len();
         let mut at = self.reached[slot(edits, diagonal)].map_or(i, |at| at as usize);
@@ -136,17 +137,18 @@ impl<'t> DiffSearch<'t> {
     }
 }
 
-/// Where the row of a number of edits holds a diagonal.
+/// Returns the index of a diagonal in the row of a number of edits.
 fn slot(edits: usize, diagonal: isize) -> usize {
     (edits * edits + edits).wrapping_add_signed(diagonal)
 }
 
-/// The place in the new text that a diagonal, counted from (i, j), has beside place `at` in the old one.
+/// Returns the position in the new text on a diagonal, counted from (i, j), for position `at` in the old
+/// one.
 fn on_new(i: usize, j: usize, at: usize, diagonal: isize) -> usize {
     (at - i + j).wrapping_add_signed(-diagonal)
 }
 
-/// Whether two characters are the same but for case and accents.
+/// Whether two characters are equal except for case and accents.
 pub(super) fn is_alike(a: char, b: char) -> bool {
     a == b || if a.is_ascii() && b.is_ascii() { a.eq_ignore_ascii_case(&b) } else { base(a) == base(b) }
 }
