@@ -11,7 +11,7 @@
 //! - `boundary_rules`, `deepseek`, `clip`, `bloom`: the rules of each family.
 //! - `ambiguous`, `boundary_mask`, `repairs`: bytes that the rules leave open.
 //! - `scalar`, `kind_text`, `kinds`: the same patterns character by character. This is the definition, and
-//! it scans short texts.
+//!   it scans short texts.
 //!
 //! GPT-2, cl100k and o200k patterns may follow a split at every number, as in StarCoder.
 
