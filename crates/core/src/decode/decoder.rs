@@ -1,6 +1,6 @@
 //! A compiled decoder, which runs its stages in sequence.
 
-use super::sentencepiece::SentencePiece;
+use super::sentencepiece::SentencePieceDecoder;
 use super::stage::{compile_into, DecoderStage};
 use super::token_texts::{Fault, TokenTexts};
 use crate::error::{Error, ErrorKind};
@@ -40,7 +40,7 @@ impl Decoder {
     }
 
     /// Returns SentencePiece's decoder, if it is the only stage.
-    pub(super) fn sentencepiece(&self) -> Option<&SentencePiece> {
+    pub(super) fn sentencepiece(&self) -> Option<&SentencePieceDecoder> {
         match self.stages.as_slice() {
             [DecoderStage::SentencePiece(decoder)] => Some(decoder),
             _ => None,

@@ -13,12 +13,12 @@ const REPLACEMENT: &str = "\u{FFFD}";
 
 /// The compiled decoder.
 #[derive(Clone, Debug)]
-pub(super) struct SentencePiece {
+pub(super) struct SentencePieceDecoder {
     spec: SentencePieceDecoderSpec,
     control: FxHashSet<String>,
 }
 
-impl SentencePiece {
+impl SentencePieceDecoder {
     pub(super) fn compile(spec: &SentencePieceDecoderSpec) -> Self {
         Self { spec: spec.clone(), control: spec.control_symbols.iter().cloned().collect() }
     }
@@ -87,7 +87,7 @@ struct PieceWriter<'t> {
 }
 
 impl PieceWriter<'_> {
-    fn add(&mut self, piece: &str, decoder: &SentencePiece) {
+    fn add(&mut self, piece: &str, decoder: &SentencePieceDecoder) {
         if let Some(byte) = decoder.byte_of(piece) {
             return self.bytes.push(byte);
         }

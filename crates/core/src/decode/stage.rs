@@ -1,6 +1,6 @@
 //! One compiled decoder: a list of tokens to another list.
 
-use super::sentencepiece::SentencePiece;
+use super::sentencepiece::SentencePieceDecoder;
 use super::token_texts::{Fault, TokenTexts};
 use super::{bytes, edits, markers};
 use crate::error::Error;
@@ -15,7 +15,7 @@ pub(super) enum DecoderStage {
     ByteFallback,
     Bpe { suffix: String },
     Metaspace { replacement: char, strips_first: bool },
-    SentencePiece(Box<SentencePiece>),
+    SentencePiece(Box<SentencePieceDecoder>),
     Ctc { pad_token: String, word_delimiter_token: String, clean_up: bool },
     Replace { pattern: Box<Pattern>, content: String },
     Fuse,
@@ -74,7 +74,7 @@ pub(super) fn compile_into(
             strips_first: spec.prepend_scheme != PrependScheme::Never,
         },
         DecoderSpec::SentencePiece(spec) => {
-            DecoderStage::SentencePiece(Box::new(SentencePiece::compile(&spec)))
+            DecoderStage::SentencePiece(Box::new(SentencePieceDecoder::compile(&spec)))
         }
         DecoderSpec::Ctc { pad_token, word_delimiter_token, cleanup } => {
             DecoderStage::Ctc { pad_token, word_delimiter_token, clean_up: cleanup }

@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::normalizer::Normalizer;
 use super::precompiled::Precompiled;
-use super::sentencepiece::SentencePiece;
+use super::sentencepiece::SentencePieceNormalizer;
 use crate::spec::PatternSpec;
 
 /// For each ASCII character, whether it is a boundary.
@@ -97,7 +97,7 @@ impl Normalizer {
     }
 }
 
-impl SentencePiece {
+impl SentencePieceNormalizer {
     /// Returns the characters that become a space and are boundaries; none if a rule writes a metaspace.
     #[must_use]
     pub fn boundary_spaces(&self) -> Boundaries {

@@ -27,4 +27,4 @@ pub use normalizer::{Normalizer, Sequence};
 pub use precompiled::Precompiled;
 pub use replace::Replace;
 pub use rules::{RuleError, Rules, RULE_NAMES};
-pub use sentencepiece::{CharAction, CharActions, SentencePiece};
+pub use sentencepiece::{CharAction, CharActions, SentencePieceNormalizer};

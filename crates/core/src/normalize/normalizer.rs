@@ -5,7 +5,7 @@ use super::custom::CustomNormalizer;
 use super::intermediate::Intermediate;
 use super::precompiled::Precompiled;
 use super::replace::Replace;
-use super::sentencepiece::SentencePiece;
+use super::sentencepiece::SentencePieceNormalizer;
 use super::{char_maps, ends, forms};
 use crate::error::Error;
 use crate::spec::{check_steps, NormalizerSpec};
@@ -40,7 +40,7 @@ pub enum Normalizer {
     /// `Precompiled`.
     Precompiled(Box<Precompiled>),
     /// The normalizer of a SentencePiece model.
-    SentencePiece(Box<SentencePiece>),
+    SentencePiece(Box<SentencePieceNormalizer>),
     /// `ByteLevel`.
     ByteLevel,
     /// A function of the user.
@@ -76,7 +76,7 @@ impl Normalizer {
                 Self::Precompiled(Box::new(Precompiled::compile(charsmap, &place)?))
             }
             NormalizerSpec::SentencePiece(spec) => {
-                Self::SentencePiece(Box::new(SentencePiece::compile(spec, place)?))
+                Self::SentencePiece(Box::new(SentencePieceNormalizer::compile(spec, place)?))
             }
             NormalizerSpec::ByteLevel => Self::ByteLevel,
             NormalizerSpec::Custom(spec) => Self::Custom(CustomNormalizer::compile(spec, place)),

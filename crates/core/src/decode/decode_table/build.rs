@@ -8,7 +8,7 @@ use super::layout::{
 };
 use crate::decode::bytes::byte_of_token;
 use crate::decode::decoder::Decoder;
-use crate::decode::sentencepiece::SentencePiece;
+use crate::decode::sentencepiece::SentencePieceDecoder;
 use crate::decode::stage::DecoderStage;
 use crate::decode::token_texts::TokenTexts;
 use crate::text::{push_bytes_of_printable, MAX_GROWTH};
@@ -153,7 +153,7 @@ fn append_replaced(
 }
 
 fn append_piece(
-    decoder: &SentencePiece,
+    decoder: &SentencePieceDecoder,
     piece: &str,
     max: usize,
     pieces: &mut TokenTexts,

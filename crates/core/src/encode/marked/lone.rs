@@ -69,7 +69,7 @@ impl Lone {
     /// The table of a model, if unknown characters are one token and not bytes; nothing where rules or pieces are too
     /// many or too odd.
     pub(super) fn of(
-        normalizer: &normalize::SentencePiece,
+        normalizer: &normalize::SentencePieceNormalizer,
         model: &SentencePiece,
         spec: &SentencePieceSpec,
     ) -> Option<Self> {

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::normalizer::SentencePiece;
+use super::normalizer::SentencePieceNormalizer;
 use super::writer::METASPACE;
 use crate::normalize::charsmap::Charsmap;
 
@@ -33,7 +33,7 @@ pub type CharActions<'r> = FxHashMap<char, CharAction<'r>>;
 /// The most trie nodes that are visited; the rules of NFKC take a tenth.
 const MAX_STEPS: usize = 1 << 18;
 
-impl SentencePiece {
+impl SentencePieceNormalizer {
     /// Returns the effect of the rules on each character that they contain. `None` if a rule continues with
     /// an ASCII character, if a rule writes nothing or a space where its first character alone does not, or
     /// if there are too many rules.
@@ -117,10 +117,10 @@ fn is_gap(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::normalize::{Rules, SentencePiece};
+    use crate::normalize::{Rules, SentencePieceNormalizer};
     use crate::spec::SentencePieceNormalizerSpec;
 
-    fn compiled(name: &str, symbols: &[&str]) -> SentencePiece {
+    fn compiled(name: &str, symbols: &[&str]) -> SentencePieceNormalizer {
         let spec = SentencePieceNormalizerSpec {
             charsmap: Rules::named(name).unwrap().blob().to_vec(),
             add_dummy_prefix: true,
@@ -129,7 +129,7 @@ mod tests {
             treat_whitespace_as_suffix: false,
             user_defined_symbols: symbols.iter().map(|&symbol| symbol.to_owned()).collect(),
         };
-        SentencePiece::compile(&spec, "normalizer").unwrap()
+        SentencePieceNormalizer::compile(&spec, "normalizer").unwrap()
     }
 
     #[test]

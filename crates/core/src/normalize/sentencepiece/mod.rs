@@ -13,4 +13,4 @@ mod segment;
 mod writer;
 
 pub use char_action::{CharAction, CharActions};
-pub use normalizer::SentencePiece;
+pub use normalizer::SentencePieceNormalizer;

@@ -9,7 +9,7 @@ use crate::vocab::{check_lens, MAX_VOCAB_BYTES};
 
 /// The compiled normalizer.
 #[derive(Clone, Debug)]
-pub struct SentencePiece {
+pub struct SentencePieceNormalizer {
     spec: SentencePieceNormalizerSpec,
     rules: Option<Charsmap>,
     symbols: Option<PrefixSet>,
@@ -33,7 +33,7 @@ fn check_symbols(symbols: &[String], place: &str) -> Result<(), Error> {
     check_lens(symbols.iter().map(String::len), MAX_VOCAB_BYTES, |at| format!("{place}[{at}]"))
 }
 
-impl SentencePiece {
+impl SentencePieceNormalizer {
     /// Compiles the settings at `place` in their file.
     pub(in crate::normalize) fn compile(
         spec: &SentencePieceNormalizerSpec,

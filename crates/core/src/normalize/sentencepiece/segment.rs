@@ -1,11 +1,11 @@
 //! SentencePiece's normalizer for a segment of text without sources; unchanged text is copied as a whole.
 
-use super::normalizer::{ByteAction, SentencePiece};
+use super::normalizer::{ByteAction, SentencePieceNormalizer};
 use super::writer::{StringWriter, METASPACE};
 use crate::error::Error;
 use crate::text::ExpansionLimit;
 
-impl SentencePiece {
+impl SentencePieceNormalizer {
     /// Normalizes the text between two boundary characters, without adding a space. With `goes_on`, the
     /// segment follows a character that is not a space and that no rule joins with it, so spaces at its
     /// beginning stay.
@@ -59,7 +59,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use crate::normalize::{Rules, SentencePiece};
+    use crate::normalize::{Rules, SentencePieceNormalizer};
     use crate::spec::SentencePieceNormalizerSpec;
     use crate::text::ExpansionLimit;
 
@@ -107,7 +107,7 @@ mod tests {
         ) {
             let [remove_extra_whitespaces, escape_whitespaces, has_symbols] = flags;
             let symbols = ["<a>", "\u{438}", " "].iter().filter(|_| has_symbols);
-            let normalizer = SentencePiece::compile(&SentencePieceNormalizerSpec {
+            let normalizer = SentencePieceNormalizer::compile(&SentencePieceNormalizerSpec {
                 charsmap: RULES[which].clone(),
                 add_dummy_prefix: true,
                 remove_extra_whitespaces,
