@@ -18,21 +18,21 @@ pub struct DecodeStream {
     skip_special_tokens: bool,
     ids: Vec<u32>,
     /// The text of the window that has been returned.
-    given: String,
+    returned: String,
     /// Positions in the window at which no character was unfinished.
-    cuts: Vec<usize>,
-    /// The bytes returned since the last of `cuts`.
-    given_since_cut: usize,
-    /// The ids since the last of `cuts`, which can be bytes of one character.
-    waiting: usize,
+    boundaries: Vec<usize>,
+    /// The bytes returned since the last of `boundaries`.
+    returned_since_boundary: usize,
+    /// The ids since the last of `boundaries`, which can be bytes of one character.
+    pending: usize,
 }
 
 /// Decoders write this for bytes that are not, or not yet, a character.
 const UNFINISHED: char = '\u{FFFD}';
 /// A character has at most four bytes: of this many ids, all but the last three are complete.
-const MAX_WAITING: usize = 4;
+const MAX_CHAR_BYTES: usize = 4;
 /// The most bytes of an unfinished character.
-const MAX_UNFINISHED: usize = MAX_WAITING - 1;
+const MAX_UNFINISHED: usize = MAX_CHAR_BYTES - 1;
 /// A longer window is shortened.
 const MAX_WINDOW: usize = 32;
 /// The least ids that remain.
@@ -56,7 +56,7 @@ impl DecodeStream {
         let decode = |ids: &[u32]| decode(ids, self.skip_special_tokens);
         let mut whole = ids.len();
         let mut known = String::new();
-        for unfinished in 0..=ids.len().min(MAX_WAITING - 1) {
+        for unfinished in 0..=ids.len().min(MAX_CHAR_BYTES - 1) {
             whole = ids.len() - unfinished;
             let window = &ids[window_start(ids, whole, &decode)?..whole];
             known = decode(window)?;
@@ -68,18 +68,18 @@ impl DecodeStream {
             whole = ids.len();
         }
         let start = window_start(ids, whole, &decode)?;
-        let mut given = decode(&ids[start..whole])?;
-        let (certain, text) = (given.len(), decode(&ids[start..])?);
+        let mut returned = decode(&ids[start..whole])?;
+        let (certain, text) = (returned.len(), decode(&ids[start..])?);
         let settled = text.trim_end_matches(UNFINISHED);
-        if settled.starts_with(&given) {
-            given = settled.to_owned();
+        if settled.starts_with(&returned) {
+            returned = settled.to_owned();
         }
         *self = Self {
             ids: ids[start..].to_vec(),
-            given_since_cut: given.len() - certain,
-            given,
-            cuts: vec![whole - start],
-            waiting: ids.len() - whole,
+            returned_since_boundary: returned.len() - certain,
+            returned,
+            boundaries: vec![whole - start],
+            pending: ids.len() - whole,
             ..Self::new(self.skip_special_tokens)
         };
         Ok(())
@@ -116,10 +116,10 @@ impl DecodeStream {
         let text = decode(&self.ids)?;
         let is_stuck = self.ids.len() > 2 * MAX_WINDOW;
         if text.ends_with(UNFINISHED) && self.adds_bytes(id, &text, decode)? {
-            self.waiting += 1;
+            self.pending += 1;
         }
-        let is_settled = self.waiting >= MAX_WAITING || is_stuck;
-        if !text.starts_with(&self.given) && text.ends_with(UNFINISHED) && !is_settled {
+        let is_settled = self.pending >= MAX_CHAR_BYTES || is_stuck;
+        if !text.starts_with(&self.returned) && text.ends_with(UNFINISHED) && !is_settled {
             return Ok(None);
         }
         let rest = self.rest(&text, decode)?;
@@ -129,10 +129,10 @@ impl DecodeStream {
             _ => finished,
         };
         let certain = if is_stuck { rest.len() } else { certain };
-        self.given.push_str(&rest[..certain]);
-        self.given_since_cut += certain;
+        self.returned.push_str(&rest[..certain]);
+        self.returned_since_boundary += certain;
         if certain == rest.len() {
-            self.cut(decode)?;
+            self.record_boundary(decode)?;
         }
         Ok(Some(rest[..certain].to_owned()).filter(|text| !text.is_empty()))
     }
@@ -144,26 +144,26 @@ impl DecodeStream {
         text: &str,
         decode: &impl Fn(&[u32]) -> Result<String, Error>,
     ) -> Result<String, Error> {
-        if let Some(rest) = text.strip_prefix(self.given.as_str()) {
+        if let Some(rest) = text.strip_prefix(self.returned.as_str()) {
             return Ok(rest.to_owned());
         }
-        let context_end = self.cuts.last().copied().unwrap_or(0);
-        let since_cut = self.given[self.given.len() - self.given_since_cut..].to_owned();
-        for start in self.cuts.clone() {
-            let mut given = decode(&self.ids[start..context_end])?;
-            given.push_str(&since_cut);
+        let context_end = self.boundaries.last().copied().unwrap_or(0);
+        let since_boundary = self.returned[self.returned.len() - self.returned_since_boundary..].to_owned();
+        for start in self.boundaries.clone() {
+            let mut returned = decode(&self.ids[start..context_end])?;
+            returned.push_str(&since_boundary);
             let text = decode(&self.ids[start..])?;
-            if let Some(rest) = text.strip_prefix(given.as_str()) {
+            if let Some(rest) = text.strip_prefix(returned.as_str()) {
                 self.drop_ids(0, start);
-                self.given = given;
+                self.returned = returned;
                 return Ok(rest.to_owned());
             }
         }
         self.drop_ids(0, context_end);
         let text = decode(&self.ids)?;
-        let shared = shared_prefix(&text, &since_cut);
-        self.given = text[..shared].to_owned();
-        self.given_since_cut = shared;
+        let shared = shared_prefix(&text, &since_boundary);
+        self.returned = text[..shared].to_owned();
+        self.returned_since_boundary = shared;
         Ok(text[shared..].to_owned())
     }
 
@@ -179,19 +179,21 @@ impl DecodeStream {
     }
 
     /// Records that no character is unfinished, and shortens a long window.
-    fn cut(&mut self, decode: &impl Fn(&[u32]) -> Result<String, Error>) -> Result<(), Error> {
-        self.waiting = 0;
-        self.given_since_cut = 0;
-        self.cuts.push(self.ids.len());
+    fn record_boundary(&mut self, decode: &impl Fn(&[u32]) -> Result<String, Error>) -> Result<(), Error> {
+        self.pending = 0;
+        self.returned_since_boundary = 0;
+        self.boundaries.push(self.ids.len());
         if self.ids.len() <= MAX_WINDOW {
             return Ok(());
         }
         let latest = self.ids.len() - MIN_WINDOW;
-        let Some(&kept_from) = self.cuts.iter().rev().find(|&&cut| cut <= latest) else { return Ok(()) };
+        let Some(&kept_from) = self.boundaries.iter().rev().find(|&&boundary| boundary <= latest) else {
+            return Ok(());
+        };
         let (from, to) = self.anchor(kept_from, decode)?;
         self.drop_ids(to, kept_from);
         self.drop_ids(0, from);
-        self.given = decode(&self.ids)?;
+        self.returned = decode(&self.ids)?;
         Ok(())
     }
 
@@ -206,7 +208,8 @@ impl DecodeStream {
         if is_visible(&decode(&self.ids[end..])?) {
             return Ok((end, end));
         }
-        let ends: Vec<usize> = self.cuts.iter().copied().filter(|&cut| 0 < cut && cut <= end).collect();
+        let ends: Vec<usize> =
+            self.boundaries.iter().copied().filter(|&boundary| 0 < boundary && boundary <= end).collect();
         let units = || std::iter::once(0).chain(ends.iter().copied()).zip(ends.iter().copied());
         let mut anchor = units().next().unwrap_or((end, end));
         let mut before = String::new();
@@ -225,9 +228,12 @@ impl DecodeStream {
 
     fn drop_ids(&mut self, from: usize, to: usize) {
         self.ids.drain(from..to);
-        self.cuts.retain(|&cut| cut <= from || cut >= to);
-        self.cuts.iter_mut().filter(|cut| **cut >= to).for_each(|cut| *cut -= to - from);
-        self.cuts.dedup();
+        self.boundaries.retain(|&boundary| boundary <= from || boundary >= to);
+        self.boundaries
+            .iter_mut()
+            .filter(|boundary| **boundary >= to)
+            .for_each(|boundary| *boundary -= to - from);
+        self.boundaries.dedup();
     }
 }
 
@@ -238,7 +244,7 @@ fn window_start(
     decode: &impl Fn(&[u32]) -> Result<String, Error>,
 ) -> Result<usize, Error> {
     let latest = end.saturating_sub(MAX_WINDOW);
-    for start in (latest.saturating_sub(MAX_WAITING)..=latest).rev() {
+    for start in (latest.saturating_sub(MAX_CHAR_BYTES)..=latest).rev() {
         if !decode(&ids[start..end])?.starts_with(UNFINISHED) {
             return Ok(start);
         }

@@ -58,8 +58,8 @@ pub(super) fn compile_into(
             let mut at = 0;
             while let Some(member) = members.get(at) {
                 let place = format!("{place}.pretokenizers[{at}]");
-                if let Some((known, count)) = scanner_of_sequence(&members[at..]) {
-                    stages.extend(known);
+                if let Some((scanner, count)) = scanner_of_sequence(&members[at..]) {
+                    stages.extend(scanner);
                     places.resize(stages.len(), place);
                     at += count;
                 } else {
@@ -109,10 +109,10 @@ fn scanner_of_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<PreTokenizer
         PreTokenizerSpec::Digits { individual_digits: true } => NumberSplit::Numeric,
         first => NumberSplit::of(isolated_in(first)?)?,
     };
-    let known = |scanner: Scanner| scanner.between_numbers(digits).map(PreTokenizerStage::Scanner);
+    let after_numbers = |scanner: Scanner| scanner.between_numbers(digits).map(PreTokenizerStage::Scanner);
     let stages = match without_regex(second) {
-        Some(bytes) => vec![known(Scanner::GPT2)?, bytes],
-        None => vec![known(Scanner::of(isolated_in(second)?)?)?],
+        Some(bytes) => vec![after_numbers(Scanner::GPT2)?, bytes],
+        None => vec![after_numbers(Scanner::of(isolated_in(second)?)?)?],
     };
     Some((stages, 2))
 }

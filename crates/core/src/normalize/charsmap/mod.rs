@@ -149,35 +149,35 @@ impl Charsmap {
         steps: &mut usize,
         visit: &mut impl FnMut(char, usize, Option<usize>),
     ) {
-        let leads = if base == self.root() { &self.first_bytes } else { &self.next_bytes };
-        for &lead in leads {
-            let (begun, tail) = match lead {
+        let lead_bytes = if base == self.root() { &self.first_bytes } else { &self.next_bytes };
+        for &lead in lead_bytes {
+            let (prefix, tail) = match lead {
                 0..=0x7F => (u32::from(lead), 0),
                 0x80..=0xC1 => continue,
                 0xC2..=0xDF => (u32::from(lead & 0x1F), 1),
                 0xE0..=0xEF => (u32::from(lead & 0xF), 2),
                 _ => (u32::from(lead & 7), 3),
             };
-            self.each_ending((base, lead), (begun, tail), steps, visit);
+            self.each_ending((base, lead), (prefix, tail), steps, visit);
         }
     }
 
-    /// Visits the characters that continue with a byte: `begun` holds the bits so far, `tail` the number of
+    /// Visits the characters that continue with a byte: `prefix` holds the bits so far, `tail` the number of
     /// bytes after it.
     fn each_ending(
         &self,
         (base, byte): (usize, u8),
-        (begun, tail): (u32, u32),
+        (prefix, tail): (u32, u32),
         steps: &mut usize,
         visit: &mut impl FnMut(char, usize, Option<usize>),
     ) {
         let Some((below, value)) = self.child(base, byte).filter(|_| *steps > 0) else { return };
         *steps -= 1;
         if tail == 0 {
-            return char::from_u32(begun).into_iter().for_each(|c| visit(c, below, value));
+            return char::from_u32(prefix).into_iter().for_each(|c| visit(c, below, value));
         }
         for byte in 0x80..=0xBF {
-            self.each_ending((below, byte), (begun << 6 | u32::from(byte & 0x3F), tail - 1), steps, visit);
+            self.each_ending((below, byte), (prefix << 6 | u32::from(byte & 0x3F), tail - 1), steps, visit);
         }
     }
 

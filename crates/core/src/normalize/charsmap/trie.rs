@@ -39,17 +39,17 @@ impl CharsmapTrie {
     /// value inside the replacements. Returns the bytes that rules have after their first one.
     pub(super) fn check(&self, replacements: &str) -> Result<[bool; 256], Fault> {
         let root = *self.units.first().ok_or(("an empty trie".to_owned(), "a trie with a root"))?;
-        let mut seen = vec![false; self.units.len()];
+        let mut visited = vec![false; self.units.len()];
         let mut after_first = [false; 256];
-        let mut waiting = vec![offset(root)];
+        let mut pending = vec![offset(root)];
         let mut is_root = true;
-        while let Some(base) = waiting.pop() {
+        while let Some(base) = pending.pop() {
             let block = base & !0xFF;
             if block + 0xFF >= self.units.len() {
                 let found = format!("a trie of {} units with a node at {base}", self.units.len());
                 return Err((found, "nodes inside the trie"));
             }
-            if std::mem::replace(&mut seen[base], true) {
+            if std::mem::replace(&mut visited[base], true) {
                 continue;
             }
             for at in block..block + 0x100 {
@@ -62,7 +62,7 @@ impl CharsmapTrie {
                     self.check_value(below, replacements)?;
                 }
                 after_first[byte as usize] |= !is_root;
-                waiting.push(below);
+                pending.push(below);
             }
             is_root = false;
         }

@@ -106,9 +106,9 @@ fn check_neighbours(rules: &[Pair], order: &[usize]) -> Result<(), RuleError> {
 /// Returns each distinct replacement once, terminated by NUL, and the position of each rule's replacement.
 fn pool<'r>(replacements: impl Iterator<Item = &'r str>) -> (Vec<u8>, Vec<u32>) {
     let mut pool = Vec::new();
-    let mut seen: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut start_by_replacement: FxHashMap<&str, u32> = FxHashMap::default();
     let mut start_of = |replacement| {
-        *seen.entry(replacement).or_insert_with(|| {
+        *start_by_replacement.entry(replacement).or_insert_with(|| {
             let start = pool.len() as u32;
             pool.extend_from_slice(str::as_bytes(replacement));
             pool.push(0);

@@ -14,10 +14,10 @@ pub(super) fn pairs(charsmap: &Charsmap) -> Result<Vec<(String, String)>, Error>
     let mut pairs = Vec::new();
     let mut source = Vec::new();
     let mut budget = Budget { nodes: MAX_ALL_SOURCES_BYTES, bytes: MAX_ALL_REPLACEMENTS_BYTES };
-    let mut nodes = Nodes { charsmap, known: FxHashMap::default() };
-    let mut waiting = Vec::new();
-    nodes.add_children(charsmap.root(), 0, &mut waiting);
-    while let Some((depth, child)) = waiting.pop() {
+    let mut nodes = Nodes { charsmap, children_of: FxHashMap::default() };
+    let mut pending = Vec::new();
+    nodes.add_children(charsmap.root(), 0, &mut pending);
+    while let Some((depth, child)) = pending.pop() {
         budget.take_node(depth)?;
         source.truncate(depth);
         source.push(child.byte);
@@ -25,7 +25,7 @@ pub(super) fn pairs(charsmap: &Charsmap) -> Result<Vec<(String, String)>, Error>
             budget.take_bytes(new.len())?;
             pairs.push((text_of(&source)?, new.to_owned()));
         }
-        nodes.add_children(child.base, depth + 1, &mut waiting);
+        nodes.add_children(child.base, depth + 1, &mut pending);
     }
     Ok(pairs)
 }
@@ -41,20 +41,20 @@ struct Child {
 /// The children of visited nodes; each node is read once, however many parents it has.
 struct Nodes<'c> {
     charsmap: &'c Charsmap,
-    known: FxHashMap<usize, Vec<Child>>,
+    children_of: FxHashMap<usize, Vec<Child>>,
 }
 
 impl Nodes<'_> {
     /// Pushes the children of a node in reverse order, with its depth.
-    fn add_children(&mut self, base: usize, depth: usize, waiting: &mut Vec<(usize, Child)>) {
-        let children = self.known.entry(base).or_insert_with(|| {
+    fn add_children(&mut self, base: usize, depth: usize, pending: &mut Vec<(usize, Child)>) {
+        let children = self.children_of.entry(base).or_insert_with(|| {
             let child = |byte| {
                 let (base, value) = self.charsmap.child(base, byte)?;
                 Some(Child { byte, base, value })
             };
             (1..=255).rev().filter_map(child).collect()
         });
-        waiting.extend(children.iter().map(|&child| (depth, child)));
+        pending.extend(children.iter().map(|&child| (depth, child)));
     }
 }
 

@@ -124,8 +124,8 @@ fn give(rules: &RuleMap, text: &str, max_chars: usize, new: &str) -> bool {
     while let Some((first, of_new)) = rest.chars().next().zip(rest_of_new) {
         let ends = rest.char_indices().take(max_chars).map(|(at, c)| at + c.len_utf8());
         let longest = ends.filter_map(|end| Some((end, rules.get(&rest[..end])?.as_str()))).last();
-        let (end, given) = longest.unwrap_or((first.len_utf8(), &rest[..first.len_utf8()]));
-        rest_of_new = of_new.strip_prefix(given);
+        let (end, replacement) = longest.unwrap_or((first.len_utf8(), &rest[..first.len_utf8()]));
+        rest_of_new = of_new.strip_prefix(replacement);
         rest = &rest[end..];
     }
     rest_of_new == Some("")

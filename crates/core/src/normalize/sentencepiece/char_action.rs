@@ -56,11 +56,11 @@ impl SentencePieceNormalizer {
 }
 
 fn char_actions_of(rules: &Charsmap) -> Option<CharActions<'_>> {
-    let (mut begun, mut steps) = (Vec::new(), MAX_STEPS);
-    rules.each_char(rules.root(), &mut steps, &mut |c, below, value| begun.push((c, below, value)));
+    let (mut prefix, mut steps) = (Vec::new(), MAX_STEPS);
+    rules.each_char(rules.root(), &mut steps, &mut |c, below, value| prefix.push((c, below, value)));
     let (mut char_actions, mut later) =
         (CharActions::default(), LaterChars { steps, ..LaterChars::default() });
-    for (c, below, value) in begun {
+    for (c, below, value) in prefix {
         let action = CharAction {
             replacement: value.and_then(|value| rules.replacement(value)),
             ..CharAction::default()
@@ -68,7 +68,7 @@ fn char_actions_of(rules: &Charsmap) -> Option<CharActions<'_>> {
         let begins_rule = later.add(rules, (below, action.is_gap()));
         char_actions.insert(c, CharAction { begins_rule, ..action });
     }
-    while let Some(node) = later.waiting.pop() {
+    while let Some(node) = later.pending.pop() {
         later.add(rules, node);
     }
     later.chars.iter().for_each(|&c| char_actions.entry(c).or_default().continues_rule = true);
@@ -85,28 +85,28 @@ struct LaterChars {
     /// Whether a rule writes a gap where its first character alone does not.
     writes_gaps: bool,
     /// Visited nodes, and whether characters follow them.
-    seen: FxHashMap<RuleNode, bool>,
-    waiting: Vec<RuleNode>,
+    visited: FxHashMap<RuleNode, bool>,
+    pending: Vec<RuleNode>,
     steps: usize,
 }
 
 impl LaterChars {
     /// Adds the characters that follow a node; returns whether there are any.
     fn add(&mut self, rules: &Charsmap, node: RuleNode) -> bool {
-        if let Some(&has_next) = self.seen.get(&node) {
+        if let Some(&has_next) = self.visited.get(&node) {
             return has_next;
         }
         let (base, is_gap_first) = node;
-        let Self { chars, writes_gaps, waiting, steps, .. } = self;
-        let count = waiting.len();
+        let Self { chars, writes_gaps, pending, steps, .. } = self;
+        let count = pending.len();
         rules.each_char(base, steps, &mut |c, below, value| {
             chars.insert(c);
             *writes_gaps |=
                 !is_gap_first && value.and_then(|value| rules.replacement(value)).is_some_and(is_gap);
-            waiting.push((below, is_gap_first));
+            pending.push((below, is_gap_first));
         });
-        let has_next = waiting.len() > count;
-        self.seen.insert(node, has_next);
+        let has_next = pending.len() > count;
+        self.visited.insert(node, has_next);
         has_next
     }
 }

@@ -6,15 +6,15 @@ use crate::error::Error;
 use crate::text::ExpansionLimit;
 
 impl SentencePieceNormalizer {
-    /// Normalizes the text between two boundary characters, without adding a space. With `goes_on`, the
+    /// Normalizes the text between two boundary characters, without adding a space. With `continues`, the
     /// segment follows a character that is not a space and that no rule joins with it, so spaces at its
     /// beginning stay.
     ///
     /// Writes the same as `run_with_prefix` without a prefix.
-    pub fn normalize_segment(&self, text: &str, goes_on: bool, out: &mut String) -> Result<(), Error> {
+    pub fn normalize_segment(&self, text: &str, continues: bool, out: &mut String) -> Result<(), Error> {
         let mut growth = ExpansionLimit::of(text.len());
-        let mut writer = StringWriter::new(self.spec(), goes_on, out);
-        let mut at = if goes_on { 0 } else { self.first_kept(text) };
+        let mut writer = StringWriter::new(self.spec(), continues, out);
+        let mut at = if continues { 0 } else { self.first_kept(text) };
         while at < text.len() {
             let kept = self.kept(text, at);
             if kept > at {
@@ -115,16 +115,16 @@ mod tests {
                 treat_whitespace_as_suffix: false,
                 user_defined_symbols: symbols.map(|&symbol| symbol.to_owned()).collect(),
             }, "normalizer").unwrap();
-            let (mut stretch, mut whole) = (String::new(), String::new());
-            normalizer.normalize_segment(&text, false, &mut stretch).unwrap();
+            let (mut segment, mut whole) = (String::new(), String::new());
+            normalizer.normalize_segment(&text, false, &mut segment).unwrap();
             normalizer.run_with_prefix(&text, 0, ExpansionLimit::of(text.len()), false, &mut whole).unwrap();
-            prop_assert_eq!(&stretch, &whole);
+            prop_assert_eq!(&segment, &whole);
             let follower = format!("\u{4e01}{text}");
-            stretch.clear();
+            segment.clear();
             whole.clear();
-            normalizer.normalize_segment(&text, true, &mut stretch).unwrap();
+            normalizer.normalize_segment(&text, true, &mut segment).unwrap();
             normalizer.run_with_prefix(&follower, 0, ExpansionLimit::of(text.len()), false, &mut whole).unwrap();
-            prop_assert_eq!(format!("\u{4e01}{stretch}"), whole);
+            prop_assert_eq!(format!("\u{4e01}{segment}"), whole);
         }
     }
 }

@@ -120,12 +120,12 @@ pub(super) struct StringWriter<'o> {
 }
 
 impl<'o> StringWriter<'o> {
-    pub(super) fn new(spec: &SentencePieceNormalizerSpec, goes_on: bool, out: &'o mut String) -> Self {
+    pub(super) fn new(spec: &SentencePieceNormalizerSpec, continues: bool, out: &'o mut String) -> Self {
         Self {
             space: if spec.escape_whitespaces { METASPACE } else { ' ' },
             escapes: spec.escape_whitespaces,
             trims: spec.remove_extra_whitespaces,
-            after_space: spec.remove_extra_whitespaces && !goes_on,
+            after_space: spec.remove_extra_whitespaces && !continues,
             spaces: 0,
             out,
         }
