@@ -9,7 +9,7 @@ use piecework_core::encode::{Input, Options, Origin, Scratch, Tokenizer};
 use piecework_core::encoding::Token;
 use piecework_core::error::Error;
 use piecework_core::spec::{Direction, Padding, TokenizerSpec, Truncation, TruncationStrategy};
-use piecework_core::text::{CharIndex, Pieces};
+use piecework_core::text::{CharIndex, PreTokenizedText};
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList};
@@ -448,7 +448,7 @@ impl Core {
 
     fn pre_tokenize(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, (u32, u32))>> {
         let text = borrow(text, || "text".into())?;
-        let mut pieces = Pieces::default();
+        let mut pieces = PreTokenizedText::default();
         self.encoder.pipeline().splitter().pieces_into(text, 0, &mut pieces).map_err(raise)?;
         let chars = CharIndex::new(text);
         let word = |&(start, end): &(usize, usize)| {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::spec::{CharSpan, Rewritten, TextFunction, Words};
+use piecework_core::spec::{CharSpan, CustomWords, Rewritten, TextFunction};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -41,16 +41,21 @@ impl TextFunction for PythonFunction {
         })
     }
 
-    fn cut(&self, text: &str) -> Result<Words, Error> {
+    fn split(&self, text: &str) -> Result<CustomWords, Error> {
         self.call(text, |result| {
             if result.is_instance_of::<PyString>() {
                 return Err(wrong(result, "", WORDS));
             }
             let words = items(result, "", WORDS)?;
             if words.first().is_some_and(PyAnyMethods::is_instance_of::<PyString>) {
-                return words.iter().enumerate().map(word_of).collect::<Result<_, _>>().map(Words::Texts);
+                return words
+                    .iter()
+                    .enumerate()
+                    .map(word_of)
+                    .collect::<Result<_, _>>()
+                    .map(CustomWords::Texts);
             }
-            words.iter().enumerate().map(span_of).collect::<Result<_, _>>().map(Words::Spans)
+            words.iter().enumerate().map(span_of).collect::<Result<_, _>>().map(CustomWords::Spans)
         })
     }
 }

@@ -65,7 +65,7 @@ impl WordCounter {
     #[must_use]
     pub fn new(splitter: Splitter, lines: Lines, workers: usize) -> Self {
         let tallies = (0..workers.max(1)).map(|_| Tally::default()).collect();
-        let raw = splitter.cuts_raw();
+        let raw = splitter.splits_raw();
         let sentences = Sentences::default();
         Self { splitter, lines, raw, sentences, tallies, given: FxHashMap::default() }
     }

@@ -1,30 +1,31 @@
-//! SentencePiece's decoder: pieces joined, `▁` to spaces, but for the one that was put before the text.
+//! SentencePiece's decoder: joins pieces and replaces `▁` by spaces, except the one that the normalizer
+//! added.
 
 use rustc_hash::FxHashSet;
 
-use super::pieces::TextPieces;
+use super::token_texts::TokenTexts;
 use crate::spec::SentencePieceDecoderSpec;
 use crate::text::byte_of_entry;
 
-/// The mark of a space.
-const MARK: char = '\u{2581}';
+/// The marker of a space.
+const METASPACE: char = '\u{2581}';
 const REPLACEMENT: &str = "\u{FFFD}";
 
 /// The compiled decoder.
 #[derive(Clone, Debug)]
-pub(super) struct SentencePiece {
+pub(super) struct SentencePieceDecoder {
     spec: SentencePieceDecoderSpec,
     control: FxHashSet<String>,
 }
 
-impl SentencePiece {
+impl SentencePieceDecoder {
     pub(super) fn compile(spec: &SentencePieceDecoderSpec) -> Self {
         Self { spec: spec.clone(), control: spec.control_symbols.iter().cloned().collect() }
     }
 
-    /// Write the text of pieces; writing stops at `max` bytes.
-    pub(super) fn run<'t>(&self, pieces: impl Iterator<Item = &'t str>, max: usize, out: &mut TextPieces) {
-        let mut writer = Writer { text: out.open(), bytes: Vec::new(), awaits_text: true };
+    /// Writes the text of pieces; stops after `max` bytes.
+    pub(super) fn run<'t>(&self, pieces: impl Iterator<Item = &'t str>, max: usize, out: &mut TokenTexts) {
+        let mut writer = PieceWriter { text: out.open(), bytes: Vec::new(), awaits_text: true };
         for piece in pieces {
             writer.add(piece, self);
             if writer.text.len() > max {
@@ -35,15 +36,15 @@ impl SentencePiece {
         out.end();
     }
 
-    /// Write the text of the first pieces to an empty `text`, until the rest does not depend on where it
-    /// stands; gives how many that were. `None` is no piece.
+    /// Writes the first pieces to an empty `text`, until the text of the rest no longer depends on its
+    /// position. Returns the number of pieces written; `None` is a skipped token.
     pub(super) fn begin<'t>(
         &self,
         pieces: impl ExactSizeIterator<Item = Option<&'t str>>,
         text: &mut String,
     ) -> usize {
         let mut begun = pieces.len();
-        let mut writer = Writer { text, bytes: Vec::new(), awaits_text: true };
+        let mut writer = PieceWriter { text, bytes: Vec::new(), awaits_text: true };
         for (at, piece) in pieces.enumerate() {
             piece.into_iter().for_each(|piece| writer.add(piece, self));
             if !writer.awaits_text {
@@ -55,7 +56,7 @@ impl SentencePiece {
         begun
     }
 
-    /// Write a piece; says whether a space that was put before the text was dropped.
+    /// Writes a piece. Returns whether it dropped the space that the normalizer added.
     pub(super) fn push(&self, piece: &str, is_first: bool, text: &mut String) -> bool {
         let spec = &self.spec;
         if self.control.contains(piece) {
@@ -66,7 +67,7 @@ impl SentencePiece {
             return false;
         }
         let drops = is_first && (spec.add_dummy_prefix || spec.remove_extra_whitespaces);
-        let rest = piece.strip_prefix(MARK).filter(|_| drops);
+        let rest = piece.strip_prefix(METASPACE).filter(|_| drops);
         push_with_spaces(rest.unwrap_or(piece), text);
         rest.is_some() && !spec.remove_extra_whitespaces
     }
@@ -76,17 +77,17 @@ impl SentencePiece {
     }
 }
 
-/// Writes pieces that stand at the beginning of an empty text.
-struct Writer<'t> {
+/// Writes the pieces at the beginning of a text.
+struct PieceWriter<'t> {
     text: &'t mut String,
-    /// Bytes whose run has not ended.
+    /// The bytes of an unfinished run.
     bytes: Vec<u8>,
     /// Whether a space at the beginning is still to be dropped.
     awaits_text: bool,
 }
 
-impl Writer<'_> {
-    fn add(&mut self, piece: &str, decoder: &SentencePiece) {
+impl PieceWriter<'_> {
+    fn add(&mut self, piece: &str, decoder: &SentencePieceDecoder) {
         if let Some(byte) = decoder.byte_of(piece) {
             return self.bytes.push(byte);
         }
@@ -103,17 +104,17 @@ impl Writer<'_> {
     }
 }
 
-/// Write a piece with spaces for its marks, of which most have one, at the beginning.
+/// Writes a piece with spaces instead of metaspaces; most pieces have one, at the beginning.
 fn push_with_spaces(piece: &str, text: &mut String) {
-    let rest = piece.strip_prefix(MARK).unwrap_or(piece);
+    let rest = piece.strip_prefix(METASPACE).unwrap_or(piece);
     text.push_str(if rest.len() < piece.len() { " " } else { "" });
-    for (nth, part) in rest.split(MARK).enumerate() {
+    for (nth, part) in rest.split(METASPACE).enumerate() {
         text.push_str(if nth > 0 { " " } else { "" });
         text.push_str(part);
     }
 }
 
-/// Write bytes as text; each one that is part of no character is a replacement character.
+/// Writes bytes as text; each invalid byte becomes a replacement character.
 pub(super) fn push_text(bytes: &[u8], text: &mut Vec<u8>) {
     for chunk in bytes.utf8_chunks() {
         text.extend_from_slice(chunk.valid().as_bytes());

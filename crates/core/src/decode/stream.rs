@@ -1,53 +1,53 @@
-//! Decoding token by token: ids in, the text that each adds out.
+//! Incremental decoding: one id in, the text that it adds out.
 //!
-//! The stream keeps a window of ids: context whose text was given out (what a token looks like can depend
-//! on what stands before it), then the ids that wait for the rest of a character. Each step decodes the
-//! window and gives out what is new. The window is cut only where no character is torn, and so that some
-//! visible text stays in it: whatever a decoder does to the beginning of a text, it does to the context and
-//! never to what comes next. Memory is bounded and a step takes constant time.
+//! The stream keeps a window of ids: context whose text has been returned, because the text of a token can
+//! depend on the tokens before it, then the ids of an unfinished character. Each step decodes the window
+//! and returns the new text. The window is shortened only between characters, and so that visible text
+//! stays in it: changes that a decoder makes at the beginning of a text then affect the context, not the
+//! next tokens. Memory is bounded and a step takes constant time.
 
 use crate::error::Error;
 
-/// The state of one stream; any decoding function can drive it.
+/// The state of one stream, for any decoding function.
 ///
-/// The function gets ids and whether to skip special tokens. The texts given out, and the one that
-/// [`Self::finish`] gives, are together what decoding all ids at once gives, unless the decoder takes back
-/// text that later ids turned out to spoil (byte entries that end as no UTF-8).
+/// The function gets ids and whether to skip special tokens. The returned texts, with that of
+/// [`Self::finish`], join to the text of all ids. The exception is a decoder that changes earlier text
+/// because of later ids (byte tokens that turn out not to be UTF-8).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecodeStream {
     skip_special_tokens: bool,
     ids: Vec<u32>,
-    /// What has been given out of the text of the window.
-    given: String,
-    /// Numbers of ids of the window after which nothing waited.
-    cuts: Vec<usize>,
-    /// How much was given out since the last cut, in bytes.
-    given_since_cut: usize,
-    /// Ids since the last cut that can be bytes of one character.
-    waiting: usize,
+    /// The text of the window that has been returned.
+    returned: String,
+    /// Positions in the window at which no character was unfinished.
+    boundaries: Vec<usize>,
+    /// The bytes returned since the last of `boundaries`.
+    returned_since_boundary: usize,
+    /// The ids since the last of `boundaries`, which can be bytes of one character.
+    pending: usize,
 }
 
-/// Stands for bytes that are no character, or not yet.
+/// Decoders write this for bytes that are not, or not yet, a character.
 const UNFINISHED: char = '\u{FFFD}';
-/// Four bytes make any character: when as many ids have come, those before the last three are no part of one.
-const MAX_WAITING: usize = 4;
-/// As many bytes may be part of a character that is yet to end.
-const MAX_UNFINISHED: usize = MAX_WAITING - 1;
-/// The window is cut down when it has more ids than this.
+/// A character has at most four bytes: of this many ids, all but the last three are complete.
+const MAX_CHAR_BYTES: usize = 4;
+/// The most bytes of an unfinished character.
+const MAX_UNFINISHED: usize = MAX_CHAR_BYTES - 1;
+/// A longer window is shortened.
 const MAX_WINDOW: usize = 32;
-/// Ids that stay at least.
+/// The least ids that remain.
 const MIN_WINDOW: usize = 8;
 
 impl DecodeStream {
-    /// Begin a stream at the beginning of a text.
+    /// Starts a stream at the beginning of a text.
     #[must_use]
     pub fn new(skip_special_tokens: bool) -> Self {
         Self { skip_special_tokens, ..Self::default() }
     }
 
-    /// Go on after ids whose text is known already, such as a prompt; it is not given out again.
+    /// Continues after ids whose text is known, such as a prompt; their text is not returned again.
     ///
-    /// A character that they leave unfinished is given out with the id that finishes it.
+    /// A character that they leave unfinished is returned with the id that completes it.
     pub fn prefill(
         &mut self,
         ids: &[u32],
@@ -56,7 +56,7 @@ impl DecodeStream {
         let decode = |ids: &[u32]| decode(ids, self.skip_special_tokens);
         let mut whole = ids.len();
         let mut known = String::new();
-        for unfinished in 0..=ids.len().min(MAX_WAITING - 1) {
+        for unfinished in 0..=ids.len().min(MAX_CHAR_BYTES - 1) {
             whole = ids.len() - unfinished;
             let window = &ids[window_start(ids, whole, &decode)?..whole];
             known = decode(window)?;
@@ -68,25 +68,25 @@ impl DecodeStream {
             whole = ids.len();
         }
         let start = window_start(ids, whole, &decode)?;
-        let mut given = decode(&ids[start..whole])?;
-        let (certain, text) = (given.len(), decode(&ids[start..])?);
+        let mut returned = decode(&ids[start..whole])?;
+        let (certain, text) = (returned.len(), decode(&ids[start..])?);
         let settled = text.trim_end_matches(UNFINISHED);
-        if settled.starts_with(&given) {
-            given = settled.to_owned();
+        if settled.starts_with(&returned) {
+            returned = settled.to_owned();
         }
         *self = Self {
             ids: ids[start..].to_vec(),
-            given_since_cut: given.len() - certain,
-            given,
-            cuts: vec![whole - start],
-            waiting: ids.len() - whole,
+            returned_since_boundary: returned.len() - certain,
+            returned,
+            boundaries: vec![whole - start],
+            pending: ids.len() - whole,
             ..Self::new(self.skip_special_tokens)
         };
         Ok(())
     }
 
-    /// Take the next id and give back the text that it adds: `None` when it adds none, or none that is
-    /// certain because a character is unfinished.
+    /// Adds an id and returns the text that it adds: `None` if it adds none, or if a character is
+    /// unfinished.
     pub fn step(
         &mut self,
         id: u32,
@@ -96,7 +96,7 @@ impl DecodeStream {
         self.advance(id, &|ids: &[u32]| decode(ids, skip))
     }
 
-    /// Give out what still waits, and begin anew.
+    /// Returns the remaining text and resets the stream.
     pub fn finish(
         &mut self,
         decode: impl Fn(&[u32], bool) -> Result<String, Error>,
@@ -116,10 +116,10 @@ impl DecodeStream {
         let text = decode(&self.ids)?;
         let is_stuck = self.ids.len() > 2 * MAX_WINDOW;
         if text.ends_with(UNFINISHED) && self.adds_bytes(id, &text, decode)? {
-            self.waiting += 1;
+            self.pending += 1;
         }
-        let is_settled = self.waiting >= MAX_WAITING || is_stuck;
-        if !text.starts_with(&self.given) && text.ends_with(UNFINISHED) && !is_settled {
+        let is_settled = self.pending >= MAX_CHAR_BYTES || is_stuck;
+        if !text.starts_with(&self.returned) && text.ends_with(UNFINISHED) && !is_settled {
             return Ok(None);
         }
         let rest = self.rest(&text, decode)?;
@@ -129,44 +129,46 @@ impl DecodeStream {
             _ => finished,
         };
         let certain = if is_stuck { rest.len() } else { certain };
-        self.given.push_str(&rest[..certain]);
-        self.given_since_cut += certain;
+        self.returned.push_str(&rest[..certain]);
+        self.returned_since_boundary += certain;
         if certain == rest.len() {
-            self.cut(decode)?;
+            self.record_boundary(decode)?;
         }
         Ok(Some(rest[..certain].to_owned()).filter(|text| !text.is_empty()))
     }
 
-    /// What of the window's text has not been given out; the window loses ids whose text it contradicts.
+    /// Returns the text of the window that has not been returned; drops ids from the window if its text
+    /// contradicts the returned text.
     fn rest(
         &mut self,
         text: &str,
         decode: &impl Fn(&[u32]) -> Result<String, Error>,
     ) -> Result<String, Error> {
-        if let Some(rest) = text.strip_prefix(self.given.as_str()) {
+        if let Some(rest) = text.strip_prefix(self.returned.as_str()) {
             return Ok(rest.to_owned());
         }
-        let context_end = self.cuts.last().copied().unwrap_or(0);
-        let since_cut = self.given[self.given.len() - self.given_since_cut..].to_owned();
-        for start in self.cuts.clone() {
-            let mut given = decode(&self.ids[start..context_end])?;
-            given.push_str(&since_cut);
+        let context_end = self.boundaries.last().copied().unwrap_or(0);
+        let since_boundary = self.returned[self.returned.len() - self.returned_since_boundary..].to_owned();
+        for start in self.boundaries.clone() {
+            let mut returned = decode(&self.ids[start..context_end])?;
+            returned.push_str(&since_boundary);
             let text = decode(&self.ids[start..])?;
-            if let Some(rest) = text.strip_prefix(given.as_str()) {
+            if let Some(rest) = text.strip_prefix(returned.as_str()) {
                 self.drop_ids(0, start);
-                self.given = given;
+                self.returned = returned;
                 return Ok(rest.to_owned());
             }
         }
         self.drop_ids(0, context_end);
         let text = decode(&self.ids)?;
-        let shared = shared_prefix(&text, &since_cut);
-        self.given = text[..shared].to_owned();
-        self.given_since_cut = shared;
+        let shared = shared_prefix(&text, &since_boundary);
+        self.returned = text[..shared].to_owned();
+        self.returned_since_boundary = shared;
         Ok(text[shared..].to_owned())
     }
 
-    /// Whether the last id changes the text, or would be text alone; skipped and empty tokens do neither.
+    /// Whether the last id changes the text, or decodes to text on its own; skipped and empty tokens do
+    /// neither.
     fn adds_bytes(
         &self,
         id: u32,
@@ -176,25 +178,27 @@ impl DecodeStream {
         Ok(decode(&self.ids[..self.ids.len() - 1])? != text || !decode(&[id])?.is_empty())
     }
 
-    /// Note that nothing waits, and cut the window down when it has grown.
-    fn cut(&mut self, decode: &impl Fn(&[u32]) -> Result<String, Error>) -> Result<(), Error> {
-        self.waiting = 0;
-        self.given_since_cut = 0;
-        self.cuts.push(self.ids.len());
+    /// Records that no character is unfinished, and shortens a long window.
+    fn record_boundary(&mut self, decode: &impl Fn(&[u32]) -> Result<String, Error>) -> Result<(), Error> {
+        self.pending = 0;
+        self.returned_since_boundary = 0;
+        self.boundaries.push(self.ids.len());
         if self.ids.len() <= MAX_WINDOW {
             return Ok(());
         }
         let latest = self.ids.len() - MIN_WINDOW;
-        let Some(&kept_from) = self.cuts.iter().rev().find(|&&cut| cut <= latest) else { return Ok(()) };
+        let Some(&kept_from) = self.boundaries.iter().rev().find(|&&boundary| boundary <= latest) else {
+            return Ok(());
+        };
         let (from, to) = self.anchor(kept_from, decode)?;
         self.drop_ids(to, kept_from);
         self.drop_ids(0, from);
-        self.given = decode(&self.ids)?;
+        self.returned = decode(&self.ids)?;
         Ok(())
     }
 
-    /// The ids before `end` that stay as context: none when visible text follows them, else the last that
-    /// are visible, else the last that are text, else the first.
+    /// Returns the ids before `end` that stay as context: none if visible text follows, else the last
+    /// visible ones, else the last with text, else the first.
     fn anchor(
         &self,
         end: usize,
@@ -204,7 +208,8 @@ impl DecodeStream {
         if is_visible(&decode(&self.ids[end..])?) {
             return Ok((end, end));
         }
-        let ends: Vec<usize> = self.cuts.iter().copied().filter(|&cut| 0 < cut && cut <= end).collect();
+        let ends: Vec<usize> =
+            self.boundaries.iter().copied().filter(|&boundary| 0 < boundary && boundary <= end).collect();
         let units = || std::iter::once(0).chain(ends.iter().copied()).zip(ends.iter().copied());
         let mut anchor = units().next().unwrap_or((end, end));
         let mut before = String::new();
@@ -223,20 +228,23 @@ impl DecodeStream {
 
     fn drop_ids(&mut self, from: usize, to: usize) {
         self.ids.drain(from..to);
-        self.cuts.retain(|&cut| cut <= from || cut >= to);
-        self.cuts.iter_mut().filter(|cut| **cut >= to).for_each(|cut| *cut -= to - from);
-        self.cuts.dedup();
+        self.boundaries.retain(|&boundary| boundary <= from || boundary >= to);
+        self.boundaries
+            .iter_mut()
+            .filter(|boundary| **boundary >= to)
+            .for_each(|boundary| *boundary -= to - from);
+        self.boundaries.dedup();
     }
 }
 
-/// Where the window over the ids before `end` begins: so that no character is torn, if that can be seen.
+/// Returns the start of the window before `end`, at a character boundary if one is found.
 fn window_start(
     ids: &[u32],
     end: usize,
     decode: &impl Fn(&[u32]) -> Result<String, Error>,
 ) -> Result<usize, Error> {
     let latest = end.saturating_sub(MAX_WINDOW);
-    for start in (latest.saturating_sub(MAX_WAITING)..=latest).rev() {
+    for start in (latest.saturating_sub(MAX_CHAR_BYTES)..=latest).rev() {
         if !decode(&ids[start..end])?.starts_with(UNFINISHED) {
             return Ok(start);
         }
@@ -244,7 +252,7 @@ fn window_start(
     Ok(latest)
 }
 
-/// The length of the longest common prefix, in bytes.
+/// Returns the length of the longest common prefix in bytes.
 fn shared_prefix(one: &str, other: &str) -> usize {
     let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b);
     same.map(|(c, _)| c.len_utf8()).sum()

@@ -1,7 +1,8 @@
 //! Expected texts are those of tokenizers 0.23.3, save where it panics.
 
 use super::*;
-use crate::spec::{ByteLevelSpec, MetaspaceSpec, PatternSpec};
+use crate::error::Error;
+use crate::spec::{ByteLevelSpec, DecoderSpec, MetaspaceSpec, PatternSpec, PrependScheme};
 
 fn run(spec: &DecoderSpec, tokens: &[&str]) -> String {
     Decoder::compile(Some(spec)).unwrap().run(tokens.iter().copied(), None).unwrap()

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::Tokenizer;
-use crate::decode::{DecodeTable, Tokens};
+use crate::decode::{DecodeInput, DecodeTable};
 use crate::error::Error;
 use crate::locks::try_lock;
 use crate::normalize::Normalizer;
@@ -82,7 +82,7 @@ impl Tokenizer {
             let from = text.len();
             match &*gather {
                 Some(gather) => {
-                    let tokens = Tokens {
+                    let tokens = DecodeInput {
                         ids: row,
                         skips_special: skip_special_tokens,
                         token_of: |id| self.decoded_token(id),
@@ -122,7 +122,7 @@ impl Tokenizer {
         let added = self.stages().added.keys().map(|id| id + 1).max().unwrap_or(0);
         let ids = 0..added.max(self.stages().vocab.id_bound() as u32);
         let token_of = |id| Some((self.decoded_token(id)?, self.stages().added_tokens.is_special(id)));
-        self.stages().decoder.gather(ids, token_of, clean_up)
+        self.stages().decoder.decode_table(ids, token_of, clean_up)
     }
 
     /// Do to the text after byte `from` what the decoder says is done to its text.

@@ -5,7 +5,7 @@ use super::stages::{Part, Stages};
 use super::{Options, Scratch};
 use crate::error::Error;
 use crate::model::{BatchWord, ModelScratch};
-use crate::text::Pieces;
+use crate::text::PreTokenizedText;
 use crate::word_cache::{CacheKey, CachedWords, QueueWord, SegmentBatch, WordCache, Words, WINDOW};
 use crate::word_key::WordKey;
 
@@ -41,7 +41,7 @@ impl Generic {
         let mut cached = CachedWords { cache, scratch: lookup, segmenter };
         stages.visit_span(span, start as u32, options, split, |part| match part {
             Part::Token(id, _) => out.push(id),
-            Part::Words(Pieces { text, spans }) => {
+            Part::Words(PreTokenizedText { text, spans }) => {
                 for spans in spans.chunks(WINDOW) {
                     let Ok(()) = cached.append(&PieceWords { text: text.text(), spans }, out);
                 }

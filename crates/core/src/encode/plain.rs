@@ -6,7 +6,7 @@ use super::{room_for, Input, Options, Scratch};
 use crate::encoding::Token;
 use crate::error::Error;
 use crate::model::{ModelScratch, Piece};
-use crate::text::{Aligned, CharIndex, Pieces};
+use crate::text::{Aligned, CharIndex, PreTokenizedText};
 
 /// Append the ids of an input.
 pub(super) fn ids(
@@ -20,7 +20,7 @@ pub(super) fn ids(
     for text in input.texts() {
         stages.visit_text(text, options, split, |part| match part {
             Part::Token(id, _) => out.push(id),
-            Part::Words(Pieces { text, spans }) => {
+            Part::Words(PreTokenizedText { text, spans }) => {
                 for &(from, to) in spans {
                     stages.model.run(&text.text()[from..to], &stages.vocab, model, out);
                 }
@@ -108,7 +108,7 @@ impl<'w> TokenWriter<'w> {
     fn part(&mut self, part: Part<'_>, model: &mut ModelScratch, pieces: &mut Vec<Piece>) {
         match part {
             Part::Token(id, source) => self.added(id, source),
-            Part::Words(Pieces { text, spans }) => {
+            Part::Words(PreTokenizedText { text, spans }) => {
                 for &(from, to) in spans {
                     pieces.clear();
                     self.stages.model.run(&text.text()[from..to], &self.stages.vocab, model, pieces);

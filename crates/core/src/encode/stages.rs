@@ -14,7 +14,7 @@ use crate::pretokenize::PreTokenizer;
 use crate::spec::{DecoderSpec, ModelSpec, NormalizerSpec, TokenizerSpec};
 use crate::split::{SplitScratch, Splitter};
 use crate::table_sections::TableSections;
-use crate::text::{Aligned, Pieces};
+use crate::text::{Aligned, PreTokenizedText};
 use crate::vocab::Vocab;
 
 /// Every stage, compiled.
@@ -38,7 +38,7 @@ pub(super) struct Stages {
 #[derive(Clone, Copy)]
 pub(super) enum Part<'p> {
     Token(u32, (u32, u32)),
-    Words(&'p Pieces),
+    Words(&'p PreTokenizedText),
 }
 
 /// The text of added tokens that stripped whitespace, with that whitespace.

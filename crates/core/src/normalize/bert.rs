@@ -1,8 +1,8 @@
-//! BERT's normalizer: clean, space out CJK, strip accents, lowercase, in this order (BERT's reference
+//! `BertNormalizer`: cleans, spaces out CJK, strips accents and lowercases, in this order (BERT's
 //! BasicTokenizer, Devlin et al. 2019; character classes as in tokenizers 0.23). One pass, linear.
 //!
-//! Every step but canonical ordering looks at one character alone, so the steps run character by
-//! character; where a kept character is met that ordering can move, its run of marks is gathered whole.
+//! Every step except canonical ordering depends on one character alone, so the steps run character by
+//! character. Where ordering can move a character, its run of marks is collected first.
 
 use piecework_unicode::{class_of, combining_class, decompose, lowercase, Class};
 
@@ -14,12 +14,12 @@ use crate::text::NormalizedSink;
 pub struct BertNormalizer {
     spec: BertNormalizerSpec,
     strip_accents: bool,
-    /// Characters with none of these flags pass unchanged.
+    /// Characters with none of these flags stay unchanged.
     touched: Class,
 }
 
 impl BertNormalizer {
-    /// Compile the settings.
+    /// Compiles the settings.
     #[must_use]
     pub fn compile(spec: &BertNormalizerSpec) -> Self {
         let strip_accents = spec.strip_accents.unwrap_or(spec.lowercase);
@@ -36,19 +36,19 @@ impl BertNormalizer {
         Self { spec: spec.clone(), strip_accents, touched }
     }
 
-    /// The settings.
+    /// Returns the settings.
     #[must_use]
     pub fn spec(&self) -> BertNormalizerSpec {
         self.spec.clone()
     }
 
-    /// Whether ASCII letters become lowercase.
+    /// Whether the normalizer lowercases.
     #[must_use]
     pub fn lowercases(&self) -> bool {
         self.spec.lowercase
     }
 
-    /// Normalize `text`, which stands at byte `start` of the original, into `out`.
+    /// Normalizes `text`, which begins at byte `start` of the original.
     pub fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) {
         let mut marks = Marks::default();
         for (at, c) in text.char_indices() {
@@ -57,19 +57,19 @@ impl BertNormalizer {
             if !class.has(self.touched) && marks.is_empty() {
                 out.push_from(c, source);
             } else {
-                let place = Place { before: &text[..at], start, source };
+                let place = CharContext { before: &text[..at], start, source };
                 self.step(c, class, place, &mut marks, out);
             }
         }
         self.flush(&mut marks, out);
     }
 
-    /// Clean and space out one character, then hand it on.
+    /// Cleans one character, spaces it out, and passes it to the next step.
     fn step(
         &self,
         c: char,
         class: Class,
-        place: Place<'_>,
+        place: CharContext<'_>,
         marks: &mut Marks,
         out: &mut impl NormalizedSink,
     ) {
@@ -93,8 +93,8 @@ impl BertNormalizer {
         self.spec.clean_text && class.has(Class::DROP)
     }
 
-    /// Decompose and drop nonspacing marks.
-    fn strip(&self, c: char, place: Place<'_>, marks: &mut Marks, out: &mut impl NormalizedSink) {
+    /// Decomposes a character and removes nonspacing marks.
+    fn strip(&self, c: char, place: CharContext<'_>, marks: &mut Marks, out: &mut impl NormalizedSink) {
         if !self.strip_accents {
             self.lower(c, place.source, out);
             return;
@@ -103,7 +103,7 @@ impl BertNormalizer {
         decompose(c, |part| {
             let class = class_of(part);
             if marks.is_empty() && class.has(Class::REORDERS) {
-                self.gather(place, is_first, marks);
+                self.gather_marks(place, is_first, marks);
             }
             let moves = !marks.is_empty() && combining_class(part) != 0;
             if moves || class.has(Class::REORDERS) {
@@ -118,8 +118,8 @@ impl BertNormalizer {
         });
     }
 
-    /// Begin a run of marks with those before its first kept one, which are dropped already.
-    fn gather(&self, place: Place<'_>, is_first: bool, marks: &mut Marks) {
+    /// Starts a run of marks with the removed marks before its first remaining one.
+    fn gather_marks(&self, place: CharContext<'_>, is_first: bool, marks: &mut Marks) {
         marks.last_source = place.source;
         if !is_first {
             return;
@@ -144,7 +144,7 @@ impl BertNormalizer {
         }
     }
 
-    /// Write the kept ones of a run in canonical order.
+    /// Writes the remaining marks of a run in canonical order.
     fn flush(&self, marks: &mut Marks, out: &mut impl NormalizedSink) {
         if marks.is_empty() {
             return;
@@ -171,12 +171,12 @@ impl BertNormalizer {
     }
 }
 
-/// Where a character stands.
+/// The position of a character.
 #[derive(Clone, Copy)]
-struct Place<'t> {
+struct CharContext<'t> {
     /// The text before it.
     before: &'t str,
-    /// Where the text begins in the original.
+    /// The byte of the original at which the text begins.
     start: u32,
     /// Its byte span in the original.
     source: (u32, u32),
@@ -187,15 +187,15 @@ fn source_of(c: char, start: u32, at: usize) -> (u32, u32) {
     (at, at + c.len_utf8() as u32)
 }
 
-/// The combining class of the first part of a character.
+/// Returns the combining class of the first part of a character.
 fn first_class(c: char) -> u8 {
     let mut first = None;
     decompose(c, |part| first = first.or(Some(combining_class(part))));
     first.unwrap_or(0)
 }
 
-/// A run of marks waiting for its end. Canonical order moves the marks but not their sources: the first parts
-/// of characters get those in the order of the text, other parts share the one before.
+/// A run of marks before canonical ordering. Ordering moves the marks but not their sources: the first
+/// parts of characters get the sources in text order, other parts share the source before them.
 #[derive(Default)]
 struct Marks {
     parts: Vec<Mark>,
@@ -219,7 +219,7 @@ impl Marks {
         self.sources.clear();
     }
 
-    /// Add a part, with its character's source if it is the first of that.
+    /// Adds a part; the first part of a character brings its source.
     fn push(&mut self, part: char, source: Option<(u32, u32)>) {
         let combining_class = combining_class(part);
         self.parts.push(Mark { part, combining_class, is_first: source.is_some() });

@@ -1,17 +1,20 @@
-//! Which ASCII characters part a text: what stands on one side of them is normalized without regard to the
-//! other, and they stay what they are or become a space.
+//! Boundary characters: ASCII characters at which a text can be divided before normalization. The text on
+//! each side normalizes on its own, and the character stays unchanged or becomes a space.
 //!
-//! A rule of several characters must not hold one of them, nor may a grapheme cluster that a rule changes.
+//! No rule of several characters contains a boundary character, nor does a grapheme cluster that a rule
+//! changes.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Normalizer, Precompiled, SentencePiece};
+use super::normalizer::Normalizer;
+use super::precompiled::Precompiled;
+use super::sentencepiece::SentencePieceNormalizer;
 use crate::spec::PatternSpec;
 
-/// By ASCII character: whether it parts.
+/// For each ASCII character, whether it is a boundary.
 pub type Boundaries = [bool; 128];
 
-/// Begin and end of the characters that share a cluster with what follows (Unicode 17, `Prepend`).
+/// First and last of the characters that form a cluster with the next one (Unicode 17, `Prepend`).
 const PREPENDED: [(u32, u32); 15] = [
     (0x600, 0x605),
     (0x6DD, 0x6DD),
@@ -31,25 +34,25 @@ const PREPENDED: [(u32, u32); 15] = [
 ];
 
 impl Normalizer {
-    /// The whitespace that parts a text for words between whitespace: how much of it there is does not
-    /// matter.
+    /// Returns the whitespace that is a boundary for words between whitespace, for any length of the
+    /// whitespace.
     #[must_use]
-    pub fn parting_whitespace(&self) -> Boundaries {
+    pub fn boundary_whitespace(&self) -> Boundaries {
         let whitespace = std::array::from_fn(|byte| char::from(byte as u8).is_whitespace());
-        both(&whitespace, &self.parting())
+        both(&whitespace, &self.boundaries())
     }
 
-    /// Whether a word is normalized in another way where a space stands before it.
+    /// Whether a word normalizes differently after a space.
     #[must_use]
-    pub fn leans_on_space(&self, word: &str) -> bool {
+    pub fn depends_on_space(&self, word: &str) -> bool {
         match self {
-            Self::Precompiled(rules) => leans_on_space(rules, word),
-            Self::Sequence(sequence) => sequence.stages().iter().any(|stage| stage.leans_on_space(word)),
+            Self::Precompiled(rules) => depends_on_space(rules, word),
+            Self::Sequence(sequence) => sequence.stages().iter().any(|stage| stage.depends_on_space(word)),
             _ => false,
         }
     }
 
-    /// By ASCII character: whether it stays as it is among others that do, in a stretch without whitespace.
+    /// Returns the ASCII characters that stay unchanged among each other, in text without whitespace.
     #[must_use]
     pub fn kept_among_ascii(&self) -> Boundaries {
         match self {
@@ -61,7 +64,7 @@ impl Normalizer {
                 PatternSpec::Text(text) => {
                     std::array::from_fn(|byte| !text.contains(char::from(byte as u8)))
                 }
-                PatternSpec::Regex(_) => self.parting(),
+                PatternSpec::Regex(_) => self.boundaries(),
             },
             Self::Sequence(sequence) => sequence
                 .stages()
@@ -71,11 +74,11 @@ impl Normalizer {
         }
     }
 
-    fn parting(&self) -> Boundaries {
+    fn boundaries(&self) -> Boundaries {
         match self {
-            // Marks are never joined to ASCII whitespace, nor ordered across it.
+            // Marks never compose with ASCII whitespace and are never ordered across it.
             Self::Identity | Self::Form(_) | Self::Lowercase | Self::StripAccents => [true; 128],
-            Self::Precompiled(rules) => parting_of(rules),
+            Self::Precompiled(rules) => boundaries_of(rules),
             Self::Replace(replace) => match replace.pattern() {
                 PatternSpec::Text(text) => {
                     std::array::from_fn(|byte| !text.contains(char::from(byte as u8)))
@@ -84,21 +87,21 @@ impl Normalizer {
             },
             Self::Sequence(sequence) => {
                 let (first, rest) = sequence.stages().split_at(1.min(sequence.stages().len()));
-                // Whether a word leans on a space is asked of the text as given.
+                // `depends_on_space` looks at the raw text, so these rules must come first.
                 let is_late = |stage: &Self| matches!(stage, Self::Precompiled(_));
-                let parting = [!rest.iter().any(is_late); 128];
-                first.iter().chain(rest).fold(parting, |all, stage| both(&all, &stage.parting()))
+                let boundaries = [!rest.iter().any(is_late); 128];
+                first.iter().chain(rest).fold(boundaries, |all, stage| both(&all, &stage.boundaries()))
             }
             _ => [false; 128],
         }
     }
 }
 
-impl SentencePiece {
-    /// The characters that become a space, and part a text; none where rules write marks of their own.
+impl SentencePieceNormalizer {
+    /// Returns the characters that become a space and are boundaries; none if a rule writes a metaspace.
     #[must_use]
-    pub fn parting_spaces(&self) -> Boundaries {
-        if self.writes_marks() {
+    pub fn boundary_spaces(&self) -> Boundaries {
+        if self.writes_metaspace() {
             return [false; 128];
         }
         std::array::from_fn(|byte| {
@@ -108,11 +111,11 @@ impl SentencePiece {
         })
     }
 
-    /// By ASCII character: the one that it becomes, whatever ASCII stands beside it, also within a symbol; nothing where
-    /// it becomes something else, or where it is not easily told.
+    /// Returns for each ASCII character the one that it becomes beside any ASCII text and within symbols,
+    /// or `None` if it becomes something else or depends on its neighbours.
     #[must_use]
     pub fn ascii_alone(&self) -> [Option<u8>; 128] {
-        if self.goes_on_with_ascii() {
+        if self.continues_with_ascii() {
             return [None; 128];
         }
         std::array::from_fn(|byte| {
@@ -121,15 +124,15 @@ impl SentencePiece {
                 &[one] if one.is_ascii() && one != b' ' => Some(one),
                 _ => None,
             }
-            // A symbol stays as it is.
+            // Symbols stay unchanged.
             .filter(|&one| usize::from(one) == byte || !self.is_within_symbol(byte as u8))
         })
     }
 }
 
 impl Normalizer {
-    /// By ASCII character: the one that it becomes, whatever ASCII stands beside it; nothing where it becomes
-    /// something else, or where it is not easily told.
+    /// Returns for each ASCII character the one that it becomes beside any ASCII text, or `None` if it
+    /// becomes something else or depends on its neighbours.
     #[must_use]
     pub fn ascii_alone(&self) -> [Option<u8>; 128] {
         match self {
@@ -144,7 +147,7 @@ fn both(one: &Boundaries, other: &Boundaries) -> Boundaries {
     std::array::from_fn(|byte| one[byte] && other[byte])
 }
 
-fn parting_of(rules: &Precompiled) -> Boundaries {
+fn boundaries_of(rules: &Precompiled) -> Boundaries {
     let prepended = PREPENDED.iter().flat_map(|&(first, last)| first..=last).filter_map(char::from_u32);
     let swallows = prepended.into_iter().any(|c| rules.changes(c));
     std::array::from_fn(|byte| {
@@ -152,13 +155,13 @@ fn parting_of(rules: &Precompiled) -> Boundaries {
         let mut new = String::new();
         rules.rewrite_alone(c, &mut new);
         let is_space = !new.is_empty() && new.chars().all(char::is_whitespace);
-        // A cluster that begins with a space must not be changed as one.
+        // A rule must not change a cluster that begins with a space.
         let is_kept = c != ' ' || !rules.changes(c);
         is_space && is_kept && !swallows && !rules.is_within_longer(byte as u8)
     })
 }
 
-fn leans_on_space(rules: &Precompiled, word: &str) -> bool {
+fn depends_on_space(rules: &Precompiled, word: &str) -> bool {
     let Some(first) = word.chars().next().filter(|c| !c.is_ascii()) else { return false };
     rules.changes(first) && [' ', first].iter().collect::<String>().graphemes(true).count() == 1
 }

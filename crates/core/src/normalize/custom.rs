@@ -1,32 +1,31 @@
-//! A function from outside that writes the text anew.
+//! A normalizer that calls a function of the user.
 //!
-//! Origins are those that the function gives, or those that comparing both texts gives
-//! (`text::align`). An inserted character has the origin of the one before it, as everywhere.
+//! Sources are the spans that the function returns, or come from aligning both texts (`text::align`). An
+//! inserted character has the source of the character before it.
 
-use super::expansion_limit::ExpansionLimit;
 use crate::error::{Error, ErrorKind};
 use crate::spec::{CharSpan, CustomSpec};
-use crate::text::{align, CharSpans, NormalizedSink, Run};
+use crate::text::{align, AlignedRun, CharSpans, ExpansionLimit, NormalizedSink};
 
 /// The compiled normalizer.
 #[derive(Clone, Debug)]
-pub struct Custom {
+pub struct CustomNormalizer {
     spec: CustomSpec,
     place: String,
 }
 
-impl Custom {
-    /// Keep the function, which stands at `place`.
+impl CustomNormalizer {
+    /// Compiles the settings of the stage at `place`.
     pub(super) fn compile(spec: &CustomSpec, place: &str) -> Self {
         Self { spec: spec.clone(), place: format!("{place} {:?}", spec.name) }
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub(super) fn spec(&self) -> &CustomSpec {
         &self.spec
     }
 
-    /// Normalize `text`, which stands at byte `start` of the original.
+    /// Normalizes `text`, which begins at byte `start` of the original.
     pub(super) fn run(
         &self,
         text: &str,
@@ -74,7 +73,7 @@ impl Custom {
     }
 }
 
-fn write_run(old: &str, new: &str, run: &Run, start: u32, out: &mut impl NormalizedSink) {
+fn write_run(old: &str, new: &str, run: &AlignedRun, start: u32, out: &mut impl NormalizedSink) {
     let shift = start + run.old.start as u32;
     let new = &new[run.new.clone()];
     if run.one_for_one {
@@ -99,29 +98,34 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::spec::{Rewritten, TextFunction, Words};
+    use crate::spec::{CustomWords, Rewritten, TextFunction};
     use crate::text::Aligned;
 
-    /// Gives always the same.
+    /// Returns the same text for every text.
     #[derive(Debug)]
-    struct Always(Rewritten);
+    struct ConstantFunction(Rewritten);
 
-    impl TextFunction for Always {
+    impl TextFunction for ConstantFunction {
         fn rewrite(&self, _: &str) -> Result<Rewritten, Error> {
             Ok(self.0.clone())
         }
 
-        fn cut(&self, _: &str) -> Result<Words, Error> {
-            Ok(Words::Texts(Vec::new()))
+        fn split(&self, _: &str) -> Result<CustomWords, Error> {
+            Ok(CustomWords::Texts(Vec::new()))
         }
     }
 
     fn run(text: &str, new: &str, spans: Option<&[CharSpan]>) -> Result<Vec<(u32, u32)>, Error> {
         let rewritten = Rewritten { text: new.to_owned(), spans: spans.map(<[_]>::to_vec) };
-        let function = Arc::new(Always(rewritten));
+        let function = Arc::new(ConstantFunction(rewritten));
         let spec = CustomSpec { name: "always".to_owned(), function };
         let mut out = Aligned::default();
-        Custom::compile(&spec, "normalizer").run(text, 10, ExpansionLimit::of(text.len()), &mut out)?;
+        CustomNormalizer::compile(&spec, "normalizer").run(
+            text,
+            10,
+            ExpansionLimit::of(text.len()),
+            &mut out,
+        )?;
         assert_eq!(out.text(), new);
         let ends = new.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
         Ok(ends.map(|(from, to)| out.source_of(from, to)).collect())

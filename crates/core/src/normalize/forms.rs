@@ -1,15 +1,14 @@
 //! The normal forms NFC, NFD, NFKC and NFKD (UAX #15, Unicode 9 as in tokenizers 0.23).
 //!
-//! A scan passes over text that needs nothing (the quick check of UAX #15, section 9); only segments that
-//! do are decomposed, ordered and composed, so text in normal form is copied. O(n), but for the sorting of
-//! runs of combining marks.
+//! A scan skips text that is in the form (the quick check of UAX #15, section 9). Only segments that may
+//! change are decomposed, ordered and composed. O(n), except for sorting runs of combining marks.
 
 use piecework_unicode::{compose, decompose_for, FormTraits, NormalForm};
 
-use super::changes::Changes;
+use super::source_counter::SourceCounter;
 use crate::text::NormalizedSink;
 
-/// Bring `text`, which stands at byte `start` of the original, into a normal form.
+/// Normalizes `text`, which begins at byte `start` of the original, to a form.
 pub(super) fn run(form: NormalForm, text: &str, start: u32, out: &mut impl NormalizedSink) {
     let mut parts = Vec::new();
     let mut done = 0;
@@ -19,15 +18,15 @@ pub(super) fn run(form: NormalForm, text: &str, start: u32, out: &mut impl Norma
         if form.composes() {
             compose_segment(&mut parts);
         }
-        let mut changes = Changes::new(&text[from..to], start + from as u32);
-        parts.iter().for_each(|part| changes.push(part.c, part.replaces, out));
+        let mut sources = SourceCounter::new(&text[from..to], start + from as u32);
+        parts.iter().for_each(|part| sources.push(part.c, part.replaces, out));
         done = to;
     }
     out.push_unchanged(&text[done..], start + done as u32);
 }
 
-/// The byte span of the first segment at or after `from` that may change: no character outside can
-/// move into it or compose with it.
+/// Returns the byte span of the first segment at or after `from` that may change; no character outside
+/// moves into it or composes with it.
 fn next_segment(form: NormalForm, text: &str, from: usize) -> Option<(usize, usize)> {
     let (mut segment, mut last_class) = (from, 0);
     for (at, c) in text[from..].char_indices() {
@@ -54,20 +53,24 @@ fn segment_end(form: NormalForm, text: &str, from: usize) -> usize {
     text[from..].find(|c| !joins(c)).map_or(text.len(), |len| from + len)
 }
 
-/// A character of a segment on its way, and how many old ones it replaces.
-struct Part {
+/// A character of a decomposed segment, and the number of old characters that it replaces.
+struct DecomposedChar {
     c: char,
     combining_class: u8,
     replaces: usize,
 }
 
-/// Decompose and put into canonical order; the first part of each character replaces it.
-fn decompose_segment(form: NormalForm, segment: &str, parts: &mut Vec<Part>) {
+/// Decomposes a segment and sorts it into canonical order; the first part of each character replaces it.
+fn decompose_segment(form: NormalForm, segment: &str, parts: &mut Vec<DecomposedChar>) {
     parts.clear();
     for c in segment.chars() {
         let mut replaces = 1;
         decompose_for(form, c, |c| {
-            parts.push(Part { c, combining_class: FormTraits::of(c).combining_class(), replaces });
+            parts.push(DecomposedChar {
+                c,
+                combining_class: FormTraits::of(c).combining_class(),
+                replaces,
+            });
             replaces = 0;
         });
     }
@@ -76,8 +79,8 @@ fn decompose_segment(form: NormalForm, segment: &str, parts: &mut Vec<Part>) {
     }
 }
 
-/// Compose each starter with the marks after it that nothing blocks; what is composed is summed up.
-fn compose_segment(parts: &mut Vec<Part>) {
+/// Composes each starter with the unblocked marks after it, and adds up the characters that they replace.
+fn compose_segment(parts: &mut Vec<DecomposedChar>) {
     let mut starter: Option<usize> = None;
     let mut kept = 0;
     for at in 0..parts.len() {

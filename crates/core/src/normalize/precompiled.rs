@@ -1,19 +1,18 @@
-//! The compiled rules of a SentencePiece model, applied as tokenizers applies them: a grapheme cluster
+//! `Precompiled`: the compiled rules of a SentencePiece model, applied as in tokenizers. A grapheme cluster
 //! (Unicode 17) of fewer than six bytes is looked up whole, any other one character by character.
 //!
-//! Looking up finds the shortest rule that matches the beginning, and replaces the whole of what was looked
-//! up. O(n); ASCII that no rule begins with is copied.
+//! A lookup finds the shortest rule that matches the beginning, and replaces all of the text that was
+//! looked up. O(n); ASCII without rules is copied.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::changes::Changes;
 use super::charsmap::Charsmap;
-use super::expansion_limit::ExpansionLimit;
+use super::source_counter::SourceCounter;
 use crate::error::Error;
 use crate::spec::NormalizerSpec;
-use crate::text::NormalizedSink;
+use crate::text::{ExpansionLimit, NormalizedSink};
 
-/// Clusters of this many bytes or more are not looked up whole.
+/// Clusters of this many bytes or more are looked up character by character.
 const LONG_CLUSTER: usize = 6;
 
 /// The compiled normalizer.
@@ -21,46 +20,46 @@ const LONG_CLUSTER: usize = 6;
 pub struct Precompiled {
     blob: Vec<u8>,
     rules: Charsmap,
-    /// Which ASCII characters no rule changes.
+    /// The ASCII characters that no rule changes.
     keeps: [bool; 128],
 }
 
 impl Precompiled {
-    /// Compile the rules, which stand at `place` in their file.
+    /// Compiles the rules at `place` in their file.
     pub(super) fn compile(blob: &[u8], place: &str) -> Result<Self, Error> {
         let rules = Charsmap::parse(blob, place)?;
         let keeps = std::array::from_fn(|byte| rules.shortest_match(&[byte as u8]).is_none());
         Ok(Self { blob: blob.to_vec(), rules, keeps })
     }
 
-    /// The settings.
+    /// Returns the specification that it was compiled from.
     pub(super) fn spec(&self) -> NormalizerSpec {
         NormalizerSpec::Precompiled { charsmap: self.blob.clone() }
     }
 
-    /// By ASCII character: whether no rule changes it.
+    /// Returns the ASCII characters that no rule changes.
     pub(super) fn kept_ascii(&self) -> [bool; 128] {
         std::array::from_fn(|byte| self.keeps[byte] && byte != usize::from(b'\r'))
     }
 
-    /// Whether a rule is, or begins like, this character.
+    /// Whether a rule matches the beginning of this character.
     pub(super) fn changes(&self, c: char) -> bool {
         self.rules.shortest_match(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some()
     }
 
-    /// Append what becomes of a character that stands alone.
+    /// Appends the replacement of a single character.
     pub(super) fn rewrite_alone(&self, c: char, out: &mut String) {
         let mut bytes = [0; 4];
         let old = &*c.encode_utf8(&mut bytes);
         out.push_str(self.rules.shortest_match(old.as_bytes()).unwrap_or(old));
     }
 
-    /// Whether a rule of several characters has this ASCII character.
+    /// Whether a rule of several characters contains this ASCII character.
     pub(super) fn is_within_longer(&self, byte: u8) -> bool {
         self.rules.is_within_longer(byte)
     }
 
-    /// Normalize `text`, which stands at byte `start` of the original.
+    /// Normalizes `text`, which begins at byte `start` of the original.
     pub(super) fn run(
         &self,
         text: &str,
@@ -68,13 +67,14 @@ impl Precompiled {
         growth: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
-        let mut writer = Writer { changes: Changes::new(text, start), inserted: None, growth, out };
+        let mut writer =
+            ReplacementWriter { sources: SourceCounter::new(text, start), inserted: None, growth, out };
         let mut done = 0;
         while done < text.len() {
             let kept = self.kept_ascii_end(text.as_bytes(), done);
             writer.keep(&text[done..kept]);
             done = kept;
-            let to = next_cut(text.as_bytes(), done);
+            let to = next_cluster_boundary(text.as_bytes(), done);
             for cluster in text[done..to].graphemes(true) {
                 self.rewrite(cluster, &mut writer)?;
             }
@@ -84,7 +84,7 @@ impl Precompiled {
         Ok(())
     }
 
-    /// The end of the unchanged ASCII characters at `from` that are clusters for sure.
+    /// Returns the end of the unchanged ASCII characters at `from` that are whole clusters.
     fn kept_ascii_end(&self, text: &[u8], from: usize) -> usize {
         let end = text[from..]
             .iter()
@@ -92,7 +92,7 @@ impl Precompiled {
                 !self.keeps.get(usize::from(byte)).is_some_and(|&keeps| keeps) || byte == b'\r'
             })
             .map_or(text.len(), |len| from + len);
-        // The last one may have what is not ASCII in its cluster.
+        // The last one may form a cluster with a character that is not ASCII.
         if text.get(end).is_some_and(|byte| !byte.is_ascii()) && end > from {
             end - 1
         } else {
@@ -100,7 +100,11 @@ impl Precompiled {
         }
     }
 
-    fn rewrite<S: NormalizedSink>(&self, cluster: &str, writer: &mut Writer<'_, S>) -> Result<(), Error> {
+    fn rewrite<S: NormalizedSink>(
+        &self,
+        cluster: &str,
+        writer: &mut ReplacementWriter<'_, S>,
+    ) -> Result<(), Error> {
         if cluster.len() < LONG_CLUSTER {
             if let Some(new) = self.rules.shortest_match(cluster.as_bytes()) {
                 return writer.replace(cluster, new);
@@ -118,28 +122,28 @@ impl Precompiled {
     }
 }
 
-/// The first place after `from` where two clusters meet for sure: between ASCII characters, but CR LF.
-fn next_cut(text: &[u8], from: usize) -> usize {
+/// Returns the first certain cluster boundary after `from`: between ASCII characters, except CR LF.
+fn next_cluster_boundary(text: &[u8], from: usize) -> usize {
     let pairs = text.get(from..).unwrap_or_default().windows(2);
-    let is_cut = |pair: &[u8]| pair[0].is_ascii() && pair[1].is_ascii() && pair != b"\r\n";
-    pairs.into_iter().position(is_cut).map_or(text.len(), |len| from + len + 1)
+    let is_boundary = |pair: &[u8]| pair[0].is_ascii() && pair[1].is_ascii() && pair != b"\r\n";
+    pairs.into_iter().position(is_boundary).map_or(text.len(), |len| from + len + 1)
 }
 
-/// Writes replacements with the origins that tokenizers gives them: what is shorter ends with a character
-/// that swallows the rest, what is longer ends with inserted ones. An inserted character before something
-/// deleted becomes the replacement of that.
-struct Writer<'a, S> {
-    changes: Changes<'a>,
+/// Writes replacements with the sources of tokenizers. The last character of a shorter replacement takes
+/// the rest of the source, the last characters of a longer one are insertions. An insertion before deleted
+/// text becomes its replacement.
+struct ReplacementWriter<'a, S> {
+    sources: SourceCounter<'a>,
     inserted: Option<char>,
     growth: ExpansionLimit,
     out: &'a mut S,
 }
 
-impl<S: NormalizedSink> Writer<'_, S> {
+impl<S: NormalizedSink> ReplacementWriter<'_, S> {
     fn keep(&mut self, text: &str) {
         if !text.is_empty() {
             self.finish();
-            self.changes.keep(text, self.out);
+            self.sources.keep(text, self.out);
         }
     }
 
@@ -164,20 +168,20 @@ impl<S: NormalizedSink> Writer<'_, S> {
         if replaces == 0 {
             self.inserted = Some(c);
         } else {
-            self.changes.push(c, replaces, self.out);
+            self.sources.push(c, replaces, self.out);
         }
     }
 
     fn delete(&mut self, count: usize) {
         match self.inserted.take() {
-            Some(c) => self.changes.push(c, count, self.out),
-            None => self.changes.skip(count),
+            Some(c) => self.sources.push(c, count, self.out),
+            None => self.sources.skip(count),
         }
     }
 
     fn finish(&mut self) {
         if let Some(c) = self.inserted.take() {
-            self.changes.push(c, 0, self.out);
+            self.sources.push(c, 0, self.out);
         }
     }
 }

@@ -1,12 +1,11 @@
-//! Replaces every match of a pattern, from left to right; what is written shares the origin of the last
-//! character of the match (of the one before it, where the match is empty).
+//! `Replace`: replaces every match of a pattern, from left to right. The replacement has the source of the
+//! last character of the match, or of the character before an empty match.
 //!
-//! Linear in text and output, but for the regular expression itself.
+//! Linear in text and output, apart from the regular expression.
 
-use super::expansion_limit::ExpansionLimit;
 use crate::error::Error;
 use crate::spec::{NormalizerSpec, PatternSpec};
-use crate::text::{NormalizedSink, Pattern};
+use crate::text::{ExpansionLimit, NormalizedSink, Pattern};
 
 /// The compiled normalizer.
 #[derive(Clone, Debug)]
@@ -17,10 +16,10 @@ pub struct Replace {
 }
 
 impl Replace {
-    /// Compile the pattern, which stands at `place` in its file.
+    /// Compiles the pattern at `place` in its file.
     pub(super) fn compile(spec: &PatternSpec, content: &str, place: &str) -> Result<Self, Error> {
         let pattern = match spec {
-            // The empty text matches between any two characters, which only a regular expression does.
+            // The empty text matches between any two characters, as an empty regular expression does.
             PatternSpec::Text(text) if text.is_empty() => {
                 Pattern::compile(&PatternSpec::Regex(String::new()), place)?
             }
@@ -29,22 +28,22 @@ impl Replace {
         Ok(Self { spec: spec.clone(), pattern, content: content.to_owned() })
     }
 
-    /// What is replaced.
+    /// Returns the pattern.
     pub(super) fn pattern(&self) -> &PatternSpec {
         &self.spec
     }
 
-    /// What stands there instead.
+    /// Returns the replacement.
     pub(super) fn content(&self) -> &str {
         &self.content
     }
 
-    /// The settings.
+    /// Returns the specification that it was compiled from.
     pub(super) fn spec(&self) -> NormalizerSpec {
         NormalizerSpec::Replace { pattern: self.spec.clone(), content: self.content.clone() }
     }
 
-    /// Replace in `text`, which stands at byte `start` of the original.
+    /// Normalizes `text`, which begins at byte `start` of the original.
     pub(super) fn run(
         &self,
         text: &str,

@@ -1,40 +1,39 @@
-//! `TemplateProcessing`: any arrangement of sequences and special tokens.
+//! `TemplateProcessing`: a template of sequences and special tokens.
 
-use super::check_ids;
-use super::parts::Part;
+use super::sub_encoding::{check_ids, SubEncoding};
 use crate::error::{Error, ErrorKind};
 use crate::spec::{TemplatePiece, TemplateSpec};
 
-/// Arrange one part or two by the template for so many.
+/// Arranges one encoding or two by the template for that number.
 ///
-/// Each piece of the template becomes a part of its own.
+/// Each piece of the template becomes an encoding of its own.
 pub(super) fn frame(
     template: &TemplateSpec,
     place: &str,
-    parts: &[Part],
+    encodings: &[SubEncoding],
     add_special_tokens: bool,
-) -> Result<Vec<Part>, Error> {
-    let (pieces, field) = match parts.len() {
+) -> Result<Vec<SubEncoding>, Error> {
+    let (pieces, field) = match encodings.len() {
         1 => (&template.single, "single"),
         2 => (&template.pair, "pair"),
         others => {
-            let found = format!("a template after processors that make {others} parts");
+            let found = format!("a template after processors that make {others} encodings");
             return Err(Error::new(
                 ErrorKind::Format,
                 place,
                 found,
-                "a template first, or one or two parts",
+                "a template first, or one or two encodings",
             ));
         }
     };
     let place = format!("{place}.{field}");
-    check_sequences(pieces, parts.len(), &place)?;
+    check_sequences(pieces, encodings.len(), &place)?;
     let mut framed = Vec::with_capacity(pieces.len());
     for (at, piece) in pieces.iter().enumerate() {
         let place = format!("{place}[{at}]");
         match piece {
-            TemplatePiece::Sequence(index, type_id) if (*index as usize) < parts.len() => {
-                framed.push(parts[*index as usize].clone().typed(checked(*type_id, &place)?));
+            TemplatePiece::Sequence(index, type_id) if (*index as usize) < encodings.len() => {
+                framed.push(encodings[*index as usize].clone().typed(checked(*type_id, &place)?));
             }
             TemplatePiece::Sequence(..) => {
                 return Err(Error::new(ErrorKind::Format, place, "sequence B", "sequence A alone"));
@@ -43,7 +42,7 @@ pub(super) fn frame(
                 let ids = ids_of(template, name, &place)?;
                 let type_id = checked(*type_id, &place)?;
                 if add_special_tokens {
-                    framed.push(Part::special(ids.to_vec(), type_id));
+                    framed.push(SubEncoding::special(ids.to_vec(), type_id));
                 }
             }
         }
@@ -51,7 +50,7 @@ pub(super) fn frame(
     Ok(framed)
 }
 
-/// Type ids are bytes in batches.
+/// Returns an error for type ids that do not fit the bytes of a batch.
 fn checked(type_id: u32, place: &str) -> Result<u32, Error> {
     if type_id < 256 {
         return Ok(type_id);

@@ -1,7 +1,8 @@
 //! Expected values are those of tokenizers 0.23.3.
 
 use super::*;
-use crate::spec::{ByteLevelSpec, TemplatePiece, TemplateSpec, TemplateToken};
+use crate::encoding::{Encoding, Token};
+use crate::spec::{ByteLevelSpec, PostProcessorSpec, TemplatePiece, TemplateSpec, TemplateToken};
 
 fn bert() -> PostProcessorSpec {
     PostProcessorSpec::Bert { sep: ("[SEP]".into(), 2), cls: ("[CLS]".into(), 1) }
@@ -69,7 +70,7 @@ fn sequences_work_on_what_came_before() {
     let sandwich =
         template(vec![Special("X".into(), 1), Sequence(0, 0)], vec![Sequence(0, 0), Sequence(1, 3)]);
     let both = PostProcessorSpec::Sequence(vec![byte_level(true), sandwich.clone(), bert()]);
-    // The template makes two parts of one sequence: each gets its separator.
+    // The template makes two encodings of one sequence: each gets its separator.
     assert_eq!(framed(&both, None, true), (vec![1, 3, 4, 2, 10, 11, 2], vec![0, 1, 1, 0, 0, 0, 1]));
     assert_eq!(PostProcessor::compile(Some(&both)).unwrap().inserted(false), 5);
     let twice = PostProcessorSpec::Sequence(vec![sandwich.clone(), sandwich]);

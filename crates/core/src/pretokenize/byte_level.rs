@@ -1,14 +1,14 @@
-//! Byte level: words by GPT-2's pattern, then every byte as a printable character.
+//! `ByteLevel`: words by GPT-2's pattern, then a printable character for each byte.
 //!
 //! The pattern is that of GPT-2's published encoder,
 //! `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
 
 use super::scanners::Scanner;
 use crate::spec::ByteLevelSpec;
-use crate::text::{printable_of, NormalizedSink, Pieces};
+use crate::text::{printable_of, NormalizedSink, PreTokenizedText};
 
-/// Cut every piece into words and write it anew, a character for each byte.
-pub(super) fn run(spec: ByteLevelSpec, pieces: &mut Pieces) {
+/// Splits every word by the pattern and maps its bytes to printable characters.
+pub(super) fn run(spec: ByteLevelSpec, pieces: &mut PreTokenizedText) {
     if spec.add_prefix_space {
         pieces.rewrite(|text, _, out| {
             if let Some(first) = text.chars().next().filter(|&first| first != ' ') {
@@ -18,7 +18,7 @@ pub(super) fn run(spec: ByteLevelSpec, pieces: &mut Pieces) {
         });
     }
     if spec.use_regex {
-        pieces.split(|text, emit| Scanner::GPT2.cut(text, emit));
+        pieces.split(|text, emit| Scanner::GPT2.split(text, emit));
     }
     pieces.rewrite(|text, _, out| {
         for (at, c) in text.char_indices() {
@@ -36,7 +36,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<&str> {
         let mut words = Vec::new();
-        Scanner::GPT2.cut(text, &mut |start, end| words.push(&text[start..end]));
+        Scanner::GPT2.split(text, &mut |start, end| words.push(&text[start..end]));
         words
     }
 

@@ -1,34 +1,34 @@
-//! A function from outside that cuts the text: into spans, or into words that stand in it in order.
+//! A pre-tokenizer that calls a function of the user, which returns spans or words.
 //!
-//! What lies between words is dropped, as spaces are. Linear, but for the function itself.
+//! Text between the words is removed. Linear, apart from the function.
 
 use crate::error::{Error, ErrorKind};
-use crate::spec::{CharSpan, CustomSpec, Words};
+use crate::spec::{CharSpan, CustomSpec, CustomWords};
 use crate::text::CharSpans;
 
 /// The compiled pre-tokenizer.
 #[derive(Clone, Debug)]
-pub(super) struct Custom {
+pub(super) struct CustomPreTokenizer {
     spec: CustomSpec,
     place: String,
 }
 
-impl Custom {
-    /// Keep the function, which stands at `place`.
+impl CustomPreTokenizer {
+    /// Compiles the settings of the stage at `place`.
     pub(super) fn compile(spec: &CustomSpec, place: &str) -> Self {
         Self { spec: spec.clone(), place: format!("{place} {:?}", spec.name) }
     }
 
-    /// Give the byte span of every word of `text`.
-    pub(super) fn cut(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
-        let words = self.spec.function.cut(text);
+    /// Emits the byte span of every word of `text`.
+    pub(super) fn split(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
+        let words = self.spec.function.split(text);
         match words.map_err(|error| Error { place: self.place.clone(), ..error })? {
-            Words::Spans(spans) => self.cut_at(text, &spans, emit),
-            Words::Texts(words) => self.find(text, &words, emit),
+            CustomWords::Spans(spans) => self.split_at_spans(text, &spans, emit),
+            CustomWords::Texts(words) => self.find(text, &words, emit),
         }
     }
 
-    fn cut_at(
+    fn split_at_spans(
         &self,
         text: &str,
         spans: &[CharSpan],
@@ -67,7 +67,7 @@ impl Custom {
     }
 }
 
-/// Words and texts are shown up to so many characters.
+/// Error messages show at most this many characters of a word or text.
 const MAX_SHOWN_CHARS: usize = 40;
 
 fn shortened(text: &str) -> String {
@@ -84,56 +84,56 @@ mod tests {
     use super::*;
     use crate::spec::{Rewritten, TextFunction};
 
-    /// Gives always the same.
+    /// Returns the same words for every text.
     #[derive(Debug)]
-    struct Always(Words);
+    struct ConstantFunction(CustomWords);
 
-    impl TextFunction for Always {
+    impl TextFunction for ConstantFunction {
         fn rewrite(&self, text: &str) -> Result<Rewritten, Error> {
             Ok(Rewritten { text: text.to_owned(), spans: None })
         }
 
-        fn cut(&self, _: &str) -> Result<Words, Error> {
+        fn split(&self, _: &str) -> Result<CustomWords, Error> {
             Ok(self.0.clone())
         }
     }
 
-    fn cut(text: &'static str, words: Words) -> Result<Vec<&'static str>, Error> {
-        let spec = CustomSpec { name: "always".to_owned(), function: Arc::new(Always(words)) };
+    fn split(text: &'static str, words: CustomWords) -> Result<Vec<&'static str>, Error> {
+        let spec = CustomSpec { name: "always".to_owned(), function: Arc::new(ConstantFunction(words)) };
         let mut pieces = Vec::new();
-        Custom::compile(&spec, "pre_tokenizer")
-            .cut(text, &mut |start, end| pieces.push(&text[start..end]))?;
+        CustomPreTokenizer::compile(&spec, "pre_tokenizer")
+            .split(text, &mut |start, end| pieces.push(&text[start..end]))?;
         Ok(pieces)
     }
 
-    fn texts(words: &[&str]) -> Words {
-        Words::Texts(words.iter().map(|&word| word.to_owned()).collect())
+    fn texts(words: &[&str]) -> CustomWords {
+        CustomWords::Texts(words.iter().map(|&word| word.to_owned()).collect())
     }
 
     #[test]
     fn words_are_found_in_order() {
-        let pieces = cut("é do n't do", texts(&["é", "do", "n't", "do"])).expect("words of the text");
+        let pieces = split("é do n't do", texts(&["é", "do", "n't", "do"])).expect("words of the text");
         assert_eq!(pieces, ["é", "do", "n't", "do"]);
     }
 
     #[test]
     fn spans_are_cut_out() {
-        let spans = Words::Spans(vec![(0, 1), (2, 4), (4, 7)]);
-        assert_eq!(cut("é don't", spans).expect("good spans"), ["é", "do", "n't"]);
+        let spans = CustomWords::Spans(vec![(0, 1), (2, 4), (4, 7)]);
+        assert_eq!(split("é don't", spans).expect("good spans"), ["é", "do", "n't"]);
     }
 
     #[test]
     fn words_that_do_not_stand_there_are_refused() {
-        let error = cut("a \"b\"", texts(&["a", "``"])).expect_err("no such word");
+        let error = split("a \"b\"", texts(&["a", "``"])).expect_err("no such word");
         assert_eq!(error.found, "word 1 \"``\"");
         assert!(error.expected.ends_with("from character 1 on it is \" \\\"b\\\"\""), "{error}");
-        assert!(cut("a b", texts(&["b", "a"])).is_err());
+        assert!(split("a b", texts(&["b", "a"])).is_err());
     }
 
     #[test]
     fn spans_that_are_none_are_refused() {
         for spans in [vec![(0, 4)], vec![(2, 1)], vec![(0, 2), (1, 3)], vec![(-1, 1)]] {
-            let error = cut("abc", Words::Spans(spans)).expect_err("bad spans");
+            let error = split("abc", CustomWords::Spans(spans)).expect_err("bad spans");
             assert_eq!(error.place, "pre_tokenizer \"always\"");
         }
     }

@@ -1,11 +1,11 @@
-//! Metaspace: a visible mark for every space and before the text, and words that begin with it.
+//! `Metaspace`: a metaspace instead of every space and before the text, and words that begin with it.
 
-use super::cut::cut_at_chars;
+use super::split::split_at_chars;
 use crate::spec::{MetaspaceSpec, PrependScheme, SplitBehavior};
-use crate::text::{NormalizedSink, Pieces};
+use crate::text::{NormalizedSink, PreTokenizedText};
 
-/// Mark the spaces of every piece, then cut before each mark.
-pub(super) fn run(spec: MetaspaceSpec, pieces: &mut Pieces) {
+/// Replaces the spaces of every word, then splits before each metaspace.
+pub(super) fn run(spec: MetaspaceSpec, pieces: &mut PreTokenizedText) {
     let mark = spec.replacement;
     pieces.rewrite(|text, is_first, out| {
         let prepends = match spec.prepend_scheme {
@@ -23,6 +23,6 @@ pub(super) fn run(spec: MetaspaceSpec, pieces: &mut Pieces) {
         }
     });
     if spec.split {
-        pieces.split(|text, emit| cut_at_chars(text, SplitBehavior::MergedWithNext, emit, |c| c == mark));
+        pieces.split(|text, emit| split_at_chars(text, SplitBehavior::MergedWithNext, emit, |c| c == mark));
     }
 }

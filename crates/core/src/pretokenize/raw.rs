@@ -1,56 +1,61 @@
-//! Cutting without rewriting: for pre-tokenizers that end with the byte level, the words as they stand in
-//! the text, for those who can write each distinct one as printable bytes themselves.
+//! Splits without rewriting. If a pre-tokenizer ends with the byte level, the words are spans of the raw
+//! text, and the caller maps each distinct word to printable characters itself.
 
+use super::pre_tokenizer::PreTokenizer;
 use super::scanners::{ScanScratch, Scanner};
-use super::{PreTokenizer, Stage};
+use super::stage::PreTokenizerStage;
+use super::words::WordSpans;
 use crate::error::Error;
 use crate::spec::ByteLevelSpec;
 use crate::text::printable_of;
 
 impl PreTokenizer {
-    /// Whether `cut_raw` gives the words of `run_pieces` but for `write_printable`.
+    /// Whether `split_raw` returns the words of `run_pieces` before `write_printable`.
     #[must_use]
-    pub fn cuts_raw(&self) -> bool {
+    pub fn splits_raw(&self) -> bool {
         let Self::Stages(compiled) = self else { return false };
-        let Some((Stage::ByteLevel(last), before)) = compiled.stages.split_last() else { return false };
-        !last.add_prefix_space && !before.iter().any(Stage::rewrites)
+        let Some((PreTokenizerStage::ByteLevel(last), before)) = compiled.stages.split_last() else {
+            return false;
+        };
+        !last.add_prefix_space && !before.iter().any(PreTokenizerStage::rewrites)
     }
 
-    /// Whether `cut_raw` does so but for a space that may come before the text.
+    /// Whether `split_raw` does so, possibly after adding a space before the text.
     #[must_use]
-    pub fn spells_bytes(&self) -> bool {
-        self.cuts_raw() || matches!(self, Self::Stages(compiled) if puts_space_before(&compiled.stages))
+    pub fn is_byte_level(&self) -> bool {
+        self.splits_raw() || matches!(self, Self::Stages(compiled) if adds_prefix_space(&compiled.stages))
     }
 
-    /// Give stretches of the text with the byte spans of their words, in order; only where `spells_bytes`.
-    pub fn cut_raw(
+    /// Calls `take` for each window of the text with its start and the spans of its words; requires
+    /// `is_byte_level`.
+    pub fn split_raw(
         &self,
         text: &str,
         scratch: &mut ScanScratch,
-        mut take: impl FnMut(&str, usize, Words<'_>),
+        mut take: impl FnMut(&str, usize, WordSpans<'_>),
     ) -> Result<(), Error> {
         let Self::Stages(compiled) = self else { return Ok(()) };
-        if puts_space_before(&compiled.stages) && !text.is_empty() && !text.starts_with(' ') {
-            let mut spaced = std::mem::take(&mut scratch.spaced);
-            spaced.clear();
-            spaced.extend([" ", text]);
-            let result = self.cut_raw(&spaced, scratch, take);
-            scratch.spaced = spaced;
+        if adds_prefix_space(&compiled.stages) && !text.is_empty() && !text.starts_with(' ') {
+            let mut prefixed = std::mem::take(&mut scratch.prefixed);
+            prefixed.clear();
+            prefixed.extend([" ", text]);
+            let result = self.split_raw(&prefixed, scratch, take);
+            scratch.prefixed = prefixed;
             return result;
         }
         if let Some(scanner) = only_scanner(&compiled.stages) {
-            scanner.for_each_stretch(text, scratch, |from, stretch, words| take(stretch, from, words));
+            scanner.for_each_window(text, scratch, |from, stretch, words| take(stretch, from, words));
             return Ok(());
         }
-        scratch.cut_by(&compiled.stages, text)?;
-        take(text, 0, Words { starts: &scratch.starts, ends: &scratch.ends });
+        scratch.split_by(&compiled.stages, text)?;
+        take(text, 0, WordSpans { starts: &scratch.starts, ends: &scratch.ends });
         Ok(())
     }
 }
 
 impl ScanScratch {
-    /// Cut a text by the first stage and each piece by the next.
-    fn cut_by(&mut self, stages: &[Stage], text: &str) -> Result<(), Error> {
+    /// Splits a text by the first stage and each word by the next.
+    fn split_by(&mut self, stages: &[PreTokenizerStage], text: &str) -> Result<(), Error> {
         let Self { starts, ends, pieces, .. } = self;
         starts.clear();
         ends.clear();
@@ -58,13 +63,13 @@ impl ScanScratch {
             starts.push(0);
             ends.push(text.len() as u32);
         }
-        for stage in stages.iter().filter(|stage| stage.cuts()) {
+        for stage in stages.iter().filter(|stage| stage.splits()) {
             pieces.clear();
-            pieces.extend(Words { starts, ends }.spans());
+            pieces.extend(WordSpans { starts, ends }.spans());
             starts.clear();
             ends.clear();
             for &(from, to) in &*pieces {
-                stage.cut(&text[from..to], &mut |start, end| {
+                stage.split(&text[from..to], &mut |start, end| {
                     if start < end {
                         starts.push((from + start) as u32);
                         ends.push((from + end) as u32);
@@ -76,38 +81,23 @@ impl ScanScratch {
     }
 }
 
-/// The words of a stretch of text: where each starts and ends, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Words<'w> {
-    /// Where they start.
-    pub starts: &'w [u32],
-    /// Where they end, as many.
-    pub ends: &'w [u32],
+/// Whether a space is added before a text that does not begin with one.
+fn adds_prefix_space(stages: &[PreTokenizerStage]) -> bool {
+    matches!(stages, [PreTokenizerStage::ByteLevel(ByteLevelSpec { add_prefix_space: true, .. })])
 }
 
-impl<'w> Words<'w> {
-    /// The span of every word.
-    #[inline]
-    pub fn spans(self) -> impl Iterator<Item = (usize, usize)> + 'w {
-        self.starts.iter().zip(self.ends).map(|(&start, &end)| (start as usize, end as usize))
-    }
-}
-
-/// Whether words are those of the text with a space before it, if it begins with none.
-fn puts_space_before(stages: &[Stage]) -> bool {
-    matches!(stages, [Stage::ByteLevel(ByteLevelSpec { add_prefix_space: true, .. })])
-}
-
-/// The scanner of a known pattern, where it alone cuts.
-fn only_scanner(stages: &[Stage]) -> Option<Scanner> {
+/// Returns the scanner that does all the splitting, if one does.
+fn only_scanner(stages: &[PreTokenizerStage]) -> Option<Scanner> {
     match stages {
-        [Stage::ByteLevel(ByteLevelSpec { use_regex: true, .. })] => Some(Scanner::GPT2),
-        [Stage::Known(scanner), Stage::ByteLevel(ByteLevelSpec { use_regex: false, .. })] => Some(*scanner),
+        [PreTokenizerStage::ByteLevel(ByteLevelSpec { use_regex: true, .. })] => Some(Scanner::GPT2),
+        [PreTokenizerStage::Scanner(scanner), PreTokenizerStage::ByteLevel(ByteLevelSpec { use_regex: false, .. })] => {
+            Some(*scanner)
+        }
         _ => None,
     }
 }
 
-/// Write a word as the byte level does: a printable character for each byte.
+/// Appends a printable character for each byte of a word.
 pub fn write_printable(word: &str, out: &mut String) {
     out.extend(word.bytes().map(printable_of));
 }
@@ -117,9 +107,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::pretokenize::{CLIP, DEEPSEEK, DEEPSEEK_CODER};
+    use crate::pretokenize::scanners::{CLIP, DEEPSEEK, DEEPSEEK_CODER};
     use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
-    use crate::text::{NormalizedSink, Pieces};
+    use crate::text::{NormalizedSink, PreTokenizedText};
 
     fn byte_level(use_regex: bool) -> PreTokenizerSpec {
         byte_level_after(use_regex, false)
@@ -160,7 +150,7 @@ mod tests {
     }
 
     fn by_pieces(compiled: &PreTokenizer, text: &str) -> Vec<String> {
-        let mut pieces = Pieces::default();
+        let mut pieces = PreTokenizedText::default();
         pieces.text.push_unchanged(text, 0);
         pieces.set_whole();
         compiled.run_pieces(&mut pieces).expect("a pattern that ends");
@@ -169,14 +159,14 @@ mod tests {
 
     fn raw(compiled: &PreTokenizer, text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        let cut = compiled.cut_raw(text, &mut ScanScratch::default(), |stretch, _, found| {
+        let split = compiled.split_raw(text, &mut ScanScratch::default(), |stretch, _, found| {
             found.spans().for_each(|(start, end)| {
                 let mut word = String::new();
                 write_printable(&stretch[start..end], &mut word);
                 words.push(word);
             });
         });
-        cut.expect("a pattern that ends");
+        split.expect("a pattern that ends");
         words
     }
 
@@ -185,7 +175,7 @@ mod tests {
         fn gives_the_words_of_the_pieces(text in "[a-c'st0-9½.,/ \\n\\t\u{3000}éü日本ъ]{0,24}") {
             for spec in pipelines() {
                 let compiled = PreTokenizer::compile(Some(&spec)).expect("a known stage");
-                prop_assert!(compiled.spells_bytes());
+                prop_assert!(compiled.is_byte_level());
                 prop_assert_eq!(by_pieces(&compiled, &text), raw(&compiled, &text), "{:?}", spec);
             }
         }

@@ -1,16 +1,18 @@
-//! Pieces and their places, as tokenizers 0.23.3 gives them.
+//! Words and their offsets, as in tokenizers 0.23.3.
 
 use super::*;
-use crate::spec::PrependScheme;
-use crate::text::NormalizedSink;
+use crate::spec::{
+    ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, PrependScheme, SplitBehavior,
+};
+use crate::text::{NormalizedSink, PreTokenizedText};
 
-/// The pieces of a text with their byte spans in it.
+/// Returns the words of a text with their byte spans in it.
 fn pieces(spec: &PreTokenizerSpec, text: &str) -> Vec<(String, (u32, u32))> {
-    let mut pieces = Pieces::default();
+    let mut pieces = PreTokenizedText::default();
     pieces.text.push_unchanged(text, 0);
     pieces.set_whole();
     PreTokenizer::compile(Some(spec)).unwrap().run_pieces(&mut pieces).unwrap();
-    let Pieces { text, spans, .. } = &pieces;
+    let PreTokenizedText { text, spans, .. } = &pieces;
     spans.iter().map(|&(from, to)| (text.text()[from..to].to_owned(), text.source_of(from, to))).collect()
 }
 

@@ -1,48 +1,47 @@
-//! Stages that are functions of somebody else's: what the core asks of them, and their place in a
-//! specification. No file holds one.
+//! Stages that call a function of the user. No file format stores one.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::error::Error;
 
-/// A function from text; which of the two it is asked for depends on the stage it stands for.
+/// A function of the user. A normalizer calls [`Self::rewrite`], a pre-tokenizer [`Self::split`].
 ///
-/// Errors leave their place empty: the stage knows it.
+/// Errors leave their place empty; the stage fills it in.
 pub trait TextFunction: Send + Sync + Debug {
-    /// Write a text anew.
+    /// Returns the normalized text.
     fn rewrite(&self, text: &str) -> Result<Rewritten, Error>;
-    /// Cut a text into words.
-    fn cut(&self, text: &str) -> Result<Words, Error>;
+    /// Returns the words of a text.
+    fn split(&self, text: &str) -> Result<CustomWords, Error>;
 }
 
-/// Character span (start, end) of the text that a function was given; not checked yet.
+/// A character span (start, end) of the function's input. The stage checks it.
 pub type CharSpan = (i64, i64);
 
-/// What a normalizing function gives.
+/// The result of a normalizing function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewritten {
-    /// The new text.
+    /// The normalized text.
     pub text: String,
-    /// Where each of its characters came from, when the function knows.
+    /// The span of the input that each character of `text` comes from; `None` aligns both texts instead.
     pub spans: Option<Vec<CharSpan>>,
 }
 
-/// What a cutting function gives.
+/// The result of a splitting function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Words {
-    /// Words that stand in the text, in order.
+pub enum CustomWords {
+    /// Words as substrings of the text, in order.
     Texts(Vec<String>),
-    /// Where they stand.
+    /// Words as spans, in order.
     Spans(Vec<CharSpan>),
 }
 
-/// A stage that calls a function.
+/// Settings of a stage that calls a function.
 #[derive(Clone, Debug)]
 pub struct CustomSpec {
-    /// What messages call it.
+    /// The name in error messages.
     pub name: String,
-    /// The function.
+    /// The function that the stage calls.
     pub function: Arc<dyn TextFunction>,
 }
 

@@ -1,57 +1,57 @@
-//! Decoders.
+//! Decoders, as in `tokenizer.json`.
 
 use super::{ByteLevelSpec, MetaspaceSpec, PatternSpec, SentencePieceDecoderSpec};
 
-/// Decoders.
+/// The `decoder` of a tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecoderSpec {
-    /// Spaces between tokens, none before continuations.
+    /// `WordPiece`: puts spaces between tokens, except before continuations.
     WordPiece {
-        /// What marks a continuation.
+        /// The continuation prefix that is removed, such as `##`.
         prefix: String,
-        /// Tidy the spaces around punctuation.
+        /// Removes spaces before punctuation and English contractions.
         cleanup: bool,
     },
-    /// Nothing between tokens.
+    /// `Fuse`: joins all tokens into one.
     Fuse,
-    /// Printable characters back to bytes.
+    /// `ByteLevel`: maps printable characters back to bytes. The settings do not change decoding.
     ByteLevel(ByteLevelSpec),
-    /// Byte entries such as `<0x0A>` back to bytes.
+    /// `ByteFallback`: maps byte tokens such as `<0x0A>` back to bytes.
     ByteFallback,
-    /// Word-end marks back to spaces.
+    /// `BPEDecoder`: replaces the end-of-word suffix by a space.
     Bpe {
-        /// What marks the end of a word.
+        /// The end-of-word suffix, such as `</w>`.
         suffix: String,
     },
-    /// Space marks back to spaces.
+    /// `Metaspace`: replaces the metaspace by a space.
     Metaspace(MetaspaceSpec),
-    /// Pieces of SentencePiece to the text that they were made of.
+    /// The decoder of a SentencePiece model; `tokenizer.json` has no such kind.
     SentencePiece(SentencePieceDecoderSpec),
-    /// Repetitions and blanks of a connectionist temporal classification removed.
+    /// `CTC`: removes repeated tokens and blanks (connectionist temporal classification).
     Ctc {
-        /// The blank.
+        /// The blank token.
         pad_token: String,
-        /// What stands between words.
+        /// The token between words; `cleanup` replaces it by a space.
         word_delimiter_token: String,
-        /// Tidy the spaces around punctuation.
+        /// Removes spaces before punctuation and English contractions.
         cleanup: bool,
     },
-    /// Replace every match in every token.
+    /// `Replace`: replaces every match in every token.
     Replace {
-        /// What is replaced.
+        /// The text or regular expression to replace.
         pattern: PatternSpec,
-        /// What stands there instead.
+        /// The replacement.
         content: String,
     },
-    /// Remove a character at the ends of every token.
+    /// `Strip`: removes a character at the ends of every token.
     Strip {
-        /// The character.
+        /// The character to remove.
         content: char,
-        /// At most so many at the beginning.
+        /// The most characters removed at the beginning of a token.
         start: usize,
-        /// At most so many at the end.
+        /// The most characters removed at the end of a token.
         stop: usize,
     },
-    /// One after the other.
+    /// `Sequence`: several decoders, each on the tokens of the one before.
     Sequence(Vec<DecoderSpec>),
 }

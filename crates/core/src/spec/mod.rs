@@ -1,4 +1,4 @@
-//! What a tokenizer can be, as plain data: one struct or enum for each stage.
+//! The specification of a tokenizer as plain data: one struct or enum for each stage, named as in `tokenizer.json`.
 
 mod custom;
 mod decoders;
@@ -11,7 +11,7 @@ mod sentencepiece;
 
 use crate::error::{Error, ErrorKind};
 
-pub use custom::{CharSpan, CustomSpec, Rewritten, TextFunction, Words};
+pub use custom::{CharSpan, CustomSpec, CustomWords, Rewritten, TextFunction};
 pub use decoders::DecoderSpec;
 pub use models::{
     BpeSpec, CharSpec, ModelSpec, Segmentation, UnigramSpec, UnknownUnit, VocabSpec, WordPieceSpec,
@@ -26,10 +26,10 @@ pub use sentencepiece::{
     SentencePieceSpec,
 };
 
-/// The most steps of one stage, those of sequences within sequences included.
+/// The most steps of one stage, including the steps of nested sequences.
 pub const MAX_STEPS: usize = 1024;
 
-/// Refuse a stage at `place` with more than [`MAX_STEPS`] steps.
+/// Returns an error for a stage at `place` that has more than [`MAX_STEPS`] steps.
 pub(crate) fn check_steps(count: usize, place: &str) -> Result<(), Error> {
     if count <= MAX_STEPS {
         return Ok(());
@@ -37,105 +37,105 @@ pub(crate) fn check_steps(count: usize, place: &str) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Format, place, format!("{count} steps"), format!("at most {MAX_STEPS}")))
 }
 
-/// A whole tokenizer. Stages that are `None` pass their input on.
+/// A whole tokenizer. A stage that is `None` passes its input on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenizerSpec {
-    /// How encodings are cut to a length.
+    /// `truncation`: how encodings are shortened to a length.
     pub truncation: Option<Truncation>,
-    /// How encodings are filled to a length.
+    /// `padding`: how encodings are padded to a length.
     pub padding: Option<Padding>,
-    /// Tokens found in the raw text before any other stage.
+    /// `added_tokens`: tokens that are matched before the model runs.
     pub added_tokens: Vec<AddedToken>,
-    /// Text to cleaned text.
+    /// `normalizer`: rewrites the text.
     pub normalizer: Option<NormalizerSpec>,
-    /// Cleaned text to words.
+    /// `pre_tokenizer`: splits the normalized text into words.
     pub pre_tokenizer: Option<PreTokenizerSpec>,
-    /// Ids to ids framed by special tokens.
+    /// `post_processor`: adds special tokens and type ids.
     pub post_processor: Option<PostProcessorSpec>,
-    /// Tokens back to text.
+    /// `decoder`: turns tokens into text.
     pub decoder: Option<DecoderSpec>,
-    /// Words to vocabulary entries.
+    /// `model`: segments words into tokens of the vocabulary.
     pub model: ModelSpec,
 }
 
-/// What is only lent is copied.
+/// Copies a borrowed specification.
 impl From<&TokenizerSpec> for TokenizerSpec {
     fn from(spec: &TokenizerSpec) -> Self {
         spec.clone()
     }
 }
 
-/// Which end of a sequence is cut or filled.
+/// The end of a sequence that truncation shortens or padding extends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The beginning.
+    /// The beginning of the sequence.
     Left,
-    /// The end.
+    /// The end of the sequence.
     Right,
 }
 
-/// Which sequence of a pair is cut.
+/// The sequence of a pair that truncation shortens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TruncationStrategy {
-    /// The longer one, down to the length of the other, then both.
+    /// The longer sequence, down to the length of the other, then both.
     LongestFirst,
-    /// The first alone.
+    /// Only the first sequence.
     OnlyFirst,
-    /// The second alone.
+    /// Only the second sequence.
     OnlySecond,
 }
 
-/// Cut encodings to `max_length` tokens, special tokens included.
+/// Settings of truncation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncation {
-    /// Which end loses tokens.
+    /// The end that loses tokens.
     pub direction: Direction,
-    /// Most tokens kept.
+    /// The most tokens of an encoding, special tokens included.
     pub max_length: usize,
-    /// Which sequence of a pair is cut.
+    /// The sequence of a pair that truncation shortens.
     pub strategy: TruncationStrategy,
-    /// Tokens that an overflowing window shares with the one before.
+    /// The number of tokens that an overflowing window shares with the one before.
     pub stride: usize,
 }
 
-/// Fill encodings to a length.
+/// Settings of padding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Padding {
-    /// A fixed number of tokens, or the longest of the batch.
+    /// The length in tokens (`Fixed`); `None` is the longest encoding of the batch (`BatchLongest`).
     pub length: Option<usize>,
-    /// Which end is filled.
+    /// The end that is padded.
     pub direction: Direction,
-    /// Round the length up to a multiple of this.
+    /// Rounds the length up to a multiple of this number.
     pub pad_to_multiple_of: Option<usize>,
-    /// Id that fills.
+    /// The id of the padding token.
     pub pad_id: u32,
-    /// Type id of the filling.
+    /// The type id of the padding.
     pub pad_type_id: u32,
-    /// Token of `pad_id`.
+    /// The padding token.
     pub pad_token: String,
 }
 
-/// A token matched whole in the raw text.
+/// A token that is matched whole, before the model segments the text around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedToken {
-    /// Its id, in the vocabulary or beyond it.
+    /// The id, in the vocabulary of the model or beyond it.
     pub id: u32,
-    /// Its text.
+    /// The text of the token.
     pub content: String,
-    /// Refuse matches inside a word.
+    /// The token matches only where no word character (`\w`) is beside it.
     pub single_word: bool,
-    /// Swallow whitespace on the left.
+    /// The match includes the whitespace before it.
     pub lstrip: bool,
-    /// Swallow whitespace on the right.
+    /// The match includes the whitespace after it.
     pub rstrip: bool,
-    /// Match in normalized text instead of raw text.
+    /// The token is matched in the normalized text instead of the raw text.
     pub normalized: bool,
-    /// Skipped by decoding unless asked for.
+    /// The token is special: decoding skips it if `skip_special_tokens` is set.
     pub special: bool,
 }
 
 impl AddedToken {
-    /// A special token, sought in the text as it was given.
+    /// Returns a special token that is matched in the raw text.
     #[must_use]
     pub fn special(content: &str, id: u32) -> Self {
         Self {

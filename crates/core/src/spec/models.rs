@@ -1,54 +1,54 @@
-//! Models and vocabularies.
+//! Models and vocabularies, as in `tokenizer.json`.
 
 use std::borrow::Cow;
 
 use super::SentencePieceSpec;
 
-/// A vocabulary as (token, id) in file order.
+/// A vocabulary: (token, id) pairs in file order.
 pub type VocabSpec = Vec<(String, u32)>;
 
-/// Models, each with its vocabulary.
+/// The `model` of a tokenizer, with its vocabulary.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelSpec {
-    /// Longest match from the left with marked continuations.
+    /// `WordPiece`: the longest match from the left, with a continuation prefix.
     WordPiece(WordPieceSpec),
-    /// Whole words only.
+    /// `WordLevel`: whole words.
     Word(WordSpec),
-    /// Single characters only.
+    /// Single characters; `tokenizer.json` has no such kind.
     Char(CharSpec),
-    /// Characters joined by ranked merges.
+    /// `BPE`: characters or bytes, merged by rank.
     Bpe(BpeSpec),
-    /// The likeliest segmentation.
+    /// `Unigram`: the segmentation with the highest score.
     Unigram(UnigramSpec),
-    /// One of the four models of SentencePiece, over a whole text.
+    /// One of the four models of SentencePiece, which segment whole texts.
     SentencePiece(SentencePieceSpec),
 }
 
 /// Settings of a BPE model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BpeSpec {
-    /// The entries.
+    /// The tokens and their ids.
     pub vocab: VocabSpec,
-    /// Pairs of entries, the first joined first.
+    /// The pairs of tokens to merge, by merge rank.
     pub merges: Vec<(String, String)>,
-    /// The share of merges left out at random in training; encoding here never does.
+    /// The share of merges that training libraries skip at random; encoding ignores it.
     pub dropout: Option<f64>,
-    /// The entry for characters without one.
+    /// The token for unknown characters.
     pub unk_token: Option<String>,
-    /// What marks an entry inside a word.
+    /// The prefix of tokens inside a word.
     pub continuing_subword_prefix: Option<String>,
-    /// What marks an entry at the end of a word.
+    /// The suffix of tokens at the end of a word, such as `</w>`.
     pub end_of_word_suffix: Option<String>,
-    /// Neighbouring unknown characters are one token.
+    /// Adjacent unknown characters become one unknown token.
     pub fuse_unk: bool,
-    /// Unknown characters are spelled by byte entries such as `<0x0A>`.
+    /// Unknown characters become byte tokens such as `<0x0A>`.
     pub byte_fallback: bool,
-    /// A word that is an entry is that entry, whatever the merges make of it.
+    /// A word in the vocabulary becomes its token without merging.
     pub ignore_merges: bool,
 }
 
 impl BpeSpec {
-    /// Whether entries inside a word or at its end are written otherwise than what they stand for.
+    /// Whether tokens inside a word or at its end have a prefix or suffix that is not text.
     #[must_use]
     pub fn has_affixes(&self) -> bool {
         let affixes = [&self.continuing_subword_prefix, &self.end_of_word_suffix];
@@ -56,74 +56,74 @@ impl BpeSpec {
     }
 }
 
-/// Settings of a Unigram model; ids are positions.
+/// Settings of a Unigram model; the id of a token is its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnigramSpec {
-    /// Entries and their log probabilities.
+    /// The tokens and their scores (log probabilities).
     pub vocab: Vec<(String, f64)>,
-    /// The entry for characters without one.
+    /// The id of the token for unknown characters.
     pub unk_id: Option<usize>,
-    /// Unknown characters are spelled by byte entries such as `<0x0A>`.
+    /// Unknown characters become byte tokens such as `<0x0A>`.
     pub byte_fallback: bool,
 }
 
-/// What becomes of text that no entry matches.
+/// The unit that becomes an unknown token where no token matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownUnit {
-    /// The whole word is one unknown token.
+    /// The whole word.
     #[default]
     Word,
-    /// Only the unmatched character is.
+    /// Only the unmatched character.
     Char,
 }
 
-/// Which of the possible segmentations of a word is taken.
+/// The segmentation that a WordPiece model selects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Segmentation {
-    /// The longest entry from the left, again and again.
+    /// The longest match from the left, repeated.
     #[default]
     Greedy,
-    /// The fewest pieces; among these the longest first piece.
+    /// The fewest tokens; among those, the longest first token.
     Shortest,
 }
 
 /// Settings of a WordPiece model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordPieceSpec {
-    /// The entries.
+    /// The tokens and their ids.
     pub vocab: VocabSpec,
-    /// The entry for what cannot be matched.
+    /// The token for words or characters that no token matches.
     pub unk_token: String,
-    /// What marks an entry inside a word.
+    /// The prefix of tokens inside a word, such as `##`.
     pub continuing_subword_prefix: String,
-    /// Longer words, in characters, are unknown.
+    /// The most characters of a word; a longer word is unknown.
     pub max_input_chars_per_word: usize,
-    /// What becomes unknown.
+    /// The unit that becomes an unknown token; `tokenizer.json` always means the word.
     pub unk: UnknownUnit,
-    /// Which segmentation is taken.
+    /// The segmentation to select; `tokenizer.json` always means the greedy one.
     pub segmentation: Segmentation,
 }
 
 /// Settings of a word model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordSpec {
-    /// The entries.
+    /// The words and their ids.
     pub vocab: VocabSpec,
-    /// The entry for all other words.
+    /// The token for all other words.
     pub unk_token: String,
 }
 
 /// Settings of a character model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CharSpec {
-    /// The entries, one character each (special tokens aside).
+    /// The characters and their ids, and special tokens.
     pub vocab: VocabSpec,
-    /// The entry for all other characters.
+    /// The token for all other characters.
     pub unk_token: String,
 }
 
 impl ModelSpec {
-    /// The entries of whichever model this is.
+    /// Returns the tokens and ids of the model.
     #[must_use]
     pub fn vocab(&self) -> Cow<'_, VocabSpec> {
         match self {

@@ -1,69 +1,69 @@
-//! Normalizers.
+//! Normalizers, as in `tokenizer.json`.
 
 use super::{CustomSpec, PatternSpec, SentencePieceNormalizerSpec};
 
-/// Normalizers.
+/// The `normalizer` of a tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NormalizerSpec {
-    /// BERT's cleaning, CJK spacing, accent stripping and lowercasing.
+    /// `BertNormalizer`: cleans, spaces out CJK, strips accents and lowercases.
     Bert(BertNormalizerSpec),
-    /// Canonical composition.
+    /// `NFC`: canonical composition.
     Nfc,
-    /// Canonical decomposition.
+    /// `NFD`: canonical decomposition.
     Nfd,
-    /// Compatibility composition.
+    /// `NFKC`: compatibility composition.
     Nfkc,
-    /// Compatibility decomposition.
+    /// `NFKD`: compatibility decomposition.
     Nfkd,
-    /// Lowercase without context.
+    /// `Lowercase`: lowercases each character, without context.
     Lowercase,
-    /// Remove whitespace at the ends.
+    /// `Strip`: removes whitespace at the ends.
     Strip {
-        /// At the beginning.
+        /// Removes whitespace at the beginning (`strip_left`).
         left: bool,
-        /// At the end.
+        /// Removes whitespace at the end (`strip_right`).
         right: bool,
     },
-    /// Remove combining marks of every kind.
+    /// `StripAccents`: removes combining marks (category M).
     StripAccents,
-    /// Replace every match.
+    /// `Replace`: replaces every match.
     Replace {
-        /// What is replaced.
+        /// The text or regular expression to replace.
         pattern: PatternSpec,
-        /// What stands there instead.
+        /// The replacement.
         content: String,
     },
-    /// Put text before a text that is not empty.
+    /// `Prepend`: adds a prefix to a text that is not empty.
     Prepend {
-        /// The text.
+        /// The prefix.
         prepend: String,
     },
-    /// Clean control and space characters as the SentencePiece `nmt` rules do.
+    /// `Nmt`: cleans control and space characters by SentencePiece's `nmt` rules.
     Nmt,
-    /// The compiled rules of a SentencePiece model.
+    /// `Precompiled`: applies the compiled rules of a SentencePiece model to grapheme clusters.
     Precompiled {
-        /// The charsmap: a double-array trie and the replacements it points to.
+        /// The `precompiled_charsmap`: a double-array trie and its replacements.
         charsmap: Vec<u8>,
     },
-    /// All that SentencePiece does to a text before it segments it.
+    /// The normalizer of a SentencePiece model; `tokenizer.json` has no such kind.
     SentencePiece(SentencePieceNormalizerSpec),
-    /// Write every byte as a printable character (GPT-2's mapping).
+    /// `ByteLevel`: maps every byte to a printable character (GPT-2).
     ByteLevel,
-    /// A function of somebody else's.
+    /// A function of the user.
     Custom(CustomSpec),
-    /// One after the other.
+    /// `Sequence`: several normalizers, each on the text of the one before.
     Sequence(Vec<NormalizerSpec>),
 }
 
 /// Settings of BERT's normalizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BertNormalizerSpec {
-    /// Remove control characters, make all whitespace a space.
+    /// Removes control characters and replaces each whitespace character by a space.
     pub clean_text: bool,
-    /// Put spaces around CJK ideographs.
+    /// Puts spaces around CJK ideographs.
     pub handle_chinese_chars: bool,
-    /// Decompose and drop nonspacing marks; `None` follows `lowercase`.
+    /// Decomposes characters and removes nonspacing marks; `None` means the value of `lowercase`.
     pub strip_accents: Option<bool>,
-    /// Lowercase without context.
+    /// Lowercases each character, without context.
     pub lowercase: bool,
 }

@@ -1,58 +1,58 @@
-//! What can be searched for, and settings that several stages share.
+//! Patterns, and settings that several stages share.
 
-/// What is searched for in a text.
+/// The `pattern` of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternSpec {
-    /// This very text.
+    /// `String`: matches this text.
     Text(String),
-    /// Whatever this regular expression matches.
+    /// `Regex`: matches this regular expression (Oniguruma's syntax).
     Regex(String),
 }
 
-/// Where the matches of a splitting pattern go.
+/// The `behavior` of a split: what becomes of the matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitBehavior {
-    /// Nowhere.
+    /// Matches are removed.
     Removed,
-    /// Each is a piece of its own.
+    /// Each match is a word of its own.
     Isolated,
-    /// Each joins the piece before it.
+    /// Each match is appended to the word before it.
     MergedWithPrevious,
-    /// Each joins the piece after it.
+    /// Each match is prepended to the word after it.
     MergedWithNext,
-    /// Neighbouring matches are one piece.
+    /// Adjacent matches are one word.
     Contiguous,
 }
 
-/// Which stretches of text get a word mark put before them.
+/// The `prepend_scheme` of Metaspace: which segments between added tokens get a metaspace before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrependScheme {
-    /// Every stretch.
+    /// Every segment.
     Always,
-    /// None.
+    /// No segment.
     Never,
-    /// The one at the beginning of the text.
+    /// Only the segment at the beginning of the text.
     First,
 }
 
-/// Settings of byte-level stages.
+/// Settings of the `ByteLevel` pre-tokenizer, post-processor and decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteLevelSpec {
-    /// Put a space before text that does not begin with one.
+    /// Adds a space before a text that does not begin with one.
     pub add_prefix_space: bool,
-    /// Leave spaces out of offsets.
+    /// Excludes leading and trailing spaces from offsets (post-processor).
     pub trim_offsets: bool,
-    /// Split by GPT-2's pattern.
+    /// Splits by GPT-2's pattern (pre-tokenizer).
     pub use_regex: bool,
 }
 
-/// Settings of Metaspace stages.
+/// Settings of the `Metaspace` pre-tokenizer and decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetaspaceSpec {
-    /// What stands for a space.
+    /// The character that replaces a space, usually `▁`.
     pub replacement: char,
-    /// Which stretches get one put before them.
+    /// The segments that get a `replacement` before them.
     pub prepend_scheme: PrependScheme,
-    /// Split before each.
+    /// Splits before each `replacement`.
     pub split: bool,
 }

@@ -1,38 +1,38 @@
-//! Post-processors.
+//! Post-processors, as in `tokenizer.json`.
 
 use super::ByteLevelSpec;
 
-/// Post-processors.
+/// The `post_processor` of a tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PostProcessorSpec {
-    /// `cls A sep` and `cls A sep B sep`, B and its sep of type 1.
+    /// `BertProcessing`: `cls A sep`, or `cls A sep B sep` with type id 1 for B and its `sep`.
     Bert {
-        /// Token and id that end a sequence.
+        /// The token that ends a sequence, and its id.
         sep: (String, u32),
-        /// Token and id that begin the encoding.
+        /// The token that begins the encoding, and its id.
         cls: (String, u32),
     },
-    /// `cls A sep` and `cls A sep sep B sep`, all of type 0.
+    /// `RobertaProcessing`: `cls A sep`, or `cls A sep sep B sep`, with type id 0.
     Roberta {
-        /// Token and id that end a sequence.
+        /// The token that ends a sequence, and its id.
         sep: (String, u32),
-        /// Token and id that begin the encoding.
+        /// The token that begins the encoding, and its id.
         cls: (String, u32),
-        /// Leave spaces out of offsets.
+        /// Excludes leading and trailing spaces from offsets.
         trim_offsets: bool,
-        /// Whether the text was given a space at its beginning.
+        /// The pre-tokenizer added a space before the text; offsets of the first token keep it.
         add_prefix_space: bool,
     },
-    /// No new tokens; offsets of byte-level tokens are trimmed.
+    /// `ByteLevel`: trims offsets if `trim_offsets` is set; adds no tokens.
     ByteLevel(ByteLevelSpec),
-    /// Any arrangement of sequences and special tokens.
+    /// `TemplateProcessing`: a template of sequences and special tokens.
     Template(TemplateSpec),
-    /// One after the other.
+    /// `Sequence`: several post-processors, each on the result of the one before.
     Sequence(Vec<PostProcessorSpec>),
 }
 
 impl PostProcessorSpec {
-    /// Every token that it names, with its id and where it stands; `place` is where the processor does.
+    /// Returns (place, token, id) for every token that the post-processor names; `place` is its own place in the file.
     #[must_use]
     pub fn tokens(&self, place: &str) -> Vec<(String, &str, u32)> {
         match self {
@@ -50,14 +50,14 @@ impl PostProcessorSpec {
     }
 }
 
-/// A template for one sequence and one for a pair.
+/// Settings of `TemplateProcessing`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateSpec {
-    /// Arrangement of one sequence.
+    /// The template for a single sequence.
     pub single: Vec<TemplatePiece>,
-    /// Arrangement of a pair.
+    /// The template for a pair.
     pub pair: Vec<TemplatePiece>,
-    /// What each special token of the template stands for, in file order.
+    /// The special tokens that the templates name, in file order.
     pub special_tokens: Vec<TemplateToken>,
 }
 
@@ -77,22 +77,22 @@ impl TemplateSpec {
     }
 }
 
-/// One place in a template.
+/// One item of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplatePiece {
-    /// The first (0) or second (1) sequence, with its type id.
+    /// `Sequence`: the first (0) or second (1) sequence, and its type id.
     Sequence(u8, u32),
-    /// A special token by name, with its type id.
+    /// `SpecialToken`: the name of a special token, and its type id.
     Special(String, u32),
 }
 
-/// A named special token and its ids.
+/// A special token of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateToken {
-    /// Its name in the template.
+    /// The name in the template (`id`).
     pub name: String,
-    /// The ids it puts in.
+    /// The ids that the post-processor inserts.
     pub ids: Vec<u32>,
-    /// Their tokens.
+    /// The tokens of `ids`.
     pub tokens: Vec<String>,
 }

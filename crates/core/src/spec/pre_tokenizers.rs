@@ -1,53 +1,53 @@
-//! Pre-tokenizers.
+//! Pre-tokenizers, as in `tokenizer.json`.
 
 use super::{ByteLevelSpec, CustomSpec, MetaspaceSpec, PatternSpec, SplitBehavior};
 
-/// Pre-tokenizers.
+/// The `pre_tokenizer` of a tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreTokenizerSpec {
-    /// Whitespace removed, every punctuation character alone.
+    /// `BertPreTokenizer`: removes whitespace and isolates punctuation characters.
     Bert,
-    /// Bytes as printable characters, split by GPT-2's pattern.
+    /// `ByteLevel`: splits by GPT-2's pattern and maps bytes to printable characters.
     ByteLevel(ByteLevelSpec),
-    /// Split on a character, which is removed.
+    /// `CharDelimiterSplit`: splits at a character, which is removed.
     CharDelimiterSplit {
-        /// The character.
+        /// The character to split at.
         delimiter: char,
     },
-    /// Digits apart from the rest.
+    /// `Digits`: splits numbers from other text.
     Digits {
-        /// Each digit alone.
+        /// Each digit is a word of its own.
         individual_digits: bool,
     },
-    /// Pieces of so many characters.
+    /// `FixedLength`: splits into words of a fixed length.
     FixedLength {
-        /// How many.
+        /// The length in characters; the last word may be shorter.
         length: usize,
     },
-    /// Spaces as a visible mark, split before it.
+    /// `Metaspace`: replaces spaces by the metaspace and splits before it.
     Metaspace(MetaspaceSpec),
-    /// Punctuation apart from the rest.
+    /// `Punctuation`: splits punctuation characters from other text.
     Punctuation {
-        /// Where it goes.
+        /// What becomes of the punctuation.
         behavior: SplitBehavior,
     },
-    /// Split at the matches of a pattern.
+    /// `Split`: splits at the matches of a pattern.
     Split {
-        /// The pattern.
+        /// The text or regular expression to split at.
         pattern: PatternSpec,
-        /// Where matches go.
+        /// What becomes of the matches.
         behavior: SplitBehavior,
-        /// What the pattern does not match is treated as the match.
+        /// Treats the text between matches as the matches.
         invert: bool,
     },
-    /// Split where the script changes.
+    /// `UnicodeScripts`: splits where the script changes.
     UnicodeScripts,
-    /// Words and runs of other characters, as `\w+|[^\w\s]+` finds them.
+    /// `Whitespace`: the matches of `\w+|[^\w\s]+`.
     Whitespace,
-    /// Whitespace removed.
+    /// `WhitespaceSplit`: splits at whitespace, which is removed.
     WhitespaceSplit,
-    /// A function of somebody else's.
+    /// A function of the user.
     Custom(CustomSpec),
-    /// One after the other.
+    /// `Sequence`: several pre-tokenizers, each on the words of the one before.
     Sequence(Vec<PreTokenizerSpec>),
 }

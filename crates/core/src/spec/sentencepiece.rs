@@ -1,104 +1,104 @@
-//! SentencePiece: its normalizer, its four models and its decoder.
+//! The normalizer, the four models and the decoder of SentencePiece, with the field names of its `.model` files.
 
-/// Settings of the normalizer of SentencePiece.
+/// Settings of the normalizer (`NormalizerSpec`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentencePieceNormalizerSpec {
-    /// The compiled rules, empty for none: a double-array trie and the replacements it points to.
+    /// The `precompiled_charsmap`: a double-array trie and its replacements; empty for no rules.
     pub charsmap: Vec<u8>,
-    /// Put a space before the text, or after it with `treat_whitespace_as_suffix`.
+    /// Adds a space before the text, or after it with `treat_whitespace_as_suffix`.
     pub add_dummy_prefix: bool,
-    /// Remove spaces at the ends and all but one of several.
+    /// Removes spaces at both ends and repeated spaces.
     pub remove_extra_whitespaces: bool,
-    /// Write a space as `▁`.
+    /// Replaces spaces by the metaspace `▁`.
     pub escape_whitespaces: bool,
-    /// Spaces belong to the word before them.
+    /// Spaces end the word before them instead of beginning the next one.
     pub treat_whitespace_as_suffix: bool,
-    /// Texts that no rule touches.
+    /// The user-defined symbols, which no rule changes.
     pub user_defined_symbols: Vec<String>,
 }
 
-/// What a piece is.
+/// The type of a piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PieceType {
-    /// Found in text.
+    /// `NORMAL`: segmentation uses it.
     #[default]
     Normal,
-    /// Stands for what no piece covers; there is one.
+    /// `UNKNOWN`: the one piece for unknown characters.
     Unknown,
-    /// Never found in text, never shown.
+    /// `CONTROL`: never matches text; decoding drops it.
     Control,
-    /// Always found in text, never split.
+    /// `USER_DEFINED`: always matches, and is never split.
     UserDefined,
-    /// Not given out.
+    /// `UNUSED`: segmentation does not emit it.
     Unused,
-    /// A byte, such as `<0x0A>`.
+    /// `BYTE`: a byte of byte fallback, such as `<0x0A>`.
     Byte,
 }
 
-/// One entry of the vocabulary; its id is its place.
+/// One piece of the vocabulary; its id is its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredPiece {
-    /// Its text, spaces as `▁`.
+    /// The text of the piece, with `▁` for spaces.
     pub text: String,
-    /// Its log probability, or for BPE its rank below zero.
+    /// The log probability (Unigram), or the negated merge rank (BPE).
     pub score: f32,
-    /// What it is.
+    /// The type of the piece.
     pub kind: PieceType,
 }
 
-/// How SentencePiece segments.
+/// The `model_type` of a SentencePiece model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SentencePieceKind {
-    /// The likeliest segmentation.
+    /// `UNIGRAM`: the segmentation with the highest score.
     #[default]
     Unigram,
-    /// Neighbours joined, the best score first.
+    /// `BPE`: adjacent pieces are merged, the best score first.
     Bpe,
-    /// Whole words.
+    /// `WORD`: whole words.
     Word,
-    /// Single characters.
+    /// `CHAR`: single characters.
     Char,
 }
 
 /// Settings of a model of SentencePiece.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SentencePieceSpec {
-    /// Which model.
+    /// The `model_type`.
     pub kind: SentencePieceKind,
-    /// The vocabulary.
+    /// The pieces, by id.
     pub pieces: Vec<ScoredPiece>,
-    /// Unknown characters are spelled by byte pieces.
+    /// Unknown characters become byte pieces.
     pub byte_fallback: bool,
-    /// The piece that begins a text, where it is among the pieces.
+    /// The beginning-of-text piece, if it is in the vocabulary.
     pub bos_piece: String,
-    /// The piece that ends a text, where it is among the pieces.
+    /// The end-of-text piece, if it is in the vocabulary.
     pub eos_piece: String,
-    /// The piece that fills, where it is among the pieces.
+    /// The padding piece, if it is in the vocabulary.
     pub pad_piece: String,
-    /// The score that unknown characters are measured by, where it is not the lowest of the normal pieces: a
-    /// restricted vocabulary keeps that of the whole.
+    /// The lowest score of the full vocabulary, which sets the unknown penalty; `None` takes the lowest score of
+    /// the normal pieces.
     pub lowest_score: Option<f32>,
-    /// Texts and the pieces expected of them, joined by spaces; checked by SentencePiece when it loads.
+    /// The `self_test_data`: inputs and their expected pieces, joined by spaces.
     pub self_test: Vec<(String, String)>,
-    /// The rest of the file, as its bytes: settings of the training, names, fields of others.
+    /// All other fields of the file, as bytes: trainer settings, names and unknown fields.
     pub rest: Vec<u8>,
 }
 
-/// Settings of the decoder of SentencePiece.
+/// Settings of the decoder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentencePieceDecoderSpec {
-    /// The text had a space put before it.
+    /// The normalizer added a space before the text, which decoding removes.
     pub add_dummy_prefix: bool,
-    /// The text had no spaces at the beginning.
+    /// The normalizer removed spaces at the beginning of the text, so decoding does as well.
     pub remove_extra_whitespaces: bool,
-    /// The piece of the unknown.
+    /// The unknown piece.
     pub unk_piece: String,
-    /// What is shown for it.
+    /// The text that decoding writes for the unknown piece.
     pub unk_surface: String,
-    /// Pieces that are not shown.
+    /// The control symbols, which decoding drops.
     pub control_symbols: Vec<String>,
-    /// Pieces such as `<0x0A>` are bytes.
+    /// Decodes pieces such as `<0x0A>` as bytes.
     pub byte_fallback: bool,
-    /// What is done to the text at the end.
+    /// The `denormalizer_spec`: normalizes the decoded text.
     pub denormalizer: Option<SentencePieceNormalizerSpec>,
 }

@@ -5,7 +5,7 @@ pub(crate) mod bert;
 use crate::error::Error;
 use crate::normalize::Normalizer;
 use crate::pretokenize::{PreTokenizer, ScanScratch};
-use crate::text::Pieces;
+use crate::text::PreTokenizedText;
 use crate::word_key::WordKey;
 
 use bert::{BertScratch, BertSplitter};
@@ -24,7 +24,7 @@ pub struct Splitter {
 #[derive(Clone, Debug, Default)]
 pub struct SplitScratch {
     pub(crate) normalized: String,
-    pub(crate) pieces: Pieces,
+    pub(crate) pieces: PreTokenizedText,
     pub(crate) scan: ScanScratch,
     pub(crate) bert: BertScratch,
 }
@@ -52,7 +52,7 @@ impl Splitter {
     #[must_use]
     pub fn new(normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Self {
         let bert = BertSplitter::of(&normalizer, &pre_tokenizer).map(Box::new);
-        let spells_bytes = pre_tokenizer.spells_bytes();
+        let spells_bytes = pre_tokenizer.is_byte_level();
         Self { normalizer, pre_tokenizer, bert, spells_bytes }
     }
 
@@ -82,8 +82,8 @@ impl Splitter {
 
     /// Whether [`Self::run_raw`] emits the words of [`Self::run`], except for `pretokenize::write_printable`.
     #[must_use]
-    pub fn cuts_raw(&self) -> bool {
-        matches!(self.normalizer, Normalizer::Identity) && self.pre_tokenizer.cuts_raw()
+    pub fn splits_raw(&self) -> bool {
+        matches!(self.normalizer, Normalizer::Identity) && self.pre_tokenizer.splits_raw()
     }
 
     /// Emit every word of a span of text that begins at byte `start` of the original.
@@ -100,7 +100,7 @@ impl Splitter {
             return bert.run(text, self, &mut scratch.bert, &mut scratch.normalized, sink);
         }
         self.pieces_into(text, start, &mut scratch.pieces)?;
-        let Pieces { text, spans } = &scratch.pieces;
+        let PreTokenizedText { text, spans } = &scratch.pieces;
         for &(from, to) in spans {
             let at = text.source_of(from, to).0.saturating_sub(start) as usize;
             sink.word(&text.text()[from..to], at);
@@ -108,14 +108,14 @@ impl Splitter {
         Ok(())
     }
 
-    /// Emit every word of a text as raw bytes; only if [`Self::cuts_raw`]. Fails as [`Self::run`] does.
+    /// Emit every word of a text as raw bytes; only if [`Self::splits_raw`]. Fails as [`Self::run`] does.
     pub fn run_raw(
         &self,
         text: &str,
         scratch: &mut SplitScratch,
         sink: &mut impl WordSink,
     ) -> Result<(), Error> {
-        self.pre_tokenizer.cut_raw(text, &mut scratch.scan, |span, from, words| {
+        self.pre_tokenizer.split_raw(text, &mut scratch.scan, |span, from, words| {
             words.spans().for_each(|(start, end)| match WordKey::at(span.as_bytes(), start, end) {
                 Some(key) => sink.short_word(key, from + start),
                 None => sink.word(&span[start..end], from + start),
@@ -124,7 +124,7 @@ impl Splitter {
     }
 
     /// Normalize and pre-tokenize a span of text that begins at byte `start` of the original.
-    pub fn pieces_into(&self, text: &str, start: u32, pieces: &mut Pieces) -> Result<(), Error> {
+    pub fn pieces_into(&self, text: &str, start: u32, pieces: &mut PreTokenizedText) -> Result<(), Error> {
         pieces.clear();
         self.normalizer.run(text, start, &mut pieces.text)?;
         pieces.set_whole();

@@ -1,14 +1,14 @@
-//! Normalized text that knows, for each of its bytes, which bytes of the original it came from.
+//! Normalized text with its sources: for each byte, the bytes of the original that it comes from.
 
 use piecework_unicode::char_count;
 
-/// Where a normalizer writes: a plain `String` when only ids are wanted, `Aligned` for offsets.
+/// The output of a normalizer: a `String` for ids alone, [`Aligned`] for offsets.
 pub trait NormalizedSink {
-    /// Whether it is of any use to know where characters came from.
+    /// Whether the sink stores sources.
     const KEEPS_SOURCES: bool = true;
-    /// Append a character that came from `source` (a byte span of the original).
+    /// Appends a character whose source is a byte span of the original.
     fn push_from(&mut self, c: char, source: (u32, u32));
-    /// Append text that came unchanged from the original at byte `start`.
+    /// Appends text that is unchanged from byte `start` of the original on.
     fn push_unchanged(&mut self, text: &str, start: u32);
 }
 
@@ -26,7 +26,21 @@ impl NormalizedSink for String {
     }
 }
 
-/// Normalized text with the byte span of the original behind every byte.
+impl<S: NormalizedSink> NormalizedSink for &mut S {
+    const KEEPS_SOURCES: bool = S::KEEPS_SOURCES;
+
+    #[inline]
+    fn push_from(&mut self, c: char, source: (u32, u32)) {
+        (**self).push_from(c, source);
+    }
+
+    #[inline]
+    fn push_unchanged(&mut self, text: &str, start: u32) {
+        (**self).push_unchanged(text, start);
+    }
+}
+
+/// Normalized text with the source of every byte.
 #[derive(Clone, Debug, Default)]
 pub struct Aligned {
     text: String,
@@ -34,25 +48,25 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// The normalized text.
+    /// Returns the normalized text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Append a byte span of another aligned text.
+    /// Appends a byte span of another text.
     pub fn push_part(&mut self, other: &Self, start: usize, end: usize) {
         self.text.push_str(&other.text[start..end]);
         self.sources.extend_from_slice(&other.sources[start..end]);
     }
 
-    /// Forget everything, keep the memory.
+    /// Removes the text and keeps its memory.
     pub fn clear(&mut self) {
         self.text.clear();
         self.sources.clear();
     }
 
-    /// The byte span of the original behind a non-empty byte span of the normalized text.
+    /// Returns the byte span of the original for a byte span of the normalized text.
     #[must_use]
     pub fn source_of(&self, start: usize, end: usize) -> (u32, u32) {
         if start >= end {
@@ -77,18 +91,18 @@ impl NormalizedSink for Aligned {
     }
 }
 
-/// Converts byte offsets of one text to character offsets, for offsets asked in any order.
+/// Converts byte offsets of a text to character offsets, in any order.
 #[derive(Debug)]
 pub struct CharIndex<'a> {
     text: &'a str,
-    /// Characters before every 64th byte; empty when the text is ASCII.
+    /// The number of characters before every 64th byte; empty for ASCII text.
     chars_before_block: Vec<u32>,
 }
 
 const INDEX_BLOCK: usize = 64;
 
 impl<'a> CharIndex<'a> {
-    /// Index a text; O(bytes).
+    /// Indexes a text; O(bytes).
     #[must_use]
     pub fn new(text: &'a str) -> Self {
         let mut chars_before_block = Vec::new();
@@ -103,7 +117,7 @@ impl<'a> CharIndex<'a> {
         Self { text, chars_before_block }
     }
 
-    /// The number of characters before byte `offset`, which lies on a character boundary.
+    /// Returns the number of characters before byte `offset`, a character boundary.
     #[must_use]
     pub fn chars_before(&self, offset: u32) -> u32 {
         let block = offset as usize / INDEX_BLOCK;

@@ -1,34 +1,34 @@
-//! From character spans that somebody gives to byte spans of a text, each checked.
+//! Checks character spans of a user and converts them to byte spans of a text.
 
-/// Converts spans that rise: neither end may fall behind that of the span before.
+/// Converts spans in rising order: neither end may be less than in the span before.
 ///
-/// Linear in the text for any number of spans, because nothing is looked at twice.
+/// Linear in the text for any number of spans.
 #[derive(Debug)]
 pub struct CharSpans<'t> {
-    start: Place<'t>,
-    end: Place<'t>,
+    start: CharCursor<'t>,
+    end: CharCursor<'t>,
     chars: i64,
 }
 
-/// A place in the text, in characters and in bytes.
+/// A position in the text, in characters and in bytes.
 #[derive(Clone, Debug)]
-struct Place<'t> {
+struct CharCursor<'t> {
     text: &'t str,
     chars: i64,
     bytes: usize,
 }
 
 impl<'t> CharSpans<'t> {
-    /// Begin at the beginning of `text`.
+    /// Starts at the beginning of `text`.
     #[must_use]
     pub fn new(text: &'t str) -> Self {
-        let place = Place { text, chars: 0, bytes: 0 };
+        let place = CharCursor { text, chars: 0, bytes: 0 };
         Self { start: place.clone(), end: place, chars: text.chars().count() as i64 }
     }
 
-    /// The byte span of the next character span, or what was expected instead of it.
+    /// Returns the byte span of the next character span, or what was expected instead.
     ///
-    /// An empty span marks an insertion and becomes the span of the character before it, if any.
+    /// An empty span is an insertion and becomes the span of the character before it, if there is one.
     pub fn rising(&mut self, span: (i64, i64)) -> Result<(usize, usize), String> {
         let (start, end) = span;
         if start > end || start < 0 || end > self.chars {
@@ -42,7 +42,7 @@ impl<'t> CharSpans<'t> {
         Ok((self.start.move_to(start), self.end.move_to(end)))
     }
 
-    /// The byte span of the next character span, which may begin no sooner than the one before ended.
+    /// Returns the byte span of the next character span, which must not overlap the one before.
     pub fn apart(&mut self, span: (i64, i64)) -> Result<(usize, usize), String> {
         let (start, end) = span;
         if start > end || start < self.end.chars || end > self.chars {
@@ -53,8 +53,8 @@ impl<'t> CharSpans<'t> {
     }
 }
 
-impl Place<'_> {
-    /// Go forward to a place; returns its byte.
+impl CharCursor<'_> {
+    /// Moves forward to a character; returns its byte.
     fn move_to(&mut self, chars: i64) -> usize {
         let steps = (chars - self.chars) as usize;
         let rest = &self.text[self.bytes..];

@@ -1,21 +1,23 @@
-//! Text as the stages see it: patterns, and normalized text that remembers its origin.
+//! Text for the stages: normalized text with its source, patterns and positions.
 
 mod align;
 mod aligned;
-mod byte_entry;
+mod byte_tokens;
 mod char_spans;
-mod growth;
+mod code_point_map;
+mod expansion_limit;
 mod pattern;
-mod pieces;
-mod prefixes;
-mod printable;
+mod pre_tokenized_text;
+mod prefix_set;
 
-pub use align::{align, Run};
+pub use align::{align, AlignedRun};
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
-pub use byte_entry::{byte_entry, byte_of_entry};
+pub use byte_tokens::{
+    byte_entry, byte_of_entry, byte_of_printable, printable_of, push_bytes_of_printable,
+};
 pub use char_spans::CharSpans;
-pub use growth::{max_grown_len, MAX_GROWTH};
+pub use code_point_map::{CodePointMap, CodePointMapBuilder};
+pub use expansion_limit::{max_grown_len, ExpansionLimit, MAX_GROWTH};
 pub use pattern::Pattern;
-pub use pieces::{Pieces, Rewriter, Traced};
-pub use prefixes::Prefixes;
-pub use printable::{byte_of_printable, printable_of, push_bytes_of_printable};
+pub use pre_tokenized_text::PreTokenizedText;
+pub use prefix_set::PrefixSet;

@@ -11,7 +11,7 @@ use crate::spec::{
 };
 use crate::split::bert::CHUNK;
 use crate::split::{SplitScratch, WordSink};
-use crate::text::Pieces;
+use crate::text::PreTokenizedText;
 
 const ALPHABETS: [&str; 8] = [
     "abcXYZ019",
@@ -82,7 +82,7 @@ fn compiled(
 
 /// The words, and the ids, of the definition.
 fn expected(pipeline: &Tokenizer, text: &str) -> (Vec<String>, Vec<u32>) {
-    let (mut pieces, mut ids) = (Pieces::default(), Vec::new());
+    let (mut pieces, mut ids) = (PreTokenizedText::default(), Vec::new());
     pipeline.splitter().pieces_into(text, 0, &mut pieces).unwrap();
     let word = |&(from, to): &(usize, usize)| pieces.text.text()[from..to].to_owned();
     let words: Vec<String> = pieces.spans.iter().map(word).collect();
@@ -231,7 +231,7 @@ fn ascii_capitals_beside_any_code_point_make_no_difference_where_case_makes_none
 }
 
 fn expected_words(pipeline: &Tokenizer, text: &str) -> Vec<String> {
-    let mut pieces = Pieces::default();
+    let mut pieces = PreTokenizedText::default();
     pipeline.splitter().pieces_into(text, 0, &mut pieces).unwrap();
     pieces.spans.iter().map(|&(from, to)| pieces.text.text()[from..to].to_owned()).collect()
 }

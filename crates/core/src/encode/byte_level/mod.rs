@@ -65,7 +65,7 @@ impl ByteLevel {
             Segment::Token(id, ..) => out.push(id),
             Segment::Text(start, end) => {
                 let pre_tokenizer = stages.splitter.pre_tokenizer();
-                result = pre_tokenizer.cut_raw(&text[start..end], &mut split.scan, |span, _, found| {
+                result = pre_tokenizer.split_raw(&text[start..end], &mut split.scan, |span, _, found| {
                     append_words(span, found, &mut words, &mut long, out);
                 });
             }
@@ -85,5 +85,5 @@ impl ByteLevel {
 /// Whether the tokens of a text are its bytes in their order.
 fn aligns(stages: &Stages) -> bool {
     let ModelSpec::Bpe(spec) = &stages.model_spec else { return false };
-    stages.splitter.cuts_raw() && !spec.has_affixes() && !spec.byte_fallback
+    stages.splitter.splits_raw() && !spec.has_affixes() && !spec.byte_fallback
 }

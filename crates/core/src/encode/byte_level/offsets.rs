@@ -6,7 +6,7 @@ use super::super::{Options, Scratch};
 use super::ByteLevel;
 use crate::added_tokens::Segment;
 use crate::error::Error;
-use crate::pretokenize::Words;
+use crate::pretokenize::WordSpans;
 use piecework_unicode::{begins_char, char_count};
 
 /// The number of bytes that are tested for ASCII together.
@@ -34,7 +34,7 @@ impl ByteLevel {
             }
             Segment::Text(from, to) => {
                 let (pre_tokenizer, mut fits) = (stages.splitter.pre_tokenizer(), true);
-                let split = pre_tokenizer.cut_raw(&span[from..to], &mut split.scan, |span, at, words| {
+                let split = pre_tokenizer.split_raw(&span[from..to], &mut split.scan, |span, at, words| {
                     fits = fits && align_words(span, start + from + at, words, aligner);
                 });
                 result = split.map(|()| fits);
@@ -45,7 +45,7 @@ impl ByteLevel {
 }
 
 /// Align ids with the words of a span that begins at a byte of the text; returns `false` if they do not cover them.
-fn align_words(span: &str, at: usize, words: Words<'_>, aligner: &mut Aligner<'_>) -> bool {
+fn align_words(span: &str, at: usize, words: WordSpans<'_>, aligner: &mut Aligner<'_>) -> bool {
     let bytes = span.as_bytes();
     let (mut words, mut wide) = (words.spans(), next_wide(bytes, 0));
     let ascii =

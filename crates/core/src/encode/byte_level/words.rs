@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use super::super::stages::Stages;
 use crate::model::{ByteAdjacency, ModelScratch};
-use crate::pretokenize::Words as Spans;
+use crate::pretokenize::WordSpans as Spans;
 use crate::word_cache::{CacheKey, CachedWords, QueueWord, SegmentBatch, WordCache, Words, WINDOW};
 use crate::word_key::WordKey;
 

@@ -9,7 +9,7 @@ use super::source::{Source, SourceWords, Word};
 use super::MetaspaceScratch;
 use crate::error::Error;
 use crate::model::SentencePiece;
-use crate::normalize::ExpansionLimit;
+use crate::text::ExpansionLimit;
 use crate::word_cache::{look_up, Copied, HandleWords, LongWords, Lookup, WordCache, ABSENT, WINDOW};
 use crate::word_key::WordKey;
 
@@ -147,7 +147,7 @@ impl ContextualWords<'_> {
         source.write(word, self.normalized, self.marked)?;
         self.limit.take(self.marked.len())?;
         if let Some(note) = self.scored.segment(self.marked, word, source, out)? {
-            if !word.is_lone() && !source.leans_on_space(word) {
+            if !word.is_lone() && !source.depends_on_space(word) {
                 self.store(cache, source, word, (key, note), &out[from..]);
             }
             self.scored.place(note, word, from, out);

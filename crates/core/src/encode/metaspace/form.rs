@@ -67,7 +67,7 @@ impl Form {
             }
             (Model::SentencePiece(_), _) => return None,
             (_, Some(pre_tokenizer)) if cuts_at_whitespace(pre_tokenizer) => {
-                (Layout::Apart, stages.splitter.normalizer().parting_whitespace())
+                (Layout::Apart, stages.splitter.normalizer().boundary_whitespace())
             }
             _ => (Layout::Runs(whole_text(stages)?), std::array::from_fn(|byte| byte == usize::from(b' '))),
         };
@@ -126,7 +126,7 @@ fn sentencepiece(normalizer: &Normalizer) -> Option<(Layout, Boundaries)> {
         (false, true) => Layout::Runs(Begins::Always),
         (false, false) => Layout::Runs(Begins::Never),
     };
-    Some((layout, normalizer.parting_spaces()))
+    Some((layout, normalizer.boundary_spaces()))
 }
 
 fn cuts_at_whitespace(pre_tokenizer: &PreTokenizerSpec) -> bool {

@@ -9,7 +9,7 @@ use super::source::{Source, SourceWords};
 use super::MetaspaceScratch;
 use crate::error::Error;
 use crate::model::ModelScratch;
-use crate::normalize::ExpansionLimit;
+use crate::text::ExpansionLimit;
 use crate::word_cache::{CachedWords, QueueWord, SegmentBatch, WordCache, WINDOW};
 
 /// Memory that the queue keeps after a flush, in bytes.
@@ -115,7 +115,7 @@ impl QueueWord<SourceWords<'_>> for Segmenter<'_> {
             limit.take(marked.len())?;
             self.queue.push(marked, false);
         }
-        Ok(!source.leans_on_space(word))
+        Ok(!source.depends_on_space(word))
     }
 }
 

@@ -69,14 +69,14 @@ impl Lone {
     /// The table of a model, if unknown characters are one token and not bytes; nothing where rules or pieces are too
     /// many or too odd.
     pub(super) fn of(
-        normalizer: &normalize::SentencePiece,
+        normalizer: &normalize::SentencePieceNormalizer,
         model: &SentencePiece,
         spec: &SentencePieceSpec,
     ) -> Option<Self> {
         if spec.byte_fallback || spec.pieces.len() > ID as usize {
             return None;
         }
-        let fates = normalizer.fates()?;
+        let fates = normalizer.char_actions()?;
         let Chars { alone, joined } = Chars::of(&spec.pieces);
         let entry = |id| Some(Entry { flags: LONE | id, cost: model.cost(id)? });
         let unk_id = model.unk_id();
@@ -200,10 +200,11 @@ impl Lone {
 }
 
 fn flags_of(fate: CharAction<'_>) -> u32 {
-    let is_space = fate.becomes == Some(" ") && !(fate.begins_longer || fate.goes_on || fate.is_in_symbol);
+    let is_space =
+        fate.replacement == Some(" ") && !(fate.begins_rule || fate.continues_rule || fate.is_in_symbol);
     let flags = [
-        (fate.begins_longer, BEGINS_LONGER),
-        (fate.goes_on, GOES_ON),
+        (fate.begins_rule, BEGINS_LONGER),
+        (fate.continues_rule, GOES_ON),
         (is_space, PARTS),
         (fate.is_gap() && !is_space, IS_GAP),
     ];
@@ -212,7 +213,7 @@ fn flags_of(fate: CharAction<'_>) -> u32 {
 
 /// The single character that another one becomes alone, if it does.
 fn becomes(c: char, fate: CharAction<'_>) -> Option<char> {
-    let Some(new) = fate.becomes else { return Some(c).filter(|_| !fate.is_in_symbol) };
+    let Some(new) = fate.replacement else { return Some(c).filter(|_| !fate.is_in_symbol) };
     let mut chars = new.chars();
     let first = chars.next().filter(|&first| first != ' ' && first != MARK);
     first.filter(|_| chars.next().is_none() && !fate.is_in_symbol)

@@ -206,9 +206,9 @@ impl<'t> Source<'t> {
     }
 
     /// Whether a word becomes something else after a space than elsewhere.
-    pub(super) fn leans_on_space(&self, word: Word) -> bool {
+    pub(super) fn depends_on_space(&self, word: Word) -> bool {
         self.form.layout == Layout::Apart
-            && self.normalizer.leans_on_space(&self.text[word.start..word.end])
+            && self.normalizer.depends_on_space(&self.text[word.start..word.end])
     }
 
     /// Write a word of ASCII with a space for each mark.
@@ -260,7 +260,7 @@ impl<'t> Source<'t> {
         if !self.form.keeps(stretch) {
             if let Normalizer::SentencePiece(normalizer) = self.normalizer {
                 normalized.clear();
-                normalizer.stretch_into(stretch, !is_marked, normalized)?;
+                normalizer.normalize_segment(stretch, !is_marked, normalized)?;
                 new = normalized;
             }
         }

@@ -36,7 +36,7 @@ impl Stages {
     /// Returns the lengths of all entries by id; empty if entries do not say what they cover.
     pub(super) fn token_lengths(&self) -> &[u16] {
         let compute = || match &self.model_spec {
-            ModelSpec::Bpe(spec) if self.splitter.cuts_raw() => byte_level_lengths(spec, &self.vocab),
+            ModelSpec::Bpe(spec) if self.splitter.splits_raw() => byte_level_lengths(spec, &self.vocab),
             ModelSpec::WordPiece(spec) if spec.unk == UnknownUnit::Word => {
                 wordpiece_lengths(spec, &self.vocab)
             }

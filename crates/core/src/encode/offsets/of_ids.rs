@@ -10,7 +10,7 @@ use crate::encoding::{Encoding, Token};
 use crate::error::Error;
 use crate::model::{ModelScratch, Piece};
 use crate::spec::{ModelSpec, PieceType};
-use crate::text::{byte_of_entry, Pieces};
+use crate::text::{byte_of_entry, PreTokenizedText};
 
 /// The ids that are not assigned to a word yet, and memory to segment a word.
 struct RemainingIds<'k> {
@@ -115,7 +115,7 @@ impl Tokenizer {
                 writer.added(id, source);
                 remaining.take(id)
             }
-            Part::Words(Pieces { text, spans }) => spans.iter().all(|&(from, to)| {
+            Part::Words(PreTokenizedText { text, spans }) => spans.iter().all(|&(from, to)| {
                 let word = &text.text()[from..to];
                 if !self.spell(word, remaining) {
                     remaining.pieces.clear();

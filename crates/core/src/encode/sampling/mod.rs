@@ -14,7 +14,7 @@ use crate::encoding::{Encoding, Token};
 use crate::error::Error;
 use crate::model::{Path, Piece, Sampling, Segmentations};
 use crate::split::SplitScratch;
-use crate::text::Pieces;
+use crate::text::PreTokenizedText;
 
 /// A segmentation with what the model thinks of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +83,7 @@ struct Prepared<'t> {
 /// A part of a text, kept.
 enum OwnedPart {
     Token(u32, (u32, u32)),
-    Words(Pieces),
+    Words(PreTokenizedText),
 }
 
 impl Prepared<'_> {
@@ -94,7 +94,9 @@ impl Prepared<'_> {
             OwnedPart::Words(pieces) => Some(pieces),
         });
         pieces
-            .flat_map(|Pieces { text, spans }| spans.iter().map(|&(from, to)| &text.text()[from..to]))
+            .flat_map(|PreTokenizedText { text, spans }| {
+                spans.iter().map(|&(from, to)| &text.text()[from..to])
+            })
             .collect()
     }
 }
@@ -189,7 +191,7 @@ impl Tokenizer {
             for part in parts {
                 match part {
                     OwnedPart::Token(id, source) => writer.added(*id, *source),
-                    OwnedPart::Words(Pieces { text, spans }) => {
+                    OwnedPart::Words(PreTokenizedText { text, spans }) => {
                         for &(from, to) in spans {
                             let word = &text.text()[from..to];
                             let pieces = take_word(&mut rest, word.len());

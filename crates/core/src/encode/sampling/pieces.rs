@@ -6,7 +6,7 @@ use super::super::{Scratch, Tokenizer};
 use super::{take_word, Choice};
 use crate::error::Error;
 use crate::model::{Path, Piece, Sampling};
-use crate::text::Pieces;
+use crate::text::PreTokenizedText;
 
 /// A piece's id, the normalized text that it covers, and the byte span of the text behind that.
 pub type SpannedPiece = (u32, String, (u32, u32));
@@ -88,7 +88,7 @@ impl Tokenizer {
         let mut offsets: Vec<u32> =
             chars.map(|(at, c)| normalized.source_of(at, at + c.len_utf8()).0).collect();
         offsets.extend(match normalized.text().len() {
-            0 => self.stages().splitter.normalizer().end_of_nothing(text).map(|at| at as u32),
+            0 => self.stages().splitter.normalizer().end_of_empty(text).map(|at| at as u32),
             end => Some(normalized.source_of(end - 1, end).1),
         });
         Ok((normalized.text().to_owned(), offsets))
@@ -110,7 +110,7 @@ impl Tokenizer {
         Ok(self.path_pieces(cut, &best[chosen]))
     }
 
-    fn path_pieces(&self, cut: &Pieces, path: &Path) -> Vec<SpannedPiece> {
+    fn path_pieces(&self, cut: &PreTokenizedText, path: &Path) -> Vec<SpannedPiece> {
         let (mut found, mut written): (_, Vec<Piece>) = Default::default();
         let mut rest = path.pieces.as_slice();
         for &(from, to) in &cut.spans {
@@ -128,12 +128,12 @@ impl Tokenizer {
     }
 }
 
-fn words(cut: &Pieces) -> Vec<&str> {
+fn words(cut: &PreTokenizedText) -> Vec<&str> {
     cut.spans.iter().map(|&(from, to)| &cut.text.text()[from..to]).collect()
 }
 
 /// Add the pieces of the word that begins at `from`.
-fn add_spanned(cut: &Pieces, from: usize, pieces: &[Piece], found: &mut Vec<SpannedPiece>) {
+fn add_spanned(cut: &PreTokenizedText, from: usize, pieces: &[Piece], found: &mut Vec<SpannedPiece>) {
     found.extend(pieces.iter().map(|piece| {
         let (start, end) = (from + piece.start as usize, from + piece.end as usize);
         (piece.id, cut.text.text()[start..end].to_owned(), cut.text.source_of(start, end))

@@ -49,7 +49,7 @@ use super::{ModelScratch, PieceSink};
 use crate::error::Error;
 use crate::spec::{PieceType, SentencePieceKind, SentencePieceSpec};
 use crate::table_sections::TableSections;
-use crate::text::Prefixes;
+use crate::text::PrefixSet;
 use crate::vocab::Vocab;
 
 /// A compiled model.
@@ -61,7 +61,7 @@ pub struct SentencePiece {
     kinds: Vec<PieceType>,
     bytes: Option<ByteTokens>,
     /// User-defined pieces, which are never split.
-    symbols: Option<Prefixes>,
+    symbols: Option<PrefixSet>,
     split_rule: Option<SplitRule>,
 }
 
@@ -109,7 +109,7 @@ impl SentencePiece {
             unk_id,
             kinds: spec.pieces.iter().map(|piece| piece.kind).collect(),
             bytes: spec.byte_fallback.then(|| ByteTokens::collect(vocab)),
-            symbols: Prefixes::build(user_defined.map(|piece| piece.text.as_str())),
+            symbols: PrefixSet::build(user_defined.map(|piece| piece.text.as_str())),
             split_rule: split_rule::split_rule_of(spec),
         })
     }

@@ -1,5 +1,5 @@
-//! Pairs of texts into a `precompiled_charsmap`: checks, then the replacements one after the other, then
-//! the minimal trie of the sources laid out as a double array. O(bytes of the sources), but for sorting.
+//! Compiles pairs of texts to a `precompiled_charsmap`: checks, the pool of replacements, then the minimal
+//! trie of the sources as a double array. O(bytes of the sources), except for sorting.
 
 use rustc_hash::FxHashMap;
 
@@ -7,27 +7,27 @@ use super::super::charsmap::MAX_SOURCE_BYTES;
 use super::minimal_trie::MinimalTrie;
 use super::{double_array, MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES};
 
-/// Sentencepiece looks at so many rules that begin at one place, and refuses a set that has more.
+/// SentencePiece rejects more rules than this that begin at the same position.
 const MAX_NESTED: usize = 31;
 
-/// What is wrong with a set of rules, and with which of them.
+/// An error in a set of rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleError {
-    /// The position of the rule in the list, None if it is all of them together.
+    /// The position of the rule in the list; `None` for all rules together.
     pub rule: Option<usize>,
-    /// What it has.
+    /// What was found.
     pub found: String,
-    /// What it should have.
+    /// What was expected.
     pub expected: String,
 }
 
 impl RuleError {
-    /// An error of one rule.
+    /// Returns an error of one rule.
     fn at(rule: usize, found: impl Into<String>, expected: impl Into<String>) -> Self {
         Self { rule: Some(rule), found: found.into(), expected: expected.into() }
     }
 
-    /// An error of all rules together.
+    /// Returns an error of all rules together.
     pub(super) fn of_all(found: &str, expected: &str) -> Self {
         Self { rule: None, found: found.to_owned(), expected: expected.to_owned() }
     }
@@ -35,7 +35,7 @@ impl RuleError {
 
 type Pair = (String, String);
 
-/// Compile rules; none give no bytes.
+/// Compiles rules; no rules compile to no bytes.
 pub(super) fn compile(rules: &[Pair]) -> Result<Vec<u8>, RuleError> {
     if rules.is_empty() {
         return Ok(Vec::new());
@@ -80,7 +80,7 @@ fn check_sizes(rules: &[Pair]) -> Result<(), RuleError> {
     check(rules.iter().map(|rule| rule.1.len()).sum(), MAX_ALL_REPLACEMENTS_BYTES, "replacements")
 }
 
-/// Look at the rules in the order of their sources, where equal ones and beginnings are neighbours.
+/// Checks sorted rules for equal sources and for too many nested prefixes.
 fn check_neighbours(rules: &[Pair], order: &[usize]) -> Result<(), RuleError> {
     let mut nested: Vec<&str> = Vec::new();
     for (place, &rule) in order.iter().enumerate() {
@@ -103,12 +103,12 @@ fn check_neighbours(rules: &[Pair], order: &[usize]) -> Result<(), RuleError> {
     Ok(())
 }
 
-/// Every replacement once, each ending with NUL, and where that of each rule begins.
+/// Returns each distinct replacement once, terminated by NUL, and the position of each rule's replacement.
 fn pool<'r>(replacements: impl Iterator<Item = &'r str>) -> (Vec<u8>, Vec<u32>) {
     let mut pool = Vec::new();
-    let mut seen: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut start_by_replacement: FxHashMap<&str, u32> = FxHashMap::default();
     let mut start_of = |replacement| {
-        *seen.entry(replacement).or_insert_with(|| {
+        *start_by_replacement.entry(replacement).or_insert_with(|| {
             let start = pool.len() as u32;
             pool.extend_from_slice(str::as_bytes(replacement));
             pool.push(0);

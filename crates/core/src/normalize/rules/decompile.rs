@@ -1,7 +1,7 @@
-//! A `precompiled_charsmap` back into pairs of texts, by walking through its trie.
+//! Decompiles a `precompiled_charsmap` to pairs of texts by a walk through its trie.
 //!
-//! A trie of somebody else's may share its nodes, so that few of them stand for any number of rules, or lead
-//! back to themselves: what is read is bounded by what could have been compiled.
+//! An untrusted trie may share nodes, so that few nodes stand for many rules, or contain cycles. The walk
+//! is bounded by the size of a set that could have been compiled.
 
 use rustc_hash::FxHashMap;
 
@@ -9,15 +9,15 @@ use super::super::charsmap::{Charsmap, MAX_SOURCE_BYTES};
 use super::{MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES};
 use crate::error::{Error, ErrorKind};
 
-/// Give the rules, ordered by source.
+/// Returns the rules, ordered by source.
 pub(super) fn pairs(charsmap: &Charsmap) -> Result<Vec<(String, String)>, Error> {
     let mut pairs = Vec::new();
     let mut source = Vec::new();
     let mut budget = Budget { nodes: MAX_ALL_SOURCES_BYTES, bytes: MAX_ALL_REPLACEMENTS_BYTES };
-    let mut nodes = Nodes { charsmap, known: FxHashMap::default() };
-    let mut waiting = Vec::new();
-    nodes.add_children(charsmap.root(), 0, &mut waiting);
-    while let Some((depth, child)) = waiting.pop() {
+    let mut nodes = Nodes { charsmap, children_of: FxHashMap::default() };
+    let mut pending = Vec::new();
+    nodes.add_children(charsmap.root(), 0, &mut pending);
+    while let Some((depth, child)) = pending.pop() {
         budget.take_node(depth)?;
         source.truncate(depth);
         source.push(child.byte);
@@ -25,12 +25,12 @@ pub(super) fn pairs(charsmap: &Charsmap) -> Result<Vec<(String, String)>, Error>
             budget.take_bytes(new.len())?;
             pairs.push((text_of(&source)?, new.to_owned()));
         }
-        nodes.add_children(child.base, depth + 1, &mut waiting);
+        nodes.add_children(child.base, depth + 1, &mut pending);
     }
     Ok(pairs)
 }
 
-/// A way down from a node.
+/// An edge to a child.
 #[derive(Clone, Copy)]
 struct Child {
     byte: u8,
@@ -38,23 +38,23 @@ struct Child {
     value: Option<usize>,
 }
 
-/// The children of the nodes met so far: each node is looked through once, however often it is shared.
+/// The children of visited nodes; each node is read once, however many parents it has.
 struct Nodes<'c> {
     charsmap: &'c Charsmap,
-    known: FxHashMap<usize, Vec<Child>>,
+    children_of: FxHashMap<usize, Vec<Child>>,
 }
 
 impl Nodes<'_> {
-    /// Add the children of a node, the last one first, and how deep it is.
-    fn add_children(&mut self, base: usize, depth: usize, waiting: &mut Vec<(usize, Child)>) {
-        let children = self.known.entry(base).or_insert_with(|| {
+    /// Pushes the children of a node in reverse order, with its depth.
+    fn add_children(&mut self, base: usize, depth: usize, pending: &mut Vec<(usize, Child)>) {
+        let children = self.children_of.entry(base).or_insert_with(|| {
             let child = |byte| {
                 let (base, value) = self.charsmap.child(base, byte)?;
                 Some(Child { byte, base, value })
             };
             (1..=255).rev().filter_map(child).collect()
         });
-        waiting.extend(children.iter().map(|&child| (depth, child)));
+        pending.extend(children.iter().map(|&child| (depth, child)));
     }
 }
 
@@ -63,7 +63,7 @@ fn text_of(source: &[u8]) -> Result<String, Error> {
     String::from_utf8(source.to_vec()).map_err(error)
 }
 
-/// What may still be visited and written.
+/// The remaining nodes to visit and bytes to write.
 struct Budget {
     nodes: usize,
     bytes: usize,

@@ -1,9 +1,9 @@
-//! The smallest automaton that knows a sorted list of keys and their values: a trie whose equal subtrees
-//! are one (Daciuk, Mihov, Watson and Watson 2000, algorithm 1). O(bytes of the keys).
+//! The minimal acyclic automaton of sorted keys with values: a trie in which equal subtrees are shared
+//! (Daciuk, Mihov, Watson and Watson 2000, algorithm 1). O(bytes of the keys).
 
 use rustc_hash::FxHashMap;
 
-/// A node: its value if a key ends here, and its children by byte, in order.
+/// A node: its value if a key ends there, and its children by byte, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Node {
     pub(super) value: Option<u32>,
@@ -16,7 +16,7 @@ pub(super) struct MinimalTrie {
 }
 
 impl MinimalTrie {
-    /// Build from different keys in ascending order.
+    /// Builds the automaton of distinct keys in ascending order.
     pub(super) fn build<'k>(keys: impl Iterator<Item = (&'k [u8], u32)>) -> Self {
         let mut builder = Builder { path: vec![Node::default()], ..Builder::default() };
         let mut last: &[u8] = &[];
@@ -38,12 +38,12 @@ impl MinimalTrie {
 struct Builder {
     nodes: Vec<Node>,
     ids: FxHashMap<Node, u32>,
-    /// The nodes along the last key that may still change.
+    /// The nodes of the last key, which may still change.
     path: Vec<Node>,
 }
 
 impl Builder {
-    /// Give the nodes of `key` that are deeper than `depth` to their parents, the deepest first.
+    /// Finishes the nodes of `key` deeper than `depth`, the deepest first.
     fn finish_below(&mut self, depth: usize, key: &[u8]) {
         while self.path.len() > depth + 1 {
             let node = self.path.pop().unwrap_or_default();

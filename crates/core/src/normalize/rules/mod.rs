@@ -1,8 +1,8 @@
-//! Normalization rules as SentencePiece applies them: at each place of the text the longest rule that
-//! begins there is applied, and the text goes on behind it; what no rule begins stays.
+//! Normalization rules as SentencePiece applies them: at each position the longest matching rule, else the
+//! character itself.
 //!
-//! Rules come by name, as pairs of texts, or compiled (a `precompiled_charsmap`), and are compiled and
-//! decompiled without loss. Applying them is O(bytes) times the length of the longest rule.
+//! Rules come by name, as pairs of texts, or compiled (a `precompiled_charsmap`). Compiling and decompiling
+//! lose nothing. Applying them is O(bytes) times the length of the longest rule.
 
 mod compile;
 mod decompile;
@@ -13,14 +13,13 @@ mod named;
 mod tests;
 
 use super::charsmap::Charsmap;
-use super::expansion_limit::ExpansionLimit;
 use crate::error::Error;
-use crate::text::NormalizedSink;
+use crate::text::{ExpansionLimit, NormalizedSink};
 
 pub use compile::RuleError;
 pub use named::RULE_NAMES;
 
-/// Sources and replacements of all rules together: what fits is compiled and decompiled within a second.
+/// Limits for sources and replacements; a set within them compiles and decompiles within a second.
 const MAX_ALL_SOURCES_BYTES: usize = 1 << 22;
 const MAX_ALL_REPLACEMENTS_BYTES: usize = 1 << 26;
 
@@ -28,27 +27,27 @@ const MAX_ALL_REPLACEMENTS_BYTES: usize = 1 << 26;
 #[derive(Clone, Debug)]
 pub struct Rules {
     blob: Vec<u8>,
-    /// None if there is no rule.
+    /// `None` if there is no rule.
     charsmap: Option<Charsmap>,
-    /// Which bytes begin a rule.
+    /// The bytes that begin a rule.
     begins: [bool; 256],
 }
 
 impl Rules {
-    /// Build the rules of a name, one of [`RULE_NAMES`]; about half a second.
+    /// Builds the named rules, one of [`RULE_NAMES`]; takes about half a second.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let rules: Vec<(String, String)> = named::rules(name)?.into_iter().collect();
         Self::compile(&rules).ok()
     }
 
-    /// Compile pairs of a source and its replacement, in any order.
+    /// Compiles pairs of a source and its replacement, in any order.
     pub fn compile(rules: &[(String, String)]) -> Result<Self, RuleError> {
         let blob = compile::compile(rules)?;
         Self::parse(&blob, "rules").map_err(|error| RuleError::of_all(&error.found, &error.expected))
     }
 
-    /// Read compiled rules that stand at `place` in their file; none at all are the identity.
+    /// Parses compiled rules at `place` in their file; an empty blob is the identity.
     pub fn parse(blob: &[u8], place: &str) -> Result<Self, Error> {
         let charsmap = if blob.is_empty() { None } else { Some(Charsmap::parse(blob, place)?) };
         let begins = |charsmap: &Charsmap, byte| charsmap.child(charsmap.root(), byte).is_some();
@@ -58,21 +57,21 @@ impl Rules {
         Ok(Self { blob: blob.to_vec(), charsmap, begins })
     }
 
-    /// The compiled form; empty if there is no rule.
+    /// Returns the compiled form, which is empty if there is no rule.
     #[must_use]
     pub fn blob(&self) -> &[u8] {
         &self.blob
     }
 
-    /// Give back the pairs, ordered by source.
+    /// Returns the pairs, ordered by source.
     pub fn pairs(&self) -> Result<Vec<(String, String)>, Error> {
         self.charsmap.as_ref().map_or(Ok(Vec::new()), decompile::pairs)
     }
 
-    /// Apply to `text`, which stands at byte `start` of the original; each character of a replacement comes
-    /// from the whole of what was replaced.
+    /// Applies the rules to `text`, which begins at byte `start` of the original. Each character of a
+    /// replacement has the whole match as its source.
     ///
-    /// Fails only where rules make the text many times longer.
+    /// Fails if the output exceeds the expansion limit.
     pub fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) -> Result<(), Error> {
         let Some(charsmap) = &self.charsmap else {
             out.push_unchanged(text, start);
@@ -96,7 +95,7 @@ impl Rules {
         Ok(())
     }
 
-    /// The first character at or after byte `at` that may begin a rule.
+    /// Returns the first position at or after byte `at` where a rule may begin.
     fn next_beginning(&self, text: &str, at: usize) -> Option<usize> {
         let begins =
             |(len, &byte): (usize, &u8)| self.begins[usize::from(byte)] && text.is_char_boundary(at + len);

@@ -1,21 +1,21 @@
-//! The rules that SentencePiece names, derived from Unicode 17 as its builder derives them.
+//! The named rules of SentencePiece, derived from Unicode 17 as its builder derives them.
 //!
-//! `nfkc` has a rule for each character that NFKC changes. Texts that compose are rules too: each
-//! decomposition, spelled with every character that decomposes to one of its parts. Of those stay the rules
-//! that shorter ones do not make needless. `nmt` makes plain spaces of others and removes controls, `cf`
-//! folds the case of what the rules give and of what has no rule.
+//! `nfkc` has a rule for each character that NFKC changes, and for each text that composes: every
+//! decomposition, in each spelling whose characters decompose to its parts. Rules that shorter rules make
+//! redundant are removed. `nmt` replaces other spaces by a space and removes control characters. `cf` folds
+//! the case of replacements and of characters without rules.
 //!
 //! Source: SentencePiece's `doc/normalization.md` and the notes in its `builder.h`.
 
 use piecework_unicode::{combining_class, compose_recent, decompose_recent, fold_case};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The names.
+/// The names of rule sets.
 pub const RULE_NAMES: [&str; 5] = ["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"];
 
 type RuleMap = FxHashMap<String, String>;
 
-/// The rules of a name.
+/// Returns the rules of a name.
 pub(super) fn rules(name: &str) -> Option<RuleMap> {
     Some(match name {
         "identity" => RuleMap::default(),
@@ -57,7 +57,7 @@ fn nfkc() -> RuleMap {
     without_needless(rules)
 }
 
-/// The compatibility decomposition, marks in canonical order.
+/// Writes the compatibility decomposition of a character, in canonical order.
 fn decompose(c: char, parts: &mut Vec<char>) {
     parts.clear();
     decompose_recent(c, |part| parts.push(part));
@@ -68,7 +68,7 @@ fn decompose(c: char, parts: &mut Vec<char>) {
     }
 }
 
-/// Compose each starter with the marks after it that nothing blocks (UAX #15, D117).
+/// Composes each starter with the unblocked marks after it (UAX #15, D117).
 fn composed(parts: &[char]) -> String {
     let mut out: Vec<char> = Vec::with_capacity(parts.len());
     let mut starter = None;
@@ -87,7 +87,7 @@ fn composed(parts: &[char]) -> String {
     out.into_iter().collect()
 }
 
-/// Every text in which each part is itself or a character that decomposes to it.
+/// Returns every text in which each part is itself or a character that decomposes to it.
 fn spelled(parts: &[char], spellings: &FxHashMap<char, Vec<char>>) -> Vec<String> {
     let mut texts = vec![String::new()];
     for part in parts {
@@ -101,7 +101,7 @@ fn spelled(parts: &[char], spellings: &FxHashMap<char, Vec<char>>) -> Vec<String
     texts
 }
 
-/// Leave out each rule of several characters that the shorter ones amount to.
+/// Removes each rule of several characters that shorter rules imply.
 fn without_needless(rules: RuleMap) -> RuleMap {
     let mut by_length: Vec<Vec<(String, String)>> = Vec::new();
     for rule in rules {
@@ -117,21 +117,21 @@ fn without_needless(rules: RuleMap) -> RuleMap {
     kept
 }
 
-/// Whether rules of at most `max_chars` characters, the longest first, make `new` of `text`.
+/// Whether rules of at most `max_chars` characters, by longest match, turn `text` into `new`.
 fn give(rules: &RuleMap, text: &str, max_chars: usize, new: &str) -> bool {
     let (mut rest, mut rest_of_new) = (text, Some(new));
     while let Some((first, of_new)) = rest.chars().next().zip(rest_of_new) {
         let ends = rest.char_indices().take(max_chars).map(|(at, c)| at + c.len_utf8());
         let longest = ends.filter_map(|end| Some((end, rules.get(&rest[..end])?.as_str()))).last();
-        let (end, given) = longest.unwrap_or((first.len_utf8(), &rest[..first.len_utf8()]));
-        rest_of_new = of_new.strip_prefix(given);
+        let (end, replacement) = longest.unwrap_or((first.len_utf8(), &rest[..first.len_utf8()]));
+        rest_of_new = of_new.strip_prefix(replacement);
         rest = &rest[end..];
     }
     rest_of_new == Some("")
 }
 
-/// Add the rules for spaces and controls; no longer rule has one of them, so none becomes needless. The
-/// full-width tilde stays: Japanese text uses it for another purpose than the plain one.
+/// Adds the rules for spaces and control characters. No longer rule contains one of them, so none becomes
+/// redundant. The full-width tilde has no rule: Japanese text uses it for another purpose.
 fn nmt(mut rules: RuleMap) -> RuleMap {
     const SPACES: &str = "\t\n\u{C}\r\u{61C}\u{1680}\u{200B}\u{200C}\u{200E}\u{200F}\u{2028}\u{2029}\u{2581}\u{FEFF}\u{FFFD}";
     const REMOVED: [std::ops::RangeInclusive<char>; 6] = [
@@ -148,7 +148,8 @@ fn nmt(mut rules: RuleMap) -> RuleMap {
     rules
 }
 
-/// Fold what the rules give and what has no rule; a longer rule still composes what the shorter ones do not.
+/// Folds the case of replacements and of characters without rules; longer rules still compose what shorter
+/// ones do not.
 fn case_folded(mut rules: RuleMap) -> RuleMap {
     for new in rules.values_mut() {
         *new = new.chars().map(fold_case).collect();

@@ -1,56 +1,33 @@
-//! Patterns that match words alone: what stands between them stays together.
+//! BLOOM and DeepSeek Coder: the text between two words is one word.
 //!
-//! BLOOM's is one, with words of anything but spaces and some punctuation. DeepSeek Coder's are four, one after the
-//! other, and a cut at every digit: line ends stand alone; words are letters or punctuation with a space of any kind
-//! before; and all is cut where a range of scripts begins or ends.
+//! BLOOM has one pattern, whose words contain anything but whitespace and some punctuation. DeepSeek Coder
+//! has four patterns in sequence and a split at every digit: line ends are words of their own, words are
+//! letters or punctuation with one whitespace character before, and words end where a range of scripts
+//! begins or ends.
 
-use std::sync::LazyLock;
-
-use piecework_unicode::CharTable;
-
-use super::boundary_masks::{Around, Block};
-use super::deepseek::{EAST, SYMBOL};
-use super::repairs::Doubts;
-use super::scalar::{Text, LETTER, NEWLINE, NUMBER, SPACE};
-use super::Scanner;
-use crate::pretokenize::simple::NUMERIC_CLASSES;
+use super::ambiguous::AmbiguousBytes;
+use super::blocks::{BlockClasses, BlockContext};
+use super::kind_text::KindText;
+use super::kinds::{EAST, LETTER, NEWLINE, NUMBER, SPACE, SYMBOL};
+use super::scanner::Scanner;
 
 pub(super) const BLOOM: &str = r" ?[^(\s|[.,!?…。，、।۔،])]+";
 
-/// What is cut before every digit is.
+/// The patterns of DeepSeek Coder, which precede a split at every digit.
 pub(in super::super) const DEEPSEEK_CODER: [&str; 4] =
     ["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+"];
 
-/// What BLOOM's words are made of counts as letters, all else as spaces.
-pub(super) static BLOOM_KINDS: LazyLock<CharTable> =
-    LazyLock::new(|| CharTable::new([(r"\p{Any}", LETTER), (r"[(\s|[.,!?…。，、।۔،])]", SPACE)]));
-
-pub(super) static CODER_KINDS: LazyLock<CharTable> = LazyLock::new(|| {
-    let numbers = NUMERIC_CLASSES.map(|class| (class, NUMBER));
-    let others = [
-        (r"[[一-龥ࠀ-一가-퟿]&&[^\p{N}]]", EAST),
-        (r"\s", SPACE),
-        (r"[\s&&[一-龥ࠀ-一가-퟿]]", SPACE | EAST),
-        (r"[\r\n]", SPACE | NEWLINE),
-        (r"\p{L}", LETTER),
-        (r"[\p{L}&&[一-龥ࠀ-一가-퟿]]", LETTER | EAST),
-        (r"\p{P}", SYMBOL),
-        (r"[\p{P}&&[一-龥ࠀ-一가-퟿]]", SYMBOL | EAST),
-    ];
-    CharTable::new(numbers.into_iter().chain(others))
-});
-
-/// Cut a text by BLOOM's pattern, character by character.
-pub(super) fn cut_bloom(text: &Text, emit: &mut dyn FnMut(usize, usize)) {
+/// Splits a text by BLOOM's pattern, character by character.
+pub(super) fn split_bloom(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
     let leads = |at: usize, kind: u8| kind & SPACE != 0 && text.byte(at) == b' ';
-    cut_words(text, LETTER, leads, |_| false, emit);
+    split_words(text, LETTER, leads, |_| false, emit);
 }
 
-/// Cut a text by DeepSeek Coder's patterns, character by character.
-pub(super) fn cut_coder(text: &Text, emit: &mut dyn FnMut(usize, usize)) {
+/// Splits a text by DeepSeek Coder's patterns, character by character.
+pub(super) fn split_deepseek_coder(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
     let leads = |_, kind: u8| kind & SPACE != 0;
     let is_alone = |kind: u8| kind & (NEWLINE | NUMBER) != 0;
-    cut_words(text, LETTER | SYMBOL, leads, is_alone, &mut |start, end| {
+    split_words(text, LETTER | SYMBOL, leads, is_alone, &mut |start, end| {
         let mut from = start;
         while let Some((kind, mut to)) = text.at(from).filter(|_| from < end) {
             while let Some((_, next)) =
@@ -64,10 +41,10 @@ pub(super) fn cut_coder(text: &Text, emit: &mut dyn FnMut(usize, usize)) {
     });
 }
 
-/// Words of one of the kinds `words`, each with a character before that `leads`; what `is_alone`; and all else
-/// as it stands between.
-fn cut_words(
-    text: &Text,
+/// Splits a text into words of one of the kinds `words`, each with a leading character for which `leads`
+/// holds; characters for which `is_alone` holds; and the text between them.
+fn split_words(
+    text: &KindText,
     words: u8,
     leads: impl Fn(usize, u8) -> bool,
     is_alone: impl Fn(u8) -> bool,
@@ -81,21 +58,21 @@ fn cut_words(
         let (first, _) = text.at(from).filter(|(first, _)| first & words != 0)?;
         Some(text.run(from, first & words, usize::MAX))
     };
-    text.cut_matches(match_end, emit);
+    text.split_matches(match_end, emit);
 }
 
-/// What the classes of `gapped` say by the masks that tell other families' characters apart.
-impl Block {
+/// The classes of DeepSeek Coder, by the masks that have another meaning in other families.
+impl BlockClasses {
     fn coder_symbol(&self) -> u64 {
         self.apostrophe
     }
 
-    /// Of the range of scripts; numbers do not say.
+    /// Characters of the range of scripts, except numbers.
     fn coder_east(&self) -> u64 {
         self.uncased | self.plain_space | self.slash
     }
 
-    /// What stays together between words.
+    /// Characters between words.
     fn coder_gap(&self) -> u64 {
         self.blank | self.other & !self.coder_symbol()
     }
@@ -103,26 +80,26 @@ impl Block {
 
 impl Scanner {
     #[inline(always)]
-    pub(super) fn bloom(around: &Around) -> u64 {
-        let led = around.after(|b| b.plain_space);
-        let leading = around.now.plain_space & around.before(1, |b| b.letter);
-        around.first(|b| b.letter) & !led | around.first(|b| b.space) | leading
+    pub(super) fn bloom(context: &BlockContext) -> u64 {
+        let led = context.after(|b| b.plain_space);
+        let leading = context.current.plain_space & context.before(1, |b| b.letter);
+        context.first(|b| b.letter) & !led | context.first(|b| b.space) | leading
     }
 
     #[inline(always)]
-    pub(super) fn coder(self, around: &Around, doubts: &mut Doubts) -> u64 {
-        let now = &around.now;
-        let words = around.first(|b| b.letter) | around.first(Block::coder_symbol);
-        let leading = now.blank & around.before(1, |b| b.letter | b.coder_symbol());
-        doubts.note_wide_spaces(around.base, leading & now.wide);
-        let after_newline = around.after(|b| b.newline) & (now.word() | now.space);
-        let east = now.coder_east() ^ around.after(Block::coder_east);
-        words & !around.after(|b| b.blank)
-            | around.first(Block::coder_gap)
+    pub(super) fn deepseek_coder(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
+        let now = &context.current;
+        let words = context.first(|b| b.letter) | context.first(BlockClasses::coder_symbol);
+        let leading = now.blank & context.before(1, |b| b.letter | b.coder_symbol());
+        ambiguous.add_non_ascii_spaces(context.base, leading & now.non_ascii);
+        let after_newline = context.after(|b| b.newline) & (now.word() | now.space);
+        let east = now.coder_east() ^ context.after(BlockClasses::coder_east);
+        words & !context.after(|b| b.blank)
+            | context.first(BlockClasses::coder_gap)
             | leading
             | now.newline
             | after_newline
             | east & (now.word() | now.space)
-            | self.numbers(around, doubts)
+            | self.numbers(context, ambiguous)
     }
 }

@@ -1,85 +1,103 @@
-//! Text to bit masks: bit `i` of a mask says that byte `i` of a block of 64 is of its class, each byte of a
-//! longer character like the others.
+//! Class masks: bit `i` of a mask says whether byte `i` of a block of 64 belongs to the class. All bytes of
+//! a character have its class.
 
 use std::sync::LazyLock;
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
-use piecework_unicode::{wide_char_at, CharTable};
+use piecework_unicode::wide_char_at;
 
-use super::scalar::{HAN, HAN_APART, KINDS, LETTER, LOWER, MARKED, NEWLINE, NUMBER, NUMERIC, SPACE, UPPER};
-use super::{bloom, deepseek, Alphabet};
+use super::kinds::{
+    BLOOM_KINDS, DEEPSEEK_CODER_KINDS, DEEPSEEK_KINDS, EAST, HAN, HAN_KINDS, KINDS, LETTER, LOWER,
+    MARKS_AS_LETTERS_KINDS, NEWLINE, NUMBER, NUMERIC_KINDS, SPACE, SYMBOL, UPPER,
+};
+use super::scanner::Classification;
+use crate::text::CodePointMap;
 
-/// The masks of one block.
-pub(super) type Masks = [u64; 6];
+/// The class masks of one block.
+pub(super) type ClassMasks = [u64; 6];
 
-/// The masks by number. Characters that are none of the first three are the pattern's other ones.
+/// Indices of the masks. Characters of none of the first three classes are the other characters of a
+/// pattern.
 pub(super) const IS_LETTER: usize = 0;
 pub(super) const IS_NUMBER: usize = 1;
 pub(super) const IS_SPACE: usize = 2;
-/// Of letters: a capital; of spaces: a line end; of others: an apostrophe.
+/// Among letters: capitals; among whitespace: line ends; among other characters: apostrophes.
 pub(super) const FIRST: usize = 3;
-/// Of letters: one without case; of spaces: the ASCII space; of others: a slash. A letter with both is a mark.
+/// Among letters: letters without case; among whitespace: the ASCII space; among other characters: slashes.
+/// A letter in both masks is a mark.
 pub(super) const SECOND: usize = 4;
-/// Not ASCII.
-pub(super) const IS_WIDE: usize = 5;
+/// Bytes of non-ASCII characters.
+pub(super) const IS_NON_ASCII: usize = 5;
 
-/// A character like most that are not ASCII: a letter, of no case where that counts.
+/// A representative of most non-ASCII characters: a letter without case.
 const COMMON: char = '一';
-/// Of first bytes without their top bits: all characters of two bytes, or of three, that they begin are common.
+/// For lead bytes without their top bit: all two-byte, or all three-byte, characters with this lead byte
+/// have the common class.
 const BEGINS_TWO: usize = 0;
 const BEGINS_THREE: usize = 1;
 
-/// What the characters are to a pattern.
-pub(super) struct Table {
+/// The classes of all characters for one classification.
+pub(super) struct ClassTable {
     ascii: ByteClasses,
-    /// The first bytes of common characters.
+    /// The lead bytes of characters with the common class.
     firsts: ByteClasses,
-    /// The classes of these characters.
+    /// The classes of `COMMON`.
     of_common: u8,
     /// The classes of each kind of characters, a bit for each mask.
     of_kind: [u8; 128],
-    pub(super) kinds: &'static CharTable,
+    pub(super) kinds: &'static CodePointMap<u8>,
 }
 
-/// Memory for what is not ASCII.
+/// Scratch for non-ASCII characters.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WideScratch {
-    /// Bytes with their top bits turned.
+pub(super) struct NonAsciiScratch {
+    /// The text with the top bit of each byte inverted.
     turned: Vec<u8>,
-    /// The first bytes of common characters of two bytes and of three; and what is ASCII.
+    /// For each block: lead bytes of common characters of two and of three bytes, and ASCII bytes.
     firsts: Vec<[u64; 3]>,
 }
 
-static PLAIN: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, plain_classes, set_apart));
-static MARKED_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&MARKED, plain_classes, set_apart));
-static NUMERIC_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&NUMERIC, plain_classes, set_apart));
-static CASED: LazyLock<Table> = LazyLock::new(|| Table::new(&KINDS, cased_classes, set_apart));
-static BLOOM: LazyLock<Table> =
-    LazyLock::new(|| Table::new(&bloom::BLOOM_KINDS, plain_classes, plain_space));
-static CODER: LazyLock<Table> = LazyLock::new(|| Table::new(&bloom::CODER_KINDS, coder_classes, |_| 0));
-static HAN_TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&HAN_APART, han_classes, set_apart));
-static ZONED: LazyLock<Table> = LazyLock::new(|| Table::new(&deepseek::KINDS, zoned_classes, plain_space));
+static UNICODE_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&KINDS, plain_classes, set_apart));
+static MARKED_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&MARKS_AS_LETTERS_KINDS, plain_classes, set_apart));
+static NUMERIC_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&NUMERIC_KINDS, plain_classes, set_apart));
+static CASED_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&KINDS, cased_classes, set_apart));
+static BLOOM_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&BLOOM_KINDS, plain_classes, plain_space));
+static DEEPSEEK_CODER_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&DEEPSEEK_CODER_KINDS, deepseek_coder_classes, |_| 0));
+static HAN_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&HAN_KINDS, han_classes, set_apart));
+static DEEPSEEK_TABLE: LazyLock<ClassTable> =
+    LazyLock::new(|| ClassTable::new(&DEEPSEEK_KINDS, deepseek_classes, plain_space));
 
-impl Table {
-    pub(super) fn of(alphabet: Alphabet) -> &'static Self {
-        match alphabet {
-            Alphabet::Plain => &PLAIN,
-            Alphabet::Marked => &MARKED_TABLE,
-            Alphabet::Numeric => &NUMERIC_TABLE,
-            Alphabet::Cased => &CASED,
-            Alphabet::Han => &HAN_TABLE,
-            Alphabet::Zoned => &ZONED,
-            Alphabet::Bloom => &BLOOM,
-            Alphabet::Coder => &CODER,
+impl ClassTable {
+    pub(super) fn of(classification: Classification) -> &'static Self {
+        match classification {
+            Classification::Unicode => &UNICODE_TABLE,
+            Classification::MarksAsLetters => &MARKED_TABLE,
+            Classification::Numeric => &NUMERIC_TABLE,
+            Classification::Cased => &CASED_TABLE,
+            Classification::CasedAndHan => &HAN_TABLE,
+            Classification::DeepSeek => &DEEPSEEK_TABLE,
+            Classification::Bloom => &BLOOM_TABLE,
+            Classification::DeepSeekCoder => &DEEPSEEK_CODER_TABLE,
         }
     }
 
-    /// From the classes of each kind, and what more there is to say of some bytes.
-    fn new(kinds: &'static CharTable, classes_of: impl Fn(u8) -> u8, more: impl Fn(u8) -> u8) -> Self {
+    /// Builds the table from the classes of each kind, and the classes that `more` adds for ASCII bytes.
+    fn new(
+        kinds: &'static CodePointMap<u8>,
+        classes_of: impl Fn(u8) -> u8,
+        more: impl Fn(u8) -> u8,
+    ) -> Self {
         let ascii = ByteClasses::new(|byte| classes_of(kinds.get(char::from(byte))) | more(byte));
         let of_common = classes_of(kinds.get(COMMON));
         let is_common = |code| char::from_u32(code).is_some_and(|c| classes_of(kinds.get(c)) == of_common);
-        // Those that are `upper`, but for so many bits.
+        // Whether all code points with the leading bits `upper`, followed by `bits` bits, are common.
         let all_common = |upper: u32, bits: u32| (upper << bits..(upper + 1) << bits).all(is_common);
         let firsts = ByteClasses::new(|byte| match u32::from(byte) | 0x80 {
             first @ 0xC0..0xE0 => u8::from(all_common(first & 0x1F, 6)) << BEGINS_TWO,
@@ -90,41 +108,42 @@ impl Table {
         Self { ascii, firsts, of_common, of_kind, kinds }
     }
 
-    /// Make the masks of a text.
-    pub(super) fn classify(&self, text: &str, masks: &mut Vec<Masks>, scratch: &mut WideScratch) {
+    /// Computes the class masks of a text.
+    pub(super) fn classify(&self, text: &str, masks: &mut Vec<ClassMasks>, scratch: &mut NonAsciiScratch) {
         masks.clear();
         class_masks(text.as_bytes(), &self.ascii, masks);
-        let is_wide = |masks: &Masks| masks[IS_WIDE] != 0;
-        let Some(first_wide) = masks.iter().position(is_wide) else { return };
-        self.find_firsts(&text.as_bytes()[first_wide * BLOCK..], scratch);
+        let is_non_ascii = |masks: &ClassMasks| masks[IS_NON_ASCII] != 0;
+        let Some(first_non_ascii) = masks.iter().position(is_non_ascii) else { return };
+        self.find_firsts(&text.as_bytes()[first_non_ascii * BLOCK..], scratch);
         let mut begun = 0;
-        for (block, &[two, three, _]) in (first_wide..).zip(&scratch.firsts) {
-            if is_wide(&masks[block]) {
+        for (block, &[two, three, _]) in (first_non_ascii..).zip(&scratch.firsts) {
+            if is_non_ascii(&masks[block]) {
                 let [two, three] = [two, three].map(u128::from);
                 let common = two | two << 1 | three | three << 1 | three << 2;
-                begun = self.classify_wide(text, block, (begun, common), masks);
+                begun = self.classify_non_ascii(text, block, (begun, common), masks);
             }
         }
     }
 
-    /// Find the first bytes of common characters.
-    fn find_firsts(&self, bytes: &[u8], WideScratch { turned, firsts }: &mut WideScratch) {
+    /// Finds the lead bytes of common characters.
+    fn find_firsts(&self, bytes: &[u8], NonAsciiScratch { turned, firsts }: &mut NonAsciiScratch) {
         turned.clear();
         turned.extend(bytes.iter().map(|byte| byte ^ 0x80));
         firsts.clear();
         class_masks(turned, &self.firsts, firsts);
     }
 
-    /// Add the characters of a block that are not ASCII: the bits `begun` belong to one that began before, `common`
-    /// to common ones. Returns the bits of the next block that belong to one of this.
-    fn classify_wide(
+    /// Adds the classes of the non-ASCII characters of a block. The bits `begun` belong to a character of
+    /// the previous block, `common` to common characters. Returns the bits of the next block that belong to
+    /// a character of this one.
+    fn classify_non_ascii(
         &self,
         text: &str,
         block: usize,
         (begun, mut common): (u64, u128),
-        masks: &mut [Masks],
+        masks: &mut [ClassMasks],
     ) -> u64 {
-        let mut left = masks[block][IS_WIDE] & !begun & !(common as u64);
+        let mut left = masks[block][IS_NON_ASCII] & !begun & !(common as u64);
         let mut beyond = 0;
         while left != 0 {
             let place = left.trailing_zeros() as usize;
@@ -143,8 +162,8 @@ impl Table {
     }
 }
 
-/// Say that bytes of a block and the next are of some classes; returns those of the next.
-fn add(mut classes: u8, bytes: u128, masks: &mut [Masks]) -> u64 {
+/// Adds bytes of a block and of the next one to some classes; returns the bytes of the next one.
+fn add(mut classes: u8, bytes: u128, masks: &mut [ClassMasks]) -> u64 {
     let (within, beyond) = (bytes as u64, (bytes >> BLOCK) as u64);
     while classes != 0 {
         let class = classes.trailing_zeros() as usize;
@@ -161,12 +180,12 @@ fn plain_space(byte: u8) -> u8 {
     u8::from(byte == b' ') << SECOND
 }
 
-/// The ASCII space, apostrophes and slashes.
+/// Sets the masks of the ASCII space, apostrophes and slashes.
 fn set_apart(byte: u8) -> u8 {
     plain_space(byte) | u8::from(byte == b'\'') << FIRST | u8::from(byte == b'/') << SECOND
 }
 
-/// Where case does not count.
+/// Classes of patterns that ignore case.
 fn plain_classes(kind: u8) -> u8 {
     if kind & SPACE != 0 {
         1 << IS_SPACE | u8::from(kind & NEWLINE != 0) << FIRST
@@ -177,7 +196,7 @@ fn plain_classes(kind: u8) -> u8 {
     }
 }
 
-/// Where capitals begin words, and marks are part of them.
+/// Classes of patterns in which capitals begin words and marks belong to words.
 fn cased_classes(kind: u8) -> u8 {
     match kind & (UPPER | LOWER) {
         0 => plain_classes(kind),
@@ -188,8 +207,8 @@ fn cased_classes(kind: u8) -> u8 {
     }
 }
 
-/// Where Chinese characters stand apart: numbers of the first of the two are letters of theirs, those of both are
-/// numbers of theirs, and others of both are what else they have.
+/// As `cased_classes`, with Chinese characters apart: as numbers with the first mask where they are
+/// letters, with both where they are numbers, and as other characters with both masks else.
 fn han_classes(kind: u8) -> u8 {
     match (kind & HAN, kind & (LETTER | NUMBER)) {
         (0, _) => cased_classes(kind),
@@ -199,39 +218,39 @@ fn han_classes(kind: u8) -> u8 {
     }
 }
 
-/// Where zones count: all but spaces are of the first of the two where they are Han or kana, and of the second where
-/// they are odd.
-fn zoned_classes(kind: u8) -> u8 {
+/// Classes of DeepSeek-V3: the first mask holds Han and kana, the second characters of no class, whitespace
+/// aside.
+fn deepseek_classes(kind: u8) -> u8 {
     if kind & (SPACE | NUMBER) != 0 {
         return plain_classes(kind);
     }
-    let is_odd = kind & (LETTER | deepseek::SYMBOL) == 0;
-    plain_classes(kind) | u8::from(kind & deepseek::EAST != 0) << FIRST | u8::from(is_odd) << SECOND
+    let is_odd = kind & (LETTER | SYMBOL) == 0;
+    plain_classes(kind) | u8::from(kind & EAST != 0) << FIRST | u8::from(is_odd) << SECOND
 }
 
-/// Where gaps and a range of scripts count: others are of the first of the two where they are punctuation, and all
-/// but numbers of the second where they are of that range.
-fn coder_classes(kind: u8) -> u8 {
-    let symbol = u8::from(kind & deepseek::SYMBOL != 0) << FIRST;
-    plain_classes(kind) | symbol | u8::from(kind & deepseek::EAST != 0) << SECOND
+/// Classes of DeepSeek Coder: the first mask holds punctuation, the second characters of its range of
+/// scripts, numbers aside.
+fn deepseek_coder_classes(kind: u8) -> u8 {
+    let symbol = u8::from(kind & SYMBOL != 0) << FIRST;
+    plain_classes(kind) | symbol | u8::from(kind & EAST != 0) << SECOND
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ALPHABETS: [Alphabet; 8] = [
-        Alphabet::Plain,
-        Alphabet::Marked,
-        Alphabet::Numeric,
-        Alphabet::Cased,
-        Alphabet::Han,
-        Alphabet::Zoned,
-        Alphabet::Bloom,
-        Alphabet::Coder,
+    const CLASSIFICATIONS: [Classification; 8] = [
+        Classification::Unicode,
+        Classification::MarksAsLetters,
+        Classification::Numeric,
+        Classification::Cased,
+        Classification::CasedAndHan,
+        Classification::DeepSeek,
+        Classification::Bloom,
+        Classification::DeepSeekCoder,
     ];
 
-    /// Every character that is not ASCII, with steps between that meet one and the next at all distances.
+    /// Every non-ASCII character, with others between them at varying distances.
     fn all_wide_chars() -> String {
         let codes = 0x80..=u32::from(char::MAX);
         let near = codes.clone().filter_map(char::from_u32);
@@ -242,16 +261,16 @@ mod tests {
     #[test]
     fn every_byte_of_a_character_is_of_its_classes() {
         let text = all_wide_chars();
-        for alphabet in ALPHABETS {
-            let table = Table::of(alphabet);
-            let (mut masks, mut scratch) = (Vec::new(), WideScratch::default());
+        for classification in CLASSIFICATIONS {
+            let table = ClassTable::of(classification);
+            let (mut masks, mut scratch) = (Vec::new(), NonAsciiScratch::default());
             table.classify(&text, &mut masks, &mut scratch);
             for (at, c) in text.char_indices().filter(|(_, c)| !c.is_ascii()) {
                 let expected = table.of_kind[usize::from(table.kinds.get(c))];
                 for at in at..at + c.len_utf8() {
                     let is_of = |class: usize| masks[at / BLOCK][class] >> (at % BLOCK) & 1;
-                    let found = (0..IS_WIDE).map(|class| (is_of(class) as u8) << class).sum::<u8>();
-                    assert_eq!(found, expected, "{alphabet:?} {c:?}");
+                    let found = (0..IS_NON_ASCII).map(|class| (is_of(class) as u8) << class).sum::<u8>();
+                    assert_eq!(found, expected, "{classification:?} {c:?}");
                 }
             }
         }
@@ -259,8 +278,10 @@ mod tests {
 
     #[test]
     fn most_letters_are_common() {
-        for alphabet in [Alphabet::Plain, Alphabet::Marked, Alphabet::Numeric] {
-            let Table { firsts, .. } = Table::of(alphabet);
+        for classification in
+            [Classification::Unicode, Classification::MarksAsLetters, Classification::Numeric]
+        {
+            let ClassTable { firsts, .. } = ClassTable::of(classification);
             assert_eq!(firsts.of("ж".as_bytes()[0] & 0x7F), 1 << BEGINS_TWO);
             assert_eq!(firsts.of("思".as_bytes()[0] & 0x7F), 1 << BEGINS_THREE);
         }

@@ -1,26 +1,29 @@
-//! CLIP's pattern, whose words leave spaces out: contractions, runs of letters, single digits, runs of others.
+//! CLIP's pattern: contractions, runs of letters, single digits, runs of other characters. Whitespace
+//! belongs to no word.
 //!
-//! What the byte level's own pattern does to such words is nothing, but for the two special tokens where a text
-//! has them as they stand: those it cuts like any others, so all that is left of them is that a word ends there.
+//! The byte-level pattern after it changes none of these words except the two special tokens in raw text,
+//! which it splits like other text. So only a word boundary remains after them.
 
-use super::boundary_masks::Around;
-use super::repairs::{Doubts, Found};
-use super::scalar::{contraction_end, Text, CLASSES, NUMBER};
-use super::Scanner;
+use super::ambiguous::AmbiguousBytes;
+use super::blocks::BlockContext;
+use super::boundary_mask::BoundaryMask;
+use super::kind_text::{contraction_end, KindText};
+use super::kinds::{CLASSES, NUMBER};
+use super::scanner::Scanner;
 
-/// Its matches are kept and all else is dropped.
+/// The pattern; matches are kept and the text between them is removed.
 pub(in super::super) const CLIP: &str =
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
 
 const SPECIAL: [&str; 2] = ["<|startoftext|>", "<|endoftext|>"];
 
-/// Where the special token ends that stands at a byte, if one does.
+/// Returns the end of the special token at a byte, if there is one.
 fn special_end(text: &str, at: usize) -> Option<usize> {
     SPECIAL.iter().find(|special| text[at..].starts_with(**special)).map(|special| at + special.len())
 }
 
-/// Cut a text character by character; spaces are words here.
-pub(super) fn cut(text: &Text, emit: &mut dyn FnMut(usize, usize)) {
+/// Splits a text character by character, with whitespace as words.
+pub(super) fn split(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
     let mut start = 0;
     while let Some((kind, next)) = text.at(start) {
         let end = match special_end(text.text, start) {
@@ -37,7 +40,7 @@ pub(super) fn cut(text: &Text, emit: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-fn word_end(text: &Text, start: usize, kind: u8, next: usize) -> usize {
+fn word_end(text: &KindText, start: usize, kind: u8, next: usize) -> usize {
     let end = contraction_end(text.text, start, false);
     if end > start {
         return end;
@@ -50,19 +53,19 @@ fn word_end(text: &Text, start: usize, kind: u8, next: usize) -> usize {
 }
 
 impl Scanner {
-    /// Runs of one class; digits alone.
+    /// Runs of one class, and single digits.
     #[inline(always)]
-    pub(super) fn clip(self, around: &Around, doubts: &mut Doubts) -> u64 {
-        let now = &around.now;
-        let others = around.first(|b| b.other);
-        doubts.note_contractions(around.base, now.apostrophe & others & around.before(1, |b| b.letter));
-        let runs = others | around.first(|b| b.letter) | around.first(|b| b.space);
-        runs | self.numbers(around, doubts)
+    pub(super) fn clip(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
+        let now = &context.current;
+        let others = context.first(|b| b.other);
+        ambiguous.add_contractions(context.base, now.apostrophe & others & context.before(1, |b| b.letter));
+        let runs = others | context.first(|b| b.letter) | context.first(|b| b.space);
+        runs | self.numbers(context, ambiguous)
     }
 }
 
-impl Found<'_> {
-    /// A special token ends a word, and what follows begins one.
+impl BoundaryMask<'_> {
+    /// Sets boundaries at the ends of special tokens.
     pub(super) fn specials(&mut self) {
         let text = self.text;
         for at in memchr::memmem::find_iter(text.as_bytes(), "<|") {

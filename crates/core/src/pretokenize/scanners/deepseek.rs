@@ -1,20 +1,17 @@
-//! DeepSeek-V3's three patterns, one after the other, as one scanner.
+//! DeepSeek-V3's three patterns in sequence, as one scanner.
 //!
-//! The first two make zones that the third never looks beyond: numbers, by threes; runs of Han and kana; and all
-//! that is between. In a zone, words are runs of letters and marks with any one character before that is neither
-//! punctuation nor a symbol; ASCII punctuation leads as well, but ASCII letters alone. What no pattern matches
-//! stays together.
+//! The first two patterns divide a text into zones: numbers of at most three digits, runs of Han and kana,
+//! and the text between them. The third pattern splits each zone. Its words are runs of letters and marks
+//! with one character before, which is neither punctuation nor a symbol, or ASCII letters after ASCII
+//! punctuation. Text without a match is one word.
 
-use std::sync::LazyLock;
+use super::ambiguous::AmbiguousBytes;
+use super::blocks::{BlockClasses, BlockContext};
+use super::kind_text::KindText;
+use super::kinds::{EAST, LETTER, NEWLINE, NUMBER, SPACE, SYMBOL};
+use super::scanner::Scanner;
 
-use piecework_unicode::CharTable;
-
-use super::boundary_masks::{Around, Block};
-use super::repairs::Doubts;
-use super::scalar::{Text, LETTER, NEWLINE, NUMBER, SPACE};
-use super::Scanner;
-
-/// What cuts one after the other.
+/// The patterns, whose matches are isolated one after the other.
 pub(in super::super) const DEEPSEEK: [&str; 3] = [
     r"\p{N}{1,3}",
     "[一-龥぀-ゟ゠-ヿ]+",
@@ -24,44 +21,26 @@ pub(in super::super) const DEEPSEEK: [&str; 3] = [
     ),
 ];
 
-/// Punctuation or a symbol. Letters are letters and marks here.
-pub(super) const SYMBOL: u8 = 16;
-/// Han or kana.
-pub(super) const EAST: u8 = 32;
-
-pub(super) static KINDS: LazyLock<CharTable> = LazyLock::new(|| {
-    CharTable::new([
-        (r"\s", SPACE),
-        (r"[\r\n]", SPACE | NEWLINE),
-        (r"\p{N}", NUMBER),
-        (r"[\p{L}\p{M}]", LETTER),
-        (r"[\p{P}\p{S}]", SYMBOL),
-        (r"[一-龥぀-ゟ゠-ヿ]", EAST),
-        (r"[\p{L}\p{M}&&[一-龥぀-ゟ゠-ヿ]]", LETTER | EAST),
-        (r"[\p{P}\p{S}&&[一-龥぀-ゟ゠-ヿ]]", SYMBOL | EAST),
-    ])
-});
-
-/// Cut a text zone by zone, character by character: the definition.
-pub(super) fn cut(text: &Text, most_digits: usize, emit: &mut dyn FnMut(usize, usize)) {
-    cut_zones(text, NUMBER | EAST, most_digits, cut_zone, emit);
+/// Splits a text zone by zone, character by character.
+pub(super) fn split(text: &KindText, most_digits: usize, emit: &mut dyn FnMut(usize, usize)) {
+    split_zones(text, NUMBER | EAST, most_digits, split_zone, emit);
 }
 
-/// Cut numbers into words of so many digits, and by `cut_zone` every run of the other characters that are alike
-/// in `zones`.
-pub(super) fn cut_zones(
-    whole: &Text,
+/// Splits numbers into words of at most `most_digits` digits, and calls `split_zone` for every run of other
+/// characters that agree in `zones`.
+pub(super) fn split_zones(
+    whole: &KindText,
     zones: u8,
     most_digits: usize,
-    cut_zone: impl Fn(&Text, &mut dyn FnMut(usize, usize)),
+    split_zone: impl Fn(&KindText, &mut dyn FnMut(usize, usize)),
     emit: &mut dyn FnMut(usize, usize),
 ) {
     let mut from = 0;
     while let Some((kind, next)) = whole.at(from) {
         let to = whole.alike(next, kind, zones);
         if kind & NUMBER == 0 {
-            let zone = Text { text: &whole.text[from..to], ..*whole };
-            cut_zone(&zone, &mut |start, end| emit(from + start, from + end));
+            let zone = KindText { text: &whole.text[from..to], ..*whole };
+            split_zone(&zone, &mut |start, end| emit(from + start, from + end));
         } else {
             while from < to {
                 let end = whole.run(from, NUMBER, most_digits);
@@ -73,13 +52,14 @@ pub(super) fn cut_zones(
     }
 }
 
-/// Cut at the matches of the third pattern, and what is between them.
-fn cut_zone(text: &Text, emit: &mut dyn FnMut(usize, usize)) {
-    text.cut_matches(|at, kind, next| word_end(text, at, kind, next), emit);
+/// Splits a zone at the matches of the third pattern.
+fn split_zone(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
+    text.split_matches(|at, kind, next| word_end(text, at, kind, next), emit);
 }
 
-/// Where the match ends that begins at byte `start` with a character of a kind, `next` after it.
-fn word_end(text: &Text, start: usize, kind: u8, next: usize) -> Option<usize> {
+/// Returns the end of the match that begins at byte `start`; `kind` is the kind of its first character,
+/// `next` the byte after that.
+fn word_end(text: &KindText, start: usize, kind: u8, next: usize) -> Option<usize> {
     if text.byte(start).is_ascii_punctuation() && text.byte(next).is_ascii_alphabetic() {
         return (next..).find(|&at| !text.byte(at).is_ascii_alphabetic());
     }
@@ -97,14 +77,14 @@ fn word_end(text: &Text, start: usize, kind: u8, next: usize) -> Option<usize> {
     (kind & SPACE != 0).then(|| text.spaces_end(start, NEWLINE))
 }
 
-/// What `zoned_classes` says by the masks that tell letters and others of other families apart.
-impl Block {
-    /// Han or kana.
+/// The classes of DeepSeek-V3, by the masks that have another meaning in other families.
+impl BlockClasses {
+    /// Han and kana.
     fn east(&self) -> u64 {
         self.capital | self.apostrophe
     }
 
-    /// Neither of the other classes nor punctuation nor a symbol.
+    /// Characters that are neither letters, numbers, whitespace, punctuation nor symbols.
     fn odd(&self) -> u64 {
         self.slash
     }
@@ -113,67 +93,75 @@ impl Block {
         self.other & !self.odd()
     }
 
-    /// Symbols that line ends, or symbols, outside of Han and kana may belong to.
+    /// Punctuation and symbols outside Han and kana, which may take more symbols or line ends after them.
     fn western_symbol(&self) -> u64 {
         self.symbol() & !self.east()
     }
 
-    /// Letters, symbols and odd ones outside of Han and kana.
+    /// Letters, symbols and unclassified characters outside Han and kana.
     fn western(&self) -> u64 {
         (self.letter | self.other) & !self.east()
     }
 
     fn ascii_letter(&self) -> u64 {
-        self.letter & !self.wide
+        self.letter & !self.non_ascii
     }
 }
 
 impl Scanner {
-    /// The starts of words in a block; `led` tells, from the block before, whether punctuation leads the letters
-    /// that this one begins with.
+    /// Returns the starts of words in a block. `led` carries over from the block before whether punctuation
+    /// leads the letters at its end.
     #[inline(always)]
-    pub(super) fn zoned(self, around: &Around, led: &mut bool, doubts: &mut Doubts) -> u64 {
-        let now = &around.now;
+    pub(super) fn deepseek(
+        self,
+        context: &BlockContext,
+        led: &mut bool,
+        ambiguous: &mut AmbiguousBytes,
+    ) -> u64 {
+        let now = &context.current;
         let text = now.word() | now.space;
-        let number = |b: &Block| b.number;
-        let zones = text & (now.east() ^ around.after(Block::east) | now.number ^ around.after(number));
-        let after_symbol = around.after(Block::symbol) | around.after(|b| b.plain_space);
+        let number = |b: &BlockClasses| b.number;
+        let zones =
+            text & (now.east() ^ context.after(BlockClasses::east) | now.number ^ context.after(number));
+        let after_symbol = context.after(BlockClasses::symbol) | context.after(|b| b.plain_space);
         let symbols = now.symbol() & !after_symbol;
-        let letters = letters(around, zones, led);
-        let spaces = spaces(around, doubts);
-        zones | symbols | letters | spaces | self.numbers(around, doubts)
+        let letters = letters(context, zones, led);
+        let spaces = spaces(context, ambiguous);
+        zones | symbols | letters | spaces | self.numbers(context, ambiguous)
     }
 }
 
-/// Where words of letters start that nothing leads, and after ASCII letters that punctuation leads.
+/// Starts of runs of letters without a leading character, and of letters after ASCII letters that
+/// punctuation leads.
 #[inline(always)]
-fn letters(around: &Around, zones: u64, led: &mut bool) -> u64 {
-    let (now, last) = (&around.now, &around.last);
-    let leading = |b: &Block, symbol: u64, space: u64| b.symbol() & !b.wide & !symbol & !space;
-    let leads = leading(now, around.after(Block::western_symbol), around.after(|b| b.plain_space));
+fn letters(context: &BlockContext, zones: u64, led: &mut bool) -> u64 {
+    let (now, last) = (&context.current, &context.previous);
+    let leading = |b: &BlockClasses, symbol: u64, space: u64| b.symbol() & !b.non_ascii & !symbol & !space;
+    let leads = leading(now, context.after(BlockClasses::western_symbol), context.after(|b| b.plain_space));
     let last_leads = leading(last, last.western_symbol() << 1, last.plain_space << 1);
     let ascii = now.ascii_letter();
     let led_by_symbol = (leads << 1 | last_leads >> 63) & ascii;
-    // A bit added to the first letter of a run comes out behind its last.
+    // Adding a bit at the first letter of a run carries it to the byte after the last one.
     let (sum, over) = ascii.overflowing_add(led_by_symbol);
     let (sum, over_too) = sum.overflowing_add(u64::from(*led));
     *led = over | over_too;
-    let led_by_other = around.after(|b| b.blank | b.odd()) & !zones;
-    around.first(|b| b.letter) & !led_by_symbol & !led_by_other | sum & !ascii & now.letter
+    let led_by_other = context.after(|b| b.blank | b.odd()) & !zones;
+    context.first(|b| b.letter) & !led_by_symbol & !led_by_other | sum & !ascii & now.letter
 }
 
-/// Where spaces start, and odd ones: the last of a run leads what comes after it in its zone.
+/// Starts of runs of whitespace and of unclassified characters; the last one of a run leads the word after
+/// it in its zone.
 #[inline(always)]
-fn spaces(around: &Around, doubts: &mut Doubts) -> u64 {
-    let now = &around.now;
-    let last_blank = now.blank & around.before(1, Block::western);
-    let before_western = around.before(1, |b| b.letter & !b.east());
-    let before_eastern = around.before(1, |b| b.letter & b.east());
+fn spaces(context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
+    let now = &context.current;
+    let last_blank = now.blank & context.before(1, BlockClasses::western);
+    let before_western = context.before(1, |b| b.letter & !b.east());
+    let before_eastern = context.before(1, |b| b.letter & b.east());
     let last_odd = now.odd() & (before_western & !now.east() | before_eastern & now.east());
-    let after_symbol = around.after(Block::western_symbol);
-    let first_space = around.first(|b| b.space) & !(now.newline & after_symbol);
-    doubts.note_wide_spaces(around.base, (last_blank | last_odd) & now.wide);
-    doubts.note_blank_lines(around.base, now.newline & around.after(|b| b.blank));
-    let blank = now.blank & around.after(|b| b.newline);
-    first_space | blank | last_blank | around.first(Block::odd) | last_odd
+    let after_symbol = context.after(BlockClasses::western_symbol);
+    let first_space = context.first(|b| b.space) & !(now.newline & after_symbol);
+    ambiguous.add_non_ascii_spaces(context.base, (last_blank | last_odd) & now.non_ascii);
+    ambiguous.add_blank_lines(context.base, now.newline & context.after(|b| b.blank));
+    let blank = now.blank & context.after(|b| b.newline);
+    first_space | blank | last_blank | context.first(BlockClasses::odd) | last_odd
 }

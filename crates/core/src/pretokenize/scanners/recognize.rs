@@ -1,49 +1,49 @@
-//! The texts that a pattern is known by: one of some spellings for each of its alternatives, in their order.
+//! From the text of a pattern to its scanner.
 //!
-//! Patterns are copied from model to model and rewritten on the way: possessive repetitions, line ends as they are
-//! or escaped, contractions in another order. Only spellings are listed that mean the same to Oniguruma on every
-//! text, or for which a scanner has a field; the tests hold each to the regular expression itself.
+//! Models copy patterns and rewrite them: possessive repetitions, line ends raw or escaped, contractions in
+//! another order. A pattern is known if each of its alternatives has a listed spelling. All spellings of an
+//! entry have the same matches under Oniguruma; the tests compare each with the regular expression.
 
 use super::bloom::BLOOM;
-use super::{Alphabet, Family, Scanner, Trail};
+use super::scanner::{Classification, PatternFamily, Scanner, TrailingChars};
 
 const CONTRACTIONS: [&str; 2] = [r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|", r"'(?i:[sdmt]|ll|ve|re)|"];
 
-/// Runs of letters; with marks among them or not.
-const LETTERS: [(&str, Alphabet); 4] = [
-    (r"[^\r\n\p{L}\p{N}]?\p{L}+|", Alphabet::Plain),
-    (r"[^\r\n\p{L}\p{N}]?+\p{L}+|", Alphabet::Plain),
-    (r"[^\r\n\p{L}\p{N}]?+\p{L}++|", Alphabet::Plain),
-    (r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|", Alphabet::Marked),
+/// Runs of letters, with or without marks.
+const LETTERS: [(&str, Classification); 4] = [
+    (r"[^\r\n\p{L}\p{N}]?\p{L}+|", Classification::Unicode),
+    (r"[^\r\n\p{L}\p{N}]?+\p{L}+|", Classification::Unicode),
+    (r"[^\r\n\p{L}\p{N}]?+\p{L}++|", Classification::Unicode),
+    (r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|", Classification::MarksAsLetters),
 ];
 
-/// Capitals, then small letters, with a contraction after them or without.
-const CASED: [(&str, (Alphabet, bool)); 3] = [
+/// Capitals, then small letters, with or without a contraction after them.
+const CASED: [(&str, (Classification, bool)); 3] = [
     (
         concat!(
             r"[\p{Han}]+|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
         ),
-        (Alphabet::Han, true),
+        (Classification::CasedAndHan, true),
     ),
     (
         concat!(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
         ),
-        (Alphabet::Cased, true),
+        (Classification::Cased, true),
     ),
     (
         concat!(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|",
         ),
-        (Alphabet::Cased, false),
+        (Classification::Cased, false),
     ),
 ];
 
-/// The most digits of a word. A plus after braces repeats, as Oniguruma reads it here.
+/// The most digits of a word. For Oniguruma, a plus after braces repeats the group.
 const NUMBERS: [(&str, usize); 6] = [
     (r"\p{N}|", 1),
     (r"\p{N}{1}|", 1),
@@ -53,17 +53,18 @@ const NUMBERS: [(&str, usize); 6] = [
     (r"\p{N}+|", usize::MAX),
 ];
 
-const MARKS: [(&str, Trail); 6] = [
-    (r" ?[^\s\p{L}\p{N}]+[\r\n]*|", Trail::LineEnds),
-    (r" ?[^\s\p{L}\p{N}]++[\r\n]*|", Trail::LineEnds),
-    (r" ?[^\s\p{L}\p{N}]++[\r\n]*+|", Trail::LineEnds),
-    (r" ?[^\s\p{L}\p{N}]+[\r\n/]*|", Trail::LineEndsAndSlashes),
-    (r" ?[^\s\p{L}\p{N}]+|", Trail::Nothing),
-    (r" ?[^\s\p{L}\p{N}\r\n]+|", Trail::Nothing),
+const MARKS: [(&str, TrailingChars); 6] = [
+    (r" ?[^\s\p{L}\p{N}]+[\r\n]*|", TrailingChars::LineEnds),
+    (r" ?[^\s\p{L}\p{N}]++[\r\n]*|", TrailingChars::LineEnds),
+    (r" ?[^\s\p{L}\p{N}]++[\r\n]*+|", TrailingChars::LineEnds),
+    (r" ?[^\s\p{L}\p{N}]+[\r\n/]*|", TrailingChars::LineEndsAndSlashes),
+    (r" ?[^\s\p{L}\p{N}]+|", TrailingChars::Nothing),
+    (r" ?[^\s\p{L}\p{N}\r\n]+|", TrailingChars::Nothing),
 ];
-const MARKS_BESIDE_MARKED: [(&str, Trail); 1] = [(r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|", Trail::LineEnds)];
+const MARKS_BESIDE_MARKED: [(&str, TrailingChars); 1] =
+    [(r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|", TrailingChars::LineEnds)];
 
-/// Whether the last spaces of a text are one word.
+/// Whether the whitespace at the end of a text is one word.
 const SPACES: [(&str, bool); 5] = [
     (r"\s++$|\s*[\r\n]|\s+(?!\S)|\s+", true),
     (r"\s*[\r\n]+|\s+(?!\S)|\s+", false),
@@ -72,7 +73,7 @@ const SPACES: [(&str, bool); 5] = [
     (r"\s++$|\s*[\r\n]|\s+(?!\S)|\s", true),
 ];
 
-/// The published encoder's, that of `tokenizers` and that of tiktoken.
+/// GPT-2's pattern in the published encoder, in `tokenizers` and in tiktoken.
 const GPT2: [&str; 3] = [
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
@@ -80,7 +81,7 @@ const GPT2: [&str; 3] = [
 ];
 
 impl Scanner {
-    /// The scanner of a pattern, if it is a known one.
+    /// Returns the scanner of a pattern, if it is known.
     pub(in super::super) fn of(pattern: &str) -> Option<Self> {
         let escaped = pattern.replace('\r', r"\r").replace('\n', r"\n");
         if GPT2.contains(&escaped.as_str()) {
@@ -90,57 +91,74 @@ impl Scanner {
             return Some(Self::BLOOM);
         }
         let rest = &mut escaped.as_str();
-        let scanner = Self::read_cased(rest).or_else(|| Self::read_plain(rest));
+        let scanner = Self::read_o200k(rest).or_else(|| Self::read_cl100k(rest));
         scanner.filter(|_| rest.is_empty())
     }
 
-    /// This pattern on what a cut at every number leaves, if there is a scanner for that.
-    pub(in super::super) fn between_numbers(self, digits: Digits) -> Option<Self> {
-        let (alphabet, max_digits) = match digits {
-            Digits::Numeric if self.alphabet != Alphabet::Plain => return None,
-            Digits::Numeric => (Alphabet::Numeric, 1),
-            Digits::Numbers(most) => (self.alphabet, most),
+    /// Returns the scanner for this pattern after a split at numbers, if there is one.
+    pub(in super::super) fn between_numbers(self, digits: NumberSplit) -> Option<Self> {
+        let (classification, max_digits) = match digits {
+            NumberSplit::Numeric if self.classification != Classification::Unicode => return None,
+            NumberSplit::Numeric => (Classification::Numeric, 1),
+            NumberSplit::Numbers(most) => (self.classification, most),
         };
-        let is_word_family = matches!(self.family, Family::Gpt2 | Family::Plain | Family::Cased);
-        // Fewer digits than the cut leaves together would cut them again.
+        let is_word_family =
+            matches!(self.family, PatternFamily::Gpt2 | PatternFamily::Cl100k | PatternFamily::O200k);
+        // A pattern with fewer digits per word would split the numbers again.
         let fits = is_word_family && max_digits <= self.max_digits && !self.joins_last_spaces;
-        fits.then_some(Self { alphabet, max_digits, between_numbers: true, ..self })
+        fits.then_some(Self { classification, max_digits, between_numbers: true, ..self })
     }
 
-    fn read_cased(rest: &mut &str) -> Option<Self> {
-        let (alphabet, contractions) = take(rest, &CASED)?;
+    fn read_o200k(rest: &mut &str) -> Option<Self> {
+        let (classification, contractions) = take(rest, &CASED)?;
         let max_digits = take(rest, &NUMBERS)?;
-        let trail = take(rest, &MARKS)?;
+        let trailing = take(rest, &MARKS)?;
         let joins_last_spaces = take(rest, &SPACES)?;
-        let family = Family::Cased;
-        Some(Self { family, alphabet, contractions, max_digits, trail, joins_last_spaces, ..Self::GPT2 })
+        let family = PatternFamily::O200k;
+        Some(Self {
+            family,
+            classification,
+            contractions,
+            max_digits,
+            trailing,
+            joins_last_spaces,
+            ..Self::GPT2
+        })
     }
 
-    fn read_plain(rest: &mut &str) -> Option<Self> {
+    fn read_cl100k(rest: &mut &str) -> Option<Self> {
         let contractions = take(rest, &CONTRACTIONS.map(|text| (text, true))).is_some();
-        let alphabet = take(rest, &LETTERS)?;
+        let classification = take(rest, &LETTERS)?;
         let max_digits = take(rest, &NUMBERS)?;
-        let trail = match alphabet {
-            Alphabet::Marked => take(rest, &MARKS_BESIDE_MARKED)?,
+        let trailing = match classification {
+            Classification::MarksAsLetters => take(rest, &MARKS_BESIDE_MARKED)?,
             _ => take(rest, &MARKS)?,
         };
         let joins_last_spaces = take(rest, &SPACES)?;
-        let family = Family::Plain;
-        Some(Self { family, alphabet, contractions, max_digits, trail, joins_last_spaces, ..Self::GPT2 })
+        let family = PatternFamily::Cl100k;
+        Some(Self {
+            family,
+            classification,
+            contractions,
+            max_digits,
+            trailing,
+            joins_last_spaces,
+            ..Self::GPT2
+        })
     }
 }
 
-/// How numbers are cut out before a pattern.
+/// A split at numbers before a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Digits {
-    /// Every digit alone, by the pre-tokenizer for digits.
+pub(in super::super) enum NumberSplit {
+    /// The `Digits` pre-tokenizer: each digit alone.
     Numeric,
-    /// At most so many together, by the isolated matches of `\p{N}` or `\p{N}{1,3}`.
+    /// The isolated matches of `\p{N}` or `\p{N}{1,3}`: at most this many digits.
     Numbers(usize),
 }
 
-impl Digits {
-    /// The cut that a pattern makes, if it is such a one.
+impl NumberSplit {
+    /// Returns the split of a pattern, if it splits at numbers.
     pub(in super::super) fn of(pattern: &str) -> Option<Self> {
         match pattern {
             r"\p{N}" => Some(Self::Numbers(1)),
@@ -150,7 +168,7 @@ impl Digits {
     }
 }
 
-/// Take one of some spellings off the beginning of a pattern; what it means.
+/// Removes one of the spellings from the beginning of a pattern and returns its meaning.
 fn take<M: Copy>(rest: &mut &str, spellings: &[(&str, M)]) -> Option<M> {
     spellings.iter().find_map(|&(text, meaning)| {
         *rest = rest.strip_prefix(text)?;

@@ -1,98 +1,32 @@
-//! The rare places where the start of a word takes more to tell than a byte's neighbours.
+//! Repairs the boundary mask at ambiguous bytes.
 
-use piecework_kernels::classes::BLOCK;
-
-use super::ascii_spans::is_certain;
-use super::classes::{Masks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, SECOND};
-use super::scalar::contraction_end;
-use super::{Family, Scanner, Trail};
-
-/// Bytes that `find_starts` could not decide by, in order.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Doubts {
-    /// Apostrophes that a contraction may begin with.
-    contractions: Vec<u32>,
-    /// Where more digits follow than a word may have, or a digit that is not ASCII.
-    numbers: Vec<u32>,
-    /// Last bytes of spaces that are not ASCII and stand before something else.
-    wide_spaces: Vec<u32>,
-    /// Letters after the last byte of something that is not ASCII and may lead them.
-    wide_leads: Vec<u32>,
-    /// Line ends after blanks.
-    blank_lines: Vec<u32>,
-    /// What the scalar scanner is asked about.
-    zones: Vec<u32>,
-}
-
-impl Doubts {
-    pub(super) fn clear(&mut self) {
-        let Self { contractions, numbers, wide_spaces, wide_leads, blank_lines, zones } = self;
-        for list in [contractions, numbers, wide_spaces, wide_leads, blank_lines, zones] {
-            list.clear();
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn note_contractions(&mut self, base: usize, bits: u64) {
-        note(&mut self.contractions, base, bits);
-    }
-
-    #[inline(always)]
-    pub(super) fn note_numbers(&mut self, base: usize, bits: u64) {
-        note(&mut self.numbers, base, bits);
-    }
-
-    #[inline(always)]
-    pub(super) fn note_wide_spaces(&mut self, base: usize, bits: u64) {
-        note(&mut self.wide_spaces, base, bits);
-    }
-
-    #[inline(always)]
-    pub(super) fn note_wide_leads(&mut self, base: usize, bits: u64) {
-        note(&mut self.wide_leads, base, bits);
-    }
-
-    #[inline(always)]
-    pub(super) fn note_blank_lines(&mut self, base: usize, bits: u64) {
-        note(&mut self.blank_lines, base, bits);
-    }
-
-    #[inline(always)]
-    pub(super) fn note_zones(&mut self, base: usize, bits: u64) {
-        note(&mut self.zones, base, bits);
-    }
-}
-
-#[inline(always)]
-fn note(list: &mut Vec<u32>, base: usize, mut bits: u64) {
-    while bits != 0 {
-        list.push(base as u32 + bits.trailing_zeros());
-        bits &= bits - 1;
-    }
-}
-
-/// A text with its masks and the starts so far.
-pub(super) struct Found<'s> {
-    pub(super) text: &'s str,
-    masks: &'s [Masks],
-    scanner: Scanner,
-    starts: &'s mut [u64],
-}
+use super::ambiguous::AmbiguousBytes;
+use super::boundary_mask::BoundaryMask;
+use super::classes::{ClassMasks, FIRST, IS_NUMBER, IS_SPACE};
+use super::kind_text::contraction_end;
+use super::scanner::{PatternFamily, Scanner};
+use super::windows::is_certain_boundary;
 
 impl Scanner {
-    /// Decide what is in doubt.
-    pub(super) fn repair(self, text: &str, masks: &[Masks], doubts: &Doubts, starts: &mut [u64]) {
-        let mut found = Found { text, masks, scanner: self, starts };
-        found.wide_spaces(&doubts.wide_spaces);
+    /// Decides the boundaries at all ambiguous bytes.
+    pub(super) fn repair(
+        self,
+        text: &str,
+        masks: &[ClassMasks],
+        ambiguous: &AmbiguousBytes,
+        starts: &mut [u64],
+    ) {
+        let mut found = BoundaryMask { text, masks, scanner: self, starts };
+        found.non_ascii_spaces(&ambiguous.non_ascii_spaces);
         match self.family {
-            Family::Cased => found.contractions_within(&doubts.contractions),
-            family => found.contractions(&doubts.contractions, family == Family::Plain),
+            PatternFamily::O200k => found.contractions_within(&ambiguous.contractions),
+            family => found.contractions(&ambiguous.contractions, family == PatternFamily::Cl100k),
         }
-        found.numbers(&doubts.numbers, self.max_digits);
-        found.wide_leads(&doubts.wide_leads);
-        found.blank_lines(&doubts.blank_lines);
-        self.zones(&doubts.zones, &mut found);
-        if self.family == Family::Clip {
+        found.numbers(&ambiguous.numbers, self.max_digits);
+        found.non_ascii_leads(&ambiguous.non_ascii_leads);
+        found.blank_lines(&ambiguous.blank_lines);
+        self.rescan(&ambiguous.rescans, &mut found);
+        if self.family == PatternFamily::Clip {
             found.specials();
         }
         if self.joins_last_spaces {
@@ -100,73 +34,35 @@ impl Scanner {
         }
     }
 
-    /// Scan anew, character by character, from the last certain cut to the next.
-    fn zones(self, doubts: &[u32], found: &mut Found) {
+    /// Runs the scalar scanner from the last certain boundary before each byte to the next one after it.
+    fn rescan(self, ambiguous: &[u32], found: &mut BoundaryMask) {
         let (text, mut done) = (found.text, 0);
-        for &at in doubts {
+        for &at in ambiguous {
             let at = at as usize;
             if at < done {
                 continue;
             }
-            let from = (done.max(1)..=at).rev().find(|&at| is_certain(text, at)).unwrap_or(done);
-            let to = (at + 1..text.len()).find(|&at| is_certain(text, at)).unwrap_or(text.len());
+            let from = (done.max(1)..=at).rev().find(|&at| is_certain_boundary(text, at)).unwrap_or(done);
+            let to = (at + 1..text.len()).find(|&at| is_certain_boundary(text, at)).unwrap_or(text.len());
             (from..to).for_each(|at| found.clear(at));
-            self.cut_by_chars(&text[from..to], &mut |start, _| found.set(from + start));
+            self.split_scalar_whole(&text[from..to], &mut |start, _| found.set(from + start));
             done = to;
         }
     }
 }
 
-impl Found<'_> {
-    fn is(&self, class: usize, at: usize) -> bool {
-        self.masks[at / BLOCK][class] >> (at % BLOCK) & 1 != 0
-    }
-
-    pub(super) fn is_start(&self, at: usize) -> bool {
-        self.starts[at / BLOCK] >> (at % BLOCK) & 1 != 0
-    }
-
-    fn is_newline(&self, at: usize) -> bool {
-        self.is(IS_SPACE, at) && self.is(FIRST, at)
-    }
-
-    fn is_blank(&self, at: usize) -> bool {
-        self.is(IS_SPACE, at) && !self.is(FIRST, at)
-    }
-
-    /// Whether line ends right after it belong to it: others, of zones neither Han nor kana nor odd ones.
-    fn takes_line_ends(&self, at: usize) -> bool {
-        let is_other = !(self.is(IS_LETTER, at) || self.is(IS_NUMBER, at) || self.is(IS_SPACE, at));
-        let is_far = self.scanner.family == Family::Zoned && (self.is(FIRST, at) || self.is(SECOND, at));
-        self.scanner.trail != Trail::Nothing && is_other && !is_far
-    }
-
-    pub(super) fn set(&mut self, at: usize) {
-        if at < self.text.len() {
-            self.starts[at / BLOCK] |= 1 << (at % BLOCK);
-        }
-    }
-
-    pub(super) fn clear(&mut self, at: usize) {
-        self.starts[at / BLOCK] &= !(1 << (at % BLOCK));
-    }
-
-    /// The first byte of the character that a byte belongs to.
-    fn lead(&self, at: usize) -> usize {
-        (at.saturating_sub(3)..=at).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(at)
-    }
-
-    /// The last space of a run starts at its first byte, not its last.
-    fn wide_spaces(&mut self, doubts: &[u32]) {
-        for &at in doubts {
+impl BoundaryMask<'_> {
+    /// Moves the start of the last whitespace character of a run from its last byte to its first.
+    fn non_ascii_spaces(&mut self, ambiguous: &[u32]) {
+        for &at in ambiguous {
             self.clear(at as usize);
             self.set(self.lead(at as usize));
         }
     }
 
-    /// A contraction is a word: nothing starts after its apostrophe, something after its end.
-    fn contractions(&mut self, doubts: &[u32], ignore_case: bool) {
-        for &at in doubts {
+    /// Makes contractions words: clears the bit after the apostrophe and sets the bit after the end.
+    fn contractions(&mut self, ambiguous: &[u32], ignore_case: bool) {
+        for &at in ambiguous {
             let at = at as usize;
             let end = contraction_end(self.text, at, ignore_case);
             if end > at {
@@ -176,10 +72,10 @@ impl Found<'_> {
         }
     }
 
-    /// A contraction belongs to the word before, unless that ends with one.
-    fn contractions_within(&mut self, doubts: &[u32]) {
+    /// Adds contractions to the word before them, unless that ends with a contraction.
+    fn contractions_within(&mut self, ambiguous: &[u32]) {
         let mut last_end = 0;
-        for &at in doubts {
+        for &at in ambiguous {
             let at = at as usize;
             let end = contraction_end(self.text, at, true);
             if end > at && at != last_end {
@@ -190,9 +86,9 @@ impl Found<'_> {
         }
     }
 
-    /// Words of as many digits as the pattern takes, or of each that is not ASCII.
-    fn numbers(&mut self, doubts: &[u32], max_digits: usize) {
-        for &at in doubts {
+    /// Splits long numbers; clears bits within digits that are not ASCII.
+    fn numbers(&mut self, ambiguous: &[u32], max_digits: usize) {
+        for &at in ambiguous {
             let at = at as usize;
             if max_digits == 1 {
                 if !self.text.is_char_boundary(at) {
@@ -212,19 +108,19 @@ impl Found<'_> {
         }
     }
 
-    /// A character that starts a word of others leads the letter right after it.
-    fn wide_leads(&mut self, doubts: &[u32]) {
-        for &at in doubts {
+    /// Clears the start of a letter after a single non-ASCII character that starts a word.
+    fn non_ascii_leads(&mut self, ambiguous: &[u32]) {
+        for &at in ambiguous {
             if self.is_start(self.lead(at as usize - 1)) {
                 self.clear(at as usize);
             }
         }
     }
 
-    /// Spaces go on to their last line end: blanks start no word after line ends that are part of the same,
-    /// which those right after others are not.
-    fn blank_lines(&mut self, doubts: &[u32]) {
-        for &newline in doubts {
+    /// Joins whitespace up to its last line end: the whitespace after a line end starts no word, unless
+    /// that line end belongs to the characters before it.
+    fn blank_lines(&mut self, ambiguous: &[u32]) {
+        for &newline in ambiguous {
             let run_start = |of: fn(&Self, usize) -> bool, to: usize| {
                 (0..to).rev().find(|&at| !of(self, at)).map_or(0, |at| at + 1)
             };
@@ -237,7 +133,7 @@ impl Found<'_> {
         }
     }
 
-    /// The spaces that the text ends with start no word but the first.
+    /// Joins the whitespace at the end of the text into one word.
     fn last_spaces(&mut self) {
         let mut later = None;
         for at in (0..self.text.len()).rev() {

@@ -1,84 +1,43 @@
-//! The scanners character by character: what the patterns mean, and what the others are held to.
+//! The scanners character by character: the definition that the masks are tested against.
 
-use std::sync::LazyLock;
-
-use piecework_unicode::CharTable;
-
-use super::classes::Table;
-use super::{bloom, clip, deepseek, Family, Scanner, Trail};
-use crate::pretokenize::simple::NUMERIC_CLASSES;
-
-pub(super) const SPACE: u8 = 1;
-pub(super) const NEWLINE: u8 = 2;
-pub(super) const NUMBER: u8 = 4;
-pub(super) const LETTER: u8 = 8;
-/// What the upper part of a word may hold: capitals, letters without case, marks.
-pub(super) const UPPER: u8 = 16;
-/// What the lower part may hold: small letters, letters without case, marks.
-pub(super) const LOWER: u8 = 32;
-/// What tells a character from the others of a pattern.
-pub(super) const CLASSES: u8 = SPACE | NUMBER | LETTER;
-/// A character of a word of Chinese characters, where those stand apart.
-pub(super) const HAN: u8 = 64;
-
-const KINDS_OF_CLASSES: [(&str, u8); 7] = [
-    (r"\s", SPACE),
-    (r"[\r\n]", SPACE | NEWLINE),
-    (r"\p{N}", NUMBER),
-    (r"[\p{Lu}\p{Lt}]", LETTER | UPPER),
-    (r"\p{Ll}", LETTER | LOWER),
-    (r"[\p{Lm}\p{Lo}]", LETTER | UPPER | LOWER),
-    (r"\p{M}", UPPER | LOWER),
-];
-
-pub(super) static KINDS: LazyLock<CharTable> = LazyLock::new(|| CharTable::new(KINDS_OF_CLASSES));
-
-/// Where marks are letters.
-pub(super) static MARKED: LazyLock<CharTable> =
-    LazyLock::new(|| CharTable::new(KINDS_OF_CLASSES.into_iter().chain([(r"\p{M}", LETTER)])));
-
-/// Where Chinese characters stand apart: as letters they have no case, and may be numbers or others too.
-pub(super) static HAN_APART: LazyLock<CharTable> = LazyLock::new(|| {
-    let han = [(r"\p{Han}", HAN), (r"[\p{Han}&&\p{L}]", HAN | LETTER), (r"[\p{Han}&&\p{N}]", HAN | NUMBER)];
-    CharTable::new(KINDS_OF_CLASSES.into_iter().chain(han))
-});
-
-/// Where numbers are those of the pre-tokenizer for digits.
-pub(super) static NUMERIC: LazyLock<CharTable> = LazyLock::new(|| {
-    CharTable::new(KINDS_OF_CLASSES.into_iter().chain(NUMERIC_CLASSES.map(|class| (class, NUMBER))))
-});
+use super::classes::ClassTable;
+use super::kind_text::{contraction_end, KindText};
+use super::kinds::{CLASSES, HAN, LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
+use super::scanner::{PatternFamily, Scanner, TrailingChars};
+use super::{bloom, clip, deepseek};
 
 impl Scanner {
-    /// Cut a text into words: all that the pattern matches, but spaces where they are no words.
-    pub(super) fn words_by_chars(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
-        if self.family != Family::Clip {
-            return self.cut_by_chars(text, emit);
+    /// Splits a text into words; the words of CLIP omit whitespace.
+    pub(super) fn split_scalar(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
+        if self.family != PatternFamily::Clip {
+            return self.split_scalar_whole(text, emit);
         }
-        let whole = Text { text, kinds: Table::of(self.alphabet).kinds };
-        self.cut_by_chars(text, &mut |start, end| {
+        let whole = KindText { text, kinds: ClassTable::of(self.classification).kinds };
+        self.split_scalar_whole(text, &mut |start, end| {
             if whole.at(start).is_some_and(|(kind, _)| kind & SPACE == 0) {
                 emit(start, end);
             }
         });
     }
 
-    /// Cut a text at every match; the matches leave nothing out.
-    pub(super) fn cut_by_chars(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
-        let whole = Text { text, kinds: Table::of(self.alphabet).kinds };
+    /// Splits a text at every match; the matches cover the text.
+    pub(super) fn split_scalar_whole(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
+        let whole = KindText { text, kinds: ClassTable::of(self.classification).kinds };
         match self.family {
-            Family::Zoned => deepseek::cut(&whole, self.max_digits, emit),
-            Family::Clip => clip::cut(&whole, emit),
-            Family::Bloom => bloom::cut_bloom(&whole, emit),
-            Family::Coder => bloom::cut_coder(&whole, emit),
+            PatternFamily::DeepSeek => deepseek::split(&whole, self.max_digits, emit),
+            PatternFamily::Clip => clip::split(&whole, emit),
+            PatternFamily::Bloom => bloom::split_bloom(&whole, emit),
+            PatternFamily::DeepSeekCoder => bloom::split_deepseek_coder(&whole, emit),
             _ if self.between_numbers => {
-                let cut = |text: &Text, emit: &mut dyn FnMut(usize, usize)| self.cut_words(text, emit);
-                deepseek::cut_zones(&whole, NUMBER, self.max_digits, cut, emit);
+                let split =
+                    |text: &KindText, emit: &mut dyn FnMut(usize, usize)| self.split_words(text, emit);
+                deepseek::split_zones(&whole, NUMBER, self.max_digits, split, emit);
             }
-            _ => self.cut_words(&whole, emit),
+            _ => self.split_words(&whole, emit),
         }
     }
 
-    fn cut_words(self, text: &Text, emit: &mut dyn FnMut(usize, usize)) {
+    fn split_words(self, text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
         let mut start = 0;
         while let Some((kind, next)) = text.at(start) {
             let end = self.word_end(text, start, kind, next);
@@ -87,16 +46,17 @@ impl Scanner {
         }
     }
 
-    /// Where the match ends that begins at byte `start` with a character of a kind, `next` after it.
+    /// Returns the end of the match that begins at byte `start`; `kind` is the kind of its first character,
+    /// `next` the byte after that.
     #[inline]
-    fn word_end(self, text: &Text, start: usize, kind: u8, next: usize) -> usize {
+    fn word_end(self, text: &KindText, start: usize, kind: u8, next: usize) -> usize {
         if kind & HAN != 0 {
             return text.run(next, HAN, usize::MAX);
         }
         let letters = match self.family {
-            Family::Gpt2 => return text.gpt2_word_end(start, kind, next),
-            Family::Cased => self.cased_word(text, start, kind, next),
-            _ => text.plain_word(start, kind, next, self.contractions),
+            PatternFamily::Gpt2 => return text.gpt2_word_end(start, kind, next),
+            PatternFamily::O200k => self.o200k_word(text, start, kind, next),
+            _ => text.cl100k_word(start, kind, next, self.contractions),
         };
         if let Some(end) = letters {
             return end;
@@ -111,8 +71,8 @@ impl Scanner {
         }
     }
 
-    /// The end of spaces; those that a text ends with may be one word.
-    fn spaces_end(self, text: &Text, start: usize) -> usize {
+    /// Returns the end of a run of whitespace.
+    fn spaces_end(self, text: &KindText, start: usize) -> usize {
         let all = if self.joins_last_spaces { text.run(start, SPACE, usize::MAX) } else { 0 };
         if all == text.text.len() {
             return all;
@@ -120,12 +80,13 @@ impl Scanner {
         text.spaces_end(start, NEWLINE)
     }
 
-    /// Capitals then small letters, with any one character before; either part may be missing.
+    /// Returns the end of a word of capitals, then small letters, with any one character before; either
+    /// part may be empty.
     ///
-    /// A pattern tries: small letters at the end, with a leading character and without; then capitals alone,
-    /// with it and without.
+    /// The pattern tries words that end with small letters first, with and without the leading character;
+    /// then capitals alone, with and without it.
     #[inline]
-    fn cased_word(self, text: &Text, start: usize, kind: u8, next: usize) -> Option<usize> {
+    fn o200k_word(self, text: &KindText, start: usize, kind: u8, next: usize) -> Option<usize> {
         let leading = (kind & (NEWLINE | NUMBER | LETTER) == 0).then_some(next);
         let bare = (kind & (UPPER | LOWER) != 0).then_some(start);
         let froms = || leading.into_iter().chain(bare);
@@ -135,96 +96,20 @@ impl Scanner {
         Some(if self.contractions { contraction_end(text.text, end, true) } else { end })
     }
 
-    /// `[^\s\p{L}\p{N}]+` and what trails it.
-    fn marks_end(self, text: &Text, from: usize) -> usize {
+    /// `[^\s\p{L}\p{N}]+` and its trailing characters.
+    fn marks_end(self, text: &KindText, from: usize) -> usize {
         let end = text.alike(from, 0, CLASSES);
-        let trails = |byte: u8| match self.trail {
-            Trail::Nothing => false,
-            Trail::LineEnds => matches!(byte, b'\r' | b'\n'),
-            Trail::LineEndsAndSlashes => matches!(byte, b'\r' | b'\n' | b'/'),
+        let trails = |byte: u8| match self.trailing {
+            TrailingChars::Nothing => false,
+            TrailingChars::LineEnds => matches!(byte, b'\r' | b'\n'),
+            TrailingChars::LineEndsAndSlashes => matches!(byte, b'\r' | b'\n' | b'/'),
         };
         (end..).find(|&at| !trails(text.byte(at))).unwrap_or(end)
     }
 }
 
-/// A text with the kinds of its characters.
-pub(super) struct Text<'t> {
-    pub(super) text: &'t str,
-    pub(super) kinds: &'t CharTable,
-}
-
-impl Text<'_> {
-    /// The kind of the character at a byte and where the next one begins.
-    #[inline(always)]
-    pub(super) fn at(&self, at: usize) -> Option<(u8, usize)> {
-        let byte = *self.text.as_bytes().get(at)?;
-        if byte < 0x80 {
-            return Some((self.kinds.get(char::from(byte)), at + 1));
-        }
-        self.at_wide(at)
-    }
-
-    #[cold]
-    fn at_wide(&self, at: usize) -> Option<(u8, usize)> {
-        let c = self.text[at..].chars().next()?;
-        Some((self.kinds.get(c), at + c.len_utf8()))
-    }
-
-    /// The byte there, 0 at the end.
-    #[inline]
-    pub(super) fn byte(&self, at: usize) -> u8 {
-        self.text.as_bytes().get(at).copied().unwrap_or(0)
-    }
-
-    /// Where a run of at most `most` characters of a kind ends.
-    #[inline]
-    pub(super) fn run(&self, from: usize, kinds: u8, most: usize) -> usize {
-        let (mut end, mut count) = (from, 0);
-        while let Some((kind, next)) = self.at(end) {
-            if kind & kinds == 0 || count == most {
-                break;
-            }
-            end = next;
-            count += 1;
-        }
-        end
-    }
-
-    /// Where a run ends of characters that are what one of a kind is, as far as `kinds` tell.
-    #[inline]
-    pub(super) fn alike(&self, from: usize, kind: u8, kinds: u8) -> usize {
-        let mut end = from;
-        while let Some((_, next)) = self.at(end).filter(|(other, _)| (other ^ kind) & kinds == 0) {
-            end = next;
-        }
-        end
-    }
-
-    /// Cut at all matches, and what is between them; `match_end` is asked with the byte where a character begins,
-    /// its kind and where the next begins.
-    pub(super) fn cut_matches(
-        &self,
-        match_end: impl Fn(usize, u8, usize) -> Option<usize>,
-        emit: &mut dyn FnMut(usize, usize),
-    ) {
-        let (mut gap, mut at) = (0, 0);
-        while let Some((kind, next)) = self.at(at) {
-            let Some(end) = match_end(at, kind, next) else {
-                at = next;
-                continue;
-            };
-            if gap < at {
-                emit(gap, at);
-            }
-            emit(at, end);
-            (gap, at) = (end, end);
-        }
-        if gap < at {
-            emit(gap, at);
-        }
-    }
-
-    /// GPT-2: a contraction, or a run of one class with an ASCII space before, or spaces.
+impl KindText<'_> {
+    /// GPT-2: a contraction, or a run of one class with an ASCII space before, or whitespace.
     fn gpt2_word_end(&self, start: usize, kind: u8, next: usize) -> usize {
         let end = contraction_end(self.text, start, false);
         if end > start {
@@ -242,7 +127,7 @@ impl Text<'_> {
 
     /// A contraction, or `[^\r\n\p{L}\p{N}]?\p{L}+`.
     #[inline]
-    fn plain_word(&self, start: usize, kind: u8, next: usize, contractions: bool) -> Option<usize> {
+    fn cl100k_word(&self, start: usize, kind: u8, next: usize, contractions: bool) -> Option<usize> {
         let end = contraction_end(self.text, start, true);
         if contractions && end > start {
             return Some(end);
@@ -253,7 +138,7 @@ impl Text<'_> {
         (end > first).then_some(end)
     }
 
-    /// `[upper]*[lower]+`: the upper part gives back no more than it must.
+    /// `[upper]*[lower]+`: the upper part gives back as few characters as possible.
     #[inline]
     fn mixed_end(&self, from: usize) -> Option<usize> {
         let (mut at, mut last_lower) = (from, None);
@@ -272,42 +157,5 @@ impl Text<'_> {
         } else {
             last_lower
         }
-    }
-
-    /// `\s*[\r\n]+|\s+(?!\S)|\s+`: up to the last newline of the run, where the pattern knows any, else all but
-    /// its last character.
-    pub(super) fn spaces_end(&self, start: usize, newline: u8) -> usize {
-        let (mut end, mut last, mut after_newline) = (start, start, None);
-        while let Some((kind, next)) = self.at(end) {
-            if kind & SPACE == 0 {
-                break;
-            }
-            (last, end) = (end, next);
-            if kind & newline != 0 {
-                after_newline = Some(end);
-            }
-        }
-        match after_newline {
-            Some(after) => after,
-            None if end == self.text.len() || last == start => end,
-            None => last,
-        }
-    }
-}
-
-/// Where `(?i:'s|'t|'re|'ve|'m|'ll|'d)`, or the same in small letters alone, ends; `from` if it is not there.
-/// Where case is ignored the long s is an s.
-#[inline]
-pub(super) fn contraction_end(text: &str, from: usize, ignore_case: bool) -> usize {
-    let byte = |at: usize| text.as_bytes().get(at).copied().unwrap_or(0);
-    if byte(from) != b'\'' {
-        return from;
-    }
-    let folded = |at: usize| if ignore_case { byte(at).to_ascii_lowercase() } else { byte(at) };
-    match (folded(from + 1), folded(from + 2)) {
-        (b's' | b't' | b'm' | b'd', _) => from + 2,
-        (b'r' | b'v', b'e') | (b'l', b'l') => from + 3,
-        _ if ignore_case && text[from + 1..].starts_with('ſ') => from + 1 + 'ſ'.len_utf8(),
-        _ => from,
     }
 }

@@ -5,7 +5,7 @@ mod published;
 use piecework_kernels::level::Level;
 
 use super::*;
-use crate::pretokenize::cut::Cutter;
+use crate::pretokenize::split::MatchSplitter;
 use crate::spec::{PatternSpec, SplitBehavior};
 use crate::text::Pattern;
 
@@ -13,13 +13,13 @@ type Spans = Vec<(usize, usize)>;
 
 fn by_chars(scanner: Scanner, text: &str) -> Spans {
     let mut found = Vec::new();
-    scanner.words_by_chars(text, &mut |start, end| found.push((start, end)));
+    scanner.split_scalar(text, &mut |start, end| found.push((start, end)));
     found
 }
 
 fn by_blocks(scanner: Scanner, text: &str) -> Spans {
     let mut found = Vec::new();
-    scanner.for_each_stretch(text, &mut ScanScratch::default(), |from, _, words| {
+    scanner.for_each_window(text, &mut ScanScratch::default(), |from, _, words| {
         found.extend(words.spans().map(|(start, end)| (from + start, from + end)));
     });
     found
@@ -44,9 +44,9 @@ fn by_patterns(splits: &[Split], text: &str) -> Spans {
         let mut cut = Vec::new();
         for (from, to) in pieces {
             let mut emit = |start, end| cut.push((from + start, from + end));
-            let mut cutter = Cutter::new(*behavior, *invert, &mut emit);
-            pattern.for_each_match(&text[from..to], |start, end| cutter.matched(start, end)).unwrap();
-            cutter.finish(to - from);
+            let mut splitter = MatchSplitter::new(*behavior, *invert, &mut emit);
+            pattern.for_each_match(&text[from..to], |start, end| splitter.matched(start, end)).unwrap();
+            splitter.finish(to - from);
         }
         cut
     })

@@ -13,7 +13,7 @@ use crate::spec::{
 
 type ScoredPieces = Vec<(String, f64)>;
 
-/// Pieces of few letters: the runs of each letter, some pairs, and some of them behind a mark. Scores are random
+/// PreTokenizedText of few letters: the runs of each letter, some pairs, and some of them behind a mark. Scores are random
 /// 64-bit floats, so that sums are rounded.
 fn tie_pieces() -> impl Strategy<Value = ScoredPieces> {
     let text = prop_oneof![

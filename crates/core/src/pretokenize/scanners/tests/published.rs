@@ -78,25 +78,25 @@ const SINGLE: [(&str, &str); 18] = [
 ];
 
 /// Patterns after a cut at every number.
-const BETWEEN_NUMBERS: [(&str, &str, Digits, &str); 5] = [
-    ("StarCoder, SmolLM, Command R", NUMERIC, Digits::Numeric, GPT2),
-    ("GPT-2 between numbers", r"\p{N}{1,3}", Digits::Numbers(3), GPT2),
+const BETWEEN_NUMBERS: [(&str, &str, NumberSplit, &str); 5] = [
+    ("StarCoder, SmolLM, Command R", NUMERIC, NumberSplit::Numeric, GPT2),
+    ("GPT-2 between numbers", r"\p{N}{1,3}", NumberSplit::Numbers(3), GPT2),
     (
         "MiniCPM 5",
         r"\p{N}{1,3}",
-        Digits::Numbers(3),
+        NumberSplit::Numbers(3),
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     ),
     (
         "Qwen 3.5 between numbers",
         r"\p{N}",
-        Digits::Numbers(1),
+        NumberSplit::Numbers(1),
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     ),
     (
         "o200k between numbers",
         r"\p{N}",
-        Digits::Numbers(1),
+        NumberSplit::Numbers(1),
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     ),
 ];

@@ -1,0 +1,232 @@
+//! Added tokens: text to segments of plain text and whole tokens.
+//!
+//! Raw text is searched for tokens with `normalized: false`, normalized text for the normalized forms of
+//! the others. The leftmost match wins, then the longest (Aho & Corasick 1975). Compiling is linear in the
+//! bytes of all tokens; searching is linear in the text, times the longest token in the worst case.
+
+mod matcher;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::error::{Error, ErrorKind};
+use crate::spec::AddedToken;
+use matcher::Matcher;
+
+/// Compiled added tokens.
+#[derive(Clone, Debug)]
+pub struct AddedTokens {
+    tokens: Vec<AddedToken>,
+    skipped_by_decoding: FxHashSet<u32>,
+    normalized_forms: FxHashMap<u32, String>,
+    raw: Option<Matcher>,
+    normalized: Option<Matcher>,
+}
+
+/// The special tokens to match in text; other added tokens always match.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selector {
+    /// All special tokens.
+    #[default]
+    All,
+    /// Special tokens with these ids.
+    Only(FxHashSet<u32>),
+}
+
+impl Selector {
+    /// Selects the special tokens with these ids.
+    #[must_use]
+    pub fn only(ids: Vec<u32>) -> Self {
+        Self::Only(ids.into_iter().collect())
+    }
+
+    fn recognizes(&self, token: &AddedToken) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(ids) => !token.special || ids.contains(&token.id),
+        }
+    }
+}
+
+/// A segment of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// Plain text, as a byte span.
+    Text(usize, usize),
+    /// An added token: its id and its byte span, which includes stripped whitespace.
+    Token(u32, usize, usize),
+}
+
+impl AddedTokens {
+    /// Compiles added tokens; `normalize` is the tokenizer's normalizer on a whole text.
+    ///
+    /// Fails if two tokens have the same content. Of two tokens with the same normalized form, only the
+    /// first matches; a token with an empty normalized form never matches.
+    pub fn compile(
+        tokens: &[AddedToken],
+        normalize: impl Fn(&str) -> Result<String, Error>,
+    ) -> Result<Self, Error> {
+        let mut first_with = FxHashMap::default();
+        for (at, token) in tokens.iter().enumerate() {
+            check(token, at)?;
+            if let Some(first) = first_with.insert(token.content.as_str(), at) {
+                let found = format!("{:?}, which added_tokens[{first}] has too", token.content);
+                let place = format!("added_tokens[{at}].content");
+                return Err(Error::new(ErrorKind::Vocabulary, place, found, "each content once"));
+            }
+        }
+        let (mut raw, mut normalized, mut normalized_forms) =
+            (Vec::new(), Vec::new(), FxHashMap::default());
+        for (at, token) in tokens.iter().enumerate() {
+            if !token.normalized {
+                raw.push((token.content.clone(), at));
+                continue;
+            }
+            let form = normalize(&token.content).map_err(|e| e.within(&format!("added_tokens[{at}]")))?;
+            check_form(&form, at)?;
+            if form != token.content {
+                normalized_forms.insert(token.id, form.clone());
+            }
+            normalized.push((form, at));
+        }
+        let special = tokens.iter().filter(|token| token.special);
+        Ok(Self {
+            skipped_by_decoding: special.map(|token| token.id).collect(),
+            normalized_forms,
+            raw: Matcher::compile(raw)?,
+            normalized: Matcher::compile(normalized)?,
+            tokens: tokens.to_vec(),
+        })
+    }
+
+    /// Whether the token of this id is special.
+    #[must_use]
+    pub fn is_special(&self, id: u32) -> bool {
+        self.skipped_by_decoding.contains(&id)
+    }
+
+    /// Returns the added tokens in their order.
+    #[must_use]
+    pub fn tokens(&self) -> &[AddedToken] {
+        &self.tokens
+    }
+
+    /// Returns the text that the decoder gets for a token, if its normalized form differs from its content.
+    #[must_use]
+    pub fn normalized_form(&self, id: u32) -> Option<&str> {
+        self.normalized_forms.get(&id).map(String::as_str)
+    }
+
+    /// Whether any token is matched in normalized text.
+    #[must_use]
+    pub fn has_normalized(&self) -> bool {
+        self.normalized.is_some()
+    }
+
+    /// Whether `selector` includes a special token that is matched in normalized text.
+    #[must_use]
+    pub fn recognizes_normalized_special(&self, selector: &Selector) -> bool {
+        self.has_normalized()
+            && self
+                .tokens
+                .iter()
+                .any(|token| token.special && token.normalized && selector.recognizes(token))
+    }
+
+    /// Splits raw text into plain text and added tokens, in order, without empty segments.
+    ///
+    /// A special token that `selector` excludes does not match.
+    pub fn split_raw(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
+        self.split(self.raw.as_ref(), text, selector, emit);
+    }
+
+    /// Splits normalized text at the tokens that are matched in normalized text.
+    pub fn split_normalized(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
+        self.split(self.normalized.as_ref(), text, selector, emit);
+    }
+
+    #[inline]
+    fn split(
+        &self,
+        matcher: Option<&Matcher>,
+        text: &str,
+        selector: &Selector,
+        mut emit: impl FnMut(Segment),
+    ) {
+        let mut done = 0;
+        let mut search_from = 0;
+        while let Some(matcher) = matcher {
+            let recognizes = |at: usize| selector.recognizes(&self.tokens[at]);
+            let Some((at, start, end)) = matcher.find(text, search_from, recognizes) else { break };
+            search_from = end;
+            let token = &self.tokens[at];
+            if token.single_word && touches_word(text, start, end) {
+                continue;
+            }
+            let (start, end) = with_stripped_space(token, text, done, start, end);
+            if start >= end {
+                continue;
+            }
+            if done < start {
+                emit(Segment::Text(done, start));
+            }
+            emit(Segment::Token(token.id, start, end));
+            done = end;
+        }
+        if done < text.len() {
+            emit(Segment::Text(done, text.len()));
+        }
+    }
+}
+
+/// The longest token in bytes; it bounds how often the search reads a byte of text.
+const MAX_CONTENT_BYTES: usize = 1024;
+
+fn check(token: &AddedToken, at: usize) -> Result<(), Error> {
+    let place = format!("added_tokens[{at}].content");
+    if token.content.is_empty() {
+        return Err(Error::new(ErrorKind::Format, place, "an empty string", "a token"));
+    }
+    if token.content.len() > MAX_CONTENT_BYTES {
+        let found = format!("a token of {} bytes", token.content.len());
+        return Err(Error::new(ErrorKind::Format, place, found, format!("at most {MAX_CONTENT_BYTES}")));
+    }
+    Ok(())
+}
+
+fn check_form(form: &str, at: usize) -> Result<(), Error> {
+    if form.len() <= MAX_CONTENT_BYTES {
+        return Ok(());
+    }
+    let place = format!("added_tokens[{at}].normalized");
+    let found = format!("a token of {} bytes when normalized", form.len());
+    Err(Error::new(ErrorKind::Format, place, found, format!("at most {MAX_CONTENT_BYTES}")))
+}
+
+/// Whether a word character (`\w`) is directly before or after the span.
+fn touches_word(text: &str, start: usize, end: usize) -> bool {
+    text[..start].chars().next_back().is_some_and(regex_syntax::is_word_character)
+        || text[end..].chars().next().is_some_and(regex_syntax::is_word_character)
+}
+
+/// Extends a span by the whitespace that its token includes, on the left at most to byte `done`.
+///
+/// The span is empty for a token within whitespace that the token before it includes.
+fn with_stripped_space(
+    token: &AddedToken,
+    text: &str,
+    done: usize,
+    start: usize,
+    end: usize,
+) -> (usize, usize) {
+    let mut span = (start, end);
+    if token.lstrip {
+        span.0 = if done <= start { done + text[done..start].trim_end().len() } else { done };
+    }
+    if token.rstrip {
+        span.1 = text.len() - text[end..].trim_start().len();
+    }
+    span
+}
+
+#[cfg(test)]
+mod tests;

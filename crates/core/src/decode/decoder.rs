@@ -1,0 +1,95 @@
+//! A compiled decoder, which runs its stages in sequence.
+
+use super::sentencepiece::SentencePieceDecoder;
+use super::stage::{compile_into, DecoderStage};
+use super::token_texts::{Fault, TokenTexts};
+use crate::error::{Error, ErrorKind};
+use crate::spec::{check_steps, DecoderSpec};
+use crate::text::{max_grown_len, MAX_GROWTH};
+
+/// A compiled decoder without nested sequences.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    pub(super) spec: Option<DecoderSpec>,
+    pub(super) stages: Vec<DecoderStage>,
+    /// The place of each stage in the file.
+    places: Vec<String>,
+}
+
+impl Decoder {
+    /// Compiles a decoder; fails for invalid regular expressions.
+    pub fn compile(spec: Option<&DecoderSpec>) -> Result<Self, Error> {
+        let (mut stages, mut places) = (Vec::new(), Vec::new());
+        if let Some(spec) = spec {
+            compile_into(spec, "decoder", &mut stages, &mut places)?;
+            check_steps(stages.len(), "decoder")?;
+        }
+        Ok(Self { spec: spec.cloned(), stages, places })
+    }
+
+    /// Returns the specification that it was compiled from.
+    #[must_use]
+    pub fn spec(&self) -> Option<DecoderSpec> {
+        self.spec.clone()
+    }
+
+    /// Whether the only stage is `ByteLevel`.
+    #[must_use]
+    pub fn is_byte_level(&self) -> bool {
+        matches!(self.stages.as_slice(), [DecoderStage::ByteLevel])
+    }
+
+    /// Returns SentencePiece's decoder, if it is the only stage.
+    pub(super) fn sentencepiece(&self) -> Option<&SentencePieceDecoder> {
+        match self.stages.as_slice() {
+            [DecoderStage::SentencePiece(decoder)] => Some(decoder),
+            _ => None,
+        }
+    }
+
+    /// Decodes tokens to text; `clean_up` overrides the decoders' own settings.
+    ///
+    /// Fails if a regular expression exceeds its step bound, or a stage writes more than [`max_grown_len`]
+    /// of the tokens' bytes, plus one for each token.
+    pub fn run<'t>(
+        &self,
+        tokens: impl Iterator<Item = &'t str> + Clone,
+        clean_up: Option<bool>,
+    ) -> Result<String, Error> {
+        let Some((first, rest)) = self.stages.split_first() else {
+            return Ok(joined(tokens, if self.spec.is_none() { " " } else { "" }));
+        };
+        let max = max_grown_len(tokens.clone().map(|token| token.len() + 1).sum());
+        let mut pieces = TokenTexts::default();
+        first.run(tokens, clean_up, max, &mut pieces).map_err(|fault| self.error(fault, 0))?;
+        for (at, stage) in rest.iter().enumerate() {
+            let mut next = TokenTexts::default();
+            stage
+                .run(pieces.iter(), clean_up, max, &mut next)
+                .map_err(|fault| self.error(fault, at + 1))?;
+            pieces = next;
+        }
+        Ok(pieces.into_text())
+    }
+
+    /// Returns the error of a stage.
+    fn error(&self, fault: Fault, stage: usize) -> Error {
+        match fault {
+            Fault::TooLong { max } => {
+                let found = format!("a decoder that writes more than {max} bytes for one text");
+                let expected = format!("at most {MAX_GROWTH} times the length of its tokens and 1 MiB");
+                Error::new(ErrorKind::Argument, self.places[stage].as_str(), found, expected)
+            }
+            Fault::Pattern(error) => *error,
+        }
+    }
+}
+
+fn joined<'t>(tokens: impl Iterator<Item = &'t str>, glue: &str) -> String {
+    let mut text = String::new();
+    for (at, token) in tokens.enumerate() {
+        text.push_str(if at > 0 { glue } else { "" });
+        text.push_str(token);
+    }
+    text
+}

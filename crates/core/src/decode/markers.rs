@@ -1,0 +1,84 @@
+//! `WordPiece`, `BPEDecoder`, `Metaspace` and `CTC`: markers of words and continuations to spaces.
+
+use super::clean_up::clean_up_from;
+use super::token_texts::TokenTexts;
+
+/// `WordPiece`: puts a space before every token except the first and continuations.
+pub(super) fn word_piece<'t>(
+    tokens: impl Iterator<Item = &'t str>,
+    prefix: &str,
+    clean_up: bool,
+    out: &mut TokenTexts,
+) {
+    for (at, token) in tokens.enumerate() {
+        let continued = token.strip_prefix(prefix).filter(|_| at > 0);
+        let text = out.open();
+        let start = text.len();
+        if at > 0 && continued.is_none() {
+            text.push(' ');
+        }
+        text.push_str(continued.unwrap_or(token));
+        if clean_up {
+            clean_up_from(text, start);
+        }
+        out.end();
+    }
+}
+
+/// `BPEDecoder`: replaces every `suffix` by a space, and by nothing in the last token.
+pub(super) fn bpe<'t>(tokens: impl Iterator<Item = &'t str>, suffix: &str, out: &mut TokenTexts) {
+    let mut tokens = tokens.peekable();
+    while let Some(token) = tokens.next() {
+        let replacement = if tokens.peek().is_some() { " " } else { "" };
+        if token.contains(suffix) {
+            out.push(&token.replace(suffix, replacement));
+        } else {
+            out.push(token);
+        }
+    }
+}
+
+/// `Metaspace`: replaces every `replacement` by a space, and by nothing in the first token if
+/// `strips_first` is set.
+pub(super) fn metaspace<'t>(
+    tokens: impl Iterator<Item = &'t str>,
+    replacement: char,
+    strips_first: bool,
+    out: &mut TokenTexts,
+) {
+    for (at, token) in tokens.enumerate() {
+        let text = out.open();
+        for (nth, part) in token.split(replacement).enumerate() {
+            if nth > 0 && !(at == 0 && strips_first) {
+                text.push(' ');
+            }
+            text.push_str(part);
+        }
+        out.end();
+    }
+}
+
+/// `CTC` (connectionist temporal classification): removes repeated tokens and blanks; with `clean_up` also
+/// cleans up and replaces word delimiters by spaces.
+pub(super) fn ctc<'t>(
+    tokens: impl Iterator<Item = &'t str>,
+    pad_token: &str,
+    word_delimiter_token: &str,
+    clean_up: bool,
+    out: &mut TokenTexts,
+) {
+    let mut previous = None;
+    for token in tokens {
+        if previous.replace(token) == Some(token) {
+            continue;
+        }
+        let mut text = token.replace(pad_token, "");
+        if clean_up {
+            clean_up_from(&mut text, 0);
+            text = text.replace(word_delimiter_token, " ");
+        }
+        if !text.is_empty() {
+            out.push(&text);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Compiled normalizers, and sequences of them.
+
+use piecework_unicode::NormalForm;
+
+use super::bert::BertNormalizer;
+use super::custom::CustomNormalizer;
+use super::intermediate::Intermediate;
+use super::precompiled::Precompiled;
+use super::replace::Replace;
+use super::sentencepiece::SentencePieceNormalizer;
+use super::{char_maps, ends, forms};
+use crate::error::Error;
+use crate::spec::{check_steps, NormalizerSpec};
+use crate::text::{Aligned, ExpansionLimit, NormalizedSink};
+
+/// A compiled normalizer, as in the specification.
+#[derive(Clone, Debug)]
+pub enum Normalizer {
+    /// No normalizer.
+    Identity,
+    /// `BertNormalizer`.
+    Bert(BertNormalizer),
+    /// `NFC`, `NFD`, `NFKC` or `NFKD`.
+    Form(NormalForm),
+    /// `Lowercase`.
+    Lowercase,
+    /// `Strip`.
+    Strip {
+        /// Strips the beginning.
+        left: bool,
+        /// Strips the end.
+        right: bool,
+    },
+    /// `StripAccents`.
+    StripAccents,
+    /// `Replace`.
+    Replace(Replace),
+    /// `Prepend`, with the prefix.
+    Prepend(String),
+    /// `Nmt`.
+    Nmt,
+    /// `Precompiled`.
+    Precompiled(Box<Precompiled>),
+    /// The normalizer of a SentencePiece model.
+    SentencePiece(Box<SentencePieceNormalizer>),
+    /// `ByteLevel`.
+    ByteLevel,
+    /// A function of the user.
+    Custom(CustomNormalizer),
+    /// `Sequence`.
+    Sequence(Sequence),
+}
+
+impl Normalizer {
+    /// Compiles a normalizer; `None` is the identity.
+    pub fn compile(spec: Option<&NormalizerSpec>) -> Result<Self, Error> {
+        spec.map_or(Ok(Self::Identity), |spec| Self::compile_at(spec, "normalizer"))
+    }
+
+    /// Compiles the normalizer at `place` in its file.
+    fn compile_at(spec: &NormalizerSpec, place: &str) -> Result<Self, Error> {
+        Ok(match spec {
+            NormalizerSpec::Bert(spec) => Self::Bert(BertNormalizer::compile(spec)),
+            NormalizerSpec::Nfc => Self::Form(NormalForm::Nfc),
+            NormalizerSpec::Nfd => Self::Form(NormalForm::Nfd),
+            NormalizerSpec::Nfkc => Self::Form(NormalForm::Nfkc),
+            NormalizerSpec::Nfkd => Self::Form(NormalForm::Nfkd),
+            NormalizerSpec::Lowercase => Self::Lowercase,
+            NormalizerSpec::Strip { left, right } => Self::Strip { left: *left, right: *right },
+            NormalizerSpec::StripAccents => Self::StripAccents,
+            NormalizerSpec::Replace { pattern, content } => {
+                Self::Replace(Replace::compile(pattern, content, &format!("{place}.pattern"))?)
+            }
+            NormalizerSpec::Prepend { prepend } => Self::Prepend(prepend.clone()),
+            NormalizerSpec::Nmt => Self::Nmt,
+            NormalizerSpec::Precompiled { charsmap } => {
+                let place = format!("{place}.precompiled_charsmap");
+                Self::Precompiled(Box::new(Precompiled::compile(charsmap, &place)?))
+            }
+            NormalizerSpec::SentencePiece(spec) => {
+                Self::SentencePiece(Box::new(SentencePieceNormalizer::compile(spec, place)?))
+            }
+            NormalizerSpec::ByteLevel => Self::ByteLevel,
+            NormalizerSpec::Custom(spec) => Self::Custom(CustomNormalizer::compile(spec, place)),
+            NormalizerSpec::Sequence(spec) => Self::Sequence(Sequence::compile(spec, place)?),
+        })
+    }
+
+    /// Returns the end offset that SentencePiece reports for a text that normalizes to nothing, if it
+    /// reports one.
+    #[must_use]
+    pub fn end_of_empty(&self, text: &str) -> Option<usize> {
+        match self {
+            Self::SentencePiece(normalizer) => normalizer.end_of_empty(text),
+            _ => None,
+        }
+    }
+
+    /// Normalizes `text`, which begins at byte `start` of the original, into `out`.
+    ///
+    /// Fails if a regular expression exceeds its step bound, the output exceeds the expansion limit, or a
+    /// function of the user fails.
+    pub fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) -> Result<(), Error> {
+        match self {
+            Self::Sequence(sequence) => sequence.run(text, start, out),
+            single => single.run_within(text, start, ExpansionLimit::of(text.len()), out),
+        }
+    }
+
+    /// Runs a single normalizer within the expansion limit.
+    fn run_within(
+        &self,
+        text: &str,
+        start: u32,
+        growth: ExpansionLimit,
+        out: &mut impl NormalizedSink,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Identity | Self::Sequence(_) => out.push_unchanged(text, start),
+            Self::Bert(bert) => bert.run(text, start, out),
+            Self::Form(form) => forms::run(*form, text, start, out),
+            Self::Lowercase => char_maps::lowercase(text, start, out),
+            Self::Strip { left, right } => ends::strip(*left, *right, text, start, out),
+            Self::StripAccents => char_maps::strip_accents(text, start, out),
+            Self::Replace(replace) => replace.run(text, start, growth, out)?,
+            Self::Prepend(prepend) => {
+                growth.check(prepend.len())?;
+                ends::prepend(prepend, text, start, out);
+            }
+            Self::Nmt => char_maps::nmt(text, start, out),
+            Self::Precompiled(rules) => rules.run(text, start, growth, out)?,
+            Self::SentencePiece(rules) => rules.run(text, start, growth, out)?,
+            Self::ByteLevel => char_maps::byte_level(text, start, out),
+            Self::Custom(custom) => custom.run(text, start, growth, out)?,
+        }
+        Ok(())
+    }
+
+    /// Returns the specification that it was compiled from.
+    #[must_use]
+    pub fn spec(&self) -> Option<NormalizerSpec> {
+        Some(match self {
+            Self::Identity => return None,
+            Self::Bert(bert) => NormalizerSpec::Bert(bert.spec()),
+            Self::Form(NormalForm::Nfc) => NormalizerSpec::Nfc,
+            Self::Form(NormalForm::Nfd) => NormalizerSpec::Nfd,
+            Self::Form(NormalForm::Nfkc) => NormalizerSpec::Nfkc,
+            Self::Form(NormalForm::Nfkd) => NormalizerSpec::Nfkd,
+            Self::Lowercase => NormalizerSpec::Lowercase,
+            Self::Strip { left, right } => NormalizerSpec::Strip { left: *left, right: *right },
+            Self::StripAccents => NormalizerSpec::StripAccents,
+            Self::Replace(replace) => replace.spec(),
+            Self::Prepend(prepend) => NormalizerSpec::Prepend { prepend: prepend.clone() },
+            Self::Nmt => NormalizerSpec::Nmt,
+            Self::Precompiled(rules) => rules.spec(),
+            Self::SentencePiece(rules) => NormalizerSpec::SentencePiece(rules.spec().clone()),
+            Self::ByteLevel => NormalizerSpec::ByteLevel,
+            Self::Custom(custom) => NormalizerSpec::Custom(custom.spec().clone()),
+            Self::Sequence(sequence) => sequence.spec(),
+        })
+    }
+}
+
+/// Normalizers in sequence, without nested sequences.
+#[derive(Clone, Debug)]
+pub struct Sequence {
+    spec: Vec<NormalizerSpec>,
+    stages: Vec<Normalizer>,
+    /// The place of each normalizer in the file.
+    places: Vec<String>,
+}
+
+impl Sequence {
+    /// Compiles the sequence at `place` in its file.
+    fn compile(spec: &[NormalizerSpec], place: &str) -> Result<Self, Error> {
+        let (mut stages, mut places) = (Vec::new(), Vec::new());
+        for (index, stage) in spec.iter().enumerate() {
+            let place = format!("{place}.normalizers[{index}]");
+            match Normalizer::compile_at(stage, &place)? {
+                Normalizer::Sequence(inner) => {
+                    stages.extend(inner.stages);
+                    places.extend(inner.places);
+                }
+                stage => {
+                    stages.push(stage);
+                    places.push(place);
+                }
+            }
+        }
+        check_steps(stages.len(), place)?;
+        Ok(Self { spec: spec.to_vec(), stages, places })
+    }
+
+    /// Returns the specification that it was compiled from.
+    fn spec(&self) -> NormalizerSpec {
+        NormalizerSpec::Sequence(self.spec.clone())
+    }
+
+    /// Returns the normalizers.
+    pub(super) fn stages(&self) -> &[Normalizer] {
+        &self.stages
+    }
+
+    /// Normalizes `text`, which begins at byte `start` of the original.
+    fn run<S: NormalizedSink>(&self, text: &str, start: u32, out: &mut S) -> Result<(), Error> {
+        if S::KEEPS_SOURCES {
+            self.run_through::<Aligned>(text, start, out)
+        } else {
+            self.run_through::<String>(text, start, out)
+        }
+    }
+
+    fn run_through<I: Intermediate>(
+        &self,
+        text: &str,
+        start: u32,
+        out: &mut impl NormalizedSink,
+    ) -> Result<(), Error> {
+        let growth = ExpansionLimit::of(text.len());
+        let named = |result: Result<(), Error>, at: usize| {
+            result.map_err(|error| ExpansionLimit::name_step(error, &self.places[at]))
+        };
+        let (first, rest, last) = match self.stages.as_slice() {
+            [] => {
+                out.push_unchanged(text, start);
+                return Ok(());
+            }
+            [only] => return named(only.run_within(text, start, growth, out), 0),
+            [first, rest @ .., last] => (first, rest, last),
+        };
+        let (mut earlier, mut later) = (I::default(), I::default());
+        named(first.run_within(text, start, growth, &mut earlier), 0)?;
+        for (at, stage) in rest.iter().enumerate() {
+            named(growth.check(earlier.text().len()), at)?;
+            later.clear();
+            named(run_traced(stage, &earlier, start, growth, &mut later), at + 1)?;
+            std::mem::swap(&mut earlier, &mut later);
+        }
+        named(growth.check(earlier.text().len()), rest.len())?;
+        named(run_traced(last, &earlier, start, growth, out), rest.len() + 1)
+    }
+}
+
+/// Runs a normalizer on the output of an earlier one, whose input begins at byte `start` of the original.
+fn run_traced<I: Intermediate>(
+    stage: &Normalizer,
+    earlier: &I,
+    start: u32,
+    growth: ExpansionLimit,
+    out: &mut impl NormalizedSink,
+) -> Result<(), Error> {
+    stage.run_within(earlier.text(), 0, growth, &mut earlier.traced(start, out))
+}

@@ -1,0 +1,229 @@
+//! A compiled post-processor.
+
+use super::process::process;
+use super::sub_encoding::{FrameItem, SubEncoding};
+use super::trim::{trim_encoding, trim_tokens};
+use crate::encoding::{Encoding, Token};
+use crate::error::{Error, ErrorKind};
+use crate::spec::PostProcessorSpec;
+
+/// The lists of items for a single sequence and for a pair.
+#[derive(Clone, Debug)]
+pub struct PostProcessor {
+    spec: Option<PostProcessorSpec>,
+    single: FrameItems,
+    pair: FrameItems,
+}
+
+/// The ids around one sequence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The ids before the sequence.
+    pub before: Vec<u32>,
+    /// The ids after the sequence.
+    pub after: Vec<u32>,
+    /// Whether the offsets of the sequence are trimmed.
+    pub trims: bool,
+}
+
+/// The items of an encoding, with and without special tokens.
+#[derive(Clone, Debug)]
+struct FrameItems {
+    framed: Vec<FrameItem>,
+    bare: Vec<FrameItem>,
+}
+
+/// The most items of a list, and the most tokens that it inserts.
+const MAX_ITEMS: usize = 1 << 12;
+const MAX_INSERTED: usize = 1 << 16;
+
+/// The most tokens of all overflowing windows.
+const MAX_OVERFLOWING: usize = 1 << 26;
+
+impl PostProcessor {
+    /// Compiles a post-processor; fails if it names an undefined special token, omits a sequence, or cannot
+    /// follow another processor.
+    pub fn compile(spec: Option<&PostProcessorSpec>) -> Result<Self, Error> {
+        let arrangement = |sequences: usize| -> Result<FrameItems, Error> {
+            Ok(FrameItems {
+                framed: arrange(spec, sequences, true)?,
+                bare: arrange(spec, sequences, false)?,
+            })
+        };
+        Ok(Self { spec: spec.cloned(), single: arrangement(1)?, pair: arrangement(2)? })
+    }
+
+    /// Returns the specification that it was compiled from.
+    #[must_use]
+    pub fn spec(&self) -> Option<PostProcessorSpec> {
+        self.spec.clone()
+    }
+
+    /// Returns the number of tokens that it inserts.
+    #[must_use]
+    pub fn inserted(&self, is_pair: bool) -> usize {
+        self.items(is_pair, true).iter().map(FrameItem::inserted).sum()
+    }
+
+    /// Whether it assigns type ids other than 0.
+    #[must_use]
+    pub fn has_type_ids(&self, is_pair: bool) -> bool {
+        let both = [true, false].map(|framed| self.items(is_pair, framed));
+        both.into_iter().flatten().any(|item| item.type_id() != 0)
+    }
+
+    /// Returns the ids around one sequence, unless the sequence is repeated.
+    #[must_use]
+    pub fn frame_of_one(&self, add_special_tokens: bool) -> Option<Frame> {
+        let items = self.items(false, add_special_tokens);
+        let is_sequence = |item: &FrameItem| matches!(item, FrameItem::Sequence { .. });
+        let at = items.iter().position(is_sequence)?;
+        let (before, after) = (&items[..at], &items[at + 1..]);
+        let trims = matches!(&items[at], FrameItem::Sequence { trims, .. } if !trims.is_empty());
+        let comes_once = !after.iter().any(is_sequence);
+        comes_once.then(|| Frame { before: inserted(before), after: inserted(after), trims })
+    }
+
+    /// Calls `emit` for each run of ids with its type id; omits special tokens unless `add_special_tokens`
+    /// is set.
+    pub fn frame_ids(
+        &self,
+        first: &[u32],
+        second: Option<&[u32]>,
+        add_special_tokens: bool,
+        mut emit: impl FnMut(&[u32], u32),
+    ) {
+        let sequences = [first, second.unwrap_or_default()];
+        for item in self.items(second.is_some(), add_special_tokens) {
+            match item {
+                FrameItem::Sequence { index, type_id, .. } => emit(sequences[*index], *type_id),
+                FrameItem::Special { ids, type_id } => emit(ids, *type_id),
+            }
+        }
+    }
+
+    /// Joins encodings and special tokens, including overflowing windows.
+    ///
+    /// `text_of` returns the text of an input token, whose spaces trimming counts. Fails if there are too
+    /// many overflowing windows.
+    pub fn frame<'t>(
+        &self,
+        sequences: &[Encoding],
+        add_special_tokens: bool,
+        text_of: impl Fn(&Token) -> &'t str,
+    ) -> Result<Encoding, Error> {
+        let mut framed = Encoding::default();
+        for item in self.items(sequences.len() == 2, add_special_tokens) {
+            let next = match item {
+                FrameItem::Sequence { index, type_id, trims } => {
+                    let mut encoding = typed(&sequences[*index], *type_id);
+                    trim_encoding(trims, &mut encoding, &text_of);
+                    encoding
+                }
+                FrameItem::Special { ids, type_id } => {
+                    Encoding::new(ids.iter().map(|&id| Token::inserted(id, *type_id, true)).collect())
+                }
+            };
+            check_overflow(&framed, &next)?;
+            framed = framed.followed_by(next);
+        }
+        Ok(framed)
+    }
+
+    /// Calls `emit` for each run of tokens; windows are not built.
+    pub fn frame_tokens<'t>(
+        &self,
+        sequences: &mut [Vec<Token>],
+        add_special_tokens: bool,
+        text_of: impl Fn(&Token) -> &'t str,
+        mut emit: impl FnMut(&[Token]),
+    ) {
+        for item in self.items(sequences.len() == 2, add_special_tokens) {
+            match item {
+                FrameItem::Sequence { index, type_id, trims } => {
+                    let tokens = &mut sequences[*index];
+                    tokens.iter_mut().for_each(|token| token.type_id = *type_id);
+                    if trims.is_empty() {
+                        emit(tokens);
+                        continue;
+                    }
+                    let mut trimmed = tokens.clone();
+                    trim_tokens(trims, &mut trimmed, &text_of);
+                    emit(&trimmed);
+                }
+                FrameItem::Special { ids, type_id } => {
+                    ids.iter().for_each(|&id| emit(&[Token::inserted(id, *type_id, true)]));
+                }
+            }
+        }
+    }
+
+    fn items(&self, is_pair: bool, add_special_tokens: bool) -> &[FrameItem] {
+        let arrangement = if is_pair { &self.pair } else { &self.single };
+        if add_special_tokens {
+            &arrangement.framed
+        } else {
+            &arrangement.bare
+        }
+    }
+}
+
+/// Returns the ids of inserted tokens.
+fn inserted(items: &[FrameItem]) -> Vec<u32> {
+    let ids = items.iter().filter_map(|item| match item {
+        FrameItem::Special { ids, .. } => Some(ids.as_slice()),
+        FrameItem::Sequence { .. } => None,
+    });
+    ids.flatten().copied().collect()
+}
+
+/// Returns the items for one sequence or two.
+fn arrange(
+    spec: Option<&PostProcessorSpec>,
+    sequences: usize,
+    add_special_tokens: bool,
+) -> Result<Vec<FrameItem>, Error> {
+    let encodings = (0..sequences).map(|index| SubEncoding::sequence(index, index as u32)).collect();
+    let encodings = match spec {
+        None => encodings,
+        Some(spec) => process(spec, "post_processor", encodings, add_special_tokens)?,
+    };
+    let items: Vec<FrameItem> = encodings.into_iter().flat_map(|encoding| encoding.items).collect();
+    check_items(&items)?;
+    Ok(items)
+}
+
+fn typed(encoding: &Encoding, type_id: u32) -> Encoding {
+    let mut encoding = encoding.clone();
+    let windows = std::iter::once(&mut encoding.tokens)
+        .chain(encoding.overflowing.iter_mut().map(|window| &mut window.tokens));
+    windows.flatten().for_each(|token| token.type_id = type_id);
+    encoding
+}
+
+fn check_items(items: &[FrameItem]) -> Result<(), Error> {
+    let inserted: usize = items.iter().map(FrameItem::inserted).sum();
+    if items.len() <= MAX_ITEMS && inserted <= MAX_INSERTED {
+        return Ok(());
+    }
+    let found = format!("{} items and {inserted} inserted tokens", items.len());
+    let expected = format!("at most {MAX_ITEMS} and {MAX_INSERTED}");
+    Err(Error::new(ErrorKind::Format, "post_processor", found, expected))
+}
+
+/// Returns an error if combining the windows of both encodings takes too much memory.
+fn check_overflow(first: &Encoding, second: &Encoding) -> Result<(), Error> {
+    let total = |encoding: &Encoding| -> usize {
+        encoding.overflowing.iter().map(|window| window.tokens.len()).sum()
+    };
+    let (windows, others) = (first.overflowing.len(), second.overflowing.len());
+    let firsts = (total(first) + first.tokens.len()).saturating_mul(others + 1);
+    let seconds = (total(second) + second.tokens.len()).saturating_mul(windows + 1);
+    let tokens = firsts.saturating_add(seconds);
+    if tokens <= MAX_OVERFLOWING || windows + others == 0 {
+        return Ok(());
+    }
+    let found = format!("{} overflowing windows, {tokens} tokens", (windows + 1) * (others + 1) - 1);
+    let expected = format!("at most {MAX_OVERFLOWING} tokens: a longer max_length or a smaller stride");
+    Err(Error::new(ErrorKind::Argument, "truncation", found, expected))
+}

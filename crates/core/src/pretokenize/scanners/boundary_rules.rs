@@ -1,0 +1,226 @@
+//! From class masks to boundary masks, 64 bytes at a time. Bytes that their neighbours do not decide are
+//! collected for `repairs`.
+
+use piecework_kernels::classes::BLOCK;
+
+use super::ambiguous::AmbiguousBytes;
+use super::blocks::{BlockClasses, BlockContext};
+use super::classes::ClassMasks;
+use super::scanner::{Classification, PatternFamily, Scanner, TrailingChars};
+
+impl Scanner {
+    /// Appends the boundary mask of a text and collects its ambiguous bytes.
+    pub(super) fn find_boundaries(
+        self,
+        masks: &[ClassMasks],
+        len: usize,
+        starts: &mut Vec<u64>,
+        ambiguous: &mut AmbiguousBytes,
+    ) {
+        match self.family {
+            PatternFamily::Gpt2 if self.between_numbers => {
+                for_each_block(masks, len, starts, |context| self.gpt2::<true>(context, ambiguous));
+            }
+            PatternFamily::Gpt2 => {
+                for_each_block(masks, len, starts, |context| self.gpt2::<false>(context, ambiguous));
+            }
+            PatternFamily::Cl100k => {
+                for_each_block(masks, len, starts, |context| self.cl100k(context, ambiguous));
+            }
+            PatternFamily::Clip => {
+                for_each_block(masks, len, starts, |context| self.clip(context, ambiguous));
+            }
+            PatternFamily::Bloom => for_each_block(masks, len, starts, Self::bloom),
+            PatternFamily::DeepSeekCoder => {
+                for_each_block(masks, len, starts, |context| self.deepseek_coder(context, ambiguous));
+            }
+            PatternFamily::DeepSeek => {
+                let mut led = false;
+                for_each_block(masks, len, starts, |context| self.deepseek(context, &mut led, ambiguous));
+            }
+            PatternFamily::O200k => for_each_block(masks, len, starts, |context| {
+                let starts = self.run_starts(context, ambiguous);
+                self.note_o200k(context, ambiguous);
+                let capitals = context.current.capital & context.after(|b| b.small);
+                let numbers = match self.classification {
+                    Classification::CasedAndHan => self.numbers_and_han(context, ambiguous),
+                    _ => self.numbers(context, ambiguous),
+                };
+                starts.all() | capitals | numbers
+            }),
+        }
+    }
+
+    /// Returns the starts of numbers with as many digits as the pattern allows.
+    #[inline(always)]
+    pub(super) fn numbers(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
+        self.starts_of(|b| b.number, context, ambiguous)
+    }
+
+    #[inline(always)]
+    fn starts_of(
+        self,
+        number: impl Fn(&BlockClasses) -> u64 + Copy,
+        context: &BlockContext,
+        ambiguous: &mut AmbiguousBytes,
+    ) -> u64 {
+        if self.max_digits == 1 {
+            ambiguous.add_numbers(context.base, number(&context.current) & context.current.non_ascii);
+            return number(&context.current);
+        }
+        let first = context.first(number);
+        let longer = [1, 2, 3].map(|by| context.before(by, number));
+        let too_long = match self.max_digits {
+            2 => longer[0] & longer[1],
+            usize::MAX => 0,
+            _ => longer[0] & longer[1] & longer[2],
+        };
+        ambiguous.add_numbers(context.base, first & too_long);
+        first
+    }
+
+    /// Returns the starts of numbers and of runs of Chinese characters. A Chinese numeral after a digit
+    /// continues the number.
+    #[inline(always)]
+    fn numbers_and_han(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
+        let han = |b: &BlockClasses| b.han;
+        let digit = |b: &BlockClasses| b.number & !b.han;
+        let number_after_digit = context.current.han_number & context.after(digit);
+        let odd = context.current.apostrophe & context.current.slash;
+        ambiguous.add_rescans(context.base, number_after_digit | odd);
+        context.first(han) | self.starts_of(digit, context, ambiguous)
+    }
+
+    /// Characters before which the last space of a run starts a word, in the text that the pattern sees.
+    #[inline(always)]
+    fn non_space(self, block: &BlockClasses) -> u64 {
+        if self.between_numbers {
+            block.letter | block.other
+        } else {
+            block.word()
+        }
+    }
+
+    /// GPT-2: runs of one class, each with an ASCII space before; in a run of whitespace, the last
+    /// character starts a word if another class follows.
+    #[inline(always)]
+    fn gpt2<const BETWEEN_NUMBERS: bool>(
+        self,
+        context: &BlockContext,
+        ambiguous: &mut AmbiguousBytes,
+    ) -> u64 {
+        let now = &context.current;
+        let others = context.first(|b| b.letter) | context.first(|b| b.other);
+        let (runs, apart) = if BETWEEN_NUMBERS {
+            (others, self.numbers(context, ambiguous))
+        } else {
+            (others | context.first(|b| b.number), 0)
+        };
+        let words = runs & !context.after(|b| b.plain_space);
+        let last_space = now.space & context.before(1, |b| self.non_space(b));
+        ambiguous.add_contractions(context.base, now.apostrophe & words & context.before(1, |b| b.letter));
+        ambiguous.add_non_ascii_spaces(context.base, last_space & now.non_ascii);
+        words | apart | context.first(|b| b.space) | last_space
+    }
+
+    #[inline(always)]
+    fn cl100k(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
+        let starts = self.run_starts(context, ambiguous);
+        if self.contractions {
+            let before_letter = starts.others & context.before(1, |b| b.letter);
+            ambiguous.add_contractions(context.base, context.current.apostrophe & before_letter);
+        }
+        starts.all() | self.numbers(context, ambiguous)
+    }
+
+    /// `[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, without numbers.
+    ///
+    /// A run of other characters includes a space before it and the line ends after it. A run of letters
+    /// includes the whitespace character before it, which is the last of its run, or a single other
+    /// character that starts a word. A run of whitespace ends with its last line end; the rest starts a
+    /// word, and so does its last character before another class.
+    #[inline(always)]
+    fn run_starts(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> RunStarts {
+        let now = &context.current;
+        let other_first = |b: &BlockClasses, before: u64, space: u64| b.other & !before & !space;
+        let others = other_first(now, context.after(|b| b.other), context.after(|b| b.plain_space));
+        // Whether the last byte of the previous block starts a run of other characters depends on the byte
+        // before it.
+        let last = &context.previous;
+        let last_others = other_first(last, last.other << 1, last.plain_space << 1);
+        let led_by_other = others << 1 | last_others >> 63;
+        let after_blank = context.after(|b| b.blank);
+        let letters = context.first(|b| b.letter) & !after_blank & !led_by_other;
+        let last_blank = now.blank & context.before(1, |b| self.non_space(b));
+        let trailing = if self.trailing == TrailingChars::Nothing {
+            0
+        } else {
+            now.newline & context.after(|b| b.other)
+        };
+        let first_space = context.first(|b| b.space) & !trailing;
+        let spaces = first_space | now.blank & context.after(|b| b.newline) | last_blank;
+        ambiguous.add_non_ascii_leads(context.base, letters & context.after(|b| b.other & b.non_ascii));
+        ambiguous.add_non_ascii_spaces(context.base, last_blank & now.non_ascii);
+        ambiguous.add_blank_lines(context.base, now.newline & after_blank);
+        RunStarts { letters, others, spaces }
+    }
+
+    #[inline(always)]
+    fn note_o200k(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) {
+        let now = &context.current;
+        if self.contractions {
+            let inside = context.after(|b| b.letter) & context.before(1, |b| b.letter);
+            ambiguous.add_contractions(context.base, now.apostrophe & inside);
+        }
+        let capital = now.capital & context.after(|b| b.uncased);
+        let mark = now.mark & context.after(|b| b.other);
+        let slash = match self.trailing {
+            TrailingChars::LineEndsAndSlashes => now.slash & context.after(|b| b.newline),
+            TrailingChars::Nothing | TrailingChars::LineEnds => 0,
+        };
+        ambiguous.add_rescans(context.base, capital | mark | slash);
+    }
+}
+
+/// Calls `rule` for each block with its neighbours and appends the mask that it returns.
+#[inline(always)]
+fn for_each_block(
+    masks: &[ClassMasks],
+    len: usize,
+    starts: &mut Vec<u64>,
+    mut rule: impl FnMut(&BlockContext) -> u64,
+) {
+    let is_text = |block: usize| match len - block * BLOCK {
+        64.. => u64::MAX,
+        rest => (1 << rest) - 1,
+    };
+    let of = |block: usize| {
+        masks.get(block).map_or_else(BlockClasses::default, |it| BlockClasses::of(it, is_text(block)))
+    };
+    let mut context = BlockContext {
+        previous: BlockClasses::default(),
+        current: of(0),
+        next: BlockClasses::default(),
+        base: 0,
+    };
+    for block in 0..masks.len() {
+        context.next = of(block + 1);
+        context.base = block * BLOCK;
+        starts.push(rule(&context));
+        context.previous = context.current;
+        context.current = context.next;
+    }
+}
+
+/// The starts of runs of letters, of other characters and of whitespace.
+struct RunStarts {
+    letters: u64,
+    others: u64,
+    spaces: u64,
+}
+
+impl RunStarts {
+    fn all(&self) -> u64 {
+        self.letters | self.others | self.spaces
+    }
+}

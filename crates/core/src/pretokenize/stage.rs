@@ -1,0 +1,88 @@
+//! One compiled pre-tokenizer of a sequence.
+
+use piecework_unicode::{class_of, Class};
+
+use super::custom::CustomPreTokenizer;
+use super::scanners::Scanner;
+use super::split::{split_at_chars, MatchSplitter};
+use super::{byte_level, metaspace, simple};
+use crate::error::Error;
+use crate::spec::{ByteLevelSpec, MetaspaceSpec, SplitBehavior};
+use crate::text::{Pattern, PreTokenizedText};
+
+/// The work of one pre-tokenizer.
+#[derive(Clone, Debug)]
+pub(super) enum PreTokenizerStage {
+    Classes {
+        removed: Option<Class>,
+        isolated: Option<Class>,
+    },
+    Punctuation(SplitBehavior),
+    Delimiter(char),
+    Digits(SplitBehavior),
+    FixedLength(usize),
+    UnicodeScripts,
+    Whitespace,
+    /// Isolates the matches of a known pattern.
+    Scanner(Scanner),
+    Split {
+        pattern: Pattern,
+        behavior: SplitBehavior,
+        invert: bool,
+    },
+    ByteLevel(ByteLevelSpec),
+    Metaspace(MetaspaceSpec),
+    Custom(CustomPreTokenizer),
+}
+
+impl PreTokenizerStage {
+    pub(super) fn run(&self, pieces: &mut PreTokenizedText) -> Result<(), Error> {
+        match self {
+            Self::ByteLevel(spec) => byte_level::run(*spec, pieces),
+            Self::Metaspace(spec) => metaspace::run(*spec, pieces),
+            _ => return pieces.try_split(|text, emit| self.split(text, emit)),
+        }
+        Ok(())
+    }
+
+    /// Splits a text; stages that only rewrite return it whole.
+    pub(super) fn split(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
+        match self {
+            Self::Classes { removed, isolated } => {
+                simple::split_at_classes(text, *removed, *isolated, emit);
+            }
+            Self::Punctuation(behavior) => {
+                split_at_chars(text, *behavior, emit, |c| class_of(c).has(Class::PUNCTUATION));
+            }
+            Self::Delimiter(delimiter) => {
+                split_at_chars(text, SplitBehavior::Removed, emit, |c| c == *delimiter);
+            }
+            Self::Digits(behavior) => {
+                let numeric = simple::numeric();
+                split_at_chars(text, *behavior, emit, |c| numeric.get(c) != 0);
+            }
+            Self::FixedLength(length) => simple::split_lengths(text, *length, emit),
+            Self::UnicodeScripts => simple::split_at_scripts(text, emit),
+            Self::Whitespace => simple::split_whitespace(text, emit),
+            Self::Scanner(scanner) => scanner.split(text, emit),
+            Self::Split { pattern, behavior, invert } => {
+                let mut splitter = MatchSplitter::new(*behavior, *invert, emit);
+                pattern.for_each_match(text, |start, end| splitter.matched(start, end))?;
+                splitter.finish(text.len());
+            }
+            Self::ByteLevel(ByteLevelSpec { use_regex: true, .. }) => Scanner::GPT2.split(text, emit),
+            Self::Custom(custom) => custom.split(text, emit)?,
+            Self::ByteLevel(_) | Self::Metaspace(_) => emit(0, text.len()),
+        }
+        Ok(())
+    }
+
+    /// Whether `split` may return more than the whole text.
+    pub(super) fn splits(&self) -> bool {
+        !matches!(self, Self::ByteLevel(ByteLevelSpec { use_regex: false, .. }) | Self::Metaspace(_))
+    }
+
+    pub(super) fn rewrites(&self) -> bool {
+        matches!(self, Self::ByteLevel(_) | Self::Metaspace(_))
+    }
+}

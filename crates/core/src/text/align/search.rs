@@ -1,0 +1,161 @@
+//! Searches the characters that two texts share (Myers 1986).
+
+use piecework_unicode::{decompose, lowercase};
+
+/// After this many matching characters the texts count as aligned again.
+const ALIKE_CHARS: usize = 8;
+/// The most edits between two such positions.
+const MAX_EDITS: usize = 512;
+/// The limit of steps: a constant, and a number for each character.
+const STEPS: usize = 1 << 16;
+const STEPS_PER_CHAR: usize = 64;
+
+/// Characters from `old` and from `new` on that match.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MatchingRun {
+    pub(super) old: usize,
+    pub(super) new: usize,
+    pub(super) len: usize,
+}
+
+pub(super) struct DiffSearch<'t> {
+    old: &'t [char],
+    new: &'t [char],
+    steps_left: usize,
+    /// The furthest position in `old` on each diagonal: for `e` edits, diagonals `-e` to `e` are stored
+    /// from `e * e` on; `None` if no path leads there.
+    reached: Vec<Option<u32>>,
+    found: Vec<MatchingRun>,
+}
+
+impl<'t> DiffSearch<'t> {
+    pub(super) fn new(old: &'t [char], new: &'t [char]) -> Self {
+        let steps_left = STEPS + STEPS_PER_CHAR * (old.len() + new.len());
+        Self { old, new, steps_left, reached: Vec::new(), found: Vec::new() }
+    }
+
+    /// Finds the matching runs, from left to right.
+    pub(super) fn run(mut self) -> Vec<MatchingRun> {
+        let (mut i, mut j) = (0, 0);
+        loop {
+            let len = self.alike_from(i, j, usize::MAX);
+            self.push_match(i, j, len);
+            (i, j) = (i + len, j + len);
+            if i == self.old.len() || j == self.new.len() {
+                return self.found;
+            }
+            match self.find_edits(i, j) {
+                Some((edits, diagonal)) => (i, j) = self.follow(i, j, edits, diagonal),
+                None => return self.found,
+            }
+        }
+    }
+
+    fn push_match(&mut self, old: usize, new: usize, len: usize) {
+        if len > 0 {
+            self.found.push(MatchingRun { old, new, len });
+        }
+    }
+
+    /// Returns the number of characters that match from (i, j) on, at most `most`.
+    fn alike_from(&self, i: usize, j: usize, most: usize) -> usize {
+        let pairs = self.old[i..].iter().zip(&self.new[j..]).take(most);
+        pairs.take_while(|(a, b)| is_alike(**a, **b)).count()
+    }
+
+    /// Returns the fewest edits after the difference at (i, j) that lead to a match or to the end, and
+    /// their diagonal.
+    fn find_edits(&mut self, i: usize, j: usize) -> Option<(usize, isize)> {
+        self.reached.clear();
+        self.reached.push(Some(i as u32));
+        for edits in 1..=MAX_EDITS {
+            self.steps_left = self.steps_left.checked_sub(2 * edits + 1)?;
+            self.reached.resize((edits + 1) * (edits + 1), None);
+            // Diagonals near the middle come first, so of equal paths the one with the smaller shift wins.
+            for shift in 0..=edits as isize {
+                for diagonal in [shift, -shift] {
+                    if self.extend(i, j, edits, diagonal) {
+                        return Some((edits, diagonal));
+                    }
+                }
+            }
+        }
+        self.furthest(i, j)
+    }
+
+    /// Extends one diagonal by one edit; returns whether it leads to a match or to the end.
+    fn extend(&mut self, i: usize, j: usize, edits: usize, diagonal: isize) -> bool {
+        let Some((from, _)) = self.after_edit(i, j, edits, diagonal) else { return false };
+        let new_from = on_new(i, j, from, diagonal);
+        let len = self.alike_from(from, new_from, ALIKE_CHARS);
+        self.reached[slot(edits, diagonal)] = Some((from + len) as u32);
+        len == ALIKE_CHARS || (from + len == self.old.len() && new_from + len == self.new.len())
+    }
+
+    /// Returns the furthest position on a diagonal after the last of `edits`, and the diagonal before it.
+    fn after_edit(&self, i: usize, j: usize, edits: usize, diagonal: isize) -> Option<(usize, isize)> {
+        // A deletion from the old text, or an insertion into the new one.
+        let ways = [(diagonal - 1, 1), (diagonal + 1, 0)];
+        let place = |&(before, step): &(isize, usize)| {
+            if before.unsigned_abs() >= edits {
+                return None;
+            }
+            let at = self.reached[slot(edits - 1, before)]? as usize + step;
+            let is_inside = at <= self.old.len() && on_new(i, j, at, diagonal) <= self.new.len();
+            is_inside.then_some((at, before))
+        };
+        ways.iter().filter_map(place).reduce(|best, way| if way.0 > best.0 { way } else { best })
+    }
+
+    /// Returns the path that leads furthest with all allowed edits, if more characters match on it than
+    /// differ.
+    fn furthest(&self, i: usize, j: usize) -> Option<(usize, isize)> {
+        let most = MAX_EDITS as isize;
+        let way = |diagonal: isize| {
+            let at = self.reached[slot(MAX_EDITS, diagonal)]? as usize;
+            Some((at - i + on_new(i, j, at, diagonal) - j, diagonal))
+        };
+        let (length, diagonal) = (-most..=most).filter_map(way).max()?;
+        // An edit is one character of either text, a match one of both.
+        (length >= 3 * MAX_EDITS).then_some((MAX_EDITS, diagonal))
+    }
+
+    /// Records the matches on the path from (i, j); returns its end.
+    fn follow(&mut self, i: usize, j: usize, edits: usize, diagonal: isize) -> (usize, usize) {
+        let first = self.found.len();
+        let mut at = self.reached[slot(edits, diagonal)].map_or(i, |at| at as usize);
+        let end = (at, on_new(i, j, at, diagonal));
+        let mut diagonal = diagonal;
+        for edits in (1..=edits).rev() {
+            let Some((from, before)) = self.after_edit(i, j, edits, diagonal) else { break };
+            self.push_match(from, on_new(i, j, from, diagonal), at - from);
+            diagonal = before;
+            at = self.reached[slot(edits - 1, diagonal)].map_or(i, |at| at as usize);
+        }
+        self.found[first..].reverse();
+        end
+    }
+}
+
+/// Returns the index of a diagonal in the row of a number of edits.
+fn slot(edits: usize, diagonal: isize) -> usize {
+    (edits * edits + edits).wrapping_add_signed(diagonal)
+}
+
+/// Returns the position in the new text on a diagonal, counted from (i, j), for position `at` in the old
+/// one.
+fn on_new(i: usize, j: usize, at: usize, diagonal: isize) -> usize {
+    (at - i + j).wrapping_add_signed(-diagonal)
+}
+
+/// Whether two characters are equal except for case and accents.
+pub(super) fn is_alike(a: char, b: char) -> bool {
+    a == b || if a.is_ascii() && b.is_ascii() { a.eq_ignore_ascii_case(&b) } else { base(a) == base(b) }
+}
+
+fn base(c: char) -> char {
+    let (mut first, mut lower) = (None, None);
+    decompose(c, |part| first = first.or(Some(part)));
+    lowercase(first.unwrap_or(c), |part| lower = lower.or(Some(part)));
+    lower.unwrap_or(c)
+}
