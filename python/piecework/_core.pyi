@@ -705,7 +705,7 @@ class LearnedEntries:
     """The result of a trainer: entries in id order and the merges in the order of their creation."""
 
     vocab: list[str]
-    joins: list[tuple[str, str, str, int, float]]
+    merges: list[tuple[str, str, str, int, float]]
     """(left, right, merged token, pair count, score) for each merge; empty for `top-down`."""
     stopped_early: str | None
     """The reason why fewer than `vocab_size` entries were learned, else None."""
@@ -759,7 +759,7 @@ def learn_bpe(
     ties: str,
     progress: Callable[[int, int], None] | None,
 ) -> LearnedEntries:
-    """Learn a BPE vocabulary; `ties` is "lowest-ids" or "greatest-strings"; `joins` are the merges."""
+    """Learn a BPE vocabulary and its merges; `ties` is "lowest-ids" or "greatest-strings"."""
 
 class LearnedPieces:
     """The result of a Unigram trainer: entries in id order with their scores, and its steps."""

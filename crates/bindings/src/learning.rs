@@ -30,12 +30,12 @@ impl LearnedEntries {
     }
 
     #[getter]
-    fn joins(&self) -> Vec<(&str, &str, &str, u64, f64)> {
+    fn merges(&self) -> Vec<(&str, &str, &str, u64, f64)> {
         let token = |id: u32| self.learned.vocab[id as usize].as_str();
-        let join = |join: &Merge| {
-            (token(join.left), token(join.right), token(join.joined), join.count, join.score)
+        let merge = |merge: &Merge| {
+            (token(merge.left), token(merge.right), token(merge.merged), merge.count, merge.score)
         };
-        self.learned.joins.iter().map(join).collect()
+        self.learned.merges.iter().map(merge).collect()
     }
 
     #[getter]

@@ -63,7 +63,7 @@ def _with_learned(
     new_ids = _new_ids(spec, learned.vocab[len(model.vocab) :])
     larger: BPE | WordPiece = replace(model, vocab={**model.vocab, **new_ids})
     if isinstance(larger, BPE):
-        merges = tuple((left, right) for left, right, *_ in learned.joins)
+        merges = tuple((left, right) for left, right, *_ in learned.merges)
         larger = replace(larger, merges=larger.merges + merges)
     old = all_ids(spec)
     return replace(spec, model=larger), IdShift(()).id_map(old, set(new_ids.values()) - old)

@@ -1,6 +1,6 @@
 //! The vocabulary under construction: entry strings, and whether left + right is one of them already.
 //!
-//! Strings are hashed as polynomials modulo 2^61 - 1, so the hash of a joined string follows from its
+//! Strings are hashed as polynomials modulo 2^61 - 1, so the hash of a merged string follows from its
 //! parts' and asking for it builds no string.
 
 use std::rc::Rc;
@@ -18,7 +18,7 @@ pub(super) struct Entries {
     ids: HashTable<u32>,
 }
 
-/// What is needed of an entry to join it to another without looking at its string.
+/// What is needed of an entry to merge it to another without looking at its string.
 #[derive(Clone, Copy)]
 struct Shape {
     hash: u64,
@@ -72,7 +72,7 @@ impl Entries {
     }
 
     /// Find the entry spelled as `left` followed by `right` without its prefix.
-    pub(super) fn find_joined(&self, left: u32, right: u32) -> Option<u32> {
+    pub(super) fn find_merged(&self, left: u32, right: u32) -> Option<u32> {
         let (one, two) = (&self.shapes[left as usize], &self.shapes[right as usize]);
         let hash = reduce(u128::from(multiply(one.hash, two.body_power)) + u128::from(two.body_hash));
         let (head, tail) = (self.names[left as usize].as_ref(), self.body(right));
@@ -80,21 +80,21 @@ impl Entries {
     }
 
     /// Spell `left` followed by `right` without its prefix.
-    pub(super) fn spell_joined(&self, left: u32, right: u32) -> String {
+    pub(super) fn merged_string(&self, left: u32, right: u32) -> String {
         let mut name = self.names[left as usize].as_ref().to_owned();
         name.push_str(self.body(right));
         name
     }
 
-    /// Count the characters of `left` and `right` joined, the prefix not counted.
-    pub(super) fn joined_chars(&self, left: u32, right: u32) -> usize {
+    /// Count the characters of `left` and `right` merged, the prefix not counted.
+    pub(super) fn merged_chars(&self, left: u32, right: u32) -> usize {
         let chars =
             self.shapes[left as usize].chars as usize + self.shapes[right as usize].body_chars as usize;
         let name = &self.names[left as usize];
         let starts = if name.len() >= self.prefix.len() {
             name.starts_with(self.prefix.as_str())
         } else {
-            self.spell_joined(left, right).starts_with(&self.prefix)
+            self.merged_string(left, right).starts_with(&self.prefix)
         };
         if starts {
             chars - self.prefix.chars().count()
@@ -103,7 +103,7 @@ impl Entries {
         }
     }
 
-    /// Visit each (left, right) of entries that spell `id` when joined; linear in the entry's length.
+    /// Visit each (left, right) of entries that spell `id` when merged; linear in the entry's length.
     pub(super) fn splits(&self, id: u32, mut visit: impl FnMut(u32, u32)) {
         let name = self.names[id as usize].as_ref();
         let ends = tail_hashes(name);

@@ -6,7 +6,7 @@ use super::progress::Progress;
 use super::Counts;
 use crate::error::{Error, ErrorKind};
 
-/// One join, in the order learned: ids are positions in `Learned::vocab`.
+/// One merge, in the order learned: ids are positions in `Learned::vocab`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Merge {
     /// The left part.
@@ -14,7 +14,7 @@ pub struct Merge {
     /// The right part.
     pub right: u32,
     /// Left and right as one entry; it may have been one already.
-    pub joined: u32,
+    pub merged: u32,
     /// How often the pair occurred.
     pub count: u64,
     /// The score that made it the best pair.
@@ -26,8 +26,8 @@ pub struct Merge {
 pub struct Learned {
     /// The entries in id order.
     pub vocab: Vec<String>,
-    /// The joins that led there; empty for learners that make none.
-    pub joins: Vec<Merge>,
+    /// The merges that led there; empty for learners that make none.
+    pub merges: Vec<Merge>,
     /// Why there are fewer than `vocab_size` entries, if there are.
     pub stopped_early: Option<String>,
 }

@@ -45,7 +45,7 @@ class LearnedVocabulary:
 
     @classmethod
     def _of(cls, learned: LearnedEntries) -> LearnedVocabulary:
-        merges = tuple(Merge(*merge) for merge in learned.joins)
+        merges = tuple(Merge(*merge) for merge in learned.merges)
         return cls(tuple(learned.vocab), merges, learned.stopped_early)
 
 

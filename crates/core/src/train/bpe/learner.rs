@@ -1,14 +1,14 @@
 //! The most frequent pair first, in rounds.
 //!
 //! A round counts all pairs and follows those that occur at least a SPAN-th as often as the best: only
-//! they have a place in the table, a list of positions and an entry in the heap. A join makes new pairs,
+//! they have a place in the table, a list of positions and an entry in the heap. A merge makes new pairs,
 //! all of which are known when it is done; the frequent ones are followed, the others are not, and pairs
 //! only become rarer after that. When no followed pair reaches the threshold, the next round begins.
 //!
 //! Heap entries are upper bounds: the top is compared with the count of today and put back when it is out
 //! of date.
 //!
-//! A join may make an entry that is there already (`a bc` and `ab c`): then pairs that are not followed
+//! A merge may make an entry that is there already (`a bc` and `ab c`): then pairs that are not followed
 //! gain. `slack` bounds them: a pair that is not followed occurs at most as often as the slack of one of
 //! its entries says. When a gain could lift one to the threshold, a round with a lower threshold begins.
 
@@ -48,12 +48,12 @@ pub(super) struct Learner<'a, O: Order> {
     threshold: u64,
     slack: Vec<u64>,
     neighbours: Neighbours,
-    joins: Vec<Merge>,
+    merges: Vec<Merge>,
 }
 
-/// What a join made, and whether it was no entry before.
+/// What a merge made, and whether it was no entry before.
 #[derive(Clone, Copy)]
-struct Joined {
+struct MergedEntry {
     entry: u32,
     is_new: bool,
 }
@@ -77,7 +77,7 @@ impl<'a, O: Order> Learner<'a, O> {
             heap: BinaryHeap::new(),
             threshold: u64::MAX,
             neighbours: Neighbours::default(),
-            joins: Vec::new(),
+            merges: Vec::new(),
         }
     }
 
@@ -86,7 +86,7 @@ impl<'a, O: Order> Learner<'a, O> {
         while self.entries.len() < self.spec.vocab_size {
             progress.advance(1)?;
             match self.best() {
-                Some(pair) => self.join(pair, progress)?,
+                Some(pair) => self.merge(pair, progress)?,
                 None if self.threshold <= self.min_frequency() => break,
                 None => self.begin_round(u64::MAX, progress)?,
             }
@@ -103,7 +103,7 @@ impl<'a, O: Order> Learner<'a, O> {
                 self.spec.vocab_size
             )
         });
-        Learned { vocab: self.entries.into_names(), joins: self.joins, stopped_early }
+        Learned { vocab: self.entries.into_names(), merges: self.merges, stopped_early }
     }
 
     fn min_frequency(&self) -> u64 {
@@ -155,7 +155,7 @@ impl<'a, O: Order> Learner<'a, O> {
         self.note_places(progress)
     }
 
-    /// Count the pairs that may be joined.
+    /// Count the pairs that may be merged.
     fn tallies(&self, progress: &mut Progress<'_>) -> Result<HashMap<u64, Tally, FxBuildHasher>, Error> {
         let mut tallies: HashMap<u64, Tally, FxBuildHasher> = HashMap::default();
         self.words.visit_pairs(|left, right, _, count| {
@@ -193,36 +193,36 @@ impl<'a, O: Order> Learner<'a, O> {
         let Some(shape) = &self.spec.shape else {
             return self.spec.max_token_length.is_none_or(|limit| length <= limit);
         };
-        length <= shape.max_chars && shape.allows(&self.entries.spell_joined(left, right))
+        length <= shape.max_chars && shape.allows(&self.entries.merged_string(left, right))
     }
 
-    /// Whether a pair spells an entry that another pair has made, and must not be joined.
+    /// Whether a pair spells an entry that another pair has made, and must not be merged.
     fn is_repeat(&self, left: u32, right: u32) -> bool {
-        self.spec.distinct && self.entries.find_joined(left, right).is_some()
+        self.spec.distinct && self.entries.find_merged(left, right).is_some()
     }
 
-    // ---- joins
+    // ---- merges
 
     /// Merge a pair everywhere.
-    fn join(&mut self, pair: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
+    fn merge(&mut self, pair: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
         let followed = self.pairs.get_mut(pair);
         let (left, right) = (followed.left, followed.right);
         let (places, count) = followed.take();
-        let (joined, is_new) = self.entries.add(&self.entries.spell_joined(left, right));
+        let (merged, is_new) = self.entries.add(&self.entries.merged_string(left, right));
         if is_new {
             self.lengths.push(self.lengths[left as usize] + self.lengths[right as usize]);
             self.slack.push(0);
             self.neighbours.grow(self.entries.len());
             progress.reach(self.entries.len());
         }
-        self.joins.push(Merge { left, right, joined, count, score: count as f64 });
+        self.merges.push(Merge { left, right, merged, count, score: count as f64 });
         for position in places {
             progress.advance(2)?;
             if self.words.starts_pair(position, left, right) {
-                self.join_at(position, (left, right), joined);
+                self.merge_at(position, (left, right), merged);
             }
         }
-        let forced = self.settle((left, right), Joined { entry: joined, is_new });
+        let forced = self.settle((left, right), MergedEntry { entry: merged, is_new });
         self.neighbours.clear();
         if forced {
             self.begin_round((self.threshold / FORCED_STEP).max(1), progress)?;
@@ -232,18 +232,18 @@ impl<'a, O: Order> Learner<'a, O> {
 
     /// Merge a pair in one place and note what that changes.
     #[inline]
-    fn join_at(&mut self, position: u32, (left, right): (u32, u32), joined: u32) {
+    fn merge_at(&mut self, position: u32, (left, right): (u32, u32), merged: u32) {
         let count = self.words.count_at(position);
         if let Some((before, start)) = self.words.before(position) {
-            if before == joined {
+            if before == merged {
                 self.neighbours.lose_again(left, count);
             } else {
                 self.neighbours.lose(Side::Left, before, count);
             }
             self.neighbours.gain(Side::Left, before, count, start);
         }
-        if let Some(after) = self.words.join(position, joined) {
-            // A run of twins loses the pair that is being joined, which is counted no more.
+        if let Some(after) = self.words.merge(position, merged) {
+            // A run of twins loses the pair that is being merged, which is counted no more.
             if (right, after) != (left, right) {
                 self.neighbours.lose(Side::Right, after, count);
             }
@@ -251,20 +251,20 @@ impl<'a, O: Order> Learner<'a, O> {
         }
     }
 
-    /// Carry the changes of a join into the table; says whether a new round must begin.
-    fn settle(&mut self, (left, right): (u32, u32), joined: Joined) -> bool {
+    /// Carry the changes of a merge into the table; says whether a new round must begin.
+    fn settle(&mut self, (left, right): (u32, u32), merged: MergedEntry) -> bool {
         let mut forced = false;
         let mut gaining: Vec<Option<u32>> = Vec::with_capacity(self.neighbours.len());
         for number in 0..self.neighbours.len() {
             let change = self.neighbours.change(number);
             let (old, new) = match change.side {
-                Side::Left => ((change.neighbour, left), (change.neighbour, joined.entry)),
-                Side::Right => ((right, change.neighbour), (joined.entry, change.neighbour)),
+                Side::Left => ((change.neighbour, left), (change.neighbour, merged.entry)),
+                Side::Right => ((right, change.neighbour), (merged.entry, change.neighbour)),
             };
             if let Some(pair) = self.pairs.find(old.0, old.1).filter(|_| change.lost > 0) {
                 self.pairs.get_mut(pair).count -= change.lost;
             }
-            gaining.push(self.gained_pair(new, &change, joined, &mut forced));
+            gaining.push(self.gained_pair(new, &change, merged, &mut forced));
         }
         for &(number, position) in self.neighbours.gains() {
             if let Some(pair) = gaining[number as usize] {
@@ -279,7 +279,7 @@ impl<'a, O: Order> Learner<'a, O> {
         &mut self,
         (left, right): (u32, u32),
         change: &Change,
-        joined: Joined,
+        merged: MergedEntry,
         forced: &mut bool,
     ) -> Option<u32> {
         if let Some(pair) = self.pairs.find(left, right) {
@@ -296,17 +296,17 @@ impl<'a, O: Order> Learner<'a, O> {
             return None;
         }
         // Pairs of a new entry are all known; one of an old entry may stand elsewhere too.
-        let elsewhere = match joined.is_new {
+        let elsewhere = match merged.is_new {
             true => 0,
             false => self.slack[left as usize].max(self.slack[right as usize]),
         };
         if gained + elsewhere < self.threshold {
-            let slack = &mut self.slack[joined.entry as usize];
+            let slack = &mut self.slack[merged.entry as usize];
             *slack = (gained + elsewhere).max(*slack);
             return None;
         }
-        *forced |= !joined.is_new;
-        joined.is_new.then(|| self.follow(left, right, gained, change.places))
+        *forced |= !merged.is_new;
+        merged.is_new.then(|| self.follow(left, right, gained, change.places))
     }
 }
 

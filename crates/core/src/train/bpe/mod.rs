@@ -1,16 +1,16 @@
-//! Learning byte-pair merges from word counts: special tokens, alphabet, then joined entries
+//! Learning byte-pair merges from word counts: special tokens, alphabet, then merged entries
 //! (Sennrich, Haddow, Birch 2016, section 3.2).
 //!
 //! ```text
 //! forms       the entries of single characters, and their order
 //! words       the distinct words as sequences of entries, four bytes a character
 //! pairs       the pairs worth following: counts and where they occur
-//! neighbours  what one join changes, gathered by the entry next to it
+//! neighbours  what one merge changes, gathered by the entry next to it
 //! order       which pair comes first among equals
 //! learner     the most frequent pair first, in rounds
 //! ```
 //!
-//! `tests` holds a naive twin that counts everything anew at each join.
+//! `tests` holds a naive twin that counts everything anew at each merge.
 
 mod forms;
 mod learner;
@@ -37,7 +37,7 @@ use forms::Forms;
 use learner::Learner;
 use words::Words;
 
-/// Which of the pairs that occur most often is joined.
+/// Which of the pairs that occur most often is merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
     /// The one with the lower left id, then the lower right id, as in `tokenizers`.
@@ -55,13 +55,13 @@ pub enum Ties {
 pub struct TrainSpec {
     /// Entries wanted, special tokens and alphabet included.
     pub vocab_size: usize,
-    /// Pairs that occur fewer times are never joined; 0 is taken as 1.
+    /// Pairs that occur fewer times are never merged; 0 is taken as 1.
     pub min_frequency: u64,
     /// At most this many characters, the most frequent ones.
     pub limit_alphabet: Option<usize>,
     /// Characters that are in the alphabet even when unseen.
     pub initial_alphabet: Vec<char>,
-    /// Entries that come first and are never joined.
+    /// Entries that come first and are never merged.
     pub special_tokens: Vec<String>,
     /// What marks an entry that continues a word; often nothing.
     pub continuing_subword_prefix: String,
@@ -69,17 +69,17 @@ pub struct TrainSpec {
     pub end_of_word_suffix: String,
     /// The longest entry in characters, prefix and suffix not counted.
     pub max_token_length: Option<usize>,
-    /// Which pair is joined among equals.
+    /// Which pair is merged among equals.
     pub ties: Ties,
-    /// What entries may look like that are joined, if not anything.
+    /// What entries may look like that are merged, if not anything.
     pub shape: Option<Shape>,
-    /// Never join a pair that spells an entry which is there already.
+    /// Never merge a pair that spells an entry which is there already.
     pub distinct: bool,
 }
 
 /// Learn a byte-pair vocabulary and its merges from word counts.
 ///
-/// The merges are the joins, in order; one may make an entry that is there already, so there can be more
+/// The merges are the merges, in order; one may make an entry that is there already, so there can be more
 /// of them than new entries. `progress(entries, vocab_size)` is called at least every 50 ms or so and
 /// stops the learner by `ControlFlow::Break`.
 ///
@@ -112,7 +112,7 @@ pub fn learn(
         spec.vocab_size,
     )?;
     let words = Words::new(counts, &mut Forms::new(&entries, &alphabet, spec), &mut progress)?;
-    let learned = joined(spec, entries, words, &mut progress)?;
+    let learned = learn_merges(spec, entries, words, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }
@@ -130,10 +130,10 @@ pub(super) fn learn_within(
         .map(|&(character, _)| (character, entries.add(character.encode_utf8(&mut [0; 4])).0))
         .collect();
     let words = Words::of_parts(counts, cutter, &ids, progress)?;
-    joined(spec, entries, words, progress)
+    learn_merges(spec, entries, words, progress)
 }
 
-fn joined(
+fn learn_merges(
     spec: &TrainSpec,
     entries: Entries,
     words: Words,

@@ -1,14 +1,14 @@
-//! What one join changes, gathered by the entry next to it, so that the table of pairs is asked once for
+//! What one merge changes, gathered by the entry next to it, so that the table of pairs is asked once for
 //! each distinct neighbour and not once for each place.
 
-/// On which side of the joined pair an entry stands.
+/// On which side of the merged pair an entry stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Left,
     Right,
 }
 
-/// The changes around the places of one join.
+/// The changes around the places of one merge.
 #[derive(Default)]
 pub(super) struct Neighbours {
     /// By side and entry: the number of its change, from 1, while it has one.
@@ -25,9 +25,9 @@ pub(super) struct Change {
     pub(super) neighbour: u32,
     /// How often the neighbour stood next to the part that is on its side.
     pub(super) lost: u64,
-    /// How often it came to stand next to the joined entry.
+    /// How often it came to stand next to the merged entry.
     pub(super) gained: u64,
-    /// How often it stood there and was joined itself.
+    /// How often it stood there and was merged itself.
     pub(super) lost_again: u64,
     /// In how many places it came to stand there.
     pub(super) places: usize,
@@ -39,7 +39,7 @@ impl Neighbours {
         self.numbers.iter_mut().for_each(|numbers| numbers.resize(entries, 0));
     }
 
-    /// Note that a neighbour came to stand next to the joined entry, in a pair that starts at `position`.
+    /// Note that a neighbour came to stand next to the merged entry, in a pair that starts at `position`.
     #[inline]
     pub(super) fn gain(&mut self, side: Side, neighbour: u32, count: u64, position: u32) {
         let number = self.number(side, neighbour);
@@ -56,7 +56,7 @@ impl Neighbours {
         self.changes[number as usize].lost += count;
     }
 
-    /// Note that what stood to the right of the joined entry has become part of a joined entry itself.
+    /// Note that what stood to the right of the merged entry has become part of a merged entry itself.
     #[inline]
     pub(super) fn lose_again(&mut self, neighbour: u32, count: u64) {
         let number = self.number(Side::Right, neighbour);

@@ -1,11 +1,11 @@
-//! Which of two equally frequent pairs is joined first.
+//! Which of two equally frequent pairs is merged first.
 
 use std::cmp::Reverse;
 use std::rc::Rc;
 
 use crate::train::entries::Entries;
 
-/// Gives each pair a key; of equally frequent pairs the one with the greatest key is joined.
+/// Gives each pair a key; of equally frequent pairs the one with the greatest key is merged.
 pub(super) trait Order {
     type Key: Ord;
 
@@ -42,6 +42,6 @@ impl Order for ShortestEntries {
 
     fn key(entries: &Entries, left: u32, right: u32) -> Self::Key {
         let left_bytes = entries.names()[left as usize].len();
-        Reverse((entries.joined_chars(left, right), entries.spell_joined(left, right), left_bytes))
+        Reverse((entries.merged_chars(left, right), entries.merged_string(left, right), left_bytes))
     }
 }

@@ -1,6 +1,6 @@
 //! The pairs that are followed: counts, and the positions where each occurs or once occurred.
 //!
-//! Positions are only appended; whether a pair still stands there is checked when it is joined.
+//! Positions are only appended; whether a pair still stands there is checked when it is merged.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -53,7 +53,7 @@ impl Followed {
         self.places.push(position);
     }
 
-    /// Take all positions, ascending, and the count: every match is about to be joined.
+    /// Take all positions, ascending, and the count: every match is about to be merged.
     pub(super) fn take(&mut self) -> (Vec<u32>, u64) {
         if std::mem::take(&mut self.unsorted) {
             self.places.sort_unstable();

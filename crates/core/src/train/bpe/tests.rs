@@ -15,15 +15,15 @@ fn run(counts: &Counts, spec: &TrainSpec) -> Learned {
     learn(counts, spec, &mut |_, _| ControlFlow::Continue(())).expect("a usable corpus")
 }
 
-/// Left, right, joined, count.
-type Joined = (u32, u32, u32, u64);
+/// Left, right, merged, count.
+type NumberedMerge = (u32, u32, u32, u64);
 
-fn joins(learned: &Learned) -> Vec<Joined> {
-    learned.joins.iter().map(|join| (join.left, join.right, join.joined, join.count)).collect()
+fn merges(learned: &Learned) -> Vec<NumberedMerge> {
+    learned.merges.iter().map(|merge| (merge.left, merge.right, merge.merged, merge.count)).collect()
 }
 
-/// Count all pairs anew for every join.
-fn run_naively(counts: &Counts, spec: &TrainSpec) -> (Vec<String>, Vec<Joined>) {
+/// Count all pairs anew for every merge.
+fn run_naively(counts: &Counts, spec: &TrainSpec) -> (Vec<String>, Vec<NumberedMerge>) {
     let call = &mut |_, _| ControlFlow::Continue(());
     let mut progress = Progress::start(0, call).expect("a start");
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)
@@ -33,21 +33,21 @@ fn run_naively(counts: &Counts, spec: &TrainSpec) -> (Vec<String>, Vec<Joined>) 
         first_entries(&spec.continuing_subword_prefix, &spec.special_tokens, first, spec.vocab_size);
     let mut vocab = entries.expect("room for the alphabet").into_names();
     let mut words = split(counts, spec, &alphabet, &vocab);
-    let mut joins = Vec::new();
+    let mut merges = Vec::new();
     while vocab.len() < spec.vocab_size {
         let Some((left, right, count)) = best_pair(&words, &vocab, spec) else { break };
         let body = vocab[right as usize]
             .strip_prefix(spec.continuing_subword_prefix.as_str())
             .unwrap_or(&vocab[right as usize]);
         let name = format!("{}{body}", vocab[left as usize]);
-        let joined = vocab.iter().position(|known| *known == name).unwrap_or_else(|| {
+        let merged = vocab.iter().position(|known| *known == name).unwrap_or_else(|| {
             vocab.push(name);
             vocab.len() - 1
         }) as u32;
-        joins.push((left, right, joined, count));
-        words.iter_mut().for_each(|(word, _)| *word = apply(word, left, right, joined));
+        merges.push((left, right, merged, count));
+        words.iter_mut().for_each(|(word, _)| *word = apply(word, left, right, merged));
     }
-    (vocab, joins)
+    (vocab, merges)
 }
 
 /// An entry and how many characters it stands for.
@@ -98,11 +98,11 @@ fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &TrainSpec) -> 
         .map(|(pair, &count)| (pair.0, pair.1, count))
 }
 
-fn apply(word: &[Unit], left: u32, right: u32, joined: u32) -> Vec<Unit> {
+fn apply(word: &[Unit], left: u32, right: u32, merged: u32) -> Vec<Unit> {
     let (mut out, mut at) = (Vec::new(), 0);
     while at < word.len() {
         if at + 1 < word.len() && (word[at].0, word[at + 1].0) == (left, right) {
-            out.push((joined, word[at].1 + word[at + 1].1));
+            out.push((merged, word[at].1 + word[at + 1].1));
             at += 2;
         } else {
             out.push(word[at]);
@@ -153,7 +153,7 @@ proptest! {
     fn learns_what_counting_anew_learns(counts in corpora(), spec in specs()) {
         let learned = run(&counts, &spec);
         let (vocab, naive) = run_naively(&counts, &spec);
-        prop_assert_eq!(joins(&learned), naive);
+        prop_assert_eq!(merges(&learned), naive);
         prop_assert_eq!(&learned.vocab, &vocab);
     }
 
@@ -173,7 +173,7 @@ proptest! {
         };
         let learned = run(&counts, &spec);
         let (vocab, naive) = run_naively(&counts, &spec);
-        prop_assert_eq!(joins(&learned), naive);
+        prop_assert_eq!(merges(&learned), naive);
         prop_assert_eq!(&learned.vocab, &vocab);
         prop_assert!(vocab.iter().all(|entry| entry.chars().count() <= limit));
     }
@@ -183,7 +183,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
-    fn joins_of_sentencepiece_are_distinct_and_have_its_shapes(
+    fn merges_of_sentencepiece_are_distinct_and_have_its_shapes(
         counts in corpora(),
         spec in specs(),
         max_chars in 1_usize..6,
@@ -200,16 +200,16 @@ proptest! {
         };
         let learned = run(&counts, &spec);
         let (vocab, naive) = run_naively(&counts, &spec);
-        prop_assert_eq!(joins(&learned), naive);
+        prop_assert_eq!(merges(&learned), naive);
         prop_assert_eq!(&learned.vocab, &vocab);
     }
 }
 
 #[test]
-fn twins_are_joined_from_the_left() {
+fn twins_are_merged_from_the_left() {
     let counts = Counts::from_parts(&["aaaaa", "aaaa"], &[3, 2], None).expect("distinct words");
     let spec = TrainSpec { vocab_size: 3, ..TrainSpec::default() };
-    assert_eq!(joins(&run(&counts, &spec)), [(0, 0, 1, 18), (1, 1, 2, 5)]);
+    assert_eq!(merges(&run(&counts, &spec)), [(0, 0, 1, 18), (1, 1, 2, 5)]);
 }
 
 #[test]

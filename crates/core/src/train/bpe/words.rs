@@ -146,12 +146,12 @@ impl Words {
 
     /// Make the pair that starts at `position` one entry; returns the entry that follows it, if any.
     #[inline]
-    pub(super) fn join(&mut self, position: u32, joined: u32) -> Option<u32> {
+    pub(super) fn merge(&mut self, position: u32, merged: u32) -> Option<u32> {
         let middle = self.next(position);
         let end = self.next(middle);
         let width = INNER | (end - position);
         self.cells[middle as usize] = INNER;
-        self.cells[position as usize] = joined;
+        self.cells[position as usize] = merged;
         self.cells[position as usize + 1] = width;
         self.cells[end as usize - 1] = width;
         let after = self.cells[end as usize];

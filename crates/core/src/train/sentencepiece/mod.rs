@@ -211,7 +211,7 @@ impl Corpus<'_> {
         Ok(LearnedPieces { pieces, steps: learned.steps })
     }
 
-    /// The joined pieces in their order, then the characters; the score is the rank below zero.
+    /// The merged pieces in their order, then the characters; the score is the rank below zero.
     fn bpe(&self, spec: &TrainSpec, progress: &mut Progress<'_>) -> Result<Vec<Piece>, Error> {
         let own = bpe::TrainSpec {
             vocab_size: spec.learned(),

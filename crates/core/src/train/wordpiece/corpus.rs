@@ -1,7 +1,7 @@
 //! The distinct words as sequences of entries, in fixed coordinates.
 //!
 //! Each character has a cell for good; an entry lives in the cell where it starts, and its first and last
-//! cells know its width, so both neighbours are one step away and a join touches three cells whatever the
+//! cells know its width, so both neighbours are one step away and a merge touches three cells whatever the
 //! length of the word. A separator stands before, between and after the words. Positions ascend in corpus
 //! order, so the least position of a pair is its first occurrence.
 //!
@@ -36,7 +36,7 @@ pub(super) struct Corpus {
     counts: Vec<u64>,
 }
 
-/// What stands around a joined pair; `None` at a word's edge.
+/// What stands around a merged pair; `None` at a word's edge.
 pub(super) struct Around {
     /// Entry and position to the left.
     pub(super) left: Option<(u32, u32)>,
@@ -145,13 +145,13 @@ impl Corpus {
 
     /// Make the pair that starts at `position` one entry.
     #[inline]
-    pub(super) fn join(&mut self, position: u32, joined: u32) {
+    pub(super) fn merge(&mut self, position: u32, merged: u32) {
         let middle = self.next(position);
         let end = self.next(middle);
         let width = end - position;
         self.cells[middle as usize].entry = NONE;
         self.cells[end as usize - 1] = Cell { entry: NONE, width };
-        self.cells[position as usize] = Cell { entry: joined, width };
+        self.cells[position as usize] = Cell { entry: merged, width };
     }
 
     /// Count how often the entry at `position` stands in a row, going left.

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::merging::Joining;
+use super::merge_state::MergeState;
 use super::ties::Order;
 use crate::error::Error;
 use crate::train::progress::Progress;
@@ -18,38 +18,38 @@ type Candidate<T> = (u64, Reverse<<T as Order>::Key>, u32);
 
 /// Merge the most frequent pair until the vocabulary is full or no pair is frequent enough.
 pub(super) fn learn<T: Order>(
-    mut joining: Joining<'_>,
+    mut state: MergeState<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let mut heap: BinaryHeap<Candidate<T>> =
-        (0..joining.pairs.len() as u32).filter_map(|pair| candidate::<T>(&joining, pair)).collect();
-    while !joining.is_full() {
+        (0..state.pairs.len() as u32).filter_map(|pair| candidate::<T>(&state, pair)).collect();
+    while !state.is_full() {
         progress.advance(1)?;
         let Some((count, order, pair)) = heap.pop() else { break };
-        if joining.pairs.count(pair) != count {
-            heap.extend(recent::<T>(&joining, (count, order, pair)));
+        if state.pairs.count(pair) != count {
+            heap.extend(recent::<T>(&state, (count, order, pair)));
             continue;
         }
-        let Some(key) = T::key(&mut joining, pair) else { continue };
+        let Some(key) = T::key(&mut state, pair) else { continue };
         if key != order.0 {
             heap.push((count, Reverse(key), pair));
             continue;
         }
-        joining.join(pair, count as f64, progress)?;
-        heap.extend(joining.gained.iter().filter_map(|&pair| candidate::<T>(&joining, pair)));
+        state.merge(pair, count as f64, progress)?;
+        heap.extend(state.gained.iter().filter_map(|&pair| candidate::<T>(&state, pair)));
     }
-    Ok(joining.finish(|joining| format!("no pair occurs {} times any more", joining.min_frequency())))
+    Ok(state.finish(|state| format!("no pair occurs {} times any more", state.min_frequency())))
 }
 
-/// Make the heap entry of a pair, if it may be joined.
-fn candidate<T: Order>(joining: &Joining<'_>, pair: u32) -> Option<Candidate<T>> {
-    let count = joining.pairs.count(pair);
-    (count >= joining.min_frequency() && joining.fits(pair))
-        .then(|| (count, Reverse(T::bound(joining, pair)), pair))
+/// Make the heap entry of a pair, if it may be merged.
+fn candidate<T: Order>(state: &MergeState<'_>, pair: u32) -> Option<Candidate<T>> {
+    let count = state.pairs.count(pair);
+    (count >= state.min_frequency() && state.fits(pair))
+        .then(|| (count, Reverse(T::bound(state, pair)), pair))
 }
 
 /// Bring a heap entry up to date; a pair that gained since has a younger entry in the heap already.
-fn recent<T: Order>(joining: &Joining<'_>, (count, order, pair): Candidate<T>) -> Option<Candidate<T>> {
-    let now = joining.pairs.count(pair);
-    (now < count && now >= joining.min_frequency()).then_some((now, order, pair))
+fn recent<T: Order>(state: &MergeState<'_>, (count, order, pair): Candidate<T>) -> Option<Candidate<T>> {
+    let now = state.pairs.count(pair);
+    (now < count && now >= state.min_frequency()).then_some((now, order, pair))
 }

@@ -1,4 +1,4 @@
-//! Learning on from a vocabulary that is there: the corpus is segmented by its model, and joining goes on
+//! Learning on from a vocabulary that is there: the corpus is segmented by its model, and state goes on
 //! from the pieces. For BPE that is what training to the larger size would have done.
 //!
 //! Pieces that must not grow (unknown tokens, bytes, special tokens) end a run of pieces as a word does.
@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::corpus::Corpus;
-use super::merging::Joining;
-use super::{learn_by_joins, TrainSpec};
+use super::merge_state::MergeState;
+use super::{learn_by_merges, TrainSpec};
 use crate::error::Error;
 use crate::model::{Model, ModelScratch};
 use crate::train::entries::Entries;
@@ -25,14 +25,14 @@ pub struct Present<'p> {
     pub model: &'p Model,
     /// Its entries.
     pub vocab: &'p Vocab,
-    /// Ids of entries that are never joined.
+    /// Ids of entries that are never merged.
     pub barriers: &'p [u32],
 }
 
 /// Learn further entries until there are `spec.vocab_size`, those present included.
 ///
 /// In the result the entries present come first, in the order of their ids, and ids are places in that
-/// list. Of `spec`, alphabet and special tokens are of no effect; the score must be one that joins.
+/// list. Of `spec`, alphabet and special tokens are of no effect; the score must be one that merges.
 /// `progress` and errors are those of [`learn`](super::learn).
 pub fn learn_further(
     counts: &Counts,
@@ -48,8 +48,8 @@ pub fn learn_further(
     }
     spec.ties().check(counts)?;
     let corpus = segmented(counts, present, &mut progress)?;
-    let joining = Joining::of_corpus(corpus, spec, entries, &mut progress)?;
-    let learned = learn_by_joins(joining, &mut progress)?;
+    let state = MergeState::of_corpus(corpus, spec, entries, &mut progress)?;
+    let learned = learn_by_merges(state, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }

@@ -1,11 +1,11 @@
 //! Best pair first, for scores that rise when the parts of a pair become rarer.
 //!
-//! Joining (a, b) changes the score of every pair that touches a or b: thousands, of which hardly any will
+//! MergeState (a, b) changes the score of every pair that touches a or b: thousands, of which hardly any will
 //! ever be the best. So learning goes in *rounds*. A round takes the score of the thousandth-best pair as
 //! its threshold; pairs that could pass it while no count falls by more than an eighth are *active*: they
 //! are re-scored at once whenever a part of theirs changes. All others are left alone until one of their
 //! parts has lost an eighth, or they gain occurrences. When no active pair reaches the threshold, the next
-//! round begins. The result is that of scoring all pairs anew for each join.
+//! round begins. The result is that of scoring all pairs anew for each merge.
 //!
 //! Active pairs lie in classes of equal score, in the order of ties, so ties are cheap. What a class
 //! knows is an upper bound or exact: scores that may rise are renewed at once, others when they come up.
@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 use super::classes::{Classes, Ranked, UNCLASSED};
-use super::merging::Joining;
+use super::merge_state::MergeState;
 use super::objective::{Facts, Objective};
 use super::ties::Order;
 use crate::error::Error;
@@ -37,13 +37,13 @@ type Choice = (u32, f64);
 
 struct Greedy<'a, O: Objective, T: Order> {
     objective: O,
-    joining: Joining<'a>,
+    state: MergeState<'a>,
     classes: Classes<O::Key, T::Key>,
     /// Pairs that occur often enough, or did when the round began; by pair, whether it is listed.
     candidates: Vec<u32>,
     listed: Vec<bool>,
-    /// By pair: the joined entry, where it is known.
-    joined: Vec<u32>,
+    /// By pair: the merged entry, where it is known.
+    merged: Vec<u32>,
     /// By entry: candidates and active pairs that touch it.
     touching: Vec<Vec<u32>>,
     active: Vec<Vec<u32>>,
@@ -55,30 +55,30 @@ struct Greedy<'a, O: Objective, T: Order> {
     order: PhantomData<T>,
 }
 
-/// Merge the best pair until the vocabulary is full, no pair is frequent enough or no join gains.
+/// Merge the best pair until the vocabulary is full, no pair is frequent enough or no merge gains.
 pub(super) fn learn<O: Objective, T: Order>(
     objective: O,
-    joining: Joining<'_>,
+    state: MergeState<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let mut greedy = Greedy::<O, T>::new(objective, joining);
-    while !greedy.joining.is_full() {
+    let mut greedy = Greedy::<O, T>::new(objective, state);
+    while !greedy.state.is_full() {
         let Some((pair, value)) = greedy.next(progress)? else { break };
-        greedy.join(pair, value, progress)?;
+        greedy.merge(pair, value, progress)?;
     }
-    let Greedy { objective, joining, .. } = greedy;
-    Ok(joining.finish(|joining| objective.reason(joining.min_frequency())))
+    let Greedy { objective, state, .. } = greedy;
+    Ok(state.finish(|state| objective.reason(state.min_frequency())))
 }
 
 impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
-    fn new(objective: O, joining: Joining<'a>) -> Self {
+    fn new(objective: O, state: MergeState<'a>) -> Self {
         let mut greedy = Self {
             objective,
-            joining,
+            state,
             classes: Classes::new(),
             candidates: Vec::new(),
             listed: Vec::new(),
-            joined: Vec::new(),
+            merged: Vec::new(),
             touching: Vec::new(),
             active: Vec::new(),
             least: Vec::new(),
@@ -87,7 +87,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
             order: PhantomData,
         };
         greedy.grow();
-        (0..greedy.joining.pairs.len() as u32).for_each(|pair| greedy.list(pair));
+        (0..greedy.state.pairs.len() as u32).for_each(|pair| greedy.list(pair));
         greedy
     }
 
@@ -104,19 +104,19 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
         self.best_of_all(progress)
     }
 
-    /// Merge a pair and renew what the join may have raised.
-    fn join(&mut self, pair: u32, value: f64, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let (left, right) = self.joining.pairs.parts(pair);
-        let joined = self.joining.join(pair, value, progress)?;
+    /// Merge a pair and renew what the merge may have raised.
+    fn merge(&mut self, pair: u32, value: f64, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let (left, right) = self.state.pairs.parts(pair);
+        let merged = self.state.merge(pair, value, progress)?;
         self.grow();
-        if O::NEEDS_JOINED {
-            self.note_entry(joined);
+        if O::NEEDS_MERGED {
+            self.note_entry(merged);
         }
-        for entry in [left, right, joined] {
+        for entry in [left, right, merged] {
             self.renew_active(entry, progress)?;
         }
-        for at in 0..self.joining.gained.len() {
-            self.consider(self.joining.gained[at]);
+        for at in 0..self.state.gained.len() {
+            self.consider(self.state.gained[at]);
         }
         self.lower_least(left, progress)?;
         self.lower_least(right, progress)
@@ -124,21 +124,21 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
 
     /// Make room for new entries and pairs.
     fn grow(&mut self) {
-        let Self { joining, listed, joined, touching, active, least, .. } = self;
-        listed.resize(joining.pairs.len(), false);
-        joined.resize(joining.pairs.len(), UNKNOWN);
-        touching.resize_with(joining.entries.len(), Vec::new);
-        active.resize_with(joining.entries.len(), Vec::new);
-        least.extend(joining.counts[least.len()..].iter().map(|&count| least_of(count)));
+        let Self { state, listed, merged, touching, active, least, .. } = self;
+        listed.resize(state.pairs.len(), false);
+        merged.resize(state.pairs.len(), UNKNOWN);
+        touching.resize_with(state.entries.len(), Vec::new);
+        active.resize_with(state.entries.len(), Vec::new);
+        least.extend(state.counts[least.len()..].iter().map(|&count| least_of(count)));
     }
 
-    /// Tell the pairs that `entry` is what joining them makes.
+    /// Tell the pairs that `entry` is what state them makes.
     fn note_entry(&mut self, entry: u32) {
         let mut pairs = Vec::new();
-        let Joining { entries, pairs: table, .. } = &self.joining;
+        let MergeState { entries, pairs: table, .. } = &self.state;
         entries.splits(entry, |left, right| pairs.extend(table.find(left, right)));
         for pair in pairs {
-            self.joined[pair as usize] = entry;
+            self.merged[pair as usize] = entry;
             self.consider(pair);
         }
     }
@@ -146,7 +146,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
     /// Look at a pair that may have gained.
     fn consider(&mut self, pair: u32) {
         self.list(pair);
-        if !self.listed[pair as usize] || self.joining.pairs.count(pair) < self.joining.min_frequency() {
+        if !self.listed[pair as usize] || self.state.pairs.count(pair) < self.state.min_frequency() {
             return;
         }
         if self.classes.class_of(pair) != UNCLASSED {
@@ -156,51 +156,51 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
         }
     }
 
-    /// Put a pair that may be joined on the lists of candidates.
+    /// Put a pair that may be merged on the lists of candidates.
     fn list(&mut self, pair: u32) {
         if self.listed[pair as usize]
-            || self.joining.pairs.count(pair) < self.joining.min_frequency()
-            || !self.joining.fits(pair)
+            || self.state.pairs.count(pair) < self.state.min_frequency()
+            || !self.state.fits(pair)
         {
             return;
         }
         self.listed[pair as usize] = true;
         self.candidates.push(pair);
-        push_both(&mut self.touching, self.joining.pairs.parts(pair), pair);
+        push_both(&mut self.touching, self.state.pairs.parts(pair), pair);
     }
 
     fn facts(&mut self, pair: u32) -> Facts {
-        let (left, right) = self.joining.pairs.parts(pair);
+        let (left, right) = self.state.pairs.parts(pair);
         Facts {
-            count: self.joining.pairs.count(pair),
-            left: self.joining.counts[left as usize],
-            right: self.joining.counts[right as usize],
-            joined: if O::NEEDS_JOINED { self.joined_count(pair) } else { 0 },
+            count: self.state.pairs.count(pair),
+            left: self.state.counts[left as usize],
+            right: self.state.counts[right as usize],
+            merged: if O::NEEDS_MERGED { self.merged_count(pair) } else { 0 },
             twins: left == right,
         }
     }
 
-    fn joined_count(&mut self, pair: u32) -> u64 {
-        let known = &mut self.joined[pair as usize];
+    fn merged_count(&mut self, pair: u32) -> u64 {
+        let known = &mut self.merged[pair as usize];
         if *known == UNKNOWN {
-            let (left, right) = self.joining.pairs.parts(pair);
-            *known = self.joining.entries.find_joined(left, right).unwrap_or(NO_ENTRY);
+            let (left, right) = self.state.pairs.parts(pair);
+            *known = self.state.entries.find_merged(left, right).unwrap_or(NO_ENTRY);
         }
-        self.joining.counts.get(*known as usize).copied().unwrap_or(0)
+        self.state.counts.get(*known as usize).copied().unwrap_or(0)
     }
 
     fn activate_if_near(&mut self, pair: u32) {
         let facts = self.facts(pair);
-        let (left, right) = self.joining.pairs.parts(pair);
+        let (left, right) = self.state.pairs.parts(pair);
         let (least_left, least_right) = (self.least[left as usize], self.least[right as usize]);
-        if self.objective.bound(&facts, least_left, least_right, self.joining.total) >= self.threshold {
+        if self.objective.bound(&facts, least_left, least_right, self.state.total) >= self.threshold {
             self.activate(pair);
         }
     }
 
     fn activate(&mut self, pair: u32) {
         self.room = self.room.saturating_sub(1);
-        push_both(&mut self.active, self.joining.pairs.parts(pair), pair);
+        push_both(&mut self.active, self.state.pairs.parts(pair), pair);
         self.place(pair);
     }
 
@@ -208,8 +208,8 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
     fn place(&mut self, pair: u32) -> bool {
         let facts = self.facts(pair);
         let key = self.objective.key(&facts);
-        let bound = T::bound(&self.joining, pair);
-        let (objective, total) = (&self.objective, self.joining.total);
+        let bound = T::bound(&self.state, pair);
+        let (objective, total) = (&self.objective, self.state.total);
         self.classes.place(pair, key, bound, || objective.value(key, total))
     }
 
@@ -227,7 +227,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
         if self.classes.class_of(pair) == UNCLASSED {
             return false;
         }
-        if self.joining.pairs.count(pair) < self.joining.min_frequency() {
+        if self.state.pairs.count(pair) < self.state.min_frequency() {
             self.classes.remove(pair);
             return false;
         }
@@ -240,7 +240,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
 
     /// Once a count has fallen below what bounds were made for, make new ones for the pairs it is in.
     fn lower_least(&mut self, entry: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let count = self.joining.counts[entry as usize];
+        let count = self.state.counts[entry as usize];
         if count >= self.least[entry as usize] {
             return Ok(());
         }
@@ -249,7 +249,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
         progress.advance(pairs.len())?;
         for &pair in &pairs {
             if self.classes.class_of(pair) == UNCLASSED
-                && self.joining.pairs.count(pair) >= self.joining.min_frequency()
+                && self.state.pairs.count(pair) >= self.state.min_frequency()
             {
                 self.activate_if_near(pair);
             }
@@ -287,17 +287,17 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
     }
 
     fn forget_round(&mut self) {
-        let Self { joining, candidates, listed, touching, active, classes, least, .. } = self;
-        classes.clear(joining.pairs.len());
+        let Self { state, candidates, listed, touching, active, classes, least, .. } = self;
+        classes.clear(state.pairs.len());
         touching.iter_mut().chain(active.iter_mut()).for_each(Vec::clear);
         least.clear();
-        least.extend(joining.counts.iter().map(|&count| least_of(count)));
+        least.extend(state.counts.iter().map(|&count| least_of(count)));
         candidates.retain(|&pair| {
-            listed[pair as usize] = joining.pairs.count(pair) >= joining.min_frequency();
+            listed[pair as usize] = state.pairs.count(pair) >= state.min_frequency();
             listed[pair as usize]
         });
         for &pair in &*candidates {
-            push_both(touching, joining.pairs.parts(pair), pair);
+            push_both(touching, state.pairs.parts(pair), pair);
         }
     }
 
@@ -307,7 +307,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
         for at in 0..self.candidates.len() {
             progress.advance(1)?;
             let facts = self.facts(self.candidates[at]);
-            values.push(self.objective.quick_value(&facts, self.joining.total));
+            values.push(self.objective.quick_value(&facts, self.state.total));
         }
         Ok(values)
     }
@@ -328,7 +328,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
                     continue;
                 };
                 let key = self.classes.key(class);
-                let value = self.objective.value(key, self.joining.total);
+                let value = self.objective.value(key, self.state.total);
                 seen.push((Ranked(value), class));
                 if best
                     .as_ref()
@@ -354,12 +354,12 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
 
     /// Find the member of a class that truly is in it and comes first in the order of ties.
     ///
-    /// A member that belongs elsewhere is moved; `again` is set when it joins a class that may have been
+    /// A member that belongs elsewhere is moved; `again` is set when it merges a class that may have been
     /// looked at before.
     fn leader(&mut self, class: u32, again: &mut bool) -> Option<(T::Key, u32)> {
         while let Some((assumed, pair)) = self.classes.leader(class) {
             let facts = self.facts(pair);
-            if facts.count < self.joining.min_frequency() {
+            if facts.count < self.state.min_frequency() {
                 self.classes.remove(pair);
                 continue;
             }
@@ -367,7 +367,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
                 *again |= self.place(pair);
                 continue;
             }
-            match T::key(&mut self.joining, pair) {
+            match T::key(&mut self.state, pair) {
                 Some(key) if key == assumed => return Some((key, pair)),
                 Some(key) => self.classes.postpone_leader(class, key),
                 None => self.classes.remove(pair),
@@ -383,8 +383,8 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
         let mut choice: Option<(T::Key, u32)> = None;
         for (at, value) in values.into_iter().enumerate() {
             let pair = self.candidates[at];
-            if value == best && self.joining.pairs.count(pair) >= self.joining.min_frequency() {
-                if let Some(key) = T::key(&mut self.joining, pair) {
+            if value == best && self.state.pairs.count(pair) >= self.state.min_frequency() {
+                if let Some(key) = T::key(&mut self.state, pair) {
                     let found = (key, pair);
                     choice = Some(choice.map_or_else(|| found.clone(), |known| known.min(found.clone())));
                 }

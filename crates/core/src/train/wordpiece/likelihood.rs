@@ -1,4 +1,4 @@
-//! The gain of the unigram corpus log-likelihood by a join, in 64-bit floats by one fixed expression.
+//! The gain of the unigram corpus log-likelihood by a merge, in 64-bit floats by one fixed expression.
 //!
 //! With c the entry counts, N their sum, f the matches and g(x) = x ln x, the gain is
 //! `((g(ca-f) - g(ca)) + (g(cb-f) - g(cb))) + (g(cab+f) - g(cab))` plus `g(N) - g(N-f)`. The part before
@@ -38,7 +38,7 @@ impl Likelihood {
 
 impl Objective for Likelihood {
     type Key = Local;
-    const NEEDS_JOINED: bool = true;
+    const NEEDS_MERGED: bool = true;
 
     fn key(&self, facts: &Facts) -> Local {
         Local { count: facts.count, part: local(facts).to_bits() }
@@ -85,11 +85,11 @@ impl Objective for Likelihood {
 /// The part of the gain that does not depend on the number of entries in the corpus.
 fn local(facts: &Facts) -> f64 {
     let count = facts.count;
-    let joined = g(facts.joined + count) - g(facts.joined);
+    let merged = g(facts.merged + count) - g(facts.merged);
     if facts.twins {
-        return (g(facts.left - 2 * count) - g(facts.left)) + joined;
+        return (g(facts.left - 2 * count) - g(facts.left)) + merged;
     }
-    ((g(facts.left - count) - g(facts.left)) + (g(facts.right - count) - g(facts.right))) + joined
+    ((g(facts.left - count) - g(facts.left)) + (g(facts.right - count) - g(facts.right))) + merged
 }
 
 fn share(count: u64, total: u64) -> f64 {

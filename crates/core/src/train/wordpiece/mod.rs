@@ -5,8 +5,8 @@
 //! corpus      the distinct words as sequences of entries, in fixed coordinates
 //! pairs       adjacent pairs: counts and where they occur
 //! further     learning on from a vocabulary that is there
-//! joining     corpus + pairs + entries, and what one join changes in them
-//! ties        which of equally scored pairs is joined
+//! state     corpus + pairs + entries, and what one merge changes in them
+//! ties        which of equally scored pairs is merged
 //! frequency   most frequent pair first
 //! greedy      best pair first for scores that rise when their parts become rarer: rounds, classes
 //! objective   what such a score offers
@@ -17,7 +17,7 @@
 //! substrings  the trie of frequent substrings that top_down works on
 //! ```
 //!
-//! Each learner is deterministic; `tests` holds a naive twin that counts everything anew at each join.
+//! Each learner is deterministic; `tests` holds a naive twin that counts everything anew at each merge.
 
 mod classes;
 mod corpus;
@@ -26,7 +26,7 @@ mod frequency;
 mod further;
 mod greedy;
 mod likelihood;
-mod merging;
+mod merge_state;
 mod objective;
 mod pairs;
 mod pmi;
@@ -44,7 +44,7 @@ use crate::train::learned::{check_counts, first_entries};
 use crate::train::progress::Progress;
 use crate::train::{Counts, Learned};
 
-use merging::Joining;
+use merge_state::MergeState;
 use ties::{FirstSeen, LowestIds, Order, SmallestStrings};
 
 pub use further::{learn_further, Present};
@@ -71,7 +71,7 @@ pub struct TrainSpec {
     pub vocab_size: usize,
     /// By what the next entry is chosen.
     pub score: Score,
-    /// Which of equally scored pairs is joined; `None` is the default of the score.
+    /// Which of equally scored pairs is merged; `None` is the default of the score.
     pub ties: Option<Ties>,
     /// Pairs (or substrings) that occur fewer times are never learned; 0 is taken as 1.
     pub min_frequency: u64,
@@ -79,7 +79,7 @@ pub struct TrainSpec {
     pub limit_alphabet: Option<usize>,
     /// Characters that are in the alphabet even when unseen.
     pub initial_alphabet: Vec<char>,
-    /// Entries that come first and are never joined.
+    /// Entries that come first and are never merged.
     pub special_tokens: Vec<String>,
     /// What marks an entry that continues a word.
     pub continuing_subword_prefix: String,
@@ -145,7 +145,10 @@ pub fn learn(
         Score::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
         _ => {
             spec.ties().check(counts)?;
-            learn_by_joins(Joining::new(counts, spec, &alphabet, entries, &mut progress)?, &mut progress)?
+            learn_by_merges(
+                MergeState::new(counts, spec, &alphabet, entries, &mut progress)?,
+                &mut progress,
+            )?
         }
     };
     progress.finish(learned.vocab.len())?;
@@ -158,21 +161,21 @@ impl TrainSpec {
     }
 }
 
-fn learn_by_joins(joining: Joining<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
-    match joining.spec.ties() {
-        Ties::LowestIds => learn_in::<LowestIds>(joining, progress),
-        Ties::SmallestStrings => learn_in::<SmallestStrings>(joining, progress),
-        Ties::FirstSeen => learn_in::<FirstSeen>(joining, progress),
+fn learn_by_merges(state: MergeState<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    match state.spec.ties() {
+        Ties::LowestIds => learn_in::<LowestIds>(state, progress),
+        Ties::SmallestStrings => learn_in::<SmallestStrings>(state, progress),
+        Ties::FirstSeen => learn_in::<FirstSeen>(state, progress),
     }
 }
 
-fn learn_in<T: Order>(joining: Joining<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
-    match joining.spec.score {
-        Score::Pmi => greedy::learn::<_, T>(pmi::Pmi, joining, progress),
+fn learn_in<T: Order>(state: MergeState<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    match state.spec.score {
+        Score::Pmi => greedy::learn::<_, T>(pmi::Pmi, state, progress),
         Score::Likelihood => {
-            let objective = likelihood::Likelihood::new(joining.total);
-            greedy::learn::<_, T>(objective, joining, progress)
+            let objective = likelihood::Likelihood::new(state.total);
+            greedy::learn::<_, T>(objective, state, progress)
         }
-        Score::Frequency | Score::TopDown => frequency::learn::<T>(joining, progress),
+        Score::Frequency | Score::TopDown => frequency::learn::<T>(state, progress),
     }
 }

@@ -8,10 +8,10 @@ use std::hash::Hash;
 pub(super) struct Facts {
     /// Occurrences of the pair.
     pub(super) count: u64,
-    /// Occurrences of its left part, its right part, and of the entry that joining would make.
+    /// Occurrences of its left part, its right part, and of the entry that state would make.
     pub(super) left: u64,
     pub(super) right: u64,
-    pub(super) joined: u64,
+    pub(super) merged: u64,
     /// Whether both parts are the same entry.
     pub(super) twins: bool,
 }
@@ -20,8 +20,8 @@ pub(super) struct Facts {
 pub(super) trait Objective {
     /// What two pairs that always tie have in common.
     type Key: Copy + Eq + Hash;
-    /// Whether `Facts::joined` matters.
-    const NEEDS_JOINED: bool;
+    /// Whether `Facts::merged` matters.
+    const NEEDS_MERGED: bool;
 
     /// The class of a pair.
     fn key(&self, facts: &Facts) -> Self::Key;
@@ -35,10 +35,10 @@ pub(super) trait Objective {
     fn bound(&self, facts: &Facts, least_left: u64, least_right: u64, total: u64) -> f64;
     /// How far below the best value a class may seem to be and be the best.
     fn slack(&self, value: f64) -> f64;
-    /// Values below this may be noise: there, all pairs are compared for each join.
+    /// Values below this may be noise: there, all pairs are compared for each merge.
     fn floor(&self) -> f64;
-    /// Whether a join of this value is worth making.
+    /// Whether a merge of this value is worth making.
     fn gains(&self, value: f64) -> bool;
-    /// Why there are no more joins.
+    /// Why there are no more merges.
     fn reason(&self, min_frequency: u64) -> String;
 }

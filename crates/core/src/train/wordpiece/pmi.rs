@@ -19,7 +19,7 @@ const UNIT: f64 = f64::EPSILON / 2.0;
 
 impl Objective for Pmi {
     type Key = Fraction;
-    const NEEDS_JOINED: bool = false;
+    const NEEDS_MERGED: bool = false;
 
     fn key(&self, facts: &Facts) -> Fraction {
         let one = gcd(facts.count, facts.left);

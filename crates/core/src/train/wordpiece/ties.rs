@@ -1,17 +1,17 @@
-//! Which of equally scored pairs is joined.
+//! Which of equally scored pairs is merged.
 //!
 //! Two of the orders depend on the pair alone, so they give the same vocabulary for any order of words.
 //! `FirstSeen` needs the order of the corpus: positions in it ascend, and the first position of a pair only
-//! moves when joins remove its earlier occurrences or create new ones.
+//! moves when merges remove its earlier occurrences or create new ones.
 
 use std::rc::Rc;
 
-use super::merging::Joining;
+use super::merge_state::MergeState;
 use super::Score;
 use crate::error::{Error, ErrorKind};
 use crate::train::Counts;
 
-/// Which of the pairs with the best score is joined.
+/// Which of the pairs with the best score is merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
     /// The pair with the lower left id, then the lower right id, as in `tokenizers`.
@@ -24,7 +24,7 @@ pub enum Ties {
 }
 
 impl Score {
-    /// The ties of this score when the settings do not name them; `TopDown` joins no pairs.
+    /// The ties of this score when the settings do not name them; `TopDown` merges no pairs.
     #[must_use]
     pub fn default_ties(self) -> Ties {
         match self {
@@ -51,15 +51,15 @@ impl Ties {
     }
 }
 
-/// Gives each pair a key; of equally scored pairs the one with the least key is joined.
+/// Gives each pair a key; of equally scored pairs the one with the least key is merged.
 pub(super) trait Order {
     type Key: Ord + Clone;
 
     /// A key that is not above the key of today; constant time.
-    fn bound(joining: &Joining<'_>, pair: u32) -> Self::Key;
+    fn bound(state: &MergeState<'_>, pair: u32) -> Self::Key;
 
     /// The key of today, or `None` when the pair no longer occurs.
-    fn key(joining: &mut Joining<'_>, pair: u32) -> Option<Self::Key>;
+    fn key(state: &mut MergeState<'_>, pair: u32) -> Option<Self::Key>;
 }
 
 /// `Ties::LowestIds`.
@@ -74,36 +74,36 @@ pub(super) struct FirstSeen;
 impl Order for LowestIds {
     type Key = (u32, u32);
 
-    fn bound(joining: &Joining<'_>, pair: u32) -> Self::Key {
-        joining.pairs.parts(pair)
+    fn bound(state: &MergeState<'_>, pair: u32) -> Self::Key {
+        state.pairs.parts(pair)
     }
 
-    fn key(joining: &mut Joining<'_>, pair: u32) -> Option<Self::Key> {
-        Some(Self::bound(joining, pair))
+    fn key(state: &mut MergeState<'_>, pair: u32) -> Option<Self::Key> {
+        Some(Self::bound(state, pair))
     }
 }
 
 impl Order for SmallestStrings {
     type Key = (Rc<str>, Rc<str>);
 
-    fn bound(joining: &Joining<'_>, pair: u32) -> Self::Key {
-        let (left, right) = joining.pairs.parts(pair);
-        (joining.entries.name(left), joining.entries.name(right))
+    fn bound(state: &MergeState<'_>, pair: u32) -> Self::Key {
+        let (left, right) = state.pairs.parts(pair);
+        (state.entries.name(left), state.entries.name(right))
     }
 
-    fn key(joining: &mut Joining<'_>, pair: u32) -> Option<Self::Key> {
-        Some(Self::bound(joining, pair))
+    fn key(state: &mut MergeState<'_>, pair: u32) -> Option<Self::Key> {
+        Some(Self::bound(state, pair))
     }
 }
 
 impl Order for FirstSeen {
     type Key = u32;
 
-    fn bound(joining: &Joining<'_>, pair: u32) -> Self::Key {
-        joining.pairs.earliest(pair)
+    fn bound(state: &MergeState<'_>, pair: u32) -> Self::Key {
+        state.pairs.earliest(pair)
     }
 
-    fn key(joining: &mut Joining<'_>, pair: u32) -> Option<Self::Key> {
-        joining.pairs.first(pair, &joining.corpus)
+    fn key(state: &mut MergeState<'_>, pair: u32) -> Option<Self::Key> {
+        state.pairs.first(pair, &state.corpus)
     }
 }

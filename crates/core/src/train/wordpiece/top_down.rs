@@ -65,7 +65,7 @@ fn finish(mut base: Entries, entries: Vec<String>, spec: &TrainSpec, least: u64)
     let stopped_early = (size < spec.vocab_size).then(|| {
         format!("no more substrings occur {least} times: {size} of {} entries learned", spec.vocab_size)
     });
-    Learned { vocab: base.into_names(), joins: Vec::new(), stopped_early }
+    Learned { vocab: base.into_names(), merges: Vec::new(), stopped_early }
 }
 
 /// What stays the same while thresholds are tried.

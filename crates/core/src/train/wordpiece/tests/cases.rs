@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{counts, joins, run, spec};
+use super::{counts, merges, run, spec};
 use crate::error::ErrorKind;
 use crate::train::wordpiece::{learn, Score, Ties, TrainSpec};
 use crate::train::Counts;
@@ -26,21 +26,21 @@ fn hugs() -> Counts {
 }
 
 #[test]
-fn pmi_learns_the_published_joins_of_hugs() {
-    let learned = run(&hugs(), &spec(Score::Pmi, 11, 1)).expect("room for four joins");
+fn pmi_learns_the_published_merges_of_hugs() {
+    let learned = run(&hugs(), &spec(Score::Pmi, 11, 1)).expect("room for four merges");
     assert_eq!(learned.vocab, ["##g", "##n", "##s", "##u", "b", "h", "p", "##gs", "hu", "hugs", "hug"]);
-    assert_eq!(joins(&learned)[..2], [("##g", "##s", 5), ("h", "##u", 15)]);
-    let scores: Vec<f64> = learned.joins.iter().map(|join| join.score).collect();
+    assert_eq!(merges(&learned)[..2], [("##g", "##s", 5), ("h", "##u", 15)]);
+    let scores: Vec<f64> = learned.merges.iter().map(|merge| merge.score).collect();
     assert_eq!(scores, [1.0 / 20.0, 1.0 / 36.0, 1.0 / 15.0, 1.0 / 15.0]);
 }
 
 #[test]
-fn likelihood_joins_the_smaller_strings_among_equals() {
+fn likelihood_merges_the_smaller_strings_among_equals() {
     let words = [("zx", 5), ("ab", 5), ("b", 1), ("x", 1)];
     let ties = |ties| {
         let spec = TrainSpec { ties, max_token_length: Some(2), ..spec(Score::Likelihood, 100, 1) };
-        let learned = run(&counts(&words), &spec).expect("joins");
-        joins(&learned).iter().map(|&(left, right, _)| format!("{left}{right}")).collect::<Vec<_>>()
+        let learned = run(&counts(&words), &spec).expect("merges");
+        merges(&learned).iter().map(|&(left, right, _)| format!("{left}{right}")).collect::<Vec<_>>()
     };
     assert_eq!(ties(None), ["a##b", "z##x"]);
     assert_eq!(ties(Some(Ties::FirstSeen)), ["z##x", "a##b"]);
@@ -52,7 +52,7 @@ fn first_seen_needs_first_positions() {
     let error = run(&unknown, &spec(Score::Pmi, 10, 1)).expect_err("no positions");
     assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Argument, "ties"));
     let any = TrainSpec { ties: Some(Ties::SmallestStrings), ..spec(Score::Pmi, 10, 1) };
-    run(&unknown, &any).expect("joins");
+    run(&unknown, &any).expect("merges");
 }
 
 #[test]
@@ -63,9 +63,9 @@ fn top_down_has_no_ties_to_choose() {
 }
 
 #[test]
-fn frequency_learns_the_published_joins_of_hugs() {
-    let learned = run(&hugs(), &spec(Score::Frequency, 100, 15)).expect("all joins");
-    assert_eq!(joins(&learned), [("##u", "##g", 20), ("##u", "##n", 16), ("h", "##ug", 15)]);
+fn frequency_learns_the_published_merges_of_hugs() {
+    let learned = run(&hugs(), &spec(Score::Frequency, 100, 15)).expect("all merges");
+    assert_eq!(merges(&learned), [("##u", "##g", 20), ("##u", "##n", 16), ("h", "##ug", 15)]);
     assert!(learned.stopped_early.is_some());
 }
 
@@ -77,33 +77,33 @@ fn pmi_learns_the_published_vocabulary_of_four_sentences() {
         ##u ##v ##w ##y ##z , . C F H T a b c g h i s t u w y ab ##fu Fa Fac ##ct ##ful ##full ##fully Th ch ##hm cha \
         chap chapt ##thm Hu Hug Hugg sh th is ##thms ##za ##zat ##ut";
     assert_eq!(learned.vocab, expected.split_whitespace().collect::<Vec<_>>());
-    assert_eq!(learned.joins[0].score, 0.2);
+    assert_eq!(learned.merges[0].score, 0.2);
     assert_eq!(learned.stopped_early, None);
 }
 
 #[test]
 fn overlapping_pairs_count_as_each_score_says() {
     let corpus = counts(&[("xaaaa", 7)]);
-    let frequency = run(&corpus, &spec(Score::Frequency, 100, 7)).expect("joins");
-    assert_eq!(joins(&frequency)[0], ("##a", "##a", 21));
+    let frequency = run(&corpus, &spec(Score::Frequency, 100, 7)).expect("merges");
+    assert_eq!(merges(&frequency)[0], ("##a", "##a", 21));
     let corpus = counts(&[("xaaaa", 7), ("ya", 20), ("zc", 20)]);
     let likelihood =
         run(&corpus, &TrainSpec { max_token_length: Some(2), ..spec(Score::Likelihood, 100, 1) })
-            .expect("joins");
-    assert!(joins(&likelihood).contains(&("##a", "##a", 14)), "{:?}", joins(&likelihood));
+            .expect("merges");
+    assert!(merges(&likelihood).contains(&("##a", "##a", 14)), "{:?}", merges(&likelihood));
 }
 
 #[test]
-fn runs_are_joined_left_to_right() {
-    let learned = run(&counts(&[("xaaa", 5)]), &spec(Score::Frequency, 6, 1)).expect("joins");
-    assert_eq!(joins(&learned), [("##a", "##a", 10), ("x", "##aa", 5), ("xaa", "##a", 5)]);
+fn runs_are_merged_left_to_right() {
+    let learned = run(&counts(&[("xaaa", 5)]), &spec(Score::Frequency, 6, 1)).expect("merges");
+    assert_eq!(merges(&learned), [("##a", "##a", 10), ("x", "##aa", 5), ("xaa", "##a", 5)]);
 }
 
 #[test]
-fn likelihood_stops_where_no_join_gains() {
+fn likelihood_stops_where_no_merge_gains() {
     let learned =
         run(&counts(&[("ab", 1), ("ac", 1), ("db", 1), ("dc", 1)]), &spec(Score::Likelihood, 50, 1))
-            .expect("joins");
+            .expect("merges");
     let reason = learned.stopped_early.expect("a reason");
     assert!(reason.starts_with("no pair that occurs 1 times raises the likelihood"), "{reason}");
 }
@@ -162,12 +162,12 @@ fn one_letter_words_and_an_empty_alphabet_give_the_alphabet() {
 fn a_limited_alphabet_leaves_words_out_or_skips_characters() {
     let corpus = counts(&[("xab", 5), ("ab", 4), ("qb", 1)]);
     let limited = |score| TrainSpec { limit_alphabet: Some(2), ..spec(score, 9, 1) };
-    let pmi = run(&corpus, &limited(Score::Pmi)).expect("joins");
+    let pmi = run(&corpus, &limited(Score::Pmi)).expect("merges");
     assert_eq!(
-        (pmi.vocab[..3].to_vec(), joins(&pmi)),
+        (pmi.vocab[..3].to_vec(), merges(&pmi)),
         (["##a", "##b", "a"].map(String::from).to_vec(), vec![("a", "##b", 4)])
     );
-    let frequency = run(&corpus, &limited(Score::Frequency)).expect("joins");
+    let frequency = run(&corpus, &limited(Score::Frequency)).expect("merges");
     assert_eq!(frequency.vocab, ["a", "b", "##a", "##b", "##ab", "ab"]);
 }
 

@@ -1,7 +1,7 @@
 //! What the learners must give: published figures, edge cases, and the same as the naive twins.
 
 mod cases;
-mod naive_joins;
+mod naive_merges;
 mod naive_top_down;
 mod twins;
 
@@ -27,8 +27,8 @@ fn run(counts: &Counts, spec: &TrainSpec) -> Result<Learned, Error> {
     learn(counts, spec, &mut |_, _| ControlFlow::Continue(()))
 }
 
-/// The joins as strings: left, right and count.
-fn joins(learned: &Learned) -> Vec<(&str, &str, u64)> {
+/// The merges as strings: left, right and count.
+fn merges(learned: &Learned) -> Vec<(&str, &str, u64)> {
     let name = |id: u32| learned.vocab[id as usize].as_str();
-    learned.joins.iter().map(|join| (name(join.left), name(join.right), join.count)).collect()
+    learned.merges.iter().map(|merge| (name(merge.left), name(merge.right), merge.count)).collect()
 }

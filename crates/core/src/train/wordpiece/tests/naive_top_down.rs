@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::naive_joins::alphabet;
+use super::naive_merges::alphabet;
 use crate::train::wordpiece::TrainSpec;
 use crate::train::Counts;
 

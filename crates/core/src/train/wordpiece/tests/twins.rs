@@ -3,7 +3,7 @@
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
-use super::{joins, naive_joins, naive_top_down, run};
+use super::{merges, naive_merges, naive_top_down, run};
 use crate::train::wordpiece::{Score, Ties, TrainSpec};
 use crate::train::Counts;
 
@@ -75,14 +75,14 @@ fn reordered(counts: &Counts, seed: u64) -> Counts {
     Counts::from_parts(&words, &numbers, Some(&first)).expect("distinct words")
 }
 
-fn compare_joins(counts: &Counts, spec: &TrainSpec, score: Score) -> Result<(), TestCaseError> {
+fn compare_merges(counts: &Counts, spec: &TrainSpec, score: Score) -> Result<(), TestCaseError> {
     let mut spec = TrainSpec { score, ..spec.clone() };
-    spec.vocab_size += naive_joins::alphabet(counts, &spec).1.len();
+    spec.vocab_size += naive_merges::alphabet(counts, &spec).1.len();
     let learned = run(counts, &spec).expect("room for the alphabet");
-    let (vocab, expected) = naive_joins::learn(counts, &spec);
+    let (vocab, expected) = naive_merges::learn(counts, &spec);
     let expected: Vec<(&str, &str, u64)> =
         expected.iter().map(|(left, right, count)| (left.as_str(), right.as_str(), *count)).collect();
-    prop_assert_eq!(joins(&learned), expected);
+    prop_assert_eq!(merges(&learned), expected);
     prop_assert_eq!(&learned.vocab, &vocab);
     Ok(())
 }
@@ -92,17 +92,17 @@ proptest! {
 
     #[test]
     fn frequency_equals_counting_anew(counts in corpus(), spec in settings()) {
-        compare_joins(&counts, &spec, Score::Frequency)?;
+        compare_merges(&counts, &spec, Score::Frequency)?;
     }
 
     #[test]
     fn pmi_equals_counting_anew(counts in corpus(), spec in settings()) {
-        compare_joins(&counts, &spec, Score::Pmi)?;
+        compare_merges(&counts, &spec, Score::Pmi)?;
     }
 
     #[test]
     fn likelihood_equals_counting_anew(counts in corpus(), spec in settings()) {
-        compare_joins(&counts, &spec, Score::Likelihood)?;
+        compare_merges(&counts, &spec, Score::Likelihood)?;
     }
 
     #[test]
@@ -118,7 +118,7 @@ proptest! {
             (_, ties) => ties,
         };
         let mut spec = TrainSpec { score, ties, ..spec };
-        spec.vocab_size += naive_joins::alphabet(&counts, &spec).1.len();
+        spec.vocab_size += naive_merges::alphabet(&counts, &spec).1.len();
         let expected = run(&counts, &spec).expect("room for the alphabet");
         prop_assert_eq!(&run(&reordered(&counts, seed), &spec).expect("room for the alphabet"), &expected);
         let (words, numbers): (Vec<&str>, Vec<u64>) = counts.iter().unzip();
@@ -134,7 +134,7 @@ proptest! {
         if !prefix.is_empty() && counts.iter().any(|(word, _)| word.starts_with(prefix)) {
             return Ok(());
         }
-        spec.vocab_size += naive_joins::alphabet(&counts, &spec).1.len();
+        spec.vocab_size += naive_merges::alphabet(&counts, &spec).1.len();
         prop_assert_eq!(run(&counts, &spec).expect("room for the alphabet").vocab, naive_top_down::learn(&counts, &spec));
     }
 }

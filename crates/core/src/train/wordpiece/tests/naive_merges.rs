@@ -1,4 +1,4 @@
-//! The learners by joins as they are stated: count everything, take the best pair, join it, begin again.
+//! The learners by merges as they are stated: count everything, take the best pair, merge it, begin again.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::train::wordpiece::{Score, Ties, TrainSpec};
 use crate::train::Counts;
 
-/// Vocabulary and joins (left, right, count) as strings.
+/// Vocabulary and merges (left, right, count) as strings.
 pub(super) type Result = (Vec<String>, Vec<(String, String, u64)>);
 
 struct Word {
@@ -56,17 +56,17 @@ pub(super) fn alphabet(counts: &Counts, spec: &TrainSpec) -> (BTreeSet<char>, Ve
 pub(super) fn learn(counts: &Counts, spec: &TrainSpec) -> Result {
     let (kept, mut vocab) = alphabet(counts, spec);
     let mut words = segment(counts, spec, &kept);
-    let mut joins = Vec::new();
+    let mut merges = Vec::new();
     while vocab.len() < spec.vocab_size {
         let Some((left, right, count)) = best_pair(&words, &vocab, spec) else { break };
-        let joined = join_names(&left, &right, spec);
-        words.iter_mut().for_each(|word| join(word, &left, &right, &joined));
-        if !vocab.contains(&joined) {
-            vocab.push(joined);
+        let merged = merge_names(&left, &right, spec);
+        words.iter_mut().for_each(|word| merge(word, &left, &right, &merged));
+        if !vocab.contains(&merged) {
+            vocab.push(merged);
         }
-        joins.push((left, right, count));
+        merges.push((left, right, count));
     }
-    (vocab, joins)
+    (vocab, merges)
 }
 
 fn segment(counts: &Counts, spec: &TrainSpec, kept: &BTreeSet<char>) -> Vec<Word> {
@@ -89,15 +89,15 @@ fn segment(counts: &Counts, spec: &TrainSpec, kept: &BTreeSet<char>) -> Vec<Word
     words
 }
 
-fn join_names(left: &str, right: &str, spec: &TrainSpec) -> String {
+fn merge_names(left: &str, right: &str, spec: &TrainSpec) -> String {
     format!("{left}{}", right.strip_prefix(&spec.continuing_subword_prefix).unwrap_or(right))
 }
 
-fn join(word: &mut Word, left: &str, right: &str, joined: &str) {
+fn merge(word: &mut Word, left: &str, right: &str, merged: &str) {
     let mut at = 0;
     while at + 1 < word.pieces.len() {
         if word.pieces[at] == left && word.pieces[at + 1] == right {
-            word.pieces.splice(at..at + 2, [joined.to_owned()]);
+            word.pieces.splice(at..at + 2, [merged.to_owned()]);
         }
         at += 1;
     }
@@ -135,8 +135,8 @@ fn best_pair(words: &[Word], vocab: &[String], spec: &TrainSpec) -> Option<(Stri
     let of = |name: &str| totals.get(name).copied().unwrap_or(0);
     let mut best: Option<((String, String), u64)> = None;
     for ((left, right), count) in count_pairs(words, spec) {
-        let joined = join_names(&left, &right, spec);
-        let body = joined.strip_prefix(&spec.continuing_subword_prefix).unwrap_or(&joined);
+        let merged = merge_names(&left, &right, spec);
+        let body = merged.strip_prefix(&spec.continuing_subword_prefix).unwrap_or(&merged);
         if count < spec.min_frequency.max(1)
             || spec.max_token_length.is_some_and(|limit| body.chars().count() > limit)
         {
@@ -147,7 +147,7 @@ fn best_pair(words: &[Word], vocab: &[String], spec: &TrainSpec) -> Option<(Stri
             continue;
         };
         let gain = |left: &str, right: &str, count| {
-            gain(of(left), of(right), of(&join_names(left, right, spec)), count, sum, left == right)
+            gain(of(left), of(right), of(&merge_names(left, right, spec)), count, sum, left == right)
         };
         let id = |name: &str| vocab.iter().position(|entry| entry == name);
         let score = match spec.score {
@@ -167,18 +167,18 @@ fn best_pair(words: &[Word], vocab: &[String], spec: &TrainSpec) -> Option<(Stri
         }
     }
     let ((left, right), count) = best?;
-    let joined = of(&join_names(&left, &right, spec));
+    let merged = of(&merge_names(&left, &right, spec));
     let gains = spec.score != Score::Likelihood
-        || gain(of(&left), of(&right), joined, count, sum, left == right) > 0.0;
+        || gain(of(&left), of(&right), merged, count, sum, left == right) > 0.0;
     gains.then_some((left, right, count))
 }
 
-fn gain(left: u64, right: u64, joined: u64, count: u64, sum: u64, twins: bool) -> f64 {
+fn gain(left: u64, right: u64, merged: u64, count: u64, sum: u64, twins: bool) -> f64 {
     let g = |x: u64| if x == 0 { 0.0 } else { x as f64 * (x as f64).ln() };
     if twins {
-        return ((g(left - 2 * count) - g(left)) + (g(joined + count) - g(joined)))
+        return ((g(left - 2 * count) - g(left)) + (g(merged + count) - g(merged)))
             + (g(sum) - g(sum - count));
     }
-    (((g(left - count) - g(left)) + (g(right - count) - g(right))) + (g(joined + count) - g(joined)))
+    (((g(left - count) - g(left)) + (g(right - count) - g(right))) + (g(merged + count) - g(merged)))
         + (g(sum) - g(sum - count))
 }

@@ -1,7 +1,7 @@
-//! Corpus, pairs and entries together, and what one join changes in them.
+//! Corpus, pairs and entries together, and what one merge changes in them.
 //!
-//! Counts are kept by difference: a join at one place takes the pairs that stood there away and adds those
-//! that stand there now, so a whole training costs about four table look-ups for each character joined.
+//! Counts are kept by difference: a merge at one place takes the pairs that stood there away and adds those
+//! that stand there now, so a whole training costs about four table look-ups for each character merged.
 
 use super::corpus::Corpus;
 use super::pairs::Pairs;
@@ -12,8 +12,8 @@ use crate::train::entries::Entries;
 use crate::train::progress::Progress;
 use crate::train::{Counts, Learned, Merge};
 
-/// Everything that a learner by joins looks at.
-pub(super) struct Joining<'a> {
+/// Everything that a learner by merges looks at.
+pub(super) struct MergeState<'a> {
     pub(super) spec: &'a TrainSpec,
     pub(super) corpus: Corpus,
     pub(super) pairs: Pairs,
@@ -22,16 +22,16 @@ pub(super) struct Joining<'a> {
     pub(super) counts: Vec<u64>,
     /// Their sum.
     pub(super) total: u64,
-    pub(super) joins: Vec<Merge>,
-    /// Pairs that occur more often, or in new places, since the last join.
+    pub(super) merges: Vec<Merge>,
+    /// Pairs that occur more often, or in new places, since the last merge.
     pub(super) gained: Vec<u32>,
-    /// By pair: the number of the join that last put it in `gained`.
+    /// By pair: the number of the merge that last put it in `gained`.
     gained_at: Vec<u32>,
     /// Whether `aaa` counts as two pairs (a, a) or as one match.
     overlapping: bool,
 }
 
-impl<'a> Joining<'a> {
+impl<'a> MergeState<'a> {
     /// Segment the corpus into characters and count entries and pairs.
     pub(super) fn new(
         counts: &Counts,
@@ -51,20 +51,20 @@ impl<'a> Joining<'a> {
         entries: Entries,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut joining = Self {
+        let mut state = Self {
             spec,
             pairs: Pairs::default(),
             counts: vec![0; entries.len()],
             corpus,
             entries,
             total: 0,
-            joins: Vec::new(),
+            merges: Vec::new(),
             gained: Vec::new(),
             gained_at: Vec::new(),
             overlapping: spec.score != Score::Likelihood,
         };
-        joining.count(progress)?;
-        Ok(joining)
+        state.count(progress)?;
+        Ok(state)
     }
 
     fn count(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
@@ -92,19 +92,19 @@ impl<'a> Joining<'a> {
         self.entries.len() >= self.spec.vocab_size
     }
 
-    /// The least count of a pair that may be joined.
+    /// The least count of a pair that may be merged.
     pub(super) fn min_frequency(&self) -> u64 {
         self.spec.min_frequency.max(1)
     }
 
-    /// Whether the joined entry would not be too long.
+    /// Whether the merged entry would not be too long.
     pub(super) fn fits(&self, pair: u32) -> bool {
         let (left, right) = self.pairs.parts(pair);
-        self.spec.max_token_length.is_none_or(|limit| self.entries.joined_chars(left, right) <= limit)
+        self.spec.max_token_length.is_none_or(|limit| self.entries.merged_chars(left, right) <= limit)
     }
 
-    /// Merge a pair everywhere; returns the joined entry.
-    pub(super) fn join(
+    /// Merge a pair everywhere; returns the merged entry.
+    pub(super) fn merge(
         &mut self,
         pair: u32,
         score: f64,
@@ -112,22 +112,22 @@ impl<'a> Joining<'a> {
     ) -> Result<u32, Error> {
         let (left, right) = self.pairs.parts(pair);
         let count = self.pairs.count(pair);
-        let name = self.entries.spell_joined(left, right);
-        let (joined, is_new) = self.entries.add(&name);
+        let name = self.entries.merged_string(left, right);
+        let (merged, is_new) = self.entries.add(&name);
         if is_new {
             self.counts.push(0);
             progress.reach(self.entries.len());
         }
-        self.joins.push(Merge { left, right, joined, count, score });
+        self.merges.push(Merge { left, right, merged, count, score });
         self.gained.clear();
         for position in self.pairs.take_positions(pair) {
             progress.advance(4)?;
             if self.corpus.starts_pair(position, left, right) {
-                self.join_at(position, pair, joined);
+                self.merge_at(position, pair, merged);
             }
         }
         self.recount_gained_twins();
-        Ok(joined)
+        Ok(merged)
     }
 
     /// Finish with the reason why there are too few entries, asked for only if there are.
@@ -135,10 +135,10 @@ impl<'a> Joining<'a> {
         let stopped_early = (!self.is_full()).then(|| {
             format!("{}: {} of {} entries learned", reason(&self), self.entries.len(), self.spec.vocab_size)
         });
-        Learned { vocab: self.entries.into_names(), joins: self.joins, stopped_early }
+        Learned { vocab: self.entries.into_names(), merges: self.merges, stopped_early }
     }
 
-    fn join_at(&mut self, position: u32, pair: u32, joined: u32) {
+    fn merge_at(&mut self, position: u32, pair: u32, merged: u32) {
         let (left, right) = self.pairs.parts(pair);
         let count = self.corpus.count_at(position);
         let around = self.corpus.around(position);
@@ -147,7 +147,7 @@ impl<'a> Joining<'a> {
             self.lose(before, left, count, |corpus| corpus.run_to_left(position));
         }
         if let Some(after) = around.right {
-            // A run of twins that is itself being joined has lost its match above.
+            // A run of twins that is itself being merged has lost its match above.
             self.lose(
                 right,
                 after,
@@ -155,20 +155,20 @@ impl<'a> Joining<'a> {
                 |corpus| if left == right { 1 } else { corpus.run_to_right(position) },
             );
         }
-        self.corpus.join(position, joined);
+        self.corpus.merge(position, merged);
         if let Some((before, at)) = around.left {
-            self.gain(before, joined, at, count);
+            self.gain(before, merged, at, count);
         }
         if let Some(after) = around.right {
-            self.gain(joined, after, position, count);
+            self.gain(merged, after, position, count);
         }
         self.counts[left as usize] -= count;
         self.counts[right as usize] -= count;
-        self.counts[joined as usize] += count;
+        self.counts[merged as usize] += count;
         self.total -= count;
     }
 
-    /// Take away a pair that a join is about to break on its left or right.
+    /// Take away a pair that a merge is about to break on its left or right.
     ///
     /// Where matches must not overlap, a run of twins that loses an end loses a match only when its length
     /// is even; `run` gives that length.
@@ -186,7 +186,7 @@ impl<'a> Joining<'a> {
         if before != after || self.overlapping {
             *self.pairs.count_mut(pair) += count;
         }
-        let now = self.joins.len() as u32;
+        let now = self.merges.len() as u32;
         if pair as usize >= self.gained_at.len() {
             self.gained_at.push(0);
         }
