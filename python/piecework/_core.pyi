@@ -710,7 +710,7 @@ class LearnedEntries:
     stopped_early: str | None
     """The reason why fewer than `vocab_size` entries were learned, else None."""
 
-def learn_further_entries(
+def continue_training(
     core: Core,
     counts: RawCounts,
     *,

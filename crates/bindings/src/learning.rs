@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
-use piecework_core::train::wordpiece::{Score, Ties};
+use piecework_core::train::wordpiece::{PairScore, WordPieceTies};
 use piecework_core::train::{bpe, wordpiece, Learned, Merge};
 use pyo3::prelude::*;
 
@@ -66,7 +66,7 @@ pub(crate) fn learn_wordpiece(
     max_token_length: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedEntries> {
-    let spec = wordpiece::TrainSpec {
+    let spec = wordpiece::WordPieceTrainSpec {
         vocab_size,
         score: score_named(score)?,
         ties: ties.map(ties_named).transpose()?,
@@ -160,21 +160,21 @@ fn pulse(py: Python<'_>, progress: Option<&Py<PyAny>>, done: usize, total: usize
     Ok(())
 }
 
-pub(crate) fn score_named(name: &str) -> PyResult<Score> {
+pub(crate) fn score_named(name: &str) -> PyResult<PairScore> {
     match name {
-        "likelihood" => Ok(Score::Likelihood),
-        "pmi" => Ok(Score::Pmi),
-        "frequency" => Ok(Score::Frequency),
-        "top-down" => Ok(Score::TopDown),
+        "likelihood" => Ok(PairScore::Likelihood),
+        "pmi" => Ok(PairScore::Pmi),
+        "frequency" => Ok(PairScore::Frequency),
+        "top-down" => Ok(PairScore::TopDown),
         _ => Err(bad_argument("score", format!("{name:?}"), "likelihood, pmi, frequency or top-down")),
     }
 }
 
-pub(crate) fn ties_named(name: &str) -> PyResult<Ties> {
+pub(crate) fn ties_named(name: &str) -> PyResult<WordPieceTies> {
     match name {
-        "lowest-ids" => Ok(Ties::LowestIds),
-        "smallest-strings" => Ok(Ties::SmallestStrings),
-        "first-seen" => Ok(Ties::FirstSeen),
+        "lowest-ids" => Ok(WordPieceTies::LowestIds),
+        "smallest-strings" => Ok(WordPieceTies::SmallestStrings),
+        "first-seen" => Ok(WordPieceTies::FirstSeen),
         _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids, smallest-strings or first-seen")),
     }
 }

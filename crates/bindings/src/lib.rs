@@ -51,7 +51,7 @@ mod _core {
     #[pymodule_export]
     use crate::encoding::{missing_column, Encoding};
     #[pymodule_export]
-    use crate::extending::learn_further_entries;
+    use crate::extending::continue_training;
     #[pymodule_export]
     use crate::files::{
         is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_normalizer,

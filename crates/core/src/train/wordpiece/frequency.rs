@@ -8,26 +8,26 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::merge_state::MergeState;
-use super::ties::Order;
+use super::tie_break::TieBreak;
 use crate::error::Error;
 use crate::train::progress::Progress;
 use crate::train::Learned;
 
 /// Ordered by count, then by lower tie key; the pair's number comes along.
-type Candidate<T> = (u64, Reverse<<T as Order>::Key>, u32);
+type FrequencyCandidate<T> = (u64, Reverse<<T as TieBreak>::Key>, u32);
 
 /// Merge the most frequent pair until the vocabulary is full or no pair is frequent enough.
-pub(super) fn learn<T: Order>(
+pub(super) fn learn<T: TieBreak>(
     mut state: MergeState<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let mut heap: BinaryHeap<Candidate<T>> =
+    let mut heap: BinaryHeap<FrequencyCandidate<T>> =
         (0..state.pairs.len() as u32).filter_map(|pair| candidate::<T>(&state, pair)).collect();
     while !state.is_full() {
         progress.advance(1)?;
         let Some((count, order, pair)) = heap.pop() else { break };
         if state.pairs.count(pair) != count {
-            heap.extend(recent::<T>(&state, (count, order, pair)));
+            heap.extend(refreshed::<T>(&state, (count, order, pair)));
             continue;
         }
         let Some(key) = T::key(&mut state, pair) else { continue };
@@ -42,14 +42,17 @@ pub(super) fn learn<T: Order>(
 }
 
 /// Make the heap entry of a pair, if it may be merged.
-fn candidate<T: Order>(state: &MergeState<'_>, pair: u32) -> Option<Candidate<T>> {
+fn candidate<T: TieBreak>(state: &MergeState<'_>, pair: u32) -> Option<FrequencyCandidate<T>> {
     let count = state.pairs.count(pair);
     (count >= state.min_frequency() && state.fits(pair))
         .then(|| (count, Reverse(T::bound(state, pair)), pair))
 }
 
 /// Bring a heap entry up to date; a pair that gained since has a younger entry in the heap already.
-fn recent<T: Order>(state: &MergeState<'_>, (count, order, pair): Candidate<T>) -> Option<Candidate<T>> {
+fn refreshed<T: TieBreak>(
+    state: &MergeState<'_>,
+    (count, order, pair): FrequencyCandidate<T>,
+) -> Option<FrequencyCandidate<T>> {
     let now = state.pairs.count(pair);
     (now < count && now >= state.min_frequency()).then_some((now, order, pair))
 }

@@ -13,10 +13,10 @@
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
-use super::classes::{Classes, Ranked, UNCLASSED};
 use super::merge_state::MergeState;
-use super::objective::{Facts, Objective};
-use super::ties::Order;
+use super::objective::{Objective, PairCounts};
+use super::score_classes::{OrderedFloat, ScoreClasses, UNCLASSED};
+use super::tie_break::TieBreak;
 use crate::error::Error;
 use crate::train::progress::Progress;
 use crate::train::Learned;
@@ -33,12 +33,12 @@ const UNKNOWN: u32 = u32::MAX;
 const NO_ENTRY: u32 = u32::MAX - 1;
 
 /// A pair with its value.
-type Choice = (u32, f64);
+type ScoredPair = (u32, f64);
 
-struct Greedy<'a, O: Objective, T: Order> {
+struct BestFirst<'a, O: Objective, T: TieBreak> {
     objective: O,
     state: MergeState<'a>,
-    classes: Classes<O::Key, T::Key>,
+    classes: ScoreClasses<O::Key, T::Key>,
     /// Pairs that occur often enough, or did when the round began; by pair, whether it is listed.
     candidates: Vec<u32>,
     listed: Vec<bool>,
@@ -48,7 +48,7 @@ struct Greedy<'a, O: Objective, T: Order> {
     touching: Vec<Vec<u32>>,
     active: Vec<Vec<u32>>,
     /// By entry: bounds hold while its count is not below this.
-    least: Vec<u64>,
+    count_floor: Vec<u64>,
     threshold: f64,
     /// How many more pairs may become active before the next round raises the threshold.
     room: usize,
@@ -56,32 +56,32 @@ struct Greedy<'a, O: Objective, T: Order> {
 }
 
 /// Merge the best pair until the vocabulary is full, no pair is frequent enough or no merge gains.
-pub(super) fn learn<O: Objective, T: Order>(
+pub(super) fn learn<O: Objective, T: TieBreak>(
     objective: O,
     state: MergeState<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let mut greedy = Greedy::<O, T>::new(objective, state);
+    let mut greedy = BestFirst::<O, T>::new(objective, state);
     while !greedy.state.is_full() {
         let Some((pair, value)) = greedy.next(progress)? else { break };
         greedy.merge(pair, value, progress)?;
     }
-    let Greedy { objective, state, .. } = greedy;
+    let BestFirst { objective, state, .. } = greedy;
     Ok(state.finish(|state| objective.reason(state.min_frequency())))
 }
 
-impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
+impl<'a, O: Objective, T: TieBreak> BestFirst<'a, O, T> {
     fn new(objective: O, state: MergeState<'a>) -> Self {
         let mut greedy = Self {
             objective,
             state,
-            classes: Classes::new(),
+            classes: ScoreClasses::new(),
             candidates: Vec::new(),
             listed: Vec::new(),
             merged: Vec::new(),
             touching: Vec::new(),
             active: Vec::new(),
-            least: Vec::new(),
+            count_floor: Vec::new(),
             threshold: f64::INFINITY,
             room: 0,
             order: PhantomData,
@@ -92,7 +92,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
     }
 
     /// Find the best pair, beginning a new round when this one is used up.
-    fn next(&mut self, progress: &mut Progress<'_>) -> Result<Option<Choice>, Error> {
+    fn next(&mut self, progress: &mut Progress<'_>) -> Result<Option<ScoredPair>, Error> {
         if self.room > 0 {
             if let Some(choice) = self.best_active(progress)? {
                 return Ok(Some(choice));
@@ -118,18 +118,18 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
         for at in 0..self.state.gained.len() {
             self.consider(self.state.gained[at]);
         }
-        self.lower_least(left, progress)?;
-        self.lower_least(right, progress)
+        self.lower_count_floor(left, progress)?;
+        self.lower_count_floor(right, progress)
     }
 
     /// Make room for new entries and pairs.
     fn grow(&mut self) {
-        let Self { state, listed, merged, touching, active, least, .. } = self;
+        let Self { state, listed, merged, touching, active, count_floor, .. } = self;
         listed.resize(state.pairs.len(), false);
         merged.resize(state.pairs.len(), UNKNOWN);
         touching.resize_with(state.entries.len(), Vec::new);
         active.resize_with(state.entries.len(), Vec::new);
-        least.extend(state.counts[least.len()..].iter().map(|&count| least_of(count)));
+        count_floor.extend(state.counts[count_floor.len()..].iter().map(|&count| count_floor_of(count)));
     }
 
     /// Tell the pairs that `entry` is what state them makes.
@@ -169,14 +169,14 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
         push_both(&mut self.touching, self.state.pairs.parts(pair), pair);
     }
 
-    fn facts(&mut self, pair: u32) -> Facts {
+    fn pair_counts(&mut self, pair: u32) -> PairCounts {
         let (left, right) = self.state.pairs.parts(pair);
-        Facts {
+        PairCounts {
             count: self.state.pairs.count(pair),
             left: self.state.counts[left as usize],
             right: self.state.counts[right as usize],
             merged: if O::NEEDS_MERGED { self.merged_count(pair) } else { 0 },
-            twins: left == right,
+            doubled: left == right,
         }
     }
 
@@ -190,10 +190,10 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
     }
 
     fn activate_if_near(&mut self, pair: u32) {
-        let facts = self.facts(pair);
+        let pair_counts = self.pair_counts(pair);
         let (left, right) = self.state.pairs.parts(pair);
-        let (least_left, least_right) = (self.least[left as usize], self.least[right as usize]);
-        if self.objective.bound(&facts, least_left, least_right, self.state.total) >= self.threshold {
+        let (least_left, least_right) = (self.count_floor[left as usize], self.count_floor[right as usize]);
+        if self.objective.bound(&pair_counts, least_left, least_right, self.state.total) >= self.threshold {
             self.activate(pair);
         }
     }
@@ -206,8 +206,8 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
 
     /// Put an active pair into its class, where it may be already; says whether the class had others.
     fn place(&mut self, pair: u32) -> bool {
-        let facts = self.facts(pair);
-        let key = self.objective.key(&facts);
+        let pair_counts = self.pair_counts(pair);
+        let key = self.objective.key(&pair_counts);
         let bound = T::bound(&self.state, pair);
         let (objective, total) = (&self.objective, self.state.total);
         self.classes.place(pair, key, bound, || objective.value(key, total))
@@ -231,20 +231,20 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
             self.classes.remove(pair);
             return false;
         }
-        let facts = self.facts(pair);
-        if !self.classes.holds(pair, self.objective.key(&facts)) {
+        let pair_counts = self.pair_counts(pair);
+        if !self.classes.holds(pair, self.objective.key(&pair_counts)) {
             self.place(pair);
         }
         true
     }
 
     /// Once a count has fallen below what bounds were made for, make new ones for the pairs it is in.
-    fn lower_least(&mut self, entry: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
+    fn lower_count_floor(&mut self, entry: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
         let count = self.state.counts[entry as usize];
-        if count >= self.least[entry as usize] {
+        if count >= self.count_floor[entry as usize] {
             return Ok(());
         }
-        self.least[entry as usize] = least_of(count);
+        self.count_floor[entry as usize] = count_floor_of(count);
         let pairs = std::mem::take(&mut self.touching[entry as usize]);
         progress.advance(pairs.len())?;
         for &pair in &pairs {
@@ -262,9 +262,9 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
     fn begin_round(&mut self, progress: &mut Progress<'_>) -> Result<bool, Error> {
         self.forget_round();
         let values = self.values(progress)?;
-        let mut sorted: Vec<Ranked> = values.iter().map(|&value| Ranked(value)).collect();
+        let mut sorted: Vec<OrderedFloat> = values.iter().map(|&value| OrderedFloat(value)).collect();
         let Some(last) = sorted.len().checked_sub(1) else { return Ok(false) };
-        let (better, &mut Ranked(threshold), _) =
+        let (better, &mut OrderedFloat(threshold), _) =
             sorted.select_nth_unstable_by(ROUND.min(last), |a, b| b.cmp(a));
         let best = better.iter().max().map_or(threshold, |best| best.0);
         self.threshold = (threshold - self.objective.slack(threshold)).max(self.objective.floor());
@@ -287,11 +287,11 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
     }
 
     fn forget_round(&mut self) {
-        let Self { state, candidates, listed, touching, active, classes, least, .. } = self;
+        let Self { state, candidates, listed, touching, active, classes, count_floor, .. } = self;
         classes.clear(state.pairs.len());
         touching.iter_mut().chain(active.iter_mut()).for_each(Vec::clear);
-        least.clear();
-        least.extend(state.counts.iter().map(|&count| least_of(count)));
+        count_floor.clear();
+        count_floor.extend(state.counts.iter().map(|&count| count_floor_of(count)));
         candidates.retain(|&pair| {
             listed[pair as usize] = state.pairs.count(pair) >= state.min_frequency();
             listed[pair as usize]
@@ -306,18 +306,18 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
         let mut values = Vec::with_capacity(self.candidates.len());
         for at in 0..self.candidates.len() {
             progress.advance(1)?;
-            let facts = self.facts(self.candidates[at]);
-            values.push(self.objective.quick_value(&facts, self.state.total));
+            let pair_counts = self.pair_counts(self.candidates[at]);
+            values.push(self.objective.quick_value(&pair_counts, self.state.total));
         }
         Ok(values)
     }
 
     /// Find the best active pair, if it reaches the threshold.
-    fn best_active(&mut self, progress: &mut Progress<'_>) -> Result<Option<Choice>, Error> {
+    fn best_active(&mut self, progress: &mut Progress<'_>) -> Result<Option<ScoredPair>, Error> {
         loop {
             let mut best: Option<(u32, T::Key, O::Key, f64)> = None;
             let (mut seen, mut again) = (Vec::new(), false);
-            while let Some(&(Ranked(value), class)) = self.classes.ranking.peek() {
+            while let Some(&(OrderedFloat(value), class)) = self.classes.ranking.peek() {
                 if best.as_ref().is_some_and(|best| value < best.3 - self.objective.slack(best.3)) {
                     break;
                 }
@@ -329,7 +329,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
                 };
                 let key = self.classes.key(class);
                 let value = self.objective.value(key, self.state.total);
-                seen.push((Ranked(value), class));
+                seen.push((OrderedFloat(value), class));
                 if best
                     .as_ref()
                     .is_none_or(|best| self.beats((key, value, &tie), (best.2, best.3, &best.1)))
@@ -358,12 +358,12 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
     /// looked at before.
     fn leader(&mut self, class: u32, again: &mut bool) -> Option<(T::Key, u32)> {
         while let Some((assumed, pair)) = self.classes.leader(class) {
-            let facts = self.facts(pair);
-            if facts.count < self.state.min_frequency() {
+            let pair_counts = self.pair_counts(pair);
+            if pair_counts.count < self.state.min_frequency() {
                 self.classes.remove(pair);
                 continue;
             }
-            if self.objective.key(&facts) != self.classes.key(class) {
+            if self.objective.key(&pair_counts) != self.classes.key(class) {
                 *again |= self.place(pair);
                 continue;
             }
@@ -377,7 +377,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
     }
 
     /// Compare all candidates; used only where values are so small that they may be noise.
-    fn best_of_all(&mut self, progress: &mut Progress<'_>) -> Result<Option<Choice>, Error> {
+    fn best_of_all(&mut self, progress: &mut Progress<'_>) -> Result<Option<ScoredPair>, Error> {
         let values = self.values(progress)?;
         let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut choice: Option<(T::Key, u32)> = None;
@@ -395,7 +395,7 @@ impl<'a, O: Objective, T: Order> Greedy<'a, O, T> {
 }
 
 /// A count that is an eighth lower; small counts have no room.
-fn least_of(count: u64) -> u64 {
+fn count_floor_of(count: u64) -> u64 {
     count - count / 8
 }
 

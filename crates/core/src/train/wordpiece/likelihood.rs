@@ -15,7 +15,7 @@
 
 use std::cmp::Ordering;
 
-use super::objective::{Facts, Objective};
+use super::objective::{Objective, PairCounts};
 
 /// The exact gain, with what depends on the size of the corpus alone.
 pub(super) struct Likelihood {
@@ -25,7 +25,7 @@ pub(super) struct Likelihood {
 
 /// Matches and the bits of the part of the gain that does not depend on N.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Local {
+pub(super) struct GainKey {
     count: u64,
     part: u64,
 }
@@ -37,32 +37,35 @@ impl Likelihood {
 }
 
 impl Objective for Likelihood {
-    type Key = Local;
+    type Key = GainKey;
     const NEEDS_MERGED: bool = true;
 
-    fn key(&self, facts: &Facts) -> Local {
-        Local { count: facts.count, part: local(facts).to_bits() }
+    fn key(&self, pair_counts: &PairCounts) -> GainKey {
+        GainKey { count: pair_counts.count, part: local_gain(pair_counts).to_bits() }
     }
 
-    fn value(&self, key: Local, total: u64) -> f64 {
-        f64::from_bits(key.part) + share(key.count, total)
+    fn value(&self, key: GainKey, total: u64) -> f64 {
+        f64::from_bits(key.part) + size_gain(key.count, total)
     }
 
-    fn quick_value(&self, facts: &Facts, total: u64) -> f64 {
-        local(facts) + share(facts.count, total)
+    fn quick_value(&self, pair_counts: &PairCounts, total: u64) -> f64 {
+        local_gain(pair_counts) + size_gain(pair_counts.count, total)
     }
 
-    fn compare(&self, one: (Local, f64), two: (Local, f64)) -> Ordering {
+    fn compare(&self, one: (GainKey, f64), two: (GainKey, f64)) -> Ordering {
         one.1.total_cmp(&two.1)
     }
 
-    fn bound(&self, facts: &Facts, least_left: u64, least_right: u64, total: u64) -> f64 {
-        if facts.twins {
+    fn bound(&self, pair_counts: &PairCounts, least_left: u64, least_right: u64, total: u64) -> f64 {
+        if pair_counts.doubled {
             return f64::INFINITY;
         }
-        let least =
-            Facts { left: least_left.max(facts.count), right: least_right.max(facts.count), ..*facts };
-        self.quick_value(&least, total).max(0.0) + 2.0 * self.error
+        let lowest = PairCounts {
+            left: least_left.max(pair_counts.count),
+            right: least_right.max(pair_counts.count),
+            ..*pair_counts
+        };
+        self.quick_value(&lowest, total).max(0.0) + 2.0 * self.error
     }
 
     fn slack(&self, _value: f64) -> f64 {
@@ -83,16 +86,18 @@ impl Objective for Likelihood {
 }
 
 /// The part of the gain that does not depend on the number of entries in the corpus.
-fn local(facts: &Facts) -> f64 {
-    let count = facts.count;
-    let merged = g(facts.merged + count) - g(facts.merged);
-    if facts.twins {
-        return (g(facts.left - 2 * count) - g(facts.left)) + merged;
+fn local_gain(pair_counts: &PairCounts) -> f64 {
+    let count = pair_counts.count;
+    let merged = g(pair_counts.merged + count) - g(pair_counts.merged);
+    if pair_counts.doubled {
+        return (g(pair_counts.left - 2 * count) - g(pair_counts.left)) + merged;
     }
-    ((g(facts.left - count) - g(facts.left)) + (g(facts.right - count) - g(facts.right))) + merged
+    ((g(pair_counts.left - count) - g(pair_counts.left))
+        + (g(pair_counts.right - count) - g(pair_counts.right)))
+        + merged
 }
 
-fn share(count: u64, total: u64) -> f64 {
+fn size_gain(count: u64, total: u64) -> f64 {
     g(total) - g(total - count)
 }
 

@@ -3,9 +3,9 @@
 //! Counts are kept by difference: a merge at one place takes the pairs that stood there away and adds those
 //! that stand there now, so a whole training costs about four table look-ups for each character merged.
 
-use super::corpus::Corpus;
-use super::pairs::Pairs;
-use super::{Score, TrainSpec};
+use super::pair_table::PairTable;
+use super::segmented_words::SegmentedWords;
+use super::{PairScore, WordPieceTrainSpec};
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
@@ -14,9 +14,9 @@ use crate::train::{Counts, Learned, Merge};
 
 /// Everything that a learner by merges looks at.
 pub(super) struct MergeState<'a> {
-    pub(super) spec: &'a TrainSpec,
-    pub(super) corpus: Corpus,
-    pub(super) pairs: Pairs,
+    pub(super) spec: &'a WordPieceTrainSpec,
+    pub(super) corpus: SegmentedWords,
+    pub(super) pairs: PairTable,
     pub(super) entries: Entries,
     /// Occurrences of each entry, weighted.
     pub(super) counts: Vec<u64>,
@@ -35,25 +35,25 @@ impl<'a> MergeState<'a> {
     /// Segment the corpus into characters and count entries and pairs.
     pub(super) fn new(
         counts: &Counts,
-        spec: &'a TrainSpec,
+        spec: &'a WordPieceTrainSpec,
         alphabet: &Alphabet,
         entries: Entries,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let corpus = Corpus::new(counts, spec, alphabet, &entries, progress)?;
+        let corpus = SegmentedWords::new(counts, spec, alphabet, &entries, progress)?;
         Self::of_corpus(corpus, spec, entries, progress)
     }
 
     /// Count the entries and pairs of a segmented corpus.
     pub(super) fn of_corpus(
-        corpus: Corpus,
-        spec: &'a TrainSpec,
+        corpus: SegmentedWords,
+        spec: &'a WordPieceTrainSpec,
         entries: Entries,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut state = Self {
             spec,
-            pairs: Pairs::default(),
+            pairs: PairTable::default(),
             counts: vec![0; entries.len()],
             corpus,
             entries,
@@ -61,7 +61,7 @@ impl<'a> MergeState<'a> {
             merges: Vec::new(),
             gained: Vec::new(),
             gained_at: Vec::new(),
-            overlapping: spec.score != Score::Likelihood,
+            overlapping: spec.score != PairScore::Likelihood,
         };
         state.count(progress)?;
         Ok(state)
@@ -73,7 +73,7 @@ impl<'a> MergeState<'a> {
             counts[entry as usize] += count;
             *total += count;
             if let Some(next) = next {
-                let pair = pairs.note(entry, next, position);
+                let pair = pairs.add_occurrence(entry, next, position);
                 if entry != next || *overlapping {
                     *pairs.count_mut(pair) += count;
                 }
@@ -82,7 +82,7 @@ impl<'a> MergeState<'a> {
         })?;
         self.gained_at = vec![0; self.pairs.len()];
         if !self.overlapping {
-            (0..self.pairs.len() as u32).for_each(|pair| self.recount_twins(pair));
+            (0..self.pairs.len() as u32).for_each(|pair| self.recount_doubled(pair));
         }
         Ok(())
     }
@@ -126,7 +126,7 @@ impl<'a> MergeState<'a> {
                 self.merge_at(position, pair, merged);
             }
         }
-        self.recount_gained_twins();
+        self.recount_gained_doubled();
         Ok(merged)
     }
 
@@ -141,26 +141,27 @@ impl<'a> MergeState<'a> {
     fn merge_at(&mut self, position: u32, pair: u32, merged: u32) {
         let (left, right) = self.pairs.parts(pair);
         let count = self.corpus.count_at(position);
-        let around = self.corpus.around(position);
+        let adjacent = self.corpus.adjacent(position);
         *self.pairs.count_mut(pair) -= count;
-        if let Some((before, _)) = around.left {
-            self.lose(before, left, count, |corpus| corpus.run_to_left(position));
+        if let Some((before, _)) = adjacent.left {
+            self.remove_pair(before, left, count, |corpus| corpus.run_to_left(position));
         }
-        if let Some(after) = around.right {
+        if let Some(after) = adjacent.right {
             // A run of twins that is itself being merged has lost its match above.
-            self.lose(
-                right,
-                after,
-                count,
-                |corpus| if left == right { 1 } else { corpus.run_to_right(position) },
-            );
+            self.remove_pair(right, after, count, |corpus| {
+                if left == right {
+                    1
+                } else {
+                    corpus.run_to_right(position)
+                }
+            });
         }
         self.corpus.merge(position, merged);
-        if let Some((before, at)) = around.left {
-            self.gain(before, merged, at, count);
+        if let Some((before, at)) = adjacent.left {
+            self.add_pair(before, merged, at, count);
         }
-        if let Some(after) = around.right {
-            self.gain(merged, after, position, count);
+        if let Some(after) = adjacent.right {
+            self.add_pair(merged, after, position, count);
         }
         self.counts[left as usize] -= count;
         self.counts[right as usize] -= count;
@@ -172,7 +173,13 @@ impl<'a> MergeState<'a> {
     ///
     /// Where matches must not overlap, a run of twins that loses an end loses a match only when its length
     /// is even; `run` gives that length.
-    fn lose(&mut self, before: u32, after: u32, count: u64, run: impl FnOnce(&Corpus) -> u64) {
+    fn remove_pair(
+        &mut self,
+        before: u32,
+        after: u32,
+        count: u64,
+        run: impl FnOnce(&SegmentedWords) -> u64,
+    ) {
         if before == after && !self.overlapping && run(&self.corpus) % 2 == 1 {
             return;
         }
@@ -181,8 +188,8 @@ impl<'a> MergeState<'a> {
         }
     }
 
-    fn gain(&mut self, before: u32, after: u32, position: u32, count: u64) {
-        let pair = self.pairs.note(before, after, position);
+    fn add_pair(&mut self, before: u32, after: u32, position: u32, count: u64) {
+        let pair = self.pairs.add_occurrence(before, after, position);
         if before != after || self.overlapping {
             *self.pairs.count_mut(pair) += count;
         }
@@ -195,19 +202,19 @@ impl<'a> MergeState<'a> {
         }
     }
 
-    fn recount_gained_twins(&mut self) {
+    fn recount_gained_doubled(&mut self) {
         if self.overlapping {
             return;
         }
         for at in 0..self.gained.len() {
-            self.recount_twins(self.gained[at]);
+            self.recount_doubled(self.gained[at]);
         }
     }
 
-    fn recount_twins(&mut self, pair: u32) {
+    fn recount_doubled(&mut self, pair: u32) {
         let (left, right) = self.pairs.parts(pair);
         if left == right {
-            *self.pairs.count_mut(pair) = self.pairs.count_twins(pair, &self.corpus);
+            *self.pairs.count_mut(pair) = self.pairs.count_non_overlapping(pair, &self.corpus);
         }
     }
 }

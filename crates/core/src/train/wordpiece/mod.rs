@@ -19,21 +19,21 @@
 //!
 //! Each learner is deterministic; `tests` holds a naive twin that counts everything anew at each merge.
 
-mod classes;
-mod corpus;
-mod forms;
+mod char_entries;
+mod continue_training;
 mod frequency;
-mod further;
 mod greedy;
 mod likelihood;
 mod merge_state;
 mod objective;
-mod pairs;
+mod pair_table;
 mod pmi;
-mod substrings;
+mod score_classes;
+mod segmented_words;
+mod substring_trie;
 #[cfg(test)]
 mod tests;
-mod ties;
+mod tie_break;
 mod top_down;
 
 use std::ops::ControlFlow;
@@ -45,14 +45,14 @@ use crate::train::progress::Progress;
 use crate::train::{Counts, Learned};
 
 use merge_state::MergeState;
-use ties::{FirstSeen, LowestIds, Order, SmallestStrings};
+use tie_break::{FirstSeen, LowestIds, SmallestStrings, TieBreak};
 
-pub use further::{learn_further, Present};
-pub use ties::Ties;
+pub use continue_training::{continue_training, ExistingModel};
+pub use tie_break::WordPieceTies;
 
 /// By what a learner chooses the next entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Score {
+pub enum PairScore {
     /// The exact gain of the unigram corpus log-likelihood.
     #[default]
     Likelihood,
@@ -66,13 +66,13 @@ pub enum Score {
 
 /// What to learn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TrainSpec {
+pub struct WordPieceTrainSpec {
     /// Entries wanted, special tokens and alphabet included.
     pub vocab_size: usize,
     /// By what the next entry is chosen.
-    pub score: Score,
+    pub score: PairScore,
     /// Which of equally scored pairs is merged; `None` is the default of the score.
-    pub ties: Option<Ties>,
+    pub ties: Option<WordPieceTies>,
     /// Pairs (or substrings) that occur fewer times are never learned; 0 is taken as 1.
     pub min_frequency: u64,
     /// At most this many characters, the most frequent ones.
@@ -87,11 +87,11 @@ pub struct TrainSpec {
     pub max_token_length: Option<usize>,
 }
 
-impl Default for TrainSpec {
+impl Default for WordPieceTrainSpec {
     fn default() -> Self {
         Self {
             vocab_size: 30_000,
-            score: Score::default(),
+            score: PairScore::default(),
             ties: None,
             min_frequency: 2,
             limit_alphabet: None,
@@ -110,11 +110,11 @@ impl Default for TrainSpec {
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use piecework_core::train::wordpiece::{learn, Score, TrainSpec};
+/// use piecework_core::train::wordpiece::{learn, PairScore, WordPieceTrainSpec};
 /// use piecework_core::train::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
-/// let spec = TrainSpec { vocab_size: 15, score: Score::Pmi, ..TrainSpec::default() };
+/// let spec = WordPieceTrainSpec { vocab_size: 15, score: PairScore::Pmi, ..WordPieceTrainSpec::default() };
 /// let learned = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(()))?;
 /// assert_eq!(learned.vocab[12..], ["##gs", "hu", "hugs"]);
 /// # Ok::<(), piecework_core::error::Error>(())
@@ -125,12 +125,12 @@ impl Default for TrainSpec {
 /// the alphabet or the corpus is beyond 64-bit counts, `Interrupted` when `progress` says so.
 pub fn learn(
     counts: &Counts,
-    spec: &TrainSpec,
+    spec: &WordPieceTrainSpec,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     check_counts(counts, &mut progress)?;
-    if spec.score == Score::TopDown && spec.ties.is_some() {
+    if spec.score == PairScore::TopDown && spec.ties.is_some() {
         let expected = "none: score=\"top-down\" ranks substrings by count, then by code points";
         return Err(Error::new(ErrorKind::Argument, "ties", "an order of pairs", expected));
     }
@@ -138,11 +138,11 @@ pub fn learn(
     let entries = first_entries(
         &spec.continuing_subword_prefix,
         &spec.special_tokens,
-        forms::of(&alphabet, spec),
+        char_entries::alphabet_entries(&alphabet, spec),
         spec.vocab_size,
     )?;
     let learned = match spec.score {
-        Score::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
+        PairScore::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
         _ => {
             spec.ties().check(counts)?;
             learn_by_merges(
@@ -155,27 +155,30 @@ pub fn learn(
     Ok(learned)
 }
 
-impl TrainSpec {
-    fn ties(&self) -> Ties {
+impl WordPieceTrainSpec {
+    fn ties(&self) -> WordPieceTies {
         self.ties.unwrap_or(self.score.default_ties())
     }
 }
 
 fn learn_by_merges(state: MergeState<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
     match state.spec.ties() {
-        Ties::LowestIds => learn_in::<LowestIds>(state, progress),
-        Ties::SmallestStrings => learn_in::<SmallestStrings>(state, progress),
-        Ties::FirstSeen => learn_in::<FirstSeen>(state, progress),
+        WordPieceTies::LowestIds => learn_with_ties::<LowestIds>(state, progress),
+        WordPieceTies::SmallestStrings => learn_with_ties::<SmallestStrings>(state, progress),
+        WordPieceTies::FirstSeen => learn_with_ties::<FirstSeen>(state, progress),
     }
 }
 
-fn learn_in<T: Order>(state: MergeState<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+fn learn_with_ties<T: TieBreak>(
+    state: MergeState<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
     match state.spec.score {
-        Score::Pmi => greedy::learn::<_, T>(pmi::Pmi, state, progress),
-        Score::Likelihood => {
+        PairScore::Pmi => greedy::learn::<_, T>(pmi::Pmi, state, progress),
+        PairScore::Likelihood => {
             let objective = likelihood::Likelihood::new(state.total);
             greedy::learn::<_, T>(objective, state, progress)
         }
-        Score::Frequency | Score::TopDown => frequency::learn::<T>(state, progress),
+        PairScore::Frequency | PairScore::TopDown => frequency::learn::<T>(state, progress),
     }
 }

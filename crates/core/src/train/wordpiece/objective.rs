@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 /// What scores are made of.
 #[derive(Clone, Copy)]
-pub(super) struct Facts {
+pub(super) struct PairCounts {
     /// Occurrences of the pair.
     pub(super) count: u64,
     /// Occurrences of its left part, its right part, and of the entry that state would make.
@@ -13,7 +13,7 @@ pub(super) struct Facts {
     pub(super) right: u64,
     pub(super) merged: u64,
     /// Whether both parts are the same entry.
-    pub(super) twins: bool,
+    pub(super) doubled: bool,
 }
 
 /// A score.
@@ -24,15 +24,15 @@ pub(super) trait Objective {
     const NEEDS_MERGED: bool;
 
     /// The class of a pair.
-    fn key(&self, facts: &Facts) -> Self::Key;
+    fn key(&self, pair_counts: &PairCounts) -> Self::Key;
     /// The score of a class, exact or nearly so; `total` is the number of entries in the corpus.
     fn value(&self, key: Self::Key, total: u64) -> f64;
     /// The score of a pair, as near.
-    fn quick_value(&self, facts: &Facts, total: u64) -> f64;
+    fn quick_value(&self, pair_counts: &PairCounts, total: u64) -> f64;
     /// Compare two classes, given with their values, exactly.
     fn compare(&self, one: (Self::Key, f64), two: (Self::Key, f64)) -> Ordering;
     /// A value that the pair's does not reach while the parts occur at least so often and it gains nothing.
-    fn bound(&self, facts: &Facts, least_left: u64, least_right: u64, total: u64) -> f64;
+    fn bound(&self, pair_counts: &PairCounts, least_left: u64, least_right: u64, total: u64) -> f64;
     /// How far below the best value a class may seem to be and be the best.
     fn slack(&self, value: f64) -> f64;
     /// Values below this may be noise: there, all pairs are compared for each merge.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::objective::{Facts, Objective};
+use super::objective::{Objective, PairCounts};
 
 /// The published score.
 pub(super) struct Pmi;
@@ -21,13 +21,13 @@ impl Objective for Pmi {
     type Key = Fraction;
     const NEEDS_MERGED: bool = false;
 
-    fn key(&self, facts: &Facts) -> Fraction {
-        let one = gcd(facts.count, facts.left);
-        let rest = facts.count / one;
-        let two = gcd(rest, facts.right);
+    fn key(&self, pair_counts: &PairCounts) -> Fraction {
+        let one = gcd(pair_counts.count, pair_counts.left);
+        let rest = pair_counts.count / one;
+        let two = gcd(rest, pair_counts.right);
         Fraction {
             numerator: rest / two,
-            denominator: u128::from(facts.left / one) * u128::from(facts.right / two),
+            denominator: u128::from(pair_counts.left / one) * u128::from(pair_counts.right / two),
         }
     }
 
@@ -35,8 +35,8 @@ impl Objective for Pmi {
         key.numerator as f64 / key.denominator as f64
     }
 
-    fn quick_value(&self, facts: &Facts, _total: u64) -> f64 {
-        facts.count as f64 / (facts.left as f64 * facts.right as f64)
+    fn quick_value(&self, pair_counts: &PairCounts, _total: u64) -> f64 {
+        pair_counts.count as f64 / (pair_counts.left as f64 * pair_counts.right as f64)
     }
 
     fn compare(&self, one: (Fraction, f64), two: (Fraction, f64)) -> Ordering {
@@ -45,9 +45,9 @@ impl Objective for Pmi {
 
     /// With m the lesser and M the greater of the least counts, f/(f(a) f(b)) cannot pass min(f, m)/(m M),
     /// because f is at most f(a) and f(b).
-    fn bound(&self, facts: &Facts, least_left: u64, least_right: u64, _total: u64) -> f64 {
+    fn bound(&self, pair_counts: &PairCounts, least_left: u64, least_right: u64, _total: u64) -> f64 {
         let (less, more) = (least_left.min(least_right).max(1), least_left.max(least_right).max(1));
-        let bound = facts.count.min(less) as f64 / (less as f64 * more as f64);
+        let bound = pair_counts.count.min(less) as f64 / (less as f64 * more as f64);
         bound * (1.0 + 16.0 * UNIT)
     }
 

@@ -11,8 +11,8 @@
 
 use std::cmp::Reverse;
 
-use super::substrings::{Substrings, Text, MARKED, PLAIN};
-use super::TrainSpec;
+use super::substring_trie::{CorpusText, SubstringTrie, CONTINUATION, WORD_START};
+use super::WordPieceTrainSpec;
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
@@ -23,21 +23,21 @@ use crate::train::{Counts, Learned};
 const MAX_CHARS: usize = 50;
 const ITERATIONS: usize = 4;
 /// A new trie holds what occurs at least t / REACH times, so that the next lower thresholds find it there.
-const REACH: u64 = 4;
+const TRIE_MARGIN: u64 = 4;
 
 /// Find the vocabulary of the least threshold that fits, and fill it up.
 pub(super) fn learn(
     counts: &Counts,
-    spec: &TrainSpec,
+    spec: &WordPieceTrainSpec,
     alphabet: &Alphabet,
     entries: Entries,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let text = Text::new(counts, alphabet, &spec.continuing_subword_prefix, progress)?;
-    let least = spec.min_frequency.max(1);
+    let text = CorpusText::new(counts, alphabet, &spec.continuing_subword_prefix, progress)?;
+    let min_count = spec.min_frequency.max(1);
     let largest = text.largest_count(progress)?;
-    let mut search = Search { spec, text, base: entries, least, trie: None };
-    let (mut low, mut high) = (least, largest.saturating_add(1).max(least));
+    let mut search = ThresholdSearch { spec, text, base: entries, min_count, trie: None };
+    let (mut low, mut high) = (min_count, largest.saturating_add(1).max(min_count));
     while low < high {
         let middle = low + (high - low) / 2;
         if search.size(middle, progress)? <= spec.vocab_size {
@@ -46,15 +46,15 @@ pub(super) fn learn(
             low = middle + 1;
         }
     }
-    let mut entries = search.best(low, progress)?;
-    if low > least {
-        entries.extend(search.best(low - 1, progress)?);
+    let mut entries = search.entries_by_count(low, progress)?;
+    if low > min_count {
+        entries.extend(search.entries_by_count(low - 1, progress)?);
     }
-    Ok(finish(search.base, entries, spec, least))
+    Ok(finish(search.base, entries, spec, min_count))
 }
 
 /// Append entries that are new until the vocabulary is full.
-fn finish(mut base: Entries, entries: Vec<String>, spec: &TrainSpec, least: u64) -> Learned {
+fn finish(mut base: Entries, entries: Vec<String>, spec: &WordPieceTrainSpec, min_count: u64) -> Learned {
     for name in entries {
         if base.len() == spec.vocab_size {
             break;
@@ -63,60 +63,65 @@ fn finish(mut base: Entries, entries: Vec<String>, spec: &TrainSpec, least: u64)
     }
     let size = base.len();
     let stopped_early = (size < spec.vocab_size).then(|| {
-        format!("no more substrings occur {least} times: {size} of {} entries learned", spec.vocab_size)
+        format!("no more substrings occur {min_count} times: {size} of {} entries learned", spec.vocab_size)
     });
     Learned { vocab: base.into_names(), merges: Vec::new(), stopped_early }
 }
 
 /// What stays the same while thresholds are tried.
-struct Search<'a> {
-    spec: &'a TrainSpec,
-    text: Text,
+struct ThresholdSearch<'a> {
+    spec: &'a WordPieceTrainSpec,
+    text: CorpusText,
     /// Special tokens and alphabet.
     base: Entries,
-    least: u64,
-    trie: Option<Nodes>,
+    min_count: u64,
+    trie: Option<SpelledTrie>,
 }
 
 /// A trie with what is known of its nodes' spellings.
-struct Nodes {
-    trie: Substrings,
+struct SpelledTrie {
+    trie: SubstringTrie,
     /// Nodes spelled like a special token or like an entry of the alphabet.
     in_base: Vec<bool>,
     /// Nodes of either kind that are spelled alike once the prefix is put before the marked one.
-    alike: Vec<(u32, u32)>,
+    same_spelling: Vec<(u32, u32)>,
 }
 
-impl Search<'_> {
+impl ThresholdSearch<'_> {
     /// The size of the vocabulary for a threshold.
     fn size(&mut self, threshold: u64, progress: &mut Progress<'_>) -> Result<usize, Error> {
         let kept = self.keep(threshold, progress)?;
         let Some(nodes) = &self.trie else { return Ok(self.base.len()) };
         let new = |node: u32| kept[node as usize] > 0 && !nodes.in_base[node as usize];
         let all = (0..kept.len() as u32).filter(|&node| new(node)).count();
-        let twice = nodes.alike.iter().filter(|&&(plain, marked)| new(plain) && new(marked)).count();
+        let twice =
+            nodes.same_spelling.iter().filter(|&&(plain, marked)| new(plain) && new(marked)).count();
         Ok(self.base.len() + all - twice)
     }
 
     /// The entries kept for a threshold, by count descending, then code points.
-    fn best(&mut self, threshold: u64, progress: &mut Progress<'_>) -> Result<Vec<String>, Error> {
+    fn entries_by_count(
+        &mut self,
+        threshold: u64,
+        progress: &mut Progress<'_>,
+    ) -> Result<Vec<String>, Error> {
         let kept = self.keep(threshold, progress)?;
         let Some(nodes) = &self.trie else { return Ok(Vec::new()) };
-        let mut best = Vec::new();
+        let mut ranked = Vec::new();
         for (node, &count) in kept.iter().enumerate().filter(|(_, &count)| count > 0) {
             progress.advance(4)?;
             let body = nodes.trie.spell(&self.text, node as u32);
             let plain = nodes.trie.is_plain(&self.text, node as u32);
             let name = if plain { body } else { format!("{}{body}", self.spec.continuing_subword_prefix) };
-            best.push((Reverse(count), name));
+            ranked.push((Reverse(count), name));
         }
-        best.sort_unstable();
-        Ok(best.into_iter().map(|(_, name)| name).collect())
+        ranked.sort_unstable();
+        Ok(ranked.into_iter().map(|(_, name)| name).collect())
     }
 
     /// Run all iterations for a threshold; gives the counts of the nodes kept, 0 for the others.
     fn keep(&mut self, threshold: u64, progress: &mut Progress<'_>) -> Result<Vec<u64>, Error> {
-        self.reach(threshold, progress)?;
+        self.ensure_trie(threshold, progress)?;
         let Some(nodes) = &self.trie else { return Ok(Vec::new()) };
         let mut kept = nodes.keep(&nodes.trie.count, threshold);
         for _ in 1..ITERATIONS {
@@ -127,31 +132,34 @@ impl Search<'_> {
     }
 
     /// Make sure that the trie holds all that occurs `threshold` times.
-    fn reach(&mut self, threshold: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
+    fn ensure_trie(&mut self, threshold: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
         if self.trie.as_ref().is_some_and(|nodes| nodes.trie.min_count <= threshold) {
             return Ok(());
         }
         let max_chars = self.spec.max_token_length.unwrap_or(MAX_CHARS);
-        let min_count = (threshold / REACH).max(self.least);
-        let trie = Substrings::new(&self.text, min_count, max_chars, progress)?;
-        self.trie = Some(Nodes::new(trie, &self.text, &self.base, &self.spec.continuing_subword_prefix));
+        let min_count = (threshold / TRIE_MARGIN).max(self.min_count);
+        let trie = SubstringTrie::new(&self.text, min_count, max_chars, progress)?;
+        self.trie =
+            Some(SpelledTrie::new(trie, &self.text, &self.base, &self.spec.continuing_subword_prefix));
         Ok(())
     }
 }
 
-impl Nodes {
-    fn new(trie: Substrings, text: &Text, base: &Entries, prefix: &str) -> Self {
+impl SpelledTrie {
+    fn new(trie: SubstringTrie, text: &CorpusText, base: &Entries, prefix: &str) -> Self {
         let mut in_base = vec![false; trie.len()];
         for name in base.names() {
-            let plain = trie.walk(text, PLAIN, name);
-            let marked = name.strip_prefix(prefix).and_then(|body| trie.walk(text, MARKED, body));
+            let plain = trie.walk(text, WORD_START, name);
+            let marked = name.strip_prefix(prefix).and_then(|body| trie.walk(text, CONTINUATION, body));
             plain.into_iter().chain(marked).for_each(|node| in_base[node as usize] = true);
         }
-        let mut alike = Vec::new();
-        if let Some(start) = trie.walk(text, PLAIN, prefix) {
-            trie.parallel(text, start, MARKED, |plain, marked| alike.push((plain, marked)));
+        let mut same_spelling = Vec::new();
+        if let Some(start) = trie.walk(text, WORD_START, prefix) {
+            trie.visit_common_paths(text, start, CONTINUATION, |plain, marked| {
+                same_spelling.push((plain, marked))
+            });
         }
-        Self { trie, in_base, alike }
+        Self { trie, in_base, same_spelling }
     }
 
     /// Keep what still occurs often enough, from the longest to the shortest; what is kept is taken away
@@ -173,7 +181,7 @@ impl Nodes {
     /// By node: the length of its longest prefix that is an entry; single characters always are.
     fn longest_kept(&self, kept: &[u64]) -> Vec<u32> {
         let mut is_entry: Vec<bool> = kept.iter().map(|&count| count > 0).collect();
-        for &(plain, marked) in &self.alike {
+        for &(plain, marked) in &self.same_spelling {
             let either = is_entry[plain as usize] || is_entry[marked as usize];
             (is_entry[plain as usize], is_entry[marked as usize]) = (either, either);
         }
@@ -188,16 +196,16 @@ impl Nodes {
     /// Count the substrings that start where longest matches start.
     fn count_from_splits(
         &self,
-        text: &Text,
+        text: &CorpusText,
         longest: &[u32],
         progress: &mut Progress<'_>,
     ) -> Result<Vec<u64>, Error> {
         let mut counts = vec![0; self.trie.len()];
         for word in text.words() {
             progress.advance(4)?;
-            let (mut position, mut at_least) = (word.start, word.known_start);
+            let (mut position, mut at_least) = (word.start, word.min_first_token);
             while position < word.end {
-                let node = self.trie.deepest_at(position) as usize;
+                let node = self.trie.longest_node_at(position) as usize;
                 counts[node] += word.count;
                 position += longest[node].max(at_least);
                 at_least = 1;

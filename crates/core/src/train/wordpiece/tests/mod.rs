@@ -1,13 +1,13 @@
 //! What the learners must give: published figures, edge cases, and the same as the naive twins.
 
+mod against_naive;
 mod cases;
 mod naive_merges;
 mod naive_top_down;
-mod twins;
 
 use std::ops::ControlFlow;
 
-use super::{learn, Score, TrainSpec};
+use super::{learn, PairScore, WordPieceTrainSpec};
 use crate::error::Error;
 use crate::train::Counts;
 use crate::train::Learned;
@@ -19,11 +19,17 @@ fn counts(words: &[(&str, u64)]) -> Counts {
     Counts::from_parts(&words, &counts, Some(&first)).expect("distinct words")
 }
 
-fn spec(score: Score, vocab_size: usize, min_frequency: u64) -> TrainSpec {
-    TrainSpec { score, vocab_size, min_frequency, special_tokens: Vec::new(), ..TrainSpec::default() }
+fn spec(score: PairScore, vocab_size: usize, min_frequency: u64) -> WordPieceTrainSpec {
+    WordPieceTrainSpec {
+        score,
+        vocab_size,
+        min_frequency,
+        special_tokens: Vec::new(),
+        ..WordPieceTrainSpec::default()
+    }
 }
 
-fn run(counts: &Counts, spec: &TrainSpec) -> Result<Learned, Error> {
+fn run(counts: &Counts, spec: &WordPieceTrainSpec) -> Result<Learned, Error> {
     learn(counts, spec, &mut |_, _| ControlFlow::Continue(()))
 }
 

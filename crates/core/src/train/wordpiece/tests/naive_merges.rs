@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::train::wordpiece::{Score, Ties, TrainSpec};
+use crate::train::wordpiece::{PairScore, WordPieceTies, WordPieceTrainSpec};
 use crate::train::Counts;
 
 /// Vocabulary and merges (left, right, count) as strings.
@@ -15,7 +15,7 @@ struct Word {
 }
 
 /// The characters that are kept, and the vocabulary that they begin.
-pub(super) fn alphabet(counts: &Counts, spec: &TrainSpec) -> (BTreeSet<char>, Vec<String>) {
+pub(super) fn alphabet(counts: &Counts, spec: &WordPieceTrainSpec) -> (BTreeSet<char>, Vec<String>) {
     let mut totals: BTreeMap<char, u64> =
         spec.initial_alphabet.iter().map(|&character| (character, 0)).collect();
     for (word, count) in counts.iter() {
@@ -31,7 +31,7 @@ pub(super) fn alphabet(counts: &Counts, spec: &TrainSpec) -> (BTreeSet<char>, Ve
     let continues = |wanted: char| {
         counts.iter().any(|(word, _)| word.chars().skip(1).any(|character| character == wanted))
     };
-    let frequency = spec.score == Score::Frequency;
+    let frequency = spec.score == PairScore::Frequency;
     let wanted = |character: char| spec.initial_alphabet.contains(&character);
     let plain =
         kept.iter().copied().filter(|&one| frequency || wanted(one) || begins(one)).map(String::from);
@@ -53,7 +53,7 @@ pub(super) fn alphabet(counts: &Counts, spec: &TrainSpec) -> (BTreeSet<char>, Ve
     (kept, vocab)
 }
 
-pub(super) fn learn(counts: &Counts, spec: &TrainSpec) -> Result {
+pub(super) fn learn(counts: &Counts, spec: &WordPieceTrainSpec) -> Result {
     let (kept, mut vocab) = alphabet(counts, spec);
     let mut words = segment(counts, spec, &kept);
     let mut merges = Vec::new();
@@ -69,10 +69,10 @@ pub(super) fn learn(counts: &Counts, spec: &TrainSpec) -> Result {
     (vocab, merges)
 }
 
-fn segment(counts: &Counts, spec: &TrainSpec, kept: &BTreeSet<char>) -> Vec<Word> {
+fn segment(counts: &Counts, spec: &WordPieceTrainSpec, kept: &BTreeSet<char>) -> Vec<Word> {
     let mut words = Vec::new();
     for (word, count) in counts.iter() {
-        if spec.score != Score::Frequency && word.chars().any(|character| !kept.contains(&character)) {
+        if spec.score != PairScore::Frequency && word.chars().any(|character| !kept.contains(&character)) {
             continue;
         }
         let form = |(at, character): (usize, char)| {
@@ -89,7 +89,7 @@ fn segment(counts: &Counts, spec: &TrainSpec, kept: &BTreeSet<char>) -> Vec<Word
     words
 }
 
-fn merge_names(left: &str, right: &str, spec: &TrainSpec) -> String {
+fn merge_names(left: &str, right: &str, spec: &WordPieceTrainSpec) -> String {
     format!("{left}{}", right.strip_prefix(&spec.continuing_subword_prefix).unwrap_or(right))
 }
 
@@ -104,7 +104,7 @@ fn merge(word: &mut Word, left: &str, right: &str, merged: &str) {
 }
 
 /// Count a pair by place: all adjacent ones, or the matches that do not overlap.
-fn count_pairs(words: &[Word], spec: &TrainSpec) -> Vec<((String, String), u64)> {
+fn count_pairs(words: &[Word], spec: &WordPieceTrainSpec) -> Vec<((String, String), u64)> {
     let mut order: Vec<(String, String)> = Vec::new();
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
     for word in words {
@@ -114,7 +114,7 @@ fn count_pairs(words: &[Word], spec: &TrainSpec) -> Vec<((String, String), u64)>
             if !counts.contains_key(&pair) {
                 order.push(pair.clone());
             }
-            let overlaps = spec.score == Score::Likelihood && two[0] == two[1] && at < free_from;
+            let overlaps = spec.score == PairScore::Likelihood && two[0] == two[1] && at < free_from;
             if two[0] == two[1] && !overlaps {
                 free_from = at + 2;
             } else if two[0] != two[1] {
@@ -126,7 +126,7 @@ fn count_pairs(words: &[Word], spec: &TrainSpec) -> Vec<((String, String), u64)>
     order.into_iter().map(|pair| (pair.clone(), counts[&pair])).collect()
 }
 
-fn best_pair(words: &[Word], vocab: &[String], spec: &TrainSpec) -> Option<(String, String, u64)> {
+fn best_pair(words: &[Word], vocab: &[String], spec: &WordPieceTrainSpec) -> Option<(String, String, u64)> {
     let mut totals: BTreeMap<&str, u64> = BTreeMap::new();
     for word in words {
         word.pieces.iter().for_each(|piece| *totals.entry(piece).or_default() += word.count);
@@ -151,16 +151,16 @@ fn best_pair(words: &[Word], vocab: &[String], spec: &TrainSpec) -> Option<(Stri
         };
         let id = |name: &str| vocab.iter().position(|entry| entry == name);
         let score = match spec.score {
-            Score::Pmi => (u128::from(count) * u128::from(of(old_left)) * u128::from(of(old_right)))
+            PairScore::Pmi => (u128::from(count) * u128::from(of(old_left)) * u128::from(of(old_right)))
                 .cmp(&(u128::from(*old) * u128::from(of(&left)) * u128::from(of(&right)))),
-            Score::Likelihood => gain(&left, &right, count).total_cmp(&gain(old_left, old_right, *old)),
+            PairScore::Likelihood => gain(&left, &right, count).total_cmp(&gain(old_left, old_right, *old)),
             _ => count.cmp(old),
         };
         // Pairs come in the order of their first positions.
         let order = score.then_with(|| match spec.ties.unwrap_or(spec.score.default_ties()) {
-            Ties::LowestIds => (id(old_left), id(old_right)).cmp(&(id(&left), id(&right))),
-            Ties::SmallestStrings => (old_left, old_right).cmp(&(&left, &right)),
-            Ties::FirstSeen => Ordering::Less,
+            WordPieceTies::LowestIds => (id(old_left), id(old_right)).cmp(&(id(&left), id(&right))),
+            WordPieceTies::SmallestStrings => (old_left, old_right).cmp(&(&left, &right)),
+            WordPieceTies::FirstSeen => Ordering::Less,
         });
         if order == Ordering::Greater {
             best = Some(((left, right), count));
@@ -168,7 +168,7 @@ fn best_pair(words: &[Word], vocab: &[String], spec: &TrainSpec) -> Option<(Stri
     }
     let ((left, right), count) = best?;
     let merged = of(&merge_names(&left, &right, spec));
-    let gains = spec.score != Score::Likelihood
+    let gains = spec.score != PairScore::Likelihood
         || gain(of(&left), of(&right), merged, count, sum, left == right) > 0.0;
     gains.then_some((left, right, count))
 }

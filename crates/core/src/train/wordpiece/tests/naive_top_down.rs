@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::naive_merges::alphabet;
-use crate::train::wordpiece::TrainSpec;
+use crate::train::wordpiece::WordPieceTrainSpec;
 use crate::train::Counts;
 
 /// Whether it begins a word, and its characters.
@@ -12,17 +12,18 @@ type Substring = (bool, Vec<char>);
 type Table = BTreeMap<Substring, u64>;
 
 struct Search<'a> {
-    spec: &'a TrainSpec,
+    spec: &'a WordPieceTrainSpec,
     words: Vec<(Vec<char>, u64)>,
     base: Vec<String>,
     alphabet: Vec<String>,
 }
 
-pub(super) fn learn(counts: &Counts, spec: &TrainSpec) -> Vec<String> {
+pub(super) fn learn(counts: &Counts, spec: &WordPieceTrainSpec) -> Vec<String> {
     let (kept, base) = alphabet(counts, spec);
     let known = counts.iter().filter(|(word, _)| word.chars().all(|character| kept.contains(&character)));
     let words = known.map(|(word, count)| (word.chars().collect(), count)).collect();
-    let (_, alphabet) = alphabet(counts, &TrainSpec { special_tokens: Vec::new(), ..spec.clone() });
+    let (_, alphabet) =
+        alphabet(counts, &WordPieceTrainSpec { special_tokens: Vec::new(), ..spec.clone() });
     let search = Search { spec, words, base, alphabet };
     let least = spec.min_frequency.max(1);
     let largest = search.count(None).values().copied().max().unwrap_or(0);

@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::corpus::Corpus;
 use super::merge_state::MergeState;
-use super::{learn_by_merges, TrainSpec};
+use super::segmented_words::SegmentedWords;
+use super::{learn_by_merges, WordPieceTrainSpec};
 use crate::error::Error;
 use crate::model::{Model, ModelScratch};
 use crate::train::entries::Entries;
@@ -20,7 +20,7 @@ use crate::vocab::Vocab;
 
 /// What is there already.
 #[derive(Clone, Copy, Debug)]
-pub struct Present<'p> {
+pub struct ExistingModel<'p> {
     /// Segments the words.
     pub model: &'p Model,
     /// Its entries.
@@ -34,33 +34,38 @@ pub struct Present<'p> {
 /// In the result the entries present come first, in the order of their ids, and ids are places in that
 /// list. Of `spec`, alphabet and special tokens are of no effect; the score must be one that merges.
 /// `progress` and errors are those of [`learn`](super::learn).
-pub fn learn_further(
+pub fn continue_training(
     counts: &Counts,
-    present: Present<'_>,
-    spec: &TrainSpec,
+    existing: ExistingModel<'_>,
+    spec: &WordPieceTrainSpec,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     check_counts(counts, &mut progress)?;
     let mut entries = Entries::new(&spec.continuing_subword_prefix);
-    for (token, _) in present.vocab.iter() {
+    for (token, _) in existing.vocab.iter() {
         entries.add(token);
     }
     spec.ties().check(counts)?;
-    let corpus = segmented(counts, present, &mut progress)?;
+    let corpus = segmented(counts, existing, &mut progress)?;
     let state = MergeState::of_corpus(corpus, spec, entries, &mut progress)?;
     let learned = learn_by_merges(state, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }
 
-fn segmented(counts: &Counts, present: Present<'_>, progress: &mut Progress<'_>) -> Result<Corpus, Error> {
-    let Present { model, vocab, barriers } = present;
+fn segmented(
+    counts: &Counts,
+    existing: ExistingModel<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<SegmentedWords, Error> {
+    let ExistingModel { model, vocab, barriers } = existing;
     let barriers: FxHashSet<u32> = barriers.iter().copied().collect();
     let joinable = |&(id, _): &(u32, u32)| !barriers.contains(&id);
     let ids = vocab.iter().map(|(_, id)| id);
     let place_of: FxHashMap<u32, u32> = ids.zip(0..).filter(joinable).collect();
-    let (mut corpus, mut scratch, mut pieces) = (Corpus::empty(), ModelScratch::default(), Vec::new());
+    let (mut corpus, mut scratch, mut pieces) =
+        (SegmentedWords::empty(), ModelScratch::default(), Vec::new());
     for (word, count) in counts.iter() {
         progress.advance(word.len())?;
         pieces.clear();

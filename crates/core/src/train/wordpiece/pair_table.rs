@@ -6,26 +6,26 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::corpus::Corpus;
+use super::segmented_words::SegmentedWords;
 
 /// Counts and occurrences by pair number.
 #[derive(Default)]
-pub(super) struct Pairs {
+pub(super) struct PairTable {
     ids: HashMap<u64, u32, FxBuildHasher>,
     parts: Vec<(u32, u32)>,
     counts: Vec<u64>,
-    places: Vec<Places>,
+    occurrences: Vec<Occurrences>,
 }
 
 #[derive(Default)]
-struct Places {
+struct Occurrences {
     positions: Vec<u32>,
     /// Positions before this one have been found to be gone.
     head: u32,
     unsorted: bool,
 }
 
-impl Pairs {
+impl PairTable {
     pub(super) fn len(&self) -> usize {
         self.parts.len()
     }
@@ -53,55 +53,55 @@ impl Pairs {
 
     /// Note that the pair stands at `position`; returns its number.
     #[inline]
-    pub(super) fn note(&mut self, left: u32, right: u32, position: u32) -> u32 {
+    pub(super) fn add_occurrence(&mut self, left: u32, right: u32, position: u32) -> u32 {
         let next = self.parts.len() as u32;
         let pair = *self.ids.entry(key(left, right)).or_insert(next);
         if pair == next {
             self.parts.push((left, right));
             self.counts.push(0);
-            self.places.push(Places::default());
+            self.occurrences.push(Occurrences::default());
         }
-        let places = &mut self.places[pair as usize];
-        places.unsorted |= places.positions.last().is_some_and(|&last| last > position);
-        places.positions.push(position);
+        let occurrences = &mut self.occurrences[pair as usize];
+        occurrences.unsorted |= occurrences.positions.last().is_some_and(|&last| last > position);
+        occurrences.positions.push(position);
         pair
     }
 
     /// Take the positions of a pair, ascending; some may be gone.
     pub(super) fn take_positions(&mut self, pair: u32) -> Vec<u32> {
-        let places = &mut self.places[pair as usize];
-        places.sort();
-        std::mem::take(places).positions
+        let occurrences = &mut self.occurrences[pair as usize];
+        occurrences.sort();
+        std::mem::take(occurrences).positions
     }
 
     /// Give a position not after the first one where the pair still stands, without looking.
     #[inline]
-    pub(super) fn earliest(&self, pair: u32) -> u32 {
-        let places = &self.places[pair as usize];
-        if places.unsorted {
+    pub(super) fn first_position_bound(&self, pair: u32) -> u32 {
+        let occurrences = &self.occurrences[pair as usize];
+        if occurrences.unsorted {
             return 0;
         }
-        places.positions.get(places.head as usize).copied().unwrap_or(0)
+        occurrences.positions.get(occurrences.head as usize).copied().unwrap_or(0)
     }
 
     /// Find the first position where the pair still stands; each gone position is passed over once.
-    pub(super) fn first(&mut self, pair: u32, corpus: &Corpus) -> Option<u32> {
+    pub(super) fn first_position(&mut self, pair: u32, corpus: &SegmentedWords) -> Option<u32> {
         let (left, right) = self.parts(pair);
-        let places = &mut self.places[pair as usize];
-        places.sort();
-        let rest = &places.positions[places.head as usize..];
+        let occurrences = &mut self.occurrences[pair as usize];
+        occurrences.sort();
+        let rest = &occurrences.positions[occurrences.head as usize..];
         let gone = rest.iter().take_while(|&&position| !corpus.starts_pair(position, left, right)).count();
-        places.head += gone as u32;
+        occurrences.head += gone as u32;
         rest.get(gone).copied()
     }
 
     /// Count the matches of `entry` followed by itself that do not overlap, left to right.
-    pub(super) fn count_twins(&mut self, pair: u32, corpus: &Corpus) -> u64 {
+    pub(super) fn count_non_overlapping(&mut self, pair: u32, corpus: &SegmentedWords) -> u64 {
         let (entry, _) = self.parts(pair);
-        let places = &mut self.places[pair as usize];
-        places.sort();
+        let occurrences = &mut self.occurrences[pair as usize];
+        occurrences.sort();
         let (mut sum, mut free_from) = (0, 0);
-        for &position in &places.positions {
+        for &position in &occurrences.positions {
             if position >= free_from && corpus.starts_pair(position, entry, entry) {
                 sum += corpus.count_at(position);
                 free_from = corpus.next(corpus.next(position));
@@ -111,7 +111,7 @@ impl Pairs {
     }
 }
 
-impl Places {
+impl Occurrences {
     fn sort(&mut self) {
         if self.unsorted {
             self.positions.drain(..self.head as usize);

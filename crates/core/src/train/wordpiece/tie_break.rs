@@ -7,13 +7,13 @@
 use std::rc::Rc;
 
 use super::merge_state::MergeState;
-use super::Score;
+use super::PairScore;
 use crate::error::{Error, ErrorKind};
 use crate::train::Counts;
 
 /// Which of the pairs with the best score is merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ties {
+pub enum WordPieceTies {
     /// The pair with the lower left id, then the lower right id, as in `tokenizers`.
     LowestIds,
     /// The pair with the smaller left string, then the smaller right string, by code points; the
@@ -23,19 +23,19 @@ pub enum Ties {
     FirstSeen,
 }
 
-impl Score {
+impl PairScore {
     /// The ties of this score when the settings do not name them; `TopDown` merges no pairs.
     #[must_use]
-    pub fn default_ties(self) -> Ties {
+    pub fn default_ties(self) -> WordPieceTies {
         match self {
-            Self::Likelihood => Ties::SmallestStrings,
-            Self::Pmi => Ties::FirstSeen,
-            Self::Frequency | Self::TopDown => Ties::LowestIds,
+            Self::Likelihood => WordPieceTies::SmallestStrings,
+            Self::Pmi => WordPieceTies::FirstSeen,
+            Self::Frequency | Self::TopDown => WordPieceTies::LowestIds,
         }
     }
 }
 
-impl Ties {
+impl WordPieceTies {
     /// Reject counts without the positions that the order needs.
     pub(super) fn check(self, counts: &Counts) -> Result<(), Error> {
         if self != Self::FirstSeen || counts.first().is_some() {
@@ -52,7 +52,7 @@ impl Ties {
 }
 
 /// Gives each pair a key; of equally scored pairs the one with the least key is merged.
-pub(super) trait Order {
+pub(super) trait TieBreak {
     type Key: Ord + Clone;
 
     /// A key that is not above the key of today; constant time.
@@ -71,7 +71,7 @@ pub(super) struct SmallestStrings;
 /// `Ties::FirstSeen`.
 pub(super) struct FirstSeen;
 
-impl Order for LowestIds {
+impl TieBreak for LowestIds {
     type Key = (u32, u32);
 
     fn bound(state: &MergeState<'_>, pair: u32) -> Self::Key {
@@ -83,7 +83,7 @@ impl Order for LowestIds {
     }
 }
 
-impl Order for SmallestStrings {
+impl TieBreak for SmallestStrings {
     type Key = (Rc<str>, Rc<str>);
 
     fn bound(state: &MergeState<'_>, pair: u32) -> Self::Key {
@@ -96,14 +96,14 @@ impl Order for SmallestStrings {
     }
 }
 
-impl Order for FirstSeen {
+impl TieBreak for FirstSeen {
     type Key = u32;
 
     fn bound(state: &MergeState<'_>, pair: u32) -> Self::Key {
-        state.pairs.earliest(pair)
+        state.pairs.first_position_bound(pair)
     }
 
     fn key(state: &mut MergeState<'_>, pair: u32) -> Option<Self::Key> {
-        state.pairs.first(pair, &state.corpus)
+        state.pairs.first_position(pair, &state.corpus)
     }
 }

@@ -15,34 +15,34 @@ pub(super) const UNCLASSED: u32 = u32::MAX;
 
 /// A value in the order of floats; values are never NaN.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Ranked(pub(super) f64);
+pub(super) struct OrderedFloat(pub(super) f64);
 
-impl Eq for Ranked {}
+impl Eq for OrderedFloat {}
 
-impl PartialOrd for Ranked {
+impl PartialOrd for OrderedFloat {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Ranked {
+impl Ord for OrderedFloat {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.total_cmp(&other.0)
     }
 }
 
 /// Classes by number, each listed once in `ranking` by a value that is not below its value of today.
-pub(super) struct Classes<K, T> {
+pub(super) struct ScoreClasses<K, T> {
     ids: HashMap<K, u32, FxBuildHasher>,
     keys: Vec<K>,
     members: Vec<BinaryHeap<Reverse<(T, u32)>>>,
     free: Vec<u32>,
-    pub(super) ranking: BinaryHeap<(Ranked, u32)>,
+    pub(super) ranking: BinaryHeap<(OrderedFloat, u32)>,
     /// By pair.
     class_of: Vec<u32>,
 }
 
-impl<K: Copy + Eq + Hash, T: Ord + Clone> Classes<K, T> {
+impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
     pub(super) fn new() -> Self {
         Self {
             ids: HashMap::default(),
@@ -129,7 +129,7 @@ impl<K: Copy + Eq + Hash, T: Ord + Clone> Classes<K, T> {
         });
         self.keys[class as usize] = key;
         self.ids.insert(key, class);
-        self.ranking.push((Ranked(value), class));
+        self.ranking.push((OrderedFloat(value), class));
         class
     }
 }

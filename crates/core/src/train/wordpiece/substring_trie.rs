@@ -7,60 +7,60 @@
 //! starts at a position is then an ancestor of the position's deepest node, and counting all substrings
 //! that start at some positions is one addition for each of them and one pass over the nodes.
 
-use super::forms;
+use super::char_entries;
 use crate::error::{Error, ErrorKind};
 use crate::train::alphabet::Alphabet;
 use crate::train::progress::Progress;
 use crate::train::Counts;
 
 /// Root of the substrings that begin a word.
-pub(super) const PLAIN: u32 = 0;
+pub(super) const WORD_START: u32 = 0;
 /// Root of the substrings inside words.
-pub(super) const MARKED: u32 = 1;
+pub(super) const CONTINUATION: u32 = 1;
 /// Stands after each word; no character.
 const END: u32 = u32::MAX;
 
 /// The words that can be spelled with the alphabet, character by character.
-pub(super) struct Text {
+pub(super) struct CorpusText {
     chars: Vec<u32>,
-    words: Vec<Word>,
+    words: Vec<TextWord>,
     word_of: Vec<u32>,
     /// The root of what stands inside words.
     inside: u32,
 }
 
 /// A word of the text.
-pub(super) struct Word {
+pub(super) struct TextWord {
     pub(super) start: u32,
     pub(super) end: u32,
     pub(super) count: u64,
     /// The length of an entry of the alphabet that it begins with.
-    pub(super) known_start: u32,
+    pub(super) min_first_token: u32,
 }
 
 /// Nodes in order of depth; a parent stands before its children.
-pub(super) struct Substrings {
+pub(super) struct SubstringTrie {
     /// All substrings that occur so often are nodes, if they are not too long.
     pub(super) min_count: u64,
     pub(super) parent: Vec<u32>,
     pub(super) depth: Vec<u32>,
     pub(super) count: Vec<u64>,
     /// A position where the substring stands.
-    place: Vec<u32>,
+    position: Vec<u32>,
     /// Where the children of each node start and end.
     children: Vec<(u32, u32)>,
     /// By position in the text.
-    deepest: Vec<u32>,
+    longest_node: Vec<u32>,
 }
 
-impl Text {
+impl CorpusText {
     pub(super) fn new(
         counts: &Counts,
         alphabet: &Alphabet,
         prefix: &str,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let inside = if prefix.is_empty() { PLAIN } else { MARKED };
+        let inside = if prefix.is_empty() { WORD_START } else { CONTINUATION };
         let mut text = Self { chars: Vec::new(), words: Vec::new(), word_of: Vec::new(), inside };
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
@@ -70,8 +70,9 @@ impl Text {
                 let end = text.chars.len() as u32;
                 text.chars.push(END);
                 text.word_of.resize(text.chars.len(), text.words.len() as u32);
-                let known_start = forms::marked_start(alphabet, word, prefix).unwrap_or(1);
-                text.words.push(Word { start, end, count, known_start });
+                let min_first_token =
+                    char_entries::continuation_like_start(alphabet, word, prefix).unwrap_or(1);
+                text.words.push(TextWord { start, end, count, min_first_token });
             }
             if text.chars.len() >= END as usize {
                 return Err(Error::new(
@@ -85,13 +86,13 @@ impl Text {
         Ok(text)
     }
 
-    pub(super) fn words(&self) -> &[Word] {
+    pub(super) fn words(&self) -> &[TextWord] {
         &self.words
     }
 
     /// The largest count of any substring: that of a single character.
     pub(super) fn largest_count(&self, progress: &mut Progress<'_>) -> Result<u64, Error> {
-        let single = Substrings::new(self, 1, 1, progress)?;
+        let single = SubstringTrie::new(self, 1, 1, progress)?;
         Ok(single.count[2..].iter().copied().max().unwrap_or(0))
     }
 
@@ -101,57 +102,57 @@ impl Text {
 }
 
 /// Positions that share a node, as a range.
-type Group = (u32, std::ops::Range<usize>);
+type NodePositions = (u32, std::ops::Range<usize>);
 
-impl Substrings {
+impl SubstringTrie {
     /// Find the substrings of at most `max_chars` that occur at least `min_count` times.
     pub(super) fn new(
-        text: &Text,
+        text: &CorpusText,
         min_count: u64,
         max_chars: usize,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut trie = Self {
             min_count,
-            parent: vec![PLAIN, MARKED],
+            parent: vec![WORD_START, CONTINUATION],
             depth: vec![0, 0],
             count: vec![0, 0],
-            place: vec![0, 0],
+            position: vec![0, 0],
             children: vec![(0, 0), (0, 0)],
-            deepest: vec![text.inside; text.chars.len()],
+            longest_node: vec![text.inside; text.chars.len()],
         };
-        let (mut positions, mut groups) = trie.plant(text);
+        let (mut positions, mut groups) = trie.group_by_root(text);
         for depth in 1..=max_chars {
             if groups.is_empty() {
                 break;
             }
-            (positions, groups) = trie.deepen(text, depth, &positions, &groups, progress)?;
+            (positions, groups) = trie.add_level(text, depth, &positions, &groups, progress)?;
         }
         Ok(trie)
     }
 
     /// Group the positions under the two roots.
-    fn plant(&mut self, text: &Text) -> (Vec<u32>, Vec<Group>) {
+    fn group_by_root(&mut self, text: &CorpusText) -> (Vec<u32>, Vec<NodePositions>) {
         let mut positions: Vec<u32> = text.words.iter().map(|word| word.start).collect();
-        positions.iter().for_each(|&position| self.deepest[position as usize] = PLAIN);
+        positions.iter().for_each(|&position| self.longest_node[position as usize] = WORD_START);
         let plain = positions.len();
         text.words.iter().for_each(|word| positions.extend(word.start + 1..word.end));
         let groups = match text.inside {
-            PLAIN => vec![(PLAIN, 0..positions.len())],
-            inside => vec![(PLAIN, 0..plain), (inside, plain..positions.len())],
+            WORD_START => vec![(WORD_START, 0..positions.len())],
+            inside => vec![(WORD_START, 0..plain), (inside, plain..positions.len())],
         };
         (positions, groups)
     }
 
     /// Add the nodes of one more level.
-    fn deepen(
+    fn add_level(
         &mut self,
-        text: &Text,
+        text: &CorpusText,
         depth: usize,
         positions: &[u32],
-        groups: &[Group],
+        groups: &[NodePositions],
         progress: &mut Progress<'_>,
-    ) -> Result<(Vec<u32>, Vec<Group>), Error> {
+    ) -> Result<(Vec<u32>, Vec<NodePositions>), Error> {
         let (mut next_positions, mut next_groups) = (Vec::new(), Vec::new());
         let mut order: Vec<(u32, u32)> = Vec::new();
         for (node, range) in groups {
@@ -180,9 +181,9 @@ impl Substrings {
         self.parent.push(parent);
         self.depth.push(self.depth[parent as usize] + 1);
         self.count.push(count);
-        self.place.push(run[0].1);
+        self.position.push(run[0].1);
         self.children.push((0, 0));
-        run.iter().for_each(|&(_, position)| self.deepest[position as usize] = node);
+        run.iter().for_each(|&(_, position)| self.longest_node[position as usize] = node);
         node
     }
 
@@ -192,30 +193,36 @@ impl Substrings {
 
     /// The longest substring that starts at a position and is a node.
     #[inline]
-    pub(super) fn deepest_at(&self, position: u32) -> u32 {
-        self.deepest[position as usize]
+    pub(super) fn longest_node_at(&self, position: u32) -> u32 {
+        self.longest_node[position as usize]
     }
 
     /// Whether a node's substring begins a word.
-    pub(super) fn is_plain(&self, text: &Text, node: u32) -> bool {
-        let place = self.place[node as usize];
-        text.words[text.word_of[place as usize] as usize].start == place
+    pub(super) fn is_plain(&self, text: &CorpusText, node: u32) -> bool {
+        let position = self.position[node as usize];
+        text.words[text.word_of[position as usize] as usize].start == position
     }
 
     /// Spell a node's substring, without any prefix.
-    pub(super) fn spell(&self, text: &Text, node: u32) -> String {
-        let start = self.place[node as usize] as usize;
+    pub(super) fn spell(&self, text: &CorpusText, node: u32) -> String {
+        let start = self.position[node as usize] as usize;
         let chars = &text.chars[start..start + self.depth[node as usize] as usize];
         chars.iter().filter_map(|&code| char::from_u32(code)).collect()
     }
 
     /// Follow the characters of `path` down from a node.
-    pub(super) fn walk(&self, text: &Text, from: u32, path: &str) -> Option<u32> {
+    pub(super) fn walk(&self, text: &CorpusText, from: u32, path: &str) -> Option<u32> {
         path.chars().try_fold(from, |node, character| self.child(text, node, u32::from(character)))
     }
 
     /// Visit all pairs of nodes that are reached by the same non-empty path from `one` and from `two`.
-    pub(super) fn parallel(&self, text: &Text, one: u32, two: u32, mut visit: impl FnMut(u32, u32)) {
+    pub(super) fn visit_common_paths(
+        &self,
+        text: &CorpusText,
+        one: u32,
+        two: u32,
+        mut visit: impl FnMut(u32, u32),
+    ) {
         let mut stack = vec![(one, two)];
         while let Some((one, two)) = stack.pop() {
             let (start, end) = self.children[one as usize];
@@ -228,17 +235,17 @@ impl Substrings {
         }
     }
 
-    fn child(&self, text: &Text, node: u32, character: u32) -> Option<u32> {
+    fn child(&self, text: &CorpusText, node: u32, character: u32) -> Option<u32> {
         let (start, end) = self.children[node as usize];
-        let siblings = &self.place[start as usize..end as usize];
+        let siblings = &self.position[start as usize..end as usize];
         let offset = self.depth[node as usize];
         let index = siblings
-            .binary_search_by_key(&character, |&place| text.chars[(place + offset) as usize])
+            .binary_search_by_key(&character, |&position| text.chars[(position + offset) as usize])
             .ok()?;
         Some(start + index as u32)
     }
 
-    fn last_char(&self, text: &Text, node: u32) -> u32 {
-        text.chars[(self.place[node as usize] + self.depth[node as usize] - 1) as usize]
+    fn last_char(&self, text: &CorpusText, node: u32) -> u32 {
+        text.chars[(self.position[node as usize] + self.depth[node as usize] - 1) as usize]
     }
 }

@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Score, TrainSpec};
+use super::{PairScore, WordPieceTrainSpec};
 use crate::error::{Error, ErrorKind};
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
@@ -30,40 +30,40 @@ struct Cell {
 }
 
 /// Segmented words with their counts.
-pub(super) struct Corpus {
+pub(super) struct SegmentedWords {
     cells: Vec<Cell>,
     word_of: Vec<u32>,
     counts: Vec<u64>,
 }
 
 /// What stands around a merged pair; `None` at a word's edge.
-pub(super) struct Around {
+pub(super) struct AdjacentEntries {
     /// Entry and position to the left.
     pub(super) left: Option<(u32, u32)>,
     /// Entry to the right.
     pub(super) right: Option<u32>,
 }
 
-impl Corpus {
+impl SegmentedWords {
     /// Segment the words into characters.
     ///
     /// For `Score::Frequency` characters outside the alphabet are skipped; for the other scores a word with
     /// such a character is left out, because encoding makes it the unknown token anyway.
     pub(super) fn new(
         counts: &Counts,
-        spec: &TrainSpec,
+        spec: &WordPieceTrainSpec,
         alphabet: &Alphabet,
         entries: &Entries,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut corpus = Self::empty();
-        let forms = Forms::new(entries, alphabet, spec, counts);
+        let chars = CharEntries::new(entries, alphabet, spec, counts);
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
-            if spec.score == Score::Frequency || alphabet.spells(word) {
+            if spec.score == PairScore::Frequency || alphabet.spells(word) {
                 let characters = word.chars().enumerate();
                 corpus.push(
-                    characters.filter_map(|(at, character)| forms.of(at == 0, character).copied()),
+                    characters.filter_map(|(at, character)| chars.of(at == 0, character).copied()),
                     count,
                 )?;
             }
@@ -133,14 +133,14 @@ impl Corpus {
 
     /// What stands to the left and right of the pair that starts at `position`.
     #[inline]
-    pub(super) fn around(&self, position: u32) -> Around {
+    pub(super) fn adjacent(&self, position: u32) -> AdjacentEntries {
         let last = self.cells[position as usize - 1];
         let left = (last.entry != SEPARATOR).then(|| {
             let start = position - last.width;
             (self.cells[start as usize].entry, start)
         });
         let right = self.cells[self.next(self.next(position)) as usize].entry;
-        Around { left, right: (right != SEPARATOR).then_some(right) }
+        AdjacentEntries { left, right: (right != SEPARATOR).then_some(right) }
     }
 
     /// Make the pair that starts at `position` one entry.
@@ -185,29 +185,29 @@ impl Corpus {
 }
 
 /// The entries of single characters: at the start of a word, and inside.
-struct Forms {
+struct CharEntries {
     first: FxHashMap<char, u32>,
     inside: FxHashMap<char, u32>,
 }
 
-impl Forms {
-    fn new(entries: &Entries, alphabet: &Alphabet, spec: &TrainSpec, counts: &Counts) -> Self {
-        let mut forms = Self { first: FxHashMap::default(), inside: FxHashMap::default() };
+impl CharEntries {
+    fn new(entries: &Entries, alphabet: &Alphabet, spec: &WordPieceTrainSpec, counts: &Counts) -> Self {
+        let mut chars = Self { first: FxHashMap::default(), inside: FxHashMap::default() };
         for (word, _) in counts.iter() {
             for (at, character) in word.chars().enumerate() {
-                forms.note(at == 0, character, entries, alphabet, spec);
+                chars.insert(at == 0, character, entries, alphabet, spec);
             }
         }
-        forms
+        chars
     }
 
-    fn note(
+    fn insert(
         &mut self,
         first: bool,
         character: char,
         entries: &Entries,
         alphabet: &Alphabet,
-        spec: &TrainSpec,
+        spec: &WordPieceTrainSpec,
     ) {
         let known = if first { &mut self.first } else { &mut self.inside };
         if known.contains_key(&character) || !alphabet.contains(character) {

@@ -4,7 +4,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
 use super::{merges, naive_merges, naive_top_down, run};
-use crate::train::wordpiece::{Score, Ties, TrainSpec};
+use crate::train::wordpiece::{PairScore, WordPieceTies, WordPieceTrainSpec};
 use crate::train::Counts;
 
 fn corpus() -> impl Strategy<Value = Counts> {
@@ -24,14 +24,14 @@ fn corpus() -> impl Strategy<Value = Counts> {
     })
 }
 
-fn settings() -> impl Strategy<Value = TrainSpec> {
+fn settings() -> impl Strategy<Value = WordPieceTrainSpec> {
     let prefix = prop_oneof![8 => Just("##"), 1 => Just(""), 1 => Just("a")];
     let limit = prop_oneof![4 => Just(None), 1 => (1_usize..5).prop_map(Some)];
     let longest = prop_oneof![4 => Just(None), 1 => (0_usize..5).prop_map(Some)];
     let specials = prop_oneof![3 => Just(vec![]), 1 => Just(vec!["[UNK]".to_owned(), "ab".to_owned(), "##b".to_owned()])];
     let ties = prop_oneof![
         1 => Just(None),
-        3 => prop::sample::select(vec![Ties::LowestIds, Ties::SmallestStrings, Ties::FirstSeen]).prop_map(Some)
+        3 => prop::sample::select(vec![WordPieceTies::LowestIds, WordPieceTies::SmallestStrings, WordPieceTies::FirstSeen]).prop_map(Some)
     ];
     (
         ties,
@@ -53,9 +53,9 @@ fn settings() -> impl Strategy<Value = TrainSpec> {
                 initial_alphabet,
                 min_frequency,
                 more,
-            )| TrainSpec {
+            )| WordPieceTrainSpec {
                 vocab_size: more,
-                score: Score::Frequency,
+                score: PairScore::Frequency,
                 ties,
                 min_frequency,
                 limit_alphabet,
@@ -75,8 +75,12 @@ fn reordered(counts: &Counts, seed: u64) -> Counts {
     Counts::from_parts(&words, &numbers, Some(&first)).expect("distinct words")
 }
 
-fn compare_merges(counts: &Counts, spec: &TrainSpec, score: Score) -> Result<(), TestCaseError> {
-    let mut spec = TrainSpec { score, ..spec.clone() };
+fn compare_merges(
+    counts: &Counts,
+    spec: &WordPieceTrainSpec,
+    score: PairScore,
+) -> Result<(), TestCaseError> {
+    let mut spec = WordPieceTrainSpec { score, ..spec.clone() };
     spec.vocab_size += naive_merges::alphabet(counts, &spec).1.len();
     let learned = run(counts, &spec).expect("room for the alphabet");
     let (vocab, expected) = naive_merges::learn(counts, &spec);
@@ -92,17 +96,17 @@ proptest! {
 
     #[test]
     fn frequency_equals_counting_anew(counts in corpus(), spec in settings()) {
-        compare_merges(&counts, &spec, Score::Frequency)?;
+        compare_merges(&counts, &spec, PairScore::Frequency)?;
     }
 
     #[test]
     fn pmi_equals_counting_anew(counts in corpus(), spec in settings()) {
-        compare_merges(&counts, &spec, Score::Pmi)?;
+        compare_merges(&counts, &spec, PairScore::Pmi)?;
     }
 
     #[test]
     fn likelihood_equals_counting_anew(counts in corpus(), spec in settings()) {
-        compare_merges(&counts, &spec, Score::Likelihood)?;
+        compare_merges(&counts, &spec, PairScore::Likelihood)?;
     }
 
     #[test]
@@ -110,14 +114,14 @@ proptest! {
         counts in corpus(),
         spec in settings(),
         seed in any::<u64>(),
-        score in prop::sample::select(vec![Score::Likelihood, Score::Pmi, Score::Frequency, Score::TopDown])
+        score in prop::sample::select(vec![PairScore::Likelihood, PairScore::Pmi, PairScore::Frequency, PairScore::TopDown])
     ) {
         let ties = match (score, spec.ties) {
-            (Score::TopDown, _) => None,
-            (Score::Pmi, None) | (_, Some(Ties::FirstSeen)) => Some(Ties::SmallestStrings),
+            (PairScore::TopDown, _) => None,
+            (PairScore::Pmi, None) | (_, Some(WordPieceTies::FirstSeen)) => Some(WordPieceTies::SmallestStrings),
             (_, ties) => ties,
         };
-        let mut spec = TrainSpec { score, ties, ..spec };
+        let mut spec = WordPieceTrainSpec { score, ties, ..spec };
         spec.vocab_size += naive_merges::alphabet(&counts, &spec).1.len();
         let expected = run(&counts, &spec).expect("room for the alphabet");
         prop_assert_eq!(&run(&reordered(&counts, seed), &spec).expect("room for the alphabet"), &expected);
@@ -128,7 +132,7 @@ proptest! {
 
     #[test]
     fn top_down_equals_tables_of_substrings(counts in corpus(), spec in settings()) {
-        let mut spec = TrainSpec { score: Score::TopDown, ties: None, ..spec };
+        let mut spec = WordPieceTrainSpec { score: PairScore::TopDown, ties: None, ..spec };
         // A word that begins with the prefix itself may match an inner entry there, whatever its length.
         let prefix = spec.continuing_subword_prefix.as_str();
         if !prefix.is_empty() && counts.iter().any(|(word, _)| word.starts_with(prefix)) {
