@@ -13,27 +13,27 @@ use crate::error::Error;
 
 /// The characters kept, with where in words each was seen.
 pub(super) struct Alphabet {
-    kept: FxHashMap<char, Seen>,
+    kept: FxHashMap<char, CharUsage>,
 }
 
 /// How often and where a character was seen.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Seen {
+pub(super) struct CharUsage {
     count: u64,
     /// By `Place`.
     places: [bool; 4],
     /// Whether the alphabet has it even when unseen.
-    pub(super) wanted: bool,
+    pub(super) required: bool,
 }
 
 /// Where in a word a character stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CharPosition {
     pub(super) first: bool,
     pub(super) last: bool,
 }
 
-impl Place {
+impl CharPosition {
     pub(super) const ALL: [Self; 4] = [
         Self { first: false, last: false },
         Self { first: false, last: true },
@@ -46,20 +46,20 @@ impl Place {
     }
 }
 
-impl Seen {
+impl CharUsage {
     /// Whether it was seen in this place.
-    pub(super) fn at(&self, place: Place) -> bool {
+    pub(super) fn at(&self, place: CharPosition) -> bool {
         self.places[place.index()]
     }
 
     /// Whether a word begins with it.
-    pub(super) fn begins(&self) -> bool {
-        Place::ALL.iter().any(|&place| place.first && self.at(place))
+    pub(super) fn begins_words(&self) -> bool {
+        CharPosition::ALL.iter().any(|&place| place.first && self.at(place))
     }
 
     /// Whether it was seen after another character.
-    pub(super) fn continues(&self) -> bool {
-        Place::ALL.iter().any(|&place| !place.first && self.at(place))
+    pub(super) fn continues_words(&self) -> bool {
+        CharPosition::ALL.iter().any(|&place| !place.first && self.at(place))
     }
 }
 
@@ -67,21 +67,21 @@ impl Alphabet {
     /// Count the characters of all words and keep the best.
     pub(super) fn choose(
         counts: &Counts,
-        wanted: &[char],
+        required: &[char],
         limit: Option<usize>,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut kept: FxHashMap<char, Seen> = FxHashMap::default();
+        let mut kept: FxHashMap<char, CharUsage> = FxHashMap::default();
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             for (character, place) in places(word) {
-                let seen = kept.entry(character).or_default();
-                seen.count += count;
-                seen.places[place.index()] = true;
+                let usage = kept.entry(character).or_default();
+                usage.count += count;
+                usage.places[place.index()] = true;
             }
         }
-        for &character in wanted {
-            kept.entry(character).or_default().wanted = true;
+        for &character in required {
+            kept.entry(character).or_default().required = true;
         }
         Ok(Self { kept: limited(kept, limit) })
     }
@@ -97,31 +97,31 @@ impl Alphabet {
     }
 
     /// Where a character was seen, if it was kept.
-    pub(super) fn get(&self, character: char) -> Option<&Seen> {
+    pub(super) fn get(&self, character: char) -> Option<&CharUsage> {
         self.kept.get(&character)
     }
 
     /// The characters kept for which `wants` says so, in no order.
     pub(super) fn select<'a>(
         &'a self,
-        wants: impl Fn(&Seen) -> bool + 'a,
+        wants: impl Fn(&CharUsage) -> bool + 'a,
     ) -> impl Iterator<Item = char> + 'a {
-        self.kept.iter().filter(move |(_, seen)| wants(seen)).map(|(&character, _)| character)
+        self.kept.iter().filter(move |(_, usage)| wants(usage)).map(|(&character, _)| character)
     }
 }
 
 /// The characters of a word with their places.
-pub(super) fn places(word: &str) -> impl Iterator<Item = (char, Place)> + '_ {
+pub(super) fn places(word: &str) -> impl Iterator<Item = (char, CharPosition)> + '_ {
     word.char_indices().map(|(at, character)| {
-        (character, Place { first: at == 0, last: at + character.len_utf8() == word.len() })
+        (character, CharPosition { first: at == 0, last: at + character.len_utf8() == word.len() })
     })
 }
 
-fn limited(mut kept: FxHashMap<char, Seen>, limit: Option<usize>) -> FxHashMap<char, Seen> {
+fn limited(mut kept: FxHashMap<char, CharUsage>, limit: Option<usize>) -> FxHashMap<char, CharUsage> {
     let Some(limit) = limit.filter(|&limit| limit < kept.len()) else { return kept };
     let mut order: Vec<(Reverse<bool>, Reverse<u64>, char)> = kept
         .iter()
-        .map(|(&character, seen)| (Reverse(seen.wanted), Reverse(seen.count), character))
+        .map(|(&character, usage)| (Reverse(usage.required), Reverse(usage.count), character))
         .collect();
     order.sort_unstable();
     for (_, _, character) in &order[limit..] {

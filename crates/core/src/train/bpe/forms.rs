@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::TrainSpec;
-use crate::train::alphabet::{Alphabet, Place};
+use crate::train::alphabet::{Alphabet, CharPosition};
 use crate::train::entries::Entries;
 
 /// List the entries in vocabulary order: every character as it is, then the marked forms that were seen,
@@ -11,8 +11,8 @@ use crate::train::entries::Entries;
 pub(super) fn listed(alphabet: &Alphabet, spec: &TrainSpec) -> Vec<String> {
     let mut plain: Vec<String> = alphabet.select(|_| true).map(String::from).collect();
     let mut marked: Vec<String> = Vec::new();
-    for place in Place::ALL {
-        marked.extend(alphabet.select(|seen| seen.at(place)).map(|c| form(c, place, spec)));
+    for place in CharPosition::ALL {
+        marked.extend(alphabet.select(|usage| usage.at(place)).map(|c| form(c, place, spec)));
     }
     plain.sort_unstable();
     marked.sort_unstable();
@@ -35,7 +35,7 @@ impl<'a> Forms<'a> {
 
     /// The entry of a character, unless it is outside the alphabet.
     #[inline]
-    pub(super) fn entry(&mut self, c: char, place: Place) -> Option<u32> {
+    pub(super) fn entry(&mut self, c: char, place: CharPosition) -> Option<u32> {
         match self.known.get(&c) {
             Some(entries) => entries[place.index()],
             None => self.look_up(c)[place.index()],
@@ -44,14 +44,14 @@ impl<'a> Forms<'a> {
 
     fn look_up(&mut self, c: char) -> [Option<u32>; 4] {
         let Self { entries, alphabet, spec, known } = self;
-        let found = Place::ALL
+        let found = CharPosition::ALL
             .map(|place| alphabet.contains(c).then(|| entries.find(&form(c, place, spec))).flatten());
         known.insert(c, found);
         found
     }
 }
 
-fn form(c: char, place: Place, spec: &TrainSpec) -> String {
+fn form(c: char, place: CharPosition, spec: &TrainSpec) -> String {
     let prefix = if place.first { "" } else { spec.continuing_subword_prefix.as_str() };
     let suffix = if place.last { spec.end_of_word_suffix.as_str() } else { "" };
     format!("{prefix}{c}{suffix}")

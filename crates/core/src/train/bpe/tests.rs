@@ -59,7 +59,7 @@ fn split(
     alphabet: &Alphabet,
     vocab: &[String],
 ) -> Vec<(Vec<Unit>, u64)> {
-    let unit = |(c, place): (char, crate::train::alphabet::Place)| {
+    let unit = |(c, place): (char, crate::train::alphabet::CharPosition)| {
         let prefix = if place.first { "" } else { &spec.continuing_subword_prefix };
         let suffix = if place.last { spec.end_of_word_suffix.as_str() } else { "" };
         let name = format!("{prefix}{c}{suffix}");

@@ -1,8 +1,8 @@
-//! The most frequent pair first; `Order` decides among equals.
+//! The trainer of `tokenizers`: the most frequent pair first, ordered by `TieBreak` among equals.
 //!
-//! Counts of known pairs mostly fall, so a heap entry is an upper bound: the learner compares the top with
-//! the count and the tie key of today and pushes it back when it is out of date. A pair that gains
-//! occurrences gets a new entry at once.
+//! Counts of known pairs mostly fall, so a heap entry is an upper bound. The trainer compares the top of the
+//! heap with the current count and tie key and pushes it back if it is out of date. A pair that gains
+//! occurrences gets a new heap entry at once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::train::progress::Progress;
 use crate::train::Learned;
 
-/// Ordered by count, then by lower tie key; the pair's number comes along.
+/// A heap entry: count, tie key and pair, ordered by higher count, then by lower tie key.
 type FrequencyCandidate<T> = (u64, Reverse<<T as TieBreak>::Key>, u32);
 
 /// Merge the most frequent pair until the vocabulary is full or no pair is frequent enough.
@@ -41,18 +41,18 @@ pub(super) fn learn<T: TieBreak>(
     Ok(state.finish(|state| format!("no pair occurs {} times any more", state.min_frequency())))
 }
 
-/// Make the heap entry of a pair, if it may be merged.
+/// Return the heap entry of a pair, if it may be merged.
 fn candidate<T: TieBreak>(state: &MergeState<'_>, pair: u32) -> Option<FrequencyCandidate<T>> {
     let count = state.pairs.count(pair);
-    (count >= state.min_frequency() && state.fits(pair))
-        .then(|| (count, Reverse(T::bound(state, pair)), pair))
+    (state.is_frequent(pair) && state.fits(pair)).then(|| (count, Reverse(T::bound(state, pair)), pair))
 }
 
-/// Bring a heap entry up to date; a pair that gained since has a younger entry in the heap already.
+/// Return a heap entry with the current count; `None` if the pair gained, because then the heap already has
+/// a newer entry.
 fn refreshed<T: TieBreak>(
     state: &MergeState<'_>,
     (count, order, pair): FrequencyCandidate<T>,
 ) -> Option<FrequencyCandidate<T>> {
-    let now = state.pairs.count(pair);
-    (now < count && now >= state.min_frequency()).then_some((now, order, pair))
+    let current = state.pairs.count(pair);
+    (current < count && current >= state.min_frequency()).then_some((current, order, pair))
 }

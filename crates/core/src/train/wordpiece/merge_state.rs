@@ -1,38 +1,38 @@
-//! Corpus, pairs and entries together, and what one merge changes in them.
+//! The state of training by merges: words, pairs and entries, updated by each merge.
 //!
-//! Counts are kept by difference: a merge at one place takes the pairs that stood there away and adds those
-//! that stand there now, so a whole training costs about four table look-ups for each character merged.
+//! Counts are updated by difference: at each position, a merge subtracts the pairs that it breaks and adds
+//! those that it creates. A training costs about four table lookups for each merged position.
 
 use super::pair_table::PairTable;
 use super::segmented_words::SegmentedWords;
-use super::{PairScore, WordPieceTrainSpec};
+use super::spec::{PairScore, WordPieceTrainSpec};
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
 use crate::train::{Counts, Learned, Merge};
 
-/// Everything that a learner by merges looks at.
+/// The state of a trainer that merges pairs.
 pub(super) struct MergeState<'a> {
     pub(super) spec: &'a WordPieceTrainSpec,
-    pub(super) corpus: SegmentedWords,
+    pub(super) words: SegmentedWords,
     pub(super) pairs: PairTable,
     pub(super) entries: Entries,
-    /// Occurrences of each entry, weighted.
+    /// By entry: its occurrences, weighted by word counts.
     pub(super) counts: Vec<u64>,
     /// Their sum.
     pub(super) total: u64,
     pub(super) merges: Vec<Merge>,
-    /// Pairs that occur more often, or in new places, since the last merge.
+    /// Pairs that the last merge gave new positions.
     pub(super) gained: Vec<u32>,
-    /// By pair: the number of the merge that last put it in `gained`.
+    /// By pair: the number of the last merge that added it to `gained`.
     gained_at: Vec<u32>,
-    /// Whether `aaa` counts as two pairs (a, a) or as one match.
+    /// Whether `aaa` counts as two pairs (a, a), or as one because matches must not overlap.
     overlapping: bool,
 }
 
 impl<'a> MergeState<'a> {
-    /// Segment the corpus into characters and count entries and pairs.
+    /// Segment the words into characters and count entries and pairs.
     pub(super) fn new(
         counts: &Counts,
         spec: &'a WordPieceTrainSpec,
@@ -40,13 +40,13 @@ impl<'a> MergeState<'a> {
         entries: Entries,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let corpus = SegmentedWords::new(counts, spec, alphabet, &entries, progress)?;
-        Self::of_corpus(corpus, spec, entries, progress)
+        let words = SegmentedWords::new(counts, spec, alphabet, &entries, progress)?;
+        Self::of_words(words, spec, entries, progress)
     }
 
-    /// Count the entries and pairs of a segmented corpus.
-    pub(super) fn of_corpus(
-        corpus: SegmentedWords,
+    /// Count the entries and pairs of segmented words.
+    pub(super) fn of_words(
+        words: SegmentedWords,
         spec: &'a WordPieceTrainSpec,
         entries: Entries,
         progress: &mut Progress<'_>,
@@ -55,7 +55,7 @@ impl<'a> MergeState<'a> {
             spec,
             pairs: PairTable::default(),
             counts: vec![0; entries.len()],
-            corpus,
+            words,
             entries,
             total: 0,
             merges: Vec::new(),
@@ -68,8 +68,8 @@ impl<'a> MergeState<'a> {
     }
 
     fn count(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let Self { corpus, pairs, counts, total, overlapping, .. } = self;
-        corpus.visit(|entry, position, count, next| {
+        let Self { words, pairs, counts, total, overlapping, .. } = self;
+        words.visit(|entry, position, count, next| {
             counts[entry as usize] += count;
             *total += count;
             if let Some(next) = next {
@@ -87,9 +87,14 @@ impl<'a> MergeState<'a> {
         Ok(())
     }
 
-    /// Whether all entries that were asked for are there.
+    /// Whether the vocabulary has `vocab_size` entries.
     pub(super) fn is_full(&self) -> bool {
         self.entries.len() >= self.spec.vocab_size
+    }
+
+    /// Whether a pair occurs often enough to be merged.
+    pub(super) fn is_frequent(&self, pair: u32) -> bool {
+        self.pairs.count(pair) >= self.min_frequency()
     }
 
     /// The least count of a pair that may be merged.
@@ -97,13 +102,13 @@ impl<'a> MergeState<'a> {
         self.spec.min_frequency.max(1)
     }
 
-    /// Whether the merged entry would not be too long.
+    /// Whether the merged entry is within `max_token_length`.
     pub(super) fn fits(&self, pair: u32) -> bool {
         let (left, right) = self.pairs.parts(pair);
         self.spec.max_token_length.is_none_or(|limit| self.entries.merged_chars(left, right) <= limit)
     }
 
-    /// Merge a pair everywhere; returns the merged entry.
+    /// Merge a pair at all of its positions; returns the merged entry.
     pub(super) fn merge(
         &mut self,
         pair: u32,
@@ -122,7 +127,7 @@ impl<'a> MergeState<'a> {
         self.gained.clear();
         for position in self.pairs.take_positions(pair) {
             progress.advance(4)?;
-            if self.corpus.starts_pair(position, left, right) {
+            if self.words.starts_pair(position, left, right) {
                 self.merge_at(position, pair, merged);
             }
         }
@@ -130,7 +135,7 @@ impl<'a> MergeState<'a> {
         Ok(merged)
     }
 
-    /// Finish with the reason why there are too few entries, asked for only if there are.
+    /// Return the result; `reason` says why training stopped early and is called only if it did.
     pub(super) fn finish(self, reason: impl FnOnce(&Self) -> String) -> Learned {
         let stopped_early = (!self.is_full()).then(|| {
             format!("{}: {} of {} entries learned", reason(&self), self.entries.len(), self.spec.vocab_size)
@@ -140,14 +145,14 @@ impl<'a> MergeState<'a> {
 
     fn merge_at(&mut self, position: u32, pair: u32, merged: u32) {
         let (left, right) = self.pairs.parts(pair);
-        let count = self.corpus.count_at(position);
-        let adjacent = self.corpus.adjacent(position);
+        let count = self.words.count_at(position);
+        let adjacent = self.words.adjacent(position);
         *self.pairs.count_mut(pair) -= count;
         if let Some((before, _)) = adjacent.left {
-            self.remove_pair(before, left, count, |corpus| corpus.run_to_left(position));
+            self.remove_pair(before, left, count, |words| words.run_to_left(position));
         }
         if let Some(after) = adjacent.right {
-            // A run of twins that is itself being merged has lost its match above.
+            // In a run of the pair that is being merged, the match was subtracted above.
             self.remove_pair(right, after, count, |corpus| {
                 if left == right {
                     1
@@ -156,7 +161,7 @@ impl<'a> MergeState<'a> {
                 }
             });
         }
-        self.corpus.merge(position, merged);
+        self.words.merge(position, merged);
         if let Some((before, at)) = adjacent.left {
             self.add_pair(before, merged, at, count);
         }
@@ -169,10 +174,10 @@ impl<'a> MergeState<'a> {
         self.total -= count;
     }
 
-    /// Take away a pair that a merge is about to break on its left or right.
+    /// Subtract a pair that a merge is about to break on its left or right.
     ///
-    /// Where matches must not overlap, a run of twins that loses an end loses a match only when its length
-    /// is even; `run` gives that length.
+    /// If matches must not overlap, a run of one entry that loses an end loses a match only if its length is
+    /// even; `run` returns that length.
     fn remove_pair(
         &mut self,
         before: u32,
@@ -180,7 +185,7 @@ impl<'a> MergeState<'a> {
         count: u64,
         run: impl FnOnce(&SegmentedWords) -> u64,
     ) {
-        if before == after && !self.overlapping && run(&self.corpus) % 2 == 1 {
+        if before == after && !self.overlapping && run(&self.words) % 2 == 1 {
             return;
         }
         if let Some(pair) = self.pairs.find(before, after) {
@@ -188,16 +193,17 @@ impl<'a> MergeState<'a> {
         }
     }
 
+    /// Add a pair that a merge has created at `position`.
     fn add_pair(&mut self, before: u32, after: u32, position: u32, count: u64) {
         let pair = self.pairs.add_occurrence(before, after, position);
         if before != after || self.overlapping {
             *self.pairs.count_mut(pair) += count;
         }
-        let now = self.merges.len() as u32;
+        let current = self.merges.len() as u32;
         if pair as usize >= self.gained_at.len() {
             self.gained_at.push(0);
         }
-        if std::mem::replace(&mut self.gained_at[pair as usize], now) != now {
+        if std::mem::replace(&mut self.gained_at[pair as usize], current) != current {
             self.gained.push(pair);
         }
     }
@@ -211,10 +217,11 @@ impl<'a> MergeState<'a> {
         }
     }
 
+    /// Recount a doubled pair, whose count cannot be updated by difference.
     fn recount_doubled(&mut self, pair: u32) {
         let (left, right) = self.pairs.parts(pair);
         if left == right {
-            *self.pairs.count_mut(pair) = self.pairs.count_non_overlapping(pair, &self.corpus);
+            *self.pairs.count_mut(pair) = self.pairs.count_non_overlapping(pair, &self.words);
         }
     }
 }

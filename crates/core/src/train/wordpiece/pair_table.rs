@@ -1,7 +1,7 @@
-//! The table of adjacent pairs: counts, and the positions where each pair occurs or once occurred.
+//! The table of adjacent pairs: counts, and the positions where each pair occurs or occurred.
 //!
-//! Positions are only appended; whether a pair still stands there is checked against the corpus when it
-//! matters. Pairs are numbered in the order in which they were first seen and are never forgotten.
+//! Positions are only appended. Callers check them against the segmented words before use. Pairs are
+//! numbered by first occurrence and never removed.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -20,17 +20,18 @@ pub(super) struct PairTable {
 #[derive(Default)]
 struct Occurrences {
     positions: Vec<u32>,
-    /// Positions before this one have been found to be gone.
+    /// The pair no longer occurs at `positions[..head]`.
     head: u32,
     unsorted: bool,
 }
 
 impl PairTable {
+    /// The number of pairs.
     pub(super) fn len(&self) -> usize {
         self.parts.len()
     }
 
-    /// Left and right entry of a pair.
+    /// The left and the right entry of a pair.
     #[inline]
     pub(super) fn parts(&self, pair: u32) -> (u32, u32) {
         self.parts[pair as usize]
@@ -51,7 +52,7 @@ impl PairTable {
         self.ids.get(&key(left, right)).copied()
     }
 
-    /// Note that the pair stands at `position`; returns its number.
+    /// Add a position of a pair, whose count the caller updates; returns the number of the pair.
     #[inline]
     pub(super) fn add_occurrence(&mut self, left: u32, right: u32, position: u32) -> u32 {
         let next = self.parts.len() as u32;
@@ -67,14 +68,14 @@ impl PairTable {
         pair
     }
 
-    /// Take the positions of a pair, ascending; some may be gone.
+    /// Remove and return the positions of a pair, ascending; the pair may no longer occur at some of them.
     pub(super) fn take_positions(&mut self, pair: u32) -> Vec<u32> {
         let occurrences = &mut self.occurrences[pair as usize];
         occurrences.sort();
         std::mem::take(occurrences).positions
     }
 
-    /// Give a position not after the first one where the pair still stands, without looking.
+    /// Return a lower bound of the pair's first position, in constant time.
     #[inline]
     pub(super) fn first_position_bound(&self, pair: u32) -> u32 {
         let occurrences = &self.occurrences[pair as usize];
@@ -84,27 +85,28 @@ impl PairTable {
         occurrences.positions.get(occurrences.head as usize).copied().unwrap_or(0)
     }
 
-    /// Find the first position where the pair still stands; each gone position is passed over once.
-    pub(super) fn first_position(&mut self, pair: u32, corpus: &SegmentedWords) -> Option<u32> {
+    /// Return the first position where the pair occurs; skips each outdated position once.
+    pub(super) fn first_position(&mut self, pair: u32, words: &SegmentedWords) -> Option<u32> {
         let (left, right) = self.parts(pair);
         let occurrences = &mut self.occurrences[pair as usize];
         occurrences.sort();
         let rest = &occurrences.positions[occurrences.head as usize..];
-        let gone = rest.iter().take_while(|&&position| !corpus.starts_pair(position, left, right)).count();
-        occurrences.head += gone as u32;
-        rest.get(gone).copied()
+        let outdated =
+            rest.iter().take_while(|&&position| !words.starts_pair(position, left, right)).count();
+        occurrences.head += outdated as u32;
+        rest.get(outdated).copied()
     }
 
-    /// Count the matches of `entry` followed by itself that do not overlap, left to right.
-    pub(super) fn count_non_overlapping(&mut self, pair: u32, corpus: &SegmentedWords) -> u64 {
+    /// Count the non-overlapping matches of a doubled pair, left to right.
+    pub(super) fn count_non_overlapping(&mut self, pair: u32, words: &SegmentedWords) -> u64 {
         let (entry, _) = self.parts(pair);
         let occurrences = &mut self.occurrences[pair as usize];
         occurrences.sort();
         let (mut sum, mut free_from) = (0, 0);
         for &position in &occurrences.positions {
-            if position >= free_from && corpus.starts_pair(position, entry, entry) {
-                sum += corpus.count_at(position);
-                free_from = corpus.next(corpus.next(position));
+            if position >= free_from && words.starts_pair(position, entry, entry) {
+                sum += words.count_at(position);
+                free_from = words.next(words.next(position));
             }
         }
         sum

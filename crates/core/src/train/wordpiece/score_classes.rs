@@ -1,7 +1,7 @@
-//! Candidates in classes of equal score, so that thousands of ties cost no more than one.
+//! Pairs grouped in classes of equal score, so that thousands of ties cost no more than one.
 //!
-//! A class holds the pairs of one exact score, in the order of ties. What a class knows of a pair
-//! may be out of date: members are looked at again when they lead their class.
+//! A class contains the pairs of one exact score, ordered by ties. Scores and tie keys of members may be out
+//! of date; the caller checks the first member of a class before it uses it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,10 +10,10 @@ use std::hash::Hash;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// No class.
+/// The class of a pair that is in none.
 pub(super) const UNCLASSED: u32 = u32::MAX;
 
-/// A value in the order of floats; values are never NaN.
+/// A float with a total order; never NaN.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct OrderedFloat(pub(super) f64);
 
@@ -31,12 +31,13 @@ impl Ord for OrderedFloat {
     }
 }
 
-/// Classes by number, each listed once in `ranking` by a value that is not below its value of today.
+/// Classes by number.
 pub(super) struct ScoreClasses<K, T> {
     ids: HashMap<K, u32, FxBuildHasher>,
     keys: Vec<K>,
     members: Vec<BinaryHeap<Reverse<(T, u32)>>>,
     free: Vec<u32>,
+    /// Each class once, with an upper bound of its current score.
     pub(super) ranking: BinaryHeap<(OrderedFloat, u32)>,
     /// By pair.
     class_of: Vec<u32>,
@@ -54,51 +55,54 @@ impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
         }
     }
 
-    /// Forget all classes; `pairs` is how many pairs there are.
+    /// Remove all classes and reserve memory for `pairs` pairs.
     pub(super) fn clear(&mut self, pairs: usize) {
         *self = Self { class_of: std::mem::take(&mut self.class_of), ..Self::new() };
         self.class_of.clear();
         self.class_of.resize(pairs, UNCLASSED);
     }
 
+    /// The exact score of a class.
     pub(super) fn key(&self, class: u32) -> K {
         self.keys[class as usize]
     }
 
+    /// The class of a pair, or `UNCLASSED`.
     pub(super) fn class_of(&self, pair: u32) -> u32 {
         self.class_of.get(pair as usize).copied().unwrap_or(UNCLASSED)
     }
 
-    /// Whether the pair is in the class of `key`.
-    pub(super) fn holds(&self, pair: u32, key: K) -> bool {
+    /// Whether a pair is in the class of `key`.
+    pub(super) fn contains(&self, pair: u32, key: K) -> bool {
         let class = self.class_of(pair);
         class != UNCLASSED && self.key(class) == key
     }
 
-    /// Put a pair, whose tie key is `bound` or greater, into the class of `key`; returns whether the class
-    /// existed.
-    pub(super) fn place(&mut self, pair: u32, key: K, bound: T, value: impl FnOnce() -> f64) -> bool {
-        let (class, known) = match self.ids.get(&key) {
+    /// Insert a pair into the class of `key`; returns whether the class existed.
+    ///
+    /// `bound` is a lower bound of the pair's tie key. `value` is the score of a new class.
+    pub(super) fn insert(&mut self, pair: u32, key: K, bound: T, value: impl FnOnce() -> f64) -> bool {
+        let (class, existed) = match self.ids.get(&key) {
             Some(&class) => (class, true),
-            None => (self.open(key, value()), false),
+            None => (self.create(key, value()), false),
         };
         if pair as usize >= self.class_of.len() {
             self.class_of.resize(pair as usize + 1, UNCLASSED);
         }
         self.class_of[pair as usize] = class;
         self.members[class as usize].push(Reverse((bound, pair)));
-        known
+        existed
     }
 
-    /// Take a pair out of its class.
+    /// Remove a pair from its class.
     pub(super) fn remove(&mut self, pair: u32) {
         if let Some(class) = self.class_of.get_mut(pair as usize) {
             *class = UNCLASSED;
         }
     }
 
-    /// The member with the least known tie key; members that have left are dropped.
-    pub(super) fn leader(&mut self, class: u32) -> Option<(T, u32)> {
+    /// The member of a class with the least tie key or bound of it; drops pairs that have left the class.
+    pub(super) fn first_member(&mut self, class: u32) -> Option<(T, u32)> {
         while let Some(Reverse((bound, pair))) = self.members[class as usize].peek() {
             if self.class_of(*pair) == class {
                 return Some((bound.clone(), *pair));
@@ -108,20 +112,20 @@ impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
         None
     }
 
-    /// Correct the tie key of the leader of a class.
-    pub(super) fn postpone_leader(&mut self, class: u32, key: T) {
-        if let Some(mut leader) = self.members[class as usize].peek_mut() {
-            leader.0 .0 = key;
+    /// Raise the tie key of the first member of a class.
+    pub(super) fn raise_first_member(&mut self, class: u32, key: T) {
+        if let Some(mut first) = self.members[class as usize].peek_mut() {
+            first.0 .0 = key;
         }
     }
 
-    /// Drop a class that has no member and is not in `ranking`.
-    pub(super) fn close(&mut self, class: u32) {
+    /// Remove a class that has no members and is not in `ranking`.
+    pub(super) fn remove_class(&mut self, class: u32) {
         self.ids.remove(&self.keys[class as usize]);
         self.free.push(class);
     }
 
-    fn open(&mut self, key: K, value: f64) -> u32 {
+    fn create(&mut self, key: K, value: f64) -> u32 {
         let class = self.free.pop().unwrap_or_else(|| {
             self.keys.push(key);
             self.members.push(BinaryHeap::new());

@@ -1,11 +1,12 @@
-//! The trie of substrings that occur often enough, and the deepest node of each position of the corpus.
+//! The trie of frequent substrings, and the longest substring of it at each position of the corpus.
 //!
-//! Two roots keep apart what begins a word (plain) and what stands inside (marked); without a prefix to
-//! mark it with, there is but one kind, and all hangs below the plain root. The trie grows level by
-//! level: the positions of a node are sorted by their next character, and groups that are too rare are
-//! dropped with all that would hang below them, so memory follows the frequent substrings. A substring that
-//! starts at a position is then an ancestor of the position's deepest node, and counting all substrings
-//! that start at some positions is one addition for each of them and one pass over the nodes.
+//! The trie has two roots: one for substrings that begin a word, one for substrings inside words. Without a
+//! continuation prefix there is no difference, and all nodes are below the first root.
+//!
+//! The trie is built level by level. The positions of a node are sorted by their next character, and groups
+//! that are too rare are dropped, so memory is proportional to the frequent substrings. All substrings that
+//! start at a position are ancestors of the position's longest node. So counting the substrings that start at
+//! n positions takes n additions and one pass over the nodes.
 
 use super::char_entries;
 use crate::error::{Error, ErrorKind};
@@ -13,19 +14,19 @@ use crate::train::alphabet::Alphabet;
 use crate::train::progress::Progress;
 use crate::train::Counts;
 
-/// Root of the substrings that begin a word.
+/// The root of the substrings that begin a word.
 pub(super) const WORD_START: u32 = 0;
-/// Root of the substrings inside words.
+/// The root of the substrings inside words.
 pub(super) const CONTINUATION: u32 = 1;
-/// Stands after each word; no character.
+/// Follows each word; not a character.
 const END: u32 = u32::MAX;
 
-/// The words that can be spelled with the alphabet, character by character.
+/// The characters of the words that consist of characters of the alphabet.
 pub(super) struct CorpusText {
     chars: Vec<u32>,
     words: Vec<TextWord>,
     word_of: Vec<u32>,
-    /// The root of what stands inside words.
+    /// The root of the substrings inside words.
     inside: u32,
 }
 
@@ -34,26 +35,27 @@ pub(super) struct TextWord {
     pub(super) start: u32,
     pub(super) end: u32,
     pub(super) count: u64,
-    /// The length of an entry of the alphabet that it begins with.
+    /// The length of the entry of the alphabet that the word begins with.
     pub(super) min_first_token: u32,
 }
 
-/// Nodes in order of depth; a parent stands before its children.
+/// The nodes in order of depth; a parent precedes its children.
 pub(super) struct SubstringTrie {
-    /// All substrings that occur so often are nodes, if they are not too long.
+    /// All substrings with this count are nodes, if they are not too long.
     pub(super) min_count: u64,
     pub(super) parent: Vec<u32>,
     pub(super) depth: Vec<u32>,
     pub(super) count: Vec<u64>,
-    /// A position where the substring stands.
+    /// By node: a position of the substring.
     position: Vec<u32>,
-    /// Where the children of each node start and end.
+    /// By node: the range of its children.
     children: Vec<(u32, u32)>,
-    /// By position in the text.
+    /// By position in the text: the longest substring that starts there and is a node.
     longest_node: Vec<u32>,
 }
 
 impl CorpusText {
+    /// Lay out the words; fails for 2^32 characters or more.
     pub(super) fn new(
         counts: &Counts,
         alphabet: &Alphabet,
@@ -90,7 +92,7 @@ impl CorpusText {
         &self.words
     }
 
-    /// The largest count of any substring: that of a single character.
+    /// Return the largest count of any substring, which is that of a single character.
     pub(super) fn largest_count(&self, progress: &mut Progress<'_>) -> Result<u64, Error> {
         let single = SubstringTrie::new(self, 1, 1, progress)?;
         Ok(single.count[2..].iter().copied().max().unwrap_or(0))
@@ -101,7 +103,7 @@ impl CorpusText {
     }
 }
 
-/// Positions that share a node, as a range.
+/// A node, and the range of its positions in a list of positions.
 type NodePositions = (u32, std::ops::Range<usize>);
 
 impl SubstringTrie {
@@ -131,20 +133,20 @@ impl SubstringTrie {
         Ok(trie)
     }
 
-    /// Group the positions under the two roots.
+    /// Group all positions by root.
     fn group_by_root(&mut self, text: &CorpusText) -> (Vec<u32>, Vec<NodePositions>) {
         let mut positions: Vec<u32> = text.words.iter().map(|word| word.start).collect();
         positions.iter().for_each(|&position| self.longest_node[position as usize] = WORD_START);
-        let plain = positions.len();
+        let initial = positions.len();
         text.words.iter().for_each(|word| positions.extend(word.start + 1..word.end));
         let groups = match text.inside {
             WORD_START => vec![(WORD_START, 0..positions.len())],
-            inside => vec![(WORD_START, 0..plain), (inside, plain..positions.len())],
+            inside => vec![(WORD_START, 0..initial), (inside, initial..positions.len())],
         };
         (positions, groups)
     }
 
-    /// Add the nodes of one more level.
+    /// Add the nodes of the next level; returns their positions.
     fn add_level(
         &mut self,
         text: &CorpusText,
@@ -191,31 +193,31 @@ impl SubstringTrie {
         self.parent.len()
     }
 
-    /// The longest substring that starts at a position and is a node.
+    /// The node of the longest substring that starts at a position.
     #[inline]
     pub(super) fn longest_node_at(&self, position: u32) -> u32 {
         self.longest_node[position as usize]
     }
 
-    /// Whether a node's substring begins a word.
-    pub(super) fn is_plain(&self, text: &CorpusText, node: u32) -> bool {
+    /// Whether the substring of a node begins a word.
+    pub(super) fn begins_word(&self, text: &CorpusText, node: u32) -> bool {
         let position = self.position[node as usize];
         text.words[text.word_of[position as usize] as usize].start == position
     }
 
-    /// Spell a node's substring, without any prefix.
+    /// Return the substring of a node, without the continuation prefix.
     pub(super) fn spell(&self, text: &CorpusText, node: u32) -> String {
         let start = self.position[node as usize] as usize;
         let chars = &text.chars[start..start + self.depth[node as usize] as usize];
         chars.iter().filter_map(|&code| char::from_u32(code)).collect()
     }
 
-    /// Follow the characters of `path` down from a node.
+    /// Return the node that the characters of `path` lead to from a node.
     pub(super) fn walk(&self, text: &CorpusText, from: u32, path: &str) -> Option<u32> {
         path.chars().try_fold(from, |node, character| self.child(text, node, u32::from(character)))
     }
 
-    /// Visit all pairs of nodes that are reached by the same non-empty path from `one` and from `two`.
+    /// Visit all pairs of nodes that the same non-empty path leads to from `one` and from `two`.
     pub(super) fn visit_common_paths(
         &self,
         text: &CorpusText,

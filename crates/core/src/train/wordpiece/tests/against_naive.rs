@@ -1,4 +1,4 @@
-//! The learners give what their naive twins give.
+//! The trainers learn what naive trainers learn.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What the learners must give: published figures, edge cases, and the same as the naive twins.
+//! Published figures, edge cases, and comparison with naive trainers.
 
 mod against_naive;
 mod cases;
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::train::Counts;
 use crate::train::Learned;
 
-/// Counts of words that occur first in the order given.
+/// Counts of words whose first positions are in the order given.
 fn counts(words: &[(&str, u64)]) -> Counts {
     let (words, counts): (Vec<&str>, Vec<u64>) = words.iter().copied().unzip();
     let first: Vec<u64> = (0..words.len() as u64).collect();

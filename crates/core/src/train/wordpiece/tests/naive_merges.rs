@@ -1,4 +1,4 @@
-//! The learners by merges as they are stated: count everything, take the best pair, merge it, begin again.
+//! Naive training by merges: count everything, merge the best pair, repeat.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,14 +7,14 @@ use crate::train::wordpiece::{PairScore, WordPieceTies, WordPieceTrainSpec};
 use crate::train::Counts;
 
 /// Vocabulary and merges (left, right, count) as strings.
-pub(super) type Result = (Vec<String>, Vec<(String, String, u64)>);
+pub(super) type NaiveResult = (Vec<String>, Vec<(String, String, u64)>);
 
 struct Word {
     pieces: Vec<String>,
     count: u64,
 }
 
-/// The characters that are kept, and the vocabulary that they begin.
+/// The characters of the alphabet, and the vocabulary of special tokens and alphabet.
 pub(super) fn alphabet(counts: &Counts, spec: &WordPieceTrainSpec) -> (BTreeSet<char>, Vec<String>) {
     let mut totals: BTreeMap<char, u64> =
         spec.initial_alphabet.iter().map(|&character| (character, 0)).collect();
@@ -53,7 +53,7 @@ pub(super) fn alphabet(counts: &Counts, spec: &WordPieceTrainSpec) -> (BTreeSet<
     (kept, vocab)
 }
 
-pub(super) fn learn(counts: &Counts, spec: &WordPieceTrainSpec) -> Result {
+pub(super) fn learn(counts: &Counts, spec: &WordPieceTrainSpec) -> NaiveResult {
     let (kept, mut vocab) = alphabet(counts, spec);
     let mut words = segment(counts, spec, &kept);
     let mut merges = Vec::new();
@@ -103,7 +103,7 @@ fn merge(word: &mut Word, left: &str, right: &str, merged: &str) {
     }
 }
 
-/// Count a pair by place: all adjacent ones, or the matches that do not overlap.
+/// Count pairs in order of first position: all adjacent ones, or the non-overlapping matches.
 fn count_pairs(words: &[Word], spec: &WordPieceTrainSpec) -> Vec<((String, String), u64)> {
     let mut order: Vec<(String, String)> = Vec::new();
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The top-down learner as it is stated: tables of all substrings.
+//! Naive top-down training: tables of all substrings.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use super::naive_merges::alphabet;
 use crate::train::wordpiece::WordPieceTrainSpec;
 use crate::train::Counts;
 
-/// Whether it begins a word, and its characters.
+/// Whether the substring begins a word, and its characters.
 type Substring = (bool, Vec<char>);
 type Table = BTreeMap<Substring, u64>;
 
@@ -74,7 +74,7 @@ impl Search<'_> {
         prefix.chars().chain(body.iter().copied()).collect()
     }
 
-    /// Without a prefix all substrings are of one kind.
+    /// Without a prefix all substrings are counted together.
     fn is_plain(&self, start: usize) -> bool {
         start == 0 || self.spec.continuing_subword_prefix.is_empty()
     }
