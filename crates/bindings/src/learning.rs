@@ -103,7 +103,7 @@ pub(crate) fn learn_bpe(
     ties: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedEntries> {
-    let spec = bpe::TrainSpec {
+    let spec = bpe::BpeTrainSpec {
         vocab_size,
         min_frequency,
         limit_alphabet,
@@ -113,7 +113,7 @@ pub(crate) fn learn_bpe(
         end_of_word_suffix,
         max_token_length,
         ties: bpe_ties_named(ties)?,
-        ..bpe::TrainSpec::default()
+        ..bpe::BpeTrainSpec::default()
     };
     let learned = watched(py, progress, |pulse| bpe::learn(&counts.counts, &spec, pulse))?;
     Ok(LearnedEntries { learned })
@@ -179,10 +179,10 @@ pub(crate) fn ties_named(name: &str) -> PyResult<WordPieceTies> {
     }
 }
 
-fn bpe_ties_named(name: &str) -> PyResult<bpe::Ties> {
+fn bpe_ties_named(name: &str) -> PyResult<bpe::BpeTies> {
     match name {
-        "lowest-ids" => Ok(bpe::Ties::LowestIds),
-        "greatest-strings" => Ok(bpe::Ties::GreatestStrings),
+        "lowest-ids" => Ok(bpe::BpeTies::LowestIds),
+        "greatest-strings" => Ok(bpe::BpeTies::GreatestStrings),
         _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids or greatest-strings")),
     }
 }

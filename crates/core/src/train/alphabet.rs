@@ -21,7 +21,7 @@ pub(super) struct Alphabet {
 pub(super) struct CharUsage {
     count: u64,
     /// By `Place`.
-    places: [bool; 4],
+    positions: [bool; 4],
     /// Whether the alphabet has it even when unseen.
     pub(super) required: bool,
 }
@@ -48,18 +48,18 @@ impl CharPosition {
 
 impl CharUsage {
     /// Whether it was seen in this place.
-    pub(super) fn at(&self, place: CharPosition) -> bool {
-        self.places[place.index()]
+    pub(super) fn at(&self, position: CharPosition) -> bool {
+        self.positions[position.index()]
     }
 
     /// Whether a word begins with it.
     pub(super) fn begins_words(&self) -> bool {
-        CharPosition::ALL.iter().any(|&place| place.first && self.at(place))
+        CharPosition::ALL.iter().any(|&position| position.first && self.at(position))
     }
 
     /// Whether it was seen after another character.
     pub(super) fn continues_words(&self) -> bool {
-        CharPosition::ALL.iter().any(|&place| !place.first && self.at(place))
+        CharPosition::ALL.iter().any(|&position| !position.first && self.at(position))
     }
 }
 
@@ -74,16 +74,16 @@ impl Alphabet {
         let mut kept: FxHashMap<char, CharUsage> = FxHashMap::default();
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
-            for (character, place) in places(word) {
+            for (character, position) in char_positions(word) {
                 let usage = kept.entry(character).or_default();
                 usage.count += count;
-                usage.places[place.index()] = true;
+                usage.positions[position.index()] = true;
             }
         }
         for &character in required {
             kept.entry(character).or_default().required = true;
         }
-        Ok(Self { kept: limited(kept, limit) })
+        Ok(Self { kept: most_frequent(kept, limit) })
     }
 
     /// Whether a character is an entry.
@@ -104,20 +104,20 @@ impl Alphabet {
     /// The characters kept for which `wants` says so, in no order.
     pub(super) fn select<'a>(
         &'a self,
-        wants: impl Fn(&CharUsage) -> bool + 'a,
+        condition: impl Fn(&CharUsage) -> bool + 'a,
     ) -> impl Iterator<Item = char> + 'a {
-        self.kept.iter().filter(move |(_, usage)| wants(usage)).map(|(&character, _)| character)
+        self.kept.iter().filter(move |(_, usage)| condition(usage)).map(|(&character, _)| character)
     }
 }
 
 /// The characters of a word with their places.
-pub(super) fn places(word: &str) -> impl Iterator<Item = (char, CharPosition)> + '_ {
+pub(super) fn char_positions(word: &str) -> impl Iterator<Item = (char, CharPosition)> + '_ {
     word.char_indices().map(|(at, character)| {
         (character, CharPosition { first: at == 0, last: at + character.len_utf8() == word.len() })
     })
 }
 
-fn limited(mut kept: FxHashMap<char, CharUsage>, limit: Option<usize>) -> FxHashMap<char, CharUsage> {
+fn most_frequent(mut kept: FxHashMap<char, CharUsage>, limit: Option<usize>) -> FxHashMap<char, CharUsage> {
     let Some(limit) = limit.filter(|&limit| limit < kept.len()) else { return kept };
     let mut order: Vec<(Reverse<bool>, Reverse<u64>, char)> = kept
         .iter()

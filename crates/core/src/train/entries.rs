@@ -14,13 +14,13 @@ const BASE: u64 = 0x0fd1_9b75_3a2c_64e7;
 pub(super) struct Entries {
     prefix: String,
     names: Vec<Rc<str>>,
-    shapes: Vec<Shape>,
+    hashes: Vec<EntryHash>,
     ids: HashTable<u32>,
 }
 
 /// What is needed of an entry to merge it to another without looking at its string.
 #[derive(Clone, Copy)]
-struct Shape {
+struct EntryHash {
     hash: u64,
     /// Hash of the string without the prefix, and BASE to the power of its length in bytes.
     body_hash: u64,
@@ -31,7 +31,7 @@ struct Shape {
 
 impl Entries {
     pub(super) fn new(prefix: &str) -> Self {
-        Self { prefix: prefix.to_owned(), names: Vec::new(), shapes: Vec::new(), ids: HashTable::new() }
+        Self { prefix: prefix.to_owned(), names: Vec::new(), hashes: Vec::new(), ids: HashTable::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -54,15 +54,15 @@ impl Entries {
 
     /// Give the id of `name`, making it an entry if it is none yet; says whether it was made.
     pub(super) fn add(&mut self, name: &str) -> (u32, bool) {
-        let shape = Shape::of(name, &self.prefix);
-        let Self { names, shapes, ids, .. } = self;
-        if let Some(&id) = ids.find(spread(shape.hash), |&id| *names[id as usize] == *name) {
+        let hash_of_entry = EntryHash::of(name, &self.prefix);
+        let Self { names, hashes, ids, .. } = self;
+        if let Some(&id) = ids.find(spread(hash_of_entry.hash), |&id| *names[id as usize] == *name) {
             return (id, false);
         }
         let id = names.len() as u32;
         names.push(name.into());
-        shapes.push(shape);
-        ids.insert_unique(spread(shape.hash), id, |&id| spread(shapes[id as usize].hash));
+        hashes.push(hash_of_entry);
+        ids.insert_unique(spread(hash_of_entry.hash), id, |&id| spread(hashes[id as usize].hash));
         (id, true)
     }
 
@@ -73,7 +73,7 @@ impl Entries {
 
     /// Find the entry spelled as `left` followed by `right` without its prefix.
     pub(super) fn find_merged(&self, left: u32, right: u32) -> Option<u32> {
-        let (one, two) = (&self.shapes[left as usize], &self.shapes[right as usize]);
+        let (one, two) = (&self.hashes[left as usize], &self.hashes[right as usize]);
         let hash = reduce(u128::from(multiply(one.hash, two.body_power)) + u128::from(two.body_hash));
         let (head, tail) = (self.names[left as usize].as_ref(), self.body(right));
         self.lookup(hash, |name| is_both(name, head, tail))
@@ -89,7 +89,7 @@ impl Entries {
     /// Count the characters of `left` and `right` merged, the prefix not counted.
     pub(super) fn merged_chars(&self, left: u32, right: u32) -> usize {
         let chars =
-            self.shapes[left as usize].chars as usize + self.shapes[right as usize].body_chars as usize;
+            self.hashes[left as usize].chars as usize + self.hashes[right as usize].body_chars as usize;
         let name = &self.names[left as usize];
         let starts = if name.len() >= self.prefix.len() {
             name.starts_with(self.prefix.as_str())
@@ -123,7 +123,7 @@ impl Entries {
     }
 
     fn lookup(&self, hash: u64, same: impl Fn(&str) -> bool) -> Option<u32> {
-        let found = |&id: &u32| self.shapes[id as usize].hash == hash && same(&self.names[id as usize]);
+        let found = |&id: &u32| self.hashes[id as usize].hash == hash && same(&self.names[id as usize]);
         self.ids.find(spread(hash), found).copied()
     }
 
@@ -133,7 +133,7 @@ impl Entries {
     }
 }
 
-impl Shape {
+impl EntryHash {
     fn of(name: &str, prefix: &str) -> Self {
         let body = name.strip_prefix(prefix).unwrap_or(name);
         let (body_hash, body_power) = extend(body);

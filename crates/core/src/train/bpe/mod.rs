@@ -12,14 +12,14 @@
 //!
 //! `tests` holds a naive twin that counts everything anew at each merge.
 
-mod forms;
-mod learner;
-mod neighbours;
-mod order;
-mod pairs;
+mod char_forms;
+mod neighbour_changes;
+mod packed_words;
+mod pair_priority;
 #[cfg(test)]
 mod tests;
-mod words;
+mod tracked_pairs;
+mod trainer;
 
 use std::ops::ControlFlow;
 
@@ -27,19 +27,19 @@ use rustc_hash::FxHashMap;
 
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
-use crate::train::cutter::Cutter;
 use crate::train::entries::Entries;
 use crate::train::learned::{check_counts, first_entries};
 use crate::train::progress::Progress;
-use crate::train::{unigram, Counts, Learned, Shape};
+use crate::train::symbol_splitter::SymbolSplitter;
+use crate::train::{unigram, Counts, Learned, PieceRules};
 
-use forms::Forms;
-use learner::Learner;
-use words::Words;
+use char_forms::CharForms;
+use packed_words::PackedWords;
+use trainer::BpeTrainer;
 
 /// Which of the pairs that occur most often is merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ties {
+pub enum BpeTies {
     /// The one with the lower left id, then the lower right id, as in `tokenizers`.
     #[default]
     LowestIds,
@@ -52,7 +52,7 @@ pub enum Ties {
 
 /// What to learn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TrainSpec {
+pub struct BpeTrainSpec {
     /// Entries wanted, special tokens and alphabet included.
     pub vocab_size: usize,
     /// Pairs that occur fewer times are never merged; 0 is taken as 1.
@@ -70,9 +70,9 @@ pub struct TrainSpec {
     /// The longest entry in characters, prefix and suffix not counted.
     pub max_token_length: Option<usize>,
     /// Which pair is merged among equals.
-    pub ties: Ties,
+    pub ties: BpeTies,
     /// What entries may look like that are merged, if not anything.
-    pub shape: Option<Shape>,
+    pub piece_rules: Option<PieceRules>,
     /// Never merge a pair that spells an entry which is there already.
     pub distinct: bool,
 }
@@ -85,11 +85,11 @@ pub struct TrainSpec {
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use piecework_core::train::bpe::{learn, TrainSpec};
+/// use piecework_core::train::bpe::{learn, BpeTrainSpec};
 /// use piecework_core::train::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
-/// let spec = TrainSpec { vocab_size: 10, ..TrainSpec::default() };
+/// let spec = BpeTrainSpec { vocab_size: 10, ..BpeTrainSpec::default() };
 /// let learned = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(()))?;
 /// assert_eq!(learned.vocab, ["b", "g", "h", "n", "p", "s", "u", "ug", "un", "hug"]);
 /// # Ok::<(), piecework_core::error::Error>(())
@@ -99,7 +99,7 @@ pub struct TrainSpec {
 /// the alphabet or the corpus is beyond 64-bit counts, `Interrupted` when `progress` says so.
 pub fn learn(
     counts: &Counts,
-    spec: &TrainSpec,
+    spec: &BpeTrainSpec,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
@@ -108,10 +108,10 @@ pub fn learn(
     let entries = first_entries(
         &spec.continuing_subword_prefix,
         &spec.special_tokens,
-        forms::listed(&alphabet, spec),
+        char_forms::alphabet_entries(&alphabet, spec),
         spec.vocab_size,
     )?;
-    let words = Words::new(counts, &mut Forms::new(&entries, &alphabet, spec), &mut progress)?;
+    let words = PackedWords::new(counts, &mut CharForms::new(&entries, &alphabet, spec), &mut progress)?;
     let learned = learn_merges(spec, entries, words, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
@@ -120,28 +120,34 @@ pub fn learn(
 /// Learn from what a cutter leaves of words; the alphabet is the first entries, in its order.
 pub(super) fn learn_within(
     counts: &Counts,
-    cutter: &Cutter,
-    alphabet: &unigram::Alphabet,
-    spec: &TrainSpec,
+    splitter: &SymbolSplitter,
+    alphabet: &unigram::RankedAlphabet,
+    spec: &BpeTrainSpec,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let mut entries = Entries::new("");
     let ids: FxHashMap<char, u32> = (alphabet.ranked().iter())
         .map(|&(character, _)| (character, entries.add(character.encode_utf8(&mut [0; 4])).0))
         .collect();
-    let words = Words::of_parts(counts, cutter, &ids, progress)?;
+    let words = PackedWords::of_parts(counts, splitter, &ids, progress)?;
     learn_merges(spec, entries, words, progress)
 }
 
 fn learn_merges(
-    spec: &TrainSpec,
+    spec: &BpeTrainSpec,
     entries: Entries,
-    words: Words,
+    words: PackedWords,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     match spec.ties {
-        Ties::LowestIds => Learner::<order::LowestIds>::new(spec, entries, words).run(progress),
-        Ties::GreatestStrings => Learner::<order::GreatestStrings>::new(spec, entries, words).run(progress),
-        Ties::ShortestEntries => Learner::<order::ShortestEntries>::new(spec, entries, words).run(progress),
+        BpeTies::LowestIds => {
+            BpeTrainer::<pair_priority::LowestIds>::new(spec, entries, words).run(progress)
+        }
+        BpeTies::GreatestStrings => {
+            BpeTrainer::<pair_priority::GreatestStrings>::new(spec, entries, words).run(progress)
+        }
+        BpeTies::ShortestEntries => {
+            BpeTrainer::<pair_priority::ShortestEntries>::new(spec, entries, words).run(progress)
+        }
     }
 }

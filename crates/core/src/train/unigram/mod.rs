@@ -16,38 +16,38 @@
 //! Expected counts are summed as integers, so the outcome depends neither on the number of threads nor on
 //! the order of the words.
 
-mod alphabet;
-mod corpus;
 mod expectation;
-mod lattice;
-mod pieces;
+mod piece_set;
 mod pruning;
+mod ranked_alphabet;
+mod reserved_entries;
 mod seeds;
+mod segment_text;
 #[cfg(test)]
 mod tests;
+mod text_lattice;
 mod threads;
-mod vocabulary;
 
 use std::ops::ControlFlow;
 
 use crate::error::Error;
-use crate::train::cutter::Cutter;
 use crate::train::learned::check_counts;
 use crate::train::progress::Progress;
-use crate::train::{Counts, Shape};
+use crate::train::symbol_splitter::SymbolSplitter;
+use crate::train::{Counts, PieceRules};
 
-pub(in crate::train) use alphabet::Alphabet;
-use corpus::Corpus;
-use pieces::Pieces;
-use threads::Workers;
-use vocabulary::Reserved;
+use piece_set::PieceSet;
+pub(in crate::train) use ranked_alphabet::RankedAlphabet;
+use reserved_entries::ReservedEntries;
+use segment_text::SegmentText;
+use threads::ThreadTeam;
 
 /// How many more pieces than entries the rounds leave for the final choice.
 const SURPLUS: f64 = 1.1;
 
 /// What to learn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TrainSpec {
+pub struct UnigramTrainSpec {
     /// Entries wanted, all others included.
     pub vocab_size: usize,
     /// Entries that come first and are never part of a segmentation.
@@ -71,12 +71,12 @@ pub struct TrainSpec {
     /// Steps of expectation and maximization in a round.
     pub num_sub_iterations: usize,
     /// What a piece may look like, if not anything of at most `max_piece_length` characters.
-    pub shape: Option<Shape>,
+    pub piece_rules: Option<PieceRules>,
     /// Learn exactly `vocab_size` entries; else fewer where more would be of no use.
     pub hard_limit: bool,
 }
 
-impl Default for TrainSpec {
+impl Default for UnigramTrainSpec {
     fn default() -> Self {
         Self {
             vocab_size: 8_000,
@@ -90,7 +90,7 @@ impl Default for TrainSpec {
             max_piece_length: 16,
             shrinking_factor: 0.75,
             num_sub_iterations: 2,
-            shape: None,
+            piece_rules: None,
             hard_limit: true,
         }
     }
@@ -98,7 +98,7 @@ impl Default for TrainSpec {
 
 /// What one step of expectation found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct EmStep {
     /// How many pieces there were.
     pub pieces: usize,
     /// The natural logarithm of the corpus's probability, summed over all segmentations.
@@ -111,7 +111,7 @@ pub struct LearnedUnigram {
     /// Entries in id order with their log probabilities; 0 for those that are not learned.
     pub pieces: Vec<(String, f64)>,
     /// The steps that led there.
-    pub steps: Vec<Step>,
+    pub steps: Vec<EmStep>,
 }
 
 /// Learn a Unigram vocabulary of exactly `vocab_size` entries from word counts.
@@ -121,11 +121,11 @@ pub struct LearnedUnigram {
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use piecework_core::train::unigram::{learn, TrainSpec};
+/// use piecework_core::train::unigram::{learn, UnigramTrainSpec};
 /// use piecework_core::train::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], None)?;
-/// let spec = TrainSpec { vocab_size: 14, ..TrainSpec::default() };
+/// let spec = UnigramTrainSpec { vocab_size: 14, ..UnigramTrainSpec::default() };
 /// let learned = learn(&counts, &spec, 1, &mut |_, _| ControlFlow::Continue(()))?;
 /// let best: Vec<&str> = learned.pieces[3..6].iter().map(|(piece, _)| piece.as_str()).collect();
 /// assert_eq!(best, ["pun", "hug", "hugs"]);
@@ -137,16 +137,16 @@ pub struct LearnedUnigram {
 /// beyond what integers here can count; `Interrupted` when `progress` says so.
 pub fn learn(
     counts: &Counts,
-    spec: &TrainSpec,
+    spec: &UnigramTrainSpec,
     workers: usize,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<LearnedUnigram, Error> {
-    vocabulary::check(spec)?;
+    reserved_entries::check(spec)?;
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     check_counts(counts, &mut progress)?;
-    let cutter = Cutter::new(&spec.user_defined_symbols, "")?;
-    let alphabet = Alphabet::choose(counts, &cutter, spec, &mut progress)?;
-    let learned = learn_within(counts, &cutter, &alphabet, spec, workers, &mut progress)?;
+    let splitter = SymbolSplitter::new(&spec.user_defined_symbols, "")?;
+    let alphabet = RankedAlphabet::choose(counts, &splitter, spec, &mut progress)?;
+    let learned = learn_within(counts, &splitter, &alphabet, spec, workers, &mut progress)?;
     progress.finish(spec.vocab_size)?;
     Ok(learned)
 }
@@ -154,36 +154,36 @@ pub fn learn(
 /// Learn from what a cutter leaves of words, with an alphabet that has been chosen.
 pub(in crate::train) fn learn_within(
     counts: &Counts,
-    cutter: &Cutter,
-    alphabet: &Alphabet,
-    spec: &TrainSpec,
+    splitter: &SymbolSplitter,
+    alphabet: &RankedAlphabet,
+    spec: &UnigramTrainSpec,
     workers: usize,
     progress: &mut Progress<'_>,
 ) -> Result<LearnedUnigram, Error> {
-    let reserved = Reserved::new(spec, alphabet)?;
-    let corpus = Corpus::new(counts, cutter, alphabet, progress)?;
-    let pieces = seeds::plant(&corpus, &reserved, spec, progress)?;
+    let reserved = ReservedEntries::new(spec, alphabet)?;
+    let corpus = SegmentText::new(counts, splitter, alphabet, progress)?;
+    let pieces = seeds::initial_pieces(&corpus, &reserved, spec, progress)?;
     let wanted = if spec.hard_limit { reserved.learned() } else { 0 };
     if spec.hard_limit {
         reserved.check_supply(&corpus, &pieces, spec)?;
     }
-    let mut learner = Learner { spec, corpus: &corpus, workers, wanted, steps: Vec::new() };
-    let pieces = learner.run(pieces, progress)?;
-    Ok(LearnedUnigram { pieces: reserved.choose(&corpus, &pieces), steps: learner.steps })
+    let mut trainer = UnigramTrainer { spec, corpus: &corpus, workers, wanted, steps: Vec::new() };
+    let pieces = trainer.run(pieces, progress)?;
+    Ok(LearnedUnigram { pieces: reserved.choose(&corpus, &pieces), steps: trainer.steps })
 }
 
-struct Learner<'a> {
-    spec: &'a TrainSpec,
-    corpus: &'a Corpus,
+struct UnigramTrainer<'a> {
+    spec: &'a UnigramTrainSpec,
+    corpus: &'a SegmentText,
     workers: usize,
     /// How many entries must be learned.
     wanted: usize,
-    steps: Vec<Step>,
+    steps: Vec<EmStep>,
 }
 
-impl Learner<'_> {
+impl UnigramTrainer<'_> {
     /// Estimate and prune in turns until there are few enough pieces.
-    fn run(&mut self, mut pieces: Pieces, progress: &mut Progress<'_>) -> Result<Pieces, Error> {
+    fn run(&mut self, mut pieces: PieceSet, progress: &mut Progress<'_>) -> Result<PieceSet, Error> {
         let target = (self.spec.vocab_size as f64 * SURPLUS) as usize;
         let seeds = pieces.len();
         loop {
@@ -194,16 +194,16 @@ impl Learner<'_> {
                 return Ok(pieces);
             }
             let size = ((self.spec.shrinking_factor * pieces.len() as f64) as usize).max(target);
-            let mut workers = Workers::new(self.workers, progress);
+            let mut workers = ThreadTeam::new(self.workers, progress);
             pruning::prune(&mut pieces, self.corpus, size, self.wanted, &mut workers)?;
             progress.reach(done(seeds, pieces.len(), target, self.spec.vocab_size));
         }
     }
 
-    fn estimate(&mut self, pieces: &mut Pieces, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let mut workers = Workers::new(self.workers, progress);
+    fn estimate(&mut self, pieces: &mut PieceSet, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let mut workers = ThreadTeam::new(self.workers, progress);
         let expected = expectation::expect(pieces, self.corpus, &mut workers)?;
-        self.steps.push(Step { pieces: pieces.len(), log_likelihood: expected.log_likelihood });
+        self.steps.push(EmStep { pieces: pieces.len(), log_likelihood: expected.log_likelihood });
         expectation::maximize(pieces, &expected, self.wanted);
         Ok(())
     }

@@ -12,21 +12,21 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
-use super::corpus::{Corpus, END};
-use super::pieces::{Link, Pieces, NONE};
-use super::vocabulary::Reserved;
-use super::TrainSpec;
+use super::piece_set::{PieceLink, PieceSet, NONE};
+use super::reserved_entries::ReservedEntries;
+use super::segment_text::{SegmentText, END};
+use super::UnigramTrainSpec;
 use crate::error::Error;
 use crate::text::{begins_char, char_count};
 use crate::train::progress::Progress;
-use crate::train::Shape;
+use crate::train::PieceRules;
 
 /// Rarer substrings are never pieces.
 const MIN_COUNT: u64 = 2;
 
 /// A substring that begins the suffixes `first..last` of the sorted ones.
 #[derive(Clone, Copy)]
-struct Candidate {
+struct SeedCandidate {
     first: u32,
     last: u32,
     bytes: u32,
@@ -34,27 +34,27 @@ struct Candidate {
     count: u64,
 }
 
-impl Candidate {
+impl SeedCandidate {
     /// The share of the corpus that it covers.
     fn weight(&self) -> u128 {
         u128::from(self.count) * u128::from(self.chars)
     }
 
     /// Where it stands among all by code points.
-    fn place(&self) -> (u32, u32) {
+    fn position(&self) -> (u32, u32) {
         (self.first, self.bytes)
     }
 }
 
 /// Find the characters and the best candidates, `seed_size` in all, or those that are given instead;
 /// scored by weight.
-pub(super) fn plant(
-    corpus: &Corpus,
-    reserved: &Reserved,
-    spec: &TrainSpec,
+pub(super) fn initial_pieces(
+    corpus: &SegmentText,
+    reserved: &ReservedEntries,
+    spec: &UnigramTrainSpec,
     progress: &mut Progress<'_>,
-) -> Result<Pieces, Error> {
-    let suffixes = Suffixes::new(corpus, spec);
+) -> Result<PieceSet, Error> {
+    let suffixes = SortedSuffixes::new(corpus, spec);
     progress.advance(corpus.text.len())?;
     let mut chosen = suffixes.characters(reserved);
     let room = spec.seed_size.saturating_sub(chosen.len());
@@ -62,15 +62,15 @@ pub(super) fn plant(
         Some(given) => suffixes.given(given, room, reserved, progress)?,
         None => best(suffixes.frequent(reserved, progress)?, room),
     });
-    chosen.sort_unstable_by_key(Candidate::place);
+    chosen.sort_unstable_by_key(SeedCandidate::position);
     Ok(suffixes.pieces(&chosen))
 }
 
 /// The candidates of most weight.
-fn best(mut candidates: Vec<Candidate>, room: usize) -> Vec<Candidate> {
+fn best(mut candidates: Vec<SeedCandidate>, room: usize) -> Vec<SeedCandidate> {
     if room < candidates.len() {
         if room > 0 {
-            let rank = |candidate: &Candidate| (Reverse(candidate.weight()), candidate.place());
+            let rank = |candidate: &SeedCandidate| (Reverse(candidate.weight()), candidate.position());
             candidates.select_nth_unstable_by_key(room - 1, rank);
         }
         candidates.truncate(room);
@@ -79,40 +79,44 @@ fn best(mut candidates: Vec<Candidate>, room: usize) -> Vec<Candidate> {
 }
 
 /// The suffixes of all segments in order.
-struct Suffixes<'c> {
-    corpus: &'c Corpus,
+struct SortedSuffixes<'c> {
+    corpus: &'c SegmentText,
     /// Where each begins.
     order: Vec<u32>,
     /// The segment of each place of the text.
     segment_of: Vec<u32>,
     /// How many characters of a suffix matter: one more than the longest piece has.
     max_chars: usize,
-    shape: Option<&'c Shape>,
+    piece_rules: Option<&'c PieceRules>,
 }
 
 /// A substring whose occurrences are being counted.
-struct Open {
+struct OpenSubstring {
     bytes: usize,
     first: usize,
     count: u64,
 }
 
-impl<'c> Suffixes<'c> {
-    fn new(corpus: &'c Corpus, spec: &'c TrainSpec) -> Self {
+impl<'c> SortedSuffixes<'c> {
+    fn new(corpus: &'c SegmentText, spec: &'c UnigramTrainSpec) -> Self {
         let mut sorted = vec![0; corpus.text.len()];
         divsufsort::sort_in_place(&corpus.text, &mut sorted);
-        let begins = |&place: &u32| !matches!(corpus.text[place as usize], END | 0x80..0xC0);
-        let order = sorted.into_iter().map(|place| place as u32).filter(begins).collect();
+        let begins = |&position: &u32| !matches!(corpus.text[position as usize], END | 0x80..0xC0);
+        let order = sorted.into_iter().map(|position| position as u32).filter(begins).collect();
         let mut segment_of = vec![0; corpus.text.len()];
         for (number, segment) in (0..).zip(&corpus.segments) {
             segment_of[segment.range()].fill(number);
         }
         let max_chars = spec.max_piece_length + 1;
-        Self { corpus, order, segment_of, max_chars, shape: spec.shape.as_ref() }
+        Self { corpus, order, segment_of, max_chars, piece_rules: spec.piece_rules.as_ref() }
     }
 
     /// All substrings of two characters and more that are candidates.
-    fn frequent(&self, reserved: &Reserved, progress: &mut Progress<'_>) -> Result<Vec<Candidate>, Error> {
+    fn frequent(
+        &self,
+        reserved: &ReservedEntries,
+        progress: &mut Progress<'_>,
+    ) -> Result<Vec<SeedCandidate>, Error> {
         let mut candidates = Vec::new();
         self.sweep(progress, |candidate| {
             if candidate.chars > 1 && !reserved.contains(self.name(&candidate)) {
@@ -127,10 +131,10 @@ impl<'c> Suffixes<'c> {
         &self,
         given: &[(String, u64)],
         room: usize,
-        reserved: &Reserved,
+        reserved: &ReservedEntries,
         progress: &mut Progress<'_>,
-    ) -> Result<Vec<Candidate>, Error> {
-        let mut seen = FxHashSet::default();
+    ) -> Result<Vec<SeedCandidate>, Error> {
+        let mut counts_by_char = FxHashSet::default();
         let mut candidates = Vec::new();
         for (piece, count) in given {
             progress.advance(1)?;
@@ -138,8 +142,9 @@ impl<'c> Suffixes<'c> {
                 break;
             }
             let chars = piece.chars().count();
-            let may_be = (2..self.max_chars).contains(&chars) && self.shape.is_none_or(|s| s.allows(piece));
-            if may_be && !reserved.contains(piece.as_bytes()) && seen.insert(piece) {
+            let may_be =
+                (2..self.max_chars).contains(&chars) && self.piece_rules.is_none_or(|s| s.allows(piece));
+            if may_be && !reserved.contains(piece.as_bytes()) && counts_by_char.insert(piece) {
                 let suffixes = self.beginning_with(piece.as_bytes());
                 candidates.extend(suffixes.map(|found| candidate(found, piece.len(), chars, *count)));
             }
@@ -149,32 +154,38 @@ impl<'c> Suffixes<'c> {
 
     /// The suffixes that begin with a text, if there are any.
     fn beginning_with(&self, text: &[u8]) -> Option<Range<usize>> {
-        let head = |&place: &u32| {
-            let rest = &self.corpus.text[place as usize..];
+        let head = |&position: &u32| {
+            let rest = &self.corpus.text[position as usize..];
             &rest[..text.len().min(rest.len())]
         };
-        let first = self.order.partition_point(|place| head(place) < text);
-        let count = self.order[first..].partition_point(|place| head(place) == text);
+        let first = self.order.partition_point(|position| head(position) < text);
+        let count = self.order[first..].partition_point(|position| head(position) == text);
         (count > 0).then(|| first..first + count)
     }
 
     /// Give all candidates with their counts, each when its last suffix has passed.
-    fn sweep(&self, progress: &mut Progress<'_>, mut give: impl FnMut(Candidate)) -> Result<(), Error> {
-        let mut open = vec![Open { bytes: 0, first: 0, count: 0 }];
+    fn sweep(&self, progress: &mut Progress<'_>, mut emit: impl FnMut(SeedCandidate)) -> Result<(), Error> {
+        let mut open = vec![OpenSubstring { bytes: 0, first: 0, count: 0 }];
         let mut before: &[u8] = &[];
-        for (at, &place) in self.order.iter().enumerate() {
+        for (at, &position) in self.order.iter().enumerate() {
             progress.advance(1)?;
-            let suffix = self.suffix(place as usize);
-            self.close(&mut open, at, shared(before, suffix), &mut give);
-            add(&mut open, suffix.len(), at, self.count_at(place as usize));
+            let suffix = self.suffix(position as usize);
+            self.close(&mut open, at, shared(before, suffix), &mut emit);
+            add(&mut open, suffix.len(), at, self.count_at(position as usize));
             before = suffix;
         }
-        self.close(&mut open, self.order.len(), 0, &mut give);
+        self.close(&mut open, self.order.len(), 0, &mut emit);
         Ok(())
     }
 
     /// Close all that is longer than what the next suffix shares with the last.
-    fn close(&self, open: &mut Vec<Open>, at: usize, shared: usize, give: &mut impl FnMut(Candidate)) {
+    fn close(
+        &self,
+        open: &mut Vec<OpenSubstring>,
+        at: usize,
+        shared: usize,
+        emit: &mut impl FnMut(SeedCandidate),
+    ) {
         let (mut count, mut first) = (0, at);
         while open.last().is_some_and(|top| top.bytes > shared) {
             let Some(done) = open.pop() else { break };
@@ -183,7 +194,7 @@ impl<'c> Suffixes<'c> {
             let below = open.last().map_or(0, |next| next.bytes).max(shared);
             let bytes = &self.corpus.text[self.order[first] as usize..][..done.bytes];
             if let Some(bytes) = self.allowed(bytes, below).filter(|_| count >= MIN_COUNT) {
-                give(candidate(first..at, bytes.len(), char_count(bytes) as usize, count));
+                emit(candidate(first..at, bytes.len(), char_count(bytes) as usize, count));
             }
         }
         if count > 0 {
@@ -197,19 +208,19 @@ impl<'c> Suffixes<'c> {
         if char_count(bytes) as usize >= self.max_chars {
             return None;
         }
-        let Some(shape) = self.shape else { return Some(bytes) };
-        let longest = std::str::from_utf8(bytes).ok().and_then(|text| shape.longest(text));
+        let Some(piece_rules) = self.piece_rules else { return Some(bytes) };
+        let longest = std::str::from_utf8(bytes).ok().and_then(|text| piece_rules.longest(text));
         longest.filter(|&len| len > below).map(|len| &bytes[..len])
     }
 
     /// The single characters.
-    fn characters(&self, reserved: &Reserved) -> Vec<Candidate> {
-        let width = |&place: &u32| shortest(&self.corpus.text[place as usize..]);
+    fn characters(&self, reserved: &ReservedEntries) -> Vec<SeedCandidate> {
+        let width = |&position: &u32| shortest(&self.corpus.text[position as usize..]);
         let same = |one: &u32, two: &u32| width(one) == width(two);
         let mut characters = Vec::new();
         let mut first = 0;
         for run in self.order.chunk_by(same) {
-            let count = run.iter().map(|&place| self.count_at(place as usize)).sum();
+            let count = run.iter().map(|&position| self.count_at(position as usize)).sum();
             let character = candidate(first..first + run.len(), width(&run[0]).len(), 1, count);
             if !reserved.contains(self.name(&character)) {
                 characters.push(character);
@@ -220,17 +231,17 @@ impl<'c> Suffixes<'c> {
     }
 
     /// Lay out chosen candidates, which are in order of code points.
-    fn pieces(&self, chosen: &[Candidate]) -> Pieces {
-        let total: u128 = chosen.iter().map(Candidate::weight).sum();
+    fn pieces(&self, chosen: &[SeedCandidate]) -> PieceSet {
+        let total: u128 = chosen.iter().map(SeedCandidate::weight).sum();
         let log_total = (total as f64).ln();
-        let mut pieces = Pieces {
+        let mut pieces = PieceSet {
             links: Vec::with_capacity(chosen.len()),
-            places: Vec::with_capacity(chosen.len()),
+            positions: Vec::with_capacity(chosen.len()),
             longest: vec![NONE; self.corpus.text.len()],
             max_bytes: chosen.iter().map(|candidate| candidate.bytes as usize).max().unwrap_or(0),
         };
         let mut around: Vec<(u32, u32)> = Vec::new();
-        for (at, &place) in (0..).zip(&self.order) {
+        for (at, &position) in (0..).zip(&self.order) {
             while around.last().is_some_and(|&(last, _)| last <= at) {
                 around.pop();
             }
@@ -238,35 +249,35 @@ impl<'c> Suffixes<'c> {
                 let number = pieces.len() as u32;
                 let shorter = around.last().map_or(NONE, |&(_, piece)| piece);
                 let value = (next.weight() as f64).ln() - log_total;
-                pieces.links.push(Link { value, shorter, bytes: next.bytes });
-                pieces.places.push(place);
+                pieces.links.push(PieceLink { value, shorter, bytes: next.bytes });
+                pieces.positions.push(position);
                 around.push((next.last, number));
             }
-            pieces.longest[place as usize] = around.last().map_or(NONE, |&(_, piece)| piece);
+            pieces.longest[position as usize] = around.last().map_or(NONE, |&(_, piece)| piece);
         }
         pieces
     }
 
-    fn name(&self, candidate: &Candidate) -> &'c [u8] {
+    fn name(&self, candidate: &SeedCandidate) -> &'c [u8] {
         &self.corpus.text[self.order[candidate.first as usize] as usize..][..candidate.bytes as usize]
     }
 
-    fn count_at(&self, place: usize) -> u64 {
-        self.corpus.segments[self.segment_of[place] as usize].count
+    fn count_at(&self, position: usize) -> u64 {
+        self.corpus.segments[self.segment_of[position] as usize].count
     }
 
     /// What matters of the suffix that begins at a place.
-    fn suffix(&self, place: usize) -> &'c [u8] {
-        let end = self.corpus.segments[self.segment_of[place] as usize].range().end;
-        let all = &self.corpus.text[place..end];
+    fn suffix(&self, position: usize) -> &'c [u8] {
+        let end = self.corpus.segments[self.segment_of[position] as usize].range().end;
+        let all = &self.corpus.text[position..end];
         let starts = (0..all.len()).filter(|&at| begins_char(all[at]));
         let cut = starts.take(self.max_chars + 1).nth(self.max_chars);
         &all[..cut.unwrap_or(all.len())]
     }
 }
 
-fn candidate(suffixes: Range<usize>, bytes: usize, chars: usize, count: u64) -> Candidate {
-    Candidate {
+fn candidate(suffixes: Range<usize>, bytes: usize, chars: usize, count: u64) -> SeedCandidate {
+    SeedCandidate {
         first: suffixes.start as u32,
         last: suffixes.end as u32,
         bytes: bytes as u32,
@@ -276,10 +287,10 @@ fn candidate(suffixes: Range<usize>, bytes: usize, chars: usize, count: u64) -> 
 }
 
 /// Count more occurrences of the substring of this length, which is the longest open one or longer.
-fn add(open: &mut Vec<Open>, bytes: usize, first: usize, count: u64) {
+fn add(open: &mut Vec<OpenSubstring>, bytes: usize, first: usize, count: u64) {
     match open.last_mut().filter(|top| top.bytes == bytes) {
         Some(top) => top.count += count,
-        None => open.push(Open { bytes, first, count }),
+        None => open.push(OpenSubstring { bytes, first, count }),
     }
 }
 

@@ -13,12 +13,12 @@ const PART: usize = 1024;
 const WORK: usize = 16;
 
 /// The threads at hand, and whom to tell how far they are.
-pub(super) struct Workers<'w, 'p> {
+pub(super) struct ThreadTeam<'w, 'p> {
     threads: usize,
     progress: &'w mut Progress<'p>,
 }
 
-impl<'w, 'p> Workers<'w, 'p> {
+impl<'w, 'p> ThreadTeam<'w, 'p> {
     pub(super) fn new(threads: usize, progress: &'w mut Progress<'p>) -> Self {
         Self { threads: threads.max(1), progress }
     }

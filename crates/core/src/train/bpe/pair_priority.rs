@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::train::entries::Entries;
 
 /// Gives each pair a key; of equally frequent pairs the one with the greatest key is merged.
-pub(super) trait Order {
+pub(super) trait PairPriority {
     type Key: Ord;
 
     fn key(entries: &Entries, left: u32, right: u32) -> Self::Key;
@@ -21,7 +21,7 @@ pub(super) struct GreatestStrings;
 /// `Ties::ShortestEntries`.
 pub(super) struct ShortestEntries;
 
-impl Order for LowestIds {
+impl PairPriority for LowestIds {
     type Key = Reverse<(u32, u32)>;
 
     fn key(_entries: &Entries, left: u32, right: u32) -> Self::Key {
@@ -29,7 +29,7 @@ impl Order for LowestIds {
     }
 }
 
-impl Order for GreatestStrings {
+impl PairPriority for GreatestStrings {
     type Key = (Rc<str>, Rc<str>);
 
     fn key(entries: &Entries, left: u32, right: u32) -> Self::Key {
@@ -37,7 +37,7 @@ impl Order for GreatestStrings {
     }
 }
 
-impl Order for ShortestEntries {
+impl PairPriority for ShortestEntries {
     type Key = Reverse<(usize, String, usize)>;
 
     fn key(entries: &Entries, left: u32, right: u32) -> Self::Key {

@@ -5,13 +5,13 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use crate::error::{Error, ErrorKind};
 
 /// Cuts words around symbols and at a delimiter.
-pub(super) struct Cutter {
+pub(super) struct SymbolSplitter {
     symbols: Option<AhoCorasick>,
     /// Empty for none.
     delimiter: String,
 }
 
-impl Cutter {
+impl SymbolSplitter {
     pub(super) fn new(symbols: &[String], delimiter: &str) -> Result<Self, Error> {
         let delimiter = delimiter.to_owned();
         if symbols.is_empty() {
@@ -30,10 +30,10 @@ impl Cutter {
 
     /// Give what stands between the symbols and the delimiters of a word, at least one text for each word;
     /// of symbols that overlap the first, then the longest counts.
-    pub(super) fn stretches<'w>(&self, word: &'w str, mut give: impl FnMut(&'w str)) {
+    pub(super) fn split<'w>(&self, word: &'w str, mut emit: impl FnMut(&'w str)) {
         let mut split = |text: &'w str| match self.delimiter.as_str() {
-            "" => give(text),
-            delimiter => text.split(delimiter).for_each(&mut give),
+            "" => emit(text),
+            delimiter => text.split(delimiter).for_each(&mut emit),
         };
         let mut start = 0;
         for found in self.symbols.iter().flat_map(|symbols| symbols.find_iter(word)) {
@@ -44,14 +44,14 @@ impl Cutter {
     }
 
     /// Give the parts of a word that pieces cover: what stands between, without characters not `known`.
-    pub(super) fn parts<'w>(
+    pub(super) fn known_parts<'w>(
         &self,
         word: &'w str,
         known: impl Fn(char) -> bool,
-        mut give: impl FnMut(&'w str),
+        mut emit: impl FnMut(&'w str),
     ) {
-        self.stretches(word, |stretch| {
-            stretch.split(|c| !known(c)).filter(|part| !part.is_empty()).for_each(&mut give);
+        self.split(word, |stretch| {
+            stretch.split(|c| !known(c)).filter(|part| !part.is_empty()).for_each(&mut emit);
         });
     }
 }

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::alphabet::Alphabet;
+use super::ranked_alphabet::RankedAlphabet;
 use crate::error::{Error, ErrorKind};
-use crate::train::cutter::Cutter;
 use crate::train::progress::Progress;
+use crate::train::symbol_splitter::SymbolSplitter;
 use crate::train::Counts;
 
 /// Stands after each segment; no byte of UTF-8.
@@ -17,40 +17,40 @@ const MAX_BITS: u32 = 62;
 const MAX_FRACTION_BITS: u32 = 40;
 
 /// The text of all segments.
-pub(super) struct Corpus {
+pub(super) struct SegmentText {
     pub(super) text: Vec<u8>,
-    pub(super) segments: Vec<Segment>,
+    pub(super) segments: Vec<TextSegment>,
     /// How much 1 is where expected counts are integers.
     pub(super) one: f64,
 }
 
 /// A part of a word that pieces cover, and how often it occurs.
 #[derive(Clone, Copy)]
-pub(super) struct Segment {
+pub(super) struct TextSegment {
     start: u32,
     end: u32,
     pub(super) count: u64,
 }
 
-impl Segment {
+impl TextSegment {
     pub(super) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-impl Corpus {
+impl SegmentText {
     /// Lay out all words; errors when there are too many of them to be numbered.
     pub(super) fn new(
         counts: &Counts,
-        cutter: &Cutter,
-        alphabet: &Alphabet,
+        splitter: &SymbolSplitter,
+        alphabet: &RankedAlphabet,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut corpus = Self { text: Vec::new(), segments: Vec::new(), one: 1.0 };
         let mut chars = 0;
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
-            cutter.parts(
+            splitter.known_parts(
                 word,
                 |c| alphabet.contains(c),
                 |part| {
@@ -70,7 +70,7 @@ impl Corpus {
     fn push(&mut self, part: &str, count: u64) {
         let start = self.text.len() as u32;
         self.text.extend_from_slice(part.as_bytes());
-        self.segments.push(Segment { start, end: self.text.len() as u32, count });
+        self.segments.push(TextSegment { start, end: self.text.len() as u32, count });
         self.text.push(END);
     }
 }

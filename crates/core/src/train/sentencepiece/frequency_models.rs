@@ -2,41 +2,41 @@
 
 use std::cmp::Reverse;
 
-use super::Piece;
+use super::PieceScore;
 use crate::error::Error;
-use crate::train::cutter::Cutter;
 use crate::train::progress::Progress;
-use crate::train::unigram::Alphabet;
+use crate::train::symbol_splitter::SymbolSplitter;
+use crate::train::unigram::RankedAlphabet;
 use crate::train::Counts;
 
 /// The most frequent characters.
-pub(super) fn characters(alphabet: &Alphabet, wanted: usize) -> Vec<Piece> {
+pub(super) fn characters(alphabet: &RankedAlphabet, size: usize) -> Vec<PieceScore> {
     let total = alphabet.ranked().iter().map(|&(_, count)| count).sum();
-    let ranked = alphabet.ranked().iter().take(wanted);
+    let ranked = alphabet.ranked().iter().take(size);
     ranked.map(|&(character, count)| (character.to_string(), score(count, total))).collect()
 }
 
 /// The most frequent words that are made of known characters.
 pub(super) fn words(
     counts: &Counts,
-    cutter: &Cutter,
-    alphabet: &Alphabet,
-    wanted: usize,
+    splitter: &SymbolSplitter,
+    alphabet: &RankedAlphabet,
+    size: usize,
     progress: &mut Progress<'_>,
-) -> Result<Vec<Piece>, Error> {
+) -> Result<Vec<PieceScore>, Error> {
     let mut total = 0;
     let mut whole = Vec::new();
     for (word, count) in counts.iter() {
         progress.advance(word.len())?;
         total += count;
         let mut is_whole = false;
-        cutter.parts(word, |c| alphabet.contains(c), |part| is_whole |= part.len() == word.len());
+        splitter.known_parts(word, |c| alphabet.contains(c), |part| is_whole |= part.len() == word.len());
         if is_whole {
             whole.push((word, count));
         }
     }
     whole.sort_unstable_by_key(|&(word, count)| (Reverse(count), word));
-    whole.truncate(wanted);
+    whole.truncate(size);
     Ok(whole.into_iter().map(|(word, count)| (word.to_owned(), score(count, total))).collect())
 }
 

@@ -17,11 +17,11 @@ use std::collections::BinaryHeap;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::neighbours::{Change, Neighbours, Side};
-use super::order::Order;
-use super::pairs::{key, Pairs};
-use super::words::Words;
-use super::TrainSpec;
+use super::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
+use super::packed_words::PackedWords;
+use super::pair_priority::PairPriority;
+use super::tracked_pairs::{key, TrackedPairs};
+use super::BpeTrainSpec;
 use crate::error::Error;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
@@ -33,21 +33,21 @@ const SPAN: u64 = if cfg!(test) { 2 } else { 16 };
 const FORCED_STEP: u64 = 4;
 
 /// Ordered by count, then by the order of ties; the pair's number comes along.
-type Candidate<O> = (u64, <O as Order>::Key, u32);
+type PairCandidate<O> = (u64, <O as PairPriority>::Key, u32);
 
 /// The state of learning.
-pub(super) struct Learner<'a, O: Order> {
-    spec: &'a TrainSpec,
+pub(super) struct BpeTrainer<'a, O: PairPriority> {
+    spec: &'a BpeTrainSpec,
     entries: Entries,
     /// By entry: its length in characters, prefix and suffix not counted.
     lengths: Vec<usize>,
-    words: Words,
-    pairs: Pairs,
-    heap: BinaryHeap<Candidate<O>>,
+    words: PackedWords,
+    pairs: TrackedPairs,
+    heap: BinaryHeap<PairCandidate<O>>,
     /// Pairs that occur so often are followed.
     threshold: u64,
     slack: Vec<u64>,
-    neighbours: Neighbours,
+    neighbours: NeighbourChanges,
     merges: Vec<Merge>,
 }
 
@@ -60,23 +60,23 @@ struct MergedEntry {
 
 /// How often a pair occurs, and in how many places.
 #[derive(Clone, Copy, Default)]
-struct Tally {
+struct PairCount {
     count: u64,
-    places: usize,
+    positions: usize,
 }
 
-impl<'a, O: Order> Learner<'a, O> {
-    pub(super) fn new(spec: &'a TrainSpec, entries: Entries, words: Words) -> Self {
+impl<'a, O: PairPriority> BpeTrainer<'a, O> {
+    pub(super) fn new(spec: &'a BpeTrainSpec, entries: Entries, words: PackedWords) -> Self {
         Self {
             spec,
             lengths: entries.names().iter().map(|name| first_length(name, spec)).collect(),
             slack: Vec::new(),
             entries,
             words,
-            pairs: Pairs::default(),
+            pairs: TrackedPairs::default(),
             heap: BinaryHeap::new(),
             threshold: u64::MAX,
-            neighbours: Neighbours::default(),
+            neighbours: NeighbourChanges::default(),
             merges: Vec::new(),
         }
     }
@@ -115,8 +115,8 @@ impl<'a, O: Order> Learner<'a, O> {
         while let Some((count, order, pair)) = self.heap.pop() {
             let now = self.pairs.get(pair).count;
             if now == count {
-                let followed = self.pairs.get(pair);
-                if self.is_repeat(followed.left, followed.right) {
+                let tracked = self.pairs.get(pair);
+                if self.duplicates_entry(tracked.left, tracked.right) {
                     continue;
                 }
                 return (count >= self.min_frequency()).then_some(pair);
@@ -133,56 +133,59 @@ impl<'a, O: Order> Learner<'a, O> {
 
     /// Count all pairs and follow the frequent ones, with a threshold of at most `limit`.
     fn begin_round(&mut self, limit: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
-        self.pairs = Pairs::default();
+        self.pairs = TrackedPairs::default();
         self.heap.clear();
-        let tallies = self.tallies(progress)?;
-        let best = tallies.values().map(|tally| tally.count).max().unwrap_or(0);
+        let pair_counts = self.pair_counts(progress)?;
+        let best = pair_counts.values().map(|pair_count| pair_count.count).max().unwrap_or(0);
         self.threshold = (best / SPAN).max(self.min_frequency()).min(limit);
         self.slack.clear();
         self.slack.resize(self.entries.len(), 0);
         self.neighbours.grow(self.entries.len());
-        for (pair, tally) in tallies {
+        for (pair, pair_count) in pair_counts {
             let (left, right) = ((pair >> 32) as u32, pair as u32);
-            if tally.count >= self.threshold {
-                self.follow(left, right, tally.count, tally.places);
+            if pair_count.count >= self.threshold {
+                self.track(left, right, pair_count.count, pair_count.positions);
             } else {
                 for entry in [left, right] {
                     let slack = &mut self.slack[entry as usize];
-                    *slack = tally.count.max(*slack);
+                    *slack = pair_count.count.max(*slack);
                 }
             }
         }
-        self.note_places(progress)
+        self.record_positions(progress)
     }
 
     /// Count the pairs that may be merged.
-    fn tallies(&self, progress: &mut Progress<'_>) -> Result<HashMap<u64, Tally, FxBuildHasher>, Error> {
-        let mut tallies: HashMap<u64, Tally, FxBuildHasher> = HashMap::default();
+    fn pair_counts(
+        &self,
+        progress: &mut Progress<'_>,
+    ) -> Result<HashMap<u64, PairCount, FxBuildHasher>, Error> {
+        let mut pair_counts: HashMap<u64, PairCount, FxBuildHasher> = HashMap::default();
         self.words.visit_pairs(|left, right, _, count| {
-            let tally = tallies.entry(key(left, right)).or_default();
-            tally.count += count;
-            tally.places += 1;
+            let pair_count = pair_counts.entry(key(left, right)).or_default();
+            pair_count.count += count;
+            pair_count.positions += 1;
             progress.advance(1)
         })?;
-        tallies.retain(|&pair, _| {
+        pair_counts.retain(|&pair, _| {
             let (left, right) = ((pair >> 32) as u32, pair as u32);
-            self.fits(left, right) && !self.is_repeat(left, right)
+            self.fits(left, right) && !self.duplicates_entry(left, right)
         });
-        Ok(tallies)
+        Ok(pair_counts)
     }
 
-    fn note_places(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
+    fn record_positions(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
         let Self { words, pairs, .. } = self;
         words.visit_pairs(|left, right, position, _| {
             if let Some(pair) = pairs.find(left, right) {
-                pairs.get_mut(pair).note(position);
+                pairs.get_mut(pair).add_position(position);
             }
             progress.advance(1)
         })
     }
 
-    fn follow(&mut self, left: u32, right: u32, count: u64, places: usize) -> u32 {
-        let pair = self.pairs.follow(left, right, count, places);
+    fn track(&mut self, left: u32, right: u32, count: u64, positions: usize) -> u32 {
+        let pair = self.pairs.track(left, right, count, positions);
         self.heap.push((count, O::key(&self.entries, left, right), pair));
         pair
     }
@@ -190,14 +193,14 @@ impl<'a, O: Order> Learner<'a, O> {
     /// Whether a pair makes an entry that is allowed.
     fn fits(&self, left: u32, right: u32) -> bool {
         let length = self.lengths[left as usize] + self.lengths[right as usize];
-        let Some(shape) = &self.spec.shape else {
+        let Some(piece_rules) = &self.spec.piece_rules else {
             return self.spec.max_token_length.is_none_or(|limit| length <= limit);
         };
-        length <= shape.max_chars && shape.allows(&self.entries.merged_string(left, right))
+        length <= piece_rules.max_chars && piece_rules.allows(&self.entries.merged_string(left, right))
     }
 
     /// Whether a pair spells an entry that another pair has made, and must not be merged.
-    fn is_repeat(&self, left: u32, right: u32) -> bool {
+    fn duplicates_entry(&self, left: u32, right: u32) -> bool {
         self.spec.distinct && self.entries.find_merged(left, right).is_some()
     }
 
@@ -205,9 +208,9 @@ impl<'a, O: Order> Learner<'a, O> {
 
     /// Merge a pair everywhere.
     fn merge(&mut self, pair: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let followed = self.pairs.get_mut(pair);
-        let (left, right) = (followed.left, followed.right);
-        let (places, count) = followed.take();
+        let tracked = self.pairs.get_mut(pair);
+        let (left, right) = (tracked.left, tracked.right);
+        let (positions, count) = tracked.take();
         let (merged, is_new) = self.entries.add(&self.entries.merged_string(left, right));
         if is_new {
             self.lengths.push(self.lengths[left as usize] + self.lengths[right as usize]);
@@ -216,13 +219,13 @@ impl<'a, O: Order> Learner<'a, O> {
             progress.reach(self.entries.len());
         }
         self.merges.push(Merge { left, right, merged, count, score: count as f64 });
-        for position in places {
+        for position in positions {
             progress.advance(2)?;
             if self.words.starts_pair(position, left, right) {
                 self.merge_at(position, (left, right), merged);
             }
         }
-        let forced = self.settle((left, right), MergedEntry { entry: merged, is_new });
+        let forced = self.apply_changes((left, right), MergedEntry { entry: merged, is_new });
         self.neighbours.clear();
         if forced {
             self.begin_round((self.threshold / FORCED_STEP).max(1), progress)?;
@@ -236,7 +239,7 @@ impl<'a, O: Order> Learner<'a, O> {
         let count = self.words.count_at(position);
         if let Some((before, start)) = self.words.before(position) {
             if before == merged {
-                self.neighbours.lose_again(left, count);
+                self.neighbours.remerge(left, count);
             } else {
                 self.neighbours.lose(Side::Left, before, count);
             }
@@ -252,7 +255,7 @@ impl<'a, O: Order> Learner<'a, O> {
     }
 
     /// Carry the changes of a merge into the table; says whether a new round must begin.
-    fn settle(&mut self, (left, right): (u32, u32), merged: MergedEntry) -> bool {
+    fn apply_changes(&mut self, (left, right): (u32, u32), merged: MergedEntry) -> bool {
         let mut forced = false;
         let mut gaining: Vec<Option<u32>> = Vec::with_capacity(self.neighbours.len());
         for number in 0..self.neighbours.len() {
@@ -268,7 +271,7 @@ impl<'a, O: Order> Learner<'a, O> {
         }
         for &(number, position) in self.neighbours.gains() {
             if let Some(pair) = gaining[number as usize] {
-                self.pairs.get_mut(pair).note(position);
+                self.pairs.get_mut(pair).add_position(position);
             }
         }
         forced
@@ -278,20 +281,20 @@ impl<'a, O: Order> Learner<'a, O> {
     fn gained_pair(
         &mut self,
         (left, right): (u32, u32),
-        change: &Change,
+        change: &NeighbourChange,
         merged: MergedEntry,
         forced: &mut bool,
     ) -> Option<u32> {
         if let Some(pair) = self.pairs.find(left, right) {
-            let followed = self.pairs.get_mut(pair);
-            followed.count = followed.count + change.gained - change.lost_again;
-            let count = followed.count;
+            let tracked = self.pairs.get_mut(pair);
+            tracked.count = tracked.count + change.gained - change.remerged;
+            let count = tracked.count;
             if change.gained > 0 && count >= self.threshold {
                 self.heap.push((count, O::key(&self.entries, left, right), pair));
             }
             return Some(pair);
         }
-        let gained = change.gained.saturating_sub(change.lost_again);
+        let gained = change.gained.saturating_sub(change.remerged);
         if gained == 0 || !self.fits(left, right) {
             return None;
         }
@@ -306,12 +309,12 @@ impl<'a, O: Order> Learner<'a, O> {
             return None;
         }
         *forced |= !merged.is_new;
-        merged.is_new.then(|| self.follow(left, right, gained, change.places))
+        merged.is_new.then(|| self.track(left, right, gained, change.positions))
     }
 }
 
 /// The length of a special token or, as one, of a character in any form.
-fn first_length(name: &str, spec: &TrainSpec) -> usize {
+fn first_length(name: &str, spec: &BpeTrainSpec) -> usize {
     if spec.special_tokens.iter().any(|token| token == name) {
         name.chars().count()
     } else {

@@ -2,10 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::alphabet::Alphabet;
-use super::corpus::Corpus;
-use super::pieces::Pieces;
-use super::TrainSpec;
+use super::piece_set::PieceSet;
+use super::ranked_alphabet::RankedAlphabet;
+use super::segment_text::SegmentText;
+use super::UnigramTrainSpec;
 use crate::error::{Error, ErrorKind};
 use crate::text::byte_entry;
 
@@ -13,7 +13,7 @@ use crate::text::byte_entry;
 const RARE_CHARACTER_STEP: f64 = 0.0001;
 
 /// What is in the vocabulary whatever is learned.
-pub(super) struct Reserved {
+pub(super) struct ReservedEntries {
     vocab_size: usize,
     /// Special tokens, user-defined symbols, bytes: each once, in this order.
     entries: Vec<String>,
@@ -23,32 +23,32 @@ pub(super) struct Reserved {
 }
 
 /// Refuse settings that would make no sense.
-pub(super) fn check(spec: &TrainSpec) -> Result<(), Error> {
-    let refuse = |place: &str, found: String, expected: &str| {
+pub(super) fn check(spec: &UnigramTrainSpec) -> Result<(), Error> {
+    let reject = |place: &str, found: String, expected: &str| {
         Err(Error::new(ErrorKind::Argument, place, found, expected))
     };
-    let TrainSpec { character_coverage, shrinking_factor, .. } = *spec;
+    let UnigramTrainSpec { character_coverage, shrinking_factor, .. } = *spec;
     if !(character_coverage > 0.0 && character_coverage <= 1.0) {
-        return refuse("character_coverage", character_coverage.to_string(), "above 0 and at most 1");
+        return reject("character_coverage", character_coverage.to_string(), "above 0 and at most 1");
     }
     if !(shrinking_factor > 0.0 && shrinking_factor < 1.0) {
-        return refuse("shrinking_factor", shrinking_factor.to_string(), "above 0 and below 1");
+        return reject("shrinking_factor", shrinking_factor.to_string(), "above 0 and below 1");
     }
     if spec.num_sub_iterations == 0 {
-        return refuse("num_sub_iterations", "0".into(), "at least 1");
+        return reject("num_sub_iterations", "0".into(), "at cutoff 1");
     }
     if !(1..=512).contains(&spec.max_piece_length) {
-        return refuse("max_piece_length", spec.max_piece_length.to_string(), "1 to 512");
+        return reject("max_piece_length", spec.max_piece_length.to_string(), "1 to 512");
     }
     match spec.user_defined_symbols.iter().position(String::is_empty) {
-        Some(at) => refuse(&format!("user_defined_symbols[{at}]"), "an empty string".into(), "a symbol"),
+        Some(at) => reject(&format!("user_defined_symbols[{at}]"), "an empty string".into(), "a symbol"),
         None => Ok(()),
     }
 }
 
-impl Reserved {
+impl ReservedEntries {
     /// List what must be there; an error when `vocab_size` cannot hold it.
-    pub(super) fn new(spec: &TrainSpec, alphabet: &Alphabet) -> Result<Self, Error> {
+    pub(super) fn new(spec: &UnigramTrainSpec, alphabet: &RankedAlphabet) -> Result<Self, Error> {
         let bytes = (0..=u8::MAX).filter(|_| spec.byte_fallback).map(byte_entry);
         let named = spec.special_tokens.iter().chain(&spec.user_defined_symbols).cloned();
         let mut known = FxHashSet::default();
@@ -77,20 +77,24 @@ impl Reserved {
             return Ok(());
         }
         let expected =
-            format!("at least {needed} ({entries} reserved entries and an alphabet of {characters})");
+            format!("at cutoff {needed} ({entries} reserved entries and an alphabet of {characters})");
         Err(Error::new(ErrorKind::Training, "vocab_size", self.vocab_size.to_string(), expected))
     }
 
     /// Make sure that the seeds are enough to fill the vocabulary.
     pub(super) fn check_supply(
         &self,
-        corpus: &Corpus,
-        seeds: &Pieces,
-        spec: &TrainSpec,
+        corpus: &SegmentText,
+        seeds: &PieceSet,
+        spec: &UnigramTrainSpec,
     ) -> Result<(), Error> {
-        let seen: FxHashSet<&[u8]> = (0..seeds.len()).map(|piece| seeds.name(corpus, piece)).collect();
-        let unseen =
-            self.characters.iter().filter(|character| !seen.contains(character.as_bytes())).count();
+        let counts_by_char: FxHashSet<&[u8]> =
+            (0..seeds.len()).map(|piece| seeds.name(corpus, piece)).collect();
+        let unseen = self
+            .characters
+            .iter()
+            .filter(|character| !counts_by_char.contains(character.as_bytes()))
+            .count();
         let most = self.entries.len() + seeds.len() + unseen;
         if self.vocab_size <= most {
             return Ok(());
@@ -104,7 +108,7 @@ impl Reserved {
     }
 
     /// Choose the characters and the best pieces; by (score descending, code points) after the reserved.
-    pub(super) fn choose(&self, corpus: &Corpus, pieces: &Pieces) -> Vec<(String, f64)> {
+    pub(super) fn choose(&self, corpus: &SegmentText, pieces: &PieceSet) -> Vec<(String, f64)> {
         let name = |piece: usize| String::from_utf8_lossy(pieces.name(corpus, piece)).into_owned();
         let mut scores: FxHashMap<String, f64> =
             (0..pieces.len()).map(|piece| (name(piece), pieces.links[piece].value)).collect();

@@ -1,7 +1,7 @@
 //! All segmentations of a stretch of text: the sum of their probabilities, how often each piece is expected
 //! in them, and the best of them. Time is linear in the stretch and in the pieces found.
 
-use super::pieces::{Link, Pieces, NONE};
+use super::piece_set::{PieceLink, PieceSet, NONE};
 use crate::text::{begins_char, char_len};
 
 /// Sums below the first are multiplied by the second, so that no stretch is too long.
@@ -11,10 +11,10 @@ const LN_HUGE: f64 = 256.0 * std::f64::consts::LN_2;
 
 /// A stretch of text, and what begins at its places.
 #[derive(Clone, Copy)]
-pub(super) struct Stretch<'a> {
+pub(super) struct TextLattice<'a> {
     text: &'a [u8],
     longest: &'a [u32],
-    links: &'a [Link],
+    links: &'a [PieceLink],
     max_bytes: usize,
     /// The value of a character that is no piece.
     unknown: f64,
@@ -22,30 +22,30 @@ pub(super) struct Stretch<'a> {
 
 /// Memory for one thread.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct LatticeScratch {
     forward: Vec<f64>,
     backward: Vec<f64>,
     /// Where forward sums were made greater, in order.
     raised: Vec<usize>,
-    best: Vec<Reached>,
+    best: Vec<ViterbiStep>,
 }
 
 /// The best way to reach a place: the sum of scores, and the last piece.
 #[derive(Clone, Copy)]
-struct Reached {
+struct ViterbiStep {
     score: f64,
     piece: u32,
     start: u32,
 }
 
-const UNREACHED: Reached = Reached { score: f64::NEG_INFINITY, piece: NONE, start: 0 };
+const UNREACHED: ViterbiStep = ViterbiStep { score: f64::NEG_INFINITY, piece: NONE, start: 0 };
 
-impl<'a> Stretch<'a> {
+impl<'a> TextLattice<'a> {
     /// Look at a range of the text; `links` has scores or probabilities, as `unknown` has.
     pub(super) fn new(
         text: &'a [u8],
-        pieces: &'a Pieces,
-        links: &'a [Link],
+        pieces: &'a PieceSet,
+        links: &'a [PieceLink],
         unknown: f64,
         range: std::ops::Range<usize>,
     ) -> Self {
@@ -74,8 +74,8 @@ impl<'a> Stretch<'a> {
 
     /// Add the expected number of each piece, times `weight` and rounded down, to `expected`; gives the
     /// natural logarithm of the sum over all segmentations. Links have probabilities.
-    pub(super) fn expect(&self, weight: f64, scratch: &mut Scratch, expected: &mut [u64]) -> f64 {
-        let Scratch { forward, backward, raised, .. } = scratch;
+    pub(super) fn expect(&self, weight: f64, scratch: &mut LatticeScratch, expected: &mut [u64]) -> f64 {
+        let LatticeScratch { forward, backward, raised, .. } = scratch;
         let raises = self.sum_forward(forward, raised);
         let total = forward[self.text.len()];
         backward.clear();
@@ -129,9 +129,9 @@ impl<'a> Stretch<'a> {
     /// `allowed` says whether a piece from a place may be taken. Gives the sum of the scores.
     pub(super) fn best(
         &self,
-        scratch: &mut Scratch,
+        scratch: &mut LatticeScratch,
         allowed: impl Fn(usize, usize) -> bool,
-        mut give: impl FnMut(u32),
+        mut emit: impl FnMut(u32),
     ) -> f64 {
         let best = &mut scratch.best;
         best.clear();
@@ -142,20 +142,20 @@ impl<'a> Stretch<'a> {
             self.each_from(start, |piece, end, score| {
                 let score = before + score;
                 if score > best[end].score && allowed(start, end) {
-                    best[end] = Reached { score, piece, start: start as u32 };
+                    best[end] = ViterbiStep { score, piece, start: start as u32 };
                 }
             });
         }
         let mut end = self.text.len();
         while end > 0 {
-            give(best[end].piece);
+            emit(best[end].piece);
             end = best[end].start as usize;
         }
         best[self.text.len()].score
     }
 
-    fn begins_char(&self, place: usize) -> bool {
-        begins_char(self.text[place])
+    fn begins_char(&self, position: usize) -> bool {
+        begins_char(self.text[position])
     }
 }
 

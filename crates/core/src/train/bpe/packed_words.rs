@@ -10,11 +10,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::forms::Forms;
+use super::char_forms::CharForms;
 use crate::error::{Error, ErrorKind};
 use crate::train::alphabet;
-use crate::train::cutter::Cutter;
 use crate::train::progress::Progress;
+use crate::train::symbol_splitter::SymbolSplitter;
 use crate::train::Counts;
 
 /// The cell between two words.
@@ -24,24 +24,25 @@ const INNER: u32 = 1 << 31;
 const BLOCK: usize = 16;
 
 /// Segmented words with their counts.
-pub(super) struct Words {
+pub(super) struct PackedWords {
     cells: Vec<u32>,
     counts: Vec<u64>,
     /// By block: how many separators stand before it.
     separators: Vec<u32>,
 }
 
-impl Words {
+impl PackedWords {
     /// Segment the words into characters; those outside the alphabet are skipped, as `tokenizers` does.
     pub(super) fn new(
         counts: &Counts,
-        forms: &mut Forms<'_>,
+        chars: &mut CharForms<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut words = Self::none();
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
-            let entries = alphabet::places(word).filter_map(|(c, place)| forms.entry(c, place));
+            let entries =
+                alphabet::char_positions(word).filter_map(|(c, position)| chars.entry(c, position));
             words.push(entries, count)?;
         }
         Ok(words.numbered())
@@ -50,7 +51,7 @@ impl Words {
     /// Segment the parts of words that are made of known characters, each as a word of its own.
     pub(super) fn of_parts(
         counts: &Counts,
-        cutter: &Cutter,
+        splitter: &SymbolSplitter,
         ids: &FxHashMap<char, u32>,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
@@ -59,7 +60,7 @@ impl Words {
             progress.advance(word.len())?;
             let mut outcome = Ok(());
             let known = |c| ids.contains_key(&c);
-            cutter.parts(word, known, |part| {
+            splitter.known_parts(word, known, |part| {
                 if outcome.is_ok() {
                     outcome = words.push(part.chars().filter_map(|c| ids.get(&c).copied()), count);
                 }
@@ -101,7 +102,7 @@ impl Words {
     /// Visit each pair: left and right entry, position, and the count of the word.
     pub(super) fn visit_pairs(
         &self,
-        mut see: impl FnMut(u32, u32, u32, u64) -> Result<(), Error>,
+        mut visit: impl FnMut(u32, u32, u32, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (mut at, mut word) = (1, 0);
         while word < self.counts.len() {
@@ -110,7 +111,7 @@ impl Words {
                 (at, word) = (next as u32 + 1, word + 1);
                 continue;
             }
-            see(self.cells[at as usize], self.cells[next], at, self.counts[word])?;
+            visit(self.cells[at as usize], self.cells[next], at, self.counts[word])?;
             at = next as u32;
         }
         Ok(())

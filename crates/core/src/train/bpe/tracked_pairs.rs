@@ -7,27 +7,27 @@ use rustc_hash::FxBuildHasher;
 
 /// The pairs of a round, numbered as they came.
 #[derive(Default)]
-pub(super) struct Pairs {
+pub(super) struct TrackedPairs {
     ids: HashMap<u64, u32, FxBuildHasher>,
-    followed: Vec<Followed>,
+    tracked: Vec<TrackedPair>,
 }
 
 /// A pair that is followed.
-pub(super) struct Followed {
+pub(super) struct TrackedPair {
     pub(super) left: u32,
     pub(super) right: u32,
     pub(super) count: u64,
-    places: Vec<u32>,
+    positions: Vec<u32>,
     unsorted: bool,
 }
 
-impl Pairs {
-    pub(super) fn get(&self, pair: u32) -> &Followed {
-        &self.followed[pair as usize]
+impl TrackedPairs {
+    pub(super) fn get(&self, pair: u32) -> &TrackedPair {
+        &self.tracked[pair as usize]
     }
 
-    pub(super) fn get_mut(&mut self, pair: u32) -> &mut Followed {
-        &mut self.followed[pair as usize]
+    pub(super) fn get_mut(&mut self, pair: u32) -> &mut TrackedPair {
+        &mut self.tracked[pair as usize]
     }
 
     #[inline]
@@ -36,29 +36,29 @@ impl Pairs {
     }
 
     /// Begin to follow a pair that occurs `count` times in `places` places.
-    pub(super) fn follow(&mut self, left: u32, right: u32, count: u64, places: usize) -> u32 {
-        let pair = self.followed.len() as u32;
+    pub(super) fn track(&mut self, left: u32, right: u32, count: u64, positions: usize) -> u32 {
+        let pair = self.tracked.len() as u32;
         self.ids.insert(key(left, right), pair);
-        let places = Vec::with_capacity(places);
-        self.followed.push(Followed { left, right, count, places, unsorted: false });
+        let positions = Vec::with_capacity(positions);
+        self.tracked.push(TrackedPair { left, right, count, positions, unsorted: false });
         pair
     }
 }
 
-impl Followed {
+impl TrackedPair {
     /// Note that the pair stands at `position`.
     #[inline]
-    pub(super) fn note(&mut self, position: u32) {
-        self.unsorted |= self.places.last().is_some_and(|&last| last > position);
-        self.places.push(position);
+    pub(super) fn add_position(&mut self, position: u32) {
+        self.unsorted |= self.positions.last().is_some_and(|&last| last > position);
+        self.positions.push(position);
     }
 
     /// Take all positions, ascending, and the count: every match is about to be merged.
     pub(super) fn take(&mut self) -> (Vec<u32>, u64) {
         if std::mem::take(&mut self.unsorted) {
-            self.places.sort_unstable();
+            self.positions.sort_unstable();
         }
-        (std::mem::take(&mut self.places), std::mem::take(&mut self.count))
+        (std::mem::take(&mut self.positions), std::mem::take(&mut self.count))
     }
 }
 

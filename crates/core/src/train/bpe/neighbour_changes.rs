@@ -10,17 +10,17 @@ pub(super) enum Side {
 
 /// The changes around the places of one merge.
 #[derive(Default)]
-pub(super) struct Neighbours {
+pub(super) struct NeighbourChanges {
     /// By side and entry: the number of its change, from 1, while it has one.
     numbers: [Vec<u32>; 2],
-    changes: Vec<Change>,
+    changes: Vec<NeighbourChange>,
     /// The change and the position of each pair gained.
     gains: Vec<(u32, u32)>,
 }
 
 /// What happens to the pairs that one neighbour is in.
 #[derive(Clone, Copy)]
-pub(super) struct Change {
+pub(super) struct NeighbourChange {
     pub(super) side: Side,
     pub(super) neighbour: u32,
     /// How often the neighbour stood next to the part that is on its side.
@@ -28,12 +28,12 @@ pub(super) struct Change {
     /// How often it came to stand next to the merged entry.
     pub(super) gained: u64,
     /// How often it stood there and was merged itself.
-    pub(super) lost_again: u64,
+    pub(super) remerged: u64,
     /// In how many places it came to stand there.
-    pub(super) places: usize,
+    pub(super) positions: usize,
 }
 
-impl Neighbours {
+impl NeighbourChanges {
     /// Make room for `entries` entries.
     pub(super) fn grow(&mut self, entries: usize) {
         self.numbers.iter_mut().for_each(|numbers| numbers.resize(entries, 0));
@@ -45,7 +45,7 @@ impl Neighbours {
         let number = self.number(side, neighbour);
         let change = &mut self.changes[number as usize];
         change.gained += count;
-        change.places += 1;
+        change.positions += 1;
         self.gains.push((number, position));
     }
 
@@ -58,9 +58,9 @@ impl Neighbours {
 
     /// Note that what stood to the right of the merged entry has become part of a merged entry itself.
     #[inline]
-    pub(super) fn lose_again(&mut self, neighbour: u32, count: u64) {
+    pub(super) fn remerge(&mut self, neighbour: u32, count: u64) {
         let number = self.number(Side::Right, neighbour);
-        self.changes[number as usize].lost_again += count;
+        self.changes[number as usize].remerged += count;
     }
 
     /// How many changes there are.
@@ -68,7 +68,7 @@ impl Neighbours {
         self.changes.len()
     }
 
-    pub(super) fn change(&self, number: usize) -> Change {
+    pub(super) fn change(&self, number: usize) -> NeighbourChange {
         self.changes[number]
     }
 
@@ -89,7 +89,14 @@ impl Neighbours {
     fn number(&mut self, side: Side, neighbour: u32) -> u32 {
         let number = &mut self.numbers[side as usize][neighbour as usize];
         if *number == 0 {
-            self.changes.push(Change { side, neighbour, lost: 0, gained: 0, lost_again: 0, places: 0 });
+            self.changes.push(NeighbourChange {
+                side,
+                neighbour,
+                lost: 0,
+                gained: 0,
+                remerged: 0,
+                positions: 0,
+            });
             *number = self.changes.len() as u32;
         }
         *number - 1

@@ -14,7 +14,7 @@ pub(super) const UNKNOWN: char = '\u{2585}';
 
 /// Rules for the form of pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct PieceRules {
     /// The most characters of a piece.
     pub max_chars: usize,
     /// No characters of two scripts; Japanese is one.
@@ -32,7 +32,7 @@ pub struct Shape {
     pub treat_whitespace_as_suffix: bool,
 }
 
-impl Default for Shape {
+impl Default for PieceRules {
     fn default() -> Self {
         Self {
             max_chars: 16,
@@ -55,13 +55,13 @@ struct Spaces {
     is_last: bool,
 }
 
-impl Shape {
+impl PieceRules {
     /// Whether a text may be a piece.
     ///
     /// ```
-    /// use piecework_core::train::Shape;
-    /// let shape = Shape { split_by_whitespace: false, ..Shape::default() };
-    /// let allowed = ["▁in▁the", "in▁", "F1", "▁日本の"].map(|text| shape.allows(text));
+    /// use piecework_core::train::PieceRules;
+    /// let piece_rules = PieceRules { split_by_whitespace: false, ..PieceRules::default() };
+    /// let allowed = ["▁in▁the", "in▁", "F1", "▁日本の"].map(|text| piece_rules.allows(text));
     /// assert_eq!(allowed, [true, false, false, true]);
     /// ```
     #[must_use]

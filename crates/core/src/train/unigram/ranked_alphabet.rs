@@ -4,37 +4,43 @@ use std::cmp::Reverse;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::TrainSpec;
+use super::UnigramTrainSpec;
 use crate::error::Error;
-use crate::train::cutter::Cutter;
 use crate::train::progress::Progress;
+use crate::train::symbol_splitter::SymbolSplitter;
 use crate::train::Counts;
 
 /// The characters that must be entries.
-pub(in crate::train) struct Alphabet {
+pub(in crate::train) struct RankedAlphabet {
     /// With their counts, by (count descending, code point).
     ranked: Vec<(char, u64)>,
     known: FxHashSet<char>,
 }
 
-impl Alphabet {
+impl RankedAlphabet {
     /// Count all characters and keep the most frequent, and those wanted in any case.
     pub(super) fn choose(
         counts: &Counts,
-        cutter: &Cutter,
-        spec: &TrainSpec,
+        splitter: &SymbolSplitter,
+        spec: &UnigramTrainSpec,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut seen: FxHashMap<char, u64> = FxHashMap::default();
+        let mut counts_by_char: FxHashMap<char, u64> = FxHashMap::default();
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
-            cutter.stretches(word, |stretch| {
-                stretch.chars().for_each(|character| *seen.entry(character).or_default() += count);
+            splitter.split(word, |lattice| {
+                lattice
+                    .chars()
+                    .for_each(|character| *counts_by_char.entry(character).or_default() += count);
             });
         }
-        let mut kept =
-            covering(seen.iter().map(|(&c, &count)| (c, count)).collect(), spec.character_coverage);
-        kept.extend(spec.initial_alphabet.iter().map(|c| (*c, seen.get(c).copied().unwrap_or(0))));
+        let mut kept = covering(
+            counts_by_char.iter().map(|(&c, &count)| (c, count)).collect(),
+            spec.character_coverage,
+        );
+        kept.extend(
+            spec.initial_alphabet.iter().map(|c| (*c, counts_by_char.get(c).copied().unwrap_or(0))),
+        );
         Ok(Self::of(kept))
     }
 
@@ -57,10 +63,10 @@ impl Alphabet {
 }
 
 /// The most frequent characters that make up this share of all.
-fn covering(seen: Vec<(char, u64)>, coverage: f64) -> Vec<(char, u64)> {
-    let total: u64 = seen.iter().map(|&(_, count)| count).sum();
+fn covering(counts_by_char: Vec<(char, u64)>, coverage: f64) -> Vec<(char, u64)> {
+    let total: u64 = counts_by_char.iter().map(|&(_, count)| count).sum();
     let mut covered = 0;
-    let mut ranked = by_count(seen);
+    let mut ranked = by_count(counts_by_char);
     let enough = ranked.iter().position(|&(_, count)| {
         let before = covered;
         covered += count;

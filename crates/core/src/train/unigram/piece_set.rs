@@ -3,7 +3,7 @@
 //! A place knows the longest piece that begins there, a piece the longest other one that it begins with:
 //! following these gives all pieces of a place without any search. Dropping pieces is one pass over both.
 
-use super::corpus::Corpus;
+use super::segment_text::SegmentText;
 
 /// No piece.
 pub(super) const NONE: u32 = u32::MAX;
@@ -11,11 +11,11 @@ pub(super) const NONE: u32 = u32::MAX;
 const UNKNOWN_PENALTY: f64 = 10.0;
 
 /// A set of pieces over a text.
-pub(super) struct Pieces {
+pub(super) struct PieceSet {
     /// By piece.
-    pub(super) links: Vec<Link>,
+    pub(super) links: Vec<PieceLink>,
     /// A place in the text where the piece stands, by piece.
-    pub(super) places: Vec<u32>,
+    pub(super) positions: Vec<u32>,
     /// The longest piece that begins there, by place.
     pub(super) longest: Vec<u32>,
     /// The length of the longest piece in bytes.
@@ -24,7 +24,7 @@ pub(super) struct Pieces {
 
 /// What following pieces from a place meets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
+pub(super) struct PieceLink {
     /// The score (a log probability), or the probability itself where sums are wanted.
     pub(super) value: f64,
     /// The longest other piece that this one begins with; its number is lower.
@@ -32,14 +32,14 @@ pub(super) struct Link {
     pub(super) bytes: u32,
 }
 
-impl Pieces {
+impl PieceSet {
     pub(super) fn len(&self) -> usize {
         self.links.len()
     }
 
     /// The text of a piece.
-    pub(super) fn name<'c>(&self, corpus: &'c Corpus, piece: usize) -> &'c [u8] {
-        let start = self.places[piece] as usize;
+    pub(super) fn name<'c>(&self, corpus: &'c SegmentText, piece: usize) -> &'c [u8] {
+        let start = self.positions[piece] as usize;
         &corpus.text[start..start + self.links[piece].bytes as usize]
     }
 
@@ -55,27 +55,27 @@ impl Pieces {
 
     /// Drop all pieces but those kept; what began with a dropped piece begins with the next shorter one.
     pub(super) fn retain(&mut self, kept: impl Fn(usize) -> bool) {
-        let mut heirs: Vec<u32> = Vec::with_capacity(self.len());
+        let mut replacements: Vec<u32> = Vec::with_capacity(self.len());
         let mut next = 0;
         for piece in 0..self.len() {
             let link = self.links[piece];
-            let shorter = heir_of(&heirs, link.shorter);
+            let shorter = replacement_of(&replacements, link.shorter);
             if kept(piece) {
-                heirs.push(next as u32);
-                self.links[next] = Link { shorter, ..link };
-                self.places[next] = self.places[piece];
+                replacements.push(next as u32);
+                self.links[next] = PieceLink { shorter, ..link };
+                self.positions[next] = self.positions[piece];
                 next += 1;
             } else {
-                heirs.push(shorter);
+                replacements.push(shorter);
             }
         }
         self.links.truncate(next);
-        self.places.truncate(next);
-        self.longest.iter_mut().for_each(|longest| *longest = heir_of(&heirs, *longest));
+        self.positions.truncate(next);
+        self.longest.iter_mut().for_each(|longest| *longest = replacement_of(&replacements, *longest));
         self.max_bytes = self.links.iter().map(|link| link.bytes as usize).max().unwrap_or(0);
     }
 }
 
-fn heir_of(heirs: &[u32], piece: u32) -> u32 {
-    heirs.get(piece as usize).copied().unwrap_or(NONE)
+fn replacement_of(replacements: &[u32], piece: u32) -> u32 {
+    replacements.get(piece as usize).copied().unwrap_or(NONE)
 }
