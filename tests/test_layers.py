@@ -23,13 +23,14 @@ ROOT = Path(__file__).parent.parent
 CRATES = ROOT / "crates"
 PACKAGE = ROOT / "python" / "piecework"
 
-FOUNDATION = {"error", "table_sections", "spec", "text", "vocab", "encoding"}
+FOUNDATION = {"error", "table_sections", "spec", "text", "vocab", "encoding", "threads"}
 STAGES = {"added_tokens", "normalize", "pretokenize", "model", "postprocess", "decode"}
 MAY_USE = {
     **dict.fromkeys(FOUNDATION | STAGES | {"word_cache"}, FOUNDATION),
     "encode": FOUNDATION | STAGES | {"word_cache"},
-    "train": FOUNDATION | STAGES | {"word_cache"},
-    "batch": FOUNDATION | STAGES | {"word_cache", "encode", "train"},
+    "count": FOUNDATION | STAGES | {"word_cache", "encode"},
+    "train": FOUNDATION | STAGES | {"count"},
+    "batch": FOUNDATION | STAGES | {"word_cache", "encode"},
 }
 """Modules of crates/core, each with the modules it may use besides itself."""
 

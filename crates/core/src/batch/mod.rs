@@ -1,15 +1,12 @@
 //! Many texts at once: shared out over threads by bytes, gathered in order.
 
-mod chunks;
 mod columns;
-mod count;
 mod offsets;
 mod ordered_collector;
 #[cfg(test)]
 mod tests;
 
 pub use columns::{BatchIds, Keep, Spans};
-pub use count::{Lines, Sentences, WordCounter};
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
@@ -19,7 +16,7 @@ use piecework_kernels::prefetch::prefetch_read;
 use crate::encode::{room_for, try_lock, Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
 use crate::postprocess::Frame;
-use chunks::{shares_of, work_on, Stop};
+use crate::threads::{shares_of, work_on, Stop};
 use ordered_collector::OrderedCollector;
 
 /// How often a store that is in use is asked again.

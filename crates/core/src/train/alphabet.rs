@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::progress::Progress;
-use super::Counts;
+use crate::count::Counts;
 use crate::error::Error;
 
 /// The characters kept, with where in words each was seen.

@@ -3,7 +3,7 @@
 
 use super::entries::Entries;
 use super::progress::Progress;
-use super::Counts;
+use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 
 /// One merge, in the order learned: ids are positions in `Learned::vocab`.

@@ -17,8 +17,7 @@
 
 mod alphabet;
 pub mod bpe;
-mod count_map;
-pub mod counts;
+
 mod entries;
 mod learned;
 mod piece_rules;
@@ -28,8 +27,5 @@ mod symbol_splitter;
 pub mod unigram;
 pub mod wordpiece;
 
-pub use count_map::CountMap;
-pub use counts::Counts;
-pub(crate) use counts::SOURCE_SHIFT;
 pub use learned::{Learned, Merge};
 pub use piece_rules::PieceRules;

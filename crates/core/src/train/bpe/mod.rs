@@ -25,13 +25,14 @@ use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
 
+use crate::count::Counts;
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::learned::{check_counts, first_entries};
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
-use crate::train::{unigram, Counts, Learned, PieceRules};
+use crate::train::{unigram, Learned, PieceRules};
 
 use char_forms::CharForms;
 use packed_words::PackedWords;
@@ -86,7 +87,7 @@ pub struct BpeTrainSpec {
 /// ```
 /// use std::ops::ControlFlow;
 /// use piecework_core::train::bpe::{learn, BpeTrainSpec};
-/// use piecework_core::train::Counts;
+/// use piecework_core::count::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
 /// let spec = BpeTrainSpec { vocab_size: 10, ..BpeTrainSpec::default() };

@@ -11,11 +11,11 @@
 use rustc_hash::FxHashMap;
 
 use super::char_forms::CharForms;
+use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::train::alphabet;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
-use crate::train::Counts;
 
 /// The cell between two words.
 const SEPARATOR: u32 = u32::MAX;

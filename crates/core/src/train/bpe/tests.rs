@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 
 use super::{learn, BpeTies, BpeTrainSpec};
+use crate::count::Counts;
 use crate::train::alphabet::{char_positions, Alphabet};
 use crate::train::learned::first_entries;
 use crate::train::progress::Progress;
-use crate::train::{Counts, Learned, PieceRules};
+use crate::train::{Learned, PieceRules};
 
 fn run(counts: &Counts, spec: &BpeTrainSpec) -> Learned {
     learn(counts, spec, &mut |_, _| ControlFlow::Continue(())).expect("a usable corpus")

@@ -7,12 +7,12 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::SentencePieceTrainSpec;
+use crate::count::Counts;
 use crate::error::Error;
 use crate::train::piece_rules::UNKNOWN;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
 use crate::train::unigram::RankedAlphabet;
-use crate::train::Counts;
 
 /// What stands for a symbol or a delimiter in a sentence.
 const SYMBOL: char = '\t';

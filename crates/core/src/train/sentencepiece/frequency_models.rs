@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 
 use super::PieceScore;
+use crate::count::Counts;
 use crate::error::Error;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
 use crate::train::unigram::RankedAlphabet;
-use crate::train::Counts;
 
 /// The most frequent characters.
 pub(super) fn characters(alphabet: &RankedAlphabet, size: usize) -> Vec<PieceScore> {

@@ -13,6 +13,7 @@ mod frequency_models;
 
 use std::ops::ControlFlow;
 
+use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::spec::SentencePieceKind;
 use crate::train::bpe::{self, BpeTies};
@@ -20,7 +21,7 @@ use crate::train::learned::check_counts;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
 use crate::train::unigram::{self, EmStep, RankedAlphabet};
-use crate::train::{Counts, PieceRules};
+use crate::train::PieceRules;
 
 /// What to learn.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +106,7 @@ impl SentencePieceTrainSpec {
 /// use std::ops::ControlFlow;
 /// use piecework_core::spec::SentencePieceKind;
 /// use piecework_core::train::sentencepiece::{learn, SentencePieceTrainSpec};
-/// use piecework_core::train::Counts;
+/// use piecework_core::count::Counts;
 /// let words = ["▁hug", "▁pug", "▁pun", "▁bun", "▁hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], None)?;
 /// let spec = SentencePieceTrainSpec { kind: SentencePieceKind::Bpe, vocab_size: Some(14), ..SentencePieceTrainSpec::default() };

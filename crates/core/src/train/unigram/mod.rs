@@ -30,11 +30,12 @@ mod threads;
 
 use std::ops::ControlFlow;
 
+use crate::count::Counts;
 use crate::error::Error;
 use crate::train::learned::check_counts;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
-use crate::train::{Counts, PieceRules};
+use crate::train::PieceRules;
 
 use piece_set::PieceSet;
 pub(in crate::train) use ranked_alphabet::RankedAlphabet;
@@ -122,7 +123,7 @@ pub struct LearnedUnigram {
 /// ```
 /// use std::ops::ControlFlow;
 /// use piecework_core::train::unigram::{learn, UnigramTrainSpec};
-/// use piecework_core::train::Counts;
+/// use piecework_core::count::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], None)?;
 /// let spec = UnigramTrainSpec { vocab_size: 14, ..UnigramTrainSpec::default() };

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::UnigramTrainSpec;
+use crate::count::Counts;
 use crate::error::Error;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
-use crate::train::Counts;
 
 /// The characters that must be entries.
 pub(in crate::train) struct RankedAlphabet {

@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use super::ranked_alphabet::RankedAlphabet;
+use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
-use crate::train::Counts;
 
 /// Stands after each segment; no byte of UTF-8.
 pub(super) const END: u8 = 0xFF;

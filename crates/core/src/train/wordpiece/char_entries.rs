@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::spec::{PairScore, WordPieceTrainSpec};
+use crate::count::Counts;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
-use crate::train::Counts;
 
 /// The entries of the alphabet in vocabulary order.
 ///

@@ -12,12 +12,13 @@ use super::by_merges;
 use super::merge_state::MergeState;
 use super::segmented_words::SegmentedWords;
 use super::spec::WordPieceTrainSpec;
+use crate::count::Counts;
 use crate::error::Error;
 use crate::model::{Model, ModelScratch};
 use crate::train::entries::Entries;
 use crate::train::learned::check_counts;
 use crate::train::progress::Progress;
-use crate::train::{Counts, Learned};
+use crate::train::Learned;
 use crate::vocab::Vocab;
 
 /// The model that training starts from.

@@ -6,11 +6,12 @@
 use super::pair_table::PairTable;
 use super::segmented_words::SegmentedWords;
 use super::spec::{PairScore, WordPieceTrainSpec};
+use crate::count::Counts;
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
-use crate::train::{Counts, Learned, Merge};
+use crate::train::{Learned, Merge};
 
 /// The state of a trainer that merges pairs.
 pub(super) struct MergeState<'a> {

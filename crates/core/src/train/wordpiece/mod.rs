@@ -53,11 +53,12 @@ mod top_down;
 
 use std::ops::ControlFlow;
 
+use crate::count::Counts;
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::learned::{check_counts, first_entries};
 use crate::train::progress::Progress;
-use crate::train::{Counts, Learned};
+use crate::train::Learned;
 
 use char_entries::alphabet_entries;
 use merge_state::MergeState;
@@ -73,7 +74,7 @@ pub use spec::{PairScore, WordPieceTies, WordPieceTrainSpec};
 /// ```
 /// use std::ops::ControlFlow;
 /// use piecework_core::train::wordpiece::{learn, PairScore, WordPieceTrainSpec};
-/// use piecework_core::train::Counts;
+/// use piecework_core::count::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
 /// let spec = WordPieceTrainSpec { vocab_size: 15, score: PairScore::Pmi, ..WordPieceTrainSpec::default() };

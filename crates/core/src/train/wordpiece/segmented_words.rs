@@ -10,11 +10,11 @@
 
 use super::char_entries::CharEntries;
 use super::spec::{PairScore, WordPieceTrainSpec};
+use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
-use crate::train::Counts;
 
 /// A cell inside an entry.
 const NONE: u32 = u32::MAX;

@@ -1,7 +1,7 @@
 //! The settings of WordPiece training.
 
+use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
-use crate::train::Counts;
 
 /// The criterion by which a trainer chooses the next entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,10 +9,10 @@
 //! n positions takes n additions and one pass over the nodes.
 
 use super::char_entries;
+use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::train::alphabet::Alphabet;
 use crate::train::progress::Progress;
-use crate::train::Counts;
 
 /// The root of the substrings that begin a word.
 pub(super) const WORD_START: u32 = 0;

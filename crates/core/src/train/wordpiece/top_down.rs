@@ -22,11 +22,12 @@ use std::cmp::Reverse;
 
 use super::spec::WordPieceTrainSpec;
 use super::substring_trie::{CorpusText, SubstringTrie, CONTINUATION, WORD_START};
+use crate::count::Counts;
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
-use crate::train::{Counts, Learned};
+use crate::train::Learned;
 
 /// The default of `max_token_length`.
 const MAX_CHARS: usize = 50;

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::super::{learn, UnigramTrainSpec};
 use super::{counts, run, small, words};
+use crate::count::Counts;
 use crate::error::ErrorKind;
-use crate::train::Counts;
 
 fn plain(words: &[(&str, u64)]) -> Counts {
     let words: Vec<(String, u64)> = words.iter().map(|&(word, count)| (word.to_owned(), count)).collect();

@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 
 use super::{learn, LearnedUnigram, UnigramTrainSpec};
+use crate::count::Counts;
 use crate::error::Error;
-use crate::train::Counts;
 
 fn counts(words: &[(String, u64)]) -> Counts {
     let (words, counts): (Vec<&String>, Vec<u64>) =

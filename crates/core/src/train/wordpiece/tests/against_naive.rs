@@ -4,8 +4,8 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
 use super::{merges, naive_merges, naive_top_down, run};
+use crate::count::Counts;
 use crate::train::wordpiece::{PairScore, WordPieceTies, WordPieceTrainSpec};
-use crate::train::Counts;
 
 fn corpus() -> impl Strategy<Value = Counts> {
     let count = prop_oneof![1_u64..4, 1_u64..100, 1_u64..1_000_000];

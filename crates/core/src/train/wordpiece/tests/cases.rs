@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use super::{counts, merges, run, spec};
+use crate::count::Counts;
 use crate::error::ErrorKind;
 use crate::train::wordpiece::{learn, PairScore, WordPieceTies, WordPieceTrainSpec};
-use crate::train::Counts;
 
 const SCORES: [PairScore; 4] =
     [PairScore::Likelihood, PairScore::Pmi, PairScore::Frequency, PairScore::TopDown];

@@ -8,8 +8,8 @@ mod naive_top_down;
 use std::ops::ControlFlow;
 
 use super::{learn, PairScore, WordPieceTrainSpec};
+use crate::count::Counts;
 use crate::error::Error;
-use crate::train::Counts;
 use crate::train::Learned;
 
 /// Counts of words whose first positions are in the order given.

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::count::Counts;
 use crate::train::wordpiece::{PairScore, WordPieceTies, WordPieceTrainSpec};
-use crate::train::Counts;
 
 /// Vocabulary and merges (left, right, count) as strings.
 pub(super) type NaiveResult = (Vec<String>, Vec<(String, String, u64)>);

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::naive_merges::alphabet;
+use crate::count::Counts;
 use crate::train::wordpiece::WordPieceTrainSpec;
-use crate::train::Counts;
 
 /// Whether the substring begins a word, and its characters.
 type Substring = (bool, Vec<char>);

@@ -1,53 +1,12 @@
-//! Word counts: distinct words, how often each occurs and, where known, its first position.
-//!
-//! `CountMap` gathers the words; `Counts` stores them in order. Merging adds counts and is associative and
-//! commutative. A first position is (source << 40) + byte offset. `merge` keeps the smaller position when
-//! no source occurs in both operands; otherwise the result has no positions, because their order is unknown.
+//! Counts from columns, and sums of counts.
 
 use rustc_hash::FxHashSet;
 
-use super::count_map::WordOrder;
-use super::CountMap;
+use super::count_map::CountMap;
+use super::counts::{Counts, WordOrder, SOURCE_SHIFT};
 use crate::error::{Error, ErrorKind};
 
-/// The bit of a first position where the number of its source starts; the byte offset is below.
-pub(crate) const SOURCE_SHIFT: u32 = 40;
-
-/// Distinct words with u64 counts and, where known, u64 first positions.
-///
-/// Words are ordered by (first position, code points); without positions by (count descending, code
-/// points).
-///
-/// ```
-/// use piecework_core::train::Counts;
-/// let words = ["hug", "pug"].map(String::from);
-/// let counts = Counts::from_parts(&words, &[10, 5], None)?;
-/// assert_eq!(counts.iter().next(), Some(("hug", 10)));
-/// assert_eq!(counts.first(), None);
-/// # Ok::<(), piecework_core::error::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counts {
-    text: String,
-    /// Where each word ends in `text`; it starts where the one before ends.
-    ends: Vec<usize>,
-    counts: Vec<u64>,
-    first: Option<Vec<u64>>,
-}
-
-impl Default for Counts {
-    fn default() -> Self {
-        Self::new(WordOrder::Position)
-    }
-}
-
 impl Counts {
-    /// Counts without words, to which `push` appends in this order.
-    pub(super) fn new(order: WordOrder) -> Self {
-        let first = (order == WordOrder::Position).then(Vec::new);
-        Self { text: String::new(), ends: Vec::new(), counts: Vec::new(), first }
-    }
-
     /// Build from columns of equal length.
     ///
     /// Words with a count of zero are dropped. An empty or repeated word is an error. Counts without words
@@ -76,10 +35,10 @@ impl Counts {
         Ok(map.into_sorted(order, |word, out| out.push_str(word)))
     }
 
-    /// Sum two sets of counts.
+    /// Return the sum of two sets of counts; associative and commutative.
     ///
-    /// The result has the smaller first positions when both operands have positions and no source in
-    /// common; otherwise it has none.
+    /// The result has the smaller first positions if both operands have positions and no source in common.
+    /// Otherwise the order of the positions is unknown, and the result has none.
     pub fn merge(self, other: Self) -> Result<Self, Error> {
         let comparable = match (self.sources(), other.sources()) {
             (Some(one), Some(two)) => one.is_disjoint(&two),
@@ -93,62 +52,16 @@ impl Counts {
         map.finish_in(order)
     }
 
-    /// The sources of the first positions, where those are known.
+    /// The source numbers of the first positions, if positions are known.
     fn sources(&self) -> Option<FxHashSet<u64>> {
-        let first = self.first.as_ref()?;
+        let first = self.first()?;
         Some(first.iter().map(|position| position >> SOURCE_SHIFT).collect())
     }
 
     fn add_to(&self, map: &mut CountMap) {
         for (index, (word, count)) in self.iter().enumerate() {
-            map.add_n(word, count, self.first.as_ref().map_or(0, |first| first[index]));
+            map.add_n(word, count, self.first().map_or(0, |first| first[index]));
         }
-    }
-
-    /// Append a word that comes after all others.
-    pub(super) fn push(&mut self, count: u64, first: u64, write: impl FnOnce(&mut String)) {
-        write(&mut self.text);
-        self.ends.push(self.text.len());
-        self.counts.push(count);
-        if let Some(positions) = &mut self.first {
-            positions.push(first);
-        }
-    }
-
-    /// How many distinct words there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.counts.len()
-    }
-
-    /// Whether there is no word at all.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
-    }
-
-    /// The word at `index`, which must be below `len()`.
-    #[must_use]
-    pub fn word(&self, index: usize) -> &str {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.text[start..self.ends[index]]
-    }
-
-    /// How often each word occurs, in word order.
-    #[must_use]
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
-    }
-
-    /// The first position of each word (ascending), or `None` where positions are unknown.
-    #[must_use]
-    pub fn first(&self) -> Option<&[u64]> {
-        self.first.as_deref()
-    }
-
-    /// Walk over (word, count) in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, u64)> + '_ {
-        (0..self.len()).map(|index| (self.word(index), self.counts[index]))
     }
 }
 
@@ -173,7 +86,7 @@ mod tests {
         counts.iter().collect()
     }
 
-    /// What one thread counted of sources 0 to 2.
+    /// The counts of one thread from sources 0 to 2.
     fn shard() -> impl Strategy<Value = CountMap> {
         let position = (0_u64..3, 0_u64..20).prop_map(|(source, byte)| (source << SOURCE_SHIFT) + byte);
         proptest::collection::vec(("[ab]{1,3}", 1_u64..5, position), 0..12).prop_map(|rows| {

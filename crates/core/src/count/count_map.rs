@@ -1,19 +1,21 @@
-//! Word counts while they are gathered: short words in the hash table itself, longer ones in one string
-//! arena, no allocation for a word that is known.
+//! Word counts while they are collected.
+//!
+//! Short words are stored in the hash table itself, longer ones in one string. A word that was counted before
+//! allocates nothing.
 
 use std::hash::Hasher;
 
 use hashbrown::hash_table::{Entry, HashTable};
 use rustc_hash::FxHasher;
 
-use super::Counts;
+use super::counts::{Counts, WordOrder};
 use crate::error::{Error, ErrorKind};
 use crate::word_cache::Key;
 
-/// Word counts while they are being gathered.
+/// Word counts while they are collected.
 ///
 /// ```
-/// use piecework_core::train::CountMap;
+/// use piecework_core::count::CountMap;
 /// let mut map = CountMap::default();
 /// map.add("is", 5);
 /// map.add("This", 0);
@@ -25,50 +27,41 @@ use crate::word_cache::Key;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct CountMap {
-    /// Words that fit in a key.
-    short: HashTable<ShortTally>,
+    /// Words of up to 15 bytes.
+    short: HashTable<ShortWord>,
     text: String,
-    entries: Vec<Tally>,
-    /// The upper half of each word's hash, which spares most looks into `text`, and its index.
+    entries: Vec<LongWord>,
+    /// The upper half of the hash of each long word, which avoids most comparisons, and its index.
     table: HashTable<(u32, u32)>,
-    /// A word whose count left 64 bits.
+    /// A word whose count exceeded 64 bits.
     overflowed: Option<String>,
 }
 
-/// How `Counts` orders its words; code points decide among equals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WordOrder {
-    /// By first position, which is kept.
-    Position,
-    /// By falling count; first positions are dropped.
-    Count,
-}
-
 #[derive(Clone, Copy, Debug)]
-struct ShortTally {
+struct ShortWord {
     key: Key,
     count: u64,
     first: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Tally {
+struct LongWord {
     end: usize,
     count: u64,
     first: u64,
-    listed: bool,
+    is_counted: bool,
 }
 
 impl CountMap {
-    /// Count one occurrence of `word` at position `first`; an empty word is not counted.
+    /// Count one occurrence of `word` at position `first`; empty words are ignored.
     #[inline]
     pub fn add(&mut self, word: &str, first: u64) {
         self.add_n(word, 1, first);
     }
 
-    /// Count `n` occurrences of `word`, the earliest at position `first`.
+    /// Count `n` occurrences of `word`, the first at position `first`.
     ///
-    /// A sum beyond u64 is remembered and reported by `finish` and `merge`.
+    /// If a sum exceeds 64 bits, `finish` and `merge` fail.
     #[inline]
     pub fn add_n(&mut self, word: &str, n: u64, first: u64) {
         match Key::of(word.as_bytes()) {
@@ -77,21 +70,25 @@ impl CountMap {
         }
     }
 
-    /// Count `n` occurrences of the word of a key, the earliest at position `first`.
+    /// Count `n` occurrences of the word of a key, the first at position `first`.
     #[inline]
     pub fn add_key(&mut self, key: Key, n: u64, first: u64) {
         if n == 0 {
             return;
         }
-        match self.short.entry(spread(key), |tally| tally.key == key, |tally| spread(tally.key)) {
+        match self.short.entry(
+            mix(key),
+            |word_count| word_count.key == key,
+            |word_count| mix(word_count.key),
+        ) {
             Entry::Vacant(free) => {
-                free.insert(ShortTally { key, count: n, first });
+                free.insert(ShortWord { key, count: n, first });
             }
             Entry::Occupied(found) => {
-                let tally = found.into_mut();
-                let (count, overflowed) = tally.count.overflowing_add(n);
-                tally.count = count;
-                tally.first = tally.first.min(first);
+                let word_count = found.into_mut();
+                let (count, overflowed) = word_count.count.overflowing_add(n);
+                word_count.count = count;
+                word_count.first = word_count.first.min(first);
                 if overflowed {
                     self.overflowed = Some(key_text(key));
                 }
@@ -103,65 +100,68 @@ impl CountMap {
         if n == 0 || word.is_empty() {
             return;
         }
-        let (index, new) = self.slot(word);
-        let tally = &mut self.entries[index as usize];
+        let (index, new) = self.find_or_insert(word);
+        let word_count = &mut self.entries[index as usize];
         if new {
-            *tally = Tally { count: n, first, ..*tally };
+            *word_count = LongWord { count: n, first, ..*word_count };
             return;
         }
-        let (count, overflowed) = tally.count.overflowing_add(n);
-        tally.count = count;
-        tally.first = tally.first.min(first);
+        let (count, overflowed) = word_count.count.overflowing_add(n);
+        word_count.count = count;
+        word_count.first = word_count.first.min(first);
         if overflowed {
             self.overflowed = Some(word.to_owned());
         }
     }
 
-    /// How many distinct words were seen.
+    /// The number of distinct words.
     #[must_use]
     pub fn len(&self) -> usize {
         self.short.len() + self.entries.len()
     }
 
-    /// Whether nothing was counted yet.
+    /// Whether no word was counted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.short.is_empty() && self.entries.is_empty()
     }
 
-    /// Add what another map counted; the order of merging does not change the result.
+    /// Return the sum of two maps; associative and commutative.
     pub fn merge(self, other: Self) -> Result<Self, Error> {
         self.check()?;
         other.check()?;
         let (mut into, from) = if self.len() >= other.len() { (self, other) } else { (other, self) };
-        from.short.iter().for_each(|tally| into.add_key(tally.key, tally.count, tally.first));
-        for (index, tally) in from.entries.iter().enumerate() {
-            into.add_long(from.word(index), tally.count, tally.first);
+        from.short
+            .iter()
+            .for_each(|word_count| into.add_key(word_count.key, word_count.count, word_count.first));
+        for (index, word_count) in from.entries.iter().enumerate() {
+            into.add_long(from.word(index), word_count.count, word_count.first);
         }
         into.check()?;
         Ok(into)
     }
 
-    /// Order the words by (first, code points).
+    /// Return the counts ordered by (first position, code points).
     pub fn finish(self) -> Result<Counts, Error> {
         self.finish_as(|word, out| out.push_str(word))
     }
 
-    /// Order the words by (first, code points) and write each in another form, different for each word.
+    /// Return the counts ordered by (first position, code points); `write` appends each word in another form,
+    /// which must differ between words.
     pub fn finish_as(self, write: impl FnMut(&str, &mut String)) -> Result<Counts, Error> {
         self.check()?;
         Ok(self.into_sorted(WordOrder::Position, write))
     }
 
-    /// Order the words as `order` says.
+    /// Return the counts in an order.
     pub(super) fn finish_in(self, order: WordOrder) -> Result<Counts, Error> {
         self.check()?;
         Ok(self.into_sorted(order, |word, out| out.push_str(word)))
     }
 
-    /// Find the index of `word`, adding it with a count of zero when it is new (second value).
+    /// Return the index of a long word and whether it is new; a new word has a count of zero.
     #[inline]
-    fn slot(&mut self, word: &str) -> (u32, bool) {
+    fn find_or_insert(&mut self, word: &str) -> (u32, bool) {
         let hash = hash_of(word);
         let Self { text, entries, table, .. } = self;
         let same = |&(half, index): &(u32, u32)| {
@@ -174,18 +174,18 @@ impl CountMap {
                 let index = u32::try_from(entries.len()).unwrap_or(u32::MAX);
                 free.insert((upper(hash), index));
                 text.push_str(word);
-                entries.push(Tally { end: text.len(), count: 0, first: 0, listed: true });
+                entries.push(LongWord { end: text.len(), count: 0, first: 0, is_counted: true });
                 (index, true)
             }
         }
     }
 
-    /// Add a word that must not be there yet; returns whether it was new.
+    /// Insert a word; returns false if the map already contains it.
     pub(super) fn insert_new(&mut self, word: &str, count: u64, first: u64) -> bool {
-        let (index, new) = self.slot(word);
+        let (index, new) = self.find_or_insert(word);
         if new {
-            let tally = &mut self.entries[index as usize];
-            (tally.count, tally.first) = (count, first);
+            let word_count = &mut self.entries[index as usize];
+            (word_count.count, word_count.first) = (count, first);
         }
         new
     }
@@ -204,29 +204,29 @@ impl CountMap {
         ))
     }
 
-    /// Leave out words that were inserted with a count of zero.
+    /// Remove the words that were inserted with a count of zero.
     pub(super) fn drop_zeros(&mut self) {
-        self.entries.iter_mut().for_each(|entry| entry.listed = entry.count > 0);
+        self.entries.iter_mut().for_each(|entry| entry.is_counted = entry.count > 0);
     }
 
     pub(super) fn into_sorted(self, order: WordOrder, mut write: impl FnMut(&str, &mut String)) -> Counts {
         let Self { short, text, entries, table, .. } = self;
         drop(table);
-        let long = (0..entries.len()).filter(|&index| entries[index].listed);
-        let long = long.map(|index| Listed::Long(index as u32));
-        let mut listed: Vec<Listed> = short.into_iter().map(Listed::Short).chain(long).collect();
-        let compare = |one: &Listed, two: &Listed| match order {
+        let long = (0..entries.len()).filter(|&index| entries[index].is_counted);
+        let long = long.map(|index| CountedWord::Long(index as u32));
+        let mut words: Vec<CountedWord> = short.into_iter().map(CountedWord::Short).chain(long).collect();
+        let compare = |one: &CountedWord, two: &CountedWord| match order {
             WordOrder::Position => one.first(&entries).cmp(&two.first(&entries)),
             WordOrder::Count => two.count(&entries).cmp(&one.count(&entries)),
         };
-        listed.sort_unstable_by(|one, two| {
+        words.sort_unstable_by(|one, two| {
             compare(one, two).then_with(|| {
                 let mut buffers = ([0; 16], [0; 16]);
                 one.word(&text, &entries, &mut buffers.0).cmp(two.word(&text, &entries, &mut buffers.1))
             })
         });
-        let mut counts = if listed.is_empty() { Counts::default() } else { Counts::new(order) };
-        for item in &listed {
+        let mut counts = if words.is_empty() { Counts::default() } else { Counts::new(order) };
+        for item in &words {
             let mut buffer = [0; 16];
             let word = item.word(&text, &entries, &mut buffer);
             counts.push(item.count(&entries), item.first(&entries), |out| write(word, out));
@@ -235,32 +235,32 @@ impl CountMap {
     }
 }
 
-/// A word on its way into `Counts`.
-enum Listed {
-    Short(ShortTally),
+/// A short word, or the index of a long one.
+enum CountedWord {
+    Short(ShortWord),
     Long(u32),
 }
 
-impl Listed {
-    fn first(&self, entries: &[Tally]) -> u64 {
+impl CountedWord {
+    fn first(&self, entries: &[LongWord]) -> u64 {
         match self {
-            Self::Short(tally) => tally.first,
+            Self::Short(word_count) => word_count.first,
             Self::Long(index) => entries[*index as usize].first,
         }
     }
 
-    fn count(&self, entries: &[Tally]) -> u64 {
+    fn count(&self, entries: &[LongWord]) -> u64 {
         match self {
-            Self::Short(tally) => tally.count,
+            Self::Short(word_count) => word_count.count,
             Self::Long(index) => entries[*index as usize].count,
         }
     }
 
-    fn word<'w>(&self, text: &'w str, entries: &[Tally], buffer: &'w mut [u8; 16]) -> &'w str {
+    fn word<'w>(&self, text: &'w str, entries: &[LongWord], buffer: &'w mut [u8; 16]) -> &'w str {
         match self {
-            Self::Short(tally) => {
+            Self::Short(word_count) => {
                 let len;
-                (*buffer, len) = tally.key.bytes();
+                (*buffer, len) = word_count.key.bytes();
                 std::str::from_utf8(&buffer[..len]).unwrap_or_default()
             }
             Self::Long(index) => word_at(text, entries, *index as usize),
@@ -268,7 +268,7 @@ impl Listed {
     }
 }
 
-fn word_at<'a>(text: &'a str, entries: &[Tally], index: usize) -> &'a str {
+fn word_at<'a>(text: &'a str, entries: &[LongWord], index: usize) -> &'a str {
     let start = if index == 0 { 0 } else { entries[index - 1].end };
     &text[start..entries[index].end]
 }
@@ -284,9 +284,9 @@ fn key_text(key: Key) -> String {
     String::from_utf8_lossy(&bytes[..len]).into_owned()
 }
 
-/// The table looks at the lowest bits and the highest.
+/// The hash of a key with its halves mixed: the table uses the lowest bits and the highest.
 #[inline]
-fn spread(key: Key) -> u64 {
+fn mix(key: Key) -> u64 {
     let hash = key.hash();
     hash ^ (hash >> 32)
 }

@@ -1,105 +1,106 @@
 //! Counting the words of a corpus on several threads.
 //!
-//! Every thread keeps a map of its own until the end; merging adds counts and takes the smaller first
-//! position, so the result does not depend on how the texts were shared out.
+//! Each thread has its own map until the end. Merging adds counts and takes the smaller first position, so
+//! the result does not depend on which thread counted which text.
 
 use rustc_hash::FxHashMap;
 
-use super::chunks::{shares, work_on};
+use super::count_map::CountMap;
+use super::counts::{Counts, SOURCE_SHIFT};
 use crate::encode::{SplitScratch, Splitter, WordSink};
 use crate::error::{Error, ErrorKind};
 use crate::pretokenize::write_printable;
-use crate::train::{CountMap, Counts, SOURCE_SHIFT};
+use crate::threads::{shares, work_on};
 use crate::word_cache::Key;
 
-/// Counts words as a normalizer and a pre-tokenizer make them.
+/// Counts the words that a normalizer and a pre-tokenizer produce from texts.
 #[derive(Debug)]
 pub struct WordCounter {
     splitter: Splitter,
-    lines: Lines,
-    /// Words are counted as they stand in the text and written as printable bytes at the end.
+    lines: LineEnds,
+    /// Whether words are counted as raw bytes and converted to printable bytes at the end.
     raw: bool,
-    sentences: Sentences,
-    tallies: Vec<Tally>,
-    /// Bytes and texts that each source has given as texts so far.
-    given: FxHashMap<u32, (u64, usize)>,
+    filter: TextFilter,
+    threads: Vec<ThreadCounts>,
+    /// By source: the bytes and the texts that `add_texts` has counted.
+    added: FxHashMap<u32, (u64, usize)>,
 }
 
-/// What the texts of a block are: its lines, each counted by itself.
+/// Whether the lines of a block keep their ends. Each line is a text.
 ///
-/// A word never continues across a line end, so counts do not depend on how lines are dealt to blocks,
+/// A word never continues across a line end, so counts do not depend on how lines are divided into blocks,
 /// files or shards. The `tokenizers` library trains from files in the same way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lines {
-    /// Lines without `\n` or `\r\n`.
+pub enum LineEnds {
+    /// Remove `\n` or `\r\n`.
     #[default]
-    WithoutEnds,
-    /// Lines with their ends, for byte-level pipelines.
-    WithEnds,
+    Strip,
+    /// Keep line ends, for byte-level pipelines.
+    Keep,
 }
 
-/// Which texts are counted, and how often each.
+/// The texts that are counted, and how often.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sentences {
-    /// Those of no more bytes.
+pub struct TextFilter {
+    /// Skip texts with more bytes.
     pub max_bytes: Option<usize>,
-    /// Those without this in them; empty for all.
+    /// Skip texts that contain this string; empty skips none.
     pub reserved: String,
-    /// Behind each text stand a tab and how often it is to be counted; empty lines are none.
+    /// Each text is followed by a tab and its count; empty lines are skipped.
     pub with_counts: bool,
 }
 
-/// What one thread has counted.
+/// The counts of one thread.
 #[derive(Debug, Default)]
-struct Tally {
+struct ThreadCounts {
     map: CountMap,
     scratch: SplitScratch,
     too_long: u64,
 }
 
 /// A text and the position of its first byte.
-type Placed<'t> = (&'t str, u64);
+type PositionedText<'t> = (&'t str, u64);
 
 impl WordCounter {
-    /// A counter that uses `workers` threads at the most.
+    /// A counter that uses at most `num_threads` threads.
     #[must_use]
-    pub fn new(splitter: Splitter, lines: Lines, workers: usize) -> Self {
-        let tallies = (0..workers.max(1)).map(|_| Tally::default()).collect();
+    pub fn new(splitter: Splitter, lines: LineEnds, num_threads: usize) -> Self {
+        let threads = (0..num_threads.max(1)).map(|_| ThreadCounts::default()).collect();
         let raw = splitter.cuts_raw();
-        let sentences = Sentences::default();
-        Self { splitter, lines, raw, sentences, tallies, given: FxHashMap::default() }
+        let filter = TextFilter::default();
+        Self { splitter, lines, raw, filter, threads, added: FxHashMap::default() }
     }
 
-    /// The same counter, which goes by what is said of its texts.
+    /// The same counter with a filter of texts.
     #[must_use]
-    pub fn taking(self, sentences: Sentences) -> Self {
-        Self { sentences, ..self }
+    pub fn with_filter(self, filter: TextFilter) -> Self {
+        Self { filter, ..self }
     }
 
-    /// How many texts were too long to be counted.
+    /// The number of texts that were skipped because of `max_bytes`.
     #[must_use]
     pub fn too_long(&self) -> u64 {
-        self.tallies.iter().map(|tally| tally.too_long).sum()
+        self.threads.iter().map(|thread| thread.too_long).sum()
     }
 
-    /// Count texts that follow what `source` has given so far; each ends with one virtual byte.
+    /// Count texts of `source` that follow its previous ones; each text takes one byte more than its length.
     ///
-    /// An error names the text by its number among all that `source` has given.
+    /// An error names the index of the text among all texts of `source`.
     pub fn add_texts(&mut self, texts: &[&str], source: u32) -> Result<(), Error> {
-        let (bytes, given) = self.given.entry(source).or_default();
-        let first = *given;
-        let mut placed = Vec::with_capacity(texts.len());
+        let (bytes, added) = self.added.entry(source).or_default();
+        let first = *added;
+        let mut positioned = Vec::with_capacity(texts.len());
         for text in texts {
-            placed.push((*text, position(source, *bytes)));
+            positioned.push((*text, position(source, *bytes)));
             *bytes += text.len() as u64 + 1;
         }
-        *given += texts.len();
-        self.add(&placed, |at| format!("texts[{}]", first + at))
+        *added += texts.len();
+        self.add(&positioned, |at| format!("texts[{}]", first + at))
     }
 
     /// Count the lines of a block that starts at byte `offset` of `source`.
     ///
-    /// Bytes that are not UTF-8 become U+FFFD and are counted, or are an error when `strict`.
+    /// Replaces invalid UTF-8 by U+FFFD, or fails if `strict`. Returns the number of replacements.
     pub fn add_block(
         &mut self,
         block: &[u8],
@@ -118,23 +119,23 @@ impl WordCounter {
                 (String::from_utf8_lossy(block), invalid.count() as u64)
             }
         };
-        let mut placed: Vec<Placed> = Vec::new();
+        let mut positioned: Vec<PositionedText> = Vec::new();
         let mut start = 0;
         while start < text.len() {
-            // Replacing bytes can lengthen the text; positions stay within the block all the same.
+            // Replacements can lengthen the text; positions stay within the block.
             let at = start.min(block.len());
             let (line, end) = self.lines.first(&text[start..]);
-            placed.push((line, position(source, offset + at as u64)));
+            positioned.push((line, position(source, offset + at as u64)));
             start += end;
         }
-        let byte_of = |at: usize| placed[at].1 & ((1 << SOURCE_SHIFT) - 1);
-        self.add(&placed, |at| format!("line at byte {}", byte_of(at)))?;
+        let byte_of = |at: usize| positioned[at].1 & ((1 << SOURCE_SHIFT) - 1);
+        self.add(&positioned, |at| format!("line at byte {}", byte_of(at)))?;
         Ok(replaced)
     }
 
-    /// Merge what all threads counted.
+    /// Return the counts of all threads.
     pub fn finish(self) -> Result<Counts, Error> {
-        let mut maps = self.tallies.into_iter().map(|tally| tally.map);
+        let mut maps = self.threads.into_iter().map(|thread| thread.map);
         let first = maps.next().unwrap_or_default();
         let all = maps.try_fold(first, CountMap::merge)?;
         if self.raw {
@@ -144,20 +145,24 @@ impl WordCounter {
         }
     }
 
-    /// Count texts; `name` is what errors call the one with a number.
-    fn add(&mut self, placed: &[Placed], name: impl Fn(usize) -> String + Sync) -> Result<(), Error> {
-        let sizes: Vec<usize> = placed.iter().map(|(text, _)| text.len()).collect();
-        let workers = self.tallies.len();
-        let shares = shares(&sizes, workers);
-        let (splitter, raw, sentences) = (&self.splitter, self.raw, &self.sentences);
-        work_on(shares.into_iter().zip(&mut self.tallies), workers, |(rows, tally), stop| {
+    /// Count texts; `name` returns the name of a text for errors.
+    fn add(
+        &mut self,
+        positioned: &[PositionedText],
+        name: impl Fn(usize) -> String + Sync,
+    ) -> Result<(), Error> {
+        let sizes: Vec<usize> = positioned.iter().map(|(text, _)| text.len()).collect();
+        let num_threads = self.threads.len();
+        let shares = shares(&sizes, num_threads);
+        let (splitter, raw, filter) = (&self.splitter, self.raw, &self.filter);
+        work_on(shares.into_iter().zip(&mut self.threads), num_threads, |(rows, thread), stop| {
             stop.rows(rows).try_for_each(|at| {
-                let (text, position) = placed[at];
-                let counted = sentences.counted(text).and_then(|(text, times)| {
-                    if sentences.is_too_long(text) {
-                        tally.too_long += 1;
-                    } else if !sentences.is_reserved(text) {
-                        tally.count(splitter, raw, text, times, position)?;
+                let (text, position) = positioned[at];
+                let counted = filter.counted(text).and_then(|(text, times)| {
+                    if filter.is_too_long(text) {
+                        thread.too_long += 1;
+                    } else if !filter.is_reserved(text) {
+                        thread.count(splitter, raw, text, times, position)?;
                     }
                     Ok(())
                 });
@@ -168,21 +173,21 @@ impl WordCounter {
     }
 }
 
-impl Sentences {
-    /// A text by itself, and how often it counts.
+impl TextFilter {
+    /// Return the text of a line, and its count.
     fn counted<'t>(&self, line: &'t str) -> Result<(&'t str, u64), Error> {
         if !self.with_counts || line.is_empty() {
             return Ok((line, 1));
         }
-        let wrong =
+        let invalid =
             |found| Error::new(ErrorKind::Corpus, "count", found, "a text, a tab and an integer from 1 on");
-        let (text, count) = line.split_once('\t').ok_or_else(|| wrong("no tab".into()))?;
+        let (text, count) = line.split_once('\t').ok_or_else(|| invalid("no tab".into()))?;
         let times = count.trim().parse().ok().filter(|&times| times > 0);
-        times.map(|times| (text, times)).ok_or_else(|| wrong(format!("{count:?}")))
+        times.map(|times| (text, times)).ok_or_else(|| invalid(format!("{count:?}")))
     }
 
     fn is_too_long(&self, text: &str) -> bool {
-        self.max_bytes.is_some_and(|most| text.len() > most)
+        self.max_bytes.is_some_and(|limit| text.len() > limit)
     }
 
     fn is_reserved(&self, text: &str) -> bool {
@@ -191,22 +196,22 @@ impl Sentences {
     }
 }
 
-impl Lines {
-    /// The first text of a block, and how many bytes of the block it takes.
+impl LineEnds {
+    /// Return the first text of a block, and the number of bytes that it takes.
     fn first(self, block: &str) -> (&str, usize) {
         let end = memchr::memchr(b'\n', block.as_bytes());
         let after = end.map_or(block.len(), |end| end + 1);
         match self {
-            Self::WithoutEnds => {
+            Self::Strip => {
                 let line = &block[..end.unwrap_or(block.len())];
                 (line.strip_suffix('\r').unwrap_or(line), after)
             }
-            Self::WithEnds => (&block[..after], after),
+            Self::Keep => (&block[..after], after),
         }
     }
 }
 
-impl Tally {
+impl ThreadCounts {
     fn count(
         &mut self,
         splitter: &Splitter,
@@ -250,7 +255,7 @@ fn position(source: u32, byte: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn lines(of: Lines, text: &str) -> Vec<&str> {
+    fn lines(of: LineEnds, text: &str) -> Vec<&str> {
         let (mut all, mut start) = (Vec::new(), 0);
         while start < text.len() {
             let (line, end) = of.first(&text[start..]);
@@ -263,7 +268,7 @@ mod tests {
     #[test]
     fn texts_are_lines_with_or_without_their_ends() {
         let text = "a\nb\r\n\n\r\n c  d\ne";
-        assert_eq!(lines(Lines::WithEnds, text), ["a\n", "b\r\n", "\n", "\r\n", " c  d\n", "e"]);
-        assert_eq!(lines(Lines::WithoutEnds, text), ["a", "b", "", "", " c  d", "e"]);
+        assert_eq!(lines(LineEnds::Keep, text), ["a\n", "b\r\n", "\n", "\r\n", " c  d\n", "e"]);
+        assert_eq!(lines(LineEnds::Strip, text), ["a", "b", "", "", " c  d", "e"]);
     }
 }

@@ -16,13 +16,13 @@ const MIN_BYTES_PER_WORKER: usize = 64 << 10;
 const SHARE_BYTES: usize = 256 << 10;
 
 /// Ranges of rows of about equal bytes for as many threads, none without rows.
-pub(super) fn shares_of(sizes: &[usize], workers: usize) -> Vec<Range<usize>> {
+pub(crate) fn shares_of(sizes: &[usize], workers: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().map(|size| size + 1).sum();
     shares(sizes, workers.max(total / SHARE_BYTES))
 }
 
 /// Ranges of rows of about equal bytes, at most `wanted` of them, none without rows.
-pub(super) fn shares(sizes: &[usize], wanted: usize) -> Vec<Range<usize>> {
+pub(crate) fn shares(sizes: &[usize], wanted: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().map(|size| size + 1).sum();
     let wanted = wanted.min(total / MIN_BYTES_PER_WORKER + 1).max(1);
     let (mut shares, mut start, mut bytes) = (Vec::with_capacity(wanted), 0, 0);
@@ -38,18 +38,18 @@ pub(super) fn shares(sizes: &[usize], wanted: usize) -> Vec<Range<usize>> {
 
 /// Told when somebody has asked to stop: rows that are left need not be worked on.
 #[derive(Debug, Default)]
-pub(super) struct Stop(AtomicBool);
+pub(crate) struct Stop(AtomicBool);
 
 impl Stop {
     /// The rows, as long as nobody asks to stop.
-    pub(super) fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = usize> + '_ {
         rows.take_while(|_| !self.0.load(Ordering::Relaxed))
     }
 }
 
 /// Work on shares in as many threads; the error of the first share that has one, but a request to stop before any
 /// other.
-pub(super) fn work_on<T: Send, R: Send>(
+pub(crate) fn work_on<T: Send, R: Send>(
     shares: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
     workers: usize,
     work: impl Fn(T, &Stop) -> Result<R, Error> + Sync,
@@ -71,7 +71,7 @@ pub(super) fn work_on<T: Send, R: Send>(
 ///
 /// The calling thread is one of them and takes the first share: Python's signals reach functions in the main
 /// thread alone.
-pub(super) fn each<T: Send, R: Send>(
+pub(crate) fn each<T: Send, R: Send>(
     shares: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
     workers: usize,
     work: impl Fn(T) -> R + Sync,
