@@ -1,13 +1,13 @@
-//! The entries of single characters: plain, and with the prefix or the suffix where a word has them.
+//! The entries of single characters: bare, and with the prefix and the suffix by their position in a word.
 
 use rustc_hash::FxHashMap;
 
-use super::BpeTrainSpec;
+use super::spec::BpeTrainSpec;
 use crate::train::alphabet::{Alphabet, CharPosition};
 use crate::train::entries::Entries;
 
-/// List the entries in vocabulary order: every character as it is, then the marked forms that were seen,
-/// both in code point order.
+/// Return the entries of the alphabet in vocabulary order: all bare characters, then the forms with prefix or
+/// suffix that occur, both by code points.
 pub(super) fn alphabet_entries(alphabet: &Alphabet, spec: &BpeTrainSpec) -> Vec<String> {
     let mut bare: Vec<String> = alphabet.select(|_| true).map(String::from).collect();
     let mut affixed: Vec<String> = Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn alphabet_entries(alphabet: &Alphabet, spec: &BpeTrainSpec) -> Vec<
     bare
 }
 
-/// Looks up the entry of a character in its place.
+/// Looks up the entry of a character by its position in a word, and caches it.
 pub(super) struct CharForms<'a> {
     entries: &'a Entries,
     alphabet: &'a Alphabet,
@@ -33,7 +33,7 @@ impl<'a> CharForms<'a> {
         Self { entries, alphabet, spec, known: FxHashMap::default() }
     }
 
-    /// The entry of a character, unless it is outside the alphabet.
+    /// Return the entry of a character, unless the character is outside the alphabet.
     #[inline]
     pub(super) fn entry(&mut self, c: char, position: CharPosition) -> Option<u32> {
         match self.known.get(&c) {

@@ -1,25 +1,33 @@
-//! Learning byte-pair merges from word counts: special tokens, alphabet, then merged entries
-//! (Sennrich, Haddow, Birch 2016, section 3.2).
+//! BPE training: word counts to special tokens, alphabet and merged entries.
+//!
+//! Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units",
+//! section 3.2.
 //!
 //! ```text
-//! forms       the entries of single characters, and their order
-//! words       the distinct words as sequences of entries, four bytes a character
-//! pairs       the pairs worth following: counts and where they occur
-//! neighbours  what one merge changes, gathered by the entry next to it
-//! order       which pair comes first among equals
-//! learner     the most frequent pair first, in rounds
+//! spec               settings, and the order of ties
+//! char_forms         the entries of single characters
+//! packed_words       the distinct words as sequences of entries, four bytes a character
+//! tracked_pairs      the frequent pairs of a round: counts and positions
+//! neighbour_changes  the changes of one merge, by neighbouring entry
+//! pair_priority      the order among pairs of equal count
+//! vocabulary         entries, and the pairs that may be merged
+//! round              the pairs of a round, and the heap of the best
+//! trainer            the most frequent pair first, in rounds
 //! ```
 //!
-//! `tests` holds a naive twin that counts everything anew at each merge.
+//! `tests` compares the trainer with a naive one that counts all pairs for each merge.
 
 mod char_forms;
 mod neighbour_changes;
 mod packed_words;
 mod pair_priority;
+mod round;
+mod spec;
 #[cfg(test)]
 mod tests;
 mod tracked_pairs;
 mod trainer;
+mod vocabulary;
 
 use std::ops::ControlFlow;
 
@@ -32,57 +40,18 @@ use crate::train::entries::Entries;
 use crate::train::learned::{check_counts, first_entries};
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
-use crate::train::{unigram, Learned, PieceRules};
+use crate::train::{unigram, Learned};
 
 use char_forms::CharForms;
 use packed_words::PackedWords;
 use trainer::BpeTrainer;
 
-/// Which of the pairs that occur most often is merged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BpeTies {
-    /// The one with the lower left id, then the lower right id, as in `tokenizers`.
-    #[default]
-    LowestIds,
-    /// The one with the greater left string, then the greater right string, as in subword-nmt.
-    GreatestStrings,
-    /// The one that makes the entry of fewer characters, then the lesser string, as in SentencePiece; then
-    /// the one with the shorter left part.
-    ShortestEntries,
-}
+pub use spec::{BpeTies, BpeTrainSpec};
 
-/// What to learn.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BpeTrainSpec {
-    /// Entries wanted, special tokens and alphabet included.
-    pub vocab_size: usize,
-    /// Pairs that occur fewer times are never merged; 0 is taken as 1.
-    pub min_frequency: u64,
-    /// At most this many characters, the most frequent ones.
-    pub limit_alphabet: Option<usize>,
-    /// Characters that are in the alphabet even when unseen.
-    pub initial_alphabet: Vec<char>,
-    /// Entries that come first and are never merged.
-    pub special_tokens: Vec<String>,
-    /// What marks an entry that continues a word; often nothing.
-    pub continuing_subword_prefix: String,
-    /// What marks an entry that ends a word; often nothing.
-    pub end_of_word_suffix: String,
-    /// The longest entry in characters, prefix and suffix not counted.
-    pub max_token_length: Option<usize>,
-    /// Which pair is merged among equals.
-    pub ties: BpeTies,
-    /// What entries may look like that are merged, if not anything.
-    pub piece_rules: Option<PieceRules>,
-    /// Never merge a pair that spells an entry which is there already.
-    pub distinct: bool,
-}
-
-/// Learn a byte-pair vocabulary and its merges from word counts.
+/// Learn a BPE vocabulary and its merges from word counts.
 ///
-/// The merges are the merges, in order; one may make an entry that is there already, so there can be more
-/// of them than new entries. `progress(entries, vocab_size)` is called at least every 50 ms or so and
-/// stops the learner by `ControlFlow::Break`.
+/// A merge may yield an existing entry, so there can be more merges than new entries. Calls
+/// `progress(entries, vocab_size)` about every 50 ms or more often; `ControlFlow::Break` stops the trainer.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -96,8 +65,8 @@ pub struct BpeTrainSpec {
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: `Corpus` without any word, `Training` when `vocab_size` cannot hold the special tokens and
-/// the alphabet or the corpus is beyond 64-bit counts, `Interrupted` when `progress` says so.
+/// Errors: `Corpus` for counts without words; `Training` if `vocab_size` cannot hold the special tokens and
+/// the alphabet, or if a sum of counts exceeds 64 bits; `Interrupted` if `progress` stops the trainer.
 pub fn learn(
     counts: &Counts,
     spec: &BpeTrainSpec,
@@ -118,7 +87,7 @@ pub fn learn(
     Ok(learned)
 }
 
-/// Learn from what a cutter leaves of words; the alphabet is the first entries, in its order.
+/// Learn from the parts of words between symbols; the first entries are those of the alphabet, in its order.
 pub(super) fn learn_within(
     counts: &Counts,
     splitter: &SymbolSplitter,

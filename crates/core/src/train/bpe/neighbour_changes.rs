@@ -1,45 +1,46 @@
-//! What one merge changes, gathered by the entry next to it, so that the table of pairs is asked once for
-//! each distinct neighbour and not once for each place.
+//! The changes of one merge, collected by neighbouring entry.
+//!
+//! So each distinct neighbour takes one lookup in the table of pairs, not each position.
 
-/// On which side of the merged pair an entry stands.
+/// The side of the merged pair on which a neighbour occurs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Left,
     Right,
 }
 
-/// The changes around the places of one merge.
+/// The changes around the positions of one merge.
 #[derive(Default)]
 pub(super) struct NeighbourChanges {
-    /// By side and entry: the number of its change, from 1, while it has one.
+    /// By side and entry: the number of its change plus 1, or 0 without one.
     numbers: [Vec<u32>; 2],
     changes: Vec<NeighbourChange>,
-    /// The change and the position of each pair gained.
+    /// The number of the change, and the position, of each new occurrence.
     gains: Vec<(u32, u32)>,
 }
 
-/// What happens to the pairs that one neighbour is in.
+/// The changes of the pairs that contain one neighbour, weighted by word counts.
 #[derive(Clone, Copy)]
 pub(super) struct NeighbourChange {
     pub(super) side: Side,
     pub(super) neighbour: u32,
-    /// How often the neighbour stood next to the part that is on its side.
+    /// Occurrences next to the entry of the pair on its side, which the merge has removed.
     pub(super) lost: u64,
-    /// How often it came to stand next to the merged entry.
+    /// Occurrences next to the merged entry, which the merge has created.
     pub(super) gained: u64,
-    /// How often it stood there and was merged itself.
+    /// Occurrences next to the merged entry that were merged themselves.
     pub(super) remerged: u64,
-    /// In how many places it came to stand there.
+    /// The number of positions of `gained`.
     pub(super) positions: usize,
 }
 
 impl NeighbourChanges {
-    /// Make room for `entries` entries.
+    /// Reserve memory for `entries` entries.
     pub(super) fn grow(&mut self, entries: usize) {
         self.numbers.iter_mut().for_each(|numbers| numbers.resize(entries, 0));
     }
 
-    /// Note that a neighbour came to stand next to the merged entry, in a pair that starts at `position`.
+    /// Record a new pair of a neighbour and the merged entry that starts at `position`.
     #[inline]
     pub(super) fn gain(&mut self, side: Side, neighbour: u32, count: u64, position: u32) {
         let number = self.number(side, neighbour);
@@ -49,21 +50,21 @@ impl NeighbourChanges {
         self.gains.push((number, position));
     }
 
-    /// Note that a neighbour no longer stands next to the part that is on its side.
+    /// Record that a neighbour is no longer next to the entry of the pair on its side.
     #[inline]
     pub(super) fn lose(&mut self, side: Side, neighbour: u32, count: u64) {
         let number = self.number(side, neighbour);
         self.changes[number as usize].lost += count;
     }
 
-    /// Note that what stood to the right of the merged entry has become part of a merged entry itself.
+    /// Record that the right neighbour of a merged entry was merged itself.
     #[inline]
     pub(super) fn remerge(&mut self, neighbour: u32, count: u64) {
         let number = self.number(Side::Right, neighbour);
         self.changes[number as usize].remerged += count;
     }
 
-    /// How many changes there are.
+    /// The number of changes.
     pub(super) fn len(&self) -> usize {
         self.changes.len()
     }
@@ -72,12 +73,12 @@ impl NeighbourChanges {
         self.changes[number]
     }
 
-    /// Visit the change and the position of each pair gained, in the order of the places.
+    /// The number of the change, and the position, of each new occurrence, in corpus order.
     pub(super) fn gains(&self) -> &[(u32, u32)] {
         &self.gains
     }
 
-    /// Forget all changes.
+    /// Remove all changes.
     pub(super) fn clear(&mut self) {
         for change in self.changes.drain(..) {
             self.numbers[change.side as usize][change.neighbour as usize] = 0;

@@ -1,12 +1,12 @@
-//! The distinct words as sequences of entries, in fixed coordinates, four bytes a character.
+//! The distinct words as sequences of entries, one cell of four bytes a character.
 //!
-//! Each character has a cell for good; an entry lives in the cell where it starts, and its second and its
-//! last cell hold its width, so both neighbours are one step away whatever the length of the word. A
-//! separator stands before, between and after the words. Which word a cell is in follows from the number
-//! of separators before its block of sixteen cells, one cache line, and those within it.
+//! An entry is stored in the cell of its first character. Its second and its last cell store its width, so
+//! both neighbours are one step away, whatever the length of the word. Separators enclose the words. The
+//! word of a cell is the number of separators before its block of sixteen cells (one cache line), plus those
+//! within the block.
 //!
-//! Entries only grow, so no pair ever comes back to a position that it left: what a list of places says
-//! is checked once by `starts_pair`, and a failed check is final.
+//! Entries only grow, so a pair never returns to a position that it left: when `starts_pair` returns false
+//! for a pair and a position, it does so from then on.
 
 use rustc_hash::FxHashMap;
 
@@ -19,20 +19,21 @@ use crate::train::symbol_splitter::SymbolSplitter;
 
 /// The cell between two words.
 const SEPARATOR: u32 = u32::MAX;
-/// Marks a cell inside an entry; the rest of the second and the last one is the entry's width.
+/// The bit of a cell inside an entry; the other bits of the second and the last cell are the entry's width.
 const INNER: u32 = 1 << 31;
+/// Cells in a block.
 const BLOCK: usize = 16;
 
-/// Segmented words with their counts.
+/// Words as sequences of entries, with their counts.
 pub(super) struct PackedWords {
     cells: Vec<u32>,
     counts: Vec<u64>,
-    /// By block: how many separators stand before it.
+    /// By block: the number of separators before it.
     separators: Vec<u32>,
 }
 
 impl PackedWords {
-    /// Segment the words into characters; those outside the alphabet are skipped, as `tokenizers` does.
+    /// Segment the words into characters; skips characters outside the alphabet, as `tokenizers` does.
     pub(super) fn new(
         counts: &Counts,
         chars: &mut CharForms<'_>,
@@ -48,7 +49,7 @@ impl PackedWords {
         Ok(words.numbered())
     }
 
-    /// Segment the parts of words that are made of known characters, each as a word of its own.
+    /// Segment the parts of words between symbols and unknown characters, each as a word of its own.
     pub(super) fn of_parts(
         counts: &Counts,
         splitter: &SymbolSplitter,
@@ -88,7 +89,7 @@ impl PackedWords {
         Err(Error::new(ErrorKind::Training, "counts", "2^31 or more characters in distinct words", "fewer"))
     }
 
-    /// Number the separators by block, once all words are there.
+    /// Count the separators by block; called after the last `push`.
     fn numbered(mut self) -> Self {
         self.cells.resize(self.cells.len().next_multiple_of(BLOCK), SEPARATOR);
         let mut before = 0;
@@ -99,7 +100,7 @@ impl PackedWords {
         self
     }
 
-    /// Visit each pair: left and right entry, position, and the count of the word.
+    /// Visit each pair: left entry, right entry, position, and the count of its word.
     pub(super) fn visit_pairs(
         &self,
         mut visit: impl FnMut(u32, u32, u32, u64) -> Result<(), Error>,
@@ -117,7 +118,7 @@ impl PackedWords {
         Ok(())
     }
 
-    /// The count of the word that a position is in.
+    /// The count of the word at a position.
     #[inline]
     pub(super) fn count_at(&self, position: u32) -> u64 {
         let (block, within) = (position as usize / BLOCK, position as usize % BLOCK);
@@ -133,7 +134,7 @@ impl PackedWords {
         self.cells[position as usize] == left && self.cells[self.next(position) as usize] == right
     }
 
-    /// The entry before `position` and where it starts, unless that is the start of a word.
+    /// The entry before `position` and its position, unless a word starts at `position`.
     #[inline]
     pub(super) fn before(&self, position: u32) -> Option<(u32, u32)> {
         let last = self.cells[position as usize - 1];
@@ -145,7 +146,7 @@ impl PackedWords {
         Some((self.cells[start as usize], start))
     }
 
-    /// Make the pair that starts at `position` one entry; returns the entry that follows it, if any.
+    /// Replace the pair that starts at `position` by one entry; returns the next entry of the word.
     #[inline]
     pub(super) fn merge(&mut self, position: u32, merged: u32) -> Option<u32> {
         let middle = self.next(position);
@@ -159,7 +160,7 @@ impl PackedWords {
         (after != SEPARATOR).then_some(after)
     }
 
-    /// Where the entry after the one at `position` starts.
+    /// The position after the entry at `position`.
     #[inline]
     fn next(&self, position: u32) -> u32 {
         let second = self.cells[position as usize + 1];

@@ -1,24 +1,24 @@
-//! Which of two equally frequent pairs is merged first.
+//! The order in which pairs of equal count are merged.
 
 use std::cmp::Reverse;
 use std::rc::Rc;
 
 use crate::train::entries::Entries;
 
-/// Gives each pair a key; of equally frequent pairs the one with the greatest key is merged.
+/// Gives each pair a key; of pairs with equal counts, the one with the greatest key is merged first.
 pub(super) trait PairPriority {
     type Key: Ord;
 
     fn key(entries: &Entries, left: u32, right: u32) -> Self::Key;
 }
 
-/// `Ties::LowestIds`.
+/// `BpeTies::LowestIds`.
 pub(super) struct LowestIds;
 
-/// `Ties::GreatestStrings`.
+/// `BpeTies::GreatestStrings`.
 pub(super) struct GreatestStrings;
 
-/// `Ties::ShortestEntries`.
+/// `BpeTies::ShortestEntries`.
 pub(super) struct ShortestEntries;
 
 impl PairPriority for LowestIds {

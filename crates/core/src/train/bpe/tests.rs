@@ -1,4 +1,4 @@
-//! The learner against a naive twin, and worked examples.
+//! Comparison with a naive trainer, and worked examples.
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ fn merges(learned: &Learned) -> Vec<NumberedMerge> {
     learned.merges.iter().map(|merge| (merge.left, merge.right, merge.merged, merge.count)).collect()
 }
 
-/// Count all pairs anew for every merge.
+/// Train naively: count all pairs for every merge.
 fn run_naively(counts: &Counts, spec: &BpeTrainSpec) -> (Vec<String>, Vec<NumberedMerge>) {
     let call = &mut |_, _| ControlFlow::Continue(());
     let mut progress = Progress::start(0, call).expect("a start");
@@ -51,7 +51,7 @@ fn run_naively(counts: &Counts, spec: &BpeTrainSpec) -> (Vec<String>, Vec<Number
     (vocab, merges)
 }
 
-/// An entry and how many characters it stands for.
+/// An entry and its number of characters.
 type Unit = (u32, usize);
 
 fn split(

@@ -1,18 +1,18 @@
-//! The pairs that are followed: counts, and the positions where each occurs or once occurred.
+//! The tracked pairs of a round: counts, and the positions where each pair occurs or occurred.
 //!
-//! Positions are only appended; whether a pair still stands there is checked when it is merged.
+//! Positions are only appended. The trainer checks them when it merges the pair.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// The pairs of a round, numbered as they came.
+/// The tracked pairs, numbered in the order of insertion.
 #[derive(Default)]
 pub(super) struct TrackedPairs {
     ids: HashMap<u64, u32, FxBuildHasher>,
     tracked: Vec<TrackedPair>,
 }
 
-/// A pair that is followed.
+/// A tracked pair.
 pub(super) struct TrackedPair {
     pub(super) left: u32,
     pub(super) right: u32,
@@ -35,7 +35,7 @@ impl TrackedPairs {
         self.ids.get(&key(left, right)).copied()
     }
 
-    /// Begin to follow a pair that occurs `count` times in `places` places.
+    /// Insert a pair that occurs `count` times and will have `positions` positions.
     pub(super) fn track(&mut self, left: u32, right: u32, count: u64, positions: usize) -> u32 {
         let pair = self.tracked.len() as u32;
         self.ids.insert(key(left, right), pair);
@@ -46,14 +46,14 @@ impl TrackedPairs {
 }
 
 impl TrackedPair {
-    /// Note that the pair stands at `position`.
+    /// Add a position of the pair.
     #[inline]
     pub(super) fn add_position(&mut self, position: u32) {
         self.unsorted |= self.positions.last().is_some_and(|&last| last > position);
         self.positions.push(position);
     }
 
-    /// Take all positions, ascending, and the count: every match is about to be merged.
+    /// Remove and return all positions, ascending, and the count: all matches are about to be merged.
     pub(super) fn take(&mut self) -> (Vec<u32>, u64) {
         if std::mem::take(&mut self.unsorted) {
             self.positions.sort_unstable();
@@ -62,7 +62,7 @@ impl TrackedPair {
     }
 }
 
-/// Both entries of a pair in one number.
+/// Return both entries of a pair as one number.
 #[inline]
 pub(super) fn key(left: u32, right: u32) -> u64 {
     (u64::from(left) << 32) | u64::from(right)
