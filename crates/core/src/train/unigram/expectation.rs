@@ -1,8 +1,7 @@
-//! Expectation and maximization: how often each piece is expected over all segmentations of all words, and
-//! the scores that follow from it.
+//! The E-step: expected counts of all pieces over all segmentations; and the M-step: scores from counts.
 //!
-//! Maximization takes digammas instead of logarithms, a sparse prior in the sense of variational Bayes
-//! (Liang and Klein 2007; the choice of SentencePiece): what is rare gets less than its share.
+//! The M-step uses digammas instead of logarithms, as SentencePiece does: a sparse prior of variational Bayes
+//! (Liang and Klein 2007), which lowers the scores of rare pieces.
 
 use super::piece_set::{PieceLink, PieceSet};
 use super::segment_text::SegmentText;
@@ -10,7 +9,7 @@ use super::text_lattice::{LatticeScratch, TextLattice};
 use super::threads::ThreadTeam;
 use crate::error::Error;
 
-/// A piece that is expected less often is dropped.
+/// Pieces with a lower expected count are removed.
 const THRESHOLD: f64 = 0.5;
 
 /// Expected counts by piece, in units of `1 / Corpus::one`.
@@ -20,15 +19,15 @@ pub(super) struct ExpectedCounts {
     pub(super) log_likelihood: f64,
 }
 
-/// What one thread has summed up.
+/// The sums of one thread.
 struct ThreadSums {
     scratch: LatticeScratch,
     counts: Vec<u64>,
-    /// By number of the part.
+    /// The log-likelihood of each part, with the number of the part.
     log_likelihoods: Vec<(usize, f64)>,
 }
 
-/// Sum over all segments; the order of adding integers does not matter, that of floats is fixed.
+/// Run the E-step over all segments; the result does not depend on the order in which parts are done.
 pub(super) fn expect(
     pieces: &PieceSet,
     corpus: &SegmentText,
@@ -68,7 +67,7 @@ fn combined(sums: Vec<ThreadSums>, one: f64) -> ExpectedCounts {
     ExpectedCounts { counts: added.unwrap_or_default(), one, log_likelihood }
 }
 
-/// Drop the pieces that are hardly expected, but keep `wanted` of them, and score the others.
+/// Run the M-step: remove pieces with low expected counts, but keep at least `wanted`, and set the scores.
 pub(super) fn maximize(pieces: &mut PieceSet, expected: &ExpectedCounts, wanted: usize) {
     let counts = &expected.counts;
     let cutoff = lowest_kept(counts, (THRESHOLD * expected.one).ceil() as u64, wanted);
@@ -85,7 +84,7 @@ pub(super) fn maximize(pieces: &mut PieceSet, expected: &ExpectedCounts, wanted:
     pieces.links.iter_mut().zip(scores).for_each(|(link, score)| link.value = score);
 }
 
-/// What a piece needs to be kept: a greater count, or this one and a number below the limit.
+/// The condition for keeping a piece: a greater count, or an equal count and a number below `before`.
 struct CountCutoff {
     count: u64,
     before: usize,
@@ -97,7 +96,8 @@ impl CountCutoff {
     }
 }
 
-/// The threshold, lowered where fewer than `wanted` pieces would be left; of equal pieces the first stay.
+/// The cutoff at a threshold, lowered if fewer than `wanted` pieces would be left; of equal pieces, the first
+/// are kept.
 fn lowest_kept(counts: &[u64], threshold: u64, wanted: usize) -> CountCutoff {
     let enough = counts.iter().filter(|&&count| count >= threshold).count() >= wanted;
     if enough || counts.len() <= wanted {

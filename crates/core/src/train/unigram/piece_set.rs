@@ -1,31 +1,32 @@
-//! The pieces in the order of their code points, and which of them begin at each place of the text.
+//! The pieces in the order of their code points, and the pieces that begin at each position of the text.
 //!
-//! A place knows the longest piece that begins there, a piece the longest other one that it begins with:
-//! following these gives all pieces of a place without any search. Dropping pieces is one pass over both.
+//! A position links to the longest piece that begins there. A piece links to the longest other piece that it
+//! begins with. Following the links yields all pieces of a position without a search. Removing pieces takes
+//! one pass over positions and pieces.
 
 use super::segment_text::SegmentText;
 
 /// No piece.
 pub(super) const NONE: u32 = u32::MAX;
-/// How much worse than the worst piece an unknown character is.
+/// The difference between the lowest score of a piece and the score of an unknown character.
 const UNKNOWN_PENALTY: f64 = 10.0;
 
 /// A set of pieces over a text.
 pub(super) struct PieceSet {
     /// By piece.
     pub(super) links: Vec<PieceLink>,
-    /// A place in the text where the piece stands, by piece.
+    /// By piece: a position of it in the text.
     pub(super) positions: Vec<u32>,
-    /// The longest piece that begins there, by place.
+    /// By position: the longest piece that begins there.
     pub(super) longest: Vec<u32>,
     /// The length of the longest piece in bytes.
     pub(super) max_bytes: usize,
 }
 
-/// What following pieces from a place meets.
+/// A piece as the lattice uses it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PieceLink {
-    /// The score (a log probability), or the probability itself where sums are wanted.
+    /// The score (a log probability), or the probability itself for sums.
     pub(super) value: f64,
     /// The longest other piece that this one begins with; its number is lower.
     pub(super) shorter: u32,
@@ -43,7 +44,7 @@ impl PieceSet {
         &corpus.text[start..start + self.links[piece].bytes as usize]
     }
 
-    /// The score of a character that is no piece.
+    /// The score of a character that is not a piece.
     pub(super) fn unknown_score(&self) -> f64 {
         self.min_score() - UNKNOWN_PENALTY
     }
@@ -53,7 +54,7 @@ impl PieceSet {
         self.links.iter().map(|link| link.value).fold(f64::INFINITY, f64::min).min(0.0)
     }
 
-    /// Drop all pieces but those kept; what began with a dropped piece begins with the next shorter one.
+    /// Remove all pieces except those kept; links to a removed piece lead to the next shorter one.
     pub(super) fn retain(&mut self, kept: impl Fn(usize) -> bool) {
         let mut replacements: Vec<u32> = Vec::with_capacity(self.len());
         let mut next = 0;

@@ -1,7 +1,7 @@
-//! Pruning: the pieces without which the likelihood of the corpus would lose least are dropped.
+//! Pruning: removal of the pieces with the least loss of corpus likelihood (Kudo 2018, section 3.2).
 //!
-//! The loss is approximate, as in SentencePiece: the segmentation of the corpus is the best one, and where a
-//! piece stood there would stand the best segmentation of its own text without it.
+//! The loss is approximate, as in SentencePiece: the corpus has its best segmentation, and each occurrence of
+//! a removed piece is replaced by the best segmentation of its text without it.
 
 use super::piece_set::{PieceSet, NONE};
 use super::segment_text::SegmentText;
@@ -10,18 +10,18 @@ use super::threads::ThreadTeam;
 use crate::error::Error;
 use crate::text::char_len;
 
-/// What becomes of a piece.
+/// The decision on a piece.
 #[derive(Clone, Copy, PartialEq)]
 enum PruningDecision {
-    /// Nothing could take its place.
+    /// A single character: it cannot be replaced.
     Needed,
-    /// What the likelihood would lose without it.
+    /// The loss of likelihood without the piece.
     Loss(f64),
-    /// The best segmentation of the corpus, or of itself, does without it.
+    /// The piece does not occur in the best segmentation of the corpus, or of its own text.
     Unused,
 }
 
-/// Keep about `size` of the pieces, but no fewer than `wanted`.
+/// Keep about `size` pieces, but at least `wanted`.
 pub(super) fn prune(
     pieces: &mut PieceSet,
     corpus: &SegmentText,
@@ -57,7 +57,7 @@ fn rank(decision: PruningDecision) -> f64 {
     }
 }
 
-/// How often each piece stands in the best segmentations of all words.
+/// Count each piece in the best segmentations of all segments.
 fn counts_in_best(
     pieces: &PieceSet,
     corpus: &SegmentText,
@@ -86,7 +86,7 @@ fn counts_in_best(
     Ok(added.unwrap_or_default())
 }
 
-/// Judge all pieces.
+/// Decide on all pieces.
 fn decisions(
     pieces: &PieceSet,
     corpus: &SegmentText,
@@ -142,7 +142,7 @@ impl LossEstimator<'_> {
         PruningDecision::Loss(self.loss(self.counts[piece] as f64, &parts))
     }
 
-    /// What the likelihood loses when all `count` occurrences of a piece become `parts`.
+    /// The loss of likelihood when all `count` occurrences of a piece are replaced by `parts`.
     fn loss(&self, count: f64, parts: &[u32]) -> f64 {
         let total = self.total as f64;
         let log_total_after = (total + count * (parts.len() as f64 - 1.0)).ln();

@@ -1,10 +1,10 @@
-//! The alphabet: the most frequent characters, up to the share of the text that they must cover.
+//! The alphabet of Unigram: the most frequent characters, up to the share of the text that they must cover.
 
 use std::cmp::Reverse;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::UnigramTrainSpec;
+use super::spec::UnigramTrainSpec;
 use crate::count::Counts;
 use crate::error::Error;
 use crate::train::progress::Progress;
@@ -12,13 +12,13 @@ use crate::train::symbol_splitter::SymbolSplitter;
 
 /// The characters that must be entries.
 pub(in crate::train) struct RankedAlphabet {
-    /// With their counts, by (count descending, code point).
+    /// Characters with their counts, by (count descending, code point).
     ranked: Vec<(char, u64)>,
     known: FxHashSet<char>,
 }
 
 impl RankedAlphabet {
-    /// Count all characters and keep the most frequent, and those wanted in any case.
+    /// Count all characters and keep the most frequent ones and the required ones.
     pub(super) fn choose(
         counts: &Counts,
         splitter: &SymbolSplitter,
@@ -44,25 +44,25 @@ impl RankedAlphabet {
         Ok(Self::of(kept))
     }
 
-    /// The alphabet of these characters with their counts.
+    /// The alphabet of given characters with their counts.
     pub(in crate::train) fn of(kept: Vec<(char, u64)>) -> Self {
         let ranked: Vec<(char, u64)> = by_count(kept);
         let known = ranked.iter().map(|&(character, _)| character).collect();
         Self { ranked, known }
     }
 
-    /// Whether a character is an entry.
+    /// Whether the alphabet contains a character.
     pub(in crate::train) fn contains(&self, character: char) -> bool {
         self.known.contains(&character)
     }
 
-    /// All characters with their counts, the most frequent first.
+    /// All characters with their counts, by count descending.
     pub(in crate::train) fn ranked(&self) -> &[(char, u64)] {
         &self.ranked
     }
 }
 
-/// The most frequent characters that make up this share of all.
+/// The most frequent characters that cover this share of the text.
 fn covering(counts_by_char: Vec<(char, u64)>, coverage: f64) -> Vec<(char, u64)> {
     let total: u64 = counts_by_char.iter().map(|&(_, count)| count).sum();
     let mut covered = 0;

@@ -1,28 +1,28 @@
-//! The entries that go before the pieces, what sizes are possible, and the final choice.
+//! The entries before the pieces, the possible vocabulary sizes, and the final choice of pieces.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::piece_set::PieceSet;
 use super::ranked_alphabet::RankedAlphabet;
 use super::segment_text::SegmentText;
-use super::UnigramTrainSpec;
+use super::spec::UnigramTrainSpec;
 use crate::error::{Error, ErrorKind};
 use crate::text::byte_entry;
 
-/// Characters that no piece stands for are this much worse than the worst piece, and than each other.
+/// The difference between the lowest score and the scores of characters without a piece, and between these.
 const RARE_CHARACTER_STEP: f64 = 0.0001;
 
-/// What is in the vocabulary whatever is learned.
+/// The entries that the vocabulary contains in any case.
 pub(super) struct ReservedEntries {
     vocab_size: usize,
     /// Special tokens, user-defined symbols, bytes: each once, in this order.
     entries: Vec<String>,
     known: FxHashSet<String>,
-    /// The characters that must be entries and are not reserved, the most frequent first.
+    /// The other characters that must be entries, the most frequent first.
     characters: Vec<String>,
 }
 
-/// Refuse settings that would make no sense.
+/// Reject settings that are out of range.
 pub(super) fn check(spec: &UnigramTrainSpec) -> Result<(), Error> {
     let reject = |place: &str, found: String, expected: &str| {
         Err(Error::new(ErrorKind::Argument, place, found, expected))
@@ -47,7 +47,7 @@ pub(super) fn check(spec: &UnigramTrainSpec) -> Result<(), Error> {
 }
 
 impl ReservedEntries {
-    /// List what must be there; an error when `vocab_size` cannot hold it.
+    /// Collect the entries; fails if `vocab_size` cannot hold them and the alphabet.
     pub(super) fn new(spec: &UnigramTrainSpec, alphabet: &RankedAlphabet) -> Result<Self, Error> {
         let bytes = (0..=u8::MAX).filter(|_| spec.byte_fallback).map(byte_entry);
         let named = spec.special_tokens.iter().chain(&spec.user_defined_symbols).cloned();
@@ -60,12 +60,12 @@ impl ReservedEntries {
         Ok(reserved)
     }
 
-    /// Whether a string is reserved and cannot be a piece.
+    /// Whether a string is a reserved entry and so cannot be a piece.
     pub(super) fn contains(&self, name: &[u8]) -> bool {
         std::str::from_utf8(name).is_ok_and(|name| self.known.contains(name))
     }
 
-    /// How many entries are to be learned.
+    /// The number of entries to learn.
     pub(super) fn learned(&self) -> usize {
         self.vocab_size - self.entries.len()
     }
@@ -81,7 +81,7 @@ impl ReservedEntries {
         Err(Error::new(ErrorKind::Training, "vocab_size", self.vocab_size.to_string(), expected))
     }
 
-    /// Make sure that the seeds are enough to fill the vocabulary.
+    /// Check that the seeds suffice to fill the vocabulary.
     pub(super) fn check_supply(
         &self,
         corpus: &SegmentText,
@@ -107,7 +107,9 @@ impl ReservedEntries {
         Err(Error::new(ErrorKind::Training, "vocab_size", self.vocab_size.to_string(), expected))
     }
 
-    /// Choose the characters and the best pieces; by (score descending, code points) after the reserved.
+    /// Choose the characters and the best pieces; returns all entries in id order.
+    ///
+    /// Reserved entries come first, then the chosen pieces by (score descending, code points).
     pub(super) fn choose(&self, corpus: &SegmentText, pieces: &PieceSet) -> Vec<(String, f64)> {
         let name = |piece: usize| String::from_utf8_lossy(pieces.name(corpus, piece)).into_owned();
         let mut scores: FxHashMap<String, f64> =

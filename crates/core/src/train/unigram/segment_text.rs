@@ -1,5 +1,5 @@
-//! The distinct words as one text, cut where no piece may cross: at characters outside the alphabet and
-//! around the symbols that the user defined.
+//! The distinct words as one text, split where no piece may cross: at characters outside the alphabet and
+//! around user-defined symbols.
 
 use std::ops::Range;
 
@@ -9,22 +9,22 @@ use crate::error::{Error, ErrorKind};
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
 
-/// Stands after each segment; no byte of UTF-8.
+/// Follows each segment; not a byte of UTF-8.
 pub(super) const END: u8 = 0xFF;
-/// Sums of expected counts stay below this power of two, and so within integers and their signs.
+/// Sums of expected counts stay below 2 to this power.
 const MAX_BITS: u32 = 62;
-/// More fractional bits are of no use.
+/// The most fractional bits of expected counts.
 const MAX_FRACTION_BITS: u32 = 40;
 
 /// The text of all segments.
 pub(super) struct SegmentText {
     pub(super) text: Vec<u8>,
     pub(super) segments: Vec<TextSegment>,
-    /// How much 1 is where expected counts are integers.
+    /// The integer that represents an expected count of 1.
     pub(super) one: f64,
 }
 
-/// A part of a word that pieces cover, and how often it occurs.
+/// A part of a word that pieces cover, and its count.
 #[derive(Clone, Copy)]
 pub(super) struct TextSegment {
     start: u32,
@@ -39,7 +39,7 @@ impl TextSegment {
 }
 
 impl SegmentText {
-    /// Lay out all words; errors when there are too many of them to be numbered.
+    /// Concatenate all words; fails for 2^31 bytes or more.
     pub(super) fn new(
         counts: &Counts,
         splitter: &SymbolSplitter,

@@ -1,36 +1,37 @@
-//! All segmentations of a stretch of text: the sum of their probabilities, how often each piece is expected
-//! in them, and the best of them. Time is linear in the stretch and in the pieces found.
+//! The lattice of all segmentations of a text: forward-backward for expected counts, Viterbi for the best.
+//!
+//! Time is linear in the text and in the pieces that match in it.
 
 use super::piece_set::{PieceLink, PieceSet, NONE};
 use crate::text::{begins_char, char_len};
 
-/// Sums below the first are multiplied by the second, so that no stretch is too long.
+/// Sums below `TINY` are multiplied by `HUGE`, so that long texts do not underflow.
 const TINY: f64 = 1.0 / HUGE;
 const HUGE: f64 = (1_u128 << 127) as f64 * (1_u128 << 127) as f64 * 4.0;
 const LN_HUGE: f64 = 256.0 * std::f64::consts::LN_2;
 
-/// A stretch of text, and what begins at its places.
+/// A text, and the pieces that begin at its positions.
 #[derive(Clone, Copy)]
 pub(super) struct TextLattice<'a> {
     text: &'a [u8],
     longest: &'a [u32],
     links: &'a [PieceLink],
     max_bytes: usize,
-    /// The value of a character that is no piece.
+    /// The value of a character that is not a piece.
     unknown: f64,
 }
 
-/// Memory for one thread.
+/// The buffers of one thread.
 #[derive(Default)]
 pub(super) struct LatticeScratch {
     forward: Vec<f64>,
     backward: Vec<f64>,
-    /// Where forward sums were made greater, in order.
+    /// The positions where forward sums were multiplied, ascending.
     raised: Vec<usize>,
     best: Vec<ViterbiStep>,
 }
 
-/// The best way to reach a place: the sum of scores, and the last piece.
+/// The best segmentation up to a position: the sum of scores, and the last piece.
 #[derive(Clone, Copy)]
 struct ViterbiStep {
     score: f64,
@@ -41,7 +42,7 @@ struct ViterbiStep {
 const UNREACHED: ViterbiStep = ViterbiStep { score: f64::NEG_INFINITY, piece: NONE, start: 0 };
 
 impl<'a> TextLattice<'a> {
-    /// Look at a range of the text; `links` has scores or probabilities, as `unknown` has.
+    /// The lattice of a range of the text; `links` and `unknown` are scores or probabilities.
     pub(super) fn new(
         text: &'a [u8],
         pieces: &'a PieceSet,
@@ -53,8 +54,8 @@ impl<'a> TextLattice<'a> {
         Self { text: &text[range], longest, links, max_bytes: pieces.max_bytes, unknown }
     }
 
-    /// Call with (piece, end, value) for all that begins at `start`, the longest first, up to the end of the
-    /// stretch; a character that is no piece is `NONE`.
+    /// Call with (piece, end, value) for each piece that begins at `start` and ends within the text, the longest
+    /// first; a character that is not a piece is `NONE`.
     #[inline]
     fn each_from(&self, start: usize, mut call: impl FnMut(u32, usize, f64)) {
         let mut piece = self.longest[start];
@@ -72,8 +73,9 @@ impl<'a> TextLattice<'a> {
         }
     }
 
-    /// Add the expected number of each piece, times `weight` and rounded down, to `expected`; gives the
-    /// natural logarithm of the sum over all segmentations. Links have probabilities.
+    /// Add the expected count of each piece, times `weight` and rounded down, to `expected`.
+    ///
+    /// Returns the natural logarithm of the sum over all segmentations. `links` are probabilities.
     pub(super) fn expect(&self, weight: f64, scratch: &mut LatticeScratch, expected: &mut [u64]) -> f64 {
         let LatticeScratch { forward, backward, raised, .. } = scratch;
         let raises = self.sum_forward(forward, raised);
@@ -106,7 +108,7 @@ impl<'a> TextLattice<'a> {
         total.ln() - LN_HUGE * raises as f64
     }
 
-    /// By place, the sum over all segmentations of what comes before; gives how often sums were raised.
+    /// Compute the forward sum of each position; returns how often sums were multiplied.
     fn sum_forward(&self, forward: &mut Vec<f64>, raised: &mut Vec<usize>) -> usize {
         raised.clear();
         forward.clear();
@@ -123,10 +125,10 @@ impl<'a> TextLattice<'a> {
         raised.len()
     }
 
-    /// Append the pieces of the best segmentation, from the last to the first; of equal ones that with the
-    /// longer last piece. A character that is no piece is `NONE`. Links have scores.
+    /// Emit the pieces of the best segmentation, the last first; returns the sum of their scores.
     ///
-    /// `allowed` says whether a piece from a place may be taken. Gives the sum of the scores.
+    /// Of equal segmentations, the one with the longer last piece is taken. A character that is not a piece is
+    /// `NONE`. `allowed` is called with start and end of a piece. `links` are scores.
     pub(super) fn best(
         &self,
         scratch: &mut LatticeScratch,
@@ -159,12 +161,12 @@ impl<'a> TextLattice<'a> {
     }
 }
 
-/// Whether a sum is to be raised; one of nothing at all would stay nothing, and its neighbours grow.
+/// Whether a sum must be multiplied; 0 stays 0 and must not multiply its neighbours.
 fn is_tiny(sum: f64) -> bool {
     sum > 0.0 && sum < TINY
 }
 
-/// Multiply the sums that are in use: no piece goes beyond `max_bytes`, nor does a character beyond 4.
+/// Multiply the sums in use: pieces have at most `max_bytes`, characters at most 4 bytes.
 fn raise(sums: &mut [f64], max_bytes: usize) {
     let used = sums.len().min(max_bytes.max(4) + 1);
     sums[..used].iter_mut().for_each(|sum| *sum *= HUGE);
