@@ -1,7 +1,7 @@
-//! The alphabet: which characters are entries, and where in words each was seen.
+//! The alphabet: the characters that are entries, and their positions in words.
 //!
-//! A character counts once for each of its occurrences, weighted by its word's count. `limit` keeps the
-//! best by (wanted in any case, count descending, code point).
+//! Occurrences are weighted by word counts. A limit keeps the first characters by (required, count
+//! descending, code point).
 
 use std::cmp::Reverse;
 
@@ -11,22 +11,22 @@ use super::progress::Progress;
 use crate::count::Counts;
 use crate::error::Error;
 
-/// The characters kept, with where in words each was seen.
+/// The characters that are entries, with their use.
 pub(super) struct Alphabet {
     kept: FxHashMap<char, CharUsage>,
 }
 
-/// How often and where a character was seen.
+/// The count of a character, and its positions in words.
 #[derive(Clone, Copy, Default)]
 pub(super) struct CharUsage {
     count: u64,
-    /// By `Place`.
+    /// By `CharPosition`: whether the character occurs there.
     positions: [bool; 4],
-    /// Whether the alphabet has it even when unseen.
+    /// Whether the alphabet includes the character in any case.
     pub(super) required: bool,
 }
 
-/// Where in a word a character stands.
+/// A position in a word: whether it is the first, and whether it is the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CharPosition {
     pub(super) first: bool,
@@ -47,24 +47,24 @@ impl CharPosition {
 }
 
 impl CharUsage {
-    /// Whether it was seen in this place.
+    /// Whether the character occurs in a position.
     pub(super) fn at(&self, position: CharPosition) -> bool {
         self.positions[position.index()]
     }
 
-    /// Whether a word begins with it.
+    /// Whether a word begins with the character.
     pub(super) fn begins_words(&self) -> bool {
         CharPosition::ALL.iter().any(|&position| position.first && self.at(position))
     }
 
-    /// Whether it was seen after another character.
+    /// Whether the character follows another one in a word.
     pub(super) fn continues_words(&self) -> bool {
         CharPosition::ALL.iter().any(|&position| !position.first && self.at(position))
     }
 }
 
 impl Alphabet {
-    /// Count the characters of all words and keep the best.
+    /// Count the characters of all words and keep at most `limit`.
     pub(super) fn choose(
         counts: &Counts,
         required: &[char],
@@ -86,22 +86,22 @@ impl Alphabet {
         Ok(Self { kept: most_frequent(kept, limit) })
     }
 
-    /// Whether a character is an entry.
+    /// Whether the alphabet contains a character.
     pub(super) fn contains(&self, character: char) -> bool {
         self.kept.contains_key(&character)
     }
 
-    /// Whether all characters of a word are entries.
+    /// Whether the alphabet contains all characters of a word.
     pub(super) fn spells(&self, word: &str) -> bool {
         word.chars().all(|character| self.contains(character))
     }
 
-    /// Where a character was seen, if it was kept.
+    /// The use of a character, if the alphabet contains it.
     pub(super) fn get(&self, character: char) -> Option<&CharUsage> {
         self.kept.get(&character)
     }
 
-    /// The characters kept for which `wants` says so, in no order.
+    /// The characters whose use meets a condition, in no order.
     pub(super) fn select<'a>(
         &'a self,
         condition: impl Fn(&CharUsage) -> bool + 'a,
@@ -110,7 +110,7 @@ impl Alphabet {
     }
 }
 
-/// The characters of a word with their places.
+/// The characters of a word with their positions.
 pub(super) fn char_positions(word: &str) -> impl Iterator<Item = (char, CharPosition)> + '_ {
     word.char_indices().map(|(at, character)| {
         (character, CharPosition { first: at == 0, last: at + character.len_utf8() == word.len() })

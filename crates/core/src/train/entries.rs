@@ -1,4 +1,4 @@
-//! The vocabulary under construction: entry strings, and whether left + right is one of them already.
+//! The entries during training: strings by id, and lookup of the merged string of two entries.
 //!
 //! Strings are hashed as polynomials modulo 2^61 - 1, so the hash of a merged string follows from its
 //! parts' and asking for it builds no string.
@@ -10,7 +10,7 @@ use hashbrown::hash_table::HashTable;
 const MODULUS: u64 = (1 << 61) - 1;
 const BASE: u64 = 0x0fd1_9b75_3a2c_64e7;
 
-/// Entries in id order; two entries never have the same string.
+/// The entries in id order; their strings are distinct.
 pub(super) struct Entries {
     prefix: String,
     names: Vec<Rc<str>>,
@@ -18,11 +18,11 @@ pub(super) struct Entries {
     ids: HashTable<u32>,
 }
 
-/// What is needed of an entry to merge it to another without looking at its string.
+/// The hash and the lengths of an entry, from which those of a merged string follow.
 #[derive(Clone, Copy)]
 struct EntryHash {
     hash: u64,
-    /// Hash of the string without the prefix, and BASE to the power of its length in bytes.
+    /// The hash of the string without the prefix, and BASE to the power of its length in bytes.
     body_hash: u64,
     body_power: u64,
     chars: u32,
@@ -52,26 +52,27 @@ impl Entries {
         Rc::clone(&self.names[id as usize])
     }
 
-    /// Give the id of `name`, making it an entry if it is none yet; says whether it was made.
+    /// Return the id of a string, and whether it is new; adds it if it is.
     pub(super) fn add(&mut self, name: &str) -> (u32, bool) {
-        let hash_of_entry = EntryHash::of(name, &self.prefix);
+        let entry_hash = EntryHash::of(name, &self.prefix);
         let Self { names, hashes, ids, .. } = self;
-        if let Some(&id) = ids.find(spread(hash_of_entry.hash), |&id| *names[id as usize] == *name) {
+        if let Some(&id) = ids.find(spread(entry_hash.hash), |&id| *names[id as usize] == *name) {
             return (id, false);
         }
         let id = names.len() as u32;
         names.push(name.into());
-        hashes.push(hash_of_entry);
-        ids.insert_unique(spread(hash_of_entry.hash), id, |&id| spread(hashes[id as usize].hash));
+        hashes.push(entry_hash);
+        ids.insert_unique(spread(entry_hash.hash), id, |&id| spread(hashes[id as usize].hash));
         (id, true)
     }
 
-    /// Find the entry spelled `name`.
+    /// Return the entry of a string.
     pub(super) fn find(&self, name: &str) -> Option<u32> {
         self.lookup(extend(name).0, |known| known == name)
     }
 
-    /// Find the entry spelled as `left` followed by `right` without its prefix.
+    /// Return the entry whose string is `left` followed by `right` without its prefix, in constant time on
+    /// average.
     pub(super) fn find_merged(&self, left: u32, right: u32) -> Option<u32> {
         let (one, two) = (&self.hashes[left as usize], &self.hashes[right as usize]);
         let hash = reduce(u128::from(multiply(one.hash, two.body_power)) + u128::from(two.body_hash));
@@ -79,7 +80,7 @@ impl Entries {
         self.lookup(hash, |name| is_both(name, head, tail))
     }
 
-    /// Spell `left` followed by `right` without its prefix.
+    /// The string of `left` followed by that of `right` without its prefix.
     pub(super) fn merged_string(&self, left: u32, right: u32) -> String {
         let mut name = self.names[left as usize].as_ref().to_owned();
         name.push_str(self.body(right));
@@ -103,7 +104,7 @@ impl Entries {
         }
     }
 
-    /// Visit each (left, right) of entries that spell `id` when merged; linear in the entry's length.
+    /// Visit each pair of entries whose merged string is that of `id`, in time linear in its length.
     pub(super) fn splits(&self, id: u32, mut visit: impl FnMut(u32, u32)) {
         let name = self.names[id as usize].as_ref();
         let ends = tail_hashes(name);
@@ -148,7 +149,7 @@ fn is_both(whole: &str, head: &str, tail: &str) -> bool {
     whole.len() == head.len() + tail.len() && whole.starts_with(head) && whole.ends_with(tail)
 }
 
-/// Hash `text`; also gives BASE to the power of its length in bytes.
+/// Return the hash of a text, and BASE to the power of its length in bytes.
 fn extend(text: &str) -> (u64, u64) {
     text.bytes().fold((0, 1), |(hash, power), byte| (append(hash, byte), multiply(power, BASE)))
 }
@@ -157,7 +158,7 @@ fn append(hash: u64, byte: u8) -> u64 {
     reduce(u128::from(multiply(hash, BASE)) + u128::from(byte) + 1)
 }
 
-/// `extend` of what follows each byte offset.
+/// By byte offset: `extend` of the rest of the text.
 fn tail_hashes(text: &str) -> Vec<(u64, u64)> {
     let mut tails = vec![(0, 1); text.len() + 1];
     for (at, byte) in text.bytes().enumerate().rev() {
@@ -174,7 +175,7 @@ fn multiply(a: u64, b: u64) -> u64 {
     reduce(u128::from(a) * u128::from(b))
 }
 
-/// Take the remainder by 2^61 - 1 of a product of two remainders.
+/// Return the remainder modulo 2^61 - 1 of a product of two remainders.
 fn reduce(value: u128) -> u64 {
     let sum = (value as u64 & MODULUS) + (value >> 61) as u64;
     if sum >= MODULUS {
@@ -184,7 +185,7 @@ fn reduce(value: u128) -> u64 {
     }
 }
 
-/// Spread 61 bits over the 64 that the hash table looks at.
+/// Spread 61 bits over the 64 that the hash table uses.
 fn spread(hash: u64) -> u64 {
     hash ^ (hash << 3)
 }

@@ -1,34 +1,34 @@
-//! What a piece of SentencePiece may look like: its length, its scripts, its digits and its spaces.
+//! The rules for SentencePiece pieces: length, scripts, digits and spaces.
 //!
-//! Where spaces part words, a space begins a piece (or ends it); else a piece may have spaces inside, but
-//! not the last of its characters (or the first) alone. Linear in the piece.
+//! With `split_by_whitespace`, a space may only begin a piece (or end it, as a suffix). Otherwise a piece may
+//! contain spaces, but not end with one (or begin with one, as a suffix). Checks are linear in the piece.
 //!
 //! Source: Kudo and Richardson 2018; `IsValidSentencePiece` of sentencepiece 0.2.3 for the rest.
 
 use crate::text::{script_of, Script};
 
-/// The mark of a space.
-pub(super) const MARK: char = '\u{2581}';
-/// What stands for unknown characters in SentencePiece's own training; sentences have none.
+/// The metaspace.
+pub(super) const METASPACE: char = '\u{2581}';
+/// Replaces unknown characters in SentencePiece's trainer; never part of a piece.
 pub(super) const UNKNOWN: char = '\u{2585}';
 
-/// Rules for the form of pieces.
+/// The rules for pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PieceRules {
     /// The most characters of a piece.
     pub max_chars: usize,
-    /// No characters of two scripts; Japanese is one.
+    /// Pieces have characters of one script only; Han, Hiragana and Katakana count as one.
     pub split_by_unicode_script: bool,
-    /// Digits have a script, Common; else they go with any.
+    /// Digits have the script Common; otherwise they combine with any script.
     pub split_by_number: bool,
-    /// A digit is a piece of its own.
+    /// Each digit is a piece.
     pub split_digits: bool,
-    /// A space is the first character or, with `treat_whitespace_as_suffix`, the last; else it may stand
-    /// anywhere but at the other end.
+    /// A space is only the first character of a piece or, with `treat_whitespace_as_suffix`, the last.
+    /// Otherwise it may occur anywhere except at the other end.
     pub split_by_whitespace: bool,
-    /// A piece may be of spaces alone.
+    /// A piece may consist of spaces.
     pub allow_whitespace_only_pieces: bool,
-    /// Spaces belong to the word before them.
+    /// Spaces are suffixes of words, not prefixes.
     pub treat_whitespace_as_suffix: bool,
 }
 
@@ -46,7 +46,7 @@ impl Default for PieceRules {
     }
 }
 
-/// How many spaces the beginning of a text has, and where.
+/// The number of characters and spaces of a prefix, and whether its first and last characters are spaces.
 #[derive(Clone, Copy, Default)]
 struct Spaces {
     chars: usize,
@@ -69,7 +69,7 @@ impl PieceRules {
         self.longest(text) == Some(text.len())
     }
 
-    /// The length in bytes of the longest beginning of a text that may be a piece.
+    /// The length in bytes of the longest prefix of a text that may be a piece.
     #[must_use]
     pub fn longest(&self, text: &str) -> Option<usize> {
         let script_of = script_of();
@@ -78,14 +78,14 @@ impl PieceRules {
         let mut longest = None;
         for (at, c) in text.char_indices().take(self.max_chars) {
             let is_digit = matches!(c, '0'..='9' | '\u{FF10}'..='\u{FF19}');
-            let stands_alone = self.split_digits && is_digit;
-            if matches!(c, '\0' | '\t' | ' ' | UNKNOWN) || (stands_alone && at > 0) {
+            let is_alone = self.split_digits && is_digit;
+            if matches!(c, '\0' | '\t' | ' ' | UNKNOWN) || (is_alone && at > 0) {
                 break;
             }
-            spaces.push(c == MARK);
-            if c != MARK {
-                let goes_with_any = is_digit && !self.split_by_number;
-                let own = if goes_with_any { Script::NONE } else { effective(script_of(c), script) };
+            spaces.push(c == METASPACE);
+            if c != METASPACE {
+                let combines = is_digit && !self.split_by_number;
+                let own = if combines { Script::NONE } else { effective(script_of(c), script) };
                 if self.split_by_unicode_script && differ(own, script) {
                     break;
                 }
@@ -94,7 +94,7 @@ impl PieceRules {
             if self.allows_spaces(spaces) {
                 longest = Some(at + c.len_utf8());
             }
-            if stands_alone {
+            if is_alone {
                 break;
             }
         }
@@ -125,12 +125,12 @@ impl Spaces {
     }
 }
 
-/// Whether both are scripts, and two.
+/// Whether two scripts differ; `NONE` differs from no script.
 fn differ(one: Script, two: Script) -> bool {
     one != two && one != Script::NONE && two != Script::NONE
 }
 
-/// The script that counts for a character after one of script `before`.
+/// The effective script of a character that follows one of script `before`.
 fn effective(own: Script, before: Script) -> Script {
     match own {
         Script::INHERITED => before,

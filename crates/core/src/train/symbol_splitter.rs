@@ -1,10 +1,10 @@
-//! Where no piece may go across: symbols that are tokens of their own, a delimiter, unknown characters.
+//! Splitting of words where no piece may cross: at symbols, at a delimiter and at unknown characters.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::error::{Error, ErrorKind};
 
-/// Cuts words around symbols and at a delimiter.
+/// Splits words around symbols and at a delimiter.
 pub(super) struct SymbolSplitter {
     symbols: Option<AhoCorasick>,
     /// Empty for none.
@@ -28,8 +28,9 @@ impl SymbolSplitter {
         })
     }
 
-    /// Give what stands between the symbols and the delimiters of a word, at least one text for each word;
-    /// of symbols that overlap the first, then the longest counts.
+    /// Emit the parts of a word between symbols and delimiters, at least one; parts may be empty.
+    ///
+    /// Of overlapping symbols, the leftmost and then the longest is taken.
     pub(super) fn split<'w>(&self, word: &'w str, mut emit: impl FnMut(&'w str)) {
         let mut split = |text: &'w str| match self.delimiter.as_str() {
             "" => emit(text),
@@ -43,15 +44,15 @@ impl SymbolSplitter {
         split(&word[start..]);
     }
 
-    /// Give the parts of a word that pieces cover: what stands between, without characters not `known`.
+    /// Emit the non-empty parts of a word between symbols, delimiters and characters that are not `known`.
     pub(super) fn known_parts<'w>(
         &self,
         word: &'w str,
         known: impl Fn(char) -> bool,
         mut emit: impl FnMut(&'w str),
     ) {
-        self.split(word, |stretch| {
-            stretch.split(|c| !known(c)).filter(|part| !part.is_empty()).for_each(&mut emit);
+        self.split(word, |part| {
+            part.split(|c| !known(c)).filter(|part| !part.is_empty()).for_each(&mut emit);
         });
     }
 }

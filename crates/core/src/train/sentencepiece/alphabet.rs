@@ -1,12 +1,12 @@
-//! The characters that must be pieces: those asked for, and the most frequent ones up to a share of the text.
+//! The characters that must be pieces: the required ones, and the most frequent ones up to a share of the text.
 //!
-//! Source: `LoadSentences` of sentencepiece 0.2.3, of which this has the order and the width of floats.
+//! Source: `LoadSentences` of sentencepiece 0.2.3; the order of operations and the float width are the same.
 
 use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::SentencePieceTrainSpec;
+use super::spec::SentencePieceTrainSpec;
 use crate::count::Counts;
 use crate::error::Error;
 use crate::train::piece_rules::UNKNOWN;
@@ -14,10 +14,10 @@ use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
 use crate::train::unigram::RankedAlphabet;
 
-/// What stands for a symbol or a delimiter in a sentence.
+/// Replaces a symbol or a delimiter in a sentence.
 const SYMBOL: char = '\t';
 
-/// Count all characters of a text, each symbol and delimiter as one, and choose.
+/// Count all characters, each symbol and delimiter as one, and choose those that must be pieces.
 pub(super) fn choose(
     counts: &Counts,
     splitter: &SymbolSplitter,

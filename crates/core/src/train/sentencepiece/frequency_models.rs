@@ -1,13 +1,15 @@
-//! Word and character models: what is most frequent, with the logarithm of its share.
+//! Word and character models: the most frequent words or characters, scored by log probability.
 
 use std::cmp::Reverse;
 
-use super::PieceScore;
 use crate::count::Counts;
 use crate::error::Error;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
 use crate::train::unigram::RankedAlphabet;
+
+/// A piece and its score.
+pub type PieceScore = (String, f32);
 
 /// The most frequent characters.
 pub(super) fn characters(alphabet: &RankedAlphabet, size: usize) -> Vec<PieceScore> {
@@ -16,7 +18,7 @@ pub(super) fn characters(alphabet: &RankedAlphabet, size: usize) -> Vec<PieceSco
     ranked.map(|&(character, count)| (character.to_string(), score(count, total))).collect()
 }
 
-/// The most frequent words that are made of known characters.
+/// The most frequent words without unknown characters.
 pub(super) fn words(
     counts: &Counts,
     splitter: &SymbolSplitter,
@@ -40,7 +42,7 @@ pub(super) fn words(
     Ok(whole.into_iter().map(|(word, count)| (word.to_owned(), score(count, total))).collect())
 }
 
-/// The logarithm of a share, as the difference of two logarithms in 32 bits; what never occurs counts once.
+/// The logarithm of count / total, as a difference of 32-bit logarithms; a count of 0 means 1.
 fn score(count: u64, total: u64) -> f32 {
     let logarithm = |count: u64| f64::from(count.max(1) as f32).ln() as f32;
     logarithm(count) - logarithm(total)

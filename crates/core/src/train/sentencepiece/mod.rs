@@ -1,15 +1,19 @@
-//! Models of SentencePiece from words, or from whole sentences, that its normalizer has made.
+//! SentencePiece training: counts of normalized words or sentences to the pieces of a model.
+//!
+//! Sources: Kudo and Richardson 2018, "SentencePiece"; the trainers of sentencepiece 0.2.3.
 //!
 //! ```text
-//! alphabet  the characters that must be pieces
-//! counted   word and character models
+//! spec              settings
+//! alphabet          the characters that must be pieces
+//! frequency_models  word and character models
 //! ```
 //!
-//! Unigram and BPE learn as `unigram` and `bpe` do, within the shapes that pieces may have. Symbols,
-//! unknown characters and the delimiter part what pieces cover.
+//! Unigram and BPE models are trained by `unigram` and `bpe` within the rules for pieces. Pieces never cross
+//! symbols, unknown characters or the delimiter.
 
 mod alphabet;
 mod frequency_models;
+mod spec;
 
 use std::ops::ControlFlow;
 
@@ -21,86 +25,22 @@ use crate::train::learned::check_counts;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
 use crate::train::unigram::{self, EmStep, RankedAlphabet};
-use crate::train::PieceRules;
 
-/// What to learn.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SentencePieceTrainSpec {
-    /// The kind of model.
-    pub kind: SentencePieceKind,
-    /// Pieces in all, symbols included; none takes all words or characters there are.
-    pub vocab_size: Option<usize>,
-    /// Whether fewer pieces are an error.
-    pub hard_vocab_limit: bool,
-    /// The pieces that are not learned; where one stands in a text, no learned piece does.
-    pub symbols: Vec<String>,
-    /// The share of the text that the characters must reach which are pieces.
-    pub character_coverage: f64,
-    /// Characters that are pieces in any case.
-    pub required_chars: Vec<char>,
-    /// What pieces may look like.
-    pub piece_rules: PieceRules,
-    /// Where this stands, no piece goes across; empty for none.
-    pub pretokenization_delimiter: String,
-    /// Unigram: at most this many pieces to begin with.
-    pub seed_size: usize,
-    /// Unigram: pieces to begin with, with their counts; without, substrings of the corpus.
-    pub seeds: Option<Vec<(String, u64)>>,
-    /// Unigram: what a round keeps.
-    pub shrinking_factor: f64,
-    /// Unigram: steps of expectation and maximization in a round.
-    pub num_sub_iterations: usize,
-}
+pub use frequency_models::PieceScore;
+pub use spec::SentencePieceTrainSpec;
 
-/// A text and its score.
-pub type PieceScore = (String, f32);
-
-/// What the learner made.
+/// The result of SentencePiece training.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LearnedPieces {
-    /// The pieces that were learned, in the order of their ids.
+    /// The learned pieces in the order of their ids.
     pub pieces: Vec<PieceScore>,
-    /// The steps that led there (Unigram).
+    /// All EM steps (Unigram).
     pub steps: Vec<EmStep>,
-}
-
-impl Default for SentencePieceTrainSpec {
-    fn default() -> Self {
-        Self {
-            kind: SentencePieceKind::Unigram,
-            vocab_size: Some(8_000),
-            hard_vocab_limit: true,
-            symbols: ["<unk>", "<s>", "</s>"].map(String::from).to_vec(),
-            character_coverage: 0.9995,
-            required_chars: Vec::new(),
-            piece_rules: PieceRules::default(),
-            pretokenization_delimiter: String::new(),
-            seed_size: 1_000_000,
-            seeds: None,
-            shrinking_factor: 0.75,
-            num_sub_iterations: 2,
-        }
-    }
-}
-
-impl SentencePieceTrainSpec {
-    fn takes_all(&self) -> bool {
-        self.vocab_size.is_none()
-    }
-
-    /// How many pieces are to be learned.
-    fn learned(&self) -> usize {
-        self.vocab_size.unwrap_or(usize::MAX).saturating_sub(self.symbols.len())
-    }
-
-    fn is_counted(&self) -> bool {
-        matches!(self.kind, SentencePieceKind::Word | SentencePieceKind::Char)
-    }
 }
 
 /// Learn the pieces of a model.
 ///
-/// `progress` is that of `unigram::learn`. Only Unigram makes use of several `workers`.
+/// `progress` is that of `unigram::learn`. Only Unigram uses more than one of `workers`.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -116,7 +56,7 @@ impl SentencePieceTrainSpec {
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: those of `unigram::learn`; `Training` too when there are fewer pieces than asked for.
+/// Errors: those of `unigram::learn`; `Training` also if the corpus has too few pieces.
 pub fn learn(
     counts: &Counts,
     spec: &SentencePieceTrainSpec,
@@ -162,7 +102,7 @@ fn wrong_size(spec: &SentencePieceTrainSpec, expected: String) -> Error {
     Error::new(ErrorKind::Training, "vocab_size", found, expected)
 }
 
-/// The text that is learned from.
+/// The counts, with the characters and symbols that limit pieces.
 struct TrainingInput<'c> {
     counts: &'c Counts,
     splitter: SymbolSplitter,
@@ -212,7 +152,7 @@ impl TrainingInput<'_> {
         Ok(LearnedPieces { pieces, steps: learned.steps })
     }
 
-    /// The merged pieces in their order, then the characters; the score is the rank below zero.
+    /// Return the merged pieces in order of creation, then the characters; scores are negated ranks.
     fn bpe(
         &self,
         spec: &SentencePieceTrainSpec,
