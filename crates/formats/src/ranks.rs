@@ -26,7 +26,7 @@ const MAX_TOKEN_BYTES: usize = 1024;
 const NO_RANK: u32 = u32::MAX;
 
 /// A token with its rank and where it stands in the file.
-pub(crate) struct Entry {
+pub(crate) struct RankedToken {
     pub(crate) token: Vec<u8>,
     pub(crate) rank: u32,
     pub(crate) number: usize,
@@ -39,7 +39,10 @@ pub(crate) struct Ranks {
 
 impl Ranks {
     /// Check the entries of a file; `place_of` names the one of a number.
-    pub(crate) fn new(mut entries: Vec<Entry>, place_of: impl Fn(usize) -> String) -> Result<Self, Error> {
+    pub(crate) fn new(
+        mut entries: Vec<RankedToken>,
+        place_of: impl Fn(usize) -> String,
+    ) -> Result<Self, Error> {
         check_tokens(&entries, &place_of)?;
         entries.sort_by_key(|entry| (entry.rank, entry.number));
         if let Some(twice) = entries.windows(2).find(|two| two[0].rank == two[1].rank) {
@@ -53,7 +56,7 @@ impl Ranks {
     /// The tokens of a vocabulary with its ids as ranks; an entry that is no text of bytes is an error.
     pub(crate) fn of_vocab<'v>(vocab: impl Iterator<Item = (&'v str, u32)>) -> Result<Self, Error> {
         let entry = |(text, rank): (&str, u32)| match from_printable(text) {
-            Some(token) => Ok(Entry { token, rank, number: rank as usize }),
+            Some(token) => Ok(RankedToken { token, rank, number: rank as usize }),
             None => {
                 let found = format!("{text:?}, which is not made of the characters that stand for bytes");
                 Err(Error::new(ErrorKind::Vocabulary, "model.vocab", found, "byte-level entries"))
@@ -68,10 +71,10 @@ impl Ranks {
 
     /// The byte where each token of more than one byte is cut into its canonical pair.
     pub(crate) fn cuts(&self) -> impl Iterator<Item = (&[u8], Option<usize>)> {
-        let table = Table::new(&self.tokens);
-        let mut symbols = Symbols::default();
+        let table = RankTable::new(&self.tokens);
+        let mut symbols = RankMerger::default();
         let longer = self.tokens.iter().map(|(token, _)| token.as_slice()).filter(|token| token.len() > 1);
-        longer.map(move |token| (token, symbols.last_cut(token, &table)))
+        longer.map(move |token| (token, symbols.last_boundary(token, &table)))
     }
 
     /// The canonical pairs in the order of the ranks, as printable text.
@@ -99,20 +102,20 @@ impl Ranks {
     }
 }
 
-fn check_tokens(entries: &[Entry], place_of: &impl Fn(usize) -> String) -> Result<(), Error> {
+fn check_tokens(entries: &[RankedToken], place_of: &impl Fn(usize) -> String) -> Result<(), Error> {
     let mut first_with: FxHashMap<&[u8], usize> =
         FxHashMap::with_capacity_and_hasher(entries.len(), FxBuildHasher);
     for entry in entries {
-        let wrong = |found, expected| {
+        let invalid = |found, expected| {
             Err(Error::new(ErrorKind::Vocabulary, place_of(entry.number), found, expected))
         };
         if entry.token.len() > MAX_TOKEN_BYTES {
             let found = format!("a token of {} bytes", entry.token.len());
-            return wrong(found, format!("at most {MAX_TOKEN_BYTES}"));
+            return invalid(found, format!("at most {MAX_TOKEN_BYTES}"));
         }
         if let Some(first) = first_with.insert(&entry.token, entry.number) {
             let token = String::from_utf8_lossy(&entry.token);
-            return wrong(
+            return invalid(
                 format!("the token {token:?}, which {} has too", place_of(first)),
                 "each token once".into(),
             );
@@ -122,13 +125,13 @@ fn check_tokens(entries: &[Entry], place_of: &impl Fn(usize) -> String) -> Resul
 }
 
 /// The rank of a token: pairs of bytes, the most frequent question, without hashing; up to 15 bytes by value.
-struct Table<'t> {
+struct RankTable<'t> {
     of_two: Vec<u32>,
     of_short: FxHashMap<u128, u32>,
     of_long: FxHashMap<&'t [u8], u32>,
 }
 
-impl<'t> Table<'t> {
+impl<'t> RankTable<'t> {
     fn new(tokens: &'t [(Vec<u8>, u32)]) -> Self {
         let mut table = Self {
             of_two: vec![NO_RANK; 1 << 16],
@@ -173,17 +176,17 @@ fn two(first: u8, second: u8) -> usize {
 
 /// Where the symbols of a token begin and end, and the rank of each with its right neighbour.
 #[derive(Default)]
-struct Symbols {
-    borders: Vec<usize>,
+struct RankMerger {
+    boundaries: Vec<usize>,
     ranks: Vec<u32>,
 }
 
-impl Symbols {
+impl RankMerger {
     /// Run rank-BPE until two symbols are left; where they meet, if it comes to that.
-    fn last_cut(&mut self, token: &[u8], table: &Table) -> Option<usize> {
-        let Self { borders, ranks } = self;
-        borders.clear();
-        borders.extend(0..=token.len());
+    fn last_boundary(&mut self, token: &[u8], table: &RankTable) -> Option<usize> {
+        let Self { boundaries, ranks } = self;
+        boundaries.clear();
+        boundaries.extend(0..=token.len());
         ranks.clear();
         ranks.extend(token.windows(2).map(|pair| table.rank(pair)));
         while ranks.len() > 1 {
@@ -192,16 +195,16 @@ impl Symbols {
                 .enumerate()
                 .min_by_key(|(_, rank)| **rank)
                 .filter(|best| *best.1 != NO_RANK)?;
-            borders.remove(at + 1);
+            boundaries.remove(at + 1);
             ranks.remove(at);
             if at < ranks.len() {
-                ranks[at] = table.rank(&token[borders[at]..borders[at + 2]]);
+                ranks[at] = table.rank(&token[boundaries[at]..boundaries[at + 2]]);
             }
             if at > 0 {
-                ranks[at - 1] = table.rank(&token[borders[at - 1]..borders[at + 1]]);
+                ranks[at - 1] = table.rank(&token[boundaries[at - 1]..boundaries[at + 1]]);
             }
         }
-        borders.get(1).copied()
+        boundaries.get(1).copied()
     }
 }
 
@@ -212,7 +215,7 @@ mod tests {
     fn ranks(longer: &[&str]) -> Ranks {
         let bytes = (0..=255u8).map(|byte| vec![byte]);
         let tokens = bytes.chain(longer.iter().map(|token| token.as_bytes().to_vec()));
-        let entry = |(number, token)| Entry { token, rank: number as u32, number };
+        let entry = |(number, token)| RankedToken { token, rank: number as u32, number };
         Ranks::new(tokens.enumerate().map(entry).collect(), |number| format!("line {number}")).unwrap()
     }
 

@@ -10,7 +10,7 @@ use piecework_core::spec::{AddedToken, SplitBehavior, TokenizerSpec};
 
 use crate::bytes::{split_bytes, tokenizer};
 use crate::json::{parse, Field};
-use crate::ranks::{Entry, Ranks};
+use crate::ranks::{RankedToken, Ranks};
 
 /// The special tokens of files that name none, up to version 7.
 const IMPLIED: [&str; 20] = [
@@ -84,7 +84,7 @@ fn read_ranks(vocab: &Field, count: usize) -> Result<Ranks, Error> {
         if token.is_empty() {
             return Err(bytes.error("at least one byte in base64"));
         }
-        entries.push(Entry { token, rank: rank.id()?, number });
+        entries.push(RankedToken { token, rank: rank.id()?, number });
     }
     Ranks::new(entries, |number| format!("vocab[{number}]"))
 }

@@ -9,7 +9,7 @@ use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{AddedToken, BpeSpec, ModelSpec, PreTokenizerSpec, TokenizerSpec};
 
 use crate::bytes::tokenizer;
-use crate::ranks::{Entry, Ranks};
+use crate::ranks::{RankedToken, Ranks};
 
 /// How the file of Whisper writes the empty token.
 const EMPTY: &[u8] = b"=";
@@ -35,19 +35,19 @@ fn place_of(number: usize) -> String {
     format!("line {number}")
 }
 
-fn read_line(number: usize, line: &[u8]) -> Result<Entry, Error> {
-    let wrong = || {
+fn read_line(number: usize, line: &[u8]) -> Result<RankedToken, Error> {
+    let invalid = || {
         let shown: String = String::from_utf8_lossy(line).chars().take(60).collect();
         let expected = "a token in base64, a space and its rank";
         Error::new(ErrorKind::Format, place_of(number), format!("{shown:?}"), expected)
     };
     let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     let (Some(token), Some(rank), None) = (fields.next(), fields.next(), fields.next()) else {
-        return Err(wrong());
+        return Err(invalid());
     };
-    let rank = std::str::from_utf8(rank).ok().and_then(|rank| rank.parse().ok()).ok_or_else(wrong)?;
-    let token = if token == EMPTY { Vec::new() } else { STANDARD.decode(token).map_err(|_| wrong())? };
-    Ok(Entry { token, rank, number })
+    let rank = std::str::from_utf8(rank).ok().and_then(|rank| rank.parse().ok()).ok_or_else(invalid)?;
+    let token = if token == EMPTY { Vec::new() } else { STANDARD.decode(token).map_err(|_| invalid())? };
+    Ok(RankedToken { token, rank, number })
 }
 
 /// Write the ranks of a byte-level tokenizer, each id a rank; the added tokens are left out.

@@ -44,18 +44,18 @@ pub fn read(
         .and_then(|lines| check_merges(lines, &ids))
         .map_err(|error| error.within(names.1))?;
     let special_tokens = special_tokens(&vocab, &ids, &merges, settings.special_tokens)?;
-    let kind = Kind::of(&vocab);
-    let needs_bytes = kind != Kind::Gpt1 && settings.pre_tokenizer.is_none();
+    let kind = PublishedPipeline::of(&vocab);
+    let needs_bytes = kind != PublishedPipeline::Gpt1 && settings.pre_tokenizer.is_none();
     if needs_bytes {
         let has = |byte| ids.contains_key(printable(&[byte]).as_str());
         check_alphabet("entries", has).map_err(|error| error.within(names.0))?;
     }
-    let has_unknown = kind == Kind::Gpt1 && ids.contains_key("<unk>");
+    let has_unknown = kind == PublishedPipeline::Gpt1 && ids.contains_key("<unk>");
     let model = BpeSpec {
         dropout: None,
         unk_token: has_unknown.then(|| "<unk>".to_owned()),
         continuing_subword_prefix: None,
-        end_of_word_suffix: (kind != Kind::Gpt2).then(|| END_OF_WORD.to_owned()),
+        end_of_word_suffix: (kind != PublishedPipeline::Gpt2).then(|| END_OF_WORD.to_owned()),
         fuse_unk: false,
         byte_fallback: false,
         ignore_merges: false,
@@ -69,13 +69,13 @@ pub fn read(
 
 /// The three pipelines that come in these files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PublishedPipeline {
     Gpt2,
     Clip,
     Gpt1,
 }
 
-impl Kind {
+impl PublishedPipeline {
     /// A quarter of the entries marked as ends of words cannot be chance.
     fn of(vocab: &VocabSpec) -> Self {
         let marked = vocab.iter().filter(|(token, _)| token.ends_with(END_OF_WORD)).count();
@@ -148,17 +148,17 @@ fn line_of(number: usize) -> String {
 /// Each merge must join two entries to an entry, and stand there once.
 fn check_merges(lines: Vec<Merge>, ids: &FxHashMap<&str, u32>) -> Result<Vec<(String, String)>, Error> {
     let mut first_line = FxHashMap::with_capacity_and_hasher(lines.len(), FxBuildHasher);
-    let wrong = |number, found, expected: &str| {
+    let invalid = |number, found, expected: &str| {
         Err(Error::new(ErrorKind::Vocabulary, line_of(number), found, expected))
     };
     for &(number, left, right) in &lines {
         let joined = format!("{left}{right}");
         if let Some(absent) = [left, right, &joined].into_iter().find(|token| !ids.contains_key(*token)) {
             let found = format!("{absent:?}, which is not in the vocabulary");
-            return wrong(number, found, "two entries of the vocabulary that join to an entry");
+            return invalid(number, found, "two entries of the vocabulary that join to an entry");
         }
         if let Some(first) = first_line.insert((left, right), number) {
-            return wrong(number, format!("the merge of line {first} again"), "each merge once");
+            return invalid(number, format!("the merge of line {first} again"), "each merge once");
         }
     }
     Ok(lines.into_iter().map(|(_, left, right)| (left.to_owned(), right.to_owned())).collect())

@@ -18,18 +18,18 @@ pub use raw::{ArrowArray, ArrowSchema, ArrowStream};
 /// A column that a producer has lent; given back when it is dropped.
 #[derive(Debug)]
 pub struct Column {
-    chunks: Vec<Chunk>,
+    chunks: Vec<ColumnChunk>,
     /// The first row of each chunk, and the number of rows.
     starts: Vec<usize>,
 }
 
 /// Why a column cannot be read: what it is or what its producer says.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Unreadable(pub String);
+pub struct ColumnError(pub String);
 
 /// How the values of a column are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layout {
+enum ColumnLayout {
     /// 32-bit offsets into one buffer.
     Short,
     /// 64-bit offsets.
@@ -41,9 +41,9 @@ enum Layout {
 }
 
 #[derive(Debug)]
-struct Chunk {
+struct ColumnChunk {
     array: ArrowArray,
-    layout: Layout,
+    layout: ColumnLayout,
 }
 
 impl Column {
@@ -55,13 +55,13 @@ impl Column {
     /// `stream` must point to an aligned `struct ArrowArrayStream`, released or not, that nobody else uses during
     /// the call. What the stream and its arrays lend must be as the C data interface says: buffers of the sizes
     /// that length, offset and offsets require, unchanged until the array is released.
-    pub unsafe fn from_stream(stream: NonNull<ArrowStream>) -> Result<Self, Unreadable> {
+    pub unsafe fn from_stream(stream: NonNull<ArrowStream>) -> Result<Self, ColumnError> {
         // SAFETY: by the contract of this function.
         let mut stream = unsafe { ArrowStream::take(stream) }.ok_or_else(gone)?;
         let layout = layout_of(&stream.schema()?)?;
         let mut chunks = Vec::new();
         while let Some(array) = stream.next()? {
-            chunks.push(Chunk::new(array, layout)?);
+            chunks.push(ColumnChunk::new(array, layout)?);
         }
         Ok(Self::of_chunks(chunks))
     }
@@ -74,14 +74,14 @@ impl Column {
     pub unsafe fn from_array(
         schema: NonNull<ArrowSchema>,
         array: NonNull<ArrowArray>,
-    ) -> Result<Self, Unreadable> {
+    ) -> Result<Self, ColumnError> {
         // SAFETY: by the contract of this function.
         let (schema, array) = unsafe { (ArrowSchema::take(schema), ArrowArray::take(array)) };
         let layout = layout_of(&schema.ok_or_else(gone)?)?;
-        Ok(Self::of_chunks(vec![Chunk::new(array.ok_or_else(gone)?, layout)?]))
+        Ok(Self::of_chunks(vec![ColumnChunk::new(array.ok_or_else(gone)?, layout)?]))
     }
 
-    fn of_chunks(chunks: Vec<Chunk>) -> Self {
+    fn of_chunks(chunks: Vec<ColumnChunk>) -> Self {
         let mut starts = vec![0];
         let mut rows = 0;
         starts.extend(chunks.iter().map(|chunk| {
@@ -116,32 +116,32 @@ impl Column {
     }
 }
 
-fn gone() -> Unreadable {
-    Unreadable("an Arrow array that was taken before".into())
+fn gone() -> ColumnError {
+    ColumnError("an Arrow array that was taken before".into())
 }
 
-fn layout_of(schema: &ArrowSchema) -> Result<Layout, Unreadable> {
+fn layout_of(schema: &ArrowSchema) -> Result<ColumnLayout, ColumnError> {
     let format = schema.format();
     match format.as_str() {
-        _ if schema.has_dictionary() => Err(Unreadable("an Arrow dictionary".into())),
-        "u" | "z" => Ok(Layout::Short),
-        "U" | "Z" => Ok(Layout::Long),
-        "vu" => Ok(Layout::Views),
-        "n" => Ok(Layout::Nulls),
-        _ => Err(Unreadable(format!("an Arrow column of format {format:?}"))),
+        _ if schema.has_dictionary() => Err(ColumnError("an Arrow dictionary".into())),
+        "u" | "z" => Ok(ColumnLayout::Short),
+        "U" | "Z" => Ok(ColumnLayout::Long),
+        "vu" => Ok(ColumnLayout::Views),
+        "n" => Ok(ColumnLayout::Nulls),
+        _ => Err(ColumnError(format!("an Arrow column of format {format:?}"))),
     }
 }
 
-impl Chunk {
+impl ColumnChunk {
     /// Check what can be checked: the interface does not tell how long most buffers are.
-    fn new(array: ArrowArray, layout: Layout) -> Result<Self, Unreadable> {
+    fn new(array: ArrowArray, layout: ColumnLayout) -> Result<Self, ColumnError> {
         let chunk = Self { array, layout };
-        let wrong = |what: &str| Err(Unreadable(format!("an Arrow array {what}")));
+        let wrong = |what: &str| Err(ColumnError(format!("an Arrow array {what}")));
         if !chunk.array.is_sound(layout) {
             return wrong("with wrong sizes or without its buffers");
         }
         // A column of nulls has no buffers, and any length: there is nothing to walk through.
-        let has_values = layout != Layout::Nulls;
+        let has_values = layout != ColumnLayout::Nulls;
         if has_values && (0..chunk.len()).any(|row| !chunk.is_null(row) && chunk.get(row).is_none()) {
             return wrong("whose offsets do not rise");
         }
@@ -153,7 +153,7 @@ impl Chunk {
     }
 
     fn is_null(&self, row: usize) -> bool {
-        if self.layout == Layout::Nulls {
+        if self.layout == ColumnLayout::Nulls {
             return true;
         }
         let at = self.array.offset() + row;
@@ -171,18 +171,18 @@ impl Chunk {
         }
         let at = self.array.offset() + row;
         match self.layout {
-            Layout::Short => {
+            ColumnLayout::Short => {
                 // SAFETY: there is one offset more than values, and `at` is the number of a value.
                 let (start, end) = unsafe { (self.item::<i32>(1, at)?, self.item::<i32>(1, at + 1)?) };
                 self.slice(start.into(), end.into())
             }
-            Layout::Long => {
+            ColumnLayout::Long => {
                 // SAFETY: as above.
                 let (start, end) = unsafe { (self.item(1, at)?, self.item(1, at + 1)?) };
                 self.slice(start, end)
             }
-            Layout::Views => self.viewed(at),
-            Layout::Nulls => None,
+            ColumnLayout::Views => self.viewed(at),
+            ColumnLayout::Nulls => None,
         }
     }
 

@@ -90,16 +90,16 @@ pub(super) fn read(file: &Array<u8>) -> Result<TableSections, Error> {
 fn sections(file: &Array<u8>, count: usize) -> Result<TableSections, Error> {
     let list = count.checked_mul(ENTRY).and_then(|len| file.get(HEADER..HEADER.checked_add(len)?));
     let list = list.ok_or_else(|| damaged("sections", format!("{count} sections")))?;
-    let mut parts = TableSections::default();
+    let mut sections = TableSections::default();
     for entry in list.chunks_exact(ENTRY) {
         let (name, place) = entry.split_at(NAME);
         let name = String::from_utf8_lossy(name);
         let (start, len) = (long(place, 0) as usize, long(place, 8) as usize);
         let bytes = start.checked_add(len).and_then(|end| file.view::<u8>(start..end));
         let bytes = bytes.ok_or_else(|| damaged("sections", format!("{len} bytes from {start} on")))?;
-        parts.put(name.trim_end_matches('\0'), &bytes);
+        sections.put(name.trim_end_matches('\0'), &bytes);
     }
-    Ok(parts)
+    Ok(sections)
 }
 
 fn number(bytes: &[u8], at: usize) -> u32 {

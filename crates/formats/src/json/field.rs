@@ -11,23 +11,23 @@ use super::tree::{Node, Tree, Value};
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
     value: Value<'a>,
-    place: Place<'a>,
+    path: FieldPath<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum FieldPath<'a> {
     Root,
     /// `outer.name`
-    Member(&'a Place<'a>, &'a str),
+    Member(&'a FieldPath<'a>, &'a str),
     /// `outer["name"]`: names that are data
-    Entry(&'a Place<'a>, &'a str),
+    Entry(&'a FieldPath<'a>, &'a str),
     /// `outer[3]`
-    Item(&'a Place<'a>, usize),
+    Item(&'a FieldPath<'a>, usize),
 }
 
 impl<'a> Field<'a> {
     pub(crate) fn root(tree: &'a Tree<'a>) -> Self {
-        Self { value: tree.root(), place: Place::Root }
+        Self { value: tree.root(), path: FieldPath::Root }
     }
 
     /// An error about this value.
@@ -37,22 +37,22 @@ impl<'a> Field<'a> {
 
     /// An error about what this value says.
     pub(crate) fn contradiction(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
-        Error::new(ErrorKind::Format, self.place.path(), found, expected)
+        Error::new(ErrorKind::Format, self.path.path(), found, expected)
     }
 
     /// Refuse fields that are not among `known` and fields given twice.
     pub(crate) fn fields(&self, known: &[&str]) -> Result<(), Error> {
         let mut seen = vec![false; known.len()];
         for (name, value) in self.members()? {
-            let at = |place: &Place| Error::new(ErrorKind::Format, place.path(), "", "");
-            let place = Place::Member(&self.place, name);
+            let at = |path: &FieldPath| Error::new(ErrorKind::Format, path.path(), "", "");
+            let path = FieldPath::Member(&self.path, name);
             let Some(index) = known.iter().position(|known| *known == name) else {
                 let expected = format!("one of the fields {}", known.join(", "));
-                return Err(Error { found: "an unknown field".into(), expected, ..at(&place) });
+                return Err(Error { found: "an unknown field".into(), expected, ..at(&path) });
             };
             if std::mem::replace(&mut seen[index], true) {
                 let found = format!("this field again, as {}", summary(value.node()));
-                return Err(Error { found, expected: "each field once".into(), ..at(&place) });
+                return Err(Error { found, expected: "each field once".into(), ..at(&path) });
             }
         }
         Ok(())
@@ -64,8 +64,8 @@ impl<'a> Field<'a> {
             Some(field) if field.is_null() => Err(field.error("a value")),
             Some(field) => Ok(field),
             None => {
-                let place = Place::Member(&self.place, name).path();
-                Err(Error::new(ErrorKind::Format, place, "nothing", "this field"))
+                let path = FieldPath::Member(&self.path, name).path();
+                Err(Error::new(ErrorKind::Format, path, "nothing", "this field"))
             }
         }
     }
@@ -78,7 +78,7 @@ impl<'a> Field<'a> {
     /// A member that may be absent; null is a value like any other.
     pub(crate) fn member(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
         let found = self.members()?.find(|(known, _)| *known == name);
-        Ok(found.map(|(_, value)| Field { value, place: Place::Member(&self.place, name) }))
+        Ok(found.map(|(_, value)| Field { value, path: FieldPath::Member(&self.path, name) }))
     }
 
     /// Whether there is such a member, be it null.
@@ -90,7 +90,7 @@ impl<'a> Field<'a> {
     pub(crate) fn entries(&'a self) -> Result<impl ExactSizeIterator<Item = (&'a str, Field<'a>)>, Error> {
         let members = self.members()?;
         let mut seen = FxHashSet::with_capacity_and_hasher(members.len(), FxBuildHasher);
-        let field = |name: &'a str, value| Field { value, place: Place::Entry(&self.place, name) };
+        let field = |name: &'a str, value| Field { value, path: FieldPath::Entry(&self.path, name) };
         for (name, value) in members {
             if !seen.insert(name) {
                 let found = format!("this entry again, as {}", summary(value.node()));
@@ -102,7 +102,7 @@ impl<'a> Field<'a> {
 
     pub(crate) fn items(&'a self) -> Result<impl ExactSizeIterator<Item = Field<'a>>, Error> {
         let items = self.value.items().ok_or_else(|| self.error("an array"))?;
-        let item = |(i, value)| Field { value, place: Place::Item(&self.place, i) };
+        let item = |(i, value)| Field { value, path: FieldPath::Item(&self.path, i) };
         Ok(items.enumerate().map(item))
     }
 
@@ -113,7 +113,7 @@ impl<'a> Field<'a> {
         let (Some(first), Some(second), 2) = (items.next(), items.next(), count) else {
             return Err(self.contradiction(format!("an array of {count}"), what));
         };
-        let item = |i, value| Field { value, place: Place::Item(&self.place, i) };
+        let item = |i, value| Field { value, path: FieldPath::Item(&self.path, i) };
         Ok([item(0, first), item(1, second)])
     }
 
@@ -191,8 +191,8 @@ impl<'a> Field<'a> {
     pub(crate) fn kind<'k>(&self, known: &[&'k str]) -> Result<&'k str, Error> {
         let expected = || format!("one of {}", known.join(", "));
         let Some(kind) = self.member("type")? else {
-            let place = Place::Member(&self.place, "type").path();
-            return Err(Error::new(ErrorKind::Format, place, "nothing", expected()));
+            let path = FieldPath::Member(&self.path, "type").path();
+            return Err(Error::new(ErrorKind::Format, path, "nothing", expected()));
         };
         let text = kind.text()?;
         let found = known.iter().find(|known| **known == text).copied();
@@ -215,14 +215,14 @@ impl<'a> Field<'a> {
     }
 }
 
-impl Place<'_> {
+impl FieldPath<'_> {
     fn path(&self) -> String {
         match self {
-            Place::Root => "document".to_owned(),
-            Place::Member(Place::Root, name) => shortened(name).into_owned(),
-            Place::Member(outer, name) => format!("{}.{}", outer.path(), shortened(name)),
-            Place::Entry(outer, name) => format!("{}[{:?}]", outer.path(), shortened(name)),
-            Place::Item(outer, i) => format!("{}[{i}]", outer.path()),
+            FieldPath::Root => "document".to_owned(),
+            FieldPath::Member(FieldPath::Root, name) => shortened(name).into_owned(),
+            FieldPath::Member(outer, name) => format!("{}.{}", outer.path(), shortened(name)),
+            FieldPath::Entry(outer, name) => format!("{}[{:?}]", outer.path(), shortened(name)),
+            FieldPath::Item(outer, i) => format!("{}[{i}]", outer.path()),
         }
     }
 }

@@ -17,14 +17,14 @@ pub(crate) enum Node<'t> {
     Signed(i64),
     Float(f64),
     Text(Cow<'t, str>),
-    Array(Inside),
+    Array(Children),
     /// Names and values in turn.
-    Object(Inside),
+    Object(Children),
 }
 
 /// What is inside an array or object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Inside {
+pub(crate) struct Children {
     /// Values, or names with a value each.
     count: usize,
     /// Nodes, those inside of insides among them.
@@ -47,7 +47,7 @@ pub(crate) struct Values<'a> {
 }
 
 /// As deep as `serde_json` reads.
-const MOST_DEPTH: usize = 127;
+const MAX_DEPTH: usize = 127;
 /// Bytes of text for each value, about; more take more room.
 const BYTES_PER_NODE: usize = 12;
 
@@ -57,7 +57,7 @@ impl<'t> Tree<'t> {
         let room = text.len() / BYTES_PER_NODE + 1;
         keep_memory::<Node>(2 * room);
         let nodes = Vec::with_capacity(room);
-        let mut reader = Reader { text, at: 0, depth: 0, nodes };
+        let mut reader = TreeReader { text, at: 0, depth: 0, nodes };
         reader.value()?;
         reader.skip_space();
         (reader.at == text.len()).then_some(Self(reader.nodes))
@@ -132,14 +132,14 @@ impl<'a> Iterator for Values<'a> {
 impl ExactSizeIterator for Values<'_> {}
 
 /// Reads values one after the other.
-struct Reader<'t> {
+struct TreeReader<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
     nodes: Vec<Node<'t>>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> TreeReader<'t> {
     fn value(&mut self) -> Option<()> {
         self.skip_space();
         let node = match self.peek()? {
@@ -158,7 +158,7 @@ impl<'t> Reader<'t> {
     /// Read what is inside something, whose place is before it.
     fn within(&mut self, read: impl FnOnce(&mut Self) -> Option<Node<'t>>) -> Option<()> {
         self.depth += 1;
-        if self.depth > MOST_DEPTH {
+        if self.depth > MAX_DEPTH {
             return None;
         }
         let place = self.nodes.len();
@@ -169,7 +169,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Read what is separated by commas, up to the closing bracket.
-    fn list(&mut self, close: u8, item: impl Fn(&mut Self) -> Option<()>) -> Option<Inside> {
+    fn list(&mut self, close: u8, item: impl Fn(&mut Self) -> Option<()>) -> Option<Children> {
         let (from, mut count) = (self.nodes.len(), 0);
         self.at += 1;
         self.skip_space();
@@ -184,7 +184,7 @@ impl<'t> Reader<'t> {
             }
         }
         self.at += 1;
-        Some(Inside { count, nodes: self.nodes.len() - from })
+        Some(Children { count, nodes: self.nodes.len() - from })
     }
 
     fn member(&mut self) -> Option<()> {

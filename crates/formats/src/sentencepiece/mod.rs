@@ -15,6 +15,6 @@ mod write;
 mod tests;
 
 pub use read::{is_model, read, read_rules};
-pub use settings::{settings, Named, Setting};
+pub use settings::{settings, NamedSetting, Setting};
 pub use vocab::{read_vocab, write_vocab};
 pub use write::write;

@@ -6,7 +6,7 @@ use piecework_core::spec::{
     SentencePieceNormalizerSpec, SentencePieceSpec, TokenizerSpec,
 };
 
-use super::message::{take_field, Field, Message, Value};
+use super::message::{take_field, Field, Message, WireValue};
 use super::schema::{
     ADD_DUMMY_PREFIX, BOS_PIECE, BYTE_FALLBACK, CHARSMAP, DEFAULT_BOS, DEFAULT_EOS, DEFAULT_PAD,
     DEFAULT_UNK_SURFACE, DENORMALIZER, EOS_PIECE, ESCAPE_WHITESPACES, EXPECTED, EXTENSIONS, INPUT, KINDS,
@@ -22,8 +22,8 @@ use super::schema::{
 pub fn is_model(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     match take_field(&mut rest) {
-        Some((number, Value::Bytes(piece))) if number == PIECES.0 => is_piece(&piece),
-        Some((number, Value::Bytes(inner))) if [TRAINER.0, NORMALIZER.0].contains(&number) => {
+        Some((number, WireValue::Bytes(piece))) if number == PIECES.0 => is_piece(&piece),
+        Some((number, WireValue::Bytes(inner))) if [TRAINER.0, NORMALIZER.0].contains(&number) => {
             Message::parse(&inner, "").is_ok()
         }
         // Text does not parse to its end.
@@ -32,8 +32,8 @@ pub fn is_model(bytes: &[u8]) -> bool {
     }
 }
 
-fn is_piece_field(value: &Value<'_>) -> bool {
-    matches!(value, Value::Bytes(bytes) if is_piece(bytes))
+fn is_piece_field(value: &WireValue<'_>) -> bool {
+    matches!(value, WireValue::Bytes(bytes) if is_piece(bytes))
 }
 
 fn is_piece(bytes: &[u8]) -> bool {
@@ -69,8 +69,8 @@ pub fn read_rules(bytes: &[u8]) -> Result<SentencePieceNormalizerSpec, Error> {
 }
 
 fn read_pieces(file: &Message<'_>) -> Result<Vec<ScoredPiece>, Error> {
-    let read = |(at, value): (usize, &Value<'_>)| {
-        let Value::Bytes(bytes) = value else { return Err(file.wrong(PIECES, value, "a piece")) };
+    let read = |(at, value): (usize, &WireValue<'_>)| {
+        let WireValue::Bytes(bytes) = value else { return Err(file.unexpected(PIECES, value, "a piece")) };
         let piece = Message::parse(bytes, &format!("pieces[{at}]"))?;
         Ok(ScoredPiece {
             text: piece.text(PIECE, "")?,
@@ -95,9 +95,9 @@ fn read_model(
             let bytes = file.merged(field)?;
             let mut spec = Message::parse(&bytes, field.1)?;
             if spec.has(CHARSMAP) {
-                spec.set(CHARSMAP, Value::Bytes(Vec::new().into()));
+                spec.set(CHARSMAP, WireValue::Bytes(Vec::new().into()));
             }
-            rest.set(field, Value::Bytes(spec.bytes().into()));
+            rest.set(field, WireValue::Bytes(spec.bytes().into()));
         }
     }
     Ok(SentencePieceSpec {
@@ -154,8 +154,10 @@ fn read_decoder(
 fn read_self_test(file: &Message<'_>) -> Result<Vec<(String, String)>, Error> {
     let bytes = file.merged(SELF_TEST)?;
     let test = Message::parse(&bytes, SELF_TEST.1)?;
-    let read = |(at, value): (usize, &Value<'_>)| {
-        let Value::Bytes(bytes) = value else { return Err(test.wrong(SAMPLES, value, "a sample")) };
+    let read = |(at, value): (usize, &WireValue<'_>)| {
+        let WireValue::Bytes(bytes) = value else {
+            return Err(test.unexpected(SAMPLES, value, "a sample"));
+        };
         let sample = Message::parse(bytes, &format!("{}.samples[{at}]", SELF_TEST.1))?;
         Ok((sample.text(INPUT, "")?, sample.text(EXPECTED, "")?))
     };
@@ -177,5 +179,5 @@ fn choice<T: Copy>(
     let number = message.number(field, default)?;
     let found = known.iter().find(|(known, _)| *known == number).map(|(_, value)| *value);
     let expected = || format!("1 to {}", known.len());
-    found.ok_or_else(|| message.wrong(field, &Value::Varint(number), &expected()))
+    found.ok_or_else(|| message.unexpected(field, &WireValue::Varint(number), &expected()))
 }

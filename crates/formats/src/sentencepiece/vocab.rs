@@ -37,18 +37,18 @@ pub fn read_vocab(bytes: &[u8]) -> Result<Vec<(String, f64)>, Error> {
 }
 
 fn read_line(number: usize, line: &str) -> Result<(String, f64), Error> {
-    let wrong = |found: String, expected| {
+    let invalid = |found: String, expected| {
         Err(Error::new(ErrorKind::Format, format!("line {number}"), found, expected))
     };
     let mut fields = line.split('\t');
     let piece = fields.next().unwrap_or_default();
     if piece.is_empty() {
-        return wrong("no piece".into(), "a piece, a tab and a number");
+        return invalid("no piece".into(), "a piece, a tab and a number");
     }
     match fields.next().map(|score| (score, score.parse::<f64>())) {
         None => Ok((piece.to_owned(), 1.0)),
         Some((_, Ok(score))) if score.is_finite() => Ok((piece.to_owned(), score)),
-        Some((score, _)) => wrong(format!("{score:?}"), "a finite number after the tab"),
+        Some((score, _)) => invalid(format!("{score:?}"), "a finite number after the tab"),
     }
 }
 

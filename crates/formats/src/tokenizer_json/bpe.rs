@@ -4,7 +4,7 @@ use piecework_core::error::Error;
 use piecework_core::spec::{BpeSpec, CharSpec, ModelSpec, VocabSpec};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::models::{read_vocab, WrittenVocab};
+use super::models::{read_vocab, VocabJson};
 use super::read::optional;
 use crate::json::{all, Field};
 
@@ -98,7 +98,7 @@ fn split_merge(field: &Field) -> Result<Option<(String, String)>, Error> {
 
 /// The fields of a BPE model in the order in which they are written.
 #[derive(Default)]
-pub(super) struct WrittenBpe<'a> {
+pub(super) struct BpeJson<'a> {
     dropout: Option<f64>,
     unk_token: Option<&'a str>,
     continuing_subword_prefix: Option<&'a str>,
@@ -110,7 +110,7 @@ pub(super) struct WrittenBpe<'a> {
     merges: &'a [(String, String)],
 }
 
-impl<'a> WrittenBpe<'a> {
+impl<'a> BpeJson<'a> {
     pub(super) fn of(spec: &'a BpeSpec) -> Self {
         Self {
             dropout: spec.dropout,
@@ -130,7 +130,7 @@ impl<'a> WrittenBpe<'a> {
     }
 }
 
-impl Serialize for WrittenBpe<'_> {
+impl Serialize for BpeJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(Some(FIELDS.len()))?;
         fields.serialize_entry("type", "BPE")?;
@@ -147,7 +147,7 @@ impl Serialize for WrittenBpe<'_> {
         fields.serialize_entry("fuse_unk", &self.fuse_unk)?;
         fields.serialize_entry("byte_fallback", &self.byte_fallback)?;
         fields.serialize_entry("ignore_merges", &self.ignore_merges)?;
-        fields.serialize_entry("vocab", &WrittenVocab(self.vocab))?;
+        fields.serialize_entry("vocab", &VocabJson(self.vocab))?;
         fields.serialize_entry("merges", self.merges)?;
         fields.end()
     }

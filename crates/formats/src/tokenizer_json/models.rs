@@ -6,9 +6,9 @@ use piecework_core::spec::{
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::bpe::{self, read_bpe, WrittenBpe};
+use super::bpe::{self, read_bpe, BpeJson};
 use super::read::optional;
-use super::sentencepiece::{self, WrittenModel};
+use super::sentencepiece::{self, SentencePieceJson};
 use crate::json::{all, parse, Field};
 
 pub(super) const KINDS: [&str; 5] = ["BPE", "WordPiece", "WordLevel", "Unigram", "SentencePiece"];
@@ -26,7 +26,7 @@ pub(crate) fn read_model(bytes: &[u8]) -> Result<ModelSpec, Error> {
 /// Write a model alone.
 pub(crate) fn write_model(model: &ModelSpec) -> String {
     // As for a whole document, nothing can go wrong.
-    serde_json::to_string(&Written(model)).unwrap_or_default()
+    serde_json::to_string(&ModelJson(model)).unwrap_or_default()
 }
 
 /// Read a model of this kind; `extra` names fields that a BPE model may have besides the usual ones.
@@ -108,24 +108,24 @@ pub(super) fn read_vocab(field: &Field) -> Result<VocabSpec, Error> {
 }
 
 /// A model as it is written, without a copy of its vocabulary.
-pub(super) struct Written<'a>(pub(super) &'a ModelSpec);
+pub(super) struct ModelJson<'a>(pub(super) &'a ModelSpec);
 
-impl Serialize for Written<'_> {
+impl Serialize for ModelJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             ModelSpec::WordPiece(spec) => write_wordpiece(spec, serializer),
             ModelSpec::Word(spec) => {
                 let mut fields = serializer.serialize_map(None)?;
                 fields.serialize_entry("type", "WordLevel")?;
-                fields.serialize_entry("vocab", &WrittenVocab(&spec.vocab))?;
+                fields.serialize_entry("vocab", &VocabJson(&spec.vocab))?;
                 fields.serialize_entry("unk_token", &spec.unk_token)?;
                 fields.end()
             }
             ModelSpec::Char(CharSpec { vocab, unk_token }) => {
-                WrittenBpe::of_char(vocab, unk_token).serialize(serializer)
+                BpeJson::of_char(vocab, unk_token).serialize(serializer)
             }
-            ModelSpec::Bpe(spec) => WrittenBpe::of(spec).serialize(serializer),
-            ModelSpec::SentencePiece(spec) => WrittenModel(spec).serialize(serializer),
+            ModelSpec::Bpe(spec) => BpeJson::of(spec).serialize(serializer),
+            ModelSpec::SentencePiece(spec) => SentencePieceJson(spec).serialize(serializer),
             ModelSpec::Unigram(spec) => {
                 let mut fields = serializer.serialize_map(None)?;
                 fields.serialize_entry("type", "Unigram")?;
@@ -151,14 +151,14 @@ fn write_wordpiece<S: Serializer>(spec: &WordPieceSpec, serializer: S) -> Result
     if spec.segmentation == Segmentation::Shortest {
         fields.serialize_entry("segmentation", "shortest")?;
     }
-    fields.serialize_entry("vocab", &WrittenVocab(&spec.vocab))?;
+    fields.serialize_entry("vocab", &VocabJson(&spec.vocab))?;
     fields.end()
 }
 
 /// Entries in the order of their ids.
-pub(super) struct WrittenVocab<'a>(pub(super) &'a [(String, u32)]);
+pub(super) struct VocabJson<'a>(pub(super) &'a [(String, u32)]);
 
-impl Serialize for WrittenVocab<'_> {
+impl Serialize for VocabJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut by_id: Vec<&(String, u32)> = self.0.iter().collect();
         by_id.sort_by_key(|(_, id)| *id);

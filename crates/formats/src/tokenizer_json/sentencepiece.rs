@@ -170,12 +170,12 @@ fn bytes(field: &Field) -> Result<Vec<u8>, Error> {
 }
 
 /// A model as it is written, without a copy of its pieces.
-pub(super) struct WrittenModel<'a>(pub(super) &'a SentencePieceSpec);
+pub(super) struct SentencePieceJson<'a>(pub(super) &'a SentencePieceSpec);
 
-impl Serialize for WrittenModel<'_> {
+impl Serialize for SentencePieceJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let spec = self.0;
-        let pieces: Vec<WrittenPiece<'_>> = spec.pieces.iter().map(WrittenPiece).collect();
+        let pieces: Vec<PieceJson<'_>> = spec.pieces.iter().map(PieceJson).collect();
         let mut fields = serializer.serialize_map(None)?;
         fields.serialize_entry("type", KIND)?;
         fields.serialize_entry("kind", name_of(&spec.kind, &KINDS))?;
@@ -191,9 +191,9 @@ impl Serialize for WrittenModel<'_> {
     }
 }
 
-struct WrittenPiece<'a>(&'a ScoredPiece);
+struct PieceJson<'a>(&'a ScoredPiece);
 
-impl Serialize for WrittenPiece<'_> {
+impl Serialize for PieceJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ScoredPiece { text, score, kind } = self.0;
         let is_normal = *kind == PieceType::Normal;

@@ -41,7 +41,7 @@ pub(super) fn read(root: &Field) -> Result<TokenizerSpec, Error> {
     if let Some(roles) = root.find("role_to_token")? {
         roles.entries()?.try_for_each(|(_, token)| token.text().map(drop))?;
     }
-    let (normalizer, marks) = read_normalizer(root)?;
+    let (normalizer, metaspace) = read_normalizer(root)?;
     let model_field = root.get("model")?;
     let (model, is_byte_level) = read_model(&model_field)?;
     let split = optional(root, "pre_tokenizer", |field| {
@@ -52,7 +52,7 @@ pub(super) fn read(root: &Field) -> Result<TokenizerSpec, Error> {
         truncation: optional(root, "truncation", lengths::read_truncation)?,
         padding: optional(root, "padding", lengths::read_padding)?,
         normalizer,
-        pre_tokenizer: pre_tokenizer(root, split, marks, is_byte_level)?,
+        pre_tokenizer: pre_tokenizer(root, split, metaspace, is_byte_level)?,
         post_processor: optional(root, "post_processor", |field| {
             read_template(field, &model, &added_tokens)
         })?,
@@ -64,19 +64,19 @@ pub(super) fn read(root: &Field) -> Result<TokenizerSpec, Error> {
 
 /// The settings of a `MetaspaceNormalizer`.
 #[derive(Clone, Copy)]
-struct Marks {
+struct MetaspaceSettings {
     replacement: char,
     prepend: bool,
     drop_whitespace: bool,
 }
 
 /// The normalizer, and the marks that its last stage puts in.
-fn read_normalizer(root: &Field) -> Result<(Option<NormalizerSpec>, Option<Marks>), Error> {
+fn read_normalizer(root: &Field) -> Result<(Option<NormalizerSpec>, Option<MetaspaceSettings>), Error> {
     let Some(field) = root.find("normalizer")? else {
         return Ok((None, None));
     };
-    if let Some(marks) = read_marks(&field)? {
-        return Ok((None, Some(marks)));
+    if let Some(metaspace) = read_metaspace(&field)? {
+        return Ok((None, Some(metaspace)));
     }
     if !is_kind(&field, "Sequence")? {
         return Ok((Some(normalizers::read(&field, &Functions::default())?), None));
@@ -84,21 +84,21 @@ fn read_normalizer(root: &Field) -> Result<(Option<NormalizerSpec>, Option<Marks
     field.fields(&["type", "normalizers"])?;
     let members = field.get("normalizers")?;
     let last = members.items()?.last();
-    let marks = last.map_or(Ok(None), |last| read_marks(&last))?;
-    let plain = members.items()?.len() - usize::from(marks.is_some());
+    let metaspace = last.map_or(Ok(None), |last| read_metaspace(&last))?;
+    let plain = members.items()?.len() - usize::from(metaspace.is_some());
     let plain =
         members.items()?.take(plain).map(|member| normalizers::read(&member, &Functions::default()));
     let plain: Vec<NormalizerSpec> = plain.collect::<Result<_, _>>()?;
-    let is_all_marks = plain.is_empty() && marks.is_some();
-    Ok(((!is_all_marks).then_some(NormalizerSpec::Sequence(plain)), marks))
+    let is_all_marks = plain.is_empty() && metaspace.is_some();
+    Ok(((!is_all_marks).then_some(NormalizerSpec::Sequence(plain)), metaspace))
 }
 
-fn read_marks(field: &Field) -> Result<Option<Marks>, Error> {
+fn read_metaspace(field: &Field) -> Result<Option<MetaspaceSettings>, Error> {
     if !is_kind(field, "MetaspaceNormalizer")? {
         return Ok(None);
     }
     field.fields(&["type", "replacement", "prepend", "drop_whitespace"])?;
-    Ok(Some(Marks {
+    Ok(Some(MetaspaceSettings {
         replacement: field.get("replacement")?.char()?,
         prepend: field.get("prepend")?.flag()?,
         drop_whitespace: field.get("drop_whitespace")?.flag()?,
@@ -126,10 +126,10 @@ fn read_model(field: &Field) -> Result<(ModelSpec, bool), Error> {
 fn pre_tokenizer(
     root: &Field,
     split: Option<PreTokenizerSpec>,
-    marks: Option<Marks>,
+    metaspace: Option<MetaspaceSettings>,
     is_byte_level: bool,
 ) -> Result<Option<PreTokenizerSpec>, Error> {
-    if marks.is_none() && !is_byte_level {
+    if metaspace.is_none() && !is_byte_level {
         return Ok(split);
     }
     let mut splits = match split {
@@ -137,12 +137,12 @@ fn pre_tokenizer(
         split => split.into_iter().collect(),
     };
     let mut stages = Vec::new();
-    if let Some(marks) = marks {
-        let splits_there = splits.first() == Some(&mark_split(marks.replacement));
+    if let Some(metaspace) = metaspace {
+        let splits_there = splits.first() == Some(&mark_split(metaspace.replacement));
         if splits_there {
             splits.remove(0);
         }
-        stages.extend(metaspace(root, marks, splits_there)?);
+        stages.extend(metaspace_stages(root, metaspace, splits_there)?);
     }
     stages.append(&mut splits);
     if is_byte_level {
@@ -154,13 +154,17 @@ fn pre_tokenizer(
     Ok(Some(if stages.len() == 1 { stages.remove(0) } else { PreTokenizerSpec::Sequence(stages) }))
 }
 
-fn metaspace(root: &Field, marks: Marks, split: bool) -> Result<Vec<PreTokenizerSpec>, Error> {
-    let prepend_scheme = if marks.prepend { PrependScheme::Always } else { PrependScheme::Never };
-    let spec = MetaspaceSpec { replacement: marks.replacement, prepend_scheme, split };
-    if !marks.drop_whitespace {
+fn metaspace_stages(
+    root: &Field,
+    metaspace: MetaspaceSettings,
+    split: bool,
+) -> Result<Vec<PreTokenizerSpec>, Error> {
+    let prepend_scheme = if metaspace.prepend { PrependScheme::Always } else { PrependScheme::Never };
+    let spec = MetaspaceSpec { replacement: metaspace.replacement, prepend_scheme, split };
+    if !metaspace.drop_whitespace {
         return Ok(vec![PreTokenizerSpec::Metaspace(spec)]);
     }
-    if !(marks.prepend && split) {
+    if !(metaspace.prepend && split) {
         let expected = "\"prepend\": true and a Split at the replacement with it";
         return Err(root.get("normalizer")?.contradiction("\"drop_whitespace\": true", expected));
     }

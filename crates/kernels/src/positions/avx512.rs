@@ -21,7 +21,7 @@ pub(crate) const NUMBERS: [u8; BLOCK] = {
 };
 
 /// Numbers of more than a byte.
-pub trait Wide: Sized {
+pub trait SimdPosition: Sized {
     /// Write `base` plus each of the first `count` bytes, and anything after them: 64 in all.
     ///
     /// # Safety
@@ -52,7 +52,7 @@ pub(super) unsafe fn list<P: Position>(masks: &[u64], positions: &mut Vec<P>) {
     unsafe { positions.set_len(listed) };
 }
 
-impl Wide for u16 {
+impl SimdPosition for u16 {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn store(bytes: __m512i, _: u32, base: usize, out: *mut Self) {
@@ -67,7 +67,7 @@ impl Wide for u16 {
     }
 }
 
-impl Wide for u32 {
+impl SimdPosition for u32 {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn store(bytes: __m512i, count: u32, base: usize, out: *mut Self) {

@@ -6,15 +6,15 @@ pub mod scalar;
 
 use crate::level::Level;
 #[cfg(target_arch = "x86_64")]
-use avx512::Wide;
+use avx512::SimdPosition;
 #[cfg(not(target_arch = "x86_64"))]
-use scalar::Wide;
+use scalar::SimdPosition;
 
 /// How many bits a mask has.
 const BLOCK: usize = 64;
 
 /// A number of a bit.
-pub trait Position: Copy + Default + Wide {
+pub trait Position: Copy + Default + SimdPosition {
     /// The most masks whose positions are listed.
     const MAX_MASKS: usize;
 

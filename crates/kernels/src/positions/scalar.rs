@@ -28,8 +28,8 @@ pub fn list<P: Position>(masks: &[u64], positions: &mut Vec<P>) {
 
 /// Where no instructions make numbers wide.
 #[cfg(not(target_arch = "x86_64"))]
-pub trait Wide {}
+pub trait SimdPosition {}
 #[cfg(not(target_arch = "x86_64"))]
-impl Wide for u16 {}
+impl SimdPosition for u16 {}
 #[cfg(not(target_arch = "x86_64"))]
-impl Wide for u32 {}
+impl SimdPosition for u32 {}

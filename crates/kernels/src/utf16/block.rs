@@ -4,7 +4,7 @@ use super::scalar;
 
 /// Which bytes of a block are what, a bit each.
 #[derive(Clone, Copy)]
-pub(super) struct Kinds {
+pub(super) struct ByteMasks {
     /// Not the first of a character.
     pub(super) following: u64,
     /// The first of two or more.
@@ -12,41 +12,41 @@ pub(super) struct Kinds {
     /// The first of three or more.
     pub(super) leads_two: u64,
     /// The first of four, or wrong wherever it stands or after the one before it.
-    pub(super) refused: u64,
+    pub(super) rejected: u64,
 }
 
 /// The characters of a block that are whole.
 #[derive(Clone, Copy)]
-pub(super) struct Whole {
+pub(super) struct CompleteChars {
     /// The last byte of each.
     pub(super) ends: u64,
     /// How many bytes they have.
     pub(super) len: usize,
 }
 
-impl Kinds {
+impl ByteMasks {
     /// The characters that end before byte `last`, if they are all of up to three bytes and as they must be.
     #[inline]
-    pub(super) fn whole(self, last: usize) -> Option<Whole> {
+    pub(super) fn whole(self, last: usize) -> Option<CompleteChars> {
         let firsts = !self.following & u64::MAX >> (63 - last);
         let len = firsts.checked_ilog2()?;
         let within = (1 << len) - 1;
         let expected = self.leads << 1 | self.leads_two << 2;
         // That none of them lacks a byte is seen at the byte after them.
-        let wrong = (expected ^ self.following) & (within << 1 | 1) | self.refused & within;
-        (wrong == 0 && len > 0).then_some(Whole { ends: firsts >> 1, len: len as usize })
+        let mismatch = (expected ^ self.following) & (within << 1 | 1) | self.rejected & within;
+        (mismatch == 0 && len > 0).then_some(CompleteChars { ends: firsts >> 1, len: len as usize })
     }
 }
 
 /// What a block gave: bytes read and bytes written, none where the definition is to see to it.
-pub(super) type Step = Option<(usize, usize)>;
+pub(super) type BlockResult = Option<(usize, usize)>;
 
 /// Take a text through `step`, which is given a block and the byte before which characters must end in it.
 #[inline(always)]
 pub(super) fn append<const N: usize>(
     text: &[u8],
     units: &mut Vec<u8>,
-    step: impl Fn(&[u8; N], usize, &mut [[u8; N]; 2]) -> Step,
+    step: impl Fn(&[u8; N], usize, &mut [[u8; N]; 2]) -> BlockResult,
 ) -> bool {
     let (mut read, mut end) = (0, units.len());
     units.resize(end + 2 * (text.len() + N), 0);
