@@ -1,6 +1,6 @@
-//! A model as sections: settings as JSON; entries by their ids, merges as pairs of ids, scores bit for bit.
+//! A model as table sections: settings as JSON, entries as ids, merges as pairs of ids, scores as floats.
 //!
-//! The texts of the entries are those of the compiled vocabulary, which is among the parts.
+//! The tokens of the entries are those of the compiled vocabulary, which has sections of its own.
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
@@ -30,7 +30,7 @@ const TYPES: [PieceType; 6] = [
     PieceType::Byte,
 ];
 
-/// Put in a model that compiles: every part of a merge is an entry.
+/// Add the sections of a valid model: both tokens of every merge are entries.
 pub(super) fn add(model: &ModelSpec, sections: &mut TableSections) -> Result<(), Error> {
     sections.put(MODEL, &write_model(&settings_of(model)).into_bytes().into());
     match model {
@@ -56,7 +56,7 @@ pub(super) fn add(model: &ModelSpec, sections: &mut TableSections) -> Result<(),
     Ok(())
 }
 
-/// The model again, of which `vocab` are the entries.
+/// Restore a model from its sections and its vocabulary.
 pub(super) fn get(vocab: &Vocab, sections: &TableSections) -> Result<ModelSpec, Error> {
     let mut model = read_model(&sections.get::<u8>(MODEL)?)?;
     match &mut model {

@@ -1,9 +1,8 @@
 //! Compiled caches: a tokenizer with its built tables.
 //!
-//! A header, a list of sections and the sections, each an array of numbers or text that begins at a multiple
-//! of 64 bytes. One checksum covers all that follows it, so a file that was cut, changed or written
-//! elsewhere is refused and never half believed. Only the version of this library that wrote a cache reads
-//! it: it is no format to keep a tokenizer in.
+//! A file has a header, a list of sections, and the sections: arrays of numbers or text that begin at multiples
+//! of 64 bytes. A checksum covers everything after it, so truncated and changed files are rejected. A cache
+//! can be read only by the version of the library that wrote it; it is not a format for storage.
 
 mod container;
 mod entries;

@@ -1,13 +1,13 @@
-//! A value of the document that knows its path, so that every error can name it.
+//! A field of a document: a value with its path, which errors name.
 //!
-//! Paths are links to the values around a value; they become text only in errors.
+//! Paths are links to enclosing values; they are formatted in errors only.
 
 use piecework_core::error::{shortened, Error, ErrorKind};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::tree::{Node, Tree, Value};
 
-/// A value and where it stands.
+/// A value and its path.
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
     value: Value<'a>,
@@ -30,17 +30,17 @@ impl<'a> Field<'a> {
         Self { value: tree.root(), path: FieldPath::Root }
     }
 
-    /// An error about this value.
+    /// The error for an unexpected value.
     pub(crate) fn error(&self, expected: impl Into<String>) -> Error {
         self.contradiction(summary(self.node()), expected)
     }
 
-    /// An error about what this value says.
+    /// The error for a value that contradicts others.
     pub(crate) fn contradiction(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
         Error::new(ErrorKind::Format, self.path.path(), found, expected)
     }
 
-    /// Refuse fields that are not among `known` and fields given twice.
+    /// Reject fields that are not among `known`, and repeated fields.
     pub(crate) fn fields(&self, known: &[&str]) -> Result<(), Error> {
         let mut seen = vec![false; known.len()];
         for (name, value) in self.members()? {
@@ -58,7 +58,7 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
-    /// A member that must be there and not be null.
+    /// A required member, which must not be null.
     pub(crate) fn get(&'a self, name: &'a str) -> Result<Field<'a>, Error> {
         match self.member(name)? {
             Some(field) if field.is_null() => Err(field.error("a value")),
@@ -75,18 +75,18 @@ impl<'a> Field<'a> {
         Ok(self.member(name)?.filter(|field| !field.is_null()))
     }
 
-    /// A member that may be absent; null is a value like any other.
+    /// A member that may be absent; null is a value.
     pub(crate) fn member(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
         let found = self.members()?.find(|(known, _)| *known == name);
         Ok(found.map(|(_, value)| Field { value, path: FieldPath::Member(&self.path, name) }))
     }
 
-    /// Whether there is such a member, be it null.
+    /// Whether there is a member of a name, null or not.
     pub(crate) fn has(&self, name: &str) -> Result<bool, Error> {
         Ok(self.members()?.any(|(known, _)| known == name))
     }
 
-    /// The entries of an object whose names are data; none may be there twice.
+    /// The entries of an object whose names are data; rejects repeated names.
     pub(crate) fn entries(&'a self) -> Result<impl ExactSizeIterator<Item = (&'a str, Field<'a>)>, Error> {
         let members = self.members()?;
         let mut seen = FxHashSet::with_capacity_and_hasher(members.len(), FxBuildHasher);
@@ -179,7 +179,7 @@ impl<'a> Field<'a> {
         matches!(self.node(), Node::Null)
     }
 
-    /// One of a few names, each with its value.
+    /// The value of one of a few names.
     pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
         let text = self.text()?;
         let chosen = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
@@ -227,7 +227,7 @@ impl FieldPath<'_> {
     }
 }
 
-/// All values or the first error. Unlike `collect`, which does not know how many there will be, it makes room once.
+/// Return all values or the first error; reserves memory once, unlike `collect`.
 pub(crate) fn all<T>(values: impl ExactSizeIterator<Item = Result<T, Error>>) -> Result<Vec<T>, Error> {
     let mut all = Vec::with_capacity(values.len());
     for value in values {
@@ -236,7 +236,7 @@ pub(crate) fn all<T>(values: impl ExactSizeIterator<Item = Result<T, Error>>) ->
     Ok(all)
 }
 
-/// What stands there, short enough for a message.
+/// Return a short description of a value for errors.
 fn summary(node: &Node) -> String {
     match node {
         Node::Null => "null".to_owned(),

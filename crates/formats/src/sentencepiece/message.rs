@@ -1,8 +1,7 @@
-//! A protobuf message as a list of numbered values, whatever it means; nothing in it is lost.
+//! A protobuf message as a list of numbered values, unknown fields included.
 //!
-//! Source: the wire format of protocol buffers, of which this reads and writes all but groups (which no
-//! version of the schema has). Nested messages are bytes until somebody reads them, so a file takes memory in
-//! proportion to its size.
+//! Source: the wire format of protocol buffers, without groups, which no version of the schema has. Nested
+//! messages are bytes until they are read, so memory is proportional to the size of the file.
 
 use std::borrow::Cow;
 
@@ -14,7 +13,7 @@ const MAX_VARINT: usize = 10;
 /// The fields in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Message<'a> {
-    /// Where the message stands, for errors.
+    /// The path of the message, for errors.
     place: String,
     fields: Vec<(u32, WireValue<'a>)>,
 }
@@ -65,17 +64,17 @@ impl<'a> Message<'a> {
         self.fields.iter().filter(move |(known, _)| *known == number).map(|(_, value)| value)
     }
 
-    /// The numbers of the fields in the order of the file.
+    /// The numbers of the fields, in file order.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
         self.fields.iter().map(|(number, _)| *number)
     }
 
-    /// Whether the field is there.
+    /// Whether the message has a field.
     pub(super) fn has(&self, (number, _): Field) -> bool {
         self.all(number).next().is_some()
     }
 
-    /// A flag or a number that is not negative; the last one counts.
+    /// A flag or a number that is not negative; the last value of the field.
     pub(super) fn number(&self, field: Field, default: u64) -> Result<u64, Error> {
         match self.all(field.0).last() {
             None => Ok(default),
@@ -89,7 +88,7 @@ impl<'a> Message<'a> {
         Ok(self.number(field, default.into())? != 0)
     }
 
-    /// A 32-bit float, 0 if it is not there.
+    /// A 32-bit float; 0 if absent.
     pub(super) fn float(&self, field: Field) -> Result<f32, Error> {
         match self.all(field.0).last() {
             None => Ok(0.0),
@@ -109,7 +108,7 @@ impl<'a> Message<'a> {
         Ok(text.to_owned())
     }
 
-    /// The bytes of a field; those of a message that is there several times are one message.
+    /// The bytes of a field; repeated values of a message are concatenated, which merges them.
     pub(super) fn merged(&self, field: Field) -> Result<Vec<u8>, Error> {
         let mut merged = Vec::new();
         for value in self.all(field.0) {
@@ -119,12 +118,12 @@ impl<'a> Message<'a> {
         Ok(merged)
     }
 
-    /// Take all values of a field away.
+    /// Remove all values of a field.
     pub(super) fn remove(&mut self, (number, _): Field) {
         self.fields.retain(|(known, _)| *known != number);
     }
 
-    /// Give a field one value; a new field comes before those with a greater number.
+    /// Set a field to one value; a new field is inserted before those with greater numbers.
     pub(super) fn set(&mut self, field: Field, value: WireValue<'a>) {
         let present = self.fields.iter().position(|(known, _)| *known == field.0);
         let later = || self.fields.iter().position(|(known, _)| *known > field.0);
@@ -133,7 +132,7 @@ impl<'a> Message<'a> {
         self.fields.insert(at, (field.0, value));
     }
 
-    /// Where a field of the message stands.
+    /// The path of a field of the message.
     pub(super) fn at(&self, name: &str) -> String {
         if self.place.is_empty() {
             name.to_owned()
@@ -173,7 +172,7 @@ pub(super) fn put_field(number: u32, value: &WireValue<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Take the first field, if it is complete.
+/// Read the first field, if it is complete.
 pub(super) fn take_field<'a>(rest: &mut &'a [u8]) -> Option<(u32, WireValue<'a>)> {
     let key = take_varint(rest)?;
     let number = u32::try_from(key >> 3).ok().filter(|&number| number > 0)?;

@@ -14,10 +14,10 @@ use super::schema::{
     TRAINER, TYPE, TYPES, UNK_SURFACE, WHITESPACE_AS_SUFFIX,
 };
 
-/// Whether a file is such a model, with its fields in any order.
+/// Whether a file is a SentencePiece model, with its fields in any order.
 ///
-/// SentencePiece writes the pieces first. A file whose first field is complete is recognised even if the rest is cut
-/// off. A `vocab.txt` whose first lines are empty may begin alike, but its bytes are no lengths that fit.
+/// SentencePiece writes the pieces first. A truncated file is recognized if its first field is complete. A
+/// `vocab.txt` whose first lines are empty may begin alike, but its bytes are not lengths that fit.
 #[must_use]
 pub fn is_model(bytes: &[u8]) -> bool {
     let mut rest = bytes;
@@ -42,7 +42,7 @@ fn is_piece(bytes: &[u8]) -> bool {
         .is_ok_and(|piece| piece.has(PIECE) && piece.numbers().all(|n| is_known(n) || n >= EXTENSIONS))
 }
 
-/// Read a `.model`. Errors name the field; a piece at fault is `pieces[7]`.
+/// Read a `.model`. Errors name the field, such as `pieces[7]`.
 pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     let file = Message::parse(bytes, "")?;
     let trainer_bytes = file.merged(TRAINER)?;
@@ -63,7 +63,7 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     })
 }
 
-/// Read the normalizer of a `.model` alone: its rules and flags, by themselves.
+/// Read the normalizer of a `.model` only: its rules and flags.
 pub fn read_rules(bytes: &[u8]) -> Result<SentencePieceNormalizerSpec, Error> {
     read_normalizer(&Message::parse(bytes, "")?, NORMALIZER, &Message::default(), &[])
 }
@@ -164,7 +164,7 @@ fn read_self_test(file: &Message<'_>) -> Result<Vec<(String, String)>, Error> {
     test.all(SAMPLES.0).enumerate().map(read).collect()
 }
 
-/// A name of a special piece; an empty one stands for the usual one.
+/// The name of a special piece; empty means the default.
 fn name(trainer: &Message<'_>, field: Field, default: &str) -> Result<String, Error> {
     let name = trainer.text(field, default)?;
     Ok(if name.is_empty() { default.to_owned() } else { name })

@@ -1,5 +1,4 @@
-//! How a model was trained, as a `.model` says it: settings by name to the bytes of what a specification keeps
-//! as `rest`.
+//! The training settings in a `.model`: named settings to the bytes that a specification keeps as `rest`.
 
 use piecework_core::error::{Error, ErrorKind};
 
@@ -24,8 +23,8 @@ pub type NamedSetting = (String, Setting);
 
 /// Write settings of the trainer, the normalizer and the denormalizer, if there is one.
 ///
-/// The rules of both are not among them: they are those of the components. Places are kept for them, so that
-/// a file that is written and read gives the same bytes again.
+/// The rules of both normalizers are not included; the components have them. Empty fields reserve their
+/// positions, so that a file that is written and read has the same bytes.
 pub fn settings(
     trainer: &[NamedSetting],
     normalizer: &[NamedSetting],

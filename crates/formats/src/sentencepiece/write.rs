@@ -16,7 +16,7 @@ use super::schema::{
     TRAINER, TYPE, TYPES, UNK_PIECE, UNK_SURFACE, VOCAB_SIZE, WHITESPACE_AS_SUFFIX,
 };
 
-/// Write a `.model`; the normalizer, the model and the decoder must be SentencePiece's, and nothing else there.
+/// Write a `.model`; fails unless the stages are SentencePiece's normalizer, model and decoder only.
 pub fn write(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
     let (normalizer, model, decoder) = stages_of(spec)?;
     let rest = Message::parse(&model.rest, "model.rest")?;
@@ -127,7 +127,7 @@ fn self_test(samples: &[(String, String)]) -> Vec<u8> {
     out
 }
 
-/// Set a field unless the message says so already.
+/// Set a field unless it has the value already; an absent field has the value `default`.
 fn set_number(message: &mut Message<'_>, field: Field, value: u64, default: u64) -> Result<(), Error> {
     if message.number(field, default)? != value {
         message.set(field, WireValue::Varint(value));

@@ -1,4 +1,4 @@
-//! The normalizer, the models and the decoder of SentencePiece: components that this library adds.
+//! SentencePiece's normalizer, models and decoder: components that `tokenizers` does not have.
 
 use base64::engine::Engine;
 use piecework_core::error::Error;
@@ -136,7 +136,7 @@ pub(super) fn read_model(field: &Field) -> Result<SentencePieceSpec, Error> {
     })
 }
 
-/// A piece is its text, its score and, unless it is normal, its type.
+/// Read a piece: text, score and, unless it is normal, type.
 fn read_piece(field: &Field) -> Result<ScoredPiece, Error> {
     let mut items = field.items()?;
     let (Some(text), Some(number), kind, None) = (items.next(), items.next(), items.next(), items.next())
@@ -169,7 +169,7 @@ fn bytes(field: &Field) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// A model as it is written, without a copy of its pieces.
+/// A model for writing, without a copy of its pieces.
 pub(super) struct SentencePieceJson<'a>(pub(super) &'a SentencePieceSpec);
 
 impl Serialize for SentencePieceJson<'_> {

@@ -1,9 +1,8 @@
 //! Version 2.0, read as the 1.0 pipeline that does the same.
 //!
-//! What 1.0 writes as one pre-tokenizer stands apart there: `Metaspace` is the normalizer
-//! `MetaspaceNormalizer` and a `Split` at its mark, `ByteLevel` is the model's `byte_level` and a
-//! `Split` by GPT-2's pattern. A template has the ids of special tokens in place. Merges are pairs,
-//! and models have a type. (`tokenizers` 1.0 describes the format in `tk-serialize/SPEC.md`.)
+//! Pre-tokenizers of 1.0 are divided in 2.0: `Metaspace` is the normalizer `MetaspaceNormalizer` and a `Split`
+//! at the metaspace; `ByteLevel` is the model's `byte_level` and a `Split` by GPT-2's pattern. Templates have
+//! the ids of special tokens. Merges are pairs, and models have a type. (`tokenizers` 1.0 describes the format in `tk-serialize/SPEC.md`.)
 
 use std::collections::HashMap;
 
@@ -35,7 +34,7 @@ const PRE_TOKENIZERS: [&str; 10] = [
 /// The split of GPT-2, which 1.0 has as `ByteLevel` with `use_regex`.
 const GPT2_PATTERN: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
-/// Read a document of version 2.0. Its `role_to_token` is checked and left out: 1.0 has no place for it.
+/// Read a document of version 2.0. `role_to_token` is checked and ignored, because 1.0 has no such field.
 pub(super) fn read(root: &Field) -> Result<TokenizerSpec, Error> {
     root.fields(&[&FIELDS[..], &["role_to_token"]].concat())?;
     if let Some(roles) = root.find("role_to_token")? {
@@ -70,7 +69,7 @@ struct MetaspaceSettings {
     drop_whitespace: bool,
 }
 
-/// The normalizer, and the marks that its last stage puts in.
+/// Read the normalizer, and the settings of a `MetaspaceNormalizer` at its end.
 fn read_normalizer(root: &Field) -> Result<(Option<NormalizerSpec>, Option<MetaspaceSettings>), Error> {
     let Some(field) = root.find("normalizer")? else {
         return Ok((None, None));
@@ -122,7 +121,7 @@ fn read_model(field: &Field) -> Result<(ModelSpec, bool), Error> {
     Ok((models::read_kind(field, kind, &["byte_level"])?, is_byte_level))
 }
 
-/// Put together what 2.0 takes apart.
+/// Combine the stages that 2.0 divides.
 fn pre_tokenizer(
     root: &Field,
     split: Option<PreTokenizerSpec>,
@@ -187,7 +186,7 @@ fn gpt2_split() -> PreTokenizerSpec {
     }
 }
 
-/// A template of ids becomes one of names: those that the ids have in the vocabulary.
+/// Convert a template of ids to one of tokens by the vocabulary.
 fn read_template(
     field: &Field,
     model: &ModelSpec,

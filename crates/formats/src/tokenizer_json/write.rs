@@ -1,4 +1,4 @@
-//! Specification to text, always version 1.0: every reader has that.
+//! Specification to text, always in version 1.0, which every reader supports.
 
 use piecework_core::spec::TokenizerSpec;
 use serde::ser::{Serialize, SerializeMap, Serializer};
