@@ -1,6 +1,6 @@
-//! Columns of strings as Arrow's C data interface lends them: no copy, and no library of Arrow's.
+//! Import of string columns through Arrow's C data interface, without a copy and without an Arrow library.
 //!
-//! Read are `utf8`, `large_utf8`, `binary`, `large_binary` and `string_view`, alone or as a stream of
+//! Formats: `utf8`, `large_utf8`, `binary`, `large_binary` and `string_view`, as an array or as a stream of
 //! chunks. See "The Arrow C data interface", "The Arrow C stream interface" and "The Arrow PyCapsule
 //! interface" at arrow.apache.org.
 
@@ -9,13 +9,13 @@ use std::ptr::NonNull;
 
 mod raw;
 
-/// The bytes of a view, and the most bytes of a value that stands in its view.
+/// The bytes of a view, and the most bytes of a value that is stored in its view.
 const VIEW_BYTES: usize = 16;
 const INLINE_BYTES: usize = 12;
 
 pub use raw::{ArrowArray, ArrowSchema, ArrowStream};
 
-/// A column that a producer has lent; given back when it is dropped.
+/// A column that a producer owns; released when it is dropped.
 #[derive(Debug)]
 pub struct Column {
     chunks: Vec<ColumnChunk>,
@@ -23,11 +23,11 @@ pub struct Column {
     starts: Vec<usize>,
 }
 
-/// Why a column cannot be read: what it is or what its producer says.
+/// The reason why a column cannot be read: its format, or the message of its producer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ColumnError(pub String);
 
-/// How the values of a column are laid out.
+/// The layout of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ColumnLayout {
     /// 32-bit offsets into one buffer.
@@ -36,7 +36,7 @@ enum ColumnLayout {
     Long,
     /// Views into several buffers, short values within the view.
     Views,
-    /// Nothing but nulls, and no buffers: what an empty column may be.
+    /// Nulls only, without buffers, as in an empty column.
     Nulls,
 }
 
@@ -133,7 +133,7 @@ fn layout_of(schema: &ArrowSchema) -> Result<ColumnLayout, ColumnError> {
 }
 
 impl ColumnChunk {
-    /// Check what can be checked: the interface does not tell how long most buffers are.
+    /// Check the layout as far as possible: the interface does not have the lengths of most buffers.
     fn new(array: ArrowArray, layout: ColumnLayout) -> Result<Self, ColumnError> {
         let chunk = Self { array, layout };
         let wrong = |what: &str| Err(ColumnError(format!("an Arrow array {what}")));
@@ -164,7 +164,7 @@ impl ColumnChunk {
             .is_some_and(|bits| unsafe { bits.add(at / 8).read() } >> (at % 8) & 1 == 0)
     }
 
-    /// The bytes of a row below the length.
+    /// The bytes of a row, whose index must be below the length.
     fn get(&self, row: usize) -> Option<&[u8]> {
         if row >= self.len() || self.is_null(row) {
             return None;
@@ -186,7 +186,7 @@ impl ColumnChunk {
         }
     }
 
-    /// Item `at` of a buffer; `None` where the array lacks the buffer.
+    /// Item `at` of a buffer; `None` if the array lacks the buffer.
     ///
     /// Buffers need not be aligned: the interface recommends it only.
     ///
@@ -233,7 +233,7 @@ impl ColumnChunk {
     }
 }
 
-/// A string of the interface, or nothing for a null pointer.
+/// A string of the interface; `None` for a null pointer.
 ///
 /// # Safety
 /// `pointer` must be null or point to a string that ends with a zero and lives during the call.

@@ -1,4 +1,4 @@
-//! The three structures of the interface as they lie in memory, each released when it is dropped.
+//! The three structures of the interface in their memory layout; each is released when it is dropped.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -114,7 +114,7 @@ impl ArrowArray {
         private_data: ptr::null_mut(),
     };
 
-    /// Whether sizes and buffers are what the layout asks for.
+    /// Whether sizes and buffers are those of a layout.
     pub(super) fn is_sound(&self, layout: ColumnLayout) -> bool {
         let sizes = [self.length, self.offset, self.n_buffers];
         let enough = match layout {

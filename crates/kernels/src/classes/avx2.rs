@@ -1,4 +1,4 @@
-//! 32 bytes at once: the table in eight parts of 16, of which each byte takes one.
+//! 32 bytes at once: the table is divided into eight parts of 16 entries, one of which serves each byte.
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm256_adds_epu8, _mm256_broadcastsi128_si256, _mm256_loadu_si256,
@@ -8,7 +8,7 @@ use std::arch::x86_64::{
 
 use super::{filled_up, ByteClasses, BLOCK};
 
-/// One half of the table for each of the eight upper halves that an ASCII byte can have.
+/// The table by the eight upper nibbles of ASCII bytes.
 type NibbleTables = [__m256i; 8];
 
 /// `scalar::class_masks`.
@@ -40,7 +40,7 @@ pub(super) unsafe fn class_masks<const N: usize>(
     }
 }
 
-/// The masks of 64 bytes; only those of `is_text` are of any class.
+/// The masks of 64 bytes; bytes outside `is_text` have no class.
 ///
 /// # Safety
 /// Needs AVX2, and 64 readable bytes.

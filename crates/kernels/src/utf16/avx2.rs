@@ -1,5 +1,5 @@
-//! 16 bytes at once: of each eight that may be last ones, a table tells the places, and those bytes and the two
-//! before each are gathered.
+//! 16 bytes at once: for each eight bytes, a table has the positions of the last bytes of characters, and these
+//! bytes and the two before each are gathered.
 
 use std::arch::x86_64::{
     __m128i, _mm_add_epi8, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8,
@@ -22,7 +22,7 @@ pub(super) unsafe fn append(text: &[u8], units: &mut Vec<u8>) -> bool {
     block::append(text, units, |block, last, room| unsafe { step(block, last, room) })
 }
 
-/// The units of a block.
+/// Convert a block to code units.
 ///
 /// # Safety
 /// Needs the features named.

@@ -1,4 +1,5 @@
-//! 64 bytes at once: the places of last bytes compressed, then those bytes and the two before each gathered.
+//! 64 bytes at once: the positions of the last bytes of characters are compressed, then these bytes and the two
+//! before each are gathered.
 
 use std::arch::x86_64::{
     __m256i, __m512i, _mm512_add_epi8, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cmpeq_epi8_mask,
@@ -22,7 +23,7 @@ pub(super) unsafe fn append(text: &[u8], units: &mut Vec<u8>) -> bool {
     block::append(text, units, |block, last, room| unsafe { step(block, last, room) })
 }
 
-/// The units of a block.
+/// Convert a block to code units.
 ///
 /// # Safety
 /// Needs the features named.

@@ -1,31 +1,31 @@
-//! A text block by block, and which bytes of a block are whose.
+//! Conversion block by block, and the classification of the bytes of a block.
 
 use super::scalar;
 
-/// Which bytes of a block are what, a bit each.
+/// The bytes of a block by their role in UTF-8, one bit each.
 #[derive(Clone, Copy)]
 pub(super) struct ByteMasks {
-    /// Not the first of a character.
+    /// Continuation bytes.
     pub(super) following: u64,
-    /// The first of two or more.
+    /// First bytes of characters of two bytes or more.
     pub(super) leads: u64,
-    /// The first of three or more.
+    /// First bytes of characters of three bytes or more.
     pub(super) leads_two: u64,
-    /// The first of four, or wrong wherever it stands or after the one before it.
+    /// First bytes of characters of four bytes, and bytes that are invalid by themselves or after the previous.
     pub(super) rejected: u64,
 }
 
-/// The characters of a block that are whole.
+/// The complete characters of a block.
 #[derive(Clone, Copy)]
 pub(super) struct CompleteChars {
-    /// The last byte of each.
+    /// The last byte of each character.
     pub(super) ends: u64,
-    /// How many bytes they have.
+    /// Their number of bytes.
     pub(super) len: usize,
 }
 
 impl ByteMasks {
-    /// The characters that end before byte `last`, if they are all of up to three bytes and as they must be.
+    /// The characters that end before byte `last`, if all are valid and have at most three bytes.
     #[inline]
     pub(super) fn whole(self, last: usize) -> Option<CompleteChars> {
         let firsts = !self.following & u64::MAX >> (63 - last);
@@ -38,10 +38,10 @@ impl ByteMasks {
     }
 }
 
-/// What a block gave: bytes read and bytes written, none where the definition is to see to it.
+/// The bytes read and the bytes written of a block; `None` if the scalar definition must convert it.
 pub(super) type BlockResult = Option<(usize, usize)>;
 
-/// Take a text through `step`, which is given a block and the byte before which characters must end in it.
+/// Convert a text by `step`, which is called with a block and the byte before which its characters must end.
 #[inline(always)]
 pub(super) fn append<const N: usize>(
     text: &[u8],

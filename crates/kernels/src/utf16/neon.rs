@@ -1,5 +1,5 @@
-//! 16 bytes at once: of each eight that may be last ones, a table tells the places, and those bytes and the two
-//! before each are gathered.
+//! 16 bytes at once: for each eight bytes, a table has the positions of the last bytes of characters, and these
+//! bytes and the two before each are gathered.
 
 use std::arch::aarch64::{
     uint16x8_t, uint8x16_t, vaddq_u8, vandq_u8, vbicq_u8, vceqq_u8, vcgeq_u8, vcltq_u8, vcombine_u8,
@@ -25,7 +25,7 @@ pub(super) unsafe fn append(text: &[u8], units: &mut Vec<u8>) -> bool {
     block::append(text, units, |block, last, room| unsafe { step(block, last, room) })
 }
 
-/// The units of a block.
+/// Convert a block to code units.
 ///
 /// # Safety
 /// Needs NEON.
@@ -61,7 +61,7 @@ fn kinds(bytes: uint8x16_t) -> ByteMasks {
     ByteMasks { following, leads, leads_two, rejected }
 }
 
-/// Which of 64 bytes are all ones, the others being zeros: their weights, added by twos until eight bytes are one.
+/// The mask of the bytes that are all ones among 64 bytes of ones or zeros: pairwise sums of bit weights.
 #[inline]
 #[target_feature(enable = "neon")]
 fn bits(bytes: [uint8x16_t; 4]) -> u64 {
