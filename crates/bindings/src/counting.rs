@@ -13,11 +13,11 @@ use piecework_formats::tokenizer_json;
 use pyo3::prelude::*;
 
 use crate::arrays::array;
-use crate::core::thread_count;
 use crate::custom::functions as custom_functions;
 use crate::errors::raise;
 use crate::panics::lock;
 use crate::text::{borrow_all, items};
+use crate::threads::thread_count;
 
 /// Counts the pre-tokens of a corpus.
 #[pyclass(frozen, module = "piecework._core")]

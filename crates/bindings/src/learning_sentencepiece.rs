@@ -6,11 +6,11 @@ use piecework_core::train::sentencepiece::{learn, SentencePieceTrainSpec};
 use piecework_core::train::PieceRules;
 use pyo3::prelude::*;
 
-use crate::core::thread_count;
 use crate::counting::RawCounts;
 use crate::errors::bad_argument;
 use crate::learning::watched;
 use crate::learning_unigram::LearnedPieces;
+use crate::threads::thread_count;
 
 /// Learn the pieces of a SentencePiece model.
 #[catch_panics]

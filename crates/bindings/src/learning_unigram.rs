@@ -4,9 +4,9 @@ use piecework_catch_panics::catch_panics;
 use piecework_core::train::unigram::{learn, EmStep, UnigramTrainSpec};
 use pyo3::prelude::*;
 
-use crate::core::thread_count;
 use crate::counting::RawCounts;
 use crate::learning::watched;
+use crate::threads::thread_count;
 
 /// The result of a trainer.
 #[pyclass(frozen, module = "piecework._core")]

@@ -68,7 +68,7 @@ fn put(number: u32, setting: &Setting, out: &mut Vec<u8>) {
         Setting::Float(value) => put(&WireValue::Fixed32(value.to_le_bytes())),
         Setting::Text(text) => put(&WireValue::Bytes(text.as_bytes().into())),
         Setting::Texts(texts) => {
-            texts.iter().for_each(|text| put(&WireValue::Bytes(text.as_bytes().into())))
+            texts.iter().for_each(|text| put(&WireValue::Bytes(text.as_bytes().into())));
         }
     }
 }

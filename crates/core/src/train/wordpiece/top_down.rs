@@ -173,7 +173,7 @@ impl SpelledTrie {
         let mut same_spelling = Vec::new();
         if let Some(start) = trie.walk(text, WORD_START, prefix) {
             trie.visit_common_paths(text, start, CONTINUATION, |initial, continuing| {
-                same_spelling.push((initial, continuing))
+                same_spelling.push((initial, continuing));
             });
         }
         Self { trie, in_base, same_spelling }
