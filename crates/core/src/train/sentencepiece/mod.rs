@@ -94,7 +94,7 @@ fn check_supply(spec: &SentencePieceTrainSpec, learned: usize) -> Result<(), Err
         return Ok(());
     }
     let most = spec.symbols.len() + learned;
-    Err(wrong_size(spec, format!("at most {most}: the input has no more pieces")))
+    Err(wrong_size(spec, format!("at most {most}: the corpus has no more pieces")))
 }
 
 fn wrong_size(spec: &SentencePieceTrainSpec, expected: String) -> Error {

@@ -35,7 +35,7 @@ pub(super) fn check(spec: &UnigramTrainSpec) -> Result<(), Error> {
         return reject("shrinking_factor", shrinking_factor.to_string(), "above 0 and below 1");
     }
     if spec.num_sub_iterations == 0 {
-        return reject("num_sub_iterations", "0".into(), "at cutoff 1");
+        return reject("num_sub_iterations", "0".into(), "at least 1");
     }
     if !(1..=512).contains(&spec.max_piece_length) {
         return reject("max_piece_length", spec.max_piece_length.to_string(), "1 to 512");
@@ -77,7 +77,7 @@ impl ReservedEntries {
             return Ok(());
         }
         let expected =
-            format!("at cutoff {needed} ({entries} reserved entries and an alphabet of {characters})");
+            format!("at least {needed} ({entries} reserved entries and an alphabet of {characters})");
         Err(Error::new(ErrorKind::Training, "vocab_size", self.vocab_size.to_string(), expected))
     }
 

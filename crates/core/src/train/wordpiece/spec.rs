@@ -81,7 +81,7 @@ impl WordPieceTrainSpec {
             ("an order of pairs", "none: score=\"top-down\" ranks substrings by count, then by code points")
         } else if self.ties() == WordPieceTies::FirstSeen && counts.first().is_none() {
             (
-                "\"first-usage\" with counts that have no first positions",
+                "\"first-seen\" with counts that have no first positions",
                 "counts of one run, shards counted with distinct source numbers (first_source=, source= or \
                  `piecework count --first-source`), Counts(..., first=...), or ties=\"smallest-strings\"",
             )

@@ -92,7 +92,7 @@ fn sizes_that_cannot_be_are_refused_with_those_that_can() {
     let message = |spec: &UnigramTrainSpec| run(&counts, spec, 1).expect_err("refused").to_string();
     assert_eq!(
         message(&small(4)),
-        "vocab_size: found 4, expected at cutoff 5 (1 reserved entries and an alphabet of 4)"
+        "vocab_size: found 4, expected at least 5 (1 reserved entries and an alphabet of 4)"
     );
     assert_eq!(
         message(&small(100)),
